@@ -33,28 +33,41 @@ class Bridge:
                 if name in bridge.streamerbot_actions:
                     # it answers 204 also for an action that it does not have, so its list is asked first
                     known = await _json(session, f"{bridge.streamerbot_url}/GetActions")
-                    found = _called(name, known.get("actions") if isinstance(known, Mapping) else None)
+                    found = _called(
+                        name, known.get("actions") if isinstance(known, Mapping) else None
+                    )
                     if found is None or found.get("enabled") is False:
-                        return Outcome(OutcomeKind.REFUSED, f"Streamer.bot has no action `{name}` that is switched on")
+                        return Outcome(
+                            OutcomeKind.REFUSED,
+                            f"Streamer.bot has no action `{name}` that is switched on",
+                        )
                     url = f"{bridge.streamerbot_url}/DoAction"
                     body: object = {"action": {"id": found["id"], "name": found["name"]}}
                 elif name in bridge.firebot_lists:
                     lists = f"{bridge.firebot_url}/api/v1/effects/preset"
                     found = _called(name, await _json(session, lists))
                     if found is None:
-                        return Outcome(OutcomeKind.REFUSED, f"Firebot has no preset effect list `{name}`")
+                        return Outcome(
+                            OutcomeKind.REFUSED, f"Firebot has no preset effect list `{name}`"
+                        )
                     url, body = f"{lists}/{found['id']}/run", {}
                 else:
                     return Outcome(OutcomeKind.REFUSED, f"`{name}` is not listed in [bridge]")
                 async with session.post(url, json=body, allow_redirects=False) as answer:
                     done = answer.status in {200, 204}
                     return Outcome(
-                        OutcomeKind.DONE if done else OutcomeKind.REFUSED, "" if done else str(answer.status)
+                        OutcomeKind.DONE if done else OutcomeKind.REFUSED,
+                        "" if done else str(answer.status),
                     )
         except aiohttp.ClientConnectorError as error:
-            return Outcome(OutcomeKind.FAILED, f"nothing answers at {error.host}:{error.port}; start its HTTP server")
+            return Outcome(
+                OutcomeKind.FAILED,
+                f"nothing answers at {error.host}:{error.port}; start its HTTP server",
+            )
         except (aiohttp.ClientError, ValueError, msgspec.DecodeError) as error:
-            return Outcome(OutcomeKind.UNKNOWN, f"{type(error).__name__}: the answer was not understood")
+            return Outcome(
+                OutcomeKind.UNKNOWN, f"{type(error).__name__}: the answer was not understood"
+            )
 
 
 async def _json(session: aiohttp.ClientSession, url: str) -> Any:  # noqa: ANN401  # JSON
@@ -64,6 +77,8 @@ async def _json(session: aiohttp.ClientSession, url: str) -> Any:  # noqa: ANN40
 
 def _called(name: str, known: object) -> Mapping[str, Any] | None:
     """The entry of that name, or of that id."""
-    entries = [entry for entry in known if isinstance(entry, Mapping)] if isinstance(known, list) else []
+    entries = (
+        [entry for entry in known if isinstance(entry, Mapping)] if isinstance(known, list) else []
+    )
     named = (entry for entry in entries if name in {entry.get("name"), entry.get("id")})
     return next((entry for entry in named if _ID.fullmatch(str(entry.get("id")))), None)

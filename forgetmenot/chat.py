@@ -35,11 +35,19 @@ from forgetmenot.reply.triggers import Conversations, Identity, is_ignored, trig
 from forgetmenot.settings.schema import BotSettings, Mode, Settings
 from forgetmenot.store import channel_state, events, streams
 from forgetmenot.store.database import Database
-from forgetmenot.text.chat_commands import command_in_words, denies, is_command, typed_command, without_please
+from forgetmenot.text.chat_commands import (
+    command_in_words,
+    denies,
+    is_command,
+    typed_command,
+    without_please,
+)
 from forgetmenot.twitch.chat_lines import ChatItem, OtherRoom, RoomState, Unparsed
 
 _PUNCTUATED = re.compile(r"\A(!\w+)[?.!,:]+(?=\s|\Z)")  # "!memory?"
-_TALK = frozenset({"not_yours", "unknown_viewer", "about_yourself", "which_none"})  # a sentence that asks in vain
+_TALK = frozenset(
+    {"not_yours", "unknown_viewer", "about_yourself", "which_none"}
+)  # a sentence that asks in vain
 _FLAGS = "confirm|yes|ja"
 _YES = re.compile(r"(?:confirm|yes|ja)[.! ]*", re.IGNORECASE)
 # How soon a viewer's next line has to be the "yes" to a question that the bot asked them.
@@ -86,14 +94,20 @@ class CommandParser:
 
     def __init__(self, table: Mapping[str, Operation]) -> None:
         forms = [form for operation in table.values() for form in _compiled(operation)]
-        self._forms = sorted(forms, key=lambda form: -form.literals)  # "!forget me" before "!forget <what>"
+        self._forms = sorted(
+            forms, key=lambda form: -form.literals
+        )  # "!forget me" before "!forget <what>"
 
     def parse(self, text: str, question: str = "") -> ParsedCommand | None:
         """The request in a line, or None. `question`: the line without the bot's name, if the bot was spoken to."""
         if typed := typed_command(text):
             return self._typed(typed)
         command = self._typed(meant) if question and (meant := command_in_words(question)) else None
-        return ParsedCommand(command.name, command.params, in_words=True) if command is not None else None
+        return (
+            ParsedCommand(command.name, command.params, in_words=True)
+            if command is not None
+            else None
+        )
 
     def _typed(self, typed: str) -> ParsedCommand | None:
         line = _PUNCTUATED.sub(r"\1", typed)
@@ -101,8 +115,12 @@ class CommandParser:
         forms = [form for form in self._forms if form.word == word]
         for form in forms:
             if match := form.pattern.fullmatch(line if form.whole else bare):
-                return ParsedCommand(form.name, {name: value for name, value in match.groupdict().items() if value})
-        lacks_something = bool(forms) and all(form.literals > 1 or form.needs_value for form in forms)
+                return ParsedCommand(
+                    form.name, {name: value for name, value in match.groupdict().items() if value}
+                )
+        lacks_something = bool(forms) and all(
+            form.literals > 1 or form.needs_value for form in forms
+        )
         return ParsedCommand("help", {"command": word}) if lacks_something else None
 
 
@@ -117,7 +135,9 @@ def _compiled(operation: Operation) -> Iterator[_Form]:
                 pattern += rf"\s+(?:{word})"
                 continue
             kind = params[word].kind
-            not_a_flag = rf"(?!(?:{_FLAGS})\b)" if has_flag and kind is not ParameterKind.FLAG else ""
+            not_a_flag = (
+                rf"(?!(?:{_FLAGS})\b)" if has_flag and kind is not ParameterKind.FLAG else ""
+            )
             value = not_a_flag + _PATTERNS[kind].replace("NAME", word[1:-1])
             pattern += rf"(?:\s+{value})?" if word[0] == "[" else rf"\s+{value}"
         yield _Form(
@@ -156,11 +176,20 @@ class ChatCommands:
         """
         context, identity, settings = self._context, self._identity(), self._context.settings()
         trigger = trigger_of(event, identity, Conversations({}), settings, event.at)
-        question = trigger.question if trigger is not None and trigger.direct else event.text if denies_reply else ""
+        question = (
+            trigger.question
+            if trigger is not None and trigger.direct
+            else event.text
+            if denies_reply
+            else ""
+        )
         command = self._parser.parse(event.text, question)
         if self.says_yes(event):
             command, _ = self._asked.pop(event.user_id)
-        bot = is_bot(settings.memory, event.login, event.user_id, event.badges) or event.user_id == identity.user_id
+        bot = (
+            is_bot(settings.memory, event.login, event.user_id, event.badges)
+            or event.user_id == identity.user_id
+        )
         if command is None or bot:  # a bot's lines can be put into its mouth
             return None
         for_moderators = context.table[command.name].who[Surface.CHAT] is Permission.MODERATOR
@@ -170,14 +199,19 @@ class ChatCommands:
         if result.code == "not_allowed" or (command.in_words and result.code in _TALK):
             return None
         if result.code == "erase_unconfirmed":
-            self._asked[event.user_id] = replace(command, params={**command.params, "confirm": "yes"}), event.at
+            self._asked[event.user_id] = (
+                replace(command, params={**command.params, "confirm": "yes"}),
+                event.at,
+            )
         return chat_line(result, in_language(settings.bot.language))
 
 
 def asker_of(event: ChatEvent) -> Asker:
     """The asker, with the role from the message's badges."""
     role = role_of(event.badges)
-    return Asker(Surface.CHAT, event.user_id, role, event.login, event.display_name, line_id=event.id)
+    return Asker(
+        Surface.CHAT, event.user_id, role, event.login, event.display_name, line_id=event.id
+    )
 
 
 class CommandRateLimiter:
@@ -248,7 +282,9 @@ class Router(Struct):
 
     def say(self, line: str, *, reply_to: str | None = None, viewer_id: str = EVERYBODY) -> None:
         """Say something that nobody asked for now, beside everything else. `reply_to`: a viewer's earlier line."""
-        self._start(self.outbox.say_line(line, reply_to=reply_to, viewer_id=viewer_id, trigger="notice"))
+        self._start(
+            self.outbox.say_line(line, reply_to=reply_to, viewer_id=viewer_id, trigger="notice")
+        )
 
     def redeemed(self, event: ChatEvent, *, remember: bool) -> None:
         """A viewer spent channel points on the bot: what they typed is a mention, or to be remembered about them."""
@@ -277,7 +313,9 @@ class Router(Struct):
             return
         spoken = event.kind is EventKind.SPOKEN
         # what points were spent on is answered by `redeemed`
-        if event.kind is EventKind.REDEMPTION or (spoken and not self.settings().hearing.answer_aloud):
+        if event.kind is EventKind.REDEMPTION or (
+            spoken and not self.settings().hearing.answer_aloud
+        ):
             self.ingest.take(event)
             return
         asks = self.engine.is_asked(event)
@@ -285,7 +323,9 @@ class Router(Struct):
         is_command_line = is_command(event.text) and not spoken
         # the next line in chat after the bot's answer to them: "that's wrong"
         denies_reply = (
-            not asks and event.user_id in self.engine.conversation_tracker.conversations().fresh and denies(event.text)
+            not asks
+            and event.user_id in self.engine.conversation_tracker.conversations().fresh
+            and denies(event.text)
         )
         answers = not spoken and self.commands.says_yes(event)
         for_commands = is_command_line or denies_reply or answers
@@ -314,7 +354,9 @@ class Router(Struct):
             self._heard.popitem(last=False)
         try:
             return await events.by_id(self.db, event.id) is None
-        except StoreError:  # whatever else it asks for needs the disk as well; a privacy request waits for it
+        except (
+            StoreError
+        ):  # whatever else it asks for needs the disk as well; a privacy request waits for it
             return is_command(event.text)
 
     def _start(self, work: Coroutine[None, None, object]) -> None:
@@ -349,7 +391,9 @@ class Router(Struct):
         if not is_command(event.text):
             return None
         # its row could not be written either
-        await self.outbox.say_without_row(in_language(self.settings().bot.language)("chat.not_now"), _message_of(event))
+        await self.outbox.say_without_row(
+            in_language(self.settings().bot.language)("chat.not_now"), _message_of(event)
+        )
         return ""
 
 

@@ -145,7 +145,9 @@ def local_date(ms: int) -> str:
 
 def local_days(start: int, end: int | None = None) -> str:
     """A day, or two, with their weekdays: "Friday, 10 May 2024"."""
-    first, last = (f"{_local(ms):%A}, {local_date(ms)}" for ms in (start, start if end is None else end))
+    first, last = (
+        f"{_local(ms):%A}, {local_date(ms)}" for ms in (start, start if end is None else end)
+    )
     return first if first == last else f"{first} to {last}"
 
 

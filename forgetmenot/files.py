@@ -25,10 +25,14 @@ from forgetmenot.languages import reason
 APPLICATION_ID = 0x464D4E31
 # No file is written for longer; another process may be at it until then.
 UNFINISHED_AFTER_S = 60
-_NEEDED = getattr(os, "O_BINARY", 0) | getattr(os, "O_NOFOLLOW", 0)  # Windows has the first; never through a link
+_NEEDED = getattr(os, "O_BINARY", 0) | getattr(
+    os, "O_NOFOLLOW", 0
+)  # Windows has the first; never through a link
 
 
-def open_text(path: Path, *, errors: str = "strict", newline: str | None = None) -> io.TextIOWrapper:
+def open_text(
+    path: Path, *, errors: str = "strict", newline: str | None = None
+) -> io.TextIOWrapper:
     """Open UTF-8, with or without the mark that Windows' editors put first; UTF-16 where its mark says so (PowerShell).
 
     It is opened once and looked at without moving on: what a pipe has given does not come again. Raises InputError for
@@ -55,7 +59,9 @@ def lines_of(file: TextIO, longest: int) -> Iterator[str]:
     """Its lines; of one that is longer the first `longest` characters, so that none fills the memory."""
     while line := file.readline(longest):
         yield line
-        while len(line) == longest and not line.endswith("\n"):  # the rest of that line is no line of its own
+        while len(line) == longest and not line.endswith(
+            "\n"
+        ):  # the rest of that line is no line of its own
             line = file.readline(longest)
 
 
@@ -78,7 +84,9 @@ def replace_file(path: Path, text: str, *, mode: int = 0o600) -> None:
         with contextlib.suppress(OSError):
             if time.time() - left.stat().st_mtime > UNFINISHED_AFTER_S:
                 left.unlink()
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}-", suffix=".new")  # made with mode 0600
+    handle, name = tempfile.mkstemp(
+        dir=path.parent, prefix=f".{path.name}-", suffix=".new"
+    )  # made with mode 0600
     new = Path(name)
     try:
         with os.fdopen(handle, "w", encoding="utf-8", newline="") as file:
@@ -112,10 +120,20 @@ def protect(path: Path) -> None:
             os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
         if not may_be_ours(path):
             return
-    for ending in ("", ".requests", "-wal", "-shm", "-journal"):  # the last three only where a crash left them
+    for ending in (
+        "",
+        ".requests",
+        "-wal",
+        "-shm",
+        "-journal",
+    ):  # the last three only where a crash left them
         with contextlib.suppress(OSError):
             file = path.with_name(path.name + ending)
-            if os.name != "nt" and file.stat().st_uid == os.getuid() and file.stat().st_mode & 0o077:
+            if (
+                os.name != "nt"
+                and file.stat().st_uid == os.getuid()
+                and file.stat().st_mode & 0o077
+            ):
                 file.chmod(0o600)
 
 
@@ -123,7 +141,9 @@ def may_be_ours(path: Path) -> bool:
     """Whether it is empty or a memory, by SQLite's header: other programs' files keep their permissions."""
     with path.open("rb") as file:
         head = file.read(72)
-    return not head or (head.startswith(b"SQLite format 3\0") and head[68:72] == APPLICATION_ID.to_bytes(4))
+    return not head or (
+        head.startswith(b"SQLite format 3\0") and head[68:72] == APPLICATION_ID.to_bytes(4)
+    )
 
 
 def incoming_folder(database: Path) -> Path:
@@ -136,14 +156,18 @@ def make_folder(database: Path) -> None:
     make_own(database.parent)
     if database.is_dir():
         example = database / "memory.sqlite3"
-        raise StoreError(f"{database} is a folder. Use a file in it with --db, for example {example}.")
+        raise StoreError(
+            f"{database} is a folder. Use a file in it with --db, for example {example}."
+        )
 
 
 def cannot_open(path: Path, error: OSError) -> StoreError:
     """The error for a memory whose place cannot be used."""
     if error.errno == errno.ENOSPC:
         return StoreFull(reason("disk_full", path=str(path)))
-    return StoreError(f"{path} cannot be opened: {error.strerror}. Check the folder, or choose another file with --db.")
+    return StoreError(
+        f"{path} cannot be opened: {error.strerror}. Check the folder, or choose another file with --db."
+    )
 
 
 # One bot per memory. The lock is the operating system's, so a killed process leaves none behind. The command line may

@@ -21,7 +21,19 @@ from typing import Any
 
 from forgetmenot.files import make_own
 
-CHAT_KEYS = frozenset({"text", "message", "summary", "fact", "prompt", "reply", "login", "display_name", "system_text"})
+CHAT_KEYS = frozenset(
+    {
+        "text",
+        "message",
+        "summary",
+        "fact",
+        "prompt",
+        "reply",
+        "login",
+        "display_name",
+        "system_text",
+    }
+)
 MOST_DEEP = 4
 FILE = "forgetmenot.log"
 # keys of Google, OpenAI, Groq, xAI and Hugging Face, signed tokens, and Twitch's tokens of 30 letters and digits
@@ -75,7 +87,9 @@ class _Sieved(logging.Formatter):
         given = {"event": record.getMessage(), **getattr(record, "fields", {})}
         event = {key: _harmless(value) for key, value in given.items() if key not in CHAT_KEYS}
         event["level"] = record.levelname.lower()
-        event["timestamp"] = datetime.fromtimestamp(record.created, UTC).isoformat().replace("+00:00", "Z")
+        event["timestamp"] = (
+            datetime.fromtimestamp(record.created, UTC).isoformat().replace("+00:00", "Z")
+        )
         # where a bug is, and its kind; not its message or the values around it, for these may quote chat
         if record.exc_info and record.exc_info[1] is not None:
             event["exception"] = where(record.exc_info[1])
@@ -83,7 +97,9 @@ class _Sieved(logging.Formatter):
             return json.dumps(event, ensure_ascii=False)
         head = f"{event.pop('timestamp')} [{event.pop('level'):<8}] {event.pop('event')!s:<30}"
         trace = f"\n{event.pop('exception')}" if "exception" in event else ""
-        return " ".join([head, *(f"{key}={value}" for key, value in event.items())]).rstrip() + trace
+        return (
+            " ".join([head, *(f"{key}={value}" for key, value in event.items())]).rstrip() + trace
+        )
 
 
 class Log:
@@ -103,7 +119,9 @@ class Log:
     info = partialmethod(_write, logging.INFO)  # what happens on an ordinary evening
     warning = partialmethod(_write, logging.WARNING)  # what goes on by itself, worse than it should
     error = partialmethod(_write, logging.ERROR)  # what did not work
-    exception = partialmethod(_write, logging.ERROR, exc_info=True)  # a bug that is handled now: with its place
+    exception = partialmethod(
+        _write, logging.ERROR, exc_info=True
+    )  # a bug that is handled now: with its place
 
 
 log = Log()
@@ -117,7 +135,9 @@ def beside(database: Path) -> Path:
     return database.parent / "logs"
 
 
-def set_up(*, level: str = "info", folder: Path | None = None, console: bool = True, quiet: bool = False) -> None:
+def set_up(
+    *, level: str = "info", folder: Path | None = None, console: bool = True, quiet: bool = False
+) -> None:
     """Log to the console and to a file. `folder` gets forgetmenot.log (3 × 1 MB, JSON lines).
 
     `quiet`: of what is logged at "info" the console shows only warnings.
@@ -152,7 +172,9 @@ class _OwnFile(logging.handlers.RotatingFileHandler):
 
     def _open(self) -> TextIOWrapper:
         handle = os.open(self.baseFilename, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
-        return TextIOWrapper(os.fdopen(handle, "ab"), encoding=self.encoding, errors=self.errors, line_buffering=True)
+        return TextIOWrapper(
+            os.fdopen(handle, "ab"), encoding=self.encoding, errors=self.errors, line_buffering=True
+        )
 
 
 def _add(root: logging.Logger, handler: logging.Handler, formatter: logging.Formatter) -> None:

@@ -22,7 +22,9 @@ _AS = {"wss": "https", "ws": "http"}
 mimetypes.inited = True
 # aiohttp makes two when it is imported, 15 ms and 1 MB each. The other, which nothing here uses, verifies nothing: the
 # imports that follow get its memory, and whoever did ask for it is verified after all.
-_VERIFIED: ssl.SSLContext = getattr(connector, "_SSL_CONTEXT_VERIFIED", None) or ssl.create_default_context()
+_VERIFIED: ssl.SSLContext = (
+    getattr(connector, "_SSL_CONTEXT_VERIFIED", None) or ssl.create_default_context()
+)
 connector._SSL_CONTEXT_UNVERIFIED = _VERIFIED  # noqa: SLF001
 
 
@@ -91,5 +93,7 @@ def _parsed(address: str, source: str) -> URL:
     if not proxy.host:
         raise BadProxy(f"{source} is not a proxy address. {example}")
     if proxy.scheme not in ("http", "https"):
-        raise BadProxy(f"{source} uses the proxy type {proxy.scheme}, which cannot be used here. {example}")
+        raise BadProxy(
+            f"{source} uses the proxy type {proxy.scheme}, which cannot be used here. {example}"
+        )
     return proxy

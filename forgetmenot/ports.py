@@ -58,7 +58,9 @@ class Moderation(Protocol):
     async def create_clip(self) -> Outcome:
         """Clip the last moments of the stream."""
 
-    async def set_channel(self, *, title: str | None = None, category: str | None = None) -> Outcome:
+    async def set_channel(
+        self, *, title: str | None = None, category: str | None = None
+    ) -> Outcome:
         """Change the title or the category."""
 
     async def is_immune(self, user_id: str) -> bool:
@@ -82,7 +84,9 @@ class LanguageModel(Protocol):
 class CallMeter(Protocol):
     """Records the tokens of calls permanently."""
 
-    async def record(self, purpose: Purpose, model: str, usage: TokenUsage, latency_ms: int, error: str | None) -> None:
+    async def record(
+        self, purpose: Purpose, model: str, usage: TokenUsage, latency_ms: int, error: str | None
+    ) -> None:
         """Note one finished call; `error` is the class of what went wrong, or None."""
 
 

@@ -16,7 +16,9 @@ def run() -> int:
         else:
             os.environ.pop(name, None)
     code = main()
-    if code and os.name == "nt" and len(sys.argv) == 1:  # a double-click: the window would close before it is read
+    if (
+        code and os.name == "nt" and len(sys.argv) == 1
+    ):  # a double-click: the window would close before it is read
         input("Press Enter to close this window.")
     return code
 

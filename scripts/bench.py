@@ -34,7 +34,9 @@ def measures(wanted: argparse.Namespace) -> dict[str, Measure]:
         "ingest": lambda folder: ingest.measure(folder, 20_000 if quick else 60_000),
         "replies": lambda folder: replies.measure(folder, 1_000 if quick else 10_000),
         "erasure": lambda folder: replies.erasure(folder, 1_000 if quick else 10_000),
-        "cost": lambda folder: cost.measure(folder, [10, 100] if quick else [10, 100, 400], wanted.price),
+        "cost": lambda folder: cost.measure(
+            folder, [10, 100] if quick else [10, 100, 400], wanted.price
+        ),
         "memory": played_channel.measure,
         "process": programs.process,
         "dock": lambda folder: programs.dock(folder, 10 if quick else 30),
@@ -44,26 +46,36 @@ def measures(wanted: argparse.Namespace) -> dict[str, Measure]:
 def machine_load() -> str:
     """How busy the machine was in the last minute: above 1, times are longer than the bot's own."""
     return (
-        f"load {os.getloadavg()[0]:.1f}, {os.cpu_count()} processors" if hasattr(os, "getloadavg") else "load unknown"
+        f"load {os.getloadavg()[0]:.1f}, {os.cpu_count()} processors"
+        if hasattr(os, "getloadavg")
+        else "load unknown"
     )
 
 
 def main() -> int:
     """Measure and print."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--json", action="store_true", help="print one JSON object")
     parser.add_argument("--quick", action="store_true", help="measure on less data")
     parser.add_argument("group", nargs="?", metavar="GROUP", help="one group of figures alone")
     parser.add_argument("--only", metavar="GROUP", help="the same")
     parser.add_argument("--price", type=float, nargs=2, default=(0.0, 0.0), metavar=("IN", "OUT"))
-    parser.add_argument("--recall", type=Path, metavar="FILE", help="measure recall on these conversations")
-    parser.add_argument("--tuned-on", nargs="*", default=(), metavar="NAME", help="conversations that weights know")
+    parser.add_argument(
+        "--recall", type=Path, metavar="FILE", help="measure recall on these conversations"
+    )
+    parser.add_argument(
+        "--tuned-on", nargs="*", default=(), metavar="NAME", help="conversations that weights know"
+    )
     wanted = parser.parse_args()
     figures: list[Figure] = []
     group = wanted.only or wanted.group
     if group not in {None, *measures(wanted)}:
         parser.error(f"there is no group {group}; there are: {', '.join(measures(wanted))}")
-    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # without bytecode, which everybody has, a start takes .2 s longer
+    os.environ.pop(
+        "PYTHONDONTWRITEBYTECODE", None
+    )  # without bytecode, which everybody has, a start takes .2 s longer
     for name, measure in measures(wanted).items():
         if group in {None, name}:
             print(f"measuring {name} … ({machine_load()})", file=sys.stderr)
@@ -71,7 +83,11 @@ def main() -> int:
                 measured = measure(Path(folder))
                 figures += asyncio.run(measured) if isinstance(measured, Coroutine) else measured
     ok = all(figure.ok for figure in figures)
-    print(json.dumps({"figures": [f.as_json() for f in figures], "ok": ok}) if wanted.json else table(figures))
+    print(
+        json.dumps({"figures": [f.as_json() for f in figures], "ok": ok})
+        if wanted.json
+        else table(figures)
+    )
     return 0 if ok else 1
 
 

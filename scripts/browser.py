@@ -10,7 +10,15 @@ import shutil
 import subprocess
 from pathlib import Path
 
-NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome", "msedge", "microsoft-edge")
+NAMES = (
+    "chromium",
+    "chromium-browser",
+    "google-chrome",
+    "google-chrome-stable",
+    "chrome",
+    "msedge",
+    "microsoft-edge",
+)
 PLACES = (
     "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome",
     "/Applications/Chromium.app/Contents/MacOS/Chromium",
@@ -41,6 +49,9 @@ def ensure() -> str | None:
     apt = shutil.which("apt-get")
     if find() is None and apt and hasattr(os, "geteuid") and os.geteuid() == 0:
         quiet = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
-        for command in ([apt, "update", "-qq"], [apt, "install", "-y", "-qq", "--no-install-recommends", "chromium"]):
+        for command in (
+            [apt, "update", "-qq"],
+            [apt, "install", "-y", "-qq", "--no-install-recommends", "chromium"],
+        ):
             subprocess.run(command, check=False, capture_output=True, env=quiet)
     return find()

@@ -27,7 +27,9 @@ def main() -> int:
     program = build(str(environment.ensure("dev")), dist)
     if program is None or not works(program):
         return 1
-    packed = shutil.make_archive(str(dist / NAME), "zip" if os.name == "nt" else "gztar", dist, NAME)
+    packed = shutil.make_archive(
+        str(dist / NAME), "zip" if os.name == "nt" else "gztar", dist, NAME
+    )
     say(f"Built and tried: {packed}")
     return 0
 
@@ -36,8 +38,19 @@ def build(python: str, dist: Path) -> Path | None:
     """Build into `dist`; the program, or None if that failed, which is said then."""
     work = ROOT / "build" / "pyinstaller"
     recipe = ROOT / "packaging" / "forgetmenot.spec"
-    command = [python, "-m", "PyInstaller", "--noconfirm", "--distpath", str(dist), "--workpath", str(work)]
-    done = subprocess.run([*command, str(recipe)], cwd=ROOT, capture_output=True, text=True, check=False)
+    command = [
+        python,
+        "-m",
+        "PyInstaller",
+        "--noconfirm",
+        "--distpath",
+        str(dist),
+        "--workpath",
+        str(work),
+    ]
+    done = subprocess.run(
+        [*command, str(recipe)], cwd=ROOT, capture_output=True, text=True, check=False
+    )
     if done.returncode:
         say(done.stdout + done.stderr)
         return None
@@ -49,7 +62,9 @@ def works(program: Path) -> bool:
     with tempfile.TemporaryDirectory(prefix="forgetmenot-program-") as name:
         for words in (["demo", "--fast", "--json"], ["doctor", "--json"]):
             words += ["--db", str(Path(name) / "demo.sqlite3")]
-            done = subprocess.run([program, *words], cwd=name, capture_output=True, text=True, check=False)
+            done = subprocess.run(
+                [program, *words], cwd=name, capture_output=True, text=True, check=False
+            )
             if not done.stdout.startswith("{"):  # the doctor ends with 1 where it finds no network
                 say(f"{' '.join(words)} ended with {done.returncode}:\n{done.stderr}")
                 return False
@@ -59,14 +74,18 @@ def works(program: Path) -> bool:
 def _serves(program: Path, folder: Path) -> bool:
     command = [str(program), "start", "--no-browser", "--db", str(folder / "memory.sqlite3")]
     shown = ""
-    with subprocess.Popen(command, cwd=folder, stderr=subprocess.PIPE, text=True, encoding="utf-8") as process:
+    with subprocess.Popen(
+        command, cwd=folder, stderr=subprocess.PIPE, text=True, encoding="utf-8"
+    ) as process:
         try:
             for line in process.stderr or ():
                 shown += line
                 origin = re.search(r"The dock: (http://[^/]+)", line)
                 if origin:
                     shown_by = [str(program), "dock", "--print", *command[3:]]
-                    done = subprocess.run(shown_by, cwd=folder, capture_output=True, text=True, check=True)
+                    done = subprocess.run(
+                        shown_by, cwd=folder, capture_output=True, text=True, check=True
+                    )
                     return _has_its_files(done.stdout.strip(), origin[1])
         finally:
             process.terminate()

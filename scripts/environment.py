@@ -15,7 +15,14 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 VENV = ROOT / ".venv"
 MINIMUM = (3, 11)
-NO_NETWORK = ("NewConnectionError", "NameResolution", "Temporary failure", "ProxyError", "ConnectTimeout", "No route")
+NO_NETWORK = (
+    "NewConnectionError",
+    "NameResolution",
+    "Temporary failure",
+    "ProxyError",
+    "ConnectTimeout",
+    "No route",
+)
 
 
 def fail(sentence: str) -> None:
@@ -38,7 +45,9 @@ def ensure(extra: str = "") -> Path:
     # packages are installed uncompiled: without this, each start of each program would compile them all anew
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
     if sys.version_info < MINIMUM:
-        fail(f"Python 3.11 or newer is needed; this is {sys.version.split()[0]}. Get a newer one from python.org.")
+        fail(
+            f"Python 3.11 or newer is needed; this is {sys.version.split()[0]}. Get a newer one from python.org."
+        )
     stamp = VENV / f"installed{'-' + extra if extra else ''}"
     fingerprint = _fingerprint()
     if python().exists() and stamp.exists() and stamp.read_text() == fingerprint:
@@ -56,11 +65,16 @@ def ensure(extra: str = "") -> Path:
 
 def _fingerprint() -> str:
     parts = [(ROOT / name).read_bytes() for name in ("pyproject.toml", "constraints.txt")]
-    return hashlib.sha256(b"\0".join([*parts, sys.version.encode(), str(ROOT).encode()])).hexdigest()
+    return hashlib.sha256(
+        b"\0".join([*parts, sys.version.encode(), str(ROOT).encode()])
+    ).hexdigest()
 
 
 def _works() -> bool:
-    return subprocess.run([python(), "-c", "import pip"], capture_output=True, check=False).returncode == 0
+    return (
+        subprocess.run([python(), "-c", "import pip"], capture_output=True, check=False).returncode
+        == 0
+    )
 
 
 def _make() -> None:
@@ -68,17 +82,27 @@ def _make() -> None:
         import ensurepip  # noqa: F401  # Debian splits it off; without it the environment would lack pip
         import venv
     except ImportError:
-        fail("this Python has no venv module. On Debian or Ubuntu: apt install python3-venv. Then start again.")
+        fail(
+            "this Python has no venv module. On Debian or Ubuntu: apt install python3-venv. Then start again."
+        )
     else:
         venv.create(VENV, with_pip=True, clear=VENV.exists())
 
 
 def _install(what: str) -> None:
     # --no-compile: what is used is compiled when it is first imported, and most never is
-    plain = ["--no-compile", "--disable-pip-version-check", "--no-input", "--no-color", "--progress-bar=off"]
+    plain = [
+        "--no-compile",
+        "--disable-pip-version-check",
+        "--no-input",
+        "--no-color",
+        "--progress-bar=off",
+    ]
     command = [str(python()), "-m", "pip", "install", *plain, "-c", "constraints.txt", "-e", what]
     words = ""
-    with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as pip:
+    with subprocess.Popen(
+        command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+    ) as pip:
         for line in pip.stdout or ():
             words += line
             named = re.match(r"Collecting ([\w.-]+)", line)
@@ -89,6 +113,8 @@ def _install(what: str) -> None:
     if pip.returncode == 0:
         return
     if any(sign in words for sign in NO_NETWORK):
-        fail("the packages could not be fetched: no network, or a proxy is in the way. Connect, then start again.")
+        fail(
+            "the packages could not be fetched: no network, or a proxy is in the way. Connect, then start again."
+        )
     say(words.strip())
     fail("the packages could not be installed; pip's own words stand above.")

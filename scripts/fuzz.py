@@ -103,7 +103,10 @@ def _dock_request(text: str) -> None:
     given_params = json.loads(text)
     for operation in OPERATIONS.values():
         with contextlib.suppress(Refused):
-            checked(operation, given_params if isinstance(given_params, dict) else {"what": given_params})
+            checked(
+                operation,
+                given_params if isinstance(given_params, dict) else {"what": given_params},
+            )
 
 
 def _import(text: str) -> None:
@@ -120,7 +123,13 @@ def _helix_words(text: str) -> None:
     dropped(status, words)
 
 
-CHAT = ("!memory", "!forget #12", "@keeper remember that I play drums", "!forgetme confirm", "!edit 12 sings")
+CHAT = (
+    "!memory",
+    "!forget #12",
+    "@keeper remember that I play drums",
+    "!forgetme confirm",
+    "!edit 12 sings",
+)
 LINES = (
     f"{TAGS}:bob!bob@bob.tmi.twitch.tv PRIVMSG #demo :hello there",
     f"{TAGS}:tmi.twitch.tv USERNOTICE #demo :five months",
@@ -139,7 +148,11 @@ NOTES = (
     '[{"who": "P1", "fact": "plays", "repeats": 4, "confidence": 1}]',
     '{"notes": [{"who": "channel", "fact": "races", "lifetime": "7d", "topics": [1]}]}',
 )
-TOML = (example_toml(), '[twitch]\nchannel = "demo"\n', "[memory]\nraw_events_h = 2\n[privacy]\nnever_store = []\n")
+TOML = (
+    example_toml(),
+    '[twitch]\nchannel = "demo"\n',
+    "[memory]\nraw_events_h = 2\n[privacy]\nnever_store = []\n",
+)
 IMPORTS = (
     '{"scope": "viewer", "viewer": "alice", "fact": "plays drums", "observed_at": "2026-07-24T12:00:00Z"}',
     '{"scope": "channel", "fact": "races", "topics": ["a"], "expires_at": "2027-01-01", "id": 7}',
@@ -154,21 +167,80 @@ READERS: dict[str, Reader] = {
     "summaries": Reader(_summary, SUMMARIES, share=0.1),
     "notes": Reader(_notes, NOTES, share=0.1),
     "plain speech": Reader(_speech, SPEECH, share=0.3),
-    "settings": Reader(lambda text: parse_settings(text, "fuzz.toml"), TOML, (SettingsError,), share=0.1),
+    "settings": Reader(
+        lambda text: parse_settings(text, "fuzz.toml"), TOML, (SettingsError,), share=0.1
+    ),
     "imports": Reader(_import, IMPORTS, share=0.1),
     "dock requests": Reader(_dock_request, CALLS, (ValueError, RecursionError)),
     "privacy requests": Reader(_privacy_request, ('{"kind":"erase","subject":"ab","at":5}',)),
-    "Helix's words": Reader(_helix_words, ("401 Invalid OAuth token", "429 slow down", "msg_rejected held")),
+    "Helix's words": Reader(
+        _helix_words, ("401 Invalid OAuth token", "429 slow down", "msg_rejected held")
+    ),
 }
 
 
 # ── odd inputs ──────────────────────────────────────────────────────────────────────────────
 
 PIECES = (
-    *("", " ", "\0", "\r", "\n", "\\s", "\\", ";", "=", "@", ":", "#", "!", "<@42>", "P1", "P99", "{", "}", "[", "]"),
-    *('"', "\ud800", "\udfff", "\u202e", "\u200b", "\ufeff", "\u0130", "\xdf", "\ufb01", "\xe9" * 40, "\u5b57" * 60),
-    *("\U0001f3f3\ufe0f\u200d\U0001f308", "\x01ACTION ", "-1", "0", "1e999", "NaN", str(2**63), str(2**70), "9" * 400),
-    *("true", "null", "\\ud800", "[" * 300, '{"a":' * 200, "a" * 3_000, "ab " * 900, "1" * 900, "/*", "*/", "'''"),
+    *(
+        "",
+        " ",
+        "\0",
+        "\r",
+        "\n",
+        "\\s",
+        "\\",
+        ";",
+        "=",
+        "@",
+        ":",
+        "#",
+        "!",
+        "<@42>",
+        "P1",
+        "P99",
+        "{",
+        "}",
+        "[",
+        "]",
+    ),
+    *(
+        '"',
+        "\ud800",
+        "\udfff",
+        "\u202e",
+        "\u200b",
+        "\ufeff",
+        "\u0130",
+        "\xdf",
+        "\ufb01",
+        "\xe9" * 40,
+        "\u5b57" * 60,
+    ),
+    *(
+        "\U0001f3f3\ufe0f\u200d\U0001f308",
+        "\x01ACTION ",
+        "-1",
+        "0",
+        "1e999",
+        "NaN",
+        str(2**63),
+        str(2**70),
+        "9" * 400,
+    ),
+    *(
+        "true",
+        "null",
+        "\\ud800",
+        "[" * 300,
+        '{"a":' * 200,
+        "a" * 3_000,
+        "ab " * 900,
+        "1" * 900,
+        "/*",
+        "*/",
+        "'''",
+    ),
     *('"""', "inf", "-0", "0x1f", "1979-05-27", "${x}", "%s", "..", "--"),
 )
 
@@ -186,7 +258,11 @@ def mutated(dice: random.Random, seeds: tuple[str, ...]) -> str:
             case 1:
                 text = text[:end] + text[at:]
             case 2:
-                text = text[:at] + chr(dice.choice((dice.randrange(128), dice.randrange(0x3_000)))) + text[at + 1 :]
+                text = (
+                    text[:at]
+                    + chr(dice.choice((dice.randrange(128), dice.randrange(0x3_000))))
+                    + text[at + 1 :]
+                )
             case 3:
                 other = dice.choice(seeds)
                 text = text[:at] + other[dice.randint(0, len(other)) :]
@@ -224,7 +300,9 @@ def run(name: str, inputs: int, seed: int) -> Tried:
             tried.refused += 1
         except Exception as error:  # noqa: BLE001  # what this looks for
             last = traceback.extract_tb(error.__traceback__)[-1]
-            tried.faults.setdefault(f"{type(error).__name__} at {Path(last.filename).name}:{last.lineno}", text)
+            tried.faults.setdefault(
+                f"{type(error).__name__} at {Path(last.filename).name}:{last.lineno}", text
+            )
         took = time.process_time() - began
         if took > max(TOO_LONG_S, tried.slowest_s):
             tried.faults["slow"] = text
@@ -234,8 +312,12 @@ def run(name: str, inputs: int, seed: int) -> Tried:
 
 def main() -> int:
     """Run it and print the table."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--inputs", type=int, default=10_000, help="for each reader; slow ones get a share")
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument(
+        "--inputs", type=int, default=10_000, help="for each reader; slow ones get a share"
+    )
     parser.add_argument("--seed", type=int, default=1)
     wanted = parser.parse_args()
     set_up(console=False)

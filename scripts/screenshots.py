@@ -58,14 +58,23 @@ def main() -> int:
         with subprocess.Popen(command, cwd=ROOT, stderr=subprocess.PIPE, text=True) as demo:
             try:
                 said = demo.stderr or ()
-                address = next((word for line in said for word in line.split() if word.startswith("http://")), "")
+                address = next(
+                    (word for line in said for word in line.split() if word.startswith("http://")),
+                    "",
+                )
                 asyncio.run(take(address, folder, arguments.language))
             finally:
                 demo.terminate()
     return 0
 
 
-COLOURS = {"caption": "#5ccfe6", "bot": "#a6e22e", "memory": "#e6b450", "refused": "#ff6b6b", "faint": "#808890"}
+COLOURS = {
+    "caption": "#5ccfe6",
+    "bot": "#a6e22e",
+    "memory": "#e6b450",
+    "refused": "#ff6b6b",
+    "faint": "#808890",
+}
 PLAIN, KEEP = "#d8dee9", 'xml:space="preserve"'
 
 
@@ -79,7 +88,9 @@ async def draw_terminal(memory: Path, file: Path) -> None:
 
     def take_line(style: str, text: str) -> None:
         indent = " " * (len(text) - len(text.lstrip()) + 2)
-        printed.extend((style, line) for line in textwrap.wrap(text, 92, subsequent_indent=indent) or [""])
+        printed.extend(
+            (style, line) for line in textwrap.wrap(text, 92, subsequent_indent=indent) or [""]
+        )
 
     logs.set_up(level="error")
     await play(memory, Show(Settings(dock=DockSettings(port=0)), take_line, fast=True))
@@ -98,17 +109,23 @@ async def take(address: str, folder: Path, language: str) -> None:
     from playwright.async_api import async_playwright
 
     async with async_playwright() as playwright:
-        running = await playwright.chromium.launch(executable_path=browser.find(), args=list(browser.ARGUMENTS))
+        running = await playwright.chromium.launch(
+            executable_path=browser.find(), args=list(browser.ARGUMENTS)
+        )
         for width, height in SIZES:
             viewport: ViewportSize = {"width": width, "height": height}
-            page = await running.new_page(viewport=viewport, color_scheme="dark", reduced_motion="reduce")
+            page = await running.new_page(
+                viewport=viewport, color_scheme="dark", reduced_motion="reduce"
+            )
             await page.goto(address)
             await page.locator(".item.episode").first.wait_for(timeout=60_000)
             if (width, height) == SIZES[0]:
                 await page.wait_for_timeout(8_000)  # the demo plays its two evenings
                 await page.evaluate("location.hash = 'setup'")
                 await page.locator("#language").select_option(language)  # as its user does
-                await page.locator(f"html[lang={language}] .feed, html[lang={language}] .step").first.wait_for()
+                await page.locator(
+                    f"html[lang={language}] .feed, html[lang={language}] .step"
+                ).first.wait_for()
             for name, place in PLACES.items():
                 await page.evaluate("place => { location.hash = place }", place)
                 await page.wait_for_timeout(700)

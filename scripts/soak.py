@@ -43,7 +43,13 @@ from forgetmenot.twitch.login import Login
 from tests.loopback_servers.fixtures import log_in, settings_for
 from tests.loopback_servers.twitch import TwitchSim
 
-MUST_BE_ZERO = (*chaos.MUST_BE_ZERO, "messages doubled", "messages lost", "fates told wrongly", "rate breaches")
+MUST_BE_ZERO = (
+    *chaos.MUST_BE_ZERO,
+    "messages doubled",
+    "messages lost",
+    "fates told wrongly",
+    "rate breaches",
+)
 
 
 # ── sending ─────────────────────────────────────────────────────────────────────────────────
@@ -90,14 +96,18 @@ async def flood(folder: Path, messages: int) -> Figures:
         out, fates = Troubled(sim, helix), dict[str, Sent]()
         turning = asyncio.create_task(_turn(clock))
         for run in range(3):
-            fates |= await _one_run(db, clock, out, [f"message {number}" for number in range(run, messages, 3)])
+            fates |= await _one_run(
+                db, clock, out, [f"message {number}" for number in range(run, messages, 3)]
+            )
         turning.cancel()
         await asyncio.gather(turning, return_exceptions=True)
         await helix.aclose()
         return _fate(sim, out, fates)
 
 
-async def _one_run(db: Database, clock: ManualClock, out: Troubled, texts: list[str]) -> dict[str, Sent]:
+async def _one_run(
+    db: Database, clock: ManualClock, out: Troubled, texts: list[str]
+) -> dict[str, Sent]:
     box = Outbox(db=db, out=out, clock=clock, settings=Settings)
     await box.recover()
     worker = asyncio.create_task(box.run())
@@ -105,7 +115,12 @@ async def _one_run(db: Database, clock: ManualClock, out: Troubled, texts: list[
     async def send(text: str) -> Sent:
         async with db.write() as tx:
             row = await bot_messages.begin(
-                tx, at=clock.now(), event_id=f"asked {text}", viewer_id=None, trigger="mention", mode="live"
+                tx,
+                at=clock.now(),
+                event_id=f"asked {text}",
+                viewer_id=None,
+                trigger="mention",
+                mode="live",
             )
         return await box.send(Outgoing(row, text, clock.now() + HOUR))
 
@@ -134,7 +149,8 @@ def _fate(sim: TwitchSim, out: Troubled, fates: dict[str, Sent]) -> Figures:
         "of unknown fate": len(unsure),
         "messages doubled": sum(shown.values()) - len(shown),
         "messages lost": sum(not detail for detail in unsent.values()),
-        "fates told wrongly": sum(text not in shown for text in sent) + sum(text in shown for text in unsent),
+        "fates told wrongly": sum(text not in shown for text in sent)
+        + sum(text in shown for text in unsent),
         "rate breaches": sim.helix.breaches,
     }
 
@@ -176,7 +192,10 @@ class Chat:
             words = f"the {self.number} run of level {self.dice.randrange(99)} went well"
             if kind % 20 == 7:
                 question = f"@keeper what about level {self.dice.randrange(99)}?"
-                await self.sim.say(who, self.dice.choice((question, "!memory", "!privacy", "!remember I like maps")))
+                await self.sim.say(
+                    who,
+                    self.dice.choice((question, "!memory", "!privacy", "!remember I like maps")),
+                )
             elif kind == 23:
                 await self.sim.clear_message(await self.sim.say(who, f"{DELETED_MARK} {words}"))
             elif kind == 31 and self.wished:
@@ -235,7 +254,9 @@ async def live(folder: Path, minutes: float) -> Figures:
         chat = Chat(sim, random.Random(1))  # noqa: S311  # the same again, not secrets
         talking = [asyncio.create_task(chat.talk()), asyncio.create_task(chat.wish())]
         began, sizes = time.monotonic(), list[int]()
-        ends = [began + minutes * 60 * SETTLED * part for part in (0.4, 0.7, 1.0)] + [began + minutes * 60]
+        ends = [began + minutes * 60 * SETTLED * part for part in (0.4, 0.7, 1.0)] + [
+            began + minutes * 60
+        ]
         for number, end in enumerate(ends):
             chat.paused.clear()
             async with started(sim, folder, bot='mode = "mentions"') as bot:
@@ -248,7 +269,9 @@ async def live(folder: Path, minutes: float) -> Figures:
         await asyncio.gather(*talking, return_exceptions=True)
         sent = Counter(said.reply_to.id for said in sim.sent if said.reply_to is not None)
         figures = await _account(folder, chat)
-    growth = sizes[-1] / sizes[len(sizes) // 4] if len(sizes) > 4 and sizes[len(sizes) // 4] else 0.0
+    growth = (
+        sizes[-1] / sizes[len(sizes) // 4] if len(sizes) > 4 and sizes[len(sizes) // 4] else 0.0
+    )
     return {
         "lines": chat.number,
         "answers": len(sim.sent),
@@ -302,7 +325,9 @@ async def _account(folder: Path, chat: Chat) -> Figures:
 
 def main() -> int:
     """Run it and print the figures."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--quick", action="store_true", help="a tenth of it")
     parser.add_argument("--live", action="store_true", help="an hour of chat in real time instead")
     parser.add_argument("--minutes", type=float, default=60)
@@ -311,11 +336,19 @@ def main() -> int:
     logging.disable(logging.CRITICAL)  # the log of all those troubles would bury the figures
     with tempfile.TemporaryDirectory(prefix="forgetmenot-soak-") as name:
         (folder := Path(name) / "bot").mkdir()
-        part = live(folder, wanted.minutes) if wanted.live else flood(folder, 60 if wanted.quick else 400)
+        part = (
+            live(folder, wanted.minutes)
+            if wanted.live
+            else flood(folder, 60 if wanted.quick else 400)
+        )
         figures = asyncio.run(part)
     for what, figure in figures.items():
         print(f"{what:26}{figure:>10,g}{'  must be 0' * (what in MUST_BE_ZERO)}")
-    return 1 if any(figures.get(what) for what in MUST_BE_ZERO) or figures.get("growth", 0) > MAY_GROW else 0
+    return (
+        1
+        if any(figures.get(what) for what in MUST_BE_ZERO) or figures.get("growth", 0) > MAY_GROW
+        else 0
+    )
 
 
 if __name__ == "__main__":

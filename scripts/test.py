@@ -34,7 +34,9 @@ def main() -> int:
     quick: bool = parser.parse_args().quick
     python = str(environment.ensure("dev"))
     unmarked = ["-m", "not slow and not browser"] if quick else []
-    workers = str((os.cpu_count() or 1) + 1)  # one more than there are processors: tests also wait, for a browser say
+    workers = str(
+        (os.cpu_count() or 1) + 1
+    )  # one more than there are processors: tests also wait, for a browser say
     tests = [python, "-m", "pytest", "-q", *unmarked]
     shared = ["-n", workers, "--dist", "worksteal"]
     gates: dict[str, Callable[[], bool]] = {
@@ -44,7 +46,9 @@ def main() -> int:
         "types": lambda: run([python, "-m", "mypy"]),
     }
     if not quick:
-        say(f"The dock is tested in {browser.ensure() or 'no browser: there is none (FORGETMENOT_BROWSER names one)'}.")
+        say(
+            f"The dock is tested in {browser.ensure() or 'no browser: there is none (FORGETMENOT_BROWSER names one)'}."
+        )
         gates["wheel"] = lambda: wheel(python)
         gates["program"] = lambda: program(python)
     with ThreadPoolExecutor(1) as beside:
@@ -77,7 +81,9 @@ def wheel(python: str) -> bool:
     """Build the wheel, install it as its users do, where nothing of the checkout can be seen, and run the demo."""
     with tempfile.TemporaryDirectory(prefix="forgetmenot-wheel-") as name:
         folder = Path(name)
-        if not run([python, "-m", "build", "--wheel", "--no-isolation", "--outdir", name, str(ROOT)]):
+        if not run(
+            [python, "-m", "build", "--wheel", "--no-isolation", "--outdir", name, str(ROOT)]
+        ):
             return False
         built = str(next(folder.glob("*.whl")))
         command = installed_by_uv(python, built, folder) or installed_by_pip(built, folder)
@@ -88,8 +94,22 @@ def wheel(python: str) -> bool:
 def installed_by_uv(python: str, built: str, folder: Path) -> str | None:
     """The command that `uv tool install` made, in seconds; None where uv reaches no package index."""
     places = {"UV_TOOL_DIR": str(folder / "tools"), "UV_TOOL_BIN_DIR": str(folder / "bin")}
-    install = [python, "-m", "uv", "tool", "install", "--quiet", "--python", python, "-c", CONSTRAINTS, built]
-    done = subprocess.run(install, cwd=folder, env={**os.environ, **places}, capture_output=True, check=False)
+    install = [
+        python,
+        "-m",
+        "uv",
+        "tool",
+        "install",
+        "--quiet",
+        "--python",
+        python,
+        "-c",
+        CONSTRAINTS,
+        built,
+    ]
+    done = subprocess.run(
+        install, cwd=folder, env={**os.environ, **places}, capture_output=True, check=False
+    )
     return shutil.which("forgetmenot", path=folder / "bin") if done.returncode == 0 else None
 
 
@@ -98,7 +118,17 @@ def installed_by_pip(built: str, folder: Path) -> str | None:
     venv.create(folder / "clean", with_pip=True)
     scripts = folder / "clean" / ("Scripts" if os.name == "nt" else "bin")
     python = shutil.which("python", path=scripts) or "python"
-    install = [python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "-c", CONSTRAINTS, built]
+    install = [
+        python,
+        "-m",
+        "pip",
+        "install",
+        "--quiet",
+        "--disable-pip-version-check",
+        "-c",
+        CONSTRAINTS,
+        built,
+    ]
     return shutil.which("forgetmenot", path=scripts) if run(install) else None
 
 

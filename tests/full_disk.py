@@ -3,7 +3,9 @@
 import contextlib
 from collections.abc import Iterator
 
-with contextlib.suppress(ImportError):  # Windows has no such limits: the tests that need one are left out there
+with contextlib.suppress(
+    ImportError
+):  # Windows has no such limits: the tests that need one are left out there
     import resource
 
 

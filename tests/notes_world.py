@@ -83,14 +83,26 @@ class World:
         """Somebody who is known."""
         now = self.clock.now()
         async with self.db.write() as tx:
-            await put(tx, "viewers", id=viewer_id, login=login, role=role, first_seen_at=now, last_seen_at=now)
+            await put(
+                tx,
+                "viewers",
+                id=viewer_id,
+                login=login,
+                role=role,
+                first_seen_at=now,
+                last_seen_at=now,
+            )
         return viewer_id
 
     async def stream(self) -> int:
         """The next stream; the one before it is over."""
         async with self.db.write() as tx:
-            await tx.execute("UPDATE streams SET ended_at = ? WHERE ended_at IS NULL", (self.clock.now(),))
-            return await put(tx, "streams", started_at=self.clock.now(), last_event_at=self.clock.now())
+            await tx.execute(
+                "UPDATE streams SET ended_at = ? WHERE ended_at IS NULL", (self.clock.now(),)
+            )
+            return await put(
+                tx, "streams", started_at=self.clock.now(), last_event_at=self.clock.now()
+            )
 
     async def over(self, *here: str, recap: str | None = "Chat cooked.") -> int:
         """A stream of an hour to which they came, a day after the last; None: its recap is still to be written."""
@@ -115,13 +127,25 @@ class World:
         now = self.clock.now()
         async with self.db.write() as tx:
             await tx.execute("UPDATE viewers SET last_seen_at = ? WHERE id = ?", (now, viewer_id))
-            await put(tx, "attendance", viewer_id=viewer_id, stream_id=stream_id, first_at=now, last_at=now, lines=1)
+            await put(
+                tx,
+                "attendance",
+                viewer_id=viewer_id,
+                stream_id=stream_id,
+                first_at=now,
+                last_at=now,
+                lines=1,
+            )
 
-    async def episode(self, summary: str, people: dict[str, tuple[int, int]], stream_id: int | None = None) -> int:
+    async def episode(
+        self, summary: str, people: dict[str, tuple[int, int]], stream_id: int | None = None
+    ) -> int:
         """A window of chat; people with their lines and how many of them to the bot."""
         times = dict.fromkeys(("started_at", "ended_at", "created_at"), self.clock.now())
         async with self.db.write() as tx:
-            episode_id = await put(tx, "episodes", stream_id=stream_id, summary=summary, events=30, **times)
+            episode_id = await put(
+                tx, "episodes", stream_id=stream_id, summary=summary, events=30, **times
+            )
             for who, (lines, addressed) in people.items():
                 person = {"viewer_id": who, "lines": lines, "addressed": addressed}
                 await put(tx, "episode_people", episode_id=episode_id, **person)
@@ -129,7 +153,10 @@ class World:
 
     async def chat(self, *said: tuple[str, str] | tuple[str, str, int]) -> int:
         """A window of chat whose lines are still there: who said what, and when (or now)."""
-        people = {who: (sum(one[0] == who for one in said), 0) for who in dict.fromkeys(one[0] for one in said)}
+        people = {
+            who: (sum(one[0] == who for one in said), 0)
+            for who in dict.fromkeys(one[0] for one in said)
+        }
         episode = await self.episode("<@1> and <@2> talked.", people)
         async with self.db.write() as tx:
             await tx.execute("UPDATE episodes SET events = ? WHERE id = ?", (len(said), episode))
@@ -150,10 +177,16 @@ class World:
         async with self.db.write() as tx:
             return await notes.insert(tx, new, cause="said", now=self.clock.now())
 
-    def writer(self, kind: type[Writer], *answers: str | Exception | list[object]) -> tuple[Writer, Scripted]:
+    def writer(
+        self, kind: type[Writer], *answers: str | Exception | list[object]
+    ) -> tuple[Writer, Scripted]:
         """What writes memory, with a scripted model; a list stands for an answer with these notes."""
-        model = Scripted(*(json.dumps({"notes": one}) if isinstance(one, list) else one for one in answers))
-        return kind(db=self.db, model=model, settings=lambda: self.settings, clock=self.clock), model
+        model = Scripted(
+            *(json.dumps({"notes": one}) if isinstance(one, list) else one for one in answers)
+        )
+        return kind(
+            db=self.db, model=model, settings=lambda: self.settings, clock=self.clock
+        ), model
 
     def extractor(self, *answers: str | Exception | list[object]) -> tuple[Extractor, Scripted]:
         """An extractor with a scripted model."""
@@ -191,7 +224,13 @@ def recall(world: World) -> Recall:
 def change(**fields: object) -> dict[str, object]:
     """One proposed change: alice (P1) says that she plays drums, unless told otherwise."""
     plain = {"who": "P1", "said_by": "P1", "fact": "plays drums in a band", "confidence": 0.8}
-    return {**plain, "lifetime": "permanent", "topics": ["music"], "asked_with": ["instrument"], **fields}
+    return {
+        **plain,
+        "lifetime": "permanent",
+        "topics": ["music"],
+        "asked_with": ["instrument"],
+        **fields,
+    }
 
 
 def note(note_id: int, fact: str, **changes: object) -> Note:
@@ -212,7 +251,9 @@ async def prompt_for(world: World, viewer_id: str, login: str, text: str) -> Pro
     """What the model would see if this viewer said that now."""
     recall = Recall(db=world.db, settings=lambda: world.settings, clock=world.clock)
     keeper = PrefixKeeper(db=world.db, recall=recall, settings=lambda: world.settings)
-    event = ChatEvent("dry", EventKind.MESSAGE, viewer_id, login, login.title(), text, world.clock.now())
+    event = ChatEvent(
+        "dry", EventKind.MESSAGE, viewer_id, login, login.title(), text, world.clock.now()
+    )
     gatherer = ContextGatherer(db=world.db, recall=recall, clock=world.clock)
     trigger = Trigger(TriggerKind.MENTION, event, text)
     return (await compose(keeper, gatherer, trigger, world.settings, bot_id="")).prompt

@@ -52,7 +52,10 @@ class Seen:
             return list(db.execute(sql, params))
 
     def said(self) -> list[str]:
-        return [row[0] for row in self.rows("SELECT text FROM bot_messages WHERE status = 'sent' ORDER BY id")]
+        return [
+            row[0]
+            for row in self.rows("SELECT text FROM bot_messages WHERE status = 'sent' ORDER BY id")
+        ]
 
 
 @pytest.fixture(scope="session")
@@ -64,7 +67,9 @@ def seen(tmp_path_factory: pytest.TempPathFactory) -> Seen:
         if not place.exists():
             (data := (making := place.with_suffix(".making")) / "data").mkdir(parents=True)
             words = [sys.executable, "-c", PLAY, str(data)]
-            ended = subprocess.run(words, check=False, env=environment(data), capture_output=True, timeout=100)
+            ended = subprocess.run(
+                words, check=False, env=environment(data), capture_output=True, timeout=100
+            )
             assert ended.returncode == 0, ended.stderr.decode()[-2_000:]
             (making / "told.json").write_bytes(ended.stdout)
             (making / "errors").write_bytes(ended.stderr)

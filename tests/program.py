@@ -31,14 +31,28 @@ def command(*words: object) -> list[str]:
 
 
 def write_settings(
-    folder: Path, sim: TwitchSim, *, channel: str = "demo", client_id: str | None = None, **more: str
+    folder: Path,
+    sim: TwitchSim,
+    *,
+    channel: str = "demo",
+    client_id: str | None = None,
+    **more: str,
 ) -> Path:
     """A settings file for that Twitch, without a dock. `more`: whole tables as TOML, by name."""
     path = folder / "config.toml"
     named = sim.client_id if client_id is None else client_id
-    twitch = f'channel = "{channel}"\nclient_id = "{named}"\nbot_login = "{BOT}"\nserver = "{sim.url}"\n'
-    tables = {"twitch": twitch, "bot": f'mode = "mentions"\nname = "{BOT}"', "dock": "port = 0", **more}
-    path.write_text("".join(f"[{name}]\n{body}\n" for name, body in tables.items()), encoding="utf-8")
+    twitch = (
+        f'channel = "{channel}"\nclient_id = "{named}"\nbot_login = "{BOT}"\nserver = "{sim.url}"\n'
+    )
+    tables = {
+        "twitch": twitch,
+        "bot": f'mode = "mentions"\nname = "{BOT}"',
+        "dock": "port = 0",
+        **more,
+    }
+    path.write_text(
+        "".join(f"[{name}]\n{body}\n" for name, body in tables.items()), encoding="utf-8"
+    )
     return path
 
 
@@ -83,7 +97,9 @@ class Running:
 
 
 @contextlib.asynccontextmanager
-async def running(folder: Path, *words: object, env: dict[str, str] | None = None) -> AsyncIterator[Running]:
+async def running(
+    folder: Path, *words: object, env: dict[str, str] | None = None
+) -> AsyncIterator[Running]:
     """Start a command; it is killed at the end if it still runs."""
     process = await asyncio.create_subprocess_exec(
         *command(*words),

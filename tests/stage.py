@@ -37,7 +37,14 @@ from forgetmenot.reply.outbox import Outbox
 from forgetmenot.reply.triggers import Identity
 from forgetmenot.reply.writer import ReplyWriter
 from forgetmenot.settings.load import convert
-from forgetmenot.settings.schema import ActionSettings, BotSettings, ClassMode, Mode, ModelSettings, Settings
+from forgetmenot.settings.schema import (
+    ActionSettings,
+    BotSettings,
+    ClassMode,
+    Mode,
+    ModelSettings,
+    Settings,
+)
 from forgetmenot.store import bot_messages, channel_state, notes
 from forgetmenot.store.database import Database
 from forgetmenot.store.notes import NewNote
@@ -60,7 +67,11 @@ class FakeChat:
         self.said.append((self.clock.now(), text, reply_to))
         if self.held is not None:
             await self.held.wait()
-        answer = self.answers.pop(0) if self.answers else Outcome(OutcomeKind.DONE, twitch_id=f"t{len(self.said)}")
+        answer = (
+            self.answers.pop(0)
+            if self.answers
+            else Outcome(OutcomeKind.DONE, twitch_id=f"t{len(self.said)}")
+        )
         if isinstance(answer, ForgetMeNotError):
             raise answer
         return answer
@@ -85,12 +96,26 @@ class RecordingAccount(NoAccount):
     before: Callable[[], Awaitable[object]] | None = None
 
     timeout, ban = _recorder("timeout", 2), _recorder("ban", 1)  # the reason is not noted
-    untimeout, shoutout, announce = _recorder("untimeout"), _recorder("shoutout"), _recorder("announce")
-    delete_message, set_slow_mode, set_emote_only = _recorder("delete"), _recorder("slow"), _recorder("emote_only")
-    create_marker, create_clip, set_channel = _recorder("marker"), _recorder("clip"), _recorder("channel")
+    untimeout, shoutout, announce = (
+        _recorder("untimeout"),
+        _recorder("shoutout"),
+        _recorder("announce"),
+    )
+    delete_message, set_slow_mode, set_emote_only = (
+        _recorder("delete"),
+        _recorder("slow"),
+        _recorder("emote_only"),
+    )
+    create_marker, create_clip, set_channel = (
+        _recorder("marker"),
+        _recorder("clip"),
+        _recorder("channel"),
+    )
 
     async def act(self, name: str, *words: object) -> Outcome:
-        self.done.append(" ".join([name, *(str(one).removeprefix("id-") for one in words if one != "")]))
+        self.done.append(
+            " ".join([name, *(str(one).removeprefix("id-") for one in words if one != "")])
+        )
         if self.before is not None:
             await self.before()
         if isinstance(self.answer, Exception):
@@ -147,7 +172,8 @@ PEOPLE = {"1": "alice", "2": "bob", "3": "carol"}
 
 BOT = Identity("99", "forgetmenot_bot", "ForgetMeNot")
 ACTIVE = Settings(
-    bot=BotSettings(mode=Mode.MENTIONS), actions=ActionSettings(class_b=ClassMode.LIVE, newcomer_protection=False)
+    bot=BotSettings(mode=Mode.MENTIONS),
+    actions=ActionSettings(class_b=ClassMode.LIVE, newcomer_protection=False),
 )
 
 
@@ -174,14 +200,23 @@ class Stage:
     def _settings(self) -> Settings:
         return self.settings
 
-    async def _refuse(self, _name: str, _params: Mapping[str, object], _asker: Asker) -> OperationResult:
+    async def _refuse(
+        self, _name: str, _params: Mapping[str, object], _asker: Asker
+    ) -> OperationResult:
         """A memory that takes nothing from the model."""
         return OperationResult(ok=False, code="refused")
 
     async def _flush(self) -> None:
         """All that is heard is stored at once."""
 
-    async def hear(self, text: str, viewer: str = "1", *, badges: tuple[str, ...] = (), **more: Any) -> ChatEvent:  # noqa: ANN401
+    async def hear(
+        self,
+        text: str,
+        viewer: str = "1",
+        *,
+        badges: tuple[str, ...] = (),
+        **more: Any,  # noqa: ANN401
+    ) -> ChatEvent:
         """Somebody says something: it is in tier 1."""
         login, now = PEOPLE[viewer], self.clock.now()
         self.lines += 1
@@ -220,7 +255,14 @@ class Stage:
 async def stage(db: Database, clock: ManualClock, chat: FakeChat) -> AsyncIterator[Stage]:
     async with db.write() as tx:
         for key, login in PEOPLE.items():
-            await put(tx, "viewers", id=key, login=login, first_seen_at=clock.now(), last_seen_at=clock.now())
+            await put(
+                tx,
+                "viewers",
+                id=key,
+                login=login,
+                first_seen_at=clock.now(),
+                last_seen_at=clock.now(),
+            )
         await put(tx, "streams", id=1, started_at=clock.now(), last_event_at=clock.now())
         await channel_state.put(tx, {"live": "1", "title": "Racing"}, clock.now())
     made = Stage(db, clock, chat)
@@ -234,7 +276,12 @@ async def stage(db: Database, clock: ManualClock, chat: FakeChat) -> AsyncIterat
 
 def asking(server: SimOpenAI, **tables: Any) -> Settings:  # noqa: ANN401  # as a settings file has them
     """Settings of a bot that answers when it is asked, and whose model is that server."""
-    model = {"provider": "openai_compatible", "base_url": server.url, "reply_model": "m", "memory_model": "m"}
+    model = {
+        "provider": "openai_compatible",
+        "base_url": server.url,
+        "reply_model": "m",
+        "memory_model": "m",
+    }
     plain = {"bot": {"mode": "mentions"}, "twitch": {"channel": "carol"}, "model": model}
     return convert({**plain, **tables}, "the test")
 
@@ -258,22 +305,31 @@ async def working(*work: Awaitable[object]) -> AsyncIterator[None]:
         await asyncio.gather(*tasks, return_exceptions=True)
 
 
-def said(clock: ManualClock, event_id: str, viewer_id: str, login: str, text: str, *badges: str) -> ChatEvent:
+def said(
+    clock: ManualClock, event_id: str, viewer_id: str, login: str, text: str, *badges: str
+) -> ChatEvent:
     made = (event_id, EventKind.MESSAGE, viewer_id, login, login.title(), text, clock.now())
     return ChatEvent(*made, badges=frozenset(badges))
 
 
 @contextlib.asynccontextmanager
 async def live_bot(
-    path: Path, clock: ManualClock, settings: Callable[[], Settings], model: LanguageModel | None = None
+    path: Path,
+    clock: ManualClock,
+    settings: Callable[[], Settings],
+    model: LanguageModel | None = None,
 ) -> AsyncIterator[tuple[Bot, RecordingAccount]]:
     """A bot and its account. `model`: in place of that of the settings, guarded as that one."""
     account, me = RecordingAccount(), BotIdentity("99", "forgetmenot_bot")
 
     def scripted(_: ModelSettings, meter: CallMeter) -> Models:
         made, limits = cast("LanguageModel", model), Limits(60, 60, 0)
-        return Models(*(GuardedModel(made.name, lambda: made, meter=meter, limits=limits) for _ in range(2)))
+        return Models(
+            *(GuardedModel(made.name, lambda: made, meter=meter, limits=limits) for _ in range(2))
+        )
 
     models = scripted if model is not None else build_models
-    async with open_bot(path, settings=settings, clock=clock, account=account, me=me, models=models) as bot:
+    async with open_bot(
+        path, settings=settings, clock=clock, account=account, me=me, models=models
+    ) as bot:
         yield bot, account

@@ -13,16 +13,24 @@ def machine_ms() -> int:
 
 @pytest.mark.parametrize(
     ("said", "off"),  # Twitch's time less the machine's, and by how much that is corrected
-    [((3 * HOUR,), 3 * HOUR), ((-80, -250, -1_900), 0), ((-100, -100, -10 * MINUTE, -100, -100), 0)],
+    [
+        ((3 * HOUR,), 3 * HOUR),
+        ((-80, -250, -1_900), 0),
+        ((-100, -100, -10 * MINUTE, -100, -100), 0),
+    ],
 )
-def test_a_clock_that_is_hours_wrong_is_corrected_and_ordinary_latency_is_not(said: tuple[int, ...], off: int) -> None:
+def test_a_clock_that_is_hours_wrong_is_corrected_and_ordinary_latency_is_not(
+    said: tuple[int, ...], off: int
+) -> None:
     clock = SystemClock()
     for difference in said:
         clock.observe(machine_ms() + difference)
     assert abs(clock.now() - machine_ms() - off) < 1_000
 
 
-def test_what_is_certain_waits_for_twitch_and_goes_by_no_clock_of_the_machine(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_is_certain_waits_for_twitch_and_goes_by_no_clock_of_the_machine(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     """The PC is three days ahead, is set right, and sleeps for two days: no time is certain before it has passed."""
     true, machine, counted = 1_784_894_400_000, 3 * DAY, 5 * HOUR
     monkeypatch.setattr(time, "time_ns", lambda: (true + machine) * 1_000_000)
@@ -52,13 +60,17 @@ def test_a_time_that_its_zone_puts_outside_of_the_calendar_is_refused() -> None:
             parse_iso(text)
 
 
-@pytest.mark.skipif(not hasattr(time, "tzset"), reason="the zone of this system cannot be set for one test")
+@pytest.mark.skipif(
+    not hasattr(time, "tzset"), reason="the zone of this system cannot be set for one test"
+)
 def test_a_day_is_the_streamers(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TZ", "NZST-12")
     time.tzset()
     evening = parse_iso("2024-05-09T18:00:00Z")
     assert local_date(evening) == "10 May 2024"
     assert local_days(evening, evening + HOUR) == "Friday, 10 May 2024"
-    assert local_days(evening, evening + 19 * HOUR) == "Friday, 10 May 2024 to Saturday, 11 May 2024"
+    assert (
+        local_days(evening, evening + 19 * HOUR) == "Friday, 10 May 2024 to Saturday, 11 May 2024"
+    )
     monkeypatch.undo()
     time.tzset()

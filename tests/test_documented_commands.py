@@ -31,12 +31,20 @@ def shown() -> list[str]:
     found = []
     for page in PAGES:
         text = (ROOT / page).read_text(encoding="utf-8")
-        blocks = re.findall(r"^```\w*\n(.*?)^```|((?:^    \S.*\n)+)", text, re.DOTALL | re.MULTILINE)
+        blocks = re.findall(
+            r"^```\w*\n(.*?)^```|((?:^    \S.*\n)+)", text, re.DOTALL | re.MULTILINE
+        )
         found += [line.strip() for pair in blocks for block in pair for line in block.splitlines()]
         found += re.findall(rf"`((?:{PROGRAMS})(?: [^`]*)?)`", text)
     commands = [line.partition("  #")[0].strip() for line in found]
-    commands += [line[line.index("forgetmenot ") :] for line in commands if re.match(r'start "" .*forgetmenot ', line)]
-    return sorted({line for line in commands if re.match(rf"(?:{PROGRAMS})\b", line) and "…" not in line})
+    commands += [
+        line[line.index("forgetmenot ") :]
+        for line in commands
+        if re.match(r'start "" .*forgetmenot ', line)
+    ]
+    return sorted(
+        {line for line in commands if re.match(rf"(?:{PROGRAMS})\b", line) and "…" not in line}
+    )
 
 
 OURS = [line.removesuffix(" & obs") for line in shown() if line.startswith("forgetmenot ")]
@@ -53,7 +61,11 @@ def test_the_pages_show_commands_and_no_exception_is_left_over() -> None:
         assert build_parser().parse_args(words_of(line)).run is not None, line
 
 
-RUN = [line for line in OURS if line.split()[1] not in ONLY_PARSED or line.startswith("forgetmenot dock --")]
+RUN = [
+    line
+    for line in OURS
+    if line.split()[1] not in ONLY_PARSED or line.startswith("forgetmenot dock --")
+]
 
 
 @pytest.mark.parametrize("line", RUN)
@@ -75,7 +87,11 @@ def test_a_command_of_ours_runs(
 
 
 def test_a_script_of_ours_is_there_and_takes_the_options_that_are_shown() -> None:
-    scripts = [found for line in shown() if (found := re.match(r"(?:python|py) scripts[/\\](\w+\.py)(.*)", line))]
+    scripts = [
+        found
+        for line in shown()
+        if (found := re.match(r"(?:python|py) scripts[/\\](\w+\.py)(.*)", line))
+    ]
     assert len(scripts) > 2
     for script in scripts:
         source = (ROOT / "scripts" / script[1]).read_text(encoding="utf-8")
@@ -84,10 +100,28 @@ def test_a_script_of_ours_is_there_and_takes_the_options_that_are_shown() -> Non
 
 
 def test_readme_quotes_messages_as_they_are_said() -> None:
-    table = (ROOT / "README.md").read_text(encoding="utf-8").split("| message |")[1].split("\n\n")[0]
-    quoted = [one or other for one, other in re.findall(r"^\| (?:`` (.+?) ``|`(.+?)`) \|", table, re.MULTILINE)]
-    texts = [one for text in ENGLISH.texts.values() for one in ([text] if isinstance(text, str) else text)]
-    texts += ["… " + re.findall(r'other = "(.+)"', (ROOT / "forgetmenot/files.py").read_text(encoding="utf-8"))[0]]
-    said = [re.sub(r"\\\{\w+\\\}", ".+", re.escape(text.split(". ")[0].rstrip("."))) for text in texts]
+    table = (
+        (ROOT / "README.md").read_text(encoding="utf-8").split("| message |")[1].split("\n\n")[0]
+    )
+    quoted = [
+        one or other
+        for one, other in re.findall(r"^\| (?:`` (.+?) ``|`(.+?)`) \|", table, re.MULTILINE)
+    ]
+    texts = [
+        one
+        for text in ENGLISH.texts.values()
+        for one in ([text] if isinstance(text, str) else text)
+    ]
+    texts += [
+        "… "
+        + re.findall(
+            r'other = "(.+)"', (ROOT / "forgetmenot/files.py").read_text(encoding="utf-8")
+        )[0]
+    ]
+    said = [
+        re.sub(r"\\\{\w+\\\}", ".+", re.escape(text.split(". ")[0].rstrip("."))) for text in texts
+    ]
     assert len(quoted) > 6
-    assert [one for one in quoted if not any(re.fullmatch(text, one.rstrip(".")) for text in said)] == []
+    assert [
+        one for one in quoted if not any(re.fullmatch(text, one.rstrip(".")) for text in said)
+    ] == []

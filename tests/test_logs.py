@@ -28,7 +28,9 @@ SECRETS = (
 
 def test_whatever_is_shaped_like_a_token_is_masked() -> None:
     for secret in SECRETS:
-        assert re.split("[: =]", secret)[-1] not in logs.mask(f"Twitch answered 401 to {secret} just now")
+        assert re.split("[: =]", secret)[-1] not in logs.mask(
+            f"Twitch answered 401 to {secret} just now"
+        )
     sentence = "episode 12 covers 40 events of stream 3 (9f6d2c1e-0a50-4a34-8a77-6b1f3c1e2d11)"
     assert logs.mask(sentence) == sentence
 
@@ -64,8 +66,15 @@ def test_keys_that_could_hold_chat_are_dropped_and_secrets_masked_however_deep_a
     secret = "sk-proj-abcdefghijklmnop"
     logs.log.warning("a line", **dict.fromkeys(logs.CHAT_KEYS, "what alice said"))
     logging.getLogger("somebody.else").warning("token=%s", secret)
-    deep = {"episode": 7, "text": "alice said", "rows": [{"login": "alice", "count": 3}, (secret,)], secret: [{secret}]}
-    logs.log.info("nested", deep=deep, thing=Thing(), folder=tmp_path / "x", endless=[[[[[["alice said"]]]]]])
+    deep = {
+        "episode": 7,
+        "text": "alice said",
+        "rows": [{"login": "alice", "count": 3}, (secret,)],
+        secret: [{secret}],
+    }
+    logs.log.info(
+        "nested", deep=deep, thing=Thing(), folder=tmp_path / "x", endless=[[[[[["alice said"]]]]]]
+    )
     written = read(tmp_path)
     assert "alice" not in written
     assert secret not in written

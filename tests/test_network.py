@@ -19,10 +19,14 @@ def _no_proxies(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.delenv(name.upper(), raising=False)
 
 
-def test_https_proxy_counts_for_chat_and_its_credentials_are_taken_out(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_https_proxy_counts_for_chat_and_its_credentials_are_taken_out(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     assert proxy_for(CHAT) == Proxy()
     monkeypatch.setenv("https_proxy", "http://me:secret@proxy.lan:3128")
-    assert proxy_for(CHAT) == Proxy(URL("http://proxy.lan:3128"), {"Proxy-Authorization": "Basic bWU6c2VjcmV0"})
+    assert proxy_for(CHAT) == Proxy(
+        URL("http://proxy.lan:3128"), {"Proxy-Authorization": "Basic bWU6c2VjcmV0"}
+    )
     monkeypatch.setenv("https_proxy", "proxy.lan:3128")
     assert proxy_for(CHAT).url == URL("http://proxy.lan:3128")
 
@@ -56,9 +60,13 @@ def test_an_address_that_will_not_do_is_said_without_its_password(
     assert raised.value.__cause__ is None
 
 
-def test_without_certificates_of_the_system_there_are_mozillas(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_without_certificates_of_the_system_there_are_mozillas(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     """As with a Python for macOS whose certificates nobody installed; a stranger's are refused all the same."""
-    assert aiohttp.connector._SSL_CONTEXT_UNVERIFIED is trusted(), "a connection that asks for no check is checked"
+    assert aiohttp.connector._SSL_CONTEXT_UNVERIFIED is trusted(), (
+        "a connection that asks for no check is checked"
+    )
     for name in ("SSL_CERT_FILE", "SSL_CERT_DIR"):
         monkeypatch.setenv(name, str(tmp_path))
     monkeypatch.setattr("forgetmenot.network._VERIFIED", ssl.create_default_context())

@@ -22,7 +22,9 @@ ROWS = re.findall(r"^\| (`.+?`) \| (.+) \|$", PLACES, re.MULTILINE)
 
 
 def committed() -> list[Path]:
-    listed = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    listed = subprocess.run(
+        ["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, text=True, check=True
+    ).stdout
     return [ROOT / name for name in listed.split("\0") if name and (ROOT / name).is_file()]
 
 
@@ -41,9 +43,13 @@ def test_every_dependency_is_pinned_and_has_its_reason_in_the_architecture() -> 
     pinned = {line.split("==")[0].lower() for line in pins if "==" in line}
     asked = re.findall(r'^    "([a-zA-Z][\w.-]*)[><=]', PROJECT, re.MULTILINE)
     assert {name.lower() for name in asked} <= pinned
-    names = re.findall(r'"([a-zA-Z][\w-]*)[><=]', PROJECT.split("dependencies = [", 1)[1].split("]", 1)[0])
+    names = re.findall(
+        r'"([a-zA-Z][\w-]*)[><=]', PROJECT.split("dependencies = [", 1)[1].split("]", 1)[0]
+    )
     assert len(names) > 5
-    assert [name for name in names if f"| {name} |" not in ARCHITECTURE.split("## Dependencies")[1]] == []
+    assert [
+        name for name in names if f"| {name} |" not in ARCHITECTURE.split("## Dependencies")[1]
+    ] == []
 
 
 def is_there(place: Path) -> bool:
@@ -52,7 +58,9 @@ def is_there(place: Path) -> bool:
 
 def test_the_architecture_names_every_package_and_files_that_exist() -> None:
     named = {name.rstrip("/") for packages, _ in ROWS for name in re.findall(r"`(.+?)`", packages)}
-    packages = {str(path.parent.relative_to(PACKAGE)) for path in PACKAGE.rglob("__init__.py")} - {"."}
+    packages = {str(path.parent.relative_to(PACKAGE)) for path in PACKAGE.rglob("__init__.py")} - {
+        "."
+    }
     files = {path.name for path in PACKAGE.glob("*.py") if not path.name.startswith("__")}
     assert named == {package.replace("\\", "/") for package in packages} | files
     for package, inside in ROWS:
@@ -65,13 +73,17 @@ def test_the_architecture_names_every_package_and_files_that_exist() -> None:
 def anchors(page: Path) -> set[str]:
     """The headings of a page, as links name them."""
     headings = re.findall(r"^#+ (.+)$", page.read_text(encoding="utf-8"), re.MULTILINE)
-    return {re.sub(r"[^\w -]", "", heading).strip().lower().replace(" ", "-") for heading in headings}
+    return {
+        re.sub(r"[^\w -]", "", heading).strip().lower().replace(" ", "-") for heading in headings
+    }
 
 
 def test_every_link_of_a_page_leads_somewhere() -> None:
     pages = [path for path in committed() if path.suffix == ".md"]
     link = re.compile(r"\]\((?!https?:)([^)#]*)(?:#([^)]+))?\)")
-    links = [(page, *one) for page in pages for one in link.findall(page.read_text(encoding="utf-8"))]
+    links = [
+        (page, *one) for page in pages for one in link.findall(page.read_text(encoding="utf-8"))
+    ]
     assert len(links) > 5
     for page, name, anchor in links:
         target = page.parent / name if name else page
@@ -87,7 +99,9 @@ def test_sql_is_written_in_store_alone() -> None:
         text = path.read_text(encoding="utf-8")
         for node in ast.walk(ast.parse(text)) if sql.search(text) else ():
             if isinstance(node, ast.Constant) and isinstance(node.value, str):
-                assert not sql.match(node.value.lstrip()), f"{path.relative_to(ROOT)}:{node.lineno} speaks SQL"
+                assert not sql.match(node.value.lstrip()), (
+                    f"{path.relative_to(ROOT)}:{node.lineno} speaks SQL"
+                )
 
 
 @pytest.mark.parametrize("command", [one for one in COMMANDS if one not in FOR_DEVELOPERS])
@@ -121,9 +135,16 @@ BEGIN, END = "<!-- chat commands: begin -->", "<!-- chat commands: end -->"
 
 def test_the_docs_list_the_commands_of_the_table() -> None:
     allowed = {Permission.ANYONE: "everybody", Permission.MODERATOR: "moderators"}
-    rows = [f"| `{form}` | {does} | `{example}` | {allowed[who]} |" for form, does, example, who in commands()]
-    listed = "\n".join([BEGIN, "| command | what it does | for example | for |", "|---|---|---|---|", *rows, END])
-    assert listed in COMMANDS_PAGE.read_text(encoding="utf-8"), f"put this into docs/COMMANDS.md:\n{listed}"
+    rows = [
+        f"| `{form}` | {does} | `{example}` | {allowed[who]} |"
+        for form, does, example, who in commands()
+    ]
+    listed = "\n".join(
+        [BEGIN, "| command | what it does | for example | for |", "|---|---|---|---|", *rows, END]
+    )
+    assert listed in COMMANDS_PAGE.read_text(encoding="utf-8"), (
+        f"put this into docs/COMMANDS.md:\n{listed}"
+    )
 
 
 @pytest.mark.parametrize(
@@ -134,7 +155,9 @@ def test_the_docs_list_the_commands_of_the_table() -> None:
     ],
 )
 def test_what_packaging_starts_is_a_command_of_ours(file: str, command: str) -> None:
-    found = re.search(command, (ROOT / "packaging" / file).read_text(encoding="utf-8"), re.MULTILINE)
+    found = re.search(
+        command, (ROOT / "packaging" / file).read_text(encoding="utf-8"), re.MULTILINE
+    )
     assert found is not None
     parsed = build_parser().parse_args(found[1].replace('"', "").replace(",", " ").split())
     assert (parsed.db.name, parsed.config.name) == ("memory.sqlite3", "config.toml")

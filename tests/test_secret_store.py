@@ -74,7 +74,9 @@ def test_a_file_is_for_its_owner_alone_and_a_save_that_fails_leaves_nothing_else
     assert sorted((tmp_path / "deep" / "folder").iterdir()) == files
 
 
-def test_a_locked_keyring_falls_back_to_the_file_and_the_newer_pair_wins(tmp_path: Path, ring: MemoryKeyring) -> None:
+def test_a_locked_keyring_falls_back_to_the_file_and_the_newer_pair_wins(
+    tmp_path: Path, ring: MemoryKeyring
+) -> None:
     store = TokenStore(tmp_path)
     assert store.is_empty(Account.BOT)
     store.save(Account.BOT, ONE)
@@ -92,7 +94,9 @@ def test_a_locked_keyring_falls_back_to_the_file_and_the_newer_pair_wins(tmp_pat
 
 
 @pytest.mark.usefixtures("ring")
-def test_a_second_bot_on_this_machine_has_a_log_in_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_second_bot_on_this_machine_has_a_log_in_of_its_own(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """The log-in goes with the database, however its path is written."""
     one, two = TokenStore(tmp_path / "one"), TokenStore(tmp_path / "two")
     one.save(Account.BOT, ONE)
@@ -103,7 +107,9 @@ def test_a_second_bot_on_this_machine_has_a_log_in_of_its_own(tmp_path: Path, mo
 
 
 @pytest.mark.parametrize("backend", ["null", "fail"])
-def test_without_any_keyring_the_file_does(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, backend: str) -> None:
+def test_without_any_keyring_the_file_does(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, backend: str
+) -> None:
     """`keyring --disable` leaves one that takes everything and keeps nothing; a headless Linux one that raises."""
     module = importlib.import_module(f"keyring.backends.{backend}")
     monkeypatch.setattr("keyring.core._keyring_backend", module.Keyring())
@@ -114,7 +120,9 @@ def test_without_any_keyring_the_file_does(tmp_path: Path, monkeypatch: pytest.M
     assert store.is_empty(Account.BOT)
 
 
-def test_a_broken_file_counts_as_nobody_logged_in_and_a_token_does_not_show_itself(tmp_path: Path) -> None:
+def test_a_broken_file_counts_as_nobody_logged_in_and_a_token_does_not_show_itself(
+    tmp_path: Path,
+) -> None:
     for content in (b"", b"{}", b"\xff\xfe", b'{"access": 1}'):
         (tmp_path / "twitch-bot.json").write_bytes(content)
         assert TokenStore(tmp_path, use_keyring=False).load(Account.BOT) is None

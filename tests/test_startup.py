@@ -10,7 +10,9 @@ import pytest
 from forgetmenot.startup import load_off_the_loop, make_off_the_loop
 
 
-async def test_a_package_and_a_module_of_it_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_package_and_a_module_of_it_at_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """It imports a module of its own, as twitchio does; with plain imports CPython 3.11 ends it with _DeadlockError."""
     (folder := tmp_path / "slowpackage").mkdir()
     (folder / "__init__.py").write_text("from . import part\n", encoding="utf-8")

@@ -55,7 +55,9 @@ class TwitchAccount(Struct, frozen=True):
     def needs_streamer(self) -> bool:
         """Whether the settings need the streamer's account besides the bot's."""
         settings = self.settings()
-        one = same_account(settings) or self.login.name == settings.twitch.channel.lower().lstrip("#")
+        one = same_account(settings) or self.login.name == settings.twitch.channel.lower().lstrip(
+            "#"
+        )
         return not one and bool(scopes_for(Account.BROADCASTER, settings))
 
     async def keep_valid(self) -> None:
@@ -79,7 +81,11 @@ class TwitchAccount(Struct, frozen=True):
 
     async def sign_in_to_chat(self) -> None:
         """Sign in to chat once there is a log-in that chat has not refused. Raises TwitchError."""
-        if self.chat.state.phase is not Phase.CONNECTED or self.chat.state.login or not await self.login.exists():
+        if (
+            self.chat.state.phase is not Phase.CONNECTED
+            or self.chat.state.login
+            or not await self.login.exists()
+        ):
             return
         token = await self.login.irc(self.chat.refused_token)
         if token is not None and token.access != self.chat.refused_token:
@@ -108,9 +114,13 @@ async def open_account(
     """Build it without asking Twitch. `folder` holds tokens that the keyring does not take."""
     store = TokenStore(folder, use_keyring=use_keyring)
     login = Login(account=Account.BOT, store=store, settings=settings, clock=clock, lacking=lacking)
-    streamer = Login(account=Account.BROADCASTER, store=store, settings=settings, clock=clock, lacking=lacking)
+    streamer = Login(
+        account=Account.BROADCASTER, store=store, settings=settings, clock=clock, lacking=lacking
+    )
     chat = IrcConnection(settings=settings, clock=clock, login=login.irc)
-    helix = Helix(settings=settings, bot=login, broadcaster=streamer, chat_room=lambda: chat.room_id)
+    helix = Helix(
+        settings=settings, bot=login, broadcaster=streamer, chat_room=lambda: chat.room_id
+    )
     try:
         yield TwitchAccount(login, streamer, helix, chat, settings)
     finally:
@@ -123,7 +133,9 @@ VIDEOS_EVERY, VIDEO_WITHIN, SAME_BEGIN = 15 * MINUTE, 2 * DAY, 2 * MINUTE
 CHANNEL_STATE_EVERY, WHERE_REPORTED = 150 * SECOND, 10 * MINUTE
 
 
-def watch_channel(bot: Bot, account: TwitchAccount, *, reported: Callable[[], bool] = lambda: False) -> None:
+def watch_channel(
+    bot: Bot, account: TwitchAccount, *, reported: Callable[[], bool] = lambda: False
+) -> None:
     """Add the tasks that need an account: own identity, channel state, send rate.
 
     `reported`: whether Twitch's events report the channel's state, which is asked for less often then.
@@ -150,7 +162,9 @@ def watch_channel(bot: Bot, account: TwitchAccount, *, reported: Callable[[], bo
     # at the beginning: the tasks behind them ask who the bot is and whether the stream is on
     bot.tasks.all.insert(0, PeriodicTask("account", lambda: SIGN_IN_EVERY, recognise))
     bot.tasks.all.insert(1, PeriodicTask("channel", every, look))
-    bot.tasks.all.append(PeriodicTask("videos", lambda: VIDEOS_EVERY, lambda: _find_videos(bot, account)))
+    bot.tasks.all.append(
+        PeriodicTask("videos", lambda: VIDEOS_EVERY, lambda: _find_videos(bot, account))
+    )
 
 
 async def _find_videos(bot: Bot, account: TwitchAccount) -> None:
@@ -184,13 +198,21 @@ BORDER = 2  # modules around a QR code
 
 
 async def finish_login(
-    settings: Callable[[], Settings], store: TokenStore, account: Account, code: DeviceCode, scopes: tuple[str, ...]
+    settings: Callable[[], Settings],
+    store: TokenStore,
+    account: Account,
+    code: DeviceCode,
+    scopes: tuple[str, ...],
 ) -> Token:
     """Wait until the code is typed, keep the log-in, and learn whose it is. Raises TwitchError, OSError."""
     token = await finish_device_login(settings(), code, scopes)
-    await asyncio.to_thread(store.save, account, token)  # before anything else can go wrong: the code is spent
+    await asyncio.to_thread(
+        store.save, account, token
+    )  # before anything else can go wrong: the code is spent
     login = Login(account=account, store=store, settings=settings, clock=SystemClock())
-    with contextlib.suppress(TwitchError):  # an error at this point does not undo the log-in: it is asked again later
+    with contextlib.suppress(
+        TwitchError
+    ):  # an error at this point does not undo the log-in: it is asked again later
         return await login.validate()
     return token
 
@@ -220,7 +242,9 @@ class DeviceLogin:
         await self.aclose()
         await load_off_the_loop("segno")
         self._login = PendingLogin(account, code, SystemClock().now() + code.expires_in * SECOND)
-        self._waiting = asyncio.create_task(self._finish(self._login, scopes), name="log-in by code")
+        self._waiting = asyncio.create_task(
+            self._finish(self._login, scopes), name="log-in by code"
+        )
 
     async def aclose(self) -> None:
         """Wait no longer."""
@@ -232,7 +256,9 @@ class DeviceLogin:
     async def _finish(self, pending: PendingLogin, scopes: tuple[str, ...]) -> None:
         say = in_language(self._settings().bot.language)
         try:
-            token = await finish_login(self._settings, self._store, pending.account, pending.code, scopes)
+            token = await finish_login(
+                self._settings, self._store, pending.account, pending.code, scopes
+            )
         except TwitchError:
             pending.line = say("setup.code_expired")
         except OSError as error:
@@ -247,8 +273,13 @@ class DeviceLogin:
             return None
         import segno
 
-        rows = [list(row) for row in segno.make(one.code.address, micro=False).matrix_iter(border=BORDER)]
-        cells = (f"M{x} {y}h1v1h-1z" for y, row in enumerate(rows) for x, dark in enumerate(row) if dark)
+        rows = [
+            list(row)
+            for row in segno.make(one.code.address, micro=False).matrix_iter(border=BORDER)
+        ]
+        cells = (
+            f"M{x} {y}h1v1h-1z" for y, row in enumerate(rows) for x, dark in enumerate(row) if dark
+        )
         return {
             "account": one.account, "code": one.code.user_code, "address": one.code.address, "until": one.until,
             "qr": "".join(cells), "size": len(rows), "line": one.line, "ok": one.ok,

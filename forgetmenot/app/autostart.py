@@ -21,7 +21,9 @@ _TEMPORARY = ("archive-v", ".cache", "Caches")
 def enable(options: Sequence[str] = ()) -> None:
     """Start the bot at each log-in, with these options of `forgetmenot start`. Raises ForgetMeNotError."""
     if any(part.startswith(_TEMPORARY) for part in Path(sys.prefix).parts):
-        raise ForgetMeNotError("This copy of ForgetMeNot is a temporary one. Install it first: `uv tool install`.")
+        raise ForgetMeNotError(
+            "This copy of ForgetMeNot is a temporary one. Install it first: `uv tool install`."
+        )
     # the built program, or this Python; on Windows the one without a window
     here = Path(sys.executable)
     silent = here.with_name(f"{here.stem}w.exe")
@@ -33,10 +35,14 @@ def enable(options: Sequence[str] = ()) -> None:
             path.parent.mkdir(parents=True, exist_ok=True)
             path.unlink(missing_ok=True)
         entry().write_bytes(content)
-        for link in _files()[1:]:  # what `systemctl --user enable` makes; made here, no systemd has to run
+        for link in _files()[
+            1:
+        ]:  # what `systemctl --user enable` makes; made here, no systemd has to run
             link.symlink_to(entry())
     except OSError as error:
-        raise ForgetMeNotError(f"{error.filename or 'The entry'} cannot be changed: {error.strerror}.") from error
+        raise ForgetMeNotError(
+            f"{error.filename or 'The entry'} cannot be changed: {error.strerror}."
+        ) from error
 
 
 def disable() -> None:
@@ -45,7 +51,9 @@ def disable() -> None:
         for path in _files():
             path.unlink(missing_ok=True)
     except OSError as error:
-        raise ForgetMeNotError(f"{error.filename or 'The entry'} cannot be changed: {error.strerror}.") from error
+        raise ForgetMeNotError(
+            f"{error.filename or 'The entry'} cannot be changed: {error.strerror}."
+        ) from error
 
 
 def is_on() -> bool:
@@ -58,7 +66,9 @@ def entry() -> Path:
     home = Path.home()
     if sys.platform == "win32":
         data = Path(os.environ.get("APPDATA") or home / "AppData" / "Roaming")
-        return data / "Microsoft" / "Windows" / "Start Menu" / "Programs" / "Startup" / f"{NAME}.cmd"
+        return (
+            data / "Microsoft" / "Windows" / "Start Menu" / "Programs" / "Startup" / f"{NAME}.cmd"
+        )
     if sys.platform == "darwin":
         return home / "Library" / "LaunchAgents" / f"{NAME}.plist"
     settings = Path(os.environ.get("XDG_CONFIG_HOME") or home / ".config")
@@ -67,7 +77,11 @@ def entry() -> Path:
 
 def _files() -> list[Path]:
     unit = entry()
-    return [unit] if unit.suffix != ".service" else [unit, unit.parent / "default.target.wants" / unit.name]
+    return (
+        [unit]
+        if unit.suffix != ".service"
+        else [unit, unit.parent / "default.target.wants" / unit.name]
+    )
 
 
 def content_of(system: str, command: Sequence[str]) -> bytes:
@@ -79,10 +93,17 @@ def content_of(system: str, command: Sequence[str]) -> bytes:
     if system == "darwin":
         import plistlib
 
-        agent = {"Label": NAME, "ProgramArguments": list(command), "RunAtLoad": True, "ThrottleInterval": WAIT_S}
+        agent = {
+            "Label": NAME,
+            "ProgramArguments": list(command),
+            "RunAtLoad": True,
+            "ThrottleInterval": WAIT_S,
+        }
         return plistlib.dumps({**agent, "KeepAlive": {"SuccessfulExit": False}})
     # systemd replaces variables in all words but the first, so `$` is doubled there
-    words = " ".join([_quoted(command[0]), *(_quoted(word).replace("$", "$$") for word in command[1:])])
+    words = " ".join(
+        [_quoted(command[0]), *(_quoted(word).replace("$", "$$") for word in command[1:])]
+    )
     unit = f"[Unit]\nDescription=ForgetMeNot, a Twitch chat bot with a memory\n\n[Service]\nExecStart={words}\n"
     return f"{unit}Restart=on-failure\nRestartSec={WAIT_S}\n\n[Install]\nWantedBy=default.target\n".encode()
 

@@ -97,7 +97,9 @@ class Bot:
         self.models: Models = (
             models(chosen, meter)
             if models is not None
-            else build_models(chosen, meter, environ=environment_with_key(chosen, login_folder(db.path)))
+            else build_models(
+                chosen, meter, environ=environment_with_key(chosen, login_folder(db.path))
+            )
         )
         self.models.reply.spending = self.models.memory.spending = self.spending
         self.memory_trouble = ""
@@ -121,7 +123,9 @@ class Bot:
         db, settings, clock, model = self.db, self.settings, self.clock, self.models.memory
         self.stream_tracker = StreamTracker(db)
         self.room = RoomModeTracker()
-        self.ingest = Ingest(db=db, stream_tracker=self.stream_tracker, settings=settings, clock=clock)
+        self.ingest = Ingest(
+            db=db, stream_tracker=self.stream_tracker, settings=settings, clock=clock
+        )
         self.ingest.own_id = self.me.user_id
         self.compactor = Compactor(
             db=db, model=model, settings=settings, clock=clock, stream_tracker=self.stream_tracker
@@ -132,14 +136,19 @@ class Bot:
         self.recall = Recall(db=db, settings=settings, clock=clock)
         self.keeper = PrefixKeeper(db=db, recall=self.recall, settings=settings)
         self.eraser = Eraser(
-            db=db, clock=clock, before=[self.ingest.flush], after=[self._refresh, self._forget_who_spoke]
+            db=db,
+            clock=clock,
+            before=[self.ingest.flush],
+            after=[self._refresh, self._forget_who_spoke],
         )
         self.rights = Rights(db=db, clock=clock, eraser=self.eraser, flush=self.ingest.flush)
 
     def _build_operations(self, account: BotAccount) -> None:
         """Build the outbox, the executor and the operations."""
         db, settings, clock = self.db, self.settings, self.clock
-        self.outbox = Outbox(db=db, out=account, clock=clock, settings=settings, overhear=self._overhear)
+        self.outbox = Outbox(
+            db=db, out=account, clock=clock, settings=settings, overhear=self._overhear
+        )
         ports = ActionPorts(
             moderation=account,
             run=lambda name, params, asker: run(self.operations, name, params, asker),
@@ -199,7 +208,9 @@ class Bot:
         """What the last 24 hours and the current stream used, by model."""
         now, stream = self.clock.now(), await streams.open_id(self.db)
         began = await streams.start_of(self.db, stream) if stream is not None else now
-        return await counts.spent(self.db, since=now - DAY), await counts.spent(self.db, since=began)
+        return await counts.spent(self.db, since=now - DAY), await counts.spent(
+            self.db, since=began
+        )
 
     async def hear(self, item: ChatItem) -> None:
         """Take in one thing that was heard."""
@@ -253,7 +264,9 @@ class Bot:
         return [
             PeriodicTask(SWEEP, lambda: SWEEP_EVERY, self._sweep),
             PeriodicTask(
-                "notes", lambda: DAY, lambda: sweep_notes(self.db, self.settings().memory, self.clock.certain())
+                "notes",
+                lambda: DAY,
+                lambda: sweep_notes(self.db, self.settings().memory, self.clock.certain()),
             ),
             PeriodicTask("memory", lambda: MEMORY_PASS_EVERY, self.memory_pass),
             PeriodicTask("privacy requests", lambda: SECOND, self.rights.work_off),
@@ -267,7 +280,11 @@ class Bot:
         await self.ingest.flush()
         report = await self.compactor.run_pass()
         learned = await self.extractor.run_pass()
-        silent = reason("model_empty", model=self.settings().model.memory_model) if learned.waiting else ""
+        silent = (
+            reason("model_empty", model=self.settings().model.memory_model)
+            if learned.waiting
+            else ""
+        )
         self.memory_trouble = report.trouble or silent
         if not self.memory_trouble:
             await self.recaps.write_digest()
@@ -279,7 +296,9 @@ class Bot:
 
     async def _sweep(self) -> None:
         await self.ingest.flush()
-        await retention.sweep_chat(db=self.db, compactor=self.compactor, settings=self.settings, clock=self.clock)
+        await retention.sweep_chat(
+            db=self.db, compactor=self.compactor, settings=self.settings, clock=self.clock
+        )
 
     async def _notice(self) -> None:
         line = await take_notice(self.db, self.settings(), self.clock.now())
@@ -345,7 +364,9 @@ async def _start(bot: Bot) -> None:
     # before anything is sent, because what the last run sent counts towards Twitch's limits
     await bot.outbox.recover()
     await bot.executor.recover()
-    await bot.tasks.do(SWEEP)  # the rest can wait until chat is heard: a memory pass may take a slow model minutes
+    await bot.tasks.do(
+        SWEEP
+    )  # the rest can wait until chat is heard: a memory pass may take a slow model minutes
 
 
 NO_ACCOUNT = Outcome(OutcomeKind.REFUSED, "there is no log-in; type: forgetmenot login")

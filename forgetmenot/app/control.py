@@ -46,7 +46,11 @@ class BotControl:
     """A ports.Control. `stream`: what the bot hears of the stream besides chat."""
 
     def __init__(
-        self, bot: Bot, settings: LiveSettings, status: ConnectionStatus, stream: StreamInput | None = None
+        self,
+        bot: Bot,
+        settings: LiveSettings,
+        status: ConnectionStatus,
+        stream: StreamInput | None = None,
     ) -> None:
         self.bot = bot
         self._settings = settings
@@ -108,7 +112,9 @@ class BotControl:
 def check_settings(settings: Settings) -> None:
     """Refuse what the schema allows and the bot cannot work with. Raises SettingsError."""
     catalogue.refuse_unknown(settings.actions, "The new value")
-    check_floor(settings, settings.twitch.channel, offered(settings.actions, settings.bridge.effects))
+    check_floor(
+        settings, settings.twitch.channel, offered(settings.actions, settings.bridge.effects)
+    )
 
 
 # Explanations of replies and notes, and reply previews.
@@ -118,7 +124,9 @@ LONGEST = 500
 _NO_LOGIN = re.compile(r"[^A-Za-z0-9_]")
 
 
-async def try_out(bot: Bot, login: str, text: str, changed: Settings | None = None) -> dict[str, object]:
+async def try_out(
+    bot: Bot, login: str, text: str, changed: Settings | None = None
+) -> dict[str, object]:
     """Preview a reply: words, the notes it could use, a proposal with its decision. Raises ModelError.
 
     `changed`: settings to preview before they are saved.
@@ -133,7 +141,9 @@ async def try_out(bot: Bot, login: str, text: str, changed: Settings | None = No
         identity=bot.identity(),
     )  # fmt: skip
     prompt, material = made.prompt, made.material
-    answer = await bot.models.reply.generate(reply_request(prompt, settings, material.speaker.role, trigger.question))
+    answer = await bot.models.reply.generate(
+        reply_request(prompt, settings, material.speaker.role, trigger.question)
+    )
     reply = read_reply(answer)
     context = filter_context(trigger, made, settings)
     if reply.proposal:
@@ -142,13 +152,18 @@ async def try_out(bot: Bot, login: str, text: str, changed: Settings | None = No
     return {
         "text": polished.text,
         "model": answer.model,
-        "recalled": [{"id": one.note.id, "fact": show(one.note.fact, material.names)} for one in material.notes],
+        "recalled": [
+            {"id": one.note.id, "fact": show(one.note.fact, material.names)}
+            for one in material.notes
+        ],
         "proposal": await _decision(bot, reply.proposal, trigger) if reply.proposal else None,
     }
 
 
 async def _decision(bot: Bot, proposal: Proposal, trigger: Trigger) -> dict[str, object]:
     """The policy's decision. Nothing is written and Twitch is not asked."""
-    context = ActionContext(trigger.event, "dock-try", question=trigger.question if trigger.direct else "")
+    context = ActionContext(
+        trigger.event, "dock-try", question=trigger.question if trigger.direct else ""
+    )
     decision = await bot.executor.preview(proposal, context)
     return {"name": proposal.name, "verdict": decision.verdict, "reason": decision.reason}

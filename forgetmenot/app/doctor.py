@@ -99,7 +99,10 @@ async def examine(what: Examined) -> list[Check]:
 
 def report(checks: list[Check]) -> dict[str, object]:
     """The checks as JSON; `ok` is False if one is bad."""
-    return {"ok": all(check.state != BAD for check in checks), "checks": [asdict(check) for check in checks]}
+    return {
+        "ok": all(check.state != BAD for check in checks),
+        "checks": [asdict(check) for check in checks],
+    }
 
 
 # This computer.
@@ -123,7 +126,9 @@ def _folder(what: Examined) -> Finding:
 
 def _disk(what: Examined) -> Finding:
     folder = what.database.parent
-    free = shutil.disk_usage(next(place for place in (folder, *folder.parents) if place.exists())).free
+    free = shutil.disk_usage(
+        next(place for place in (folder, *folder.parents) if place.exists())
+    ).free
     size = f"{free / 1e9:.1f}".replace(".", what.language("decimal"))
     return what.found(WARN if free < LITTLE_SPACE else OK, "disk", size=size)
 
@@ -131,7 +136,9 @@ def _disk(what: Examined) -> Finding:
 async def _clock(what: Examined) -> Finding:
     """This computer's time against Twitch's, by the date of an answer; any answer will do."""
     try:
-        server_time = parsedate_to_datetime((await _get(what.settings.twitch.helix_url))[1]).timestamp()
+        server_time = parsedate_to_datetime(
+            (await _get(what.settings.twitch.helix_url))[1]
+        ).timestamp()
     except (aiohttp.ClientError, OSError, TimeoutError, ValueError) as error:
         return what.found(BAD, "no_network", error=what.language.reason(network_reason(error)))
     if (off := abs(time.time() - server_time)) > CLOCK_OFF_S:
@@ -149,7 +156,12 @@ async def _memory(what: Examined) -> Finding:
         broken, unread = await invariants.broken(db), await events.count_unread(db)
         if what.verify:
             kept_h = what.settings.memory.raw_events_h
-            broken = [str(one) for one in await invariants.verify(db, now=await streams.last_heard(db), keep_h=kept_h)]
+            broken = [
+                str(one)
+                for one in await invariants.verify(
+                    db, now=await streams.last_heard(db), keep_h=kept_h
+                )
+            ]
     if damage:
         return trouble_with(say, say("check.damaged", damage=damage), "restore_fix")
     if broken:
@@ -163,7 +175,9 @@ def _backups(what: Examined) -> Finding:
     if not kept:
         return what.found(WARN, "no_backup")
     age = round((time.time() - kept[0].stat().st_mtime) * 1000)
-    return what.found(WARN if age > BACKUP_OLD else OK, "backups", n=len(kept), ago=what.language.span(age, "ago"))
+    return what.found(
+        WARN if age > BACKUP_OLD else OK, "backups", n=len(kept), ago=what.language.span(age, "ago")
+    )
 
 
 # The parts of a bot, as far as they can be seen from outside.
@@ -191,7 +205,9 @@ async def _bot(what: Examined) -> Finding:
 def _login(what: Examined) -> Finding:
     say, settings = what.language, what.settings
     if not settings.twitch.client_id:
-        return trouble_with(say, reason("client_unset", make_app=reason("make_app")), "setup_fix", WARN)
+        return trouble_with(
+            say, reason("client_unset", make_app=reason("make_app")), "setup_fix", WARN
+        )
     # what is kept here is looked at; Twitch is not asked, because asking would renew the log-in
     token = TokenStore(login_folder(what.database), use_keyring=what.use_keyring).load(Account.BOT)
     if token is None:
@@ -207,8 +223,12 @@ async def _model(what: Examined) -> Finding:
         return what.found(OK, "offline")
     if chosen.provider is Provider.GEMINI:
         name, folder = key_variable(chosen), login_folder(what.database)
-        kept = await asyncio.to_thread(environment_with_key, chosen, folder, use_keyring=what.use_keyring)
-        return (OK, chosen.reply_model, "") if kept.get(name) else what.found(BAD, "no_key", name=name)
+        kept = await asyncio.to_thread(
+            environment_with_key, chosen, folder, use_keyring=what.use_keyring
+        )
+        return (
+            (OK, chosen.reply_model, "") if kept.get(name) else what.found(BAD, "no_key", name=name)
+        )
     try:
         status, _ = await _get(f"{chosen.base_url.rstrip('/')}/models")
     except (aiohttp.ClientError, OSError, TimeoutError, ValueError) as error:
@@ -252,7 +272,10 @@ def running_checks(
     def unless(trouble: str, fix: str, fine: Finding | None = None) -> Finding:
         return trouble_with(say, trouble, fix) if trouble else fine or found(say, OK, "fine")
 
-    gaps, why = gaps_sentence(channel, now, say), say.reason(read_reason(channel.get("gap_reason", ""))).rstrip(".")
+    gaps, why = (
+        gaps_sentence(channel, now, say),
+        say.reason(read_reason(channel.get("gap_reason", ""))).rstrip("."),
+    )
     gaps = f"{gaps} ({why})." if gaps and why else f"{gaps}." if gaps else ""
     models = " + ".join(dict.fromkeys((state.reply_model, state.memory_model)))
     offline = settings.model.provider is Provider.OFFLINE
@@ -260,7 +283,11 @@ def running_checks(
     parts = {
         "chat": _chat(state, settings, gaps, say),
         "login": _signed_in(state, say),
-        "model": unless(state.model_trouble, "setup_fix", found(say, OK, "offline") if offline else (OK, models, "")),
+        "model": unless(
+            state.model_trouble,
+            "setup_fix",
+            found(say, OK, "offline") if offline else (OK, models, ""),
+        ),
         "summaries": unless(state.memory_trouble, "again_fix"),
         "tasks": unless(tasks, "again_fix"),
         "spending": unless(state.saving, "again_fix"),
@@ -285,7 +312,9 @@ def _signed_in(state: BotState, say: Language) -> Finding:
     if state.login_trouble:
         # what names a command is mended by its user; a network or a full disk is not mended by another log-in
         return trouble_with(
-            say, state.login_trouble, "setup_fix" if "`forgetmenot" in state.login_trouble else "again_fix"
+            say,
+            state.login_trouble,
+            "setup_fix" if "`forgetmenot" in state.login_trouble else "again_fix",
         )
     if state.login_hint:
         return trouble_with(say, state.login_hint, "setup_fix", WARN)

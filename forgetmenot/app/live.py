@@ -78,7 +78,9 @@ def on_signals() -> Iterator[StopSignal]:
             try:
                 loop.add_signal_handler(number, ending.ask)
                 stack.callback(loop.remove_signal_handler, number)
-            except NotImplementedError:  # Windows, where a handler runs between any two steps of the loop
+            except (
+                NotImplementedError
+            ):  # Windows, where a handler runs between any two steps of the loop
                 before = signal.signal(number, lambda *_: loop.call_soon_threadsafe(ending.ask))
                 stack.callback(signal.signal, number, before)
         try:
@@ -132,7 +134,13 @@ async def start_live(
     like this with the computer. If Twitch refuses the channel, the dock stays open and says why.
     """
     with on_signals() as ending:
-        setup = SetupService(settings, path_of("").parent, restarts=True, start_options=start_options, stop=ending.ask)
+        setup = SetupService(
+            settings,
+            path_of("").parent,
+            restarts=True,
+            start_options=start_options,
+            stop=ending.ask,
+        )
         try:
             while not ending.is_asked:
                 path, before = path_of(settings().twitch.channel), _built_from(settings)
@@ -168,7 +176,9 @@ async def _run(session: _Session, trouble: str = "") -> None:
         opening = open_bot(session.path, settings=built_from, clock=clock, account=helix, me=me)
         bot = await stack.enter_async_context(opening)
         backups = Backups(db=bot.db, settings=settings, clock=clock)
-        recaps = RecapSharing(db=bot.db, settings=settings, clock=clock, secrets=SecretStore(folder))
+        recaps = RecapSharing(
+            db=bot.db, settings=settings, clock=clock, secrets=SecretStore(folder)
+        )
         # tasks that would delay the start: backups, and the viewers and notes that a reply will need
         bot.tasks.all += [
             PeriodicTask("backups", lambda: MINUTE, backups.run_pass),
@@ -182,16 +192,26 @@ async def _run(session: _Session, trouble: str = "") -> None:
             status = ConnectionStatus(lambda: chat.state)
         if account is not None:
             watch_channel(bot, account, reported=lambda: stream.reports_state)
-            status = ConnectionStatus(lambda: account.chat.state, lambda: account.broken, lambda: account.hint)
+            status = ConnectionStatus(
+                lambda: account.chat.state, lambda: account.broken, lambda: account.hint
+            )
         if me.login:
-            session.report(f"In {channel} as {me.login}, mode {settings().bot.mode}. Ctrl-C stops it.")
+            session.report(
+                f"In {channel} as {me.login}, mode {settings().bot.mode}. Ctrl-C stops it."
+            )
         elif reads:
             missing = account.login.trouble if account else "Nothing is sent. Ctrl-C stops it."
             session.report(f"Listening to {channel} without a log-in. {missing}")
         elif not trouble:
             session.report("No channel is set yet. Set it in the dock. Ctrl-C stops the bot.")
         dock = serve_dock(
-            bot, settings, status, session.report, opened=session.opened, setup=session.setup, stream=stream
+            bot,
+            settings,
+            status,
+            session.report,
+            opened=session.opened,
+            setup=session.setup,
+            stream=stream,
         )
         await stack.enter_async_context(dock)
         await _live(session, bot, stream, chat, account)
@@ -247,11 +267,17 @@ async def serve_dock(
 
 
 async def _live(
-    session: _Session, bot: Bot, stream: StreamInput, chat: IrcConnection | None, account: TwitchAccount | None
+    session: _Session,
+    bot: Bot,
+    stream: StreamInput,
+    chat: IrcConnection | None,
+    account: TwitchAccount | None,
 ) -> None:
     """Run until a stop is requested, or the channel cannot be read at all."""
     async with bot.db.write() as tx:
-        await channel_state.put(tx, {"gaps": "0"}, bot.clock.now())  # counted per run; the last one is kept
+        await channel_state.put(
+            tx, {"gaps": "0"}, bot.clock.now()
+        )  # counted per run; the last one is kept
     try:
         with short_pauses():
             async with asyncio.TaskGroup() as group:
@@ -263,7 +289,9 @@ async def _live(
                     tasks.append(group.create_task(keep_going(name, work)))
                 if chat is not None:
                     # last, so that the tasks that writing depends on run when the first line comes
-                    reading = keep_going("reading", lambda: _read(bot, session.clock, chat), but=(TwitchRefused,))
+                    reading = keep_going(
+                        "reading", lambda: _read(bot, session.clock, chat), but=(TwitchRefused,)
+                    )
                     tasks.append(group.create_task(reading, name="reading"))
                 await session.until_changed()
                 for task in tasks:
@@ -276,7 +304,10 @@ async def _live(
                 # a bot that is built anew at once need not summarise what the next one will
                 await bot.wind_down(summarise=session.ending.is_asked)
         except (TimeoutError, ForgetMeNotError) as error:
-            log.warning("stopped before everything was summarised", reason=str(error) or "the time for it was over")
+            log.warning(
+                "stopped before everything was summarised",
+                reason=str(error) or "the time for it was over",
+            )
 
 
 async def _read(bot: Bot, clock: SystemClock, chat: IrcConnection) -> None:
@@ -290,7 +321,9 @@ async def _read(bot: Bot, clock: SystemClock, chat: IrcConnection) -> None:
             clock.observe(item.at)
         if isinstance(item, RoomState):
             # only the room state has the channel's Twitch id; a memory of another channel is refused here
-            await channel_state.claim(bot.db, item.room_id, bot.settings().twitch.channel, bot.clock.now())
+            await channel_state.claim(
+                bot.db, item.room_id, bot.settings().twitch.channel, bot.clock.now()
+            )
         await survived("a line of chat", bot.hear(item))
 
 
@@ -330,7 +363,9 @@ def short_pauses() -> Iterator[None]:
 
 async def keep_gap(bot: Bot, gap: Gap) -> None:
     """Store a stretch in which chat was not heard, for health and `!bot status`. Raises StoreError."""
-    log.warning("chat was not heard", seconds=(gap.to_ms - gap.from_ms) // SECOND, reason=gap.reason)
+    log.warning(
+        "chat was not heard", seconds=(gap.to_ms - gap.from_ms) // SECOND, reason=gap.reason
+    )
     count = int(await channel_state.read(bot.db, "gaps") or 0) + 1
     values = {"gap_from": str(gap.from_ms), "gap_to": str(gap.to_ms), "gap_reason": gap.reason}
     async with bot.db.write() as tx:

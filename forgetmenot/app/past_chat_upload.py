@@ -62,20 +62,28 @@ class PastChatUpload:
             raise InputError(reason("past_too_large"))
         async with self._taking:
             # in a folder of its own: two may have the same name
-            path = self._folder / str(len(self._files)) / (_ODD.sub("_", name)[-60:].strip(" .") or "chat")
+            path = (
+                self._folder
+                / str(len(self._files))
+                / (_ODD.sub("_", name)[-60:].strip(" .") or "chat")
+            )
             try:
                 make_own(path.parent)
                 await self._write(path, pieces)
             except BaseException as error:  # also where the page was closed meanwhile
                 shutil.rmtree(path.parent, ignore_errors=True)
                 if isinstance(error, OSError) and not isinstance(error, ConnectionError):
-                    raise StoreError(reason("not_written", path=path.name, error=error.strerror or "")) from error
+                    raise StoreError(
+                        reason("not_written", path=path.name, error=error.strerror or "")
+                    ) from error
                 raise
             self._files.append(path)
 
     @staticmethod
     async def _write(path: Path, pieces: AsyncIterator[bytes]) -> None:
-        with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | _BINARY, 0o600), "wb") as file:
+        with os.fdopen(
+            os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | _BINARY, 0o600), "wb"
+        ) as file:
             async for piece in pieces:
                 await asyncio.to_thread(file.write, piece)
                 if file.tell() > MOST_BYTES:
@@ -100,7 +108,9 @@ class PastChatUpload:
         from forgetmenot.memory.learning import Learner
 
         bot = self._bot
-        self._learner = Learner(db=bot.db, model=bot.models.memory, settings=self._settings, clock=bot.clock)
+        self._learner = Learner(
+            db=bot.db, model=bot.models.memory, settings=self._settings, clock=bot.clock
+        )
         self._share, self._line = 0.0, ""
         self._task = asyncio.create_task(self._learn(self._learner), name="learning from past chat")
 

@@ -87,7 +87,11 @@ class PeriodicTasks:
 
 
 async def keep_going(
-    name: str, work: Callable[[], Awaitable[object]], pause_s: float = 1.0, *, but: tuple[type[Exception], ...] = ()
+    name: str,
+    work: Callable[[], Awaitable[object]],
+    pause_s: float = 1.0,
+    *,
+    but: tuple[type[Exception], ...] = (),
 ) -> None:
     """Run an endless coroutine, again after a pause if it fails; `but`: errors that end it."""
     while True:
@@ -95,7 +99,9 @@ async def keep_going(
         await asyncio.sleep(pause_s)
 
 
-async def survived(name: str, work: Awaitable[object], *, but: tuple[type[Exception], ...] = ()) -> None:
+async def survived(
+    name: str, work: Awaitable[object], *, but: tuple[type[Exception], ...] = ()
+) -> None:
     """Await something; errors are logged, not raised, except for `but`."""
     try:
         await work

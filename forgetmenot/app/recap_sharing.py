@@ -28,7 +28,8 @@ WEBHOOK, WEBHOOK_ENV = "recap-webhook", "FORGETMENOT_RECAP_WEBHOOK"
 RECENT = 2 * DAY
 TRY_AGAIN = 15 * MINUTE  # longer than Discord asks a webhook to wait
 _ADDRESS = re.compile(
-    r"https://(?:(?:ptb|canary)\.)?discord(?:app)?\.com/api/(?:v\d{1,2}/)?webhooks/\d{5,25}/[\w-]{20,120}", re.ASCII
+    r"https://(?:(?:ptb|canary)\.)?discord(?:app)?\.com/api/(?:v\d{1,2}/)?webhooks/\d{5,25}/[\w-]{20,120}",
+    re.ASCII,
 )
 _ANSWER_WITHIN = aiohttp.ClientTimeout(total=15, sock_connect=5)
 # Discord takes 4,096 characters of an embed, and half of that of a message.
@@ -60,7 +61,13 @@ class RecapSharing:
         secrets: SecretStore,
         address: Callable[[str], str] = webhook_address,
     ) -> None:
-        self._db, self._settings, self._clock, self._secrets, self._address = db, settings, clock, secrets, address
+        self._db, self._settings, self._clock, self._secrets, self._address = (
+            db,
+            settings,
+            clock,
+            secrets,
+            address,
+        )
         self._again_at = 0
 
     async def run_pass(self) -> None:
@@ -111,7 +118,11 @@ class RecapSharing:
         if text is None:
             raise InputError(reason("nothing_here"))
         place = await streams.shared(self._db, stream_id)
-        return {"markdown": text, **place, "webhook": bool(await asyncio.to_thread(webhook_of, self._secrets))}
+        return {
+            "markdown": text,
+            **place,
+            "webhook": bool(await asyncio.to_thread(webhook_of, self._secrets)),
+        }
 
 
 async def send(address: str, text: str) -> None:
@@ -120,8 +131,12 @@ async def send(address: str, text: str) -> None:
     connector = aiohttp.TCPConnector(ssl=trusted())
     try:
         async with (
-            aiohttp.ClientSession(timeout=_ANSWER_WITHIN, connector=connector, middlewares=(by_proxy,)) as session,
-            session.post(address, params={"wait": "true"}, json=body, allow_redirects=False) as answer,
+            aiohttp.ClientSession(
+                timeout=_ANSWER_WITHIN, connector=connector, middlewares=(by_proxy,)
+            ) as session,
+            session.post(
+                address, params={"wait": "true"}, json=body, allow_redirects=False
+            ) as answer,
         ):
             if not 200 <= answer.status < 300:
                 code = "webhook_away" if answer.status == 429 else "webhook_refused"

@@ -62,7 +62,9 @@ async def replay(
         summary = await begin_summary(bot.db)
         # of the very last moment each line is known by its id
         if first < await streams.last_heard(bot.db):
-            raise InputError("This recording is older than what the memory has heard. Use another one with --db.")
+            raise InputError(
+                "This recording is older than what the memory has heard. Use another one with --db."
+            )
         heard = await _play(bot, clock, rest, progress)
         await bot.settle()
         if heard < len(rest):
@@ -83,7 +85,9 @@ def _time(item: chat_lines.ChatItem) -> int:
     return item.at if isinstance(item, ChatEvent | Redaction) else 0
 
 
-async def _play(bot: Bot, clock: ManualClock, items: list[chat_lines.ChatItem], progress: Callable[[str], None]) -> int:
+async def _play(
+    bot: Bot, clock: ManualClock, items: list[chat_lines.ChatItem], progress: Callable[[str], None]
+) -> int:
     """Play the items and return how many; stops early without a model, since lines would be counted and not read."""
     for number, item in enumerate(items, 1):
         # before a long pause in the recording the tasks run at the times when a live bot would have run them
@@ -125,7 +129,11 @@ def read_recording(path: Path, kind: str) -> Iterator[chat_lines.ChatItem]:
             if kind == "csv":
                 yield from _csv(lines)
             else:
-                yield from (chat_lines.understand(chat_lines.parse(line), None) for line in lines if line.strip())
+                yield from (
+                    chat_lines.understand(chat_lines.parse(line), None)
+                    for line in lines
+                    if line.strip()
+                )
     except OSError as error:
         raise InputError(f"{path} cannot be read: {error.strerror}.") from error
 
@@ -143,19 +151,27 @@ def read_chat(path: Path, kind: str) -> list[chat_lines.ChatItem]:
 
 def _csv(lines: Iterator[str]) -> Iterator[chat_lines.ChatItem]:
     for position, line in enumerate(lines):
-        row = next(csv.reader([line.replace("\0", "")]))  # each by itself: a quotation mark ends with its line
+        row = next(
+            csv.reader([line.replace("\0", "")])
+        )  # each by itself: a quotation mark ends with its line
         if position == 0 and row[:2] == ["sender", "date"]:
             continue
-        sender, date, message = (part.strip() for part in row) if len(row) == _CSV_COLUMNS else ("", "", "")
+        sender, date, message = (
+            (part.strip() for part in row) if len(row) == _CSV_COLUMNS else ("", "", "")
+        )
         if not sender or not re.fullmatch(r"[0-9]{1,13}", date) or int(date) > _LAST_MOMENT:
             yield chat_lines.Unparsed()
             continue
         event_id = _hashed("\x1f".join((str(position), sender, date, message)))
         login = sender.casefold()
-        if not _LOGIN.fullmatch(login):  # a display name in another script: the same login for the same sender
+        if not _LOGIN.fullmatch(
+            login
+        ):  # a display name in another script: the same login for the same sender
             login = f"made_{_hashed(login)[:16]}"
         text = chat_lines.safe_text(message)
-        yield ChatEvent(event_id, EventKind.MESSAGE, provisional(login), login, defang(sender), text, int(date))
+        yield ChatEvent(
+            event_id, EventKind.MESSAGE, provisional(login), login, defang(sender), text, int(date)
+        )
 
 
 def _hashed(text: str) -> str:

@@ -166,7 +166,9 @@ class SetupService:
         }  # fmt: skip
 
     def _has_key(self, model: ModelSettings) -> bool:
-        return model.provider is not Provider.OFFLINE and bool(self._environment(model).get(key_variable(model), ""))
+        return model.provider is not Provider.OFFLINE and bool(
+            self._environment(model).get(key_variable(model), "")
+        )
 
     def _environment(self, model: ModelSettings) -> Mapping[str, str]:
         return environment_with_key(model, self._secrets.folder, use_keyring=self._use_keyring)
@@ -195,13 +197,19 @@ class SetupService:
         settings = self._settings()
         if settings.model.provider is Provider.OFFLINE:
             return {"ok": True, "text": self._say("setup.no_sample"), "model": ""}
-        who = msgspec.structs.replace(settings.bot, name=name.strip() or settings.bot.name, persona=persona)
+        who = msgspec.structs.replace(
+            settings.bot, name=name.strip() or settings.bot.name, persona=persona
+        )
         changed = msgspec.structs.replace(settings, bot=who)
         check_settings(changed)
         # after a change of the model the old bot still runs for a moment; the page asks again when it has gone
-        while self._restarts and self._running().bot.models.reply.name != settings.model.reply_model:  # noqa: ASYNC110
+        while (  # noqa: ASYNC110
+            self._restarts and self._running().bot.models.reply.name != settings.model.reply_model
+        ):
             await asyncio.sleep(ANSWER_FIRST_S)
-        preview = await try_out(self._running().bot, "viewer", text.strip() or self._say("setup.sample"), changed)
+        preview = await try_out(
+            self._running().bot, "viewer", text.strip() or self._say("setup.sample"), changed
+        )
         return {"ok": True, "text": preview["text"], "model": preview["model"]}
 
     # ── model ───────────────────────────────────────────────────────────────────────────────
@@ -225,13 +233,22 @@ class SetupService:
         here = is_loopback(address if "://" in address else f"http://{address}")
         address = address if "://" in address else f"http{'' if here else 's'}://{address}"
         wanted = ModelSettings(provider=Provider.OPENAI_COMPATIBLE, base_url=address)
-        key = "" if here else key.strip() or (await asyncio.to_thread(self._environment, wanted))[key_variable(wanted)]
+        key = (
+            ""
+            if here
+            else key.strip()
+            or (await asyncio.to_thread(self._environment, wanted))[key_variable(wanted)]
+        )
         for place in (address, f"{address}/v1"):
             if (models := await models_at(place, key)) is not None:
                 return {"ok": True, "base_url": place, "models": models}
-        raise InputError(self._say("setup.no_program" if here else "setup.no_service", address=address))
+        raise InputError(
+            self._say("setup.no_program" if here else "setup.no_service", address=address)
+        )
 
-    async def step_model(self, provider: Provider, base_url: str = "", model: str = "", key: str = "") -> Answer:
+    async def step_model(
+        self, provider: Provider, base_url: str = "", model: str = "", key: str = ""
+    ) -> Answer:
         """Ask the model for one sentence, and keep the choice if it answers. Raises ModelError, SettingsError.
 
         An empty `key` keeps the one that is kept already.
@@ -241,10 +258,18 @@ class SetupService:
             return self._done()
         wanted = _chosen(provider, base_url, model, self._settings().model, self._say)
         key = key.strip()
-        needed = provider is Provider.GEMINI and not key and not await asyncio.to_thread(self._has_key, wanted)
+        needed = (
+            provider is Provider.GEMINI
+            and not key
+            and not await asyncio.to_thread(self._has_key, wanted)
+        )
         if needed or not (key.isascii() and key.isprintable()):
             raise InputError(self._say("setup.no_key"))
-        if key and not wanted.base_url.startswith("https://") and provider is Provider.OPENAI_COMPATIBLE:
+        if (
+            key
+            and not wanted.base_url.startswith("https://")
+            and provider is Provider.OPENAI_COMPATIBLE
+        ):
             raise InputError(self._say("setup.not_https"))
         bot, environ = self._running().bot, await asyncio.to_thread(self._environment, wanted)
         environ = {**environ, key_variable(wanted): key} if key else environ
@@ -288,13 +313,23 @@ class SetupService:
         if password:
             await asyncio.to_thread(self._secrets.save, OBS_PASSWORD, password)
             self._settings.restart()
-        return {"ok": True, "sources": sources, "line": "" if sources else self._say("setup.no_sources")}
+        return {
+            "ok": True,
+            "sources": sources,
+            "line": "" if sources else self._say("setup.no_sources"),
+        }
 
     async def step_hearing(self, obs: str, source: str, captions: str, *, programs: bool) -> Answer:
         """Keep where the streamer's captions come from; all empty: nothing is heard."""
         source = source.strip()
-        given = {"obs": obs.strip() if source else "", "source": source, "captions": captions.strip()}
-        await self._change({("hearing", key): value for key, value in {**given, "programs": programs}.items()})
+        given = {
+            "obs": obs.strip() if source else "",
+            "source": source,
+            "captions": captions.strip(),
+        }
+        await self._change(
+            {("hearing", key): value for key, value in {**given, "programs": programs}.items()}
+        )
         return self._done()
 
     # ── chat of past streams ────────────────────────────────────────────────────────────────
@@ -321,7 +356,9 @@ class SetupService:
 
     def _recaps(self) -> RecapSharing:
         bot = self._running().bot
-        return RecapSharing(db=bot.db, settings=self._settings, clock=bot.clock, secrets=self._secrets)
+        return RecapSharing(
+            db=bot.db, settings=self._settings, clock=bot.clock, secrets=self._secrets
+        )
 
     async def step_recap(self, stream: int) -> Answer:
         """The recap of a stream that is over, and where it went."""
@@ -358,7 +395,11 @@ class SetupService:
         settings = self._settings()
         offline = settings.model.provider is Provider.OFFLINE
         if mode is not Mode.SHADOW and offline and not sure:
-            return {"ok": False, "ask": self._say("setup.no_model_question"), "yes": self._say("setup.no_model_yes")}
+            return {
+                "ok": False,
+                "ask": self._say("setup.no_model_question"),
+                "yes": self._say("setup.no_model_yes"),
+            }
         await self._change({("bot", "mode"): mode.value})
         return self._done()
 
@@ -374,7 +415,9 @@ class SetupService:
         values: dict[tuple[str, str], object] = {(table, key): value}
         if (table, key) == ("bot", "language"):
             # a character to begin with stays the same one in the other language
-            texts = zip(presets(self._say).values(), presets(in_language(str(value))).values(), strict=True)
+            texts = zip(
+                presets(self._say).values(), presets(in_language(str(value))).values(), strict=True
+            )
             if there := dict(texts).get(self._settings().bot.persona):
                 values["bot", "persona"] = there
         await self._change(values)
@@ -382,7 +425,11 @@ class SetupService:
 
     async def step_autostart(self, *, on: bool) -> Answer:
         """Start with the computer, or not."""
-        await (asyncio.to_thread(autostart.enable, self._start_options) if on else asyncio.to_thread(autostart.disable))
+        await (
+            asyncio.to_thread(autostart.enable, self._start_options)
+            if on
+            else asyncio.to_thread(autostart.disable)
+        )
         return self._done()
 
     # ── backup, OBS, quit ───────────────────────────────────────────────────────────────────
@@ -390,13 +437,17 @@ class SetupService:
     async def step_backup(self) -> Answer:
         """Make a copy of the memory now. Raises StoreError."""
         bot = self._running().bot
-        made = await backups.make(bot.db, at=bot.clock.now(), keep=max(1, self._settings().privacy.keep_backups))
+        made = await backups.make(
+            bot.db, at=bot.clock.now(), keep=max(1, self._settings().privacy.keep_backups)
+        )
         return self._done("backed_up", file=made.path)
 
     async def step_obs(self) -> Answer:
         """Write the page that OBS is pointed to; its address. Raises StoreError."""
         token = await asyncio.to_thread(security.token_in, self._folder)
-        page = await asyncio.to_thread(obs_page.write, self._folder, self._settings().dock.port, token, self._say)
+        page = await asyncio.to_thread(
+            obs_page.write, self._folder, self._settings().dock.port, token, self._say
+        )
         return {"ok": True, "line": "", "address": page.absolute().as_uri()}
 
     async def step_quit(self) -> Answer:
@@ -418,17 +469,26 @@ _Do = Callable[..., Awaitable[Answer]]
 def _shape(do: _Do) -> type[msgspec.Struct]:
     """The JSON that a step takes: what its function is given, by name."""
     hints, given = get_type_hints(do), list(inspect.signature(do).parameters.values())[1:]
-    fields = [(one.name, hints[one.name], *(() if one.default is one.empty else (one.default,))) for one in given]
+    fields = [
+        (one.name, hints[one.name], *(() if one.default is one.empty else (one.default,)))
+        for one in given
+    ]
     return msgspec.defstruct(do.__name__, fields, forbid_unknown_fields=True)
 
 
-_STEPS = {name.removeprefix(STEP): (_shape(do), do) for name, do in vars(SetupService).items() if name.startswith(STEP)}
+_STEPS = {
+    name.removeprefix(STEP): (_shape(do), do)
+    for name, do in vars(SetupService).items()
+    if name.startswith(STEP)
+}
 
 
 # Choosing an AI model: which programs on this computer serve one, and what a service lists.
 
 
-def _chosen(provider: Provider, base_url: str, model: str, now: ModelSettings, say: Language) -> ModelSettings:
+def _chosen(
+    provider: Provider, base_url: str, model: str, now: ModelSettings, say: Language
+) -> ModelSettings:
     """The table [model] that a choice means. Raises InputError."""
     if provider is Provider.GEMINI:
         now = now if now.provider is Provider.GEMINI else ModelSettings(provider=provider)
@@ -436,7 +496,9 @@ def _chosen(provider: Provider, base_url: str, model: str, now: ModelSettings, s
     model, base_url = model.strip(), base_url.strip().rstrip("/")
     if not (base_url and model):
         raise InputError(say("setup.no_address"))
-    return msgspec.structs.replace(now, provider=provider, base_url=base_url, reply_model=model, memory_model=model)
+    return msgspec.structs.replace(
+        now, provider=provider, base_url=base_url, reply_model=model, memory_model=model
+    )
 
 
 async def models_at(base_url: str, key: str = "") -> list[str] | None:
@@ -446,8 +508,12 @@ async def models_at(base_url: str, key: str = "") -> list[str] | None:
     headers = {"Authorization": f"Bearer {key}"} if key and base_url.startswith("https://") else {}
     try:
         async with (
-            aiohttp.ClientSession(timeout=timeout, connector=aiohttp.TCPConnector(ssl=trusted())) as session,
-            session.get(f"{base_url.rstrip('/')}/models", headers=headers, allow_redirects=False) as answer,
+            aiohttp.ClientSession(
+                timeout=timeout, connector=aiohttp.TCPConnector(ssl=trusted())
+            ) as session,
+            session.get(
+                f"{base_url.rstrip('/')}/models", headers=headers, allow_redirects=False
+            ) as answer,
         ):
             answered = msgspec.json.decode(await body_of(answer, LARGEST_LIST), type=dict[str, Any])
         return [str(one["id"]) for one in answered["data"][:MOST_MODELS]]

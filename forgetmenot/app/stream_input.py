@@ -82,11 +82,15 @@ class StreamInput:
         now = self.hearing
         if now is None:
             return None
-        return HearingState(now.listening, now.trouble if now.listening else "", now.last, now.last_at)
+        return HearingState(
+            now.listening, now.trouble if now.listening else "", now.last, now.last_at
+        )
 
     def sent(self, text: str) -> bool:
         """Take a line from a program on this computer; False if too many come. Raises InputError while it is off."""
-        if self.hearing is None or not (self._settings().hearing.programs and self.hearing.listening):
+        if self.hearing is None or not (
+            self._settings().hearing.programs and self.hearing.listening
+        ):
             raise InputError(reason("hearing_off"))
         return self.hearing.sent(text)
 
@@ -100,12 +104,16 @@ class StreamInput:
     async def said_aloud(self, text: str) -> None:
         """Take in a line that the streamer said, unless the channel is off and the settings want it only while live."""
         state = await channel_state.read_all(self._bot.db)
-        if not state.get("id") or not (state.get("live") == "1" or self._settings().hearing.offline):
+        if not state.get("id") or not (
+            state.get("live") == "1" or self._settings().hearing.offline
+        ):
             return
         now, login = self._bot.clock.now(), state.get("login", "")
         # the broadcaster's word: it makes facts about the channel, and ends them
         key, badges = f"spoken:{now}:{next(self._numbers)}", frozenset({"broadcaster"})
-        await self._bot.hear(ChatEvent(key, EventKind.SPOKEN, state["id"], login, login, text, now, badges=badges))
+        await self._bot.hear(
+            ChatEvent(key, EventKind.SPOKEN, state["id"], login, login, text, now, badges=badges)
+        )
 
     async def obs_streams(self, *, live: bool | None) -> None:
         """OBS began or ended the stream: known at once, where Twitch says so a minute later.
@@ -116,7 +124,9 @@ class StreamInput:
             return
         live = bool(live)
         if (await channel_state.read(self._bot.db, "live") == "1") != live:
-            await self._channel_changed({"live": live, "started_at": self._bot.clock.now() if live else None})
+            await self._channel_changed(
+                {"live": live, "started_at": self._bot.clock.now() if live else None}
+            )
 
     async def _channel_changed(self, changes: "Changes") -> None:
         async with self._changing:  # two sources may report at the same moment
@@ -138,7 +148,9 @@ class StreamInput:
 
         login = account.streamer if await account.streamer.exists() else account.login
         channel = self._settings().twitch.channel.lower().lstrip("#")
-        if not await login.exists() or (login.account is Account.BOT and (await login.token()).login != channel):
+        if not await login.exists() or (
+            login.account is Account.BOT and (await login.token()).login != channel
+        ):
             await self._bot.clock.sleep(60_000)  # nobody who may see them is logged in
             return
         self._events = StreamEvents(
@@ -161,9 +173,13 @@ class StreamInput:
             # what was typed comes as a line of chat as well, and is remembered from there
             await self._bot.hear(replace(what.event, text=""))
             rewards = self._settings().rewards
-            ask, remember, title = (clean(one).casefold() for one in (rewards.ask, rewards.remember, what.reward))
+            ask, remember, title = (
+                clean(one).casefold() for one in (rewards.ask, rewards.remember, what.reward)
+            )
             if title and title in {ask, remember}:
-                self._bot.router.redeemed(what.event, remember=title == remember and bool(what.event.text))
+                self._bot.router.redeemed(
+                    what.event, remember=title == remember and bool(what.event.text)
+                )
 
     def _is_one_of_few(self) -> bool:
         """Whether fewer than MOST_FOLLOWS came within the minute before this one, which is counted then."""

@@ -38,7 +38,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
             from forgetmenot.settings.load import nearest
 
             guess = nearest(words[0], COMMANDS)
-            return _failed(f"There is no command `{words[0]}`.{guess} `forgetmenot --help` explains them.", 2)
+            return _failed(
+                f"There is no command `{words[0]}`.{guess} `forgetmenot --help` explains them.", 2
+            )
         parsed = build_parser(words[0]).parse_args(words)
         use_found_file(parsed)
         return int(parsed.run(parsed))
@@ -61,7 +63,9 @@ def _speak_utf_8() -> None:
     """Write UTF-8 to files and pipes; to a terminal what it can show, without encoding errors."""
     for stream in (sys.stdin, sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(encoding=None if stream.isatty() else "utf-8", errors="backslashreplace")
+            stream.reconfigure(
+                encoding=None if stream.isatty() else "utf-8", errors="backslashreplace"
+            )
 
 
 def _failed(sentence: str, code: int) -> int:

@@ -30,7 +30,12 @@ SIGNS = {"ok": "✓", "warn": "!", "bad": "✗"}
 
 
 @command(
-    "setup", about="open the set-up in the dock", shared="config db", page="#setup", channel=None, no_browser=False
+    "setup",
+    about="open the set-up in the dock",
+    shared="config db",
+    page="#setup",
+    channel=None,
+    no_browser=False,
 )
 @command(
     "start",
@@ -87,7 +92,9 @@ async def _start(arguments: argparse.Namespace) -> int:
     def say(line: str) -> None:
         """Print a line; without the dock's token where it may end in a journal."""
         kept = arguments.no_browser and not sys.stderr.isatty()
-        common.say(re.sub(r"\?token=\S+", " (to open it: forgetmenot dock)", line) if kept else line)
+        common.say(
+            re.sub(r"\?token=\S+", " (to open it: forgetmenot dock)", line) if kept else line
+        )
 
     def show(address: str) -> None:
         """Open the page once: after a change of the channel an open page reconnects by itself."""
@@ -96,7 +103,9 @@ async def _start(arguments: argparse.Namespace) -> int:
         shown.append(address)
 
     options = common.options_given(arguments, file)
-    await start_live(live, lambda channel: common.channel_database(arguments, channel), say, show, options)
+    await start_live(
+        live, lambda channel: common.channel_database(arguments, channel), say, show, options
+    )
     return 0
 
 
@@ -108,14 +117,22 @@ def _that_reads(settings: Settings, channel: str) -> Settings:
     named = channel_of(channel)
     if not is_login(named):
         raise InputError(no_login(named))
-    twitch = msgspec.structs.replace(settings.twitch, channel=login_of(named), client_id="")  # nobody logs in
+    twitch = msgspec.structs.replace(
+        settings.twitch, channel=login_of(named), client_id=""
+    )  # nobody logs in
     return msgspec.structs.replace(settings, twitch=twitch)
 
 
 @command(
     "dock",
-    option("--print", dest="only_print", action="store_true", help="print the address, open nothing"),
-    option("--new-token", action="store_true", help="create a new address; the old one works until the bot stops"),
+    option(
+        "--print", dest="only_print", action="store_true", help="print the address, open nothing"
+    ),
+    option(
+        "--new-token",
+        action="store_true",
+        help="create a new address; the old one works until the bot stops",
+    ),
     shared="config db json",
 )
 def _dock(arguments: argparse.Namespace) -> int:
@@ -171,7 +188,9 @@ async def _login(arguments: argparse.Namespace) -> None:
     """
     from forgetmenot.secret_store import Account
 
-    await sign_in(common.chosen_settings(arguments.config), Account(arguments.account), token_store(arguments))
+    await sign_in(
+        common.chosen_settings(arguments.config), Account(arguments.account), token_store(arguments)
+    )
 
 
 async def sign_in(settings: "Settings", account: "Account", store: "TokenStore") -> None:
@@ -191,11 +210,15 @@ async def sign_in(settings: "Settings", account: "Account", store: "TokenStore")
         f"Twitch will ask you to allow: {', '.join(scopes)}. The code works for {code.expires_in // 60} minutes."
     )
     token = await finish_login(lambda: settings, store, account, code, scopes)
-    common.say(f"Logged in as {token.login or 'an account that Twitch has not named yet'} ({account.value}).")
+    common.say(
+        f"Logged in as {token.login or 'an account that Twitch has not named yet'} ({account.value})."
+    )
     common.say(f"The log-in is kept in {store.place(account)}.")
     if token.login and wanted and token.login != wanted:
         key = "channel" if streamer else "bot_login"
-        common.say(f"Note: `{key}` in [twitch] is {wanted}. Sign in with that account, or change the setting.")
+        common.say(
+            f"Note: `{key}` in [twitch] is {wanted}. Sign in with that account, or change the setting."
+        )
     missing = lacking(account, settings, token.scopes) if token.scopes else ""
     if missing:
         common.say(missing)
@@ -209,7 +232,9 @@ async def _logout(arguments: argparse.Namespace) -> None:
     """
     from forgetmenot.secret_store import Account
 
-    await sign_out(common.chosen_settings(arguments.config), Account(arguments.account), token_store(arguments))
+    await sign_out(
+        common.chosen_settings(arguments.config), Account(arguments.account), token_store(arguments)
+    )
 
 
 async def sign_out(settings: "Settings", account: "Account", store: "TokenStore") -> None:
@@ -224,8 +249,12 @@ async def sign_out(settings: "Settings", account: "Account", store: "TokenStore"
     elif revoked:
         common.say(f"The {account.value}'s log-in is revoked and deleted here.")
     else:
-        common.say(f"The {account.value}'s log-in is deleted here, but Twitch did not confirm that it is revoked.")
-        common.say("Disconnect the app with that account at https://www.twitch.tv/settings/connections.")
+        common.say(
+            f"The {account.value}'s log-in is deleted here, but Twitch did not confirm that it is revoked."
+        )
+        common.say(
+            "Disconnect the app with that account at https://www.twitch.tv/settings/connections."
+        )
 
 
 # Doctor, autostart and uninstall.
@@ -233,7 +262,9 @@ async def sign_out(settings: "Settings", account: "Account", store: "TokenStore"
 
 @command(
     "doctor",
-    option("--verify", action="store_true", help="check every row of the memory against the promises"),
+    option(
+        "--verify", action="store_true", help="check every row of the memory against the promises"
+    ),
     keys=DOCTOR_KEYS,
     shared="config db json",
 )
@@ -266,7 +297,12 @@ async def _doctor(arguments: argparse.Namespace) -> int:
 
 @command(
     "autostart",
-    option("what", choices=("on", "off", "status"), metavar="on|off|status", help="switch it, or show the status"),
+    option(
+        "what",
+        choices=("on", "off", "status"),
+        metavar="on|off|status",
+        help="switch it, or show the status",
+    ),
     shared="config db json",
 )
 def _autostart(arguments: argparse.Namespace) -> None:
@@ -309,19 +345,30 @@ async def _uninstall(arguments: argparse.Namespace) -> None:
 
     database = common.database_path(arguments)
     folder = common.data_folder()
-    locks = [*folder.rglob("*.lock"), *database.parent.glob("*.lock")]  # also of other channels' memories
+    locks = [
+        *folder.rglob("*.lock"),
+        *database.parent.glob("*.lock"),
+    ]  # also of other channels' memories
     if any(is_locked(lock.with_suffix("")) for lock in locks):
-        raise InputError("The bot is running. Stop it first: Ctrl-C in its terminal, or close its window.")
+        raise InputError(
+            "The bot is running. Stop it first: Ctrl-C in its terminal, or close its window."
+        )
     if arguments.data and arguments.db is not None:
-        raise InputError(f"--data deletes {folder}, where --db is not needed. Delete {database.parent} yourself.")
+        raise InputError(
+            f"--data deletes {folder}, where --db is not needed. Delete {database.parent} yourself."
+        )
     delete = arguments.data and folder.is_dir()
-    warning = f"This permanently deletes {folder}: the memory, its backups, the settings and the log."
+    warning = (
+        f"This permanently deletes {folder}: the memory, its backups, the settings and the log."
+    )
     if delete and not arguments.yes and not common.confirmed(warning):
         common.say("Nothing was changed.")
         return
     try:
         settings = common.chosen_settings(arguments.config)
-    except SettingsError as error:  # Twitch knows whose token it is; only other addresses would be in the file
+    except (
+        SettingsError
+    ) as error:  # Twitch knows whose token it is; only other addresses would be in the file
         common.say(str(error))
         settings = Settings()
     for account in Account:
@@ -341,4 +388,6 @@ async def _uninstall(arguments: argparse.Namespace) -> None:
         common.say(f"{folder} is deleted.")
     if database.parent.is_dir():
         common.say(f"The memory, the settings and the log stay in {database.parent}.")
-    common.say(f"To remove the program: {autostart.how_to_remove(Path(sys.prefix), Path(__file__).parents[2])}.")
+    common.say(
+        f"To remove the program: {autostart.how_to_remove(Path(sys.prefix), Path(__file__).parents[2])}."
+    )

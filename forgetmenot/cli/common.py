@@ -49,9 +49,13 @@ Shown = tuple[object, Iterable[str]]
 DATABASE = "memory.sqlite3"
 SETTINGS_FILE = "config.toml"
 DEMO_FOLDER = "demo"  # in the data folder
-LONGEST_LINE = 4_000_000  # characters of an import or of a question: a longer line is another kind of file
+LONGEST_LINE = (
+    4_000_000  # characters of an import or of a question: a longer line is another kind of file
+)
 # what a terminal obeys: control characters, and marks that turn the direction of text around
-_UNPRINTABLE = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
+_UNPRINTABLE = re.compile(
+    r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]"
+)
 SUMMARY_KEYS = """\
 The JSON object counts the run: lines = events + duplicates + excluded + other_room + unparsed + other, and
 events = covered (read by an episode) + uncovered + redacted. pruned_unread is what was lost unread: 0."""
@@ -103,10 +107,17 @@ GROUPS = {
 # Options that many commands have.
 SHARED: Mapping[str, Option] = {
     "config": option(
-        "--config", type=Path, metavar="PATH", help="the settings file (default: config.toml beside the memory)"
+        "--config",
+        type=Path,
+        metavar="PATH",
+        help="the settings file (default: config.toml beside the memory)",
     ),
-    "db": option("--db", type=Path, metavar="PATH", help="the memory file (default: in your data folder)"),
-    "json": option("--json", action="store_true", help="print JSON, and nothing else, on standard output"),
+    "db": option(
+        "--db", type=Path, metavar="PATH", help="the memory file (default: in your data folder)"
+    ),
+    "json": option(
+        "--json", action="store_true", help="print JSON, and nothing else, on standard output"
+    ),
 }
 
 
@@ -149,7 +160,9 @@ def add_commands(commands: Commands, module: str) -> None:
         from forgetmenot.operations.table import OPERATIONS
 
         for operation in OPERATIONS.values():
-            example = next((line for line in operation.examples if line.startswith("forgetmenot ")), "")
+            example = next(
+                (line for line in operation.examples if line.startswith("forgetmenot ")), ""
+            )
             if example and (words := example.split())[1] in groups:
                 change = Command(
                     path=" ".join(words[1:3]),
@@ -199,7 +212,11 @@ def _run(one: Command, arguments: argparse.Namespace) -> int:
 
     def report_bug(_loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
         # asyncio's own report prints values, which could be chat
-        log.error("a task failed unexpectedly", exc_info=context.get("exception"), kind=context.get("message"))
+        log.error(
+            "a task failed unexpectedly",
+            exc_info=context.get("exception"),
+            kind=context.get("message"),
+        )
 
     async def watched(work: Coroutine[Any, Any, int | None]) -> int | None:
         asyncio.get_running_loop().set_exception_handler(report_bug)
@@ -224,11 +241,17 @@ def database_path(arguments: argparse.Namespace, *, folder: Path | None = None) 
         path = folder / DATABASE
     else:
         channel = ""
-        with suppress(SettingsError):  # without settings, or with wrong ones, it is the first memory
-            channel = load_settings(getattr(arguments, "config", None) or data_folder() / SETTINGS_FILE).twitch.channel
+        with suppress(
+            SettingsError
+        ):  # without settings, or with wrong ones, it is the first memory
+            channel = load_settings(
+                getattr(arguments, "config", None) or data_folder() / SETTINGS_FILE
+            ).twitch.channel
         path = file_for(data_folder() / DATABASE, channel)
     if path.is_dir():
-        raise InputError(f"{path} is a folder. Use a file in it with --db, for example {path / DATABASE}.")
+        raise InputError(
+            f"{path} is a folder. Use a file in it with --db, for example {path / DATABASE}."
+        )
     if path.exists() and not path.is_file():  # opening a pipe with a name waits without end
         raise InputError(f"{path} is no file. Choose another one with --db.")
     return path.resolve() if path.is_symlink() else path
@@ -238,7 +261,11 @@ def channel_database(arguments: argparse.Namespace, channel: str) -> Path:
     """The memory of a channel: the file that `--db` names, else the channel's own in the data folder."""
     from forgetmenot.store.channel_state import file_for
 
-    return database_path(arguments) if arguments.db is not None else file_for(data_folder() / DATABASE, channel)
+    return (
+        database_path(arguments)
+        if arguments.db is not None
+        else file_for(data_folder() / DATABASE, channel)
+    )
 
 
 def existing_database(arguments: argparse.Namespace) -> Path:
@@ -258,7 +285,9 @@ def time_of(name: str, given: str | None) -> int:
     try:
         return parse_iso(given)
     except ValueError:
-        raise InputError(f"{name} {given} is not a time. Write it like 2026-11-20T18:30:00Z.") from None
+        raise InputError(
+            f"{name} {given} is not a time. Write it like 2026-11-20T18:30:00Z."
+        ) from None
 
 
 def confirmed(warning: str, expected: str = "yes", what: str = "yes") -> bool:
@@ -272,10 +301,17 @@ def confirmed(warning: str, expected: str = "yes", what: str = "yes") -> bool:
 def options_given(arguments: argparse.Namespace, config: Path | None) -> list[str]:
     """The options that start the bot with the same settings and memory."""
     given = {"--config": config, "--db": arguments.db}
-    return [word for name, path in given.items() if path is not None for word in (name, str(path.absolute()))]
+    return [
+        word
+        for name, path in given.items()
+        if path is not None
+        for word in (name, str(path.absolute()))
+    ]
 
 
-async def run_operation(db: "Database", name: str, params: "Mapping[str, object]") -> "OperationResult":
+async def run_operation(
+    db: "Database", name: str, params: "Mapping[str, object]"
+) -> "OperationResult":
     """Run an operation as the streamer."""
     from forgetmenot.clock import SystemClock
     from forgetmenot.domain import Asker, Role, Surface
@@ -311,14 +347,28 @@ def _options_of(operation: "Operation") -> list[Option]:
         if one.kind is ParameterKind.NUMBER:
             found.append(option(one.name, type=number_from(1), metavar="ID", help="its number"))
         elif one.kind is ParameterKind.FLAG:
-            found.append(option("--yes", dest=one.name, action="store_true", help="do not ask for confirmation"))
+            found.append(
+                option(
+                    "--yes", dest=one.name, action="store_true", help="do not ask for confirmation"
+                )
+            )
         elif one.kind is ParameterKind.VIEWER and ParameterKind.TEXT in kinds:
-            found.append(option("--viewer", metavar="LOGIN", help="only about this viewer (default: about anybody)"))
+            found.append(
+                option(
+                    "--viewer",
+                    metavar="LOGIN",
+                    help="only about this viewer (default: about anybody)",
+                )
+            )
         elif one.kind is ParameterKind.VIEWER:
             found.append(option(one.name, metavar="LOGIN", help="their current login or Twitch ID"))
-        elif not (one.optional and ParameterKind.NUMBER in kinds):  # in chat, words may stand for the number
+        elif not (
+            one.optional and ParameterKind.NUMBER in kinds
+        ):  # in chat, words may stand for the number
             nargs = "*" if one.optional else "+"
-            found.append(option(one.name, nargs=nargs, metavar=one.name.upper(), help="in your own words"))
+            found.append(
+                option(one.name, nargs=nargs, metavar=one.name.upper(), help="in your own words")
+            )
     return found
 
 
@@ -328,7 +378,9 @@ async def _change(db: "Database", arguments: argparse.Namespace) -> int:
 
     operation: Operation = arguments.operation
     given = {one.name: getattr(arguments, one.name, None) for one in operation.params}
-    params = {name: " ".join(value) if isinstance(value, list) else value for name, value in given.items()}
+    params = {
+        name: " ".join(value) if isinstance(value, list) else value for name, value in given.items()
+    }
     if params.get("confirm") is False:
         login = str(await known_viewer(db, str(params["viewer"])) and params["viewer"])
         warning = f"This permanently erases everything about {login} and cannot be undone."
@@ -365,7 +417,9 @@ def text_lines(name: str) -> Iterator[Iterator[str]]:
     if name == "-":
         yield _lines(sys.stdin, "Standard input")
         return
-    if Path(name).exists() and not Path(name).is_file():  # a pipe with a name would be waited for without end
+    if (
+        Path(name).exists() and not Path(name).is_file()
+    ):  # a pipe with a name would be waited for without end
         raise InputError(f"{name} is no file. Use - to read what is piped in.")
     try:
         # A byte that is no text becomes `\\xff`, which is no JSON: its line is refused, and the others are not.
@@ -385,7 +439,9 @@ def _lines(file: TextIO, name: str) -> Iterator[str]:
             raise InputError(
                 f"{name}, line {number}: too long (over {LONGEST_LINE:,} characters). Shorten or remove it."
             )
-        yield line.removeprefix("\ufeff") if number == 1 else line  # PowerShell puts it first into a pipe, too
+        yield (
+            line.removeprefix("\ufeff") if number == 1 else line
+        )  # PowerShell puts it first into a pipe, too
 
 
 def printable(text: str) -> str:
@@ -424,7 +480,9 @@ def _with_commands_as_typed(text: str) -> str:
     """A message whose commands can be copied: outside an installation `forgetmenot` is not on the path."""
     if "forgetmenot " not in text or (command := as_typed()) == "forgetmenot":
         return text
-    return re.sub(rf"(?<![\w/@.-])forgetmenot (?=(?:{'|'.join(COMMANDS)})\b)", lambda _: f"{command} ", text)
+    return re.sub(
+        rf"(?<![\w/@.-])forgetmenot (?=(?:{'|'.join(COMMANDS)})\b)", lambda _: f"{command} ", text
+    )
 
 
 def encoded(value: object) -> bytes:
@@ -440,7 +498,12 @@ def emit(value: object) -> None:
     sys.stdout.flush()
 
 
-def report(arguments: argparse.Namespace, value: object, lines: Iterable[str], to: Callable[[str], None] = say) -> None:
+def report(
+    arguments: argparse.Namespace,
+    value: object,
+    lines: Iterable[str],
+    to: Callable[[str], None] = say,
+) -> None:
     """The answer of a command: the value with --json, else the lines."""
     if arguments.json:
         emit(value)
@@ -455,7 +518,9 @@ def dated(row: Mapping[str, object]) -> dict[str, object]:
 
     times = {"at", "until"}
     return {
-        key: iso(value) if isinstance(value, int) and (key.endswith("_at") or key in times) else value
+        key: iso(value)
+        if isinstance(value, int) and (key.endswith("_at") or key in times)
+        else value
         for key, value in row.items()
     }
 

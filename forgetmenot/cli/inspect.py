@@ -36,7 +36,9 @@ COST_KEYS = """Tokens are as billed; costs need [prices] in the settings. Old ca
 
 @command(
     "prompt",
-    option("--viewer", required=True, metavar="LOGIN", help="who writes it: a login or a Twitch ID"),
+    option(
+        "--viewer", required=True, metavar="LOGIN", help="who writes it: a login or a Twitch ID"
+    ),
     option("--message", required=True, metavar="TEXT", help="what they write"),
     option("--now", metavar="ISO", help="use this time instead of now (without a zone: UTC)"),
     keys=PROMPT_KEYS,
@@ -66,11 +68,15 @@ async def _prompt(arguments: argparse.Namespace) -> None:
         rows = f"  rows {', '.join(str(row) for _, row in section.rows)}" if section.rows else ""
         dropped = f"  dropped {section.dropped}" if section.dropped else ""
         lines.append(f"{section.name:20} {section.tokens:5} tokens{rows}{dropped}")
-    lines.append(f"{'total':20} {prompt.estimated_tokens:5} tokens of {settings.prompt.budget_tokens}")
+    lines.append(
+        f"{'total':20} {prompt.estimated_tokens:5} tokens of {settings.prompt.budget_tokens}"
+    )
     common.report(arguments, value, lines, to=common.show_line)
 
 
-async def build_prompt(path: "Path", settings: Settings, viewer: str, message: str, now: int | None) -> "Prompt":
+async def build_prompt(
+    path: "Path", settings: Settings, viewer: str, message: str, now: int | None
+) -> "Prompt":
     """The prompt that this viewer's message would give at that time (None: now)."""
     from forgetmenot.clock import ManualClock, SystemClock
     from forgetmenot.prompt.instructions import check_floor
@@ -78,7 +84,9 @@ async def build_prompt(path: "Path", settings: Settings, viewer: str, message: s
     from forgetmenot.reply.reply_object import offered
     from forgetmenot.store.database import open_database
 
-    check_floor(settings, settings.twitch.channel, offered(settings.actions, settings.bridge.effects))
+    check_floor(
+        settings, settings.twitch.channel, offered(settings.actions, settings.bridge.effects)
+    )
     clock = SystemClock() if now is None else ManualClock(now)
     async with open_database(path) as db:
         return (await preview(viewer, message, db=db, settings=settings, clock=clock))[1].prompt
@@ -89,7 +97,13 @@ async def build_prompt(path: "Path", settings: Settings, viewer: str, message: s
 
 @command(
     "why",
-    option("reply", nargs="?", type=number_from(1), metavar="REPLY_ID", help="the reply's ID (default: the last ones)"),
+    option(
+        "reply",
+        nargs="?",
+        type=number_from(1),
+        metavar="REPLY_ID",
+        help="the reply's ID (default: the last ones)",
+    ),
     keys=WHY_KEYS,
     shared="config db json",
     on_memory=True,
@@ -107,9 +121,14 @@ async def _why(db: "Database", arguments: argparse.Namespace) -> common.Shown:
     if arguments.reply is None:
         replies = await bot_messages.listing(db, LISTED)
         lines = [
-            f"{one.id:6} {iso(one.at)} {one.status:8} {one.trigger:12} {one.text or one.detail}" for one in replies
+            f"{one.id:6} {iso(one.at)} {one.status:8} {one.trigger:12} {one.text or one.detail}"
+            for one in replies
         ]
-        return {"replies": [common.picked(one, "id at trigger mode status text detail") for one in replies]}, lines
+        return {
+            "replies": [
+                common.picked(one, "id at trigger mode status text detail") for one in replies
+            ]
+        }, lines
     trail = await explain(db, arguments.reply)
     told = as_json(trail, common.chosen_settings(arguments.config))
     lines = [f"{name}: {value}" for name, value in told.items() if value and name != "sections"]
@@ -125,7 +144,12 @@ async def _why(db: "Database", arguments: argparse.Namespace) -> common.Shown:
 
 @command(
     "recall",
-    option("--batch", required=True, metavar="FILE", help="questions as JSON lines (- reads standard input)"),
+    option(
+        "--batch",
+        required=True,
+        metavar="FILE",
+        help="questions as JSON lines (- reads standard input)",
+    ),
     option("--now", metavar="ISO", help="the time to recall at (default: now)"),
     keys=RECALL_KEYS,
     on_memory=True,
@@ -135,7 +159,9 @@ async def _recall(db: "Database", arguments: argparse.Namespace) -> None:
     from forgetmenot.clock import ManualClock
     from forgetmenot.memory.recall import Recall
 
-    recall = Recall(db=db, settings=Settings, clock=ManualClock(common.time_of("--now", arguments.now)))
+    recall = Recall(
+        db=db, settings=Settings, clock=ManualClock(common.time_of("--now", arguments.now))
+    )
     with common.text_lines(arguments.batch) as lines:
         for number, line in enumerate(lines, start=1):
             if line.strip():
@@ -165,7 +191,11 @@ async def _answer(db: "Database", recall: "Recall", number: int, line: str) -> d
     query = recall.query(question.text, names=given)
     recalled = await recall.about(subjects, query, question.limit) if subjects else []
     ms = (perf_counter() - started) * 1_000
-    return {"id": question.id, "note_ids": [match.note.id for match in recalled], "ms": round(ms, 3)}
+    return {
+        "id": question.id,
+        "note_ids": [match.note.id for match in recalled],
+        "ms": round(ms, 3),
+    }
 
 
 # What models cost.
@@ -173,7 +203,12 @@ async def _answer(db: "Database", recall: "Recall", number: int, line: str) -> d
 
 @command(
     "cost",
-    option("--since", default="30d", metavar="SPAN", help="how far back, such as 12h or 7d (default: 30d)"),
+    option(
+        "--since",
+        default="30d",
+        metavar="SPAN",
+        help="how far back, such as 12h or 7d (default: 30d)",
+    ),
     option("--by", choices=GROUPS, default="purpose", help="group the calls by (default: purpose)"),
     keys=COST_KEYS,
     shared="config db json",
@@ -190,13 +225,19 @@ async def _cost(db: "Database", arguments: argparse.Namespace) -> common.Shown:
 
     period = re.fullmatch(r"([1-9]\d{0,3})([mhd])", arguments.since)
     if not period:
-        raise InputError(f"--since {arguments.since}: a number and a unit are needed, for example 12h or 7d.")
-    since = common.time_of("now", None) - int(period[1]) * {"m": MINUTE, "h": HOUR, "d": DAY}[period[2]]
+        raise InputError(
+            f"--since {arguments.since}: a number and a unit are needed, for example 12h or 7d."
+        )
+    since = (
+        common.time_of("now", None) - int(period[1]) * {"m": MINUTE, "h": HOUR, "d": DAY}[period[2]]
+    )
     settings = common.chosen_settings(arguments.config)
     rows, lines = [], []
     for bill in await counts.bills(db, arguments.by, since):
         used, cost = bill.used, prices.in_words(settings, {bill.model: bill.used})
-        rows.append({**common.picked(bill, "group model calls failed"), **used._asdict(), "cost": cost})
+        rows.append(
+            {**common.picked(bill, "group model calls failed"), **used._asdict(), "cost": cost}
+        )
         numbers = f"{bill.calls:6} {used.input:11,} {used.cached:11,} {used.output:9,}"
         lines.append(f"{bill.group:12} {bill.model[:24]:24} {numbers}  {cost}")
     total = prices.in_words(settings, await counts.spent(db, since=since))
@@ -204,7 +245,11 @@ async def _cost(db: "Database", arguments: argparse.Namespace) -> common.Shown:
     if not rows:
         return value, [f"No model was called in the last {arguments.since}."]
     head = f"{arguments.by:12} {'model':24} {'calls':>6} {'tokens in':>11} {'cached':>11} {'out':>9}  cost"
-    return value, [head, *lines, f"Total: {total or 'no prices are set, see [prices] in the settings'}."]
+    return value, [
+        head,
+        *lines,
+        f"Total: {total or 'no prices are set, see [prices] in the settings'}.",
+    ]
 
 
 # What was done.
@@ -222,11 +267,20 @@ async def _actions(db: "Database", arguments: argparse.Namespace) -> common.Show
 
     rows = await action_logs.latest(db, arguments.limit)
     fields = "id at name status verdict rule reason detail params decided_by expires_at revert_at"
-    names = await viewers.names(db, [viewer for row in rows for viewer in (row.asked_by, row.target_id) if viewer])
+    names = await viewers.names(
+        db, [viewer for row in rows for viewer in (row.asked_by, row.target_id) if viewer]
+    )
     actions, lines = [], []
     for row in rows:
         asked_by, target = names.get(row.asked_by or ""), names.get(row.target_id or "")
-        actions.append({**common.picked(row, fields), "class": row.kind, "asked_by": asked_by, "target": target})
+        actions.append(
+            {
+                **common.picked(row, fields),
+                "class": row.kind,
+                "asked_by": asked_by,
+                "target": target,
+            }
+        )
         detail = f" ({row.detail})" if row.detail else ""
         what = f"{row.name}{f' {target}' if target else ''}{f', asked by {asked_by}' if asked_by else ''}"
         lines.append(f"#{row.id}  {iso(row.at)}  {what}: {row.status}{detail}; {row.reason}")

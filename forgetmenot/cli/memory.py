@@ -31,7 +31,11 @@ are ISO 8601, UTC; in the evidence and history of `why` milliseconds since 1970.
 FILTERS = (
     option("--viewer", metavar="LOGIN", help="only about this viewer (login or id)"),
     option(
-        "--status", default="active", choices=(*NoteStatus, "all"), metavar="STATUS", help="which (default: active)"
+        "--status",
+        default="active",
+        choices=(*NoteStatus, "all"),
+        metavar="STATUS",
+        help="which (default: active)",
     ),
 )
 NOTE = option("id", type=number_from(1), metavar="ID", help="the note's number")
@@ -52,7 +56,9 @@ async def _list(db: "Database", arguments: argparse.Namespace) -> common.Shown:
 
     page = await notes.page(
         db,
-        subject_id=await common.known_viewer(db, arguments.viewer) if arguments.viewer is not None else None,
+        subject_id=await common.known_viewer(db, arguments.viewer)
+        if arguments.viewer is not None
+        else None,
         status=None if arguments.status == "all" else arguments.status,
         limit=arguments.limit,
         after=arguments.after,
@@ -96,9 +102,15 @@ async def _never(db: "Database", _arguments: argparse.Namespace) -> common.Shown
     from forgetmenot.store import notes, viewers
 
     rows = await notes.suppressions(db)
-    logins = await viewers.logins(db, sorted({row.viewer_id for row in rows if row.viewer_id is not None}))
+    logins = await viewers.logins(
+        db, sorted({row.viewer_id for row in rows if row.viewer_id is not None})
+    )
     value = [
-        {**common.picked(row, "id viewer_id words at"), "viewer": logins.get(row.viewer_id or ""), "note": row.note_id}
+        {
+            **common.picked(row, "id viewer_id words at"),
+            "viewer": logins.get(row.viewer_id or ""),
+            "note": row.note_id,
+        }
         for row in rows
     ]
     lines = [
@@ -137,12 +149,21 @@ async def as_json(db: "Database", notes: "Sequence[Note]") -> list[dict[str, obj
     from forgetmenot.text.mentions import show
 
     names = await names_for(db, notes)
-    logins = await viewers.logins(db, sorted({note.subject_id for note in notes if note.subject_id is not None}))
+    logins = await viewers.logins(
+        db, sorted({note.subject_id for note in notes if note.subject_id is not None})
+    )
     rows = []
     for note in notes:
         row = common.dated(asdict(note))
         about = {"viewer": logins.get(note.subject_id or ""), "viewer_id": row.pop("subject_id")}
-        rows.append({**row, **about, "fact": show(note.fact, names), "confidence": round(note.confidence, 4)})
+        rows.append(
+            {
+                **row,
+                **about,
+                "fact": show(note.fact, names),
+                "confidence": round(note.confidence, 4),
+            }
+        )
     return rows
 
 
@@ -166,7 +187,11 @@ async def _export_viewer(db: "Database", arguments: argparse.Namespace) -> None:
         return common.dated({**row, **read})
 
     parts: Mapping[str, Any] = result.data
-    kinds = {name: [readable(row) for row in rows] for name, rows in parts.items() if isinstance(rows, list)}
+    kinds = {
+        name: [readable(row) for row in rows]
+        for name, rows in parts.items()
+        if isinstance(rows, list)
+    }
     whole = {"person": common.dated(parts["person"]), **kinds}
     sys.stdout.write(msgspec.json.format(common.encoded(whole), indent=2).decode() + "\n")
 
@@ -194,7 +219,9 @@ opted out stay opted out; who was erased has to ask again."""
 
 @command(
     "memory import",
-    option("file", metavar="FILE", nargs="?", default="-", help="the notes (default: standard input)"),
+    option(
+        "file", metavar="FILE", nargs="?", default="-", help="the notes (default: standard input)"
+    ),
     option("--unfiltered", action="store_true", help="skip the filter for sensitive facts"),
     keys=IMPORT_KEYS,
     shared="config db json",
@@ -213,10 +240,16 @@ async def _import(arguments: argparse.Namespace) -> None:
     if (more := len(result.refused) - REFUSED_SHOWN) > 0:
         lines.append(f"… and {more} more; --json prints all.")
     people, refused_lines = result.viewers, len(result.refused)
-    lines.append(f"{result.imported} notes imported, {people} new viewers, {refused_lines} lines refused.")
-    common.report(arguments, {**counts, "refused": [refused._asdict() for refused in result.refused]}, lines)
+    lines.append(
+        f"{result.imported} notes imported, {people} new viewers, {refused_lines} lines refused."
+    )
+    common.report(
+        arguments, {**counts, "refused": [refused._asdict() for refused in result.refused]}, lines
+    )
     if result.refused and not result.imported:
-        raise InputError(f"None of the {len(result.refused)} lines of {arguments.file} could be used. Nothing changed.")
+        raise InputError(
+            f"None of the {len(result.refused)} lines of {arguments.file} could be used. Nothing changed."
+        )
 
 
 @command("memory export", *FILTERS, keys=EXPORT_KEYS, on_memory=True)
@@ -224,7 +257,9 @@ async def _export(db: "Database", arguments: argparse.Namespace) -> None:
     """Print notes as JSON lines."""
     from forgetmenot.memory.transfer import export_notes
 
-    subject = await common.known_viewer(db, arguments.viewer) if arguments.viewer is not None else None
+    subject = (
+        await common.known_viewer(db, arguments.viewer) if arguments.viewer is not None else None
+    )
     async for line in export_notes(
         db, subject_id=subject, status=None if arguments.status == "all" else arguments.status
     ):
@@ -242,12 +277,16 @@ async def _new_requests(arguments: argparse.Namespace) -> None:
     with instance_lock(path):
         async with open_database(path, requests_lost=True) as db:
             out = await start_new_requests(db, common.time_of("now", None))
-    common.report(arguments, {"opted_out": out}, [f"A new file was begun. {out} people stay opted out."])
+    common.report(
+        arguments, {"opted_out": out}, [f"A new file was begun. {out} people stay opted out."]
+    )
 
 
 @command(
     "memory backup",
-    option("path", type=Path, metavar="PATH", nargs="?", help="where to (default: beside the memory)"),
+    option(
+        "path", type=Path, metavar="PATH", nargs="?", help="where to (default: beside the memory)"
+    ),
     keys=BACKUP_KEYS,
 )
 async def _backup(arguments: argparse.Namespace) -> None:
@@ -259,7 +298,9 @@ async def _backup(arguments: argparse.Namespace) -> None:
     now = common.time_of("now", None)
     async with open_database(common.existing_database(arguments)) as db:
         if arguments.path is None:
-            keep = max(Settings().privacy.keep_backups, len(copies_of(db.path)) + 1)  # what was asked for stays
+            keep = max(
+                Settings().privacy.keep_backups, len(copies_of(db.path)) + 1
+            )  # what was asked for stays
             made = await backups.make(db, at=now, keep=keep)
         else:
             name = backups.name_of(db.path, now)
@@ -267,7 +308,12 @@ async def _backup(arguments: argparse.Namespace) -> None:
             if target.exists():
                 raise InputError(f"{target} already exists. Choose another name.")
             made = await backups.copy_to(db, target)
-    value = {"path": str(made.path), "bytes": made.size, "notes": made.notes, "episodes": made.episodes}
+    value = {
+        "path": str(made.path),
+        "bytes": made.size,
+        "notes": made.notes,
+        "episodes": made.episodes,
+    }
     line = f"{made.notes} notes and {made.episodes} summaries are in {made.path}. Later erasures are carried out again"
     kept = "when it is restored here. Copies kept elsewhere still contain erased data: delete old ones."
     common.report(arguments, value, [f"{line} {kept}"])
@@ -285,16 +331,24 @@ async def _restore(arguments: argparse.Namespace) -> int:
     from forgetmenot.memory import backups
 
     path = common.database_path(arguments)
-    if path.exists() and not arguments.yes and not common.confirmed(f"This replaces the memory in {path}."):
+    if (
+        path.exists()
+        and not arguments.yes
+        and not common.confirmed(f"This replaces the memory in {path}.")
+    ):
         common.say("Nothing was changed.")
         return 1
     with instance_lock(path):
         keep = Settings().privacy.keep_backups
-        done = await backups.restore(arguments.path, path, now=common.time_of("now", None), keep=keep)
+        done = await backups.restore(
+            arguments.path, path, now=common.time_of("now", None), keep=keep
+        )
     counts = common.picked(done, "notes episodes erased forgotten opted_out")
     lines = [f"Restored: {done.notes} notes and {done.episodes} summaries, without chat."]
     if done.erased or done.forgotten or done.opted_out:
-        again = f"erasures {done.erased}, facts forgotten {done.forgotten}, opt-outs {done.opted_out}"
+        again = (
+            f"erasures {done.erased}, facts forgotten {done.forgotten}, opt-outs {done.opted_out}"
+        )
         lines.append(f"Done again: {again}.")
     if done.saved is not None:
         lines.append(f"The previous memory is saved in {done.saved}.")

@@ -33,10 +33,14 @@ async def _demo(arguments: argparse.Namespace) -> None:
     from forgetmenot import logs
     from forgetmenot.demo.show import Show, play
 
-    common.say("ForgetMeNot's demo: a simulated Twitch, two evenings of chat, and what the bot makes of them.")
+    common.say(
+        "ForgetMeNot's demo: a simulated Twitch, two evenings of chat, and what the bot makes of them."
+    )
     logs.set_up(level="error")
     path = common.database_path(arguments, folder=common.data_folder() / common.DEMO_FOLDER)
-    watched = sys.stdout.isatty() and not (arguments.fast or arguments.json) and common.has_desktop()
+    watched = (
+        sys.stdout.isatty() and not (arguments.fast or arguments.json) and common.has_desktop()
+    )
     stay = arguments.stay or watched
     privacy = Path(__file__).parents[2] / "docs" / "PRIVACY.md"
     steps = [
@@ -107,7 +111,12 @@ async def _replay(arguments: argparse.Namespace) -> None:
         until_compacted=arguments.until_compacted,
         progress=common.say,
     )
-    common.report(arguments, counts, [f"{name}: {count}" for name, count in counts.items()], to=common.show_line)
+    common.report(
+        arguments,
+        counts,
+        [f"{name}: {count}" for name, count in counts.items()],
+        to=common.show_line,
+    )
 
 
 # Chat of past streams.

@@ -77,7 +77,12 @@ class Cue(Struct, frozen=True):
 def load(name: str) -> list[Cue]:
     """A script that lies beside this file, in its order. Raises ValueError for a line that is none."""
     cues, caption = list[Cue](), ""
-    for line in resources.files("forgetmenot.demo").joinpath(f"{name}.txt").read_text(encoding="utf-8").splitlines():
+    for line in (
+        resources.files("forgetmenot.demo")
+        .joinpath(f"{name}.txt")
+        .read_text(encoding="utf-8")
+        .splitlines()
+    ):
         if line.startswith("== "):
             caption = line.removeprefix("== ")
         elif line and not line.startswith("#"):
@@ -85,7 +90,17 @@ def load(name: str) -> list[Cue]:
                 raise ValueError(line)
             minutes, seconds, shown, verb, whom, number, who, text = found.groups()
             at = int(minutes) * MINUTE + int(seconds) * SECOND
-            cues.append(Cue(at, verb or "say", whom or who, text or "", int(number or 0), bool(shown), caption))
+            cues.append(
+                Cue(
+                    at,
+                    verb or "say",
+                    whom or who,
+                    text or "",
+                    int(number or 0),
+                    bool(shown),
+                    caption,
+                )
+            )
             caption = ""
     return cues
 
@@ -127,7 +142,9 @@ class Highlight:
         self._out("chat", f"   {cue.name}: {cue.text}")
         await self._pause(1.2)
         for change in await dock_rows.changes(self._db, before["note_changes"], MOST):
-            what = "replaced:" if NoteStatus(change.after) is NoteStatus.SUPERSEDED else "remembered:"
+            what = (
+                "replaced:" if NoteStatus(change.after) is NoteStatus.SUPERSEDED else "remembered:"
+            )
             self._out("memory", f"      {what} {await _named(self._db, change.fact)}")
         for text in words:
             self._out("bot", f"   ForgetMeNot: {text}")
@@ -145,9 +162,15 @@ class Highlight:
         kept = [change for change in latest if change.after in LIVE]
         summaries = (await highest_ids(self._db))["episodes"] - self._began["episodes"]
         self._out("plain", f"   … {self._lines} lines in all. The stream ends.")
-        self._out("memory", f"   What stays: {summaries} short summaries and {len(kept)} notes, such as")
+        self._out(
+            "memory", f"   What stays: {summaries} short summaries and {len(kept)} notes, such as"
+        )
         for note in kept:
-            who = await _named(self._db, f"<@{note.subject_id}>") if note.subject_id else "the channel"
+            who = (
+                await _named(self._db, f"<@{note.subject_id}>")
+                if note.subject_id
+                else "the channel"
+            )
             if who.lower() in self._shown or not note.subject_id:
                 self._out("memory", f"      {who}: {await _named(self._db, note.fact)}")
         self._out("faint", "   The chat itself is permanently deleted after 24 hours.")
@@ -183,7 +206,9 @@ async def play(path: Path, show: Show) -> None:
     begin_anew(path, ours=show.ours)
     now = SystemClock().now()
     tonight = now - now % DAY + EVENING
-    started = tonight if tonight <= now else tonight - DAY  # never ahead: a time to come would show as "in 3 h"
+    started = (
+        tonight if tonight <= now else tonight - DAY
+    )  # never ahead: a time to come would show as "in 3 h"
     clock = ManualClock(started + STREAMS[0][2])
     sim = TwitchSim(channel=STREAMER, now=clock.now)
     async with sim, bot_on(sim, path, clock, show.settings, show.report, show.opened) as bot:
@@ -256,7 +281,9 @@ async def bot_on(
     for login in VIPS:
         sim.world.vip(login)
     replace = msgspec.structs.replace
-    app = replace(settings.twitch, channel=STREAMER, client_id=sim.client_id, bot_login=BOT, server=sim.url)
+    app = replace(
+        settings.twitch, channel=STREAMER, client_id=sim.client_id, bot_login=BOT, server=sim.url
+    )
     actions = ActionSettings(class_b=ClassMode.ASK, newcomer_protection=False)
     bot_settings = replace(settings.bot, mode=Mode.MENTIONS)
     dock = replace(settings.dock, port=usable_port(settings.dock.port))
@@ -270,7 +297,9 @@ async def bot_on(
         real = SystemClock()  # a log-in is renewed in real time, however fast the evening is played
         async with open_account(here, Path(folder), real, use_keyring=False) as twitch:
             me = await twitch.myself()
-            async with open_bot(path, settings=here, clock=clock, account=twitch.helix, me=me) as bot:
+            async with open_bot(
+                path, settings=here, clock=clock, account=twitch.helix, me=me
+            ) as bot:
                 await bot.tasks.catch_up()
                 watch_channel(bot, twitch)
                 reading = asyncio.create_task(_read(bot, twitch.chat))

@@ -19,10 +19,14 @@ from forgetmenot.dock.panels import CONTEXT, DockContext, Item
 from forgetmenot.errors import ForgetMeNotError
 from forgetmenot.logs import log
 
-LOOK_EVERY_S = 0.05  # only asks SQLite whether anything was written; chat is, four times a second at most
+LOOK_EVERY_S = (
+    0.05  # only asks SQLite whether anything was written; chat is, four times a second at most
+)
 LOOK_ANYWAY = 110  # looks: times pass even when nothing is written
 STILL_HERE_S = 15.0
-BEHIND_AT_MOST = 60  # messages; a page that is further behind than this hangs, and would hold them all
+BEHIND_AT_MOST = (
+    60  # messages; a page that is further behind than this hangs, and would hold them all
+)
 
 Messages = asyncio.Queue[bytes | None]
 
@@ -46,7 +50,9 @@ class EventFeed:
     async def listen(self, context: DockContext) -> Messages:
         """Subscribe, beginning with how things stand and the newest of what happened."""
         messages: Messages = asyncio.Queue(BEHIND_AT_MOST)
-        async with self._one_look:  # all docks come back at the same time when the bot was started again
+        async with (
+            self._one_look
+        ):  # all docks come back at the same time when the bot was started again
             standing = await panels.standing(context)
             if self._looking is None:
                 self._version, self._shown = context.version, await _window(context)
@@ -106,7 +112,9 @@ class EventFeed:
             self._send_to_pages(event("gone", gone))
         # a line that only made room for a newer one changes nothing else that a page shows
         oldest = next(iter(self._shown.values()), {"at": 0})
-        taken = [before[key] for key in gone if int(str(before[key]["at"])) >= int(str(oldest["at"]))]
+        taken = [
+            before[key] for key in gone if int(str(before[key]["at"])) >= int(str(oldest["at"]))
+        ]
         if self._touched or any(item["kind"] != "line" for item in items) or taken:
             self._touched = False
             self._send_to_pages(event("changed", {}))

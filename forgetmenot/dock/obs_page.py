@@ -32,7 +32,9 @@ _CHALLENGE = re.compile(r"[0-9a-f]{32}")
 def greeting(token: str, port: int, challenge: str, proof: str) -> str:
     """What the dock answers to a page that has the token; empty for any other."""
     given = proof.encode("utf-8", "replace")
-    if not _CHALLENGE.fullmatch(challenge) or not hmac.compare_digest(given, _keyed(token, "page", port, challenge)):
+    if not _CHALLENGE.fullmatch(challenge) or not hmac.compare_digest(
+        given, _keyed(token, "page", port, challenge)
+    ):
         return ""
     return _keyed(token, "dock", port, challenge).decode()
 
@@ -44,7 +46,9 @@ def dock_answers(host: str, port: int, token: str) -> bool | None:
     try:
         proof = _keyed(token, "page", port, challenge).decode()
         connection.request("GET", f"{PATH}?challenge={challenge}&proof={proof}")
-        return hmac.compare_digest(connection.getresponse().read(200), _keyed(token, "dock", port, challenge))
+        return hmac.compare_digest(
+            connection.getresponse().read(200), _keyed(token, "dock", port, challenge)
+        )
     except http.client.HTTPException:
         return False
     except OSError:
@@ -80,7 +84,11 @@ def keep_current(folder: Path, port: int, token: str, language: Language = ENGLI
 def page(port: int, token: str, language: Language = ENGLISH) -> str:
     """The page itself, as HTML. The token stands in it: it is for its owner's eyes alone."""
     text = (resources.files("forgetmenot.dock") / "waiting.html").read_text(encoding="utf-8")
-    text = text.replace("%TOKEN%", token).replace("%PORT%", str(port)).replace("%LANGUAGE%", language.code)
+    text = (
+        text.replace("%TOKEN%", token)
+        .replace("%PORT%", str(port))
+        .replace("%LANGUAGE%", language.code)
+    )
     for name in ("starting", "opening", "other", "browser"):
         text = text.replace(f"%{name.upper()}%", language(f"waiting.{name}", port=port))
     policy = f"default-src 'none'; base-uri 'none'; form-action 'none'; connect-src http://127.0.0.1:{port}"

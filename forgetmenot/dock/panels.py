@@ -97,7 +97,9 @@ def whole(text: str) -> int:
     return int(text)
 
 
-def _reads(path: str, panel: Callable[[DockContext, web.Request], Awaitable[object]]) -> web.RouteDef:
+def _reads(
+    path: str, panel: Callable[[DockContext, web.Request], Awaitable[object]]
+) -> web.RouteDef:
     """A route that answers with what a panel shows."""
 
     async def answered(request: web.Request) -> web.Response:
@@ -114,11 +116,15 @@ def id_of(request: web.Request) -> int:
 
 def page_of(request: web.Request) -> tuple[int, int]:
     """Offset and limit of the query. Raises InputError."""
-    offset, limit = (whole(request.query.get(name, usual)) for name, usual in (("offset", "0"), ("limit", "50")))
+    offset, limit = (
+        whole(request.query.get(name, usual)) for name, usual in (("offset", "0"), ("limit", "50"))
+    )
     return offset, min(limit, LONGEST_PAGE)
 
 
-async def names(db: Database, texts: Iterable[str], also: Iterable[str | None] = ()) -> dict[str, str]:
+async def names(
+    db: Database, texts: Iterable[str], also: Iterable[str | None] = ()
+) -> dict[str, str]:
     """The present names of viewers mentioned in texts and of these ids, without hidden ones."""
     people = {who for text in texts for who in ids_in(text)} | {who for who in also if who}
     return await viewers.names(db, sorted(people - await viewers.hidden(db, people)))
@@ -136,7 +142,9 @@ async def standing(context: DockContext) -> Item:
     channel = await channel_state.read_all(context.db)
     switched = switches_of(channel)
     used = await counts.spent(context.db, since=now - DAY)
-    trouble = state.login_trouble or state.phase_trouble or state.model_trouble or state.memory_trouble
+    trouble = (
+        state.login_trouble or state.phase_trouble or state.model_trouble or state.memory_trouble
+    )
     return {
         "name": settings.bot.name,
         "channel": settings.twitch.channel or channel.get("login", ""),
@@ -167,16 +175,23 @@ async def standing(context: DockContext) -> Item:
         "recap": await streams.newest_recap(context.db, now - DAY),
         "arrivals": [one._asdict() for one in await arrivals(context.db, settings, now)],
         "hearing": state.hearing
-        and {"on": state.hearing.listening, "trouble": context.language.reason(state.hearing.trouble)},
+        and {
+            "on": state.hearing.listening,
+            "trouble": context.language.reason(state.hearing.trouble),
+        },
     }
 
 
 async def _limits(context: DockContext, used_today: Mapping[str, prices.Used]) -> Item:
     """Per limit what was spent, what may be, and the share of it; None where no limit is set."""
     limits, stream = context.settings().limits, await streams.open_id(context.db)
-    began = await streams.start_of(context.db, stream) if stream is not None else context.clock.now()
+    began = (
+        await streams.start_of(context.db, stream) if stream is not None else context.clock.now()
+    )
     used_now = (
-        await counts.spent(context.db, since=began) if limits.tokens_per_stream or limits.money_per_stream else {}
+        await counts.spent(context.db, since=began)
+        if limits.tokens_per_stream or limits.money_per_stream
+        else {}
     )
     return {
         "day": _limit(context, used_today, limits.tokens_per_day, limits.money_per_day),
@@ -184,16 +199,26 @@ async def _limits(context: DockContext, used_today: Mapping[str, prices.Used]) -
     }
 
 
-def _limit(context: DockContext, used: Mapping[str, prices.Used], tokens: int, money: float) -> Item | None:
+def _limit(
+    context: DockContext, used: Mapping[str, prices.Used], tokens: int, money: float
+) -> Item | None:
     settings, say = context.settings(), context.language
     if money:
         spent = prices.cost(settings, used) or prices.Cost(0.0, whole=True)
         most = prices.amount(settings, prices.Cost(money, whole=True), say)
-        return {"spent": prices.amount(settings, spent, say), "text": most, "share": spent.amount / money}
+        return {
+            "spent": prices.amount(settings, spent, say),
+            "text": most,
+            "share": spent.amount / money,
+        }
     if tokens:
         count = sum(one.input + one.output for one in used.values())
         most = say("page.count.tokens", n=say.number(tokens))
-        return {"spent": say("page.count.tokens", n=say.number(count)), "text": most, "share": count / tokens}
+        return {
+            "spent": say("page.count.tokens", n=say.number(count)),
+            "text": most,
+            "share": count / tokens,
+        }
     return None
 
 
@@ -202,11 +227,18 @@ async def history(context: DockContext, limit: int = SHOWN) -> list[Item]:
     db, say = context.db, context.language.reason
     replies = (await bot_messages.listing(db, limit // 3))[::-1]
     actions = (await action_logs.latest(db, limit // 5))[::-1]
-    episodes = [row for row in await dock_rows.feed_episodes(db, limit // 5) if row["summary"] != NOTHING]
+    episodes = [
+        row for row in await dock_rows.feed_episodes(db, limit // 5) if row["summary"] != NOTHING
+    ]
     changes = await dock_rows.changes(db, 0, limit // 5)
-    texts = [*(row["summary"] for row in episodes), *(text for row in changes for text in (row.fact, row.cause))]
+    texts = [
+        *(row["summary"] for row in episodes),
+        *(text for row in changes for text in (row.fact, row.cause)),
+    ]
     people = [*(row.viewer_id for row in replies), *(row.subject_id for row in changes)]
-    known = await names(db, texts, [*people, *(who for row in actions for who in (row.asked_by, row.target_id))])
+    known = await names(
+        db, texts, [*people, *(who for row in actions for who in (row.asked_by, row.target_id))]
+    )
     every: list[Item] = [
         *await dock_rows.lines(db, limit),
         *(
@@ -262,7 +294,11 @@ async def _rows(context: DockContext, rows: list[LoggedAction]) -> list[Item]:
     return [
         {
             **_proposal(row, known, context.language),
-            "params": {name: known.get(value, value) for name, value in row.params.items() if value != DEFAULT_REASON},
+            "params": {
+                name: known.get(value, value)
+                for name, value in row.params.items()
+                if value != DEFAULT_REASON
+            },
             "expires_at": row.expires_at,
             "decided_by": known.get(row.decided_by or "", row.decided_by or ""),
             "undoable": undoable(row, context.clock.now()) is not None,
@@ -273,7 +309,11 @@ async def _rows(context: DockContext, rows: list[LoggedAction]) -> list[Item]:
 
 async def _approvals(context: DockContext, _request: web.Request) -> object:
     waiting = await action_logs.waiting(context.db, context.clock.now())
-    over = [row for row in await action_logs.latest(context.db, LOGGED) if row.status is not ActionStatus.WAITING]
+    over = [
+        row
+        for row in await action_logs.latest(context.db, LOGGED)
+        if row.status is not ActionStatus.WAITING
+    ]
     return {"waiting": await _rows(context, waiting), "log": await _rows(context, over)}
 
 
@@ -299,7 +339,9 @@ class Setup(Protocol):
         """Do one step with its JSON; the result has `ok` and `line`. Raises errors of ours."""
         ...
 
-    async def take_file(self, name: str, size: int | None, pieces: AsyncIterator[bytes]) -> Mapping[str, object]:
+    async def take_file(
+        self, name: str, size: int | None, pieces: AsyncIterator[bytes]
+    ) -> Mapping[str, object]:
         """Keep a file with chat of past streams. `size`: as it was announced. Raises errors of ours."""
         ...
 
@@ -329,8 +371,14 @@ def _setting(settings: Settings, table: str, key: str, language: Language) -> It
     """One setting with its form, its default and its words."""
     label = LABELS[table, key]
     title, explanation = language.pair(f"settings.{table}.{key}")
-    value, default = getattr(getattr(settings, table), key), getattr(getattr(Settings(), table), key)
-    if (table, key) == ("bot", "notice"):  # said in the channel's language as long as it is the one to begin with
+    value, default = (
+        getattr(getattr(settings, table), key),
+        getattr(getattr(Settings(), table), key),
+    )
+    if (table, key) == (
+        "bot",
+        "notice",
+    ):  # said in the channel's language as long as it is the one to begin with
         said = language("chat.notice")
         value, default = said if value == default else value, said
     return {
@@ -353,7 +401,10 @@ async def _people(context: DockContext, request: web.Request) -> object:
         limit=limit,
     )
     regular = context.settings().people.regular_streams
-    return {"total": total, "rows": [{**one, "regular": one["lately"] >= regular} for one in people]}
+    return {
+        "total": total,
+        "rows": [{**one, "regular": one["lately"] >= regular} for one in people],
+    }
 
 
 async def _person(context: DockContext, request: web.Request) -> object:
@@ -381,15 +432,27 @@ async def _notes(context: DockContext, request: web.Request) -> object:
         raise InputError(reason("request_odd"))
     subject, find = query.get("subject", "")[:60], query.get("find", "")[:80]
     total, rows = await dock_rows.page(
-        context.db, scope=scope, subject=subject, status=status, find=find, offset=offset, limit=limit
+        context.db,
+        scope=scope,
+        subject=subject,
+        status=status,
+        find=find,
+        offset=offset,
+        limit=limit,
     )
     return {"total": total, "rows": await notes_json(context, rows)}
 
 
 async def notes_json(context: DockContext, rows: Sequence[Note]) -> list[dict[str, object]]:
     """Notes as the page shows them."""
-    known = await names(context.db, (note.fact for note in rows), (note.subject_id for note in rows))
-    alone = {row.note_id: row.id for row in await notes.suppressions(context.db) if row.note_id is not None}
+    known = await names(
+        context.db, (note.fact for note in rows), (note.subject_id for note in rows)
+    )
+    alone = {
+        row.note_id: row.id
+        for row in await notes.suppressions(context.db)
+        if row.note_id is not None
+    }
     return [
         {
             "id": note.id, "scope": note.scope, "subject": note.subject_id, "who": known.get(note.subject_id or "", ""),
@@ -421,7 +484,11 @@ async def _streams(context: DockContext, _request: web.Request) -> object:
 async def _episodes(context: DockContext, request: web.Request) -> object:
     rows = await dock_rows.episodes_of(context.db, id_of(request))
     known = await names(context.db, (row["summary"] for row in rows))
-    return [{**dict(row), "summary": show(row["summary"], known)} for row in rows if row["summary"] != NOTHING]
+    return [
+        {**dict(row), "summary": show(row["summary"], known)}
+        for row in rows
+        if row["summary"] != NOTHING
+    ]
 
 
 async def _export(context: DockContext, request: web.Request) -> object:

@@ -79,17 +79,25 @@ class Guard:
             return "Other web pages may not use the dock."
         # a GET need not bring an Origin; browsers send this one with every request, and no page can change it
         foreign = request.headers.get("Sec-Fetch-Site", "none") not in {"none", "same-origin"}
-        return "Other web pages may not use the dock." if foreign and request.path.startswith("/api/") else ""
+        return (
+            "Other web pages may not use the dock."
+            if foreign and request.path.startswith("/api/")
+            else ""
+        )
 
     def greeting(self, request: web.Request) -> web.Response | None:
         """The answer to our waiting page; None if it is not that page, or not for this dock."""
         origins = request.headers.getall("Origin", [])
         challenge, proof = request.query.get("challenge", ""), request.query.get("proof", "")
         greeting = obs_page.greeting(self._token, self.port, challenge, proof)
-        ours = request.headers.getall("Host", []) == [self.host] and obs_page.ORIGINS.issuperset(origins)
+        ours = request.headers.getall("Host", []) == [self.host] and obs_page.ORIGINS.issuperset(
+            origins
+        )
         if not (ours and greeting):
             return None
-        return web.Response(text=greeting, headers={"Access-Control-Allow-Origin": origins[0]} if origins else {})
+        return web.Response(
+            text=greeting, headers={"Access-Control-Allow-Origin": origins[0]} if origins else {}
+        )
 
     def may_read(self, request: web.Request) -> bool:
         """Whether the token is in its header. Bytes that are no text come as half characters, which nothing encodes."""

@@ -35,7 +35,12 @@ from forgetmenot.text.clean import clean
 # The page's files, read once. `build` changes with any of them, so that an open page of an older build reloads itself.
 
 
-TYPES = {".html": "text/html", ".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}
+TYPES = {
+    ".html": "text/html",
+    ".css": "text/css",
+    ".js": "text/javascript",
+    ".svg": "image/svg+xml",
+}
 MARK, PRELOAD = "%BUILD%", "%PRELOAD%"
 
 
@@ -57,7 +62,12 @@ class Assets(Struct, frozen=True):
         for mark in ("skip", "noscript", "frame.connecting"):
             page = page.replace(f"%{mark.upper()}%", language(f"page.{mark}"))
         page = page.replace("%LANGUAGE%", language.code).replace("%TEXTS%", content)
-        return web.Response(text=page, content_type="text/html", charset="utf-8", headers={"Cache-Control": "no-store"})
+        return web.Response(
+            text=page,
+            content_type="text/html",
+            charset="utf-8",
+            headers={"Cache-Control": "no-store"},
+        )
 
     def file(self, path: str, build: str) -> web.Response:
         """One file. What is asked for by its build's name never changes. Raises 404."""
@@ -65,7 +75,12 @@ class Assets(Struct, frozen=True):
         if path not in self.files:
             raise web.HTTPNotFound
         kind = TYPES[path[path.rindex(".") :]]
-        return web.Response(body=self.files[path], content_type=kind, charset="utf-8", headers={"Cache-Control": lasts})
+        return web.Response(
+            body=self.files[path],
+            content_type=kind,
+            charset="utf-8",
+            headers={"Cache-Control": lasts},
+        )
 
 
 def load() -> Assets:
@@ -75,7 +90,9 @@ def load() -> Assets:
     files = {path.relative_to(folder).as_posix(): path.read_bytes() for path in paths}
     build = hashlib.sha256(msgspec.json.encode(files)).hexdigest()[:12]
     modules = "\n".join(
-        f'<link rel="modulepreload" href="/static/{MARK}/{path}">' for path in files if path.endswith(".js")
+        f'<link rel="modulepreload" href="/static/{MARK}/{path}">'
+        for path in files
+        if path.endswith(".js")
     )  # all are asked for at once, instead of each when another names it
     page = files["index.html"].decode().replace(PRELOAD, modules).replace(MARK, build)
     return Assets({**files, "index.html": page.encode()}, build)
@@ -84,7 +101,9 @@ def load() -> Assets:
 LARGEST_BODY = 64 * 1024
 LONGEST_LINE = 500  # of what was said aloud
 END_WITHIN_S = 0.5
-UNHEARD = logging.getLogger("aiohttp.server")  # of a request that is no HTTP it logs a traceback; ours: `_sentences`
+UNHEARD = logging.getLogger(
+    "aiohttp.server"
+)  # of a request that is no HTTP it logs a traceback; ours: `_sentences`
 UNHEARD.setLevel(logging.CRITICAL)
 
 
@@ -109,7 +128,12 @@ async def open_dock(
     checks = [_finish, security.guarding(security.Guard(port, token), refusal), _sentences]
     app = web.Application(middlewares=checks, client_max_size=LARGEST_BODY)  # type: ignore[arg-type]
     app.on_response_prepare.append(_protect)
-    app[CONTEXT], app[SETUP], app[CONNECTIONS], app[feed.STREAM] = context, setup, security.Connections(), stream
+    app[CONTEXT], app[SETUP], app[CONNECTIONS], app[feed.STREAM] = (
+        context,
+        setup,
+        security.Connections(),
+        stream,
+    )
 
     async def page(_request: web.Request) -> web.StreamResponse:
         """It holds nothing that anybody might not see; what it shows is read with the token."""
@@ -118,7 +142,13 @@ async def open_dock(
     async def static(request: web.Request) -> web.StreamResponse:
         return files.file(request.match_info["path"], request.match_info["build"])
 
-    app.add_routes([web.get("/", page), web.get("/earpiece", page), web.get("/static/{build}/{path:.+}", static)])
+    app.add_routes(
+        [
+            web.get("/", page),
+            web.get("/earpiece", page),
+            web.get("/static/{build}/{path:.+}", static),
+        ]
+    )
     app.add_routes([web.get("/api/events", feed.events), *panels.ROUTES, *ROUTES])
     runner = web.AppRunner(
         app,
@@ -146,7 +176,9 @@ async def _bind(runner: web.AppRunner, port: int) -> asyncio.Server:
     connections = runner.app[CONNECTIONS]
     connections.server = runner.server
     try:
-        return await asyncio.get_running_loop().create_server(connections, security.HOST, port, backlog=32)
+        return await asyncio.get_running_loop().create_server(
+            connections, security.HOST, port, backlog=32
+        )
     except OSError as error:
         raise SettingsError(
             f"The dock's port {port} is used by another program. Change `port` in the table [dock] of your settings."
@@ -224,7 +256,9 @@ async def _do(request: web.Request) -> web.Response:
         return refusal(400, _in_words(request, reason("request_odd")))
     result = await context.control.run(name, params)
     context.touched()
-    return answer({"ok": result.ok, "line": sentence(result, context.language), "id": result.data.get("id")})
+    return answer(
+        {"ok": result.ok, "line": sentence(result, context.language), "id": result.data.get("id")}
+    )
 
 
 async def _hear(request: web.Request) -> web.Response:
@@ -245,4 +279,8 @@ async def _body(request: web.Request) -> dict[str, object] | None:
         return None
 
 
-ROUTES = (web.get("/api/operations", _operations), web.post("/api/do/{name}", _do), web.post("/api/hear", _hear))
+ROUTES = (
+    web.get("/api/operations", _operations),
+    web.post("/api/do/{name}", _do),
+    web.post("/api/hear", _hear),
+)

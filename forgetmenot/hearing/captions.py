@@ -59,7 +59,9 @@ class CaptionReader:
         # what was finished is not corrected any more: it is a sentence that begins alike
         anew = self._finished and self._window + kept < self._given and kept < len(words)
         self._finished = False
-        if not anew and kept and 2 * kept >= min(len(window), len(words)):  # it grows, or its last words were corrected
+        if (
+            not anew and kept and 2 * kept >= min(len(window), len(words))
+        ):  # it grows, or its last words were corrected
             self._words[self._window :] = words
             self._given = min(self._given, len(self._words))
         elif overlap := _overlap(window, words):  # it rolls
@@ -106,13 +108,19 @@ class CaptionReader:
 
 def _same_beginning(before: Sequence[str], now: Sequence[str]) -> int:
     """How many words both begin with."""
-    return len(list(takewhile(lambda pair: _bare(pair[0]) == _bare(pair[1]), zip(before, now, strict=False))))
+    return len(
+        list(
+            takewhile(lambda pair: _bare(pair[0]) == _bare(pair[1]), zip(before, now, strict=False))
+        )
+    )
 
 
 def _overlap(before: Sequence[str], now: Sequence[str]) -> int:
     """How many words end the one and begin the other; fewer than two may be chance."""
     old, new = [_bare(word) for word in before], [_bare(word) for word in now]
-    return next((n for n in range(min(len(old), len(new)), _OVERLAP - 1, -1) if old[-n:] == new[:n]), 0)
+    return next(
+        (n for n in range(min(len(old), len(new)), _OVERLAP - 1, -1) if old[-n:] == new[:n]), 0
+    )
 
 
 def _bare(word: str) -> str:

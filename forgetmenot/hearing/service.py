@@ -68,14 +68,20 @@ class Hearing:
 
     def sent(self, text: str) -> bool:
         """Take a line that a program sent; False if it is not to be heard, or too much comes."""
-        return self.listening and self._settings().programs and self._take(clean(text)[:LONGEST_LINE])
+        return (
+            self.listening and self._settings().programs and self._take(clean(text)[:LONGEST_LINE])
+        )
 
     async def run(self) -> None:
         """Listen for ever, as the settings of the moment say."""
         async with asyncio.TaskGroup() as group:
             group.create_task(self._hand_on())
-            group.create_task(self._follow("obs", lambda now: bool(now.obs and now.source), self._follow_obs))
-            group.create_task(self._follow("captions", lambda now: bool(now.captions), self._follow_file))
+            group.create_task(
+                self._follow("obs", lambda now: bool(now.obs and now.source), self._follow_obs)
+            )
+            group.create_task(
+                self._follow("captions", lambda now: bool(now.captions), self._follow_file)
+            )
 
     async def _hand_on(self) -> None:
         while True:
@@ -95,7 +101,10 @@ class Hearing:
         return True
 
     async def _follow(
-        self, name: str, wanted: Callable[[HearingSettings], bool], source: Callable[[HearingSettings], Awaitable[None]]
+        self,
+        name: str,
+        wanted: Callable[[HearingSettings], bool],
+        source: Callable[[HearingSettings], Awaitable[None]],
     ) -> None:
         """Keep one kind of source going: again when it fails, anew when its settings change, not while it is off."""
         pause = 1.0
@@ -158,13 +167,17 @@ class Hearing:
             return
         done, _ = await asyncio.wait({self._looking}, timeout=FILE_ANSWERS_WITHIN_S)
         if not done:
-            self._troubles["captions"] = reason("unreadable_file", path=settings.captions, why=reason("in_time"))
+            self._troubles["captions"] = reason(
+                "unreadable_file", path=settings.captions, why=reason("in_time")
+            )
             await asyncio.wait({self._looking})
 
     def _read(self, reader: CaptionReader, captions: list[Caption]) -> None:
         now, lines = self._clock.now(), list[str]()
         for caption in captions[-MOST_PER_MINUTE:]:
-            lines += reader.ends(caption.text, now) if caption.ended else reader.shows(caption.text, now)
+            lines += (
+                reader.ends(caption.text, now) if caption.ended else reader.shows(caption.text, now)
+            )
         if not captions:
             lines += reader.quiet(now)
         for line in lines:

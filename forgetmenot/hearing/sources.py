@@ -30,7 +30,11 @@ if TYPE_CHECKING:
 
 LARGEST = 64 * 1024
 TAIL = 64
-_MARKS = ((codecs.BOM_UTF8, "utf-8"), (codecs.BOM_UTF16_LE, "utf-16-le"), (codecs.BOM_UTF16_BE, "utf-16-be"))
+_MARKS = (
+    (codecs.BOM_UTF8, "utf-8"),
+    (codecs.BOM_UTF16_LE, "utf-16-le"),
+    (codecs.BOM_UTF16_BE, "utf-16-be"),
+)
 
 
 class Caption(NamedTuple):
@@ -63,12 +67,18 @@ class CaptionFile:
             if not stat.S_ISREG(self._path.stat().st_mode):
                 raise self._unusable("no_captions")
             # without O_NONBLOCK, opening a pipe waits for somebody who writes to it
-            handle = os.open(self._path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
+            handle = os.open(
+                self._path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
+            )
             with os.fdopen(handle, "rb") as file:
                 about = os.fstat(handle)
                 before, size = self._before, about.st_size
                 identity = (about.st_dev, about.st_ino)
-                if before and (before.identity, before.changed, before.size) == (identity, about.st_mtime_ns, size):
+                if before and (before.identity, before.changed, before.size) == (
+                    identity,
+                    about.st_mtime_ns,
+                    size,
+                ):
                     return []
                 encoding = _encoding(file.read(4))
                 start = max(0, size - LARGEST) & ~1  # UTF-16 has two bytes a character
@@ -78,13 +88,24 @@ class CaptionFile:
             self._before = None
             return []
         except (OSError, ValueError) as error:  # the second: a path that none can be
-            raise self._unusable("unreadable_file", getattr(error, "strerror", "") or str(error)) from None
+            raise self._unusable(
+                "unreadable_file", getattr(error, "strerror", "") or str(error)
+            ) from None
         self._before = _State(identity, about.st_mtime_ns, start + len(data), data[-TAIL:])
         if first:
             self._shown(data.decode(encoding, "replace"))
             return []
-        at = before.size - start if before and before.identity == identity and 0 < before.size < size else -1
-        if before and at >= 0 and data[max(0, at - TAIL) : at] != before.tail[-at:] and data[:at] != before.tail:
+        at = (
+            before.size - start
+            if before and before.identity == identity and 0 < before.size < size
+            else -1
+        )
+        if (
+            before
+            and at >= 0
+            and data[max(0, at - TAIL) : at] != before.tail[-at:]
+            and data[:at] != before.tail
+        ):
             at = -1  # longer, but not with the same beginning: it was written anew
         grown = before is not None and before.identity == identity and 0 < before.size < start
         text = self._decoded(data[at:] if at >= 0 else data, encoding)
@@ -117,7 +138,12 @@ class CaptionFile:
 def _encoding(head: bytes) -> str:
     """By the byte-order mark, else by where the zeros of two ASCII letters stand in UTF-16."""
     marked = next((name for mark, name in _MARKS if head.startswith(mark)), "")
-    if marked or len(head) < 4 or (head[0] == 0) == (head[1] == 0) or (head[0] == 0) != (head[2] == 0):
+    if (
+        marked
+        or len(head) < 4
+        or (head[0] == 0) == (head[1] == 0)
+        or (head[0] == 0) != (head[2] == 0)
+    ):
         return marked or "utf-8"
     return "utf-16-be" if head[0] == 0 else "utf-16-le"
 
@@ -155,7 +181,13 @@ async def _connected(url: str, password: str) -> AsyncIterator["WebSocketClient"
         yield client
     except (OSError, ValueError, TimeoutError, websockets.exceptions.WebSocketException) as error:
         raise HearingError(reason("obs_away", url=url, why=type(error).__name__)) from None
-    except (simpleobsws.MessageTimeout, simpleobsws.NotIdentifiedError, AttributeError, KeyError, TypeError):
+    except (
+        simpleobsws.MessageTimeout,
+        simpleobsws.NotIdentifiedError,
+        AttributeError,
+        KeyError,
+        TypeError,
+    ):
         # the last three: answers in another form than the protocol's, which simpleobsws hands on unread
         raise HearingError(reason("obs_away", url=url)) from None
     finally:
@@ -175,11 +207,19 @@ async def _text_sources(client: "WebSocketClient") -> list[str]:
 
     answer = await client.call(simpleobsws.Request("GetInputList"))
     inputs = (answer.responseData or {}).get("inputs", [])
-    return [str(one.get("inputName")) for one in inputs if "text" in str(one.get("inputKind", "")).casefold()]
+    return [
+        str(one.get("inputName"))
+        for one in inputs
+        if "text" in str(one.get("inputKind", "")).casefold()
+    ]
 
 
 async def follow(
-    url: str, password: str, source: str, shown: Shown, live: Callable[[bool | None], Awaitable[None]]
+    url: str,
+    password: str,
+    source: str,
+    shown: Shown,
+    live: Callable[[bool | None], Awaitable[None]],
 ) -> None:
     """Report what a text source shows, and when the stream begins or ends. Ends only by raising HearingError.
 

@@ -51,10 +51,18 @@ class Language:
 
     def span(self, ms: int, how: str = "span") -> str:
         """A length of time in one unit; `how` "ago": how long ago."""
-        for unit, size, least in (("months", 30.4 * DAY, 60 * DAY), ("d", DAY, 2 * DAY), ("h", HOUR, HOUR)):
+        for unit, size, least in (
+            ("months", 30.4 * DAY, 60 * DAY),
+            ("d", DAY, 2 * DAY),
+            ("h", HOUR, HOUR),
+        ):
             if ms >= least:
                 return self(f"{how}.{unit}", n=round(ms / size))
-        return self(f"{how}.min", n=ms // MINUTE) if ms >= 2 * MINUTE else self(f"{how}.s", n=max(1, ms // 1000))
+        return (
+            self(f"{how}.min", n=ms // MINUTE)
+            if ms >= 2 * MINUTE
+            else self(f"{how}.s", n=max(1, ms // 1000))
+        )
 
     def reason(self, text: str) -> str:
         """A reason in this language; any other text (of Twitch, of a model's server) as it is."""
@@ -62,7 +70,9 @@ class Language:
 
     def worded(self, code: str, values: Mapping[str, object]) -> str:
         """A reason by its key."""
-        return self(f"reason.{code}", **{name: self.value(name, value) for name, value in values.items()})
+        return self(
+            f"reason.{code}", **{name: self.value(name, value) for name, value in values.items()}
+        )
 
     def value(self, name: str, value: object) -> object:
         """What is filled in as `name`: a reason, or the name of an action, parameter or status, in words."""
@@ -71,7 +81,9 @@ class Language:
         if isinstance(value, float):
             return str(value).replace(".", self("decimal"))
         known = self.texts.get(f"{_NAMES.get(name, '')}.{value}")
-        return known if known is not None else self.reason(value) if isinstance(value, str) else value
+        return (
+            known if known is not None else self.reason(value) if isinstance(value, str) else value
+        )
 
 
 class Reason(str):
@@ -92,7 +104,10 @@ class Reason(str):
 
     def nested(self) -> list[object]:
         """Code and values; values that are reasons likewise."""
-        return [self.code, {name: v.nested() if isinstance(v, Reason) else v for name, v in self.values.items()}]
+        return [
+            self.code,
+            {name: v.nested() if isinstance(v, Reason) else v for name, v in self.values.items()},
+        ]
 
 
 def reason(code: str, /, **values: object) -> Reason:
@@ -120,7 +135,10 @@ def read_reason(text: str) -> str:
 
 def _read(nested: Any) -> Reason:  # noqa: ANN401  # any JSON
     code, values = nested
-    return reason(code, **{name: _read(part) if isinstance(part, list) else part for name, part in values.items()})
+    return reason(
+        code,
+        **{name: _read(part) if isinstance(part, list) else part for name, part in values.items()},
+    )
 
 
 def _flat(table: Mapping[str, object], before: str) -> list[tuple[str, str | tuple[str, str]]]:
@@ -147,7 +165,9 @@ def languages() -> dict[str, str]:
 def in_language(language: str = "en") -> Language:
     """The texts of a language; English if there is no such file."""
     file = resources.files(__name__) / f"{language}.toml"
-    if not (language.isalpha() and len(language) < 20 and file.is_file()):  # a longer name is an error of its own
+    if not (
+        language.isalpha() and len(language) < 20 and file.is_file()
+    ):  # a longer name is an error of its own
         return in_language("en")
     return Language(tomllib.loads(file.read_text(encoding="utf-8")), language)
 

@@ -46,16 +46,23 @@ class Models(Struct, frozen=True):
         await self.memory.aclose()
 
 
-def build_models(settings: ModelSettings, meter: CallMeter, *, environ: Mapping[str, str] | None = None) -> Models:
+def build_models(
+    settings: ModelSettings, meter: CallMeter, *, environ: Mapping[str, str] | None = None
+) -> Models:
     """Both models. Raises SettingsError: a missing key, no address, an unknown level of thinking."""
     reply, memory = (
-        build_model(settings, name, meter, environ=environ) for name in (settings.reply_model, settings.memory_model)
+        build_model(settings, name, meter, environ=environ)
+        for name in (settings.reply_model, settings.memory_model)
     )
     return Models(reply, memory)
 
 
 def build_model(
-    settings: ModelSettings, model: str, meter: CallMeter, *, environ: Mapping[str, str] | None = None
+    settings: ModelSettings,
+    model: str,
+    meter: CallMeter,
+    *,
+    environ: Mapping[str, str] | None = None,
 ) -> GuardedModel:
     """One model by its name, guarded. Raises SettingsError as `build_models` does."""
     make = _adapter(settings, model, os.environ if environ is None else environ)
@@ -64,7 +71,9 @@ def build_model(
     return GuardedModel(name, make, meter=meter, limits=limits)
 
 
-def _adapter(settings: ModelSettings, model: str, environ: Mapping[str, str]) -> Callable[[], LanguageModel]:
+def _adapter(
+    settings: ModelSettings, model: str, environ: Mapping[str, str]
+) -> Callable[[], LanguageModel]:
     """What makes the model; what could never work is refused before."""
     if settings.provider is Provider.OFFLINE:
         return _offline
@@ -73,8 +82,12 @@ def _adapter(settings: ModelSettings, model: str, environ: Mapping[str, str]) ->
     variable, thinking = key_variable(settings), settings.thinking.strip().lower()
     key = environ.get(variable, "").strip()
     if key and not (key.isascii() and key.isprintable()):
-        raise SettingsError(f"The key in {variable} contains invalid characters. Copy it again, without quotes.")
-    (_check_gemini if settings.provider is Provider.GEMINI else _check_server)(settings, key, thinking)
+        raise SettingsError(
+            f"The key in {variable} contains invalid characters. Copy it again, without quotes."
+        )
+    (_check_gemini if settings.provider is Provider.GEMINI else _check_server)(
+        settings, key, thinking
+    )
 
     def make() -> LanguageModel:
         if settings.provider is Provider.GEMINI:
@@ -153,7 +166,9 @@ def keep_key(secrets: SecretStore, settings: ModelSettings, key: str) -> None:
     secrets.save(kept_key_name(settings.provider), f"{_host(settings)} {key}")
 
 
-def environment_with_key(settings: ModelSettings, folder: Path, *, use_keyring: bool = True) -> Mapping[str, str]:
+def environment_with_key(
+    settings: ModelSettings, folder: Path, *, use_keyring: bool = True
+) -> Mapping[str, str]:
     """The environment; a key that the set-up keeps stands in for a variable that is not set."""
     variable = key_variable(settings)
     if settings.provider is Provider.OFFLINE or os.environ.get(variable, "").strip():
@@ -164,7 +179,11 @@ def environment_with_key(settings: ModelSettings, folder: Path, *, use_keyring: 
 
 
 def _host(settings: ModelSettings) -> str:
-    return settings.provider.value if settings.provider is Provider.GEMINI else urlsplit(settings.base_url).netloc
+    return (
+        settings.provider.value
+        if settings.provider is Provider.GEMINI
+        else urlsplit(settings.base_url).netloc
+    )
 
 
 async def first_words(settings: ModelSettings, meter: CallMeter, environ: Mapping[str, str]) -> str:

@@ -29,7 +29,9 @@ from forgetmenot.network import trusted
 
 DEFAULT_BASE_URL = "https://generativelanguage.googleapis.com/"
 KEY_PAGE = "https://aistudio.google.com/apikey"
-SHORTEST_TIMEOUT_S = 10.0  # the server refuses a shorter deadline; llm/guarded.py keeps the real one
+SHORTEST_TIMEOUT_S = (
+    10.0  # the server refuses a shorter deadline; llm/guarded.py keeps the real one
+)
 FINISHED = {
     types.FinishReason.STOP: "stop",
     types.FinishReason.MAX_TOKENS: "length",
@@ -54,7 +56,15 @@ _DELAY = re.compile(r"\A(\d+(?:\.\d+)?)s\Z")
 class Gemini:
     """One Gemini model."""
 
-    def __init__(self, name: str, *, key: str, base_url: str = "", thinking: str = "", timeout_s: float = 60.0) -> None:
+    def __init__(
+        self,
+        name: str,
+        *,
+        key: str,
+        base_url: str = "",
+        thinking: str = "",
+        timeout_s: float = 60.0,
+    ) -> None:
         self.name = name
         self._thinking = _thinking(thinking)
         self._client = genai.Client(
@@ -96,18 +106,29 @@ class Gemini:
         await self._client.aio.aclose()
         self._client.close()
 
-    def _answer(self, response: types.GenerateContentResponse, request: ModelRequest) -> ModelAnswer:
+    def _answer(
+        self, response: types.GenerateContentResponse, request: ModelRequest
+    ) -> ModelAnswer:
         usage = _usage(response.usage_metadata)
         feedback = response.prompt_feedback
         if feedback and feedback.block_reason:
-            raise ModelBlocked(reason("model_withheld", model=self.name, why=_word(feedback.block_reason)))
+            raise ModelBlocked(
+                reason("model_withheld", model=self.name, why=_word(feedback.block_reason))
+            )
         finish = response.candidates[0].finish_reason if response.candidates else None
         text = _text(response)
         if not text:
             if finish is types.FinishReason.MAX_TOKENS:
-                setting = f"{'reply' if request.purpose is Purpose.REPLY else 'memory'}_output_tokens"
+                setting = (
+                    f"{'reply' if request.purpose is Purpose.REPLY else 'memory'}_output_tokens"
+                )
                 raise ModelBlocked(
-                    reason("model_thought", model=self.name, most=request.max_output_tokens, setting=setting)
+                    reason(
+                        "model_thought",
+                        model=self.name,
+                        most=request.max_output_tokens,
+                        setting=setting,
+                    )
                 )
             if finish is None or finish is types.FinishReason.STOP:
                 raise ModelBlocked(reason("model_empty", model=self.name))
@@ -126,7 +147,9 @@ class Gemini:
         except TimeoutError as error:
             raise ModelUnavailable(reason("model_silent", model=self.name)) from error
         except NETWORK_ERRORS as error:
-            raise ModelUnavailable(reason("server_away", url="Gemini", error=type(error).__name__)) from error
+            raise ModelUnavailable(
+                reason("server_away", url="Gemini", error=type(error).__name__)
+            ) from error
         except SHAPE_ERRORS:
             raise ModelUnavailable(reason("model_empty", model=self.name)) from None
 
@@ -134,16 +157,26 @@ class Gemini:
         """`from None`: the SDK's exception holds the server's words, which may be the prompt's."""
         status = error.code
         if status == 429:
-            raise ModelRateLimited(reason("model_limit", model=self.name), _retry_delay(error)) from None
+            raise ModelRateLimited(
+                reason("model_limit", model=self.name), _retry_delay(error)
+            ) from None
         if status == 408 or status >= 500:
-            raise ModelUnavailable(reason("server_trouble", status=status), _retry_delay(error)) from None
-        if status in {401, 403} or any(item.get("reason") == "API_KEY_INVALID" for item in _details(error)):
+            raise ModelUnavailable(
+                reason("server_trouble", status=status), _retry_delay(error)
+            ) from None
+        if status in {401, 403} or any(
+            item.get("reason") == "API_KEY_INVALID" for item in _details(error)
+        ):
             raise ModelRefused(reason("gemini_key", status=status, page=KEY_PAGE)) from None
         if status == 404:
-            raise ModelRefused(reason("server_model", model=repr(self.name), address="Gemini")) from None
+            raise ModelRefused(
+                reason("server_model", model=repr(self.name), address="Gemini")
+            ) from None
         if error.status == "FAILED_PRECONDITION":
             raise ModelRefused(reason("gemini_place", status=status)) from None
-        raise ModelRefused(reason("server_refused", status=status, hint=reason("hint_parameter"))) from None
+        raise ModelRefused(
+            reason("server_refused", status=status, hint=reason("hint_parameter"))
+        ) from None
 
 
 def _thinking(word: str) -> types.ThinkingConfig | None:
@@ -174,7 +207,11 @@ def _usage(metadata: types.GenerateContentResponseUsageMetadata | None) -> Token
 
 def _word(reason: types.FinishReason | types.BlockedReason) -> str:
     """A reason in words. The SDK makes a member of whatever a server says: only those that it was born with count."""
-    return str(reason.value).lower().replace("_", " ") if reason.value in type(reason).__members__ else "other"
+    return (
+        str(reason.value).lower().replace("_", " ")
+        if reason.value in type(reason).__members__
+        else "other"
+    )
 
 
 def _details(error: sdk_errors.APIError) -> list[dict[str, object]]:

@@ -21,7 +21,13 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from forgetmenot.domain import ModelAnswer, ModelRequest, Purpose, TokenUsage
-from forgetmenot.errors import ForgetMeNotError, ModelBlocked, ModelError, ModelRateLimited, ModelUnavailable
+from forgetmenot.errors import (
+    ForgetMeNotError,
+    ModelBlocked,
+    ModelError,
+    ModelRateLimited,
+    ModelUnavailable,
+)
 from forgetmenot.languages import reason
 from forgetmenot.logs import log
 from forgetmenot.ports import CallMeter, LanguageModel
@@ -97,7 +103,9 @@ class GuardedModel:
             return None
         rest = self._rest()
         then = reason("next_try", seconds=f"{rest:.0f}") if rest else ""
-        return reason("model_failed", model=self.name, n=self._failures, reason=self._reason, then=then)
+        return reason(
+            "model_failed", model=self.name, n=self._failures, reason=self._reason, then=then
+        )
 
     async def aclose(self) -> None:
         """Give back connections, if it was ever called."""
@@ -115,7 +123,9 @@ class GuardedModel:
         deadline = self._pace.monotonic() + seconds
         try:
             async with asyncio.timeout(seconds) as queueing, self._places:
-                queueing.reschedule(None)  # from here on every try is bounded by the deadline itself
+                queueing.reschedule(
+                    None
+                )  # from here on every try is bounded by the deadline itself
                 tries = 0
                 while True:
                     try:
@@ -149,7 +159,9 @@ class GuardedModel:
         """One try: through the breaker, on the meter."""
         started = self._pace.monotonic()
         if rest := self._rest():
-            raise ModelUnavailable(reason("model_paused", model=self.name, seconds=f"{rest:.0f}"), rest)
+            raise ModelUnavailable(
+                reason("model_paused", model=self.name, seconds=f"{rest:.0f}"), rest
+            )
         self._probing = self._open_until is not None
         answer = ModelAnswer("", self.name, TokenUsage())
         error: ModelError | None = None
@@ -172,7 +184,10 @@ class GuardedModel:
             error = ModelUnavailable(f"{self.name} failed unexpectedly ({type(raised).__name__}).")
             error.__cause__ = raised
         self._judge(request, error)
-        latency, kind = round((self._pace.monotonic() - started) * 1_000), type(error).__name__ if error else None
+        latency, kind = (
+            round((self._pace.monotonic() - started) * 1_000),
+            type(error).__name__ if error else None,
+        )
         try:
             await self._meter.record(request.purpose, self.name, answer.usage, latency, kind)
         except ForgetMeNotError as trouble:  # a full disk must not cost the answer
@@ -243,7 +258,12 @@ _Used = Mapping[str, prices.Used]
 class SpendLimit:
     """The limits of the settings against what was used. `used`: by model, in the last 24 hours and in this stream."""
 
-    def __init__(self, *, settings: Callable[[], Settings], used: Callable[[], Awaitable[tuple[_Used, _Used]]]) -> None:
+    def __init__(
+        self,
+        *,
+        settings: Callable[[], Settings],
+        used: Callable[[], Awaitable[tuple[_Used, _Used]]],
+    ) -> None:
         self._settings = settings
         self._used = used
         self._saving = Saving.NOTHING
@@ -257,7 +277,10 @@ class SpendLimit:
         """What is left out now. Raises StoreError."""
         settings = self._settings()
         limits = settings.limits
-        limited = ((limits.tokens_per_day, limits.money_per_day), (limits.tokens_per_stream, limits.money_per_stream))
+        limited = (
+            (limits.tokens_per_day, limits.money_per_day),
+            (limits.tokens_per_stream, limits.money_per_stream),
+        )
         if not any(one for pair in limited for one in pair):
             self._saving = Saving.NOTHING
             return self._saving

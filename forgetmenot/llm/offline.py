@@ -25,7 +25,9 @@ class Offline:
 
     async def generate(self, request: ModelRequest) -> ModelAnswer:
         """Answer by purpose; never an error."""
-        text = await asyncio.to_thread(_text, request)  # a long window takes longer than the loop may be held
+        text = await asyncio.to_thread(
+            _text, request
+        )  # a long window takes longer than the loop may be held
         return ModelAnswer(text, self.name, TokenUsage(0, 0, 0, 0))
 
     async def aclose(self) -> None:
@@ -34,7 +36,9 @@ class Offline:
 
 def _text(request: ModelRequest) -> str:
     if request.purpose is Purpose.REPLY:
-        return json.dumps(answer(request.system, request.prompt, request.language), ensure_ascii=False)
+        return json.dumps(
+            answer(request.system, request.prompt, request.language), ensure_ascii=False
+        )
     if request.purpose is Purpose.EXTRACT:
         return extract(request.prompt)
     if request.purpose is Purpose.BRIEF:
@@ -51,7 +55,9 @@ MOST_WORDS, MOST_CLAIMS, MOST_NOTES = 150, 14, 20
 BIT_TIMES, BIT_PEOPLE = 4, 3
 
 _SAID = re.compile(r"\A(?P<who>P\d+)(?:\s*\([^)]*\))?:\s*(?P<text>.*)\Z")
-_OFTEN = re.compile(r"\"?(?P<what>[\w']+(?: [\w'-]+){1,5})[ .!?~\"]*×(?P<times>\d+), (?P<people>\d+) people")
+_OFTEN = re.compile(
+    r"\"?(?P<what>[\w']+(?: [\w'-]+){1,5})[ .!?~\"]*×(?P<times>\d+), (?P<people>\d+) people"
+)
 _COMMON = re.compile(
     r"(?:let'?s go+|good|gg|hello|hi|hey|welcome|thanks?|gz|congrat\w*|oh|no+|so|well|nice|rip|raid|hype)\b|.*\bp\d+",
     re.IGNORECASE,
@@ -67,7 +73,10 @@ def summary(transcript: str) -> str:
     for line in transcript.splitlines():
         if spoken := _SAID.match(line.strip()):
             who = spoken["who"]
-            about += (f"{who}{_OWN if fact.startswith('favo') else ''} {fact}." for fact in claims(spoken["text"]))
+            about += (
+                f"{who}{_OWN if fact.startswith('favo') else ''} {fact}."
+                for fact in claims(spoken["text"])
+            )
         elif (often := _OFTEN.match(line.strip())) and not _COMMON.match(often["what"]):
             many = int(often["times"]) >= BIT_TIMES and int(often["people"]) >= BIT_PEOPLE
             if many and set(words(often["what"])) - STOPWORDS:
@@ -114,7 +123,8 @@ _NOT_MEANT = re.compile(
 _NO_OBJECT = ("it", "that", "this", "how", "when", "him", "her", "them", "sure")
 _CLAUSE = re.compile(r"(?P<text>[^.!?;:,()]+)(?P<mark>[.!?;:,()]+|\Z)")
 _FILLERS = re.compile(
-    r"\A(?:\s*\b(?:oh|ok|lol|hey|hi|well|yeah|also|and|but|btw|tbh|honestly|because)\b)*\s*", re.IGNORECASE
+    r"\A(?:\s*\b(?:oh|ok|lol|hey|hi|well|yeah|also|and|but|btw|tbh|honestly|because)\b)*\s*",
+    re.IGNORECASE,
 )
 _STOP = re.compile(
     r"\s(?:so|but|because|since(?! \d)|if|when|while|which|though|btw|by the way|lol|haha|unless|until|[-–—]+)(?:\s|\Z)"
@@ -122,10 +132,16 @@ _STOP = re.compile(
     r"|\s(?:you|your|ur|u)\b|(?<! do)(?<! am)(?<! did)(?<! have)(?<! is)(?<! are)\snot\b",
     re.IGNORECASE,
 )
-_ADVERB = re.compile(r"\A(?:just|really|actually|also|mostly|currently|recently|finally)\s+", re.IGNORECASE)
-_EMOTES = re.compile(r"(?:\s+(?:[a-z]{2,}[A-Z]\w*|[A-Z]{4,}\w*|LUL\w*|Pog\w*|Kappa\w*|Sadge|:\w*|<3|[^\w\s]+))+\Z")
+_ADVERB = re.compile(
+    r"\A(?:just|really|actually|also|mostly|currently|recently|finally)\s+", re.IGNORECASE
+)
+_EMOTES = re.compile(
+    r"(?:\s+(?:[a-z]{2,}[A-Z]\w*|[A-Z]{4,}\w*|LUL\w*|Pog\w*|Kappa\w*|Sadge|:\w*|<3|[^\w\s]+))+\Z"
+)
 _LINKS = "and|or|of|to|in|on|at|with|for|from|by|near|about|since|that|as"
-_TRAILING = re.compile(rf"(?:\s+(?:(?:right )?now|too|(?:over )?here|an?|the|their|is|called|named|{_LINKS}))+\Z")
+_TRAILING = re.compile(
+    rf"(?:\s+(?:(?:right )?now|too|(?:over )?here|an?|the|their|is|called|named|{_LINKS}))+\Z"
+)
 _SPECIAL = {
     "am": re.compile(
         r"(?:an?\s(?!bit|little|lot|mess|fan of|mod|admin|vip)|from\s|(?:learn|study|train|writ)ing\s"
@@ -141,7 +157,10 @@ _SPECIAL = {
 _MINE = tuple(  # what is said of "my …", as a note says it
     (re.compile(rf"my {said}", re.IGNORECASE), fact)
     for said, fact in (
-        (rf"((?:\w+ )?(?:{_PETS}|wife|husband|partner|brother|sister|band)) is (?:called|named) ", "has a {} called"),
+        (
+            rf"((?:\w+ )?(?:{_PETS}|wife|husband|partner|brother|sister|band)) is (?:called|named) ",
+            "has a {} called",
+        ),
         (r"fav(?:ou?rite)? ([\w' -]{2,25}?) is ", "favourite {} is"),
         (r"(main) is ", "mains"),
         (r"(car|van|bike) is (?=an? )", "drives"),
@@ -192,7 +211,9 @@ _ABOUT = re.compile(rf"\A(?P<who>P\d+)(?:{_OWN})?\s+(?P<fact>.{{3,180}}?)\.?\Z")
 _UNOWNED = re.compile(r"\A(?P<what>Channel|Running bit): (?P<fact>.{3,160}?)\.?\Z")
 _VERBS = {third(verb) for verb in (*LASTING, *_SPECIAL)} | {"favourite", "works"}
 # What is soon over, and kept for a week.
-_PASSING = re.compile(r"\b(?:to(?:day|night|morrow)|yesterday|right now|(?:this|next) (?:week|month)|wants to\b)")
+_PASSING = re.compile(
+    r"\b(?:to(?:day|night|morrow)|yesterday|right now|(?:this|next) (?:week|month)|wants to\b)"
+)
 _KINDS = tuple(  # what people ask with, and what facts of that kind say: "pet" is answered by "cat"
     (asked.split(), said.split())
     for asked, _, said in (
@@ -242,12 +263,18 @@ def _note(sentence: str) -> dict[str, Any] | None:
 # A reply: a note's own words, an action that is asked for in plain words, or silence.
 
 
-_NOTE = re.compile(r"\A\s*(?:(?P<about>[^\[\]:]{1,60}):\s*)?\[id:(?P<id>\d+)(?P<known>[^\[\]]*)\]\s*(?P<fact>.*?)\s*\Z")
+_NOTE = re.compile(
+    r"\A\s*(?:(?P<about>[^\[\]:]{1,60}):\s*)?\[id:(?P<id>\d+)(?P<known>[^\[\]]*)\]\s*(?P<fact>.*?)\s*\Z"
+)
 _LINE = re.compile(r"\A\s*(?P<who>[^:]{1,60}):\s*(?P<text>.*)\Z")
 _BOT = re.compile(r"\AYou are (?P<name>[^,\n]{1,60}),")
-_QUESTION = re.compile(r"\?\W*\Z|\A\W*(?:what|where|when|who|which|how|do|does|did|is|are|was)\b", re.IGNORECASE)
+_QUESTION = re.compile(
+    r"\?\W*\Z|\A\W*(?:what|where|when|who|which|how|do|does|did|is|are|was)\b", re.IGNORECASE
+)
 _MYSELF = re.compile(r"\b(?:i|me|my|mine|am)\b", re.IGNORECASE)
-_ASKING = frozenset(("know", "knows", "remember", "tell", "again", "please", "exactly", "name", "named", "called"))
+_ASKING = frozenset(
+    ("know", "knows", "remember", "tell", "again", "please", "exactly", "name", "named", "called")
+)
 _ACTIONS = (
     (re.compile(r"\bclip (?:that|this|it)\b", re.IGNORECASE), "clip"),
     (re.compile(r"\bmark (?:that|this|it)\b", re.IGNORECASE), "marker"),
@@ -258,24 +285,34 @@ _ACTIONS = (
 def answer(system: str, prompt: str, language: str) -> Mapping[str, Any]:
     """The reply object to a prompt's message. `language`: the interface's."""
     blocks = fenced(prompt)
-    lines = [found for line in blocks.get("message", "").splitlines() if (found := _LINE.match(line))]
+    lines = [
+        found for line in blocks.get("message", "").splitlines() if (found := _LINE.match(line))
+    ]
     who = lines[-1]["who"].strip() if lines else ""
     text = " ".join(line["text"] for line in lines if line["who"].strip() == who)
     bot = _BOT.match(system)
     name = re.escape(bot["name"]) if bot else "bot"
     text = re.sub(rf"\A\W*@\w+[,:]?|@?\b{name}\b[,:]?", " ", text, flags=re.IGNORECASE).strip()
     if wanted := next((name for pattern, name in _ACTIONS if pattern.search(text)), ""):
-        return {"action": {"name": wanted, **({"target": who} if wanted == "timeout" else {})}, "notes": [], "say": ""}
+        return {
+            "action": {"name": wanted, **({"target": who} if wanted == "timeout" else {})},
+            "notes": [],
+            "say": "",
+        }
     about, note = _answering(who, text, blocks)
     if note is None:
         return {"action": None, "notes": [], "say": ""}
     say, fact = in_language(language), note["fact"].strip().rstrip(".")
-    key = "quote.others" if about is not None and "said by others" in note["known"] else "quote.notes"
+    key = (
+        "quote.others" if about is not None and "said by others" in note["known"] else "quote.notes"
+    )
     whom = say("chat.channel") if about is None else about or say("chat.own")
     return {"action": None, "notes": [int(note["id"])], "say": say(key, who=whom, fact=fact)}
 
 
-def _answering(who: str, text: str, blocks: Mapping[str, str]) -> tuple[str | None, re.Match[str] | None]:
+def _answering(
+    who: str, text: str, blocks: Mapping[str, str]
+) -> tuple[str | None, re.Match[str] | None]:
     """The note with most of a question's words, and whom it is about: "" the speaker, None the channel."""
     spoken = set(words(text))
     named = spoken | {word[:-1] for word in spoken if word.endswith("s")}  # "bobs cat"
@@ -287,7 +324,12 @@ def _answering(who: str, text: str, blocks: Mapping[str, str]) -> tuple[str | No
     if not about and _MYSELF.search(text):
         pool = [("", note) for note in _notes(blocks, "lore")]
     elif not about:
-        pool = [(None, note) for key in blocks if key.startswith("channel_notes") for note in _notes(blocks, key)]
+        pool = [
+            (None, note)
+            for key in blocks
+            if key.startswith("channel_notes")
+            for note in _notes(blocks, key)
+        ]
     if not (asked and pool and _QUESTION.search(text)):
         return None, None
     kinds = [(set(map(stem, asks)), set(map(stem, said))) for asks, said in _KINDS]
@@ -295,7 +337,10 @@ def _answering(who: str, text: str, blocks: Mapping[str, str]) -> tuple[str | No
     def shared(told: tuple[str | None, re.Match[str]]) -> int:
         have = set(stems(told[1]["fact"]))
         # or a word of its kind: "joke" is answered by "blame the ladder"
-        return sum(word in have or any(word in asks and have & said for asks, said in kinds) for word in asked)
+        return sum(
+            word in have or any(word in asks and have & said for asks, said in kinds)
+            for word in asked
+        )
 
     best = max(pool, key=shared)
     return best if 2 * shared(best) > len(asked) else (None, None)

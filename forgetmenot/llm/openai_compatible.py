@@ -19,14 +19,26 @@ import aiohttp
 from msgspec.structs import replace
 
 from forgetmenot.domain import ModelAnswer, ModelRequest, TokenUsage
-from forgetmenot.errors import ModelBlocked, ModelError, ModelRateLimited, ModelRefused, ModelUnavailable
+from forgetmenot.errors import (
+    ModelBlocked,
+    ModelError,
+    ModelRateLimited,
+    ModelRefused,
+    ModelUnavailable,
+)
 from forgetmenot.languages import reason
 from forgetmenot.llm.guarded import json_object, unwrapped, without_thought
 from forgetmenot.logs import log
 from forgetmenot.network import BadProxy, body_of, proxy_for, trusted
 
 FORMATS = ("json_schema", "json_object", "plain")
-NOT_THIS_FORMAT = {400, 404, 415, 422, 501}  # what servers answer to a response_format that they do not know
+NOT_THIS_FORMAT = {
+    400,
+    404,
+    415,
+    422,
+    501,
+}  # what servers answer to a response_format that they do not know
 # Plain words propose no action, and a server may only have had a bad moment.
 PLAINER_FOR_S = 600.0
 FINISHES = {"stop", "length", "content_filter"}
@@ -116,9 +128,13 @@ class OpenAICompatible:
         with self._translating():
             if self._session is None:
                 wait = aiohttp.ClientTimeout(total=TOTAL_TIMEOUT_S)
-                self._session = aiohttp.ClientSession(timeout=wait, connector=aiohttp.TCPConnector(ssl=trusted()))
+                self._session = aiohttp.ClientSession(
+                    timeout=wait, connector=aiohttp.TCPConnector(ssl=trusted())
+                )
             headers = {"Authorization": f"Bearer {self._key}"} if self._key else {}
-            payload = self._body(request, form)  # to this address and no other: redirects are not followed
+            payload = self._body(
+                request, form
+            )  # to this address and no other: redirects are not followed
             proxy, proxy_headers = proxy_for(self._url)
             sending = self._session.post(
                 self._url,
@@ -131,8 +147,14 @@ class OpenAICompatible:
             async with sending as response:
                 raw = await body_of(response, LARGEST_ANSWER)
                 if response.status != 200:
-                    error = self._error(response.status, _reason(raw), _seconds(response.headers.get("Retry-After")))
-                    raise _NotThisFormat(error) if form and response.status in NOT_THIS_FORMAT else error
+                    error = self._error(
+                        response.status, _reason(raw), _seconds(response.headers.get("Retry-After"))
+                    )
+                    raise (
+                        _NotThisFormat(error)
+                        if form and response.status in NOT_THIS_FORMAT
+                        else error
+                    )
                 body = json.loads(raw)
         if not isinstance(body, dict):
             raise ModelUnavailable(reason("model_empty", model=self.name))
@@ -157,24 +179,37 @@ class OpenAICompatible:
             body["response_format"] = {"type": "json_schema", "json_schema": content}
         elif form == "json_object":
             body["response_format"] = {"type": "json_object"}
-        if form in {"json_object", "plain"} and request.plain_system is None:  # else the instructions describe it
+        if (
+            form in {"json_object", "plain"} and request.plain_system is None
+        ):  # else the instructions describe it
             described = json.dumps(request.schema, separators=(",", ":"))
             # in these formats no schema is sent, so the words have to describe it
             system += f"\n\nAnswer with one JSON object that satisfies this schema, and with nothing else:\n{described}"
-        messages = [{"role": "system", "content": system.strip()}, {"role": "user", "content": request.prompt}]
+        messages = [
+            {"role": "system", "content": system.strip()},
+            {"role": "user", "content": request.prompt},
+        ]
         return body | {"messages": messages if system.strip() else messages[1:]}
 
     def _answer(self, body: Mapping[str, Any], request: ModelRequest) -> ModelAnswer:
         choices = body.get("choices")
-        choice = choices[0] if isinstance(choices, list) and choices and isinstance(choices[0], dict) else {}
+        choice = (
+            choices[0]
+            if isinstance(choices, list) and choices and isinstance(choices[0], dict)
+            else {}
+        )
         message = choice.get("message")
         message = message if isinstance(message, dict) else {}
         content, thought = message.get("content"), message.get("reasoning_content")
         said = choice.get("finish_reason")
-        finish = said if isinstance(said, str) and said in FINISHES else "other" if said else "stop"  # our words alone
+        finish = (
+            said if isinstance(said, str) and said in FINISHES else "other" if said else "stop"
+        )  # our words alone
         usage = _usage(body.get("usage"))
         text = without_thought(content).strip() if isinstance(content, str) else ""
-        thought = thought if isinstance(thought, str) else text if text.startswith("<think>") else ""
+        thought = (
+            thought if isinstance(thought, str) else text if text.startswith("<think>") else ""
+        )
         if request.schema and not text and json_object(unwrapped(thought)) is not None:
             text = thought  # a server that holds a thinking model to a schema may take its answer for a thought
         if finish == "content_filter":
@@ -183,7 +218,12 @@ class OpenAICompatible:
             why = reason("model_empty", model=self.name)
             if finish == "length":
                 setting = f"{'reply' if request.purpose == 'reply' else 'memory'}_output_tokens"
-                why = reason("model_thought", model=self.name, most=request.max_output_tokens, setting=setting)
+                why = reason(
+                    "model_thought",
+                    model=self.name,
+                    most=request.max_output_tokens,
+                    setting=setting,
+                )
             raise (_ThoughtOnly if thought or usage.thoughts else ModelBlocked)(why)
         return ModelAnswer(unwrapped(text) if request.schema else text, self.name, usage, finish)
 
@@ -197,9 +237,13 @@ class OpenAICompatible:
         except TimeoutError as error:
             raise ModelUnavailable(reason("model_silent", model=self.name)) from error
         except (aiohttp.ClientError, OSError) as error:
-            raise ModelUnavailable(reason("server_away", url=self._url, error=type(error).__name__)) from error
+            raise ModelUnavailable(
+                reason("server_away", url=self._url, error=type(error).__name__)
+            ) from error
         except BadProxy as error:
-            raise ModelUnavailable(reason("server_away", url=self._url, error=str(error).rstrip("."))) from None
+            raise ModelUnavailable(
+                reason("server_away", url=self._url, error=str(error).rstrip("."))
+            ) from None
         except (ValueError, RecursionError):  # what it choked on stands in the exception
             raise ModelUnavailable(reason("model_empty", model=self.name)) from None
 

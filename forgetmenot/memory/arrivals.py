@@ -49,7 +49,12 @@ class Card(NamedTuple):
 
 def by_weight(note: Note) -> tuple[bool, int, float, int]:
     """The order of notes by what they tell about a person, the least first."""
-    return note.pinned, list(Importance).index(note.importance), note.confidence, note.last_confirmed_at
+    return (
+        note.pinned,
+        list(Importance).index(note.importance),
+        note.confidence,
+        note.last_confirmed_at,
+    )
 
 
 async def arrivals(source: Source, settings: Settings, now: int) -> list[Card]:
@@ -74,11 +79,17 @@ async def arrivals(source: Source, settings: Settings, now: int) -> list[Card]:
 
 async def card(source: Source, viewer_id: str, at: int, now: int) -> Card | None:
     """The card about one viewer; None where nothing may be told about them."""
-    came = (await streams.attendance_of(source, [viewer_id], lately=now - REGULAR_WITHIN))[viewer_id]
+    came = (await streams.attendance_of(source, [viewer_id], lately=now - REGULAR_WITHIN))[
+        viewer_id
+    ]
     suppressed = await load_filter(source)
-    held = await notes.of_subject(source, viewer_id, (NoteStatus.ACTIVE, NoteStatus.PAST, NoteStatus.EXPIRED))
+    held = await notes.of_subject(
+        source, viewer_id, (NoteStatus.ACTIVE, NoteStatus.PAST, NoteStatus.EXPIRED)
+    )
     # what others said of them is no part of who they are
-    own = [one for one in held if suppressed.allows(one) and one.source_kind is not SourceKind.REPORTED]
+    own = [
+        one for one in held if suppressed.allows(one) and one.source_kind is not SourceKind.REPORTED
+    ]
     own.sort(key=by_weight, reverse=True)
     told = [one for one in own if one.status is NoteStatus.ACTIVE and not one.is_quiet(now)]
     done = _done_since(own, came.before_at or 0, now)
@@ -89,7 +100,9 @@ async def card(source: Source, viewer_id: str, at: int, now: int) -> Card | None
     who = brief or " · ".join(one.fact for one in best)
     lately = passing.fact if passing else ""
     used = (*(made_of if brief else (one.id for one in best)), *((passing.id,) if passing else ()))
-    names, hidden = await viewers.shown_and_hidden(source, {viewer_id, *ids_in(who), *ids_in(lately)})
+    names, hidden = await viewers.shown_and_hidden(
+        source, {viewer_id, *ids_in(who), *ids_in(lately)}
+    )
     if not used or viewer_id in hidden or viewer_id not in names:
         return None
     return Card(
@@ -119,5 +132,9 @@ def _done_since(held: Sequence[Note], before_at: int, now: int) -> Note | None:
 
 def _these_days(held: Sequence[Note], now: int) -> Note | None:
     """The next plan, or what else ends soon."""
-    ends = {end: one for one in held if (end := plan_end(one) or one.expires_at) and now < end <= now + PASSING}
+    ends = {
+        end: one
+        for one in held
+        if (end := plan_end(one) or one.expires_at) and now < end <= now + PASSING
+    }
     return ends[min(ends)] if ends else None

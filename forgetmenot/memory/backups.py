@@ -18,7 +18,13 @@ from pathlib import Path
 from msgspec import Struct
 
 from forgetmenot.clock import DAY, Clock
-from forgetmenot.errors import ForgetMeNotError, InputError, StoreError, StoreForeign, StoreRequestsLost
+from forgetmenot.errors import (
+    ForgetMeNotError,
+    InputError,
+    StoreError,
+    StoreForeign,
+    StoreRequestsLost,
+)
 from forgetmenot.logs import log
 from forgetmenot.memory.erasure import erase_rows
 from forgetmenot.memory.rights import carry_out
@@ -73,7 +79,9 @@ class Backups:
             drop(self._db.path)
             async with self._db.write() as tx:
                 await channel_state.put(tx, {events.COPIES_STALE: ""}, now)
-        recent = self._made_at is not None and now - self._made_at < DAY and copies_of(self._db.path)
+        recent = (
+            self._made_at is not None and now - self._made_at < DAY and copies_of(self._db.path)
+        )
         if keep == 0 or recent:
             return
         await make(self._db, at=now, keep=keep)
@@ -98,21 +106,31 @@ async def restore(source: Path, database: Path, *, now: int, keep: int) -> Resto
     """
     await asyncio.to_thread(backup.check, source)
     if database.exists() and source.samefile(database):
-        raise InputError(f"{source} is the memory itself. Choose a backup; they are in {database.parent / FOLDER}.")
+        raise InputError(
+            f"{source} is the memory itself. Choose a backup; they are in {database.parent / FOLDER}."
+        )
     if database.exists():
-        with contextlib.suppress(StoreForeign):  # what cannot be read any more is what a copy is for
-            async with open_database(database):  # refused where the file of privacy requests is lost
+        with contextlib.suppress(
+            StoreForeign
+        ):  # what cannot be read any more is what a copy is for
+            async with open_database(
+                database
+            ):  # refused where the file of privacy requests is lost
                 pass
     # prepared beside the memory and moved into its place at the end: a stop in between leaves the memory as it was
     fresh = database.with_name(f"{database.name}.restoring")
     folder = database.parent / FOLDER
     try:
-        for file in _files(fresh):  # of a restore that was killed: SQLite would read its log with the new file
+        for file in _files(
+            fresh
+        ):  # of a restore that was killed: SQLite would read its log with the new file
             file.unlink(missing_ok=True)
         await asyncio.to_thread(backup.copy, source, fresh)
         held, done = await _carry_out_again(fresh, PrivacyRequests(database), now)
         saved = await _save(database, now, keep)
-        if done[RequestKind.ERASE] or done[RequestKind.FORGET]:  # the older copies know more than they may
+        if (
+            done[RequestKind.ERASE] or done[RequestKind.FORGET]
+        ):  # the older copies know more than they may
             for copy in copies_of(database):
                 if copy != saved:
                     copy.unlink(missing_ok=True)
@@ -123,7 +141,9 @@ async def restore(source: Path, database: Path, *, now: int, keep: int) -> Resto
         for file in _files(fresh):
             with contextlib.suppress(OSError):
                 file.unlink(missing_ok=True)
-    erased, forgotten, out = (done[kind] for kind in (RequestKind.ERASE, RequestKind.FORGET, RequestKind.OPT_OUT))
+    erased, forgotten, out = (
+        done[kind] for kind in (RequestKind.ERASE, RequestKind.FORGET, RequestKind.OPT_OUT)
+    )
     return Restored(held.notes, held.episodes, erased, forgotten, out, saved)
 
 
@@ -162,9 +182,14 @@ def _replace(fresh: Path, database: Path) -> None:
             file.unlink(missing_ok=True)
         fresh.replace(database)
     except OSError as error:
-        raise StoreError(f"{database} cannot be replaced: {error.strerror}. Close the program that uses it.") from error
+        raise StoreError(
+            f"{database} cannot be replaced: {error.strerror}. Close the program that uses it."
+        ) from error
 
 
 def _files(database: Path) -> list[Path]:
     """A database's file and what SQLite puts beside it; its privacy requests are not among them."""
-    return [database, *(database.with_name(database.name + end) for end in ("-wal", "-shm", "-journal"))]
+    return [
+        database,
+        *(database.with_name(database.name + end) for end in ("-wal", "-shm", "-journal")),
+    ]

@@ -41,7 +41,9 @@ FEWEST = 3
 
 async def about_viewer(source: Source, viewer_id: str) -> str:
     """A viewer's brief with today's names, to be shown to people; empty where there is none."""
-    brief = (await load_filter(source)).without((await episodes.usable_brief(source, viewer_id, None))[0])
+    brief = (await load_filter(source)).without(
+        (await episodes.usable_brief(source, viewer_id, None))[0]
+    )
     names, hidden = await viewers.shown_and_hidden(source, {viewer_id, *ids_in(brief)})
     return "" if viewer_id in hidden else show(brief, names)
 
@@ -77,10 +79,14 @@ class BriefWriter(MemoryWriter):
         async with self._db.write() as tx:
             for viewer_id in viewer_ids:
                 known = await self._notes_of(tx, viewer_id, settings, suppressed)
-                if not await episodes.brief_unchanged(tx, viewer_id, speaking(settings).name, _hash(known), now):
+                if not await episodes.brief_unchanged(
+                    tx, viewer_id, speaking(settings).name, _hash(known), now
+                ):
                     changed[viewer_id] = known
         # also those without enough to say: else they would be looked at in every pass
-        await self._put({who: "" for who, known in changed.items() if len(known) < FEWEST}, changed, settings)
+        await self._put(
+            {who: "" for who, known in changed.items() if len(known) < FEWEST}, changed, settings
+        )
         waiting, made = [who for who, known in changed.items() if len(known) >= FEWEST], 0
         try:
             for start in range(0, len(waiting), VIEWERS_PER_CALL):
@@ -107,11 +113,17 @@ class BriefWriter(MemoryWriter):
         ]
         # what lasts or was pinned first, then what matters, then what is fresh
         shown.sort(key=lambda note: freshness(note, now), reverse=True)
-        shown.sort(key=lambda one: (one.pinned or one.expires_at is None, RANKS[one.importance]), reverse=True)
+        shown.sort(
+            key=lambda one: (one.pinned or one.expires_at is None, RANKS[one.importance]),
+            reverse=True,
+        )
         return shown[:NOTES]
 
     async def _make(
-        self, people: Mapping[str, Sequence[Note]], settings: Settings, suppressed: SuppressionFilter
+        self,
+        people: Mapping[str, Sequence[Note]],
+        settings: Settings,
+        suppressed: SuppressionFilter,
     ) -> int:
         """Ask for these people's briefs and store them. Whoever the answer leaves out is asked for in the next pass.
 
@@ -122,16 +134,27 @@ class BriefWriter(MemoryWriter):
         with contextlib.suppress(ModelBlocked):
             texts = await self._written(people, settings, suppressed)
         if not texts and len(people) > 1:
-            return sum([await self._make({who: known}, settings, suppressed) for who, known in people.items()])
+            return sum(
+                [
+                    await self._make({who: known}, settings, suppressed)
+                    for who, known in people.items()
+                ]
+            )
         # an empty brief is stored for one person alone whom the model blocks, so that it is not asked again
         return await self._put(texts or dict.fromkeys(people, ""), people, settings)
 
     async def _written(
-        self, people: Mapping[str, Sequence[Note]], settings: Settings, suppressed: SuppressionFilter
+        self,
+        people: Mapping[str, Sequence[Note]],
+        settings: Settings,
+        suppressed: SuppressionFilter,
     ) -> dict[str, str]:
         """The model's briefs of these people, as far as they may be stored. Raises ModelError."""
         handles = Handles.of(
-            [*people, *(who for known in people.values() for note in known for who in ids_in(note.fact))]
+            [
+                *people,
+                *(who for known in people.values() for note in known for who in ids_in(note.fact)),
+            ]
         )
         rows = [
             [
@@ -143,7 +166,9 @@ class BriefWriter(MemoryWriter):
         parts = [fence(f"p{number}", "\n".join(known)) for number, known in enumerate(rows, 1)]
         prompt = "\n\n".join([f"Today is {local_days(self._clock.now())}.", *parts])
         system, words = BRIEFS.format(characters=CHARACTERS), len(people) * CHARACTERS // 4
-        request = memory_request(Purpose.BRIEF, system, prompt, words, settings.model, BRIEFS_SCHEMA)
+        request = memory_request(
+            Purpose.BRIEF, system, prompt, words, settings.model, BRIEFS_SCHEMA
+        )
         answers = read_briefs((await self._model.generate(request)).text)
         texts = {}
         for who in people:
@@ -153,16 +178,30 @@ class BriefWriter(MemoryWriter):
                 texts[who] = " ".join(s for s in written if ids_in(s)[:1] in {(), (who,)})
         return texts
 
-    async def _put(self, texts: Mapping[str, str], made_of: Mapping[str, Sequence[Note]], settings: Settings) -> int:
+    async def _put(
+        self, texts: Mapping[str, str], made_of: Mapping[str, Sequence[Note]], settings: Settings
+    ) -> int:
         """Store briefs, also empty ones: their notes are not paid for again. How many have a text."""
         stored = 0
         async with self._db.write() as tx:
             suppressed = await load_filter(tx)
             for who, text in texts.items():
-                left = {(note.id, note.fact) for note in await self._notes_of(tx, who, settings, suppressed)}
-                if {(note.id, note.fact) for note in made_of[who]} <= left:  # else something went meanwhile
+                left = {
+                    (note.id, note.fact)
+                    for note in await self._notes_of(tx, who, settings, suppressed)
+                }
+                if {
+                    (note.id, note.fact) for note in made_of[who]
+                } <= left:  # else something went meanwhile
                     stored += bool(text)
                     ids = tuple(note.id for note in made_of[who])
-                    brief = Brief(who, text, _hash(made_of[who]), self._clock.now(), speaking(settings).name, ids)
+                    brief = Brief(
+                        who,
+                        text,
+                        _hash(made_of[who]),
+                        self._clock.now(),
+                        speaking(settings).name,
+                        ids,
+                    )
                     await episodes.put_brief(tx, brief)
         return stored

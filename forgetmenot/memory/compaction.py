@@ -81,7 +81,9 @@ class Compactor:
         self._summariser = Summarizer(db=db, model=model, settings=settings, clock=clock)
         self._recaps = RecapWriter(db=db, model=model, settings=settings, clock=clock)
         self._one_at_a_time = asyncio.Lock()
-        self._suspicious = False  # in the last pass every window failed: one is tried, the others stay whole
+        self._suspicious = (
+            False  # in the last pass every window failed: one is tried, the others stay whole
+        )
 
     async def run_pass(self, *, closing: bool = False, everything: bool = False) -> PassReport:
         """Summarise what is due. `closing`: everything, if the model answers in time; `everything`: without that limit.
@@ -96,8 +98,15 @@ class Compactor:
             report.trouble = reason("chat_kept")
         report.unread = await events.count_unread(self._db)
         if report.changed or report.trouble:
-            write_log = log.info if report.changed else log.debug  # an unreachable model is logged once by llm/guarded
-            write_log("chat compacted", episodes=len(report.episodes), unread=report.unread, trouble=report.trouble)
+            write_log = (
+                log.info if report.changed else log.debug
+            )  # an unreachable model is logged once by llm/guarded
+            write_log(
+                "chat compacted",
+                episodes=len(report.episodes),
+                unread=report.unread,
+                trouble=report.trouble,
+            )
         return report
 
     async def cover_aged(self) -> None:
@@ -119,7 +128,9 @@ class Compactor:
         memory = self._settings().memory
         while not report.trouble:
             lines = await events.unread(self._db, READ_AT_ONCE, due_at=self._clock.now())
-            waits = not everything and await self._db.highest_id("episodes") > 0  # the first summary comes soon
+            waits = (
+                not everything and await self._db.highest_id("episodes") > 0
+            )  # the first summary comes soon
             cut = Cut(
                 smallest=memory.window_min_events,
                 largest=memory.window_max_events,
@@ -149,13 +160,17 @@ class Compactor:
             self._count_failure(str(error), report)
         except ODD_INPUT as error:
             log.exception("a window could not be read")
-            await self._postpone(window, f"{type(error).__name__} while a summary was made.", report)
+            await self._postpone(
+                window, f"{type(error).__name__} while a summary was made.", report
+            )
 
     async def _postpone(self, window: Window, why: str, report: PassReport) -> None:
         """No usable summary: halve the window. At once while the model works for others, else after a while."""
         self._count_failure(joined(why, reason("chat_kept")), report)
         tries = max(line.tries for line in window) + 1
-        retry_at = self._clock.now() + (0 if report.works and len(window) > 1 else waiting_time(tries))
+        retry_at = self._clock.now() + (
+            0 if report.works and len(window) > 1 else waiting_time(tries)
+        )
         async with self._db.write() as tx:
             await events.postpone(tx, halves(window), tries=tries, retry_at=retry_at)
         log.debug("a window waits for another try", events=len(window), tries=tries)
@@ -166,16 +181,22 @@ class Compactor:
         if report.in_a_row >= FAILURES_IN_A_ROW or (self._suspicious and not report.works):
             report.trouble = why
 
-    async def _write(self, window: Window, read: Callable[[Window], Awaitable[NewEpisode]], report: PassReport) -> None:
+    async def _write(
+        self, window: Window, read: Callable[[Window], Awaitable[NewEpisode]], report: PassReport
+    ) -> None:
         episode_id = await episodes.write(self._db, await read(window), self._clock.now())
-        if episode_id is not None:  # else a line of it was cleared meanwhile: what is left is read again
+        if (
+            episode_id is not None
+        ):  # else a line of it was cleared meanwhile: what is left is read again
             report.episodes.append(episode_id)
 
     async def _cover_aged(self, report: PassReport) -> None:
         """Count lines that would age out unread."""
         memory = self._settings().memory
         keep = int(memory.raw_events_h * HOUR)
-        before = self._clock.certain() - keep + min(30 * MINUTE, keep // 4)  # half an hour before they may not be kept
+        before = (
+            self._clock.certain() - keep + min(30 * MINUTE, keep // 4)
+        )  # half an hour before they may not be kept
         while lines := await events.unread(self._db, READ_AT_ONCE):
             done = len(report.episodes)
             for window in aged(lines, memory.window_max_events, before):

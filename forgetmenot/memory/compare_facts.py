@@ -34,7 +34,9 @@ _OF_ONE_THING = 0.75  # for a number to correct a number
 def relate(old: str, new: str) -> Relation:
     """What `new` is to `old`: says the same, contradicts it (and should supersede it), or is another fact."""
     one, two = _read(old), _read(new)
-    if old == new or (one.tokens and one.tokens == two.tokens):  # of emoji and signs nothing is read
+    if old == new or (
+        one.tokens and one.tokens == two.tokens
+    ):  # of emoji and signs nothing is read
         return Relation.DUPLICATE
     if one.mentions != two.mentions:
         return Relation.DISTINCT
@@ -58,13 +60,19 @@ _PHRASES = {
     "": "not only, no matter, no doubt, no problem, no cap, why not, any more, anymore, any longer, one day",
     "vegetarian": "does not eat meat, doesnt eat meat, eats no meat",
 }
-_MARK_OF = {tuple(one.split()): mark for mark, listed in _PHRASES.items() for one in listed.split(",")}
+_MARK_OF = {
+    tuple(one.split()): mark for mark, listed in _PHRASES.items() for one in listed.split(",")
+}
 _NEGATIONS = _words(
     """not no never without cant cannot dont doesnt didnt isnt arent aint wasnt werent wont wouldnt couldnt hasnt
     havent hadnt neither nor none nothing nobody hardly rarely seldom barely refuses failed avoids lacks unable"""
 )
-_MARKED = dict.fromkeys(_words("like likes liked love loves loved loving enjoy enjoys enjoyed adores fan"), _LIKE)
-_MARKED |= dict.fromkeys(_words("dislike dislikes disliked hate hates hated despises detests loathes dreads"), _DISLIKE)
+_MARKED = dict.fromkeys(
+    _words("like likes liked love loves loved loving enjoy enjoys enjoyed adores fan"), _LIKE
+)
+_MARKED |= dict.fromkeys(
+    _words("dislike dislikes disliked hate hates hated despises detests loathes dreads"), _DISLIKE
+)
 _ADDITIVE = _words("also too another additionally second both besides")
 _FILLER = _words(
     """a an the is am are was were be been being has have had having do does did done will would can could should may
@@ -87,7 +95,9 @@ _TELLING = _words("+like want hope plan live date wait save sav look")
 _EVENTS = _words(
     "gift donat cheer raid tip gave give bought buy sent visit saw watch went beat clip host post met win play reach"
 )
-_COUNTED = "zero one two three four five six seven eight nine ten eleven twelve twenty thirty forty fifty"
+_COUNTED = (
+    "zero one two three four five six seven eight nine ten eleven twelve twenty thirty forty fifty"
+)
 _NUMBERS = {word: str(n if n <= 12 else 10 * (n - 11)) for n, word in enumerate(_COUNTED.split())}
 _SAME_WORDS = """
     play: player players; kid: children child kids son daughter; beat: finished finish finishes completed complete
@@ -119,7 +129,9 @@ _COUNTRIES = _words(_NAMES)
 
 # Reading one fact.
 
-_TOKEN = re.compile(r"<@[\w:.-]{1,64}>|[$€£]?\d+(?:[.,:]\d+)*(?:st|nd|rd|th|k|%)?|[^\W_]+(?:['’][^\W_]+)*[%+]?")
+_TOKEN = re.compile(
+    r"<@[\w:.-]{1,64}>|[$€£]?\d+(?:[.,:]\d+)*(?:st|nd|rd|th|k|%)?|[^\W_]+(?:['’][^\W_]+)*[%+]?"
+)
 _NUMBER = re.compile(r"[$€£]?(\d+(?:[.:]\d+)*)(?:st|nd|rd|th)?")
 
 
@@ -146,7 +158,10 @@ class _Reading(Struct):
 @text_cache(8_192)
 def _read(fact: str) -> _Reading:
     """Read one fact. Equal facts share one reading."""
-    tokens = [found[0] if found[0].startswith("<@") else _spelt(found[0]) for found in _TOKEN.finditer(plain(fact))]
+    tokens = [
+        found[0] if found[0].startswith("<@") else _spelt(found[0])
+        for found in _TOKEN.finditer(plain(fact))
+    ]
     found = _Reading(" ".join(tokens))
     if tokens and tokens[0].startswith("<@"):
         found.mentions.append("first")  # who did it, not to whom
@@ -165,7 +180,9 @@ def _read(fact: str) -> _Reading:
             found.numbers.append(number[1])
         elif word != _ENDED and word not in _NEGATIONS and (root := _root(word)):
             found.content.setdefault(root, word)
-    found.event = tokens[:1] != ["wants"] and not _EVENTS.isdisjoint({*found.content, *found.content.values()})
+    found.event = tokens[:1] != ["wants"] and not _EVENTS.isdisjoint(
+        {*found.content, *found.content.values()}
+    )
     found.passive = re.search(r"\b(?:is|was|were|been|got|gets) \w+ by\b", found.tokens) is not None
     owner = _OWNER.match(found.tokens)
     found.owner = _root(owner[1]) if owner else ""
@@ -192,7 +209,11 @@ def _rewritten(tokens: list[str]) -> list[str]:
     at = 0
     while at < len(tokens):
         taken = next((n for n in (4, 3, 2, 1) if tuple(tokens[at : at + n]) in _MARK_OF), 0)
-        word = _MARK_OF[tuple(tokens[at : at + taken])] if taken else _MARKED.get(tokens[at], tokens[at])
+        word = (
+            _MARK_OF[tuple(tokens[at : at + taken])]
+            if taken
+            else _MARKED.get(tokens[at], tokens[at])
+        )
         result += [word] if word else []
         at += taken or 1
     return result
@@ -227,7 +248,9 @@ _CUT = re.compile(
     r" (?:with|and|since|for|because|where|but|so|after|before|instead|every|this|last|until|when|near)\b"
 )
 _SEVERAL = re.compile(r"\b(?:lived|resided|worked|studied|majored|has an?)\b")
-_ARTICLES = _words("a an the their his her its now in of at to is be are currently still again and s also just")
+_ARTICLES = _words(
+    "a an the their his her its now in of at to is be are currently still again and s also just"
+)
 
 
 class _Slot(NamedTuple):
@@ -249,14 +272,28 @@ def _slots_of(tokens: str) -> tuple[_Slot, ...]:
         if match := pattern.search(tokens):
             said = match.groupdict()
             value, *rest = _CUT.split(said["value"], maxsplit=1)
-            who, key = _plain(said["who"], _FILLER | _NEGATIONS), _plain(said.get("key") or "", _FILLER)
+            who, key = (
+                _plain(said["who"], _FILLER | _NEGATIONS),
+                _plain(said.get("key") or "", _FILLER),
+            )
             beside = _plain(" ".join(rest), _FILLER)
-            found.append(_Slot(name, who, key, _plain(value, _ARTICLES), beside, bool(_SEVERAL.search(match[0]))))
+            found.append(
+                _Slot(
+                    name,
+                    who,
+                    key,
+                    _plain(value, _ARTICLES),
+                    beside,
+                    bool(_SEVERAL.search(match[0])),
+                )
+            )
     return tuple(slot for slot in found if slot.value)
 
 
 def _plain(text: str, without: frozenset[str]) -> frozenset[str]:
-    return frozenset(_SAME.get(word, _NUMBERS.get(word, word)) for word in text.split() if word not in without)
+    return frozenset(
+        _SAME.get(word, _NUMBERS.get(word, word)) for word in text.split() if word not in without
+    )
 
 
 # Comparing two.
@@ -273,13 +310,17 @@ def _by_slot(one: _Reading, two: _Reading) -> Relation | None:
 
 
 def _same_slot(one: _Reading, two: _Reading, old: _Slot, new: _Slot) -> Relation:
-    apart = bool(old.rest and new.rest and old.rest.isdisjoint(new.rest))  # the one value, and two things besides
+    apart = bool(
+        old.rest and new.rest and old.rest.isdisjoint(new.rest)
+    )  # the one value, and two things besides
     if _covers(old.value, new.value):
         if one.positive != two.positive:
             return Relation.CONFLICT
         return Relation.DISTINCT if apart else Relation.DUPLICATE
     several = one.additive or two.additive or old.one_of_several or new.one_of_several
-    place = old.name in {"home", "origin"} and bool(old.value & _COUNTRIES) != bool(new.value & _COUNTRIES)
+    place = old.name in {"home", "origin"} and bool(old.value & _COUNTRIES) != bool(
+        new.value & _COUNTRIES
+    )
     exclusive = one.positive and two.positive and not several and not place
     return Relation.CONFLICT if exclusive else Relation.DISTINCT
 
@@ -297,7 +338,10 @@ def _same_word(one: str, two: str) -> bool:
 def _covers(one: frozenset[str], two: frozenset[str]) -> bool:
     """Whether the smaller set of words is found in the larger, typos forgiven."""
     small, large = sorted((one, two), key=len)
-    return all(any(stem(word) == stem(other) or _same_word(word, other) for other in large) for word in small)
+    return all(
+        any(stem(word) == stem(other) or _same_word(word, other) for other in large)
+        for word in small
+    )
 
 
 def _by_words(one: _Reading, two: _Reading) -> Relation:
@@ -308,7 +352,9 @@ def _by_words(one: _Reading, two: _Reading) -> Relation:
     theirs = [word for word in two.content if word not in one.content]
     shared = [word for word in one.content if word in two.content]
     for word in tuple(mine):  # typos forgiven
-        twin = next((other for other in theirs if _same_word(one.content[word], two.content[other])), None)
+        twin = next(
+            (other for other in theirs if _same_word(one.content[word], two.content[other])), None
+        )
         if twin is not None:
             mine.remove(word)
             theirs.remove(twin)
@@ -322,10 +368,18 @@ def _by_words(one: _Reading, two: _Reading) -> Relation:
         return Relation.CONFLICT if corrects else Relation.DISTINCT
     if one.positive != two.positive:
         only_verbs = all(word in _LIGHT_VERBS for word in apart)
-        return Relation.CONFLICT if alike >= _SAME_ENOUGH and (only_verbs or not both) else Relation.DISTINCT
+        return (
+            Relation.CONFLICT
+            if alike >= _SAME_ENOUGH and (only_verbs or not both)
+            else Relation.DISTINCT
+        )
     if (one.ended, one.passive) != (two.ended, two.passive) or not _TELLING.isdisjoint(apart):
         return Relation.DISTINCT
-    return Relation.DUPLICATE if alike >= (_ALIKE_ENOUGH if both else _SAME_ENOUGH) else Relation.DISTINCT
+    return (
+        Relation.DUPLICATE
+        if alike >= (_ALIKE_ENOUGH if both else _SAME_ENOUGH)
+        else Relation.DISTINCT
+    )
 
 
 def _weight(words: list[str]) -> float:

@@ -31,8 +31,21 @@ from forgetmenot.text.words import FOREIGN_STOPWORDS, STOPWORDS, stem, stems, wo
 _NUMBER = re.compile(r"#(\d{1,15})")
 MOST_FOUND = 3
 TOLD_CONFIDENCE = 0.95
-_CONFIDENCE = {SourceKind.COMMAND: TOLD_CONFIDENCE, SourceKind.SELF_CLAIM: 0.75, SourceKind.OBSERVED: 0.5}
-_KEPT_IN_AN_EDIT = ("scope", "subject_id", "importance", "topics", "asked_with", "expires_at", "pinned", "persona")
+_CONFIDENCE = {
+    SourceKind.COMMAND: TOLD_CONFIDENCE,
+    SourceKind.SELF_CLAIM: 0.75,
+    SourceKind.OBSERVED: 0.5,
+}
+_KEPT_IN_AN_EDIT = (
+    "scope",
+    "subject_id",
+    "importance",
+    "topics",
+    "asked_with",
+    "expires_at",
+    "pinned",
+    "persona",
+)
 
 
 class TellerTrust(NamedTuple):
@@ -67,8 +80,12 @@ async def remember(  # noqa: PLR0913  # what, of whom, by whom, under which rule
     confirmed or replacing another. Raises FactRefused (length, sensitive:…, link, opted_out, cleared, pinned …).
     """
     rules = privacy or PrivacySettings()
-    trusted = subject_id is None and word.source is SourceKind.COMMAND  # moderators alone tell of the channel
-    bare = checked_fact(clean(fact), rules, links=trusted)  # before too: naming takes addresses apart
+    trusted = (
+        subject_id is None and word.source is SourceKind.COMMAND
+    )  # moderators alone tell of the channel
+    bare = checked_fact(
+        clean(fact), rules, links=trusted
+    )  # before too: naming takes addresses apart
     stored = checked_fact(await with_mentions(db, bare), rules, links=trusted)
     # who may write without end (moderators, the dock) is trusted to know whom a note is about
     if word.most is not None and subject_id is not None and tells_of_another(stored, subject_id):
@@ -79,7 +96,11 @@ async def remember(  # noqa: PLR0913  # what, of whom, by whom, under which rule
         since = await merge.began_at(tx, stream, at)
         if word.most is not None and await episodes.requests_since(tx, by, since) >= word.most:
             raise FactRefused("enough_this_stream")
-        verb = "corrected what is known" if word.source is SourceKind.SELF_CLAIM else "asked to remember"
+        verb = (
+            "corrected what is known"
+            if word.source is SourceKind.SELF_CLAIM
+            else "asked to remember"
+        )
         about = mention(subject_id) if subject_id is not None else "the channel"
         episode = await _own_episode(tx, f"{verb} about {about}: {stored}", by, at, line)
         new = NewNote(
@@ -111,7 +132,9 @@ async def _own_episode(tx: Transaction, summary: str, by: str, at: int, line: st
     # by this key the episode goes when the line is cleared, and its note with it
     key, stream = episodes.key_of_line(line) if line else None, await streams.open_id(tx)
     parts = {who: Part(int(who == by), int(who == by)) for who in people}
-    told = NewEpisode(EpisodeKind.COMMAND, stream, at, at, f"{mention(by)} {summary}", parts, key=key)
+    told = NewEpisode(
+        EpisodeKind.COMMAND, stream, at, at, f"{mention(by)} {summary}", parts, key=key
+    )
     return await episodes.insert(tx, told, at)
 
 
@@ -134,7 +157,9 @@ async def pin(db: Database, note_id: int, *, at: int, pinned: bool = True) -> No
         await notes.record(tx, notes.Change(note_id, at, note.status, note.status, cause))
 
 
-async def find(db: Database, subject_id: str | None, text: str, *, now: int, past: bool = False) -> list[Note]:
+async def find(
+    db: Database, subject_id: str | None, text: str, *, now: int, past: bool = False
+) -> list[Note]:
     """The live notes about a subject that a text means, by `#id` or by words: best first, none if no word fits.
 
     By words, a note fits when it has as many of the text's words as the best one has: two notes mean "ask which".
@@ -186,14 +211,25 @@ async def edit(
         kept = {name: getattr(old, name) for name in _KEPT_IN_AN_EDIT}
         confidence = max(old.confidence, TOLD_CONFIDENCE)
         new = NewNote(
-            **kept, fact=stored, confidence=confidence, source_kind=SourceKind.COMMAND, at=at, stream_id=stream
+            **kept,
+            fact=stored,
+            confidence=confidence,
+            source_kind=SourceKind.COMMAND,
+            at=at,
+            stream_id=stream,
         )
         new_id = await notes.insert(tx, new, cause=REPLACES, now=at)
-        await notes.add_evidence(tx, Stance(new_id, episode_id, "stated", by, addressed=True, at=at))
-        await notes.set_status(tx, old, NoteStatus.SUPERSEDED, at=at, cause=reason("by_hand"), superseded_by=new_id)
+        await notes.add_evidence(
+            tx, Stance(new_id, episode_id, "stated", by, addressed=True, at=at)
+        )
+        await notes.set_status(
+            tx, old, NoteStatus.SUPERSEDED, at=at, cause=reason("by_hand"), superseded_by=new_id
+        )
         origin = ClaimSource(episode_id, by, addressed=True)
         await merge.correct_others(tx, held, new, origin, new_id, at)
-        await notes.swap_numbers(tx, old.id, new_id)  # a note's number is its own: the old version gets a new one
+        await notes.swap_numbers(
+            tx, old.id, new_id
+        )  # a note's number is its own: the old version gets a new one
         return await _live(tx, old.id)
 
 
@@ -235,7 +271,10 @@ async def undo(db: Database | Transaction, note_id: int, *, at: int) -> Note:
             return await _stand_again(tx, note, at)
         replaced = [note]
         if note.status is not NoteStatus.SUPERSEDED:
-            last = {old: (await notes.changes(tx, old.id))[-1].at for old in await notes.predecessors(tx, note.id)}
+            last = {
+                old: (await notes.changes(tx, old.id))[-1].at
+                for old in await notes.predecessors(tx, note.id)
+            }
             replaced = [old for old, when in last.items() if when == max(last.values())]
         if not replaced:
             raise FactRefused("nothing_to_undo")
@@ -243,7 +282,9 @@ async def undo(db: Database | Transaction, note_id: int, *, at: int) -> Note:
         for old in replaced:
             # an edit by hand wrote the note anew under its own number, which the old version gets back
             edited = old.superseded_by or old.id
-            by_hand = edited < old.id and (await notes.changes(tx, old.id))[-1].cause == reason("by_hand")
+            by_hand = edited < old.id and (await notes.changes(tx, old.id))[-1].cause == reason(
+                "by_hand"
+            )
             await _undo_supersede(tx, old, at)
             if by_hand:
                 await notes.swap_numbers(tx, old.id, edited)
@@ -259,7 +300,9 @@ async def _stand_again(tx: Transaction, note: Note, now: int) -> Note:
     if held:
         came_back = await notes.changed_last(tx, [one.id for one in held], UNDONE, last.at)
         for old in [one for one in held if one.id in came_back]:
-            await notes.set_status(tx, old, NoteStatus.SUPERSEDED, at=now, cause=UNDONE, superseded_by=note.id)
+            await notes.set_status(
+                tx, old, NoteStatus.SUPERSEDED, at=now, cause=UNDONE, superseded_by=note.id
+            )
     return replace(note, status=NoteStatus.ACTIVE)
 
 
@@ -271,7 +314,9 @@ async def _undo_supersede(tx: Transaction, old: Note, now: int) -> None:
         history = [change.cause for change in await notes.changes(tx, successor.id)]
         # the successor was there before this change, so it goes back to being replaced; one that the change made goes
         if by_undo or history[-1] == BROUGHT_BACK:
-            await notes.set_status(tx, successor, NoteStatus.SUPERSEDED, at=now, cause=UNDONE, superseded_by=old.id)
+            await notes.set_status(
+                tx, successor, NoteStatus.SUPERSEDED, at=now, cause=UNDONE, superseded_by=old.id
+            )
         elif history[0] == REPLACES:
             await notes.set_status(tx, successor, NoteStatus.RETRACTED, at=now, cause=UNDONE)
 

@@ -32,7 +32,15 @@ from forgetmenot.errors import ForgetMeNotError, InputError, StoreError
 from forgetmenot.files import incoming_folder, replace_file
 from forgetmenot.logs import log
 from forgetmenot.memory.people import ORDINARY, SOMEBODY
-from forgetmenot.store import backup, bot_messages, channel_state, episodes, notes, personal_data, streams
+from forgetmenot.store import (
+    backup,
+    bot_messages,
+    channel_state,
+    episodes,
+    notes,
+    personal_data,
+    streams,
+)
 from forgetmenot.store.channel_state import WIPE_DUE
 from forgetmenot.store.database import CARRIED_OUT, Database, Source, reading_beside
 from forgetmenot.store.personal_data import PLACES, Place
@@ -85,7 +93,9 @@ class Eraser:
     caches, the prompt's prefix). Both are left out by the command line, which is a process of its own.
     """
 
-    def __init__(self, *, db: Database, clock: Clock, before: Sequence[Step] = (), after: Sequence[Step] = ()) -> None:
+    def __init__(
+        self, *, db: Database, clock: Clock, before: Sequence[Step] = (), after: Sequence[Step] = ()
+    ) -> None:
         self._db, self._clock, self._before, self._after = db, clock, before, after
         self._one_at_a_time = asyncio.Lock()
         self._lately: list[tuple[int, Names]] = []
@@ -102,7 +112,9 @@ class Eraser:
         if self._begun.setdefault(viewer_id, now) != now:
             return
         task = asyncio.create_task(self._erase_in_background(viewer_id), name="erasure")
-        self._running = {who: one for who, one in self._running.items() if not one.done()} | {viewer_id: task}
+        self._running = {who: one for who, one in self._running.items() if not one.done()} | {
+            viewer_id: task
+        }
 
     def is_begun(self, viewer_id: str) -> bool:
         """Whether an erasure was started of which nobody has asked yet what it did."""
@@ -122,7 +134,9 @@ class Eraser:
         try:
             return await self.erase(viewer_id)
         except ForgetMeNotError as error:
-            log.warning("an erasure was interrupted and will be finished later", error=type(error).__name__)
+            log.warning(
+                "an erasure was interrupted and will be finished later", error=type(error).__name__
+            )
             return None
 
     async def erase(self, viewer_id: str) -> ErasureReport:
@@ -159,7 +173,9 @@ class Eraser:
             stray = await self._look_again()
             if erased or stray or await channel_state.read(self._db, WIPE_DUE):
                 await finish(self._db, erased, self._clock.now())
-            if erased or len(self._lately) < looked:  # what was under way has filled the caches anew
+            if (
+                erased or len(self._lately) < looked
+            ):  # what was under way has filled the caches anew
                 await self._forget()
         return [report for report, _ in erased]
 
@@ -170,7 +186,9 @@ class Eraser:
         self._lately = [(at, who) for at, who in self._lately if now - at < UNDER_WAY]
         report = ErasureReport()
         for who in ripe:
-            if not await personal_data.is_known(self._db, who.viewer_id):  # who talked again is new, and stays
+            if not await personal_data.is_known(
+                self._db, who.viewer_id
+            ):  # who talked again is new, and stays
                 await _clean(self._db, who, now, report)
         return bool(report.rewritten)
 
@@ -207,7 +225,9 @@ async def erase_rows(db: Database, viewer_id: str, now: int) -> tuple[ErasureRep
 async def finish(db: Database, erased: Sequence[tuple[ErasureReport, Names]], now: int) -> None:
     """Wipe what was deleted, and search every file for those who were erased. Raises StoreError."""
     wiped = await db.wipe_deleted(thorough=True)
-    await asyncio.to_thread(backup.drop, db.path)  # they know more than they may; a running bot makes a new one
+    await asyncio.to_thread(
+        backup.drop, db.path
+    )  # they know more than they may; a running bot makes a new one
     async with db.write() as tx:
         await channel_state.put(tx, {WIPE_DUE: "" if wiped else "1"}, now)
     for report, who in erased:
@@ -215,11 +235,16 @@ async def finish(db: Database, erased: Sequence[tuple[ErasureReport, Names]], no
         await asyncio.to_thread(_search, db.path, who, report)
         report.places |= dict.fromkeys(report.unreachable, 1)
         report.found += len(report.unreachable)
-        done = {name: getattr(report, name) for name in ("events", "notes", "wiped", "files", "bytes", "found")}
+        done = {
+            name: getattr(report, name)
+            for name in ("events", "notes", "wiped", "files", "bytes", "found")
+        }
         log.info("a viewer was erased", **done, rewritten=report.rewritten)
 
 
-async def _clean_recaps(db: Database, who: Names, reply_ids: Sequence[int], report: ErasureReport) -> None:
+async def _clean_recaps(
+    db: Database, who: Names, reply_ids: Sequence[int], report: ErasureReport
+) -> None:
     """Take them out of the files that recaps were written to; a file that cannot be changed is named.
 
     And what the bot said to them, or said because of them: it need not name them.
@@ -227,7 +252,9 @@ async def _clean_recaps(db: Database, who: Names, reply_ids: Sequence[int], repo
     said = [traces(text) for text in await bot_messages.words_of(db, who.viewer_id, reply_ids)]
 
     def cleaned(text: str, quoted: bool) -> str:  # noqa: FBT001  # as `clean_files` calls it
-        words = traces(text) - _NOBODY if quoted else ()  # a name may stand in the reply, where a recap has "someone"
+        words = (
+            traces(text) - _NOBODY if quoted else ()
+        )  # a name may stand in the reply, where a recap has "someone"
         if words and any(words <= one and len(words) >= ENOUGH * len(one) for one in said):
             return ""
         return _clean_text(text, who, cut=True) if who.hidden(text) != text else text
@@ -279,7 +306,12 @@ async def _names(db: Database, viewer_id: str) -> Names:
 
     def read() -> Names:
         words = {name.casefold() for name in names if name.isalpha() and _is_a_word(db.path, name)}
-        return Names(viewer_id, names, ORDINARY | words, personal_data.names_around(db.path, viewer_id, names))
+        return Names(
+            viewer_id,
+            names,
+            ORDINARY | words,
+            personal_data.names_around(db.path, viewer_id, names),
+        )
 
     return await asyncio.to_thread(read)
 
@@ -290,7 +322,9 @@ def _is_a_word(path: Path, name: str) -> bool:
     Else erasing one account could cut a game, or a town, out of everybody's notes. It still counts behind an @.
     """
     alone = Names("", [name])
-    rows = (row for place in _KEPT_TEXTS for row in personal_data.written_in(path, place, alone.needles))
+    rows = (
+        row for place in _KEPT_TEXTS for row in personal_data.written_in(path, place, alone.needles)
+    )
     texts = (row for row in rows if alone.hidden(str(row[1])) != row[1])
     return next(islice(texts, WORD_IN_TEXTS, None), None) is not None
 
@@ -316,8 +350,14 @@ async def _clean(db: Database, who: Names, now: int, report: ErasureReport) -> N
         if changed:
             report.rewritten[place.table] = report.rewritten.get(place.table, 0) + changed
     held = await channel_state.read_all(db)
-    cleaned = {name: _clean_text(value, who, cut=True) for name, value in held.items() if name not in _KEPT_STATES}
-    rewritten = {name: text for name, text in cleaned.items() if text != held[name]}  # others may change meanwhile
+    cleaned = {
+        name: _clean_text(value, who, cut=True)
+        for name, value in held.items()
+        if name not in _KEPT_STATES
+    }
+    rewritten = {
+        name: text for name, text in cleaned.items() if text != held[name]
+    }  # others may change meanwhile
     async with db.write() as tx:
         await channel_state.put(tx, rewritten, now)
 
@@ -343,7 +383,10 @@ def _cleaned(path: Path, place: Place, who: Names) -> list[tuple[Any, ...]]:
     """The rows that change: cleaned columns, then the rowid, then the columns as they are."""
     found = []
     for rowid, *texts in personal_data.written_in(path, place, who.needles):
-        cleaned = [_clean_text(text, who, cut=place.cut) if isinstance(text, str) else text for text in texts]
+        cleaned = [
+            _clean_text(text, who, cut=place.cut) if isinstance(text, str) else text
+            for text in texts
+        ]
         if cleaned != texts:
             found.append((*(("",) * len(texts) if place.whole else cleaned), rowid, *texts))
     return found
@@ -377,7 +420,9 @@ def _search(database: Path, who: Names, report: ErasureReport) -> None:
         except FileNotFoundError:
             continue
         except OSError as error:
-            raise StoreError(f"{file} cannot be searched: {error.strerror}. Check its permissions.") from error
+            raise StoreError(
+                f"{file} cannot be searched: {error.strerror}. Check its permissions."
+            ) from error
         found[str(file.relative_to(database.parent))] += count
         report.bytes += size
     report.files, report.places, report.found = len(files), dict(+found), found.total()
@@ -385,11 +430,17 @@ def _search(database: Path, who: Names, report: ErasureReport) -> None:
 
 def files_of(database: Path) -> list[Path]:
     """Every file of the data folder: beside the memory, its copies, its log, the log-ins, chat that was dropped."""
-    folders = {database.parent, logs.beside(database), *(database.parent / name for name in _SUBFOLDERS)}
+    folders = {
+        database.parent,
+        logs.beside(database),
+        *(database.parent / name for name in _SUBFOLDERS),
+    }
     found = [file for folder in folders if folder.is_dir() for file in folder.iterdir()]
     found += incoming_folder(database).rglob("*")
     found = [file for file in found if file.is_file()]
-    return sorted(file for file in found if file.name != f"{database.name}-shm")  # it holds numbers of pages alone
+    return sorted(
+        file for file in found if file.name != f"{database.name}-shm"
+    )  # it holds numbers of pages alone
 
 
 def _opened(file: Path, database: Path) -> BinaryIO:
@@ -408,7 +459,9 @@ def _count_in(held: BinaryIO, who: Names) -> tuple[int, int]:
     """How often somebody stands in a file, and how many bytes it has. Raises OSError."""
     found = size = 0
     rest = b""
-    needles = {one.encode() for one in who.needles}  # A to Z in lower case; one stands wherever they are written
+    needles = {
+        one.encode() for one in who.needles
+    }  # A to Z in lower case; one stands wherever they are written
     needles = {one for one in needles if not any(other in one for other in needles - {one})}
     while chunk := held.read(_CHUNK):
         size += len(chunk)
@@ -417,7 +470,9 @@ def _count_in(held: BinaryIO, who: Names) -> tuple[int, int]:
         for needle in needles:
             at = low.find(needle)
             while at >= 0:
-                around = part[max(0, at - _AROUND) : at + len(needle) + _AROUND].decode("utf-8", "replace")
+                around = part[max(0, at - _AROUND) : at + len(needle) + _AROUND].decode(
+                    "utf-8", "replace"
+                )
                 found += who.hidden(around) != around
                 at = low.find(needle, at + len(needle))
         rest = part[-_AROUND:]  # a name may stand across two chunks

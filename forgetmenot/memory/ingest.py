@@ -23,7 +23,15 @@ from forgetmenot.logs import log
 from forgetmenot.memory.people import OPTED_OUT, Exclusion, role_of
 from forgetmenot.memory.stream_tracker import STREAM_GAP, StreamTracker
 from forgetmenot.settings.schema import Settings
-from forgetmenot.store import action_logs, bot_messages, episodes, events, personal_data, streams, viewers
+from forgetmenot.store import (
+    action_logs,
+    bot_messages,
+    episodes,
+    events,
+    personal_data,
+    streams,
+    viewers,
+)
 from forgetmenot.store.counts import add_counts
 from forgetmenot.store.database import Database, Transaction
 from forgetmenot.store.events import Clear, NewEvent
@@ -87,7 +95,9 @@ class Ingest:
     def close(self) -> None:
         """After the last line: say what could not be stored and is lost."""
         if self._queue:
-            log.error("chat that could not be stored is lost", lines=len(self._queue), reason=self.trouble)
+            log.error(
+                "chat that could not be stored is lost", lines=len(self._queue), reason=self.trouble
+            )
 
     @property
     def waiting(self) -> int:
@@ -110,7 +120,9 @@ class Ingest:
         self._counts[outcome] += lines
         self._wake.set()
 
-    def note_own_line(self, text: str, *, event_id: str, at: int, login: str = "", user_id: str = "") -> None:
+    def note_own_line(
+        self, text: str, *, event_id: str, at: int, login: str = "", user_id: str = ""
+    ) -> None:
         """Take in what the bot itself said, as context for summaries. Its echo from chat is dropped by user id."""
         who = user_id or self.own_id or "bot"
         event = ChatEvent(event_id, EventKind.MESSAGE, who, login or who, login or who, text, at)
@@ -132,7 +144,9 @@ class Ingest:
         try:
             while True:
                 await self._wake.wait()
-                with contextlib.suppress(TimeoutError):  # a batch fills up, as long as a line may stay unwritten
+                with contextlib.suppress(
+                    TimeoutError
+                ):  # a batch fills up, as long as a line may stay unwritten
                     async with asyncio.timeout(BATCH_WAIT_S):
                         await self._batch_full.wait()
                 await self._write_or_wait()
@@ -161,13 +175,19 @@ class Ingest:
         try:
             async with self._db.write() as tx:
                 await self._store(tx, batch, counts)
-        except BaseException as error:  # also when cancelled: what is not written stays in the queue
+        except (
+            BaseException
+        ) as error:  # also when cancelled: what is not written stays in the queue
             self._counts.update(counts)
             self._wake.set()
             if not isinstance(error, UNSTORABLE) or not batch:
                 if isinstance(error, StoreError) and not self.trouble:
                     waiting = len(self._queue)
-                    log.warning("chat cannot be stored, it waits in memory", reason=str(error), waiting=waiting)
+                    log.warning(
+                        "chat cannot be stored, it waits in memory",
+                        reason=str(error),
+                        waiting=waiting,
+                    )
                 self.trouble = str(error) if isinstance(error, StoreError) else self.trouble
                 raise
             if len(batch) > 1:  # one of these is at fault
@@ -181,14 +201,22 @@ class Ingest:
         self._singly = max(0, self._singly - 1)
         self.trouble = ""
 
-    async def _store(self, tx: Transaction, batch: Sequence[TakenLine | Redaction], counted: Counter[str]) -> None:
+    async def _store(
+        self, tx: Transaction, batch: Sequence[TakenLine | Redaction], counted: Counter[str]
+    ) -> None:
         """Write a batch. `counted`: what was counted about it before."""
         counts: Counter[str] = Counter()
         taken = [item for item in batch if isinstance(item, TakenLine)]
-        redactions = [item for item in batch if isinstance(item, Redaction) and not await _is_own_joke(tx, item)]
+        redactions = [
+            item
+            for item in batch
+            if isinstance(item, Redaction) and not await _is_own_joke(tx, item)
+        ]
         # before the lines are written: a clear in the same batch covers those that stand behind it as well
         now = self._clock.now()
-        self._cleared = {key: at for key, at in self._cleared.items() if at >= now - WAITS_FOR_ITS_LINE}
+        self._cleared = {
+            key: at for key, at in self._cleared.items() if at >= now - WAITS_FOR_ITS_LINE
+        }
         for one in redactions:
             key = one.event_id or (_USER + one.user_id if one.user_id else _ALL)
             self._cleared[key] = max(one.at, self._cleared.get(key, 0))
@@ -203,7 +231,9 @@ class Ingest:
         counts.update(counted)
         await add_counts(tx, counts)
 
-    async def _welcome(self, tx: Transaction, taken: Sequence[TakenLine], counts: Counter[str]) -> list[TakenLine]:
+    async def _welcome(
+        self, tx: Transaction, taken: Sequence[TakenLine], counts: Counter[str]
+    ) -> list[TakenLine]:
         """Those that nothing keeps out."""
         opted_out = await personal_data.opted_out(tx)
         rules = Exclusion(self._settings().memory, opted_out, self.own_id)
@@ -228,7 +258,9 @@ class Ingest:
                 await personal_data.write_request(tx, out)
         return welcome
 
-    async def _store_lines(self, tx: Transaction, lines: Sequence[TakenLine], counts: Counter[str]) -> None:
+    async def _store_lines(
+        self, tx: Transaction, lines: Sequence[TakenLine], counts: Counter[str]
+    ) -> None:
         people = seen(line.event for line in lines if not line.from_bot)
         await viewers.record_seen(tx, people)
         # the bot is no viewer who was seen: it has a name, for its lines, but no attendance and no standing
@@ -236,20 +268,31 @@ class Ingest:
             await viewers.add_bot(tx, line.event.user_id, line.event.login, line.event.display_name)
         if own := {line.event.id: line.event.at for line in lines if line.from_bot}:
             # the bot's own line comes after its reply: what that was made from may have been cleared meanwhile
-            self._cleared |= {key: own[key] for key in await bot_messages.are_cleared(tx, list(own))}
+            self._cleared |= {
+                key: own[key] for key in await bot_messages.are_cleared(tx, list(own))
+            }
         times = [line.event.at for line in lines]
         if max(times) - min(times) < STREAM_GAP:
             stream = await self._stream_tracker.place(tx, min(times), max(times))
             placed = [(line, stream) for line in lines]
         else:  # a stream may end inside the batch
-            placed = [(line, await self._stream_tracker.place(tx, line.event.at, line.event.at)) for line in lines]
+            placed = [
+                (line, await self._stream_tracker.place(tx, line.event.at, line.event.at))
+                for line in lines
+            ]
         fresh = await events.insert(tx, [self._row(line, stream) for line, stream in placed])
         new = placed
         if fresh is not None:
-            new = list({pair[0].event.id: pair for pair in reversed(placed) if pair[0].event.id in fresh}.values())
+            new = list(
+                {
+                    pair[0].event.id: pair for pair in reversed(placed) if pair[0].event.id in fresh
+                }.values()
+            )
         counts["events"] += len(new)
         counts["duplicates"] += len(lines) - len(new)
-        said = ((line.event.user_id, stream, line.event.at) for line, stream in new if not line.from_bot)
+        said = (
+            (line.event.user_id, stream, line.event.at) for line, stream in new if not line.from_bot
+        )
         await streams.attend(tx, visits(said))
 
     def _row(self, line: TakenLine, stream_id: int | None) -> NewEvent:
@@ -276,7 +319,9 @@ async def _is_own_joke(tx: Transaction, redaction: Redaction) -> bool:
     """Whether it is a timeout that somebody asked the bot for: it takes nothing back."""
     if not redaction.user_id or not redaction.duration_s:
         return False
-    return await action_logs.did(tx, JOKE_TIMEOUT, redaction.user_id, redaction.at - MINUTE, redaction.at + MINUTE)
+    return await action_logs.did(
+        tx, JOKE_TIMEOUT, redaction.user_id, redaction.at - MINUTE, redaction.at + MINUTE
+    )
 
 
 def seen(chat: Iterable[ChatEvent]) -> list[SeenViewer]:
@@ -286,7 +331,13 @@ def seen(chat: Iterable[ChatEvent]) -> list[SeenViewer]:
         key = (event.user_id, event.login, event.display_name)
         before = seen.pop(key, None)
         first, last = (before.first_at, before.last_at) if before else (event.at, event.at)
-        role = role_of(event.badges) if event.kind not in WITHOUT_BADGES else before.role if before else None
+        role = (
+            role_of(event.badges)
+            if event.kind not in WITHOUT_BADGES
+            else before.role
+            if before
+            else None
+        )
         seen[key] = SeenViewer(*key, role, min(first, event.at), max(last, event.at))
     return list(seen.values())
 
@@ -304,8 +355,12 @@ def storable(event: ChatEvent, now: int) -> ChatEvent:
     """The event in a form the database accepts: no lone surrogates, no time in the far future."""
     texts = {name: getattr(event, name) for name in _TEXTS}
     if not all(map(str.isascii, texts.values())):
-        whole = {name: text.encode("utf-8", "replace").decode("utf-8") for name, text in texts.items()}
+        whole = {
+            name: text.encode("utf-8", "replace").decode("utf-8") for name, text in texts.items()
+        }
         event = replace(event, **whole)
-    if not 0 <= event.at <= now + DAY:  # a line from the far future would never be old enough to be pruned
+    if (
+        not 0 <= event.at <= now + DAY
+    ):  # a line from the far future would never be old enough to be pruned
         event = replace(event, at=min(max(event.at, 0), now))
     return event

@@ -75,13 +75,24 @@ class Estimate(Struct, frozen=True):
     def in_words(self, settings: Settings, say: Language) -> str:
         """For a person who is asked whether to begin."""
         cost = prices.in_words(settings, {settings.model.memory_model: self.tokens}, say)
-        minutes = round(self.calls * SECONDS_A_CALL / 60)  # with a hosted model, one call after the other
-        tokens, minutes_shown = say.number(self.tokens.input + self.tokens.output), say.number(max(1, minutes))
+        minutes = round(
+            self.calls * SECONDS_A_CALL / 60
+        )  # with a hosted model, one call after the other
+        tokens, minutes_shown = (
+            say.number(self.tokens.input + self.tokens.output),
+            say.number(max(1, minutes)),
+        )
         counts = _counts(self, "lines streams", say) | {
             "days": say("span.d", n=self.days),
             "calls": say.number(self.calls),
         }
-        takes = say("setup.past_takes", **counts, tokens=tokens, cost=cost and f" ({cost})", minutes=minutes_shown)
+        takes = say(
+            "setup.past_takes",
+            **counts,
+            tokens=tokens,
+            cost=cost and f" ({cost})",
+            minutes=minutes_shown,
+        )
         return " ".join([takes, *_unread(self.bad, say)])
 
 
@@ -108,7 +119,9 @@ class Learned(Struct):
 
 def _counts(of: object, names: str, say: Language) -> dict[str, str]:
     """Each count with its noun, such as "1 line" or "24 lines"."""
-    return {name: say(f"page.count.{name}", n=say.number(getattr(of, name))) for name in names.split()}
+    return {
+        name: say(f"page.count.{name}", n=say.number(getattr(of, name))) for name in names.split()
+    }
 
 
 def _unread(bad: Mapping[str, list[int]], say: Language) -> list[str]:
@@ -130,7 +143,9 @@ class _Done(Struct):
 class Learner:
     """Reads files into one memory. `stop` ends it after the window that is being read."""
 
-    def __init__(self, *, db: Database, model: LanguageModel, settings: Callable[[], Settings], clock: Clock) -> None:
+    def __init__(
+        self, *, db: Database, model: LanguageModel, settings: Callable[[], Settings], clock: Clock
+    ) -> None:
         self._db = db
         self._settings = settings
         self._clock = clock
@@ -142,7 +157,9 @@ class Learner:
         """End it; what was read stays."""
         self.stopped = True
 
-    async def learn(self, paths: Sequence[Path], progress: Callable[[float], None] = lambda _share: None) -> Learned:
+    async def learn(
+        self, paths: Sequence[Path], progress: Callable[[float], None] = lambda _share: None
+    ) -> Learned:
         """Read the files, in the order of what was said in them. Raises InputError, StoreError."""
         report = Learned()
         now = self._clock.now()
@@ -173,7 +190,9 @@ class Learner:
     def _ends(self, report: Learned) -> bool:
         return self.stopped or bool(report.trouble)
 
-    async def _window(self, taken: Sequence[ChatEvent], done: _Done, file: PastChat, report: Learned) -> bool:
+    async def _window(
+        self, taken: Sequence[ChatEvent], done: _Done, file: PastChat, report: Learned
+    ) -> bool:
         """Write the summary of a window with the mark that its lines were read, then its notes.
 
         False, and no summary, where the model is away or somebody of the window left while it was thinking.
@@ -203,8 +222,12 @@ class Learner:
                 # its lines are in no table
                 await episodes.insert(tx, replace(new, stream_id=done.stream), now)
             await streams.went_on(tx, done.stream, done.last_at)
-            await streams.attend(tx, visits((line.viewer_id, done.stream, line.at) for line in window))
-            await channel_state.put(tx, {LEARNED + file.key: msgspec.json.encode(done).decode()}, now)
+            await streams.attend(
+                tx, visits((line.viewer_id, done.stream, line.at) for line in window)
+            )
+            await channel_state.put(
+                tx, {LEARNED + file.key: msgspec.json.encode(done).decode()}, now
+            )
         report.lines += len(taken)
         report.streams += fresh
         report.excluded += len(taken) - len(welcome)
@@ -219,7 +242,11 @@ class Learner:
         hidden = await viewers.hidden(at, {*known.values(), *(event.user_id for event in taken)})
         found: list[ChatEvent] = []
         for line in taken:
-            event = line if line.user_id.isdigit() else replace(line, user_id=known.get(line.login, line.user_id))
+            event = (
+                line
+                if line.user_id.isdigit()
+                else replace(line, user_id=known.get(line.login, line.user_id))
+            )
             # somebody may have been erased when nothing but their name was known
             erased_at = max(map(at.requests.erased_at, (event.user_id, provisional(event.login))))
             if not (rules.why(event) or event.at <= erased_at or event.user_id in hidden):
@@ -239,10 +266,14 @@ async def estimate(paths: Sequence[Path], settings: Settings, now: int) -> Estim
     found = [await _look(path, now) for path in paths]
     if not any(one.lines for one in found):
         raise InputError(reason("past_nothing"))
-    per_window = max(1, (settings.memory.window_min_events + settings.memory.window_max_events) // 2)
+    per_window = max(
+        1, (settings.memory.window_min_events + settings.memory.window_max_events) // 2
+    )
     asks = settings.model.provider is not Provider.OFFLINE
     calls = asks * 2 * sum(-(-one.lines // per_window) for one in found)
-    read = asks * sum(one.size for one in found) // BYTES_A_TOKEN + calls * (TOKENS_A_CALL + SUMMARY_WORDS)
+    read = asks * sum(one.size for one in found) // BYTES_A_TOKEN + calls * (
+        TOKENS_A_CALL + SUMMARY_WORDS
+    )
     return Estimate(
         lines=sum(one.lines for one in found),
         streams=sum(one.streams for one in found),
@@ -295,7 +326,9 @@ def _windows(chat: PastChat, skipped: int, memory: MemorySettings) -> Iterator[l
 
 
 async def _done(source: Source, file: PastChat) -> _Done:
-    return msgspec.json.decode(await channel_state.read(source, LEARNED + file.key) or "{}", type=_Done)
+    return msgspec.json.decode(
+        await channel_state.read(source, LEARNED + file.key) or "{}", type=_Done
+    )
 
 
 async def _stream(tx: Transaction, file: PastChat, at: int) -> int:
@@ -303,7 +336,9 @@ async def _stream(tx: Transaction, file: PastChat, at: int) -> int:
     dated = abs(at - file.began_at) <= LONGEST_STREAM  # else what the file says of it is wrong
     stream = await streams.add_past(tx, min(at, file.began_at) if dated else at, file.title)
     if file.video and dated:
-        await streams.set_video(tx, stream, Video(file.video, file.began_at, file.began_at + VIDEOS_KEPT_AT_MOST))
+        await streams.set_video(
+            tx, stream, Video(file.video, file.began_at, file.began_at + VIDEOS_KEPT_AT_MOST)
+        )
     return stream
 
 

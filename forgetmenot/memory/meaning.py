@@ -24,7 +24,9 @@ ZERO = 128  # what is added to a vector's components in the file, which holds by
 LEAST_COSINE = 0.35  # of stems that count as near
 MOST_WORDS = 250  # of one text: the sum of so many bytes still fits a lane of 16 bits
 LANES_KEPT = 6_000  # 2 MB
-_BIAS = 1 << 31  # added to each lane of 32 bits, so that a negative sum borrows nothing from its neighbour
+_BIAS = (
+    1 << 31
+)  # added to each lane of 32 bits, so that a negative sum borrows nothing from its neighbour
 
 
 class WordTable:
@@ -42,7 +44,9 @@ class WordTable:
             parts.append(view[at : at + size])
             at += size
         lines = bytes(parts[0]).decode("ascii").split("\n")  # each a stem and its words
-        self._number = {word: number for number, line in enumerate(lines) for word in line.split(" ")[1:]}
+        self._number = {
+            word: number for number, line in enumerate(lines) for word in line.split(" ")[1:]
+        }
         for number, line in enumerate(lines):
             self._number.setdefault(line.partition(" ")[0], number)
         self._near_numbers, self._nearness, self._vectors = parts[1], parts[2], parts[3]
@@ -64,7 +68,9 @@ class WordTable:
 
     def total(self, numbers: Sequence[int]) -> "array[int]":
         """The sum of some stems' vectors, to each component of which ZERO was added for each stem."""
-        return array("H", sum(map(self._lanes, numbers[:MOST_WORDS])).to_bytes(2 * self.dimensions, "little"))
+        return array(
+            "H", sum(map(self._lanes, numbers[:MOST_WORDS])).to_bytes(2 * self.dimensions, "little")
+        )
 
     def _lanes(self, number: int) -> int:
         """A vector as one number; those of the words that come up first are kept, which are the common ones."""
@@ -90,7 +96,9 @@ class Meanings:
             total = table.total(numbers)
             self._norms.append(_norm(total, count * ZERO))
             sums.extend(total)
-        self._columns = [_long(sums[column :: table.dimensions]) for column in range(table.dimensions)]
+        self._columns = [
+            _long(sums[column :: table.dimensions]) for column in range(table.dimensions)
+        ]
         self._bias = int.from_bytes(_BIAS.to_bytes(4, "little") * len(texts), "little")
 
     def cosines(self, numbers: Sequence[int]) -> list[float]:
@@ -133,5 +141,7 @@ def word_table() -> WordTable | None:
             # mapped: of the 3 MB of vectors only the pages of words that come up are ever in memory
             return WordTable(mmap(file.fileno(), 0, access=ACCESS_READ))
     except (OSError, ValueError) as error:
-        log.warning("the word table cannot be read: recall does without it", error=type(error).__name__)
+        log.warning(
+            "the word table cannot be read: recall does without it", error=type(error).__name__
+        )
         return None

@@ -74,7 +74,9 @@ async def merge_claim(
     return done
 
 
-async def confirm(tx: Transaction, note_id: int, new: NewNote, origin: ClaimSource, *, now: int) -> MergeResult:
+async def confirm(
+    tx: Transaction, note_id: int, new: NewNote, origin: ClaimSource, *, now: int
+) -> MergeResult:
     """Take in what a model says repeats a note: a claim like any other if there is no such note. Raises FactRefused."""
     note = _among(known_to(new.persona, await notes.of_subject(tx, new.subject_id, LIVE)), note_id)
     if note is None:
@@ -88,7 +90,11 @@ async def correct_others(
     """What somebody tells the bot supersedes all that contradicts it; of all personas, unless it is of one."""
     others = held if not new.persona else [note for note in held if note.persona == new.persona]
     for relation, note in await _compared(others, new.fact):
-        if relation is Relation.CONFLICT and note.id != new_id and may_replace(new.source_kind, note):
+        if (
+            relation is Relation.CONFLICT
+            and note.id != new_id
+            and may_replace(new.source_kind, note)
+        ):
             current = await notes.get(tx, note.id)
             if current is not None and current.status in LIVE:
                 await _replace(tx, note, new_id, new, origin, now)
@@ -101,7 +107,9 @@ def known_to(persona: str, held: Sequence[Note]) -> list[Note]:
 
 def may_replace(source: SourceKind, old: Note, *, official: bool = False) -> bool:
     """Whether a word of this kind may replace a note."""
-    return not old.pinned and (official or old.source_kind in _REPLACEABLE.get(source, frozenset(SourceKind)))
+    return not old.pinned and (
+        official or old.source_kind in _REPLACEABLE.get(source, frozenset(SourceKind))
+    )
 
 
 async def began_at(tx: Transaction, stream_id: int | None, now: int) -> int:
@@ -110,10 +118,17 @@ async def began_at(tx: Transaction, stream_id: int | None, now: int) -> int:
 
 
 async def _believe(
-    tx: Transaction, known: Sequence[Note], new: NewNote, origin: ClaimSource, now: int, instead_of: int | None
+    tx: Transaction,
+    known: Sequence[Note],
+    new: NewNote,
+    origin: ClaimSource,
+    now: int,
+    instead_of: int | None,
 ) -> MergeResult:
     # its own last, for of two the last counts: a note of one persona takes nothing from the others
-    related = dict(await _compared(sorted(known, key=lambda note: note.persona == new.persona), new.fact))
+    related = dict(
+        await _compared(sorted(known, key=lambda note: note.persona == new.persona), new.fact)
+    )
     same, old = related.get(Relation.DUPLICATE), _among(known, instead_of)
     rivals = (note for note in (old, related.get(Relation.CONFLICT)) if note is not None)
     rival = next((note for note in rivals if note.persona == new.persona), None)
@@ -121,12 +136,18 @@ async def _believe(
         await _refuse_said_before(tx, new, rival, same)
     if same is not None and not (origin.amends and same is old):
         standing = await _confirm(tx, same, new, origin, now)
-        if rival is None or rival is same or not may_replace(new.source_kind, rival, official=origin.official):
+        if (
+            rival is None
+            or rival is same
+            or not may_replace(new.source_kind, rival, official=origin.official)
+        ):
             return MergeResult("confirmed", standing)
     elif rival is not None:
         if not may_replace(new.source_kind, rival, official=origin.official):
             raise FactRefused("pinned" if rival.pinned else "weaker_word")
-        standing = await _brought_back(tx, new, origin, now) or await _write(tx, new, origin, cause=REPLACES, now=now)
+        standing = await _brought_back(tx, new, origin, now) or await _write(
+            tx, new, origin, cause=REPLACES, now=now
+        )
     else:
         # what a person took back does not come back by hearsay; what went with a cleared line may be said again
         if new.source_kind not in {SourceKind.SELF_CLAIM, SourceKind.COMMAND}:
@@ -146,7 +167,9 @@ async def _brought_back(tx: Transaction, new: NewNote, origin: ClaimSource, now:
     if former is None:
         return None
     await notes.set_status(tx, former, NoteStatus.ACTIVE, at=now, cause=BROUGHT_BACK)
-    return await _confirm(tx, replace(former, status=NoteStatus.ACTIVE, superseded_by=None), new, origin, now)
+    return await _confirm(
+        tx, replace(former, status=NoteStatus.ACTIVE, superseded_by=None), new, origin, now
+    )
 
 
 def _among(known: Sequence[Note], note_id: int | None) -> Note | None:
@@ -158,14 +181,19 @@ async def _compared(known: Sequence[Note], fact: str) -> list[tuple[Relation, No
     return await asyncio.to_thread(lambda: [(relate(note.fact, fact), note) for note in known])
 
 
-async def _refuse_said_before(tx: Transaction, new: NewNote, rival: Note | None, same: Note | None) -> None:
+async def _refuse_said_before(
+    tx: Transaction, new: NewNote, rival: Note | None, same: Note | None
+) -> None:
     """Only what was said later changes what is known: chat is read long after it was said, corrections count at once.
 
     A claim is refused if what contradicts it was said or confirmed later, or if a note that said the same was replaced,
     retracted or undone later (what went with a cleared line has no text any more). A command is said when it is typed.
     """
     # a command also stands against what its subject said in the same millisecond
-    outranks = rival is not None and (rival.source_kind, new.source_kind) == (SourceKind.COMMAND, SourceKind.SELF_CLAIM)
+    outranks = rival is not None and (rival.source_kind, new.source_kind) == (
+        SourceKind.COMMAND,
+        SourceKind.SELF_CLAIM,
+    )
     if rival is not None and new.at < rival.last_confirmed_at + outranks:
         raise FactRefused("said_before")
     if same is not None:
@@ -175,7 +203,9 @@ async def _refuse_said_before(tx: Transaction, new: NewNote, rival: Note | None,
     for relation, note in await _compared(gone, new.fact):
         if relation is Relation.DUPLICATE:
             changed = (await notes.changes(tx, note.id))[-1].at
-            successor = await notes.get(tx, note.superseded_by) if note.superseded_by is not None else None
+            successor = (
+                await notes.get(tx, note.superseded_by) if note.superseded_by is not None else None
+            )
             # the summary of what it was replaced for may have come later than that was said
             if (min(changed, successor.last_confirmed_at) if successor else changed) > new.at:
                 raise FactRefused("said_before")
@@ -188,24 +218,34 @@ async def _refuse_forgotten(tx: Transaction, new: NewNote, origin: ClaimSource) 
     own = origin.speaker_id == new.subject_id
     if own and new.source_kind is SourceKind.COMMAND:
         await personal_data.allow_again(tx, new.subject_id, traces(new.fact))
-    elif new.at <= tx.requests.erased_at(new.subject_id) or tx.requests.is_forgotten(new.subject_id, traces(new.fact)):
+    elif new.at <= tx.requests.erased_at(new.subject_id) or tx.requests.is_forgotten(
+        new.subject_id, traces(new.fact)
+    ):
         raise FactRefused("forgotten")
 
 
-async def _write(tx: Transaction, new: NewNote, origin: ClaimSource, *, cause: str, now: int) -> int:
+async def _write(
+    tx: Transaction, new: NewNote, origin: ClaimSource, *, cause: str, now: int
+) -> int:
     await _refuse_forgotten(tx, new, origin)
     note_id = await notes.insert(tx, new, cause=cause, now=now)
     await _rests_on(tx, note_id, new, origin, "stated")
     return note_id
 
 
-async def _replace(tx: Transaction, old: Note, note_id: int, new: NewNote, origin: ClaimSource, now: int) -> None:
+async def _replace(
+    tx: Transaction, old: Note, note_id: int, new: NewNote, origin: ClaimSource, now: int
+) -> None:
     """Let a note take the place of one that it contradicts."""
-    await notes.set_status(tx, old, NoteStatus.SUPERSEDED, at=now, cause="conflict", superseded_by=note_id)
+    await notes.set_status(
+        tx, old, NoteStatus.SUPERSEDED, at=now, cause="conflict", superseded_by=note_id
+    )
     await _rests_on(tx, old.id, new, origin, "contradicted")
 
 
-async def _rests_on(tx: Transaction, note_id: int, new: NewNote, origin: ClaimSource, stance: str) -> None:
+async def _rests_on(
+    tx: Transaction, note_id: int, new: NewNote, origin: ClaimSource, stance: str
+) -> None:
     said = Stance(note_id, origin.episode_id, stance, origin.speaker_id, origin.addressed, new.at)
     await notes.add_evidence(tx, said)
 
@@ -239,14 +279,18 @@ async def _confirm(tx: Transaction, note: Note, new: NewNote, origin: ClaimSourc
     # when the line behind the old words is cleared, the new ones go too
     await notes.copy_evidence(tx, note.id, note_id)
     await _rests_on(tx, note_id, new, origin, "confirmed")
-    await notes.set_status(tx, note, NoteStatus.SUPERSEDED, at=now, cause=REWORDED, superseded_by=note_id)
+    await notes.set_status(
+        tx, note, NoteStatus.SUPERSEDED, at=now, cause=REWORDED, superseded_by=note_id
+    )
     return note_id
 
 
 def _says_more(new: str, old: str) -> bool:
     """Whether a repeat has more to say, or a number, a day or a person that the old words lack."""
     said, known = telling_stems(new), telling_stems(old)
-    exact_new, exact_old = ({found[0] for found in _EXACT.finditer(fact.casefold())} for fact in (new, old))
+    exact_new, exact_old = (
+        {found[0] for found in _EXACT.finditer(fact.casefold())} for fact in (new, old)
+    )
     return len(said - known) > len(known - said) or not exact_new <= exact_old
 
 
@@ -259,11 +303,17 @@ async def _said_again(tx: Transaction, note: Note, new: NewNote, origin: ClaimSo
     grown = note.confidence + 0.1 * (1 - note.confidence) if again else note.confidence
     await _rests_on(tx, note.id, new, origin, "confirmed")
     ends = None
-    if note.expires_at is not None and new.expires_at is not None:  # its own span again, or what is proposed now
-        ends = max(note.expires_at, new.at + note.expires_at - note.last_confirmed_at, new.expires_at)
+    if (
+        note.expires_at is not None and new.expires_at is not None
+    ):  # its own span again, or what is proposed now
+        ends = max(
+            note.expires_at, new.at + note.expires_at - note.last_confirmed_at, new.expires_at
+        )
     confirmed = replace(
         note,
-        confidence=min(grown, REPORTED_AT_MOST) if source is SourceKind.REPORTED else max(grown, note.confidence),
+        confidence=min(grown, REPORTED_AT_MOST)
+        if source is SourceKind.REPORTED
+        else max(grown, note.confidence),
         source_kind=source,
         last_confirmed_at=max(note.last_confirmed_at, new.at),
         expires_at=ends,

@@ -82,7 +82,9 @@ class PastChat(Struct):
                     yield event
                 self.key = digest.hexdigest()
         except OSError as error:
-            raise InputError(reason("unreadable_file", path=self.path.name, why=error.strerror or "")) from None
+            raise InputError(
+                reason("unreadable_file", path=self.path.name, why=error.strerror or "")
+            ) from None
 
     def _set_aside(self, number: int) -> None:
         if len(self.bad_lines) < BAD_NAMED:
@@ -120,7 +122,9 @@ class PastChat(Struct):
         at = _moment(f"{(match[1] or day).strip()} {match[2]}", of_here=True) if match else 0
         if match is None or not at:
             return None
-        return self._event(f"{at}:{number}", provisional(match[3]), match[3], match[3], match[4], at)
+        return self._event(
+            f"{at}:{number}", provisional(match[3]), match[3], match[3], match[4], at
+        )
 
     # ── TwitchDownloader's JSON: an object whose comments are read one by one ────────────────
 
@@ -142,7 +146,9 @@ class PastChat(Struct):
             except (ValueError, RecursionError):
                 more = file.read(CHUNK)
                 rest += more
-                if not more or len(rest) > LONGEST_RECORD:  # cut off, or broken: what came before is good
+                if (
+                    not more or len(rest) > LONGEST_RECORD
+                ):  # cut off, or broken: what came before is good
                     self._set_aside(number + 1)
                     return
                 continue
@@ -173,18 +179,39 @@ class PastChat(Struct):
         at, name = _moment(_value(comment, "created_at")), str(who.get("name") or "")
         viewer_id, key = str(who.get("_id") or ""), str(_value(comment, "_id") or "")
         text = message.get("body")
-        if not (at and viewer_id and is_id(viewer_id) and name and is_login(name) and isinstance(text, str)):
+        if not (
+            at
+            and viewer_id
+            and is_id(viewer_id)
+            and name
+            and is_login(name)
+            and isinstance(text, str)
+        ):
             return None
         listed = message.get("user_badges")
-        badges = (one.get("_id") for one in listed if isinstance(one, dict)) if isinstance(listed, list) else ()
+        badges = (
+            (one.get("_id") for one in listed if isinstance(one, dict))
+            if isinstance(listed, list)
+            else ()
+        )
         shown = str(who.get("display_name") or name)
         event = self._event(key or f"{at}:{viewer_id}", viewer_id, name, shown, text, at)
         return event and replace(event, badges=frozenset(map(str, badges)))
 
     @staticmethod
-    def _event(key: str, viewer_id: str, login: str, name: str, text: str, at: int) -> ChatEvent | None:
-        text, name, login = defang(clean(cut(text, MOST_CHARACTERS))), defang(clean(name[:60])), login.casefold()
-        return ChatEvent(f"past:{key}", EventKind.MESSAGE, viewer_id, login, name, text, at) if text else None
+    def _event(
+        key: str, viewer_id: str, login: str, name: str, text: str, at: int
+    ) -> ChatEvent | None:
+        text, name, login = (
+            defang(clean(cut(text, MOST_CHARACTERS))),
+            defang(clean(name[:60])),
+            login.casefold(),
+        )
+        return (
+            ChatEvent(f"past:{key}", EventKind.MESSAGE, viewer_id, login, name, text, at)
+            if text
+            else None
+        )
 
 
 def _value(holder: object, name: str) -> object:

@@ -50,12 +50,18 @@ class Exclusion(Struct, frozen=True):
         # who opted out by name, before they ever spoke here, has no id yet (`viewer optout`)
         if event.user_id in self.opted_out or provisional(event.login) in self.opted_out:
             return OPTED_OUT
-        if not _names(self.memory.ignored_viewers).isdisjoint((event.login.casefold(), event.user_id)):
+        if not _names(self.memory.ignored_viewers).isdisjoint(
+            (event.login.casefold(), event.user_id)
+        ):
             return "ignored"
-        return "known_bot" if is_bot(self.memory, event.login, event.user_id, event.badges) else None
+        return (
+            "known_bot" if is_bot(self.memory, event.login, event.user_id, event.badges) else None
+        )
 
 
-def is_bot(memory: MemorySettings, login: str, user_id: str, badges: AbstractSet[str] = frozenset()) -> bool:
+def is_bot(
+    memory: MemorySettings, login: str, user_id: str, badges: AbstractSet[str] = frozenset()
+) -> bool:
     """Whether an account is a bot: by its login or id on a list, or by Twitch's badge."""
     known = login.casefold() in KNOWN_BOTS or not BOT_BADGES.isdisjoint(badges)
     return known or not _names(memory.known_bots).isdisjoint((login.casefold(), user_id))
@@ -173,19 +179,28 @@ class ViewerNames:
             self._add(name)
 
     def _add(self, name: Name) -> None:
-        if name.current or name.login not in self._at:  # a login that somebody else holds now is theirs
+        if (
+            name.current or name.login not in self._at
+        ):  # a login that somebody else holds now is theirs
             _enter(self._at, name.login.casefold(), name.viewer_id)
-        for level, pieces in zip((self._exact, self._parts), _read(name.login, name.display_name), strict=True):
+        for level, pieces in zip(
+            (self._exact, self._parts), _read(name.login, name.display_name), strict=True
+        ):
             for piece in pieces:
                 _enter(level, piece, name.viewer_id)
 
     def named_in(self, text: str, *, without: Collection[str] = (), limit: int = 2) -> list[str]:
         """The ids of people a text speaks of, in its order, at most `limit`; `without` are ids to leave out."""
-        found = [*ids_in(text), *(self._at.get(login.casefold(), NOBODY) for login in _AT.findall(text))]
+        found = [
+            *ids_in(text),
+            *(self._at.get(login.casefold(), NOBODY) for login in _AT.findall(text)),
+        ]
         # what stands behind an @ is that person's name or nobody's: its pieces name no one
         for token in _TOKEN.findall(_AT.sub(" ", text)):
             found += self._people(token)
-        return [person for person in dict.fromkeys(found) if person != NOBODY and person not in without][:limit]
+        return [
+            person for person in dict.fromkeys(found) if person != NOBODY and person not in without
+        ][:limit]
 
     def is_name(self, word: str) -> bool:
         """Whether a word is the whole name of somebody: "drummer" is not, though it is a piece of "drummer_dan"."""
@@ -214,7 +229,11 @@ def _whole(name: str) -> str:
 def _read(login: str, display_name: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """A name by the whole of it and by its parts: the same names come every minute."""
     wholes = tuple({_whole(login), _whole(display_name)} - {""})
-    found = [word for piece in _PARTS.findall(display_name) or _PARTS.findall(login) for word in words(piece)]
+    found = [
+        word
+        for piece in _PARTS.findall(display_name) or _PARTS.findall(login)
+        for word in words(piece)
+    ]
     return wholes, tuple(part for part in found if len(part) >= _SHORTEST_PART)
 
 
@@ -238,7 +257,10 @@ class Handles(Struct, frozen=True):
 
     @classmethod
     def of(
-        cls, people: Sequence[str], names: Mapping[str, str | None] | None = None, bot_names: Iterable[str] = ()
+        cls,
+        people: Sequence[str],
+        names: Mapping[str, str | None] | None = None,
+        bot_names: Iterable[str] = (),
     ) -> "Handles":
         """Assign P1, P2, … to these ids, in this order."""
         unique = dict.fromkeys(people)
@@ -307,11 +329,17 @@ def without_names(text: str, names: Collection[str]) -> str:
 
     def shown(found: re.Match[str]) -> str:
         name = found[0].lstrip("@＠").casefold()
-        return SOMEBODY if name in names and (found[0][0] in "@＠" or _may_be_a_word(name)) else found[0]
+        return (
+            SOMEBODY
+            if name in names and (found[0][0] in "@＠" or _may_be_a_word(name))
+            else found[0]
+        )
 
     return _TYPED.sub(shown, text) if names else text
 
 
 def names_typed(texts: Iterable[str]) -> set[str]:
     """Every word (casefolded) in these texts that could be somebody's name."""
-    return {found.lstrip("@＠").casefold() for text in texts for found in _NAME.findall(clean(text))}
+    return {
+        found.lstrip("@＠").casefold() for text in texts for found in _NAME.findall(clean(text))
+    }

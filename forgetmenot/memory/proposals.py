@@ -70,7 +70,9 @@ _MARKUP = re.compile(
     r"</?[a-z][^<>]{0,60}>|\[/?[A-Z]{3,}|\{\s*[\"']|```|&lt;"
     r"|(?:^|:\s)\s*(?:[\[/!]\s*\w|(?:SYSTEM|ASSISTANT|USER)\s*:|@\w)"
 )
-_LINK = re.compile(r"\b\w+ ?\. ?(?:ly|com|net|gg|tv|me|link|example)(?: ?/|\b)|discord ?\. ?gg", re.IGNORECASE)
+_LINK = re.compile(
+    r"\b\w+ ?\. ?(?:ly|com|net|gg|tv|me|link|example)(?: ?/|\b)|discord ?\. ?gg", re.IGNORECASE
+)
 _LETTERS = re.compile(r"[^\W\d_]{2}|[^\W\d_a-zA-Z]")
 _PLACES = {"channel": Scope.CHANNEL, "bit": Scope.RUNNING_BIT}
 
@@ -202,7 +204,11 @@ def screened(raw: object, screen: Screen) -> ProposedChange:
         lasts=LASTS[_named(Lifetime, given.get("lifetime"), Lifetime.WEEK)],
         topics=_words(given.get("topics"), screen),
         # those that the fact does not say itself: said twice they would push the note before its betters
-        asked_with=tuple(word for word in _words(given.get("asked_with"), screen) if not has.issuperset(stems(word))),
+        asked_with=tuple(
+            word
+            for word in _words(given.get("asked_with"), screen)
+            if not has.issuperset(stems(word))
+        ),
         speaker=speaker,
     )
 
@@ -219,9 +225,13 @@ def told_by(change: ProposedChange, speaker: Participant) -> ProposedChange:
     """The change as somebody else's word than the model says; its subject's own word it does not become by that."""
     if speaker == change.speaker or speaker.viewer_id == change.subject_id:
         return change
-    source = _source(change.fact, None, speaker) if change.subject_id is None else SourceKind.REPORTED
+    source = (
+        _source(change.fact, None, speaker) if change.subject_id is None else SourceKind.REPORTED
+    )
     most = REPORTED_AT_MOST if source is SourceKind.REPORTED else 1.0
-    return replace(change, speaker=speaker, source_kind=source, confidence=min(change.confidence, most))
+    return replace(
+        change, speaker=speaker, source_kind=source, confidence=min(change.confidence, most)
+    )
 
 
 def tells_of_another(fact: str, viewer_id: str) -> bool:
@@ -266,7 +276,9 @@ def text_fault(text: str, *, links: bool = False) -> str | None:
 
 def never_stored(text: str, privacy: PrivacySettings) -> str | None:
     """The category that keeps a text out of the memory, or None."""
-    return sensitive_category(text, allow=frozenset(privacy.allow_categories), extra=privacy.never_store)
+    return sensitive_category(
+        text, allow=frozenset(privacy.allow_categories), extra=privacy.never_store
+    )
 
 
 def _number(value: object) -> int | None:
@@ -285,7 +297,9 @@ def _words(value: object, screen: Screen) -> tuple[str, ...]:
         return ()
     found = (clean(word) for word in value[:WORDS_READ] if isinstance(word, str))
     fit = dict.fromkeys(
-        word.casefold() for word in found if 2 <= len(word) <= LONGEST_WORD and not _PERSON.search(word)
+        word.casefold()
+        for word in found
+        if 2 <= len(word) <= LONGEST_WORD and not _PERSON.search(word)
     )
     kept = (word for word in fit if never_stored(word, screen.privacy) is None)
     return tuple(islice(kept, WORDS_KEPT))

@@ -54,7 +54,9 @@ async def chain(db: Database, note_id: int, now: int) -> dict[str, Any]:
     return {
         **shown(note),
         "about": names.get(note.subject_id or "", "somebody") if note.scope is Scope.VIEWER else "",
-        "streams": [{"id": one.id, "title": one.title, "at": one.started_at} for one in on.values()],
+        "streams": [
+            {"id": one.id, "title": one.title, "at": one.started_at} for one in on.values()
+        ],
         "evidence": [
             {
                 "episode": word.episode.id,
@@ -71,12 +73,19 @@ async def chain(db: Database, note_id: int, now: int) -> dict[str, Any]:
             for word in words
         ],
         "history": [
-            {"at": one.at, "from": one.from_status, "to": one.to_status, "cause": because(one.cause, names)}
+            {
+                "at": one.at,
+                "from": one.from_status,
+                "to": one.to_status,
+                "cause": because(one.cause, names),
+            }
             for one in history
         ],
         "replaced": [shown(old) for old in replaced],
         "replaced_by": shown(successor) if successor is not None else None,
-        "replies": [{"id": reply, "at": at} for reply, at in await bot_messages.with_note(db, note_id)],
+        "replies": [
+            {"id": reply, "at": at} for reply, at in await bot_messages.with_note(db, note_id)
+        ],
     }
 
 
@@ -87,7 +96,10 @@ def _video(video: Video | None, at: int, now: int) -> tuple[str, int]:
 
 
 async def names_for(
-    db: Database, about: Sequence[Note], chain: Sequence[EvidenceLink] = (), texts: Sequence[str] = ()
+    db: Database,
+    about: Sequence[Note],
+    chain: Sequence[EvidenceLink] = (),
+    texts: Sequence[str] = (),
 ) -> dict[str, str]:
     """The present names of everybody mentioned in notes, their evidence and these texts."""
     people = {note.subject_id for note in about if note.subject_id is not None}
@@ -114,11 +126,17 @@ def in_words(note: Note, told: dict[str, Any]) -> list[str]:
         where = f"stream {word['stream']}" if word["stream"] is not None else "outside a stream"
         if (since := word["at"] - began.get(word["stream"], word["at"])) > 0:
             where += f", {since // HOUR} h {since // MINUTE % 60} min into it"
-        how = ENGLISH(f"page.stance.{word['stance']}") + (" to the bot" if word["addressed"] else "")
-        lines.append(f"  {moment(word['at'])}, {where}: {word['speaker'] or 'chat'} {how} (summary {word['episode']})")
+        how = ENGLISH(f"page.stance.{word['stance']}") + (
+            " to the bot" if word["addressed"] else ""
+        )
+        lines.append(
+            f"  {moment(word['at'])}, {where}: {word['speaker'] or 'chat'} {how} (summary {word['episode']})"
+        )
         lines.append(f"    {word['summary']}")
         link, until = word["video"]
-        lines += [f"    {link} (Twitch probably keeps it until {moment(until)[:10]})"] if link else []
+        lines += (
+            [f"    {link} (Twitch probably keeps it until {moment(until)[:10]})"] if link else []
+        )
     undo = f"`forgetmenot memory undo {note.id}` undoes that"
     lines += [f"  it replaced #{old['id']}: {old['fact']} ({undo})" for old in told["replaced"]]
     if new := told["replaced_by"]:
@@ -128,7 +146,9 @@ def in_words(note: Note, told: dict[str, Any]) -> list[str]:
         lines.append(f"  {moment(change['at'])}: {moved}{change['cause']}")
     if told["replies"]:
         numbers = ", ".join(str(reply["id"]) for reply in told["replies"])
-        lines.append(f"  in the prompts of the replies {numbers} (`forgetmenot why NUMBER` shows more)")
+        lines.append(
+            f"  in the prompts of the replies {numbers} (`forgetmenot why NUMBER` shows more)"
+        )
     return lines
 
 
@@ -141,5 +161,7 @@ def because(cause: str, names: Mapping[str, str]) -> str:
     """Why a note changed, with present names."""
     why = reason(_CAUSES[cause]) if cause in _CAUSES else cause
     if isinstance(why, Reason):
-        return reason(why.code, **{name: show(str(value), names) for name, value in why.values.items()})
+        return reason(
+            why.code, **{name: show(str(value), names) for name, value in why.values.items()}
+        )
     return show(why, names)

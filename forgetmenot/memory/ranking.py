@@ -24,10 +24,19 @@ from msgspec import Struct, field
 
 from forgetmenot.domain import Note, Recalled
 from forgetmenot.memory.meaning import Meanings, WordTable
-from forgetmenot.text.dates import NO_TIME, TimeAsked, days_in, tells_duration, tells_time, time_asked
+from forgetmenot.text.dates import (
+    NO_TIME,
+    TimeAsked,
+    days_in,
+    tells_duration,
+    tells_time,
+    time_asked,
+)
 from forgetmenot.text.words import STOPWORDS, small_words, stem, trigrams, words
 
-CHANGED_BY_STEMMING = 2  # letters at a stem's end that may not be the word's: "skies" is "sky", "ability" "abl"
+CHANGED_BY_STEMMING = (
+    2  # letters at a stem's end that may not be the word's: "skies" is "sky", "ability" "abl"
+)
 NEAR_STEMS = 8  # of those near to a stem, the nearest that the texts have
 NEAR_WEIGHT = 0.5  # of a stem that means the same, beside the stem itself
 SPELT_WEIGHT = 0.9  # of a word one slip of the finger away; of others, times what part of their trigrams is shared
@@ -88,7 +97,10 @@ class WordIndex:
         found = dict.fromkeys(self.forms(word), 1.0)
         number = self._table.number(stem(word)) if self._table else None
         if self._table is not None and number is not None:
-            near = ((self._listed.get(other, ()), nearness) for other, nearness in self._table.near(number))
+            near = (
+                (self._listed.get(other, ()), nearness)
+                for other, nearness in self._table.near(number)
+            )
             for words, nearness in islice((one for one in near if one[0]), NEAR_STEMS):
                 for one in words:
                     found.setdefault(one, NEAR_WEIGHT * nearness)
@@ -173,7 +185,9 @@ def query_of(text: str, *, low: str = "", without: Iterable[str] = ()) -> Query:
     small = small_words(said)
     ignored = {word for name in without for word in words(name)} | STOPWORDS | FILLER
     weights = {word: LOW_WEIGHT for word in words(low) if word not in ignored}
-    weights.update({word: LOW_WEIGHT if word in small else 1.0 for word in said if word not in ignored})
+    weights.update(
+        {word: LOW_WEIGHT if word in small else 1.0 for word in said if word not in ignored}
+    )
     return Query(weights, time_asked(text))
 
 
@@ -224,7 +238,11 @@ class Postings:
         for place, text in enumerate((*facts, *episodes.values())):
             self._index.add(place, text, spelling=place < len(facts))
         self._weights: dict[tuple[str, bool], _Weights] = {}
-        self._meanings = Meanings(table, [table.numbers(_words(note.fact)) for note in self.notes]) if table else None
+        self._meanings = (
+            Meanings(table, [table.numbers(_words(note.fact)) for note in self.notes])
+            if table
+            else None
+        )
         self._times: tuple[list[bool], list[bool]] | None = None
 
     def _around(
@@ -254,20 +272,35 @@ class Postings:
         """
         lexical, named = self._lexical(query.words)
         scores = _of_best(lexical)
-        if self._meanings and self._table and query.telling:  # the message itself, without what counts little
-            cosines = self._meanings.cosines(self._table.numbers(dict.fromkeys(map(stem, query.telling))))
+        if (
+            self._meanings and self._table and query.telling
+        ):  # the message itself, without what counts little
+            cosines = self._meanings.cosines(
+                self._table.numbers(dict.fromkeys(map(stem, query.telling)))
+            )
             # one person's notes are all a little alike: what is nearer than usual tells them apart
             usual = sum(cosines) / max(1, len(cosines))
             nearer = _of_best([max(one - usual, 0.0) for one in cosines])
-            scores = [score + MEANING_SHARE * near for score, near in zip(scores, nearer, strict=True)]
+            scores = [
+                score + MEANING_SHARE * near for score, near in zip(scores, nearer, strict=True)
+            ]
         if query.time:
             scores = list(map(float.__add__, scores, self._reading(query.time)))
         shown = (i for i in self._ordered(scores, named, query.time, now) if opens(self.notes[i]))
         most = limit if padded is None else padded
-        best = list(islice((i for rank, i in enumerate(shown) if rank < most or lexical[i] > 0), max(limit, 0)))
-        return [Recalled(self.notes[i], round(scores[i], 6), asked_for=named.get(i, 0.0) >= NAMED) for i in best]
+        best = list(
+            islice(
+                (i for rank, i in enumerate(shown) if rank < most or lexical[i] > 0), max(limit, 0)
+            )
+        )
+        return [
+            Recalled(self.notes[i], round(scores[i], 6), asked_for=named.get(i, 0.0) >= NAMED)
+            for i in best
+        ]
 
-    def _ordered(self, scores: Sequence[float], named: Container[int], time: TimeAsked, now: int) -> Iterator[int]:
+    def _ordered(
+        self, scores: Sequence[float], named: Container[int], time: TimeAsked, now: int
+    ) -> Iterator[int]:
         """The notes that may be offered, best first. Only those that score alike are sorted by freshness."""
         places = list(scores)
         for i in self._pinned:
@@ -277,7 +310,9 @@ class Postings:
         quiet = {i for i in self._may_be_quiet if self.notes[i].is_quiet(now)}
         asked = {i for i in quiet if i in named or time.fits(self.notes[i].last_confirmed_at) == 1}
         # over, and not kept as past: the daily sweep has not come to it yet
-        ended = {i for i in quiet if self.notes[i].is_over(now) and not self.notes[i].is_past_when_over}
+        ended = {
+            i for i in quiet if self.notes[i].is_over(now) and not self.notes[i].is_past_when_over
+        }
         left_out = {i for i in quiet if i not in asked} | ended
         offered = [i for i in range(len(self.notes)) if i not in left_out]
         offered.sort(key=places.__getitem__, reverse=True)
@@ -294,14 +329,18 @@ class Postings:
         named: dict[int, float] = {}
         for weight, word in by_stem.values():
             term = word, weight >= 1
-            weights = self._weights.get(term) or self._weights.setdefault(term, self._weighed(*term))
+            weights = self._weights.get(term) or self._weights.setdefault(
+                term, self._weighed(*term)
+            )
             for note, added in weights.own:
                 scores[note] += weight * added
             for group, near in weights.around:
                 around[group] += weight * near
             for note, as_much in weights.named.items() if weight >= 1 else ():
                 named[note] = max(as_much, named.get(note, 0.0))
-        return [score + around[group] for score, group in zip(scores, self._group_of, strict=True)], named
+        return [
+            score + around[group] for score, group in zip(scores, self._group_of, strict=True)
+        ], named
 
     def _weighed(self, word: str, spelling: bool) -> _Weights:  # noqa: FBT001  # a term's second part
         """What a word weighs. How rare it is counts over what the notes say themselves."""
@@ -323,16 +362,23 @@ class Postings:
         for note, its_own in own.items():
             near = around.get(self._group_of[note], 0.0)
             # what its own words add to what the texts around it say already
-            added.append((note, rarity * ((near + its_own) / (K1 + near + its_own) - near / (K1 + near))))
+            added.append(
+                (note, rarity * ((near + its_own) / (K1 + near + its_own) - near / (K1 + near)))
+            )
         return _Weights(
-            tuple(added), tuple((group, rarity * near / (K1 + near)) for group, near in around.items()), most
+            tuple(added),
+            tuple((group, rarity * near / (K1 + near)) for group, near in around.items()),
+            most,
         )
 
     def _reading(self, time: TimeAsked) -> list[float]:
         """What each note adds by what it says about the time that is asked for."""
         if self._times is None:
             facts = [note.fact for note in self.notes]
-            self._times = ([tells_time(fact) for fact in facts], [tells_duration(fact) for fact in facts])
+            self._times = (
+                [tells_time(fact) for fact in facts],
+                [tells_duration(fact) for fact in facts],
+            )
         return [
             (FITS_DATE * time.fits(note.last_confirmed_at) if time.periods else 0.0)
             + TELLS_TIME * (time.when and tells)

@@ -48,7 +48,9 @@ MOST_SENTENCES = 3  # of what somebody missed, from the newest MOST_STREAMS
 MOST_STREAMS = 20
 A_VISIT = 30 * MINUTE  # so long without a line of theirs, and they were away
 LINES_LOOKED_AT = 400
-ASKED_WITH = 8  # words of a message, the longest: they are the rarest, and of more no summary has half
+ASKED_WITH = (
+    8  # words of a message, the longest: they are the rarest, and of more no summary has half
+)
 EPISODES_KEPT = 3_000  # the newest; of a channel with three streams a week more than a year
 READ_AT_ONCE, READ_IN_PASSING = 200, 20
 MATCHING_SHARE = 0.5  # of the query's words that a past episode must speak of, and at least two
@@ -78,7 +80,13 @@ class Recall:
         self._forgotten = 0
 
     def query(
-        self, message: str, *, before: str = "", category: str = "", title: str = "", names: Iterable[str] = ()
+        self,
+        message: str,
+        *,
+        before: str = "",
+        category: str = "",
+        title: str = "",
+        names: Iterable[str] = (),
     ) -> Query:
         """What is asked for: the message and the speaker's thought before it, less names, filler and the bot's name.
 
@@ -88,7 +96,11 @@ class Recall:
         bot = self._settings().bot
         said = [word for word in f"{before} {message}".split() if not word.startswith("@")]
         people = [word for word in said if self.active_viewers.names.is_name(word)]
-        return query_of(" ".join(said), low=f"{category} {title}", without=(bot.name, *bot.aliases, *names, *people))
+        return query_of(
+            " ".join(said),
+            low=f"{category} {title}",
+            without=(bot.name, *bot.aliases, *names, *people),
+        )
 
     async def about(
         self,
@@ -129,7 +141,9 @@ class Recall:
 
     async def prepare(self) -> None:
         """Build the postings of whoever chats, and of the channel, where they changed: no reply waits for it."""
-        if not self._kept:  # the program has just started: whoever was here lately is expected to go on
+        if (
+            not self._kept
+        ):  # the program has just started: whoever was here lately is expected to go on
             self._heard |= dict.fromkeys(
                 await viewers.chatting(self._db, since=self._clock.now() - CHATTING, limit=PREPARED)
             )
@@ -147,7 +161,9 @@ class Recall:
         """Drop what is kept in this process of notes, episodes and who chats: after an erasure, or changes by hand."""
         self._kept.clear()
         self._heard.clear()
-        self.episodes = EpisodeIndex()  # nothing that was removed is shown from the old one: it is read again
+        self.episodes = (
+            EpisodeIndex()
+        )  # nothing that was removed is shown from the old one: it is read again
         self._forgotten += 1
         self.active_viewers.forget()
 
@@ -158,17 +174,28 @@ class Recall:
 
     async def _built(self, subjects: tuple[str, ...], revision: tuple[Print, ...]) -> Postings:
         """Build and keep the postings of these subjects; of whoever is hidden there are none."""
-        visible = [subject or None for subject, seen in zip(subjects, revision, strict=True) if seen[-1]]
+        visible = [
+            subject or None for subject, seen in zip(subjects, revision, strict=True) if seen[-1]
+        ]
         forgotten = self._forgotten
 
         async def build(at: Source) -> Postings:
-            known = [note for subject in visible for note in await notes.of_subject(at, subject, notes.RECALLED)]
-            near = {note.id: note.episode_ids[-EPISODES_PER_NOTE:] for note in known}
-            texts = await episodes.summaries(at, {episode for ids in near.values() for episode in ids})
-            found = [
-                Candidate(note, tuple((one, texts[one]) for one in near[note.id] if one in texts)) for note in known
+            known = [
+                note
+                for subject in visible
+                for note in await notes.of_subject(at, subject, notes.RECALLED)
             ]
-            return Postings(found, word_table() if found else None)  # 3 MB, not read while there is nothing to find
+            near = {note.id: note.episode_ids[-EPISODES_PER_NOTE:] for note in known}
+            texts = await episodes.summaries(
+                at, {episode for ids in near.values() for episode in ids}
+            )
+            found = [
+                Candidate(note, tuple((one, texts[one]) for one in near[note.id] if one in texts))
+                for note in known
+            ]
+            return Postings(
+                found, word_table() if found else None
+            )  # 3 MB, not read while there is nothing to find
 
         postings = await self._db.together(build)
         if forgotten == self._forgotten:  # else somebody was erased meanwhile
@@ -182,7 +209,9 @@ class Recall:
 def fitting(found: Sequence[Recalled], *, without: Collection[int] = ()) -> tuple[Recalled, ...]:
     """The notes about the channel that a message asks for by their words, but for those of `without`; often none."""
     least = found[0].score * NEARLY_AS_GOOD if found else 0.0
-    return tuple(one for one in found if one.asked_for and one.score >= least and one.note.id not in without)
+    return tuple(
+        one for one in found if one.asked_for and one.score >= least and one.note.id not in without
+    )
 
 
 # ── past episodes ─────────────────────────────────────────────────────────────────────────────
@@ -199,13 +228,21 @@ class Newest(NamedTuple):
 async def newest(db: Database, suppression_filter: SuppressionFilter, limit: int = 3) -> Newest:
     """The newest of this stream, and one of the last stream with its recap: `limit` in all."""
     stream = await streams.open_id(db)
-    here = await episodes.newest(db, stream_id=stream, limit=limit - 1) if stream is not None else []
+    here = (
+        await episodes.newest(db, stream_id=stream, limit=limit - 1) if stream is not None else []
+    )
     this = await _visible(db, here, suppression_filter)
     before = await streams.before(db, stream)
     if before is None:
         return Newest(this, None, "")
-    last = await _visible(db, await episodes.newest(db, stream_id=before[0], limit=1), suppression_filter)
-    return Newest(this, last[0] if last else None, await without_hidden(db, suppression_filter.without(before[1])))
+    last = await _visible(
+        db, await episodes.newest(db, stream_id=before[0], limit=1), suppression_filter
+    )
+    return Newest(
+        this,
+        last[0] if last else None,
+        await without_hidden(db, suppression_filter.without(before[1])),
+    )
 
 
 class EpisodeIndex:
@@ -225,7 +262,9 @@ class EpisodeIndex:
         if self._read_to is None:
             self._read_to = await episodes.id_before_newest(at, EPISODES_KEPT)
         texts = await episodes.texts_after(at, self._read_to, limit)
-        if texts and not self._filled:  # the table of words is not read while there is nothing to find
+        if (
+            texts and not self._filled
+        ):  # the table of words is not read while there is nothing to find
             self._words, self._filled = WordIndex(word_table()), True
         for episode_id, text in texts:
             self._words.add(episode_id, {word for word in words(text) if word not in STOPWORDS})
@@ -236,7 +275,9 @@ class EpisodeIndex:
         """The forms of a word that the episodes have."""
         return frozenset(self._words.forms(word))
 
-    def speaking_of(self, terms: Sequence[Collection[str]], enough: int, without: Collection[int]) -> list[int]:
+    def speaking_of(
+        self, terms: Sequence[Collection[str]], enough: int, without: Collection[int]
+    ) -> list[int]:
         """The episodes with a form of enough of these words, those that have most and then the newest first."""
         found = [set(chain.from_iterable(map(self._words.places, forms))) for forms in terms]
         found.sort(key=len)
@@ -286,12 +327,17 @@ async def without_hidden(at: Source, text: str) -> str:
     return _without(text, await viewers.hidden(at, ids_in(text)))
 
 
-async def _visible(at: Source, found: Sequence[Episode], suppression_filter: SuppressionFilter) -> list[Episode]:
+async def _visible(
+    at: Source, found: Sequence[Episode], suppression_filter: SuppressionFilter
+) -> list[Episode]:
     """These episodes as they may be told, without those of which nothing is left."""
     if not found:
         return []
     hidden = await viewers.hidden(at, {who for one in found for who in ids_in(one.summary)})
-    opened = [replace(one, summary=_without(suppression_filter.without(one.summary), hidden)) for one in found]
+    opened = [
+        replace(one, summary=_without(suppression_filter.without(one.summary), hidden))
+        for one in found
+    ]
     return [one for one in opened if one.summary]
 
 
@@ -326,7 +372,9 @@ async def missed(at: Source, viewer_id: str, now: int, most: int) -> Missed:
         return Missed(None)
     texts = await _texts(at, since, came)
     suppressed = await rights.load_filter(at)
-    names, hidden = await viewers.shown_and_hidden(at, {who for text in texts.values() for who in ids_in(text)})
+    names, hidden = await viewers.shown_and_hidden(
+        at, {who for text in texts.values() for who in ids_in(text)}
+    )
     rows = []
     for source, text in texts.items():
         allowed = set(sentences_of(suppressed.without(text)))
@@ -334,7 +382,9 @@ async def missed(at: Source, viewer_id: str, now: int, most: int) -> Missed:
         rows.append([(show(one, names), source) for one in nameable if one in allowed])
     # the first sentence of each text, the newest text first, then the second of each, as they fit
     chosen: dict[str, tuple[str, int]] = {}
-    for sentence, source in (one for row in zip_longest(*reversed(rows)) for one in row if one is not None):
+    for sentence, source in (
+        one for row in zip_longest(*reversed(rows)) for one in row if one is not None
+    ):
         if len(chosen) < MOST_SENTENCES and sentence not in chosen and len(sentence) + 1 <= most:
             chosen[sentence] = source
             most -= len(sentence) + 1
@@ -349,7 +399,9 @@ async def _texts(at: Source, since: int, came: int) -> dict[tuple[str, int], str
     """
     found: dict[tuple[str, int], str] = {}
     for stream in await streams.since(at, since, MOST_STREAMS):
-        whole = stream.started_at > since and stream.ended_at is not None and stream.ended_at <= came
+        whole = (
+            stream.started_at > since and stream.ended_at is not None and stream.ended_at <= came
+        )
         if whole and stream.recap:
             found["stream", stream.id] = stream.recap
         else:

@@ -31,7 +31,9 @@ CHANNEL_NOTES_KEPT = 100
 STALE_AFTER, STALE_AFTER_STREAMS = 90 * DAY, 20
 
 
-async def sweep_chat(*, db: Database, compactor: Compactor, settings: Callable[[], Settings], clock: Clock) -> None:
+async def sweep_chat(
+    *, db: Database, compactor: Compactor, settings: Callable[[], Settings], clock: Clock
+) -> None:
     """Sweep once. Raises StoreError."""
     # before anything is deleted, so that nothing goes unread
     await compactor.cover_aged()
@@ -63,7 +65,12 @@ async def sweep_notes(db: Database, memory: MemorySettings, now: int) -> Counter
     """Bring every note to the status it should have now, at the start and once a day; how many of each kind."""
     most = memory.notes_per_viewer
     kept = {"channel": CHANNEL_NOTES_KEPT, "timed": max(1, most // 4), "permanent": most}
-    over = {"now": now, "before": now - PAST_KEPT, "limit": NOTES_AT_ONCE, "cause": "its time was up"}
+    over = {
+        "now": now,
+        "before": now - PAST_KEPT,
+        "limit": NOTES_AT_ONCE,
+        "cause": "its time was up",
+    }
     many = {**over, **kept, "cause": "too many notes"}
     changed = Counter[str]()
     while some := await notes.sweep(db, "over", over):
@@ -71,7 +78,9 @@ async def sweep_notes(db: Database, memory: MemorySettings, now: int) -> Counter
     for viewer in (None, *await notes.attending_viewers(db, STALE_AFTER_STREAMS)):
         async with db.write() as tx:
             before = now - STALE_AFTER
-            changed["stale"] += await notes.set_stale(tx, viewer, before=before, streams=STALE_AFTER_STREAMS)
+            changed["stale"] += await notes.set_stale(
+                tx, viewer, before=before, streams=STALE_AFTER_STREAMS
+            )
     too_many = [("channel", many)]
     for viewer in await notes.viewers_over_limit(db, min(kept["timed"], kept["permanent"])):
         too_many += [(kind, {**many, "viewer": viewer}) for kind in ("timed", "permanent")]

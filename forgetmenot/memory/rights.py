@@ -49,9 +49,21 @@ class Rights:
     """
 
     def __init__(
-        self, *, db: Database, clock: Clock, eraser: Eraser, flush: Step | None = None, patient: bool = True
+        self,
+        *,
+        db: Database,
+        clock: Clock,
+        eraser: Eraser,
+        flush: Step | None = None,
+        patient: bool = True,
     ) -> None:
-        self._db, self._clock, self._eraser, self._flush, self._patient = db, clock, eraser, flush, patient
+        self._db, self._clock, self._eraser, self._flush, self._patient = (
+            db,
+            clock,
+            eraser,
+            flush,
+            patient,
+        )
         self._working = asyncio.Lock()
         self._ids: dict[str, str] = {}  # of who asked in this run, by hash
 
@@ -63,13 +75,17 @@ class Rights:
 
     async def opt_out(self, viewer_id: str) -> None:
         """Store nothing of somebody from now on."""
-        await self._ask(viewer_id, self._db.requests.of(RequestKind.OPT_OUT, viewer_id, self._clock.now()))
+        await self._ask(
+            viewer_id, self._db.requests.of(RequestKind.OPT_OUT, viewer_id, self._clock.now())
+        )
 
     async def opt_in(self, viewer_id: str) -> bool:
         """Store what somebody says again; False if they had not opted out."""
         if viewer_id not in await personal_data.opted_out(self._db):
             return False
-        await self._ask(viewer_id, self._db.requests.of(RequestKind.OPT_IN, viewer_id, self._clock.now()))
+        await self._ask(
+            viewer_id, self._db.requests.of(RequestKind.OPT_IN, viewer_id, self._clock.now())
+        )
         return True
 
     async def erase(self, viewer_id: str, login: str = "") -> bool:
@@ -78,7 +94,10 @@ class Rights:
         The request is written before the line in which it was typed: after a kill that line would be known, and the
         command not run again.
         """
-        await self._ask(viewer_id, *await personal_data.erase_requests(self._db, viewer_id, self._clock.now(), login))
+        await self._ask(
+            viewer_id,
+            *await personal_data.erase_requests(self._db, viewer_id, self._clock.now(), login),
+        )
         return self._eraser.is_begun(viewer_id) or await personal_data.is_known(self._db, viewer_id)
 
     async def forget(self, note_id: int) -> Note:
@@ -89,7 +108,9 @@ class Rights:
         subject, now = note.subject_id, self._clock.now()
         for one in [note, *await replaced_by(self._db, note)]:
             words = requests.hashed(subject, traces(one.fact))
-            several.append(requests.of(RequestKind.FORGET, subject, now, words=words, notes=(one.id,)))
+            several.append(
+                requests.of(RequestKind.FORGET, subject, now, words=words, notes=(one.id,))
+            )
         await self._ask(subject, *several)
         return note
 
@@ -104,7 +125,11 @@ class Rights:
                 raise
             for one in several:
                 requests.keep_waiting(one)
-            log.error("a privacy request cannot be written, and a stop would lose it", kind=kind, reason=str(error))
+            log.error(
+                "a privacy request cannot be written, and a stop would lose it",
+                kind=kind,
+                reason=str(error),
+            )
             number = len(requests.lines) + len(requests.waiting)
         if not (done := await self._is_done(number)):
             log.warning("a privacy request waits until the memory can be written", kind=kind)
@@ -116,7 +141,9 @@ class Rights:
     async def _is_done(self, number: int) -> bool:
         """Whether so many requests are carried out, once what waits was tried."""
         try:
-            if self._flush is not None:  # the line in which it was asked for may quote what is to be forgotten
+            if (
+                self._flush is not None
+            ):  # the line in which it was asked for may quote what is to be forgotten
                 await self._flush()
             await self.work_off()
         except StoreError:
@@ -132,7 +159,10 @@ class Rights:
 
 
 async def carry_out(
-    db: Database, *, ids: Mapping[str, str] | None = None, erase: Callable[[str], None] | None = None
+    db: Database,
+    *,
+    ids: Mapping[str, str] | None = None,
+    erase: Callable[[str], None] | None = None,
 ) -> Counter[RequestKind]:
     """Carry out every request that this memory has not; how many of each kind changed something. Raises StoreError.
 
@@ -148,16 +178,26 @@ async def carry_out(
     people = {db.requests.digest("viewer", one): one for one in everybody} | dict(ids or {})
     for number, request in enumerate(left, done + 1):
         viewer_id = people.get(request.subject)
-        facts = [words for note in await _meant(db, request, viewer_id) if (words := traces(note.fact))]
-        await _clean_recaps(db, facts)  # before, or a stop would leave them; nobody waits for a slow drive to write
+        facts = [
+            words for note in await _meant(db, request, viewer_id) if (words := traces(note.fact))
+        ]
+        await _clean_recaps(
+            db, facts
+        )  # before, or a stop would leave them; nobody waits for a slow drive to write
         async with db.write() as tx:
             if viewer_id is not None:
                 try:
                     async with tx.part():
                         asked_now = ids is not None and request.subject in ids
-                        changed[request.kind] += await _carry_out(tx, request, viewer_id, asked_now=asked_now)
+                        changed[request.kind] += await _carry_out(
+                            tx, request, viewer_id, asked_now=asked_now
+                        )
                 except ODD_INPUT as error:  # it must not hold up the others
-                    log.error("a privacy request is set aside", kind=request.kind, error=type(error).__name__)
+                    log.error(
+                        "a privacy request is set aside",
+                        kind=request.kind,
+                        error=type(error).__name__,
+                    )
             await personal_data.count_carried_out(tx, number)
         await _clean_recaps(db, facts)  # one may have been written meanwhile
         if request.kind is RequestKind.ERASE and viewer_id is not None and erase is not None:
@@ -166,7 +206,9 @@ async def carry_out(
     return changed
 
 
-async def _carry_out(tx: Transaction, request: PrivacyRequest, viewer_id: str, *, asked_now: bool) -> int:
+async def _carry_out(
+    tx: Transaction, request: PrivacyRequest, viewer_id: str, *, asked_now: bool
+) -> int:
     """How much it changed. `asked_now`: in this run, by somebody whom chat has shown."""
     if request.kind is RequestKind.ERASE:
         return await personal_data.hide(tx, viewer_id, request.at, newer=asked_now)
@@ -175,7 +217,9 @@ async def _carry_out(tx: Transaction, request: PrivacyRequest, viewer_id: str, *
         for note in meant:
             await delete_fact(tx, note, request.at)
         return len(meant)
-    if request.kind is tx.requests.chose_last(request.subject):  # what somebody took back is not done again
+    if request.kind is tx.requests.chose_last(
+        request.subject
+    ):  # what somebody took back is not done again
         if request.kind is RequestKind.OPT_OUT:
             await personal_data.store_nothing(tx, viewer_id, request.at)
         else:
@@ -193,7 +237,9 @@ async def start_new_requests(db: Database, now: int) -> int:
         await asyncio.to_thread(tx.requests.start_anew)
         await personal_data.count_carried_out(tx, 0)
         out = sorted((await personal_data.opted_out(tx)).ids)
-        await personal_data.write_request(tx, *(tx.requests.of(RequestKind.OPT_OUT, one, now) for one in out))
+        await personal_data.write_request(
+            tx, *(tx.requests.of(RequestKind.OPT_OUT, one, now) for one in out)
+        )
     log.warning("a new file of privacy requests was begun", opted_out=len(out))
     return len(out)
 
@@ -220,7 +266,9 @@ async def delete_fact(tx: Transaction, note: Note, at: int) -> None:
         if one.column != "text":
             rest = without_fact(one.text, subject_id, note.fact)
         elif one.own:
-            rest = "" if says(one.text, words) or one.text.startswith("!") else one.text  # "!forget drums" names it
+            rest = (
+                "" if says(one.text, words) or one.text.startswith("!") else one.text
+            )  # "!forget drums" names it
         else:  # of what others said lately only what has all of it
             rest = "" if words <= traces(one.text) else one.text
         if rest != one.text:
@@ -234,7 +282,9 @@ async def _meant(source: Source, request: PrivacyRequest, viewer_id: str | None)
     if viewer_id is None or request.kind is not RequestKind.FORGET:
         return []
     facts = await personal_data.facts_of(source, viewer_id)
-    said = {one for one, fact in facts.items() if source.requests.says(viewer_id, traces(fact), request)}
+    said = {
+        one for one, fact in facts.items() if source.requests.says(viewer_id, traces(fact), request)
+    }
     found = [await notes.get(source, one) for one in said | (facts.keys() & request.notes)]
     return [note for note in found if note is not None and note.created_at <= request.at]
 
@@ -257,12 +307,18 @@ async def _clean_recaps(db: Database, facts: Sequence[frozenset[str]]) -> None:
 class SuppressionFilter:
     """Entries, ready to be asked. `removed`: (whom it was about, what it said) of notes that were taken back."""
 
-    def __init__(self, entries: Iterable[SuppressionRow] = (), removed: Iterable[tuple[str, str]] = ()) -> None:
+    def __init__(
+        self, entries: Iterable[SuppressionRow] = (), removed: Iterable[tuple[str, str]] = ()
+    ) -> None:
         self.entries = tuple(entries)
         self._removed = _meanings(removed)
         self._topics = _meanings((entry.viewer_id, entry.words) for entry in self.entries)
-        self._stems = self._topics + _meanings((entry.viewer_id, entry.fact) for entry in self.entries)
-        self._notes = frozenset(entry.note_id for entry in self.entries if entry.note_id is not None)
+        self._stems = self._topics + _meanings(
+            (entry.viewer_id, entry.fact) for entry in self.entries
+        )
+        self._notes = frozenset(
+            entry.note_id for entry in self.entries if entry.note_id is not None
+        )
 
     def __bool__(self) -> bool:
         return bool(self.entries)
@@ -277,7 +333,9 @@ class SuppressionFilter:
         if note.id in self._notes:
             return False
         about = (note.subject_id, *ids_in(note.fact))
-        return not _any_said(self._topics, " ".join((note.fact, *note.topics, *note.asked_with)), about)
+        return not _any_said(
+            self._topics, " ".join((note.fact, *note.topics, *note.asked_with)), about
+        )
 
     def has(self, text: str, about: Iterable[str | None] = ()) -> bool:
         """Whether a text about these people speaks of what is left alone."""
@@ -331,7 +389,9 @@ def without_suppressed(text: str, left_alone: Iterable[str]) -> str:
 
 async def without_hidden_names(source: Source, text: str, reader: str) -> str:
     """Free text without the names of people who opted out or were banned, but for `reader`, who is spoken to."""
-    return await _without_known(source, text, lambda one: one.hidden and one.id != reader, hidden_only=True)
+    return await _without_known(
+        source, text, lambda one: one.hidden and one.id != reader, hidden_only=True
+    )
 
 
 async def only_naming(source: Source, text: str, may_be: Container[str]) -> str:
@@ -339,17 +399,25 @@ async def only_naming(source: Source, text: str, may_be: Container[str]) -> str:
     return await _without_known(source, text, lambda one: one.id not in may_be, hidden_only=False)
 
 
-async def _without_known(source: Source, text: str, goes: Callable[[Known], bool], *, hidden_only: bool) -> str:
+async def _without_known(
+    source: Source, text: str, goes: Callable[[Known], bool], *, hidden_only: bool
+) -> str:
     known = await viewers.called(source, names_typed([text]))
     shown = without_names(text, {one.name for one in known if goes(one)})
-    for one in () if shown.isascii() else await viewers.displayed_in(source, shown, hidden_only=hidden_only):
+    for one in (
+        ()
+        if shown.isascii()
+        else await viewers.displayed_in(source, shown, hidden_only=hidden_only)
+    ):
         # where no space parts words, a name stands inside of one
         if goes(one) and len(one.name) >= INSIDE_FROM and UNSPACED.search(one.name):
             shown = shown.replace(one.name, SOMEBODY)
     return shown
 
 
-async def suppress(db: Database, viewer_id: str | None, what: str, *, by: str | None, at: int) -> int:
+async def suppress(
+    db: Database, viewer_id: str | None, what: str, *, by: str | None, at: int
+) -> int:
     """Never bring something up again, of one viewer or (None) at all; the id of the entry.
 
     `#12` names a note, which must be about that viewer. Raises FactRefused (topic, not_found, unknown, enough).
@@ -367,17 +435,26 @@ async def suppress(db: Database, viewer_id: str | None, what: str, *, by: str | 
         if named and (note is None or viewer_id not in {None, note.subject_id}):
             raise FactRefused("not_found")
         if note is not None:
-            return await notes.add_suppression(tx, note.subject_id, "", note_id=note.id, by_id=by, at=at)
+            return await notes.add_suppression(
+                tx, note.subject_id, "", note_id=note.id, by_id=by, at=at
+            )
         return await notes.add_suppression(tx, viewer_id, text, note_id=None, by_id=by, at=at)
 
 
-def same_entry(entries: Iterable[SuppressionRow], viewer_id: str | None, what: str) -> SuppressionRow | None:
+def same_entry(
+    entries: Iterable[SuppressionRow], viewer_id: str | None, what: str
+) -> SuppressionRow | None:
     """The entry that already has a topic, in any form of its words, or a note; None if there is none."""
     named, stems = _NOTE.match(clean(what)), telling_stems(what)
     for one in entries:
         if named and one.note_id == int(named[1]) and viewer_id in {None, one.viewer_id}:
             return one
-        if not named and one.viewer_id == viewer_id and one.words and telling_stems(one.words) == stems:
+        if (
+            not named
+            and one.viewer_id == viewer_id
+            and one.words
+            and telling_stems(one.words) == stems
+        ):
             return one
     return None
 

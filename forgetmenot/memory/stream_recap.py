@@ -32,7 +32,15 @@ from forgetmenot.memory.rights import load_filter, only_naming
 from forgetmenot.memory.summarizer import MemoryWriter, within
 from forgetmenot.memory.transcript import RECAP, SUMMARY_WORDS, memory_request, read_summary
 from forgetmenot.settings.schema import Settings
-from forgetmenot.store import action_logs, bot_messages, channel_state, episodes, notes, streams, viewers
+from forgetmenot.store import (
+    action_logs,
+    bot_messages,
+    channel_state,
+    episodes,
+    notes,
+    streams,
+    viewers,
+)
 from forgetmenot.store.database import Database, Source
 from forgetmenot.text.mentions import fence, ids_in, show
 from forgetmenot.text.outgoing import escaped
@@ -53,7 +61,9 @@ _BEGINS = re.compile(r"(?:\A|(?<=[.!?] ))s(?=ome(?:body|one)\b)")
 class RecapWriter(MemoryWriter):
     """Writes recaps and the digest."""
 
-    _ask_again_at: Mapping[int, int] = {}  # by stream, after a refusal; replaced as a whole, never changed
+    _ask_again_at: Mapping[
+        int, int
+    ] = {}  # by stream, after a refusal; replaced as a whole, never changed
 
     async def write_due(self, *, ask: bool = True) -> int:
         """Write the recaps that are due; how many. `ask`: the model may be asked. Raises StoreError."""
@@ -81,7 +91,9 @@ class RecapWriter(MemoryWriter):
                 settings, words = self._settings(), SUMMARY_WORDS
                 handles = Handles.of([who for text in summaries for who in ids_in(text)])
                 # divided and rounded up: of 121 summaries every second one
-                chosen = [handles.hide(text) for text in summaries[:: -(-len(summaries) // MOST_EPISODES)]]
+                chosen = [
+                    handles.hide(text) for text in summaries[:: -(-len(summaries) // MOST_EPISODES)]
+                ]
                 day = f"The stream of {local_days(stream.started_at, stream.ended_at)}."
                 prompt = f"{day}\n\n{fence('episodes', chr(10).join(chosen))}"
                 system = RECAP.format(most=words)
@@ -91,8 +103,12 @@ class RecapWriter(MemoryWriter):
                     return recap
                 raise ModelBlocked("The model gave no usable recap.")
             except ModelError as error:
-                log.debug("a recap waits for the model", stream=stream.id, error=type(error).__name__)
-                if isinstance(error, ModelBlocked):  # it may well be the same for this stream next time
+                log.debug(
+                    "a recap waits for the model", stream=stream.id, error=type(error).__name__
+                )
+                if isinstance(
+                    error, ModelBlocked
+                ):  # it may well be the same for this stream next time
                     self._ask_again_at = {**self._ask_again_at, stream.id: now + HOUR}
         if now - (stream.ended_at or 0) <= DEADLINE:
             return None
@@ -129,7 +145,11 @@ async def markdown_of(source: Source, stream_id: int, settings: Settings) -> str
         return None
     say, people = in_language(settings.bot.language), settings.people
     came = await streams.came_to(source, stream_id, lately=stream.started_at - REGULAR_WITHIN)
-    back = [one for one in came if standing_of(came[one], people, stream.started_at) is Standing.RETURNER]
+    back = [
+        one
+        for one in came
+        if standing_of(came[one], people, stream.started_at) is Standing.RETURNER
+    ]
     streamer = await channel_state.read(source, "id")
     regulars = [
         one
@@ -166,7 +186,11 @@ async def markdown_of(source: Source, stream_id: int, settings: Settings) -> str
     quotes = await bot_messages.best(source, *during, QUOTES)
     began = datetime.fromtimestamp(stream.started_at / 1_000).astimezone()
     # a language without words for days and months in its form is given numbers: Python's words are English
-    facts = (began.strftime(say("recap.date")).replace(" 0", " "), say.span(during[1] - during[0]), stream.category)
+    facts = (
+        began.strftime(say("recap.date")).replace(" 0", " "),
+        say.span(during[1] - during[0]),
+        stream.category,
+    )
     parts = [
         f"# {escaped(stream.title or say('recap.untitled'))}",
         f"*{escaped(' · '.join(filter(None, facts)))}*",
@@ -175,7 +199,11 @@ async def markdown_of(source: Source, stream_id: int, settings: Settings) -> str
         _listed(say("recap.jokes"), [await told(one) for one in jokes[:MOST_LISTED]]),
         _listed(say("recap.plans"), [await told(one) for one in plans[:MOST_LISTED]]),
         _listed(say("recap.moments"), moments),
-        _listed(say("recap.quotes", name=escaped(settings.bot.name)), [await told(*one) for one in quotes], QUOTED),
+        _listed(
+            say("recap.quotes", name=escaped(settings.bot.name)),
+            [await told(*one) for one in quotes],
+            QUOTED,
+        ),
         f"*{say('recap.footer')}*",
     ]
     return "\n\n".join(filter(None, parts)) + "\n"
@@ -185,7 +213,9 @@ def _into(ms: int) -> str:
     return f"{ms // HOUR}:{ms // MINUTE % 60:02}"
 
 
-def _counted(came: dict[str, Attendance], back: Iterable[str], shown: dict[str, str], say: Language) -> Iterable[str]:
+def _counted(
+    came: dict[str, Attendance], back: Iterable[str], shown: dict[str, str], say: Language
+) -> Iterable[str]:
     """How many wrote, how many of them for the first time, and who came back."""
     first, back = sum(visits.streams == 1 for visits in came.values()), list(back)
     named = sorted(shown[one] for one in back if one in shown)
@@ -194,7 +224,10 @@ def _counted(came: dict[str, Attendance], back: Iterable[str], shown: dict[str, 
     if first:
         yield say("recap.first", n=first)
     if back:
-        yield say("recap.back", who=", ".join([*named, *([say("recap.others", n=others)] if others else [])]))
+        yield say(
+            "recap.back",
+            who=", ".join([*named, *([say("recap.others", n=others)] if others else [])]),
+        )
 
 
 def _listed(title: str, lines: Iterable[str], mark: str = "- ") -> str:
@@ -224,7 +257,11 @@ async def write_file(db: Database, stream_id: int, settings: Settings) -> None:
             await asyncio.to_thread(replace_file, path, text)
         except OSError as error:
             with contextlib.suppress(OSError):
-                path.unlink(missing_ok=True)  # of an earlier turn: it may know who was erased meanwhile
+                path.unlink(
+                    missing_ok=True
+                )  # of an earlier turn: it may know who was erased meanwhile
             async with db.write() as tx:
                 await streams.set_recap_file(tx, stream_id, "")
-            raise StoreError(reason("not_written", path=str(path), error=error.strerror or "")) from error
+            raise StoreError(
+                reason("not_written", path=str(path), error=error.strerror or "")
+            ) from error

@@ -14,7 +14,9 @@ from forgetmenot.store.database import Database, Transaction
 
 # A stream that is offline for less goes on: Twitch reports short drops as an end.
 OFFLINE_AT_LEAST = 10 * MINUTE
-STREAM_GAP = 12 * HOUR  # without chat: then a new stream begins, where Twitch's live state is unknown
+STREAM_GAP = (
+    12 * HOUR
+)  # without chat: then a new stream begins, where Twitch's live state is unknown
 
 
 class _Open(Struct):
@@ -38,7 +40,9 @@ class StreamTracker:
         row = await streams.open_one(tx)
         if row is None:
             return None
-        return _Open(row["id"], row["last_event_at"], row["twitch_id"], self._seen_live.get(row["id"]))
+        return _Open(
+            row["id"], row["last_event_at"], row["twitch_id"], self._seen_live.get(row["id"])
+        )
 
     async def place(self, tx: Transaction, first_at: int, last_at: int) -> int | None:
         """The stream of lines said between these times, opened if need be; None while the channel is offline."""
@@ -71,14 +75,18 @@ class StreamTracker:
             stream_id = stream.id if stream else await streams.begin(tx, state.started_at or now)
             # OBS, and an event about the title alone, report no id
             name = state.stream_id or (stream and stream.twitch_id) or ""
-            await streams.describe(tx, stream_id, twitch_id=name, title=state.title, category=state.category)
+            await streams.describe(
+                tx, stream_id, twitch_id=name, title=state.title, category=state.category
+            )
         self._seen_live = {stream_id: now}
 
     async def tick(self, now: int) -> None:
         """Close a stream that nothing was said in for longer than the gap (where Helix does not say it is on)."""
         async with self._db.write() as tx:
             stream = await self._on(tx)
-            unknown = stream is not None and (stream.seen_live_at is None or now - stream.seen_live_at > STREAM_GAP)
+            unknown = stream is not None and (
+                stream.seen_live_at is None or now - stream.seen_live_at > STREAM_GAP
+            )
             if stream is not None and unknown and now - stream.last_event_at > STREAM_GAP:
                 await _close(tx, stream, stream.last_event_at)
 
@@ -88,7 +96,9 @@ def _is_another(stream: _Open, state: ChannelState, now: int) -> bool:
         return now - stream.last_event_at > STREAM_GAP
     last = max(stream.last_event_at, stream.seen_live_at or 0)
     # another id alone is not another stream: one that broke off for a moment comes back with a new one
-    return stream.twitch_id != state.stream_id and (state.started_at or now) - last > OFFLINE_AT_LEAST
+    return (
+        stream.twitch_id != state.stream_id and (state.started_at or now) - last > OFFLINE_AT_LEAST
+    )
 
 
 async def _close(tx: Transaction, stream: _Open, at: int) -> None:

@@ -112,7 +112,9 @@ def storable_summary(
     return text, +refused
 
 
-def within(sentences: Iterable[str], most: int, size: Callable[[str], int] = number_of_words) -> str:
+def within(
+    sentences: Iterable[str], most: int, size: Callable[[str], int] = number_of_words
+) -> str:
     """The first sentences that fit into so many words (or what `size` counts); of a longer one, its beginning."""
     text = ""
     for sentence in sentences:
@@ -163,14 +165,21 @@ def uncopied(sentences: Sequence[str], messages: Iterable[str]) -> list[str]:
             runs.update(message[at : at + run] for at in range(len(message) - run + 1))
     copied: dict[str, int] = {}
     for sentence, text in letters.items():
-        ends = [(at, at + run) for run in set(map(len, runs)) for at in range(len(text)) if text[at : at + run] in runs]
+        ends = [
+            (at, at + run)
+            for run in set(map(len, runs))
+            for at in range(len(text))
+            if text[at : at + run] in runs
+        ]
         hearsay = _HEARSAY.match(sentence)
         # only where chat names that other in the same words: any line could be put behind "P1 says that P2"
         told = _letters(sentence[hearsay.end() :])[:RUN] if hearsay else ""
         said_so = hearsay and any(told in message for message in chat)
         copied[sentence] = 0 if said_so else len({at for one in ends for at in range(*one)})
     left = list(sentences)
-    while sum(copied[one] for one in left) > COPIED_AT_MOST * sum(len(letters[one]) for one in left):
+    while sum(copied[one] for one in left) > COPIED_AT_MOST * sum(
+        len(letters[one]) for one in left
+    ):
         left.remove(max(left, key=copied.__getitem__))
     return left
 
@@ -182,7 +191,9 @@ def _letters(text: str) -> str:
 class MemoryWriter:
     """What asks a model to write memory. `settings` is asked once per text or pass."""
 
-    def __init__(self, *, db: Database, model: LanguageModel, settings: Callable[[], Settings], clock: Clock) -> None:
+    def __init__(
+        self, *, db: Database, model: LanguageModel, settings: Callable[[], Settings], clock: Clock
+    ) -> None:
         self._db = db
         self._model = model
         self._settings = settings
@@ -205,7 +216,9 @@ class MemoryWriter:
         if cut_by:
             log.info("sentences of summaries cut", rules=dict(cut_by))
             async with self._db.write() as tx:
-                await add_counts(tx, {f"summary_cut:{rule}": number for rule, number in cut_by.items()})
+                await add_counts(
+                    tx, {f"summary_cut:{rule}": number for rule, number in cut_by.items()}
+                )
         return text
 
 
@@ -230,7 +243,9 @@ class Summarizer(MemoryWriter):
         written = read_summary(answer.text)
         if written is None:
             raise ModelBlocked("The model gave no usable summary.")
-        messages = [handles.hide_chat(text) for line in window for text in (line.text, line.system_text)]
+        messages = [
+            handles.hide_chat(text) for line in window for text in (line.text, line.system_text)
+        ]
         kept = await self._kept(written, messages, handles, most=most)
         if not kept:
             return _episode(window, people, summary_in_numbers(window, handles, settings))
@@ -248,26 +263,46 @@ class Summarizer(MemoryWriter):
 
     async def _people(self, window: Window, settings: Settings) -> tuple[People, Handles]:
         """Who spoke in a window and who is named in it, and everybody's handle."""
-        texts = [text for line in window if not line.from_bot for text in (line.text, line.system_text)]
-        known = await viewers.called(self._db, names_typed([*texts, *(line.text for line in window if line.from_bot)]))
+        texts = [
+            text for line in window if not line.from_bot for text in (line.text, line.system_text)
+        ]
+        known = await viewers.called(
+            self._db, names_typed([*texts, *(line.text for line in window if line.from_bot)])
+        )
         speakers = parts(window)
         # somebody hidden has no handle, so that a summary cannot name them
-        names = {one.name: None if one.hidden and one.id not in speakers else one.id for one in known}
+        names = {
+            one.name: None if one.hidden and one.id not in speakers else one.id for one in known
+        }
         own = await channel_state.read(self._db, "bot_login")
-        bot = [name for name in (settings.bot.name, *settings.bot.aliases, settings.twitch.bot_login, own) if name]
+        bot = [
+            name
+            for name in (settings.bot.name, *settings.bot.aliases, settings.twitch.bot_login, own)
+            if name
+        ]
         # who is named without speaking, in the order in which the names fall
-        others = Handles.of(sorted({who for who in names.values() if who is not None} - set(speakers)), names, bot)
-        named = dict.fromkeys(who for text in texts for who in ids_in(others.ids(others.hide_chat(text)) or ""))
+        others = Handles.of(
+            sorted({who for who in names.values() if who is not None} - set(speakers)), names, bot
+        )
+        named = dict.fromkeys(
+            who for text in texts for who in ids_in(others.ids(others.hide_chat(text)) or "")
+        )
         people = parts(window, list(named))
         return people, Handles.of(list(people), names, bot)
 
 
 def _episode(
-    window: Window, people: People, summary: str, kind: EpisodeKind = EpisodeKind.COUNTED, model: str = ""
+    window: Window,
+    people: People,
+    summary: str,
+    kind: EpisodeKind = EpisodeKind.COUNTED,
+    model: str = "",
 ) -> NewEpisode:
     times = [line.at for line in window]
     seqs = [line.seq for line in window]
-    return NewEpisode(kind, window[0].stream_id, min(times), max(times), summary, people, seqs, model)
+    return NewEpisode(
+        kind, window[0].stream_id, min(times), max(times), summary, people, seqs, model
+    )
 
 
 # Without a model: who was there, how much was said, what about. Nothing is quoted: words that two people used or more.
@@ -294,7 +329,9 @@ def summary_in_numbers(window: Window, handles: Handles, settings: Settings) -> 
             for word in set(words(handles.hide_chat(line.text))):
                 users[word].add(line.viewer_id)
     topics = (word for word in users if len(word) > 3 and word.isalpha() and word not in _NO_TOPICS)
-    fit = [word for word in topics if len(users[word]) > 1 and not never_stored(word, settings.privacy)]
+    fit = [
+        word for word in topics if len(users[word]) > 1 and not never_stored(word, settings.privacy)
+    ]
     fit.sort(key=lambda word: (-len(users[word]), -len(word), word))
     about = f"; words that came up: {', '.join(fit[:TOPICS])}" if fit else ""
     return f"Chat in numbers: {lines} {'line' if lines == 1 else 'lines'} by {most}{rest}{about}."

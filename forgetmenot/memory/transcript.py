@@ -14,7 +14,7 @@ wrote better summaries without them.
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 import msgspec
@@ -172,7 +172,11 @@ def windows(lines: Sequence[Line], cut: Cut) -> list[Window]:
 def aged(lines: Sequence[Line], largest: int, before: int) -> list[Window]:
     """Windows over the lines said before then, whatever their number."""
     old = [line for line in lines if line.at < before]
-    return [part[i : i + largest] for part in _by_stream(old).values() for i in range(0, len(part), largest)]
+    return [
+        part[i : i + largest]
+        for part in _by_stream(old).values()
+        for i in range(0, len(part), largest)
+    ]
 
 
 def halves(window: Window) -> list[Window]:
@@ -199,13 +203,17 @@ def _by_stream(lines: Sequence[Line]) -> Mapping[int | None, list[Line]]:
 def _of_stream(lines: Sequence[Line], cut: Cut) -> list[Window]:
     found: list[Window] = []
     rest = lines
-    while len(rest) >= cut.largest or (len(rest) >= cut.smallest and rest[0].at <= cut.now - cut.wait):
+    while len(rest) >= cut.largest or (
+        len(rest) >= cut.smallest and rest[0].at <= cut.now - cut.wait
+    ):
         end = _end(rest, cut)
         if end is None:
             break
         found.append(rest[:end])
         rest = rest[end:]
-    over = cut.everything or (rest and (rest[0].stream_id in cut.closed or cut.now - rest[-1].at >= cut.silence))
+    over = cut.everything or (
+        rest and (rest[0].stream_id in cut.closed or cut.now - rest[-1].at >= cut.silence)
+    )
     return [*found, rest] if rest and over and not cut.truncated else found
 
 
@@ -220,7 +228,12 @@ def _end(lines: Sequence[Line], cut: Cut) -> int | None:
         return None
     smallest = max(cut.smallest, cut.largest // 2) if left > 3 * cut.largest else cut.smallest
     ends = range(smallest, min(cut.largest, left) + 1)
-    lull: Callable[[int], int] = lambda end: (lines[end].at if end < len(lines) else cut.now) - lines[end - 1].at  # noqa: E731
+
+    def lull(end: int) -> int:
+        """Milliseconds of silence behind the line before `end`."""
+        next_at = lines[end].at if end < len(lines) else cut.now
+        return next_at - lines[end - 1].at
+
     return max(ends, key=lambda end: (lull(end), end))
 
 
@@ -248,8 +261,14 @@ def parts(window: Window, mentioned: Sequence[str] = ()) -> dict[str, Part]:
 
 def introduce(people: Mapping[str, Part], window: Window, handles: Handles) -> str:
     """Who is in a window: "P1 (streamer), P2 (moderator), P3". On one line: a small model copies a list of lines."""
-    roles = {line.viewer_id: _ROLES.get(line.role, line.role.value) for line in window if line.role is not Role.VIEWER}
-    return ", ".join(handles.handle(who) + (f" ({roles[who]})" if who in roles else "") for who in people)
+    roles = {
+        line.viewer_id: _ROLES.get(line.role, line.role.value)
+        for line in window
+        if line.role is not Role.VIEWER
+    }
+    return ", ".join(
+        handles.handle(who) + (f" ({roles[who]})" if who in roles else "") for who in people
+    )
 
 
 def transcript(window: Window, handles: Handles) -> list[str]:
@@ -286,7 +305,9 @@ def _key(line: Line) -> str:
 def _once_each(line: Line) -> str:
     """The words of a line, each once where it was written several times in a row."""
     words = clean(line.text).split()
-    return " ".join(word for i, word in enumerate(words) if i == 0 or word.casefold() != words[i - 1].casefold())
+    return " ".join(
+        word for i, word in enumerate(words) if i == 0 or word.casefold() != words[i - 1].casefold()
+    )
 
 
 def _collapsed(first: Line, lines: Sequence[Line], handles: Handles) -> str:
@@ -305,7 +326,9 @@ def _shown(line: Line, handles: Handles) -> list[str]:
     if line.from_bot:
         return [f"{BOT}: {text}"] if text else []
     who = handles.handle(line.viewer_id)
-    told = handles.hide_chat(line.system_text)  # Twitch's own sentence, which mostly says itself who it is about
+    told = handles.hide_chat(
+        line.system_text
+    )  # Twitch's own sentence, which mostly says itself who it is about
     of_whom = who in told.split() or line.kind is EventKind.STREAM
     happened = [f"* {told if of_whom else f'{who}: {told}'}"] if line.system_text else []
     mark = " (to the bot)" if line.addressed or said != line.text else ""

@@ -24,7 +24,15 @@ from forgetmenot.store import episodes, notes, personal_data, viewers
 from forgetmenot.store.database import Database, Transaction
 from forgetmenot.store.notes import NewNote, Stance
 from forgetmenot.text.clean import clean
-from forgetmenot.text.mentions import MENTION, PROVISIONAL, SOMEBODY, ids_in, is_login, mention, provisional
+from forgetmenot.text.mentions import (
+    MENTION,
+    PROVISIONAL,
+    SOMEBODY,
+    ids_in,
+    is_login,
+    mention,
+    provisional,
+)
 from forgetmenot.text.removal import traces, without_person
 from forgetmenot.text.words import joined, sentences_of
 
@@ -117,7 +125,10 @@ async def import_notes(
 
 
 def _readable(
-    batch: list[tuple[int, str]], now: int, privacy: PrivacySettings | None, refused: list[RefusedLine]
+    batch: list[tuple[int, str]],
+    now: int,
+    privacy: PrivacySettings | None,
+    refused: list[RefusedLine],
 ) -> list[ReadLine]:
     found: list[ReadLine] = []
     for number, text in batch:
@@ -125,7 +136,9 @@ def _readable(
             if text.strip():
                 found.append(_read(number, msgspec.json.decode(text, type=NoteLine), now, privacy))
         except (msgspec.MsgspecError, FactRefused) as error:
-            refused.append(RefusedLine(number, error.rule if isinstance(error, FactRefused) else str(error)))
+            refused.append(
+                RefusedLine(number, error.rule if isinstance(error, FactRefused) else str(error))
+            )
         except ODD_INPUT:
             refused.append(RefusedLine(number, "nested too deeply, or no text"))
     return found
@@ -151,9 +164,16 @@ def _read(number: int, line: NoteLine, now: int, privacy: PrivacySettings | None
                 raise
 
     def fitting(texts: Iterable[str]) -> tuple[str, ...]:
-        return tuple(text for text in texts if text and (privacy is None or never_stored(text, privacy) is None))
+        return tuple(
+            text
+            for text in texts
+            if text and (privacy is None or never_stored(text, privacy) is None)
+        )
 
-    words = {name: fitting(clean(word).casefold() for word in getattr(line, name)) for name in ("topics", "asked_with")}
+    words = {
+        name: fitting(clean(word).casefold() for word in getattr(line, name))
+        for name in ("topics", "asked_with")
+    }
     at, ends = _time("observed_at", line.observed_at), _time("expires_at", line.expires_at)
     told = line.episode
     summary = joined(fitting(sentences_of(_people_only(told.summary)))) if told is not None else ""
@@ -182,14 +202,18 @@ def _time(key: str, value: str | None) -> int | None:
 # Writing: some lines, in one transaction.
 
 
-async def _write(tx: Transaction, batch: Sequence[ReadLine], report: ImportReport, now: int) -> None:
+async def _write(
+    tx: Transaction, batch: Sequence[ReadLine], report: ImportReport, now: int
+) -> None:
     ids = await viewers.find_many(tx, sorted({read.who for read in batch if read.who is not None}))
     opted_out = await personal_data.opted_out(tx)
     used = await notes.ids_in_use(tx, [read.line.id for read in batch if read.line.id is not None])
     said: dict[str | None, set[tuple[str, str]]] = {}
     taken: list[ReadLine] = []  # with ids of people alone
     for read in batch:
-        about = read.who and ids.get(read.who, read.who if read.who.isdigit() else provisional(read.who))
+        about = read.who and ids.get(
+            read.who, read.who if read.who.isdigit() else provisional(read.who)
+        )
         if about not in said:
             said[about] = await notes.facts_of(tx, about)
         number, fact = read.line.id, (read.fact, read.line.persona)
@@ -220,23 +244,33 @@ async def _write(tx: Transaction, batch: Sequence[ReadLine], report: ImportRepor
     ]  # fmt: skip
     await notes.insert_many(tx, written, cause="import", now=now)
     evidence = zip(numbered, rests_on, taken, strict=True)
-    stated = (Stance(note, one, "stated", None, addressed=False, at=read.at) for note, one, read in evidence)
+    stated = (
+        Stance(note, one, "stated", None, addressed=False, at=read.at)
+        for note, one, read in evidence
+    )
     await notes.add_evidence(tx, *stated)
     report.imported += len(written)
 
 
-async def _add_people(tx: Transaction, taken: Sequence[ReadLine], known: Collection[str], now: int) -> int:
+async def _add_people(
+    tx: Transaction, taken: Sequence[ReadLine], known: Collection[str], now: int
+) -> int:
     """Store the subjects who are new, how many, and whoever is only mentioned."""
     new = {read.who for read in taken if read.who is not None}.difference(known)
     everybody = new.union(*(ids_in(f"{read.fact} {read.summary}") for read in taken))
-    logins = {who: who.removeprefix(PROVISIONAL) if who.startswith(PROVISIONAL) else None for who in sorted(everybody)}
+    logins = {
+        who: who.removeprefix(PROVISIONAL) if who.startswith(PROVISIONAL) else None
+        for who in sorted(everybody)
+    }
     await viewers.add_unseen(tx, logins, now)
     return len(new)
 
 
 async def _evidence(tx: Transaction, taken: Sequence[ReadLine], now: int) -> tuple[list[int], int]:
     """The episode of each line, one for each key or one of its own, and how many of them are new."""
-    known = await episodes.ids_by_key(tx, sorted({read.key for read in taken if read.key is not None}))
+    known = await episodes.ids_by_key(
+        tx, sorted({read.key for read in taken if read.key is not None})
+    )
     free, new, found = count(await tx.highest_id("episodes") + 1), [], []
     for read in taken:
         number = known.get(read.key) if read.key is not None else None
@@ -247,7 +281,11 @@ async def _evidence(tx: Transaction, taken: Sequence[ReadLine], now: int) -> tup
             known[read.key] = number
         found.append(number)
     await episodes.insert_imported(tx, new, now)
-    subjects = [(number, read.who) for number, read in zip(found, taken, strict=True) if read.who is not None]
+    subjects = [
+        (number, read.who)
+        for number, read in zip(found, taken, strict=True)
+        if read.who is not None
+    ]
     await episodes.add_people(tx, subjects)
     return found, len(new)
 
@@ -271,8 +309,16 @@ def _without_erased(tx: Transaction, read: ReadLine) -> ReadLine:
 
     def marked(found: re.Match[str]) -> str:
         name = found[0].removeprefix("@").casefold()
-        is_word = found[0].startswith("<") or not is_login(name) or (name in ORDINARY and name == found[0].casefold())
-        return found[0] if is_word or tx.requests.erased_at(provisional(name)) < 0 else mention(provisional(name))
+        is_word = (
+            found[0].startswith("<")
+            or not is_login(name)
+            or (name in ORDINARY and name == found[0].casefold())
+        )
+        return (
+            found[0]
+            if is_word or tx.requests.erased_at(provisional(name)) < 0
+            else mention(provisional(name))
+        )
 
     fact, summary = _WORD.sub(marked, read.fact), _WORD.sub(marked, read.summary)
     for one in ids_in(f"{fact} {summary}"):
@@ -309,7 +355,10 @@ async def export_notes(
                 continue
             line: dict[str, object] = {name: getattr(note, name) for name in _AS_THEY_ARE}
             line |= {"viewer": note.subject_id, "login": logins.get(note.subject_id or "")}
-            line |= {"confidence": round(note.confidence, 4), "observed_at": iso(note.last_confirmed_at)}
+            line |= {
+                "confidence": round(note.confidence, 4),
+                "observed_at": iso(note.last_confirmed_at),
+            }
             line["expires_at"] = None if note.expires_at is None else iso(note.expires_at)
             if (episode := first.get(note.id, 0)) in told:  # some may go meanwhile
                 line["episode"] = told[episode]

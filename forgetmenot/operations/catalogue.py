@@ -8,7 +8,15 @@ from collections.abc import Iterable
 
 from forgetmenot.domain import Asker, Outcome, OutcomeKind, Surface
 from forgetmenot.languages import reason
-from forgetmenot.operations.types import Action, ActionCall, ActionClass, ActionPorts, Parameter, ParameterKind, Runner
+from forgetmenot.operations.types import (
+    Action,
+    ActionCall,
+    ActionClass,
+    ActionPorts,
+    Parameter,
+    ParameterKind,
+    Runner,
+)
 from forgetmenot.secret_store import Account
 from forgetmenot.settings.load import refuse_unknown_words
 from forgetmenot.settings.schema import ActionSettings, Settings
@@ -211,7 +219,9 @@ def class_mode(action: Action, settings: ActionSettings) -> str:
 CHAT = ("chat:read", "user:read:chat", "user:write:chat")
 # to ask Twitch, before somebody is timed out or banned, whether they are a moderator or VIP
 IMMUNITY = ("moderation:read", "channel:read:vips")
-_BROADCASTERS = frozenset({"channel:manage:broadcast"})  # Twitch takes these from the channel's own account alone
+_BROADCASTERS = frozenset(
+    {"channel:manage:broadcast"}
+)  # Twitch takes these from the channel's own account alone
 NEEDS = tuple(action for action in ACTIONS if action.scope)
 
 
@@ -233,16 +243,26 @@ def lacking(account: Account, settings: Settings, held: Iterable[str]) -> str:
     missing = [scope for scope in scopes_for(account, settings) if scope not in set(held)]
     if not missing:
         return ""
-    users = [action.name for action in NEEDS if action.scope in missing and _enabled(action, settings)]
+    users = [
+        action.name for action in NEEDS if action.scope in missing and _enabled(action, settings)
+    ]
     purpose, name = f" (for: {', '.join(users)})" if users else "", account.value
-    return reason("lacking", account=reason(name), scopes=", ".join(missing), purpose=purpose, same=name)
+    return reason(
+        "lacking", account=reason(name), scopes=", ".join(missing), purpose=purpose, same=name
+    )
 
 
 def _of(account: Account, settings: Settings) -> tuple[str, ...]:
     on = [action for action in NEEDS if _enabled(action, settings)]
     base = CHAT if account is Account.BOT else ()
-    asked = (action.scope for action in on if (action.scope in _BROADCASTERS) is (account is Account.BROADCASTER))
-    immunity = IMMUNITY if account is Account.BROADCASTER and any(action.harms for action in on) else ()
+    asked = (
+        action.scope
+        for action in on
+        if (action.scope in _BROADCASTERS) is (account is Account.BROADCASTER)
+    )
+    immunity = (
+        IMMUNITY if account is Account.BROADCASTER and any(action.harms for action in on) else ()
+    )
     return tuple(dict.fromkeys((*base, *asked, *immunity)))
 
 

@@ -29,7 +29,14 @@ from forgetmenot.operations import facts, wording
 from forgetmenot.operations.catalogue import find
 from forgetmenot.operations.facts import ActionContext
 from forgetmenot.operations.policy import decide
-from forgetmenot.operations.types import Action, ActionCall, ActionPorts, PersonFacts, PolicyFacts, Runner
+from forgetmenot.operations.types import (
+    Action,
+    ActionCall,
+    ActionPorts,
+    PersonFacts,
+    PolicyFacts,
+    Runner,
+)
 from forgetmenot.settings.schema import Settings
 from forgetmenot.store import action_logs
 from forgetmenot.store.action_logs import ActionStatus, LoggedAction, NewAction
@@ -87,13 +94,21 @@ class Executor(Struct, kw_only=True):
         log.info("proposal", action=row_id, name=name, verdict=decision.verdict, rule=decision.rule)
         language = in_language(settings.bot.language)
         if row_id is None:
-            handled = Decision(Verdict.DENY, "already_handled", reason("already_handled"), decision.params)
+            handled = Decision(
+                Verdict.DENY, "already_handled", reason("already_handled"), decision.params
+            )
             return ExecutedProposal(handled, None, wording.harmless(proposal.if_refused, language))
         outcome = None
         if action is not None and decision.verdict in ALLOWED:
-            outcome = await self._perform(action, row_id, _call_of(row, known.target, context.event.id))
+            outcome = await self._perform(
+                action, row_id, _call_of(row, known.target, context.event.id)
+            )
         # nobody asked for an action: the words answer better than a refusal
-        unasked = known.asks_nothing and decision.verdict is Verdict.DENY and proposal.name not in known.asked_for
+        unasked = (
+            known.asks_nothing
+            and decision.verdict is Verdict.DENY
+            and proposal.name not in known.asked_for
+        )
         # in a preview, which nobody but the streamer reads, the words of the model stand as they would in chat
         if unasked or decision.rule == "silent_preview":
             return ExecutedProposal(decision, None, "", row_id)
@@ -113,20 +128,34 @@ class Executor(Struct, kw_only=True):
         """The policy's decision. Nothing is written and Twitch is not asked."""
         settings, now = self.settings(), self.clock.now()
         known = await facts.gather(self.db, proposal, context, self.room_modes(), settings, now)
-        recent = await facts.recent_decisions(self.db, find(proposal.name), known, settings.actions, now)
+        recent = await facts.recent_decisions(
+            self.db, find(proposal.name), known, settings.actions, now
+        )
         return decide(proposal, known, settings, recent, now)
 
     async def _decide_with_twitch(
-        self, proposal: Proposal, action: Action | None, known: PolicyFacts, settings: Settings, now: int
+        self,
+        proposal: Proposal,
+        action: Action | None,
+        known: PolicyFacts,
+        settings: Settings,
+        now: int,
     ) -> tuple[Decision, PolicyFacts]:
         """Decide; before a harmful action, ask Twitch whether the target is immune and decide again."""
         recent = await facts.recent_decisions(self.db, action, known, settings.actions, now)
         decision = decide(proposal, known, settings, recent, now)
-        if decision.verdict not in ALLOWED or action is None or not action.harms or known.target is None:
+        if (
+            decision.verdict not in ALLOWED
+            or action is None
+            or not action.harms
+            or known.target is None
+        ):
             return decision, known
         try:
             async with asyncio.timeout(self.timeout_s):
-                known = replace(known, immune=await self.ports.moderation.is_immune(known.target.id))
+                known = replace(
+                    known, immune=await self.ports.moderation.is_immune(known.target.id)
+                )
         except (TimeoutError, ForgetMeNotError):
             known = replace(known, immune=None)
         return decide(proposal, known, settings, recent, now), known
@@ -134,10 +163,14 @@ class Executor(Struct, kw_only=True):
     async def _perform(self, action: Action, row_id: int, call: ActionCall) -> Outcome:
         """Carry out a `running` row and settle it."""
         outcome = await self._call(action.run, call)
-        clip = action.name == "clip" and outcome.twitch_id  # Twitch gives no list by which it could be found later
+        clip = (
+            action.name == "clip" and outcome.twitch_id
+        )  # Twitch gives no list by which it could be found later
         detail = f"https://clips.twitch.tv/{clip}" if clip else outcome.detail
         async with self.db.write() as tx:
-            await action_logs.settle(tx, row_id, ActionStatus(outcome.kind), detail, self.clock.now())
+            await action_logs.settle(
+                tx, row_id, ActionStatus(outcome.kind), detail, self.clock.now()
+            )
         log.info("action", action=row_id, name=action.name, outcome=outcome.kind)
         return outcome
 
@@ -149,7 +182,9 @@ class Executor(Struct, kw_only=True):
         except TimeoutError:
             return Outcome(OutcomeKind.UNKNOWN, reason("in_time"))
         except ForgetMeNotError as error:
-            return Outcome(next(kind for type_, kind in _KINDS if isinstance(error, type_)), str(error))
+            return Outcome(
+                next(kind for type_, kind in _KINDS if isinstance(error, type_)), str(error)
+            )
 
     # What waits for a person.
 
@@ -162,15 +197,21 @@ class Executor(Struct, kw_only=True):
         # minutes have passed: the target may have left, been made a moderator, or been timed out by somebody
         known = await facts.gather_again(self.db, row, by, self.room_modes(), settings, now)
         action = find(row.name)
-        decision, known = await self._decide_with_twitch(Proposal(row.name, row.params), action, known, settings, now)
+        decision, known = await self._decide_with_twitch(
+            Proposal(row.name, row.params), action, known, settings, now
+        )
         if action is None or decision.verdict not in ALLOWED:
             async with self.db.write() as tx:
-                await action_logs.deny(tx, action_id, by=by, rule=decision.rule, reason=decision.reason, now=now)
+                await action_logs.deny(
+                    tx, action_id, by=by, rule=decision.rule, reason=decision.reason, now=now
+                )
             return _result("approval_denied", action_id, reason=decision.reason)
         async with self.db.write() as tx:
             revert_at = _revert_time(action, row.params, now)
             # dock and chat may approve at the same moment: one of them gets the row
-            claimed = await action_logs.claim(tx, action_id, now, decided_by=by, revert_at=revert_at)
+            claimed = await action_logs.claim(
+                tx, action_id, now, decided_by=by, revert_at=revert_at
+            )
         if not claimed:
             return _result("not_waiting", action_id)
         outcome = await self._perform(action, action_id, _call_of(row, known.target))
@@ -206,7 +247,9 @@ class Executor(Struct, kw_only=True):
             rows = [row for row in rows if (row.finished_at or row.at) >= now - HOUR]
         row = next((row for row in rows if undoable(row, now)), None)
         if row is None:
-            return _result("nothing_to_undo" if action_id is None else "cannot_undo", action_id or 0)
+            return _result(
+                "nothing_to_undo" if action_id is None else "cannot_undo", action_id or 0
+            )
         async with self.db.write() as tx:
             asked = await action_logs.ask_for_undo(tx, row.id, by=by, now=now)
         if asked:
@@ -221,14 +264,19 @@ class Executor(Struct, kw_only=True):
         """At start: settle what a crash interrupted, without repeating it, and revert what is due."""
         for row in await action_logs.running(self.db):
             async with self.db.write() as tx:
-                await action_logs.settle(tx, row.id, ActionStatus.UNKNOWN, reason("stopped"), self.clock.now())
+                await action_logs.settle(
+                    tx, row.id, ActionStatus.UNKNOWN, reason("stopped"), self.clock.now()
+                )
             log.warning("an action was interrupted", action=row.id, name=row.name)
         await self._take_back()
 
     async def _take_back(self) -> None:
         """Revert what is due."""
         for row in await action_logs.due_for_revert(self.db, self.clock.now()):
-            action, outcome = undoable(row, self.clock.now()), Outcome(OutcomeKind.REFUSED, reason("ended"))
+            action, outcome = (
+                undoable(row, self.clock.now()),
+                Outcome(OutcomeKind.REFUSED, reason("ended")),
+            )
             if action is not None and action.undo is not None:
                 outcome = await self._call(action.undo, _call_of(row))
             now, status = self.clock.now(), None
@@ -236,7 +284,10 @@ class Executor(Struct, kw_only=True):
             over = outcome.kind is OutcomeKind.REFUSED
             if action and action.reverts:
                 over = now - (row.finished_at or row.at) > GIVE_UP
-            why, later = reason("not_undone", reason=outcome.detail), None if over else now + TRY_AGAIN
+            why, later = (
+                reason("not_undone", reason=outcome.detail),
+                None if over else now + TRY_AGAIN,
+            )
             if outcome.kind is OutcomeKind.DONE:
                 why, later, status = reason("undone"), None, ActionStatus.UNDONE
                 if action is not None and action.mode:
@@ -269,15 +320,23 @@ def _new_row(
         asked_by=known.asker.id,
         target_id=known.target.id if known.target else None,
         bot_message_id=context.bot_message_id,
-        expires_at=now + settings.actions.approval_expires_s * 1_000 if status is ActionStatus.WAITING else None,
+        expires_at=now + settings.actions.approval_expires_s * 1_000
+        if status is ActionStatus.WAITING
+        else None,
         # in the row from the start, so that a temporary mode is undone even if the bot dies right after the call
-        revert_at=_revert_time(action, decision.params, now) if action and status is ActionStatus.RUNNING else None,
+        revert_at=_revert_time(action, decision.params, now)
+        if action and status is ActionStatus.RUNNING
+        else None,
     )
 
 
-def _call_of(row: NewAction | LoggedAction, target: PersonFacts | None = None, line: str = "") -> ActionCall:
+def _call_of(
+    row: NewAction | LoggedAction, target: PersonFacts | None = None, line: str = ""
+) -> ActionCall:
     """The call of a row. `line`: the id of the line that asks for it, if it is done at once."""
-    return ActionCall(row.params, row.asked_by or "", target.message_id if target else "", row.at, line)
+    return ActionCall(
+        row.params, row.asked_by or "", target.message_id if target else "", row.at, line
+    )
 
 
 def _revert_time(action: Action, params: Mapping[str, str], now: int) -> int | None:
@@ -288,7 +347,11 @@ def _revert_time(action: Action, params: Mapping[str, str], now: int) -> int | N
 def undoable(row: LoggedAction, now: int) -> Action | None:
     """The action of a row if it can be undone; None for one that has ended by itself, as a timeout does."""
     action = find(row.name)
-    if row.status not in {ActionStatus.DONE, ActionStatus.UNKNOWN} or action is None or action.undo is None:
+    if (
+        row.status not in {ActionStatus.DONE, ActionStatus.UNKNOWN}
+        or action is None
+        or action.undo is None
+    ):
         return None
     ends = (row.finished_at or row.at) + int(row.params.get("seconds", 0)) * SECOND
     ended = "seconds" in row.params and not action.reverts and ends <= now

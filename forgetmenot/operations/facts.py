@@ -72,7 +72,9 @@ class _People(NamedTuple):
 
     def known(self, chatter: Chatter) -> PersonFacts:
         bot_login = self.state.get("bot_login", "").casefold()
-        is_self = chatter.id == self.state.get("bot_id") or chatter.login.casefold() == bot_login != ""
+        is_self = (
+            chatter.id == self.state.get("bot_id") or chatter.login.casefold() == bot_login != ""
+        )
         return PersonFacts(
             id=chatter.id,
             login=chatter.login,
@@ -95,7 +97,12 @@ class _People(NamedTuple):
 
 
 async def gather(
-    db: Database, proposal: Proposal, context: ActionContext, modes: frozenset[str], settings: Settings, now: int
+    db: Database,
+    proposal: Proposal,
+    context: ActionContext,
+    modes: frozenset[str],
+    settings: Settings,
+    now: int,
 ) -> PolicyFacts:
     """The facts for a new proposal. `modes`: the chat modes that are on."""
     people, event = _People(db, settings, await channel_state.read_all(db)), context.event
@@ -132,7 +139,9 @@ async def gather_again(
     asker = await people.by_id(row.asked_by) or PersonFacts(row.asked_by or "", "")
     # by the id that was decided on, however that person is called now
     target = await people.by_id(row.target_id or row.params.get("target"))
-    return replace(people.standing_facts(asker, now), target=target, approved_by=by, room_modes=modes)
+    return replace(
+        people.standing_facts(asker, now), target=target, approved_by=by, room_modes=modes
+    )
 
 
 async def _corrected(db: Database, proposal: Proposal, said: str, asker: PersonFacts) -> str:
@@ -155,11 +164,15 @@ async def recent_decisions(
     if action is not None:
         gaps.append((await last(db, name=action.name), action.cooldown_s))
     if action is not None and action.kind is ActionClass.GUARDED:
-        gaps.append((await last(db, kind=ActionClass.GUARDED, about=target), settings.viewer_cooldown_s))
+        gaps.append(
+            (await last(db, kind=ActionClass.GUARDED, about=target), settings.viewer_cooldown_s)
+        )
         gaps.append((await last(db, kind=ActionClass.GUARDED), settings.channel_cooldown_s))
     return RecentDecisions(
         cooldown_until=max((at + int(gap * SECOND) for at, gap in gaps if at), default=0),
-        refusals=await action_logs.refusals_of(db, facts.asker.id, now - REFUSALS_WITHIN, _IMPERSONAL),
+        refusals=await action_logs.refusals_of(
+            db, facts.asker.id, now - REFUSALS_WITHIN, _IMPERSONAL
+        ),
         done_this_stream=await action_logs.done_since(db, started),
         waiting=len(waiting),
         waiting_of_asker=sum(row.asked_by == facts.asker.id for row in waiting),
@@ -173,8 +186,15 @@ async def _target(
     action = find(proposal.name)
     if action is None or not action.needs_target:
         return None
-    name = next(proposal.params.get(one.name, "") for one in action.params if one.kind is ParameterKind.VIEWER)
-    here = [people.known(one) for one in await viewers.chatters_present(people.db, now - HERE_FOR, event.id)]
+    name = next(
+        proposal.params.get(one.name, "")
+        for one in action.params
+        if one.kind is ParameterKind.VIEWER
+    )
+    here = [
+        people.known(one)
+        for one in await viewers.chatters_present(people.db, now - HERE_FOR, event.id)
+    ]
     mine = next((person for person in here if person.id == asker.id), None)
     # their last line before this one: "delete" must not delete the request itself
     current = replace(asker, message_id=mine.message_id if mine else "")
@@ -208,6 +228,8 @@ def line(row: LoggedAction) -> str:
     if row.target_id:
         parts.append(f"of {mention(row.target_id)}")
     action = find(row.name)
-    if action is not None and any(one.kind is ParameterKind.SECONDS and one.name == "seconds" for one in action.params):
+    if action is not None and any(
+        one.kind is ParameterKind.SECONDS and one.name == "seconds" for one in action.params
+    ):
         parts.append(f"for {row.params.get('seconds', '?')} s")
     return f"{' '.join(parts)}: {_STATES.get(row.status, row.status.value)}"

@@ -72,7 +72,9 @@ def _ask() -> Ruling:
     return Verdict.ASK, reason("always_asks")
 
 
-def _denies(name: str, holds: Callable[[Case], object], *, why: str = "", overridable: bool = False) -> Rule:
+def _denies(
+    name: str, holds: Callable[[Case], object], *, why: str = "", overridable: bool = False
+) -> Rule:
     """A rule that denies where the condition holds. `why`: its reason, unless that has the rule's name."""
     return Rule(name, lambda case: _deny(why or name) if holds(case) else None, overridable)
 
@@ -99,7 +101,11 @@ def _protected(case: Case) -> bool:
     actions, target = case.settings.actions, case.target
     if target is None or not case.guarded:
         return False
-    foreign = case.action.harms and actions.allowed_targets and not _listed(target, actions.allowed_targets)
+    foreign = (
+        case.action.harms
+        and actions.allowed_targets
+        and not _listed(target, actions.allowed_targets)
+    )
     return bool(foreign) or _listed(target, actions.denied_targets)
 
 
@@ -123,13 +129,18 @@ def _unasked(case: Case) -> bool:
     # what is written into the memory are the asker's own words, never the model's
     if action.typed:
         return action.name not in facts.typed
-    return bool(facts.asks_nothing if case.guarded else action.asks) and action.name not in facts.asked_for
+    return (
+        bool(facts.asks_nothing if case.guarded else action.asks)
+        and action.name not in facts.asked_for
+    )
 
 
 def _for_everybody(case: Case) -> Ruling | None:
     if not case.action.channel_wide:
         return None
-    asked = case.action.name in case.facts.asked_for and (case.facts.named or not case.action.needs_target)
+    asked = case.action.name in case.facts.asked_for and (
+        case.facts.named or not case.action.needs_target
+    )
     if asked and case.facts.asker.role.moderates:
         return None
     # a free action that nobody asked for is only noise in the queue; a guarded one may be worth a moderator's time
@@ -139,7 +150,9 @@ def _for_everybody(case: Case) -> Ruling | None:
 def _queue_full(case: Case) -> bool:
     if case.facts.asker.role.moderates or not _would_wait(case):
         return False
-    return case.recent.waiting >= MOST_WAITING or case.recent.waiting_of_asker >= MOST_WAITING_OF_ONE
+    return (
+        case.recent.waiting >= MOST_WAITING or case.recent.waiting_of_asker >= MOST_WAITING_OF_ONE
+    )
 
 
 def _never_alone(case: Case) -> Ruling | None:
@@ -201,7 +214,9 @@ RULES: tuple[Rule, ...] = (
 )  # fmt: skip
 
 
-def decide(proposal: Proposal, facts: PolicyFacts, settings: Settings, recent: RecentDecisions, now: int) -> Decision:
+def decide(
+    proposal: Proposal, facts: PolicyFacts, settings: Settings, recent: RecentDecisions, now: int
+) -> Decision:
     """Allow, allow shortened, ask a person, or deny.
 
     `params` of the decision hold the target's id where the model wrote a name.

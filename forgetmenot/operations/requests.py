@@ -26,31 +26,103 @@ from forgetmenot.text.mentions import defang, without_addresses
 from forgetmenot.text.outgoing import without_command, without_machine_text, without_phrases
 from forgetmenot.text.words import stem, words
 
-_NOT = frozenset({"not", "dont", "never", "no", "cant", "wont", "without", "stop", "nicht", "nie", "kein", "keinen"})
-_WONDERING = frozenset(
-    ("is", "are", "was", "were", "why", "what", "whats", "how", "did", "does", "when", "who", "where", "should", "if")
+_NOT = frozenset(
+    {
+        "not",
+        "dont",
+        "never",
+        "no",
+        "cant",
+        "wont",
+        "without",
+        "stop",
+        "nicht",
+        "nie",
+        "kein",
+        "keinen",
+    }
 )
-_QUESTION_STARTS = (_WONDERING - {"should", "if"}) | {"wer", "wie", "was", "wann", "wo", "warum", "welche"}
+_WONDERING = frozenset(
+    (
+        "is",
+        "are",
+        "was",
+        "were",
+        "why",
+        "what",
+        "whats",
+        "how",
+        "did",
+        "does",
+        "when",
+        "who",
+        "where",
+        "should",
+        "if",
+    )
+)
+_QUESTION_STARTS = (_WONDERING - {"should", "if"}) | {
+    "wer",
+    "wie",
+    "was",
+    "wann",
+    "wo",
+    "warum",
+    "welche",
+}
 _STATEMENT_STARTS = frozenset(
     words("""i im ive my we ich mein meine wir
     hi hey hello good thanks thank gn gg hallo guten danke hola gracias""")
 )
 _REQUEST_WORDS = frozenset(
     (
-        *("you", "u", "please", "pls", "want", "wanna", "need", "should", "could", "can", "would", "wish", "lets"),
-        *("about", "someone", "somebody", "and", "so", "then", "dont", "du", "bitte", "will", "wunsche", "mochte"),
+        *(
+            "you",
+            "u",
+            "please",
+            "pls",
+            "want",
+            "wanna",
+            "need",
+            "should",
+            "could",
+            "can",
+            "would",
+            "wish",
+            "lets",
+        ),
+        *(
+            "about",
+            "someone",
+            "somebody",
+            "and",
+            "so",
+            "then",
+            "dont",
+            "du",
+            "bitte",
+            "will",
+            "wunsche",
+            "mochte",
+        ),
         *("brauche", "soll", "sollen", "kann", "konnte", "jemand", "und", "dann"),
     )
 )
 _GUARDED = "|".join(
-    part for one in ACTIONS if one.kind is not ActionClass.FREE for part in one.name.split("_") if part != "only"
+    part
+    for one in ACTIONS
+    if one.kind is not ActionClass.FREE
+    for part in one.name.split("_")
+    if part != "only"
 )
 # The name of an action that needs more than a wish, as it is or with an ending: "timeouts", "banned", "bannt".
 _NAMES_ACTION = re.compile(rf"\b(?:{_GUARDED})(?:s|n?t|n?e[nd]?|n?ed|n?ing)?\b")
 _SECOND_CLAUSE = re.compile(r"[,;:.!?…–—]\s*\S")
 _CALLED = re.compile(r"\A\s*[@＠]\w+[\s,:!]*")
 _QUOTED = re.compile(r"\"[^\"]*\"|“[^“”]*”|„[^„“”]*[“”]|«[^«»]*»")
-_BIT = re.compile(r"\b(?:running|inside) (?:joke|gag|bit)s?\s*(?:[:,–-]|is\b|that\b)+\s*(\S.{4,})", re.IGNORECASE)
+_BIT = re.compile(
+    r"\b(?:running|inside) (?:joke|gag|bit)s?\s*(?:[:,–-]|is\b|that\b)+\s*(\S.{4,})", re.IGNORECASE
+)
 _WORD = re.compile(r"\w+")
 
 
@@ -59,7 +131,9 @@ def asked_for(message: str) -> frozenset[str]:
     spoken = _request(message)
     line = " ".join(spoken)
     asked = (one for one in ACTIONS if one.asks and re.search(rf"\b(?:{one.asks})(?!\w)", line))
-    return frozenset(one.name for one in asked if not (one.channel_wide and spoken[0] in _WONDERING))
+    return frozenset(
+        one.name for one in asked if not (one.channel_wide and spoken[0] in _WONDERING)
+    )
 
 
 def _request(message: str) -> list[str]:
@@ -93,7 +167,11 @@ def is_small_talk(message: str) -> bool:
 
 
 def typed(
-    message: str, question: str, target: PersonFacts | None, asker: PersonFacts, effects: Iterable[str] = ()
+    message: str,
+    question: str,
+    target: PersonFacts | None,
+    asker: PersonFacts,
+    effects: Iterable[str] = (),
 ) -> dict[str, str]:
     """The asker's text in this line, by action. `question`: it without the bot's name. `effects`: those there are."""
     said = clean(question or message)
@@ -159,7 +237,9 @@ def resolve(name: str, present: Iterable[PersonFacts], asker: PersonFacts) -> li
 # The parameters of a proposal, checked against the action's declaration.
 
 
-_NUMBER = re.compile(r"([0-9]{1,7})\s*(s|sec|secs|seconds|m|min|mins|minutes)?", re.ASCII | re.IGNORECASE)
+_NUMBER = re.compile(
+    r"([0-9]{1,7})\s*(s|sec|secs|seconds|m|min|mins|minutes)?", re.ASCII | re.IGNORECASE
+)
 
 
 class Checked(Struct, frozen=True):
@@ -181,7 +261,9 @@ def check(action: Action, given: Mapping[str, str], settings: Settings) -> Check
         elif parameter.kind is ParameterKind.SECONDS:
             fitted = _fit_seconds(parameter, value, settings.actions.max_timeout_s)
         elif parameter.kind is ParameterKind.EFFECT:
-            named = (one for one in settings.bridge.effects if one.casefold() == value.strip().casefold())
+            named = (
+                one for one in settings.bridge.effects if one.casefold() == value.strip().casefold()
+            )
             fitted = next(((one, False) for one in named), None)
         else:
             fitted = _fit_text(action, parameter, value, settings.reply)
@@ -195,7 +277,9 @@ def check(action: Action, given: Mapping[str, str], settings: Settings) -> Check
 def _fit_seconds(parameter: Parameter, value: str, most_seconds: int) -> tuple[str, bool] | None:
     """The value as it is used, and whether it was reduced; None if it does not fit."""
     number = _NUMBER.fullmatch(value.strip())
-    seconds = int(number[1]) * (60 if (number[2] or "s").lower().startswith("m") else 1) if number else -1
+    seconds = (
+        int(number[1]) * (60 if (number[2] or "s").lower().startswith("m") else 1) if number else -1
+    )
     if seconds < parameter.least:
         return None
     # the settings' limit is for what runs without a person; longer ones always ask one
@@ -203,10 +287,14 @@ def _fit_seconds(parameter: Parameter, value: str, most_seconds: int) -> tuple[s
     return str(min(seconds, most)), seconds > most
 
 
-def _fit_text(action: Action, parameter: Parameter, value: str, reply: ReplySettings) -> tuple[str, bool] | None:
+def _fit_text(
+    action: Action, parameter: Parameter, value: str, reply: ReplySettings
+) -> tuple[str, bool] | None:
     """Likewise. `reply`: apply the filters of replies, for texts that are sent to chat."""
     # twice, because what is cut from the middle may leave a command at the beginning
-    said = line = without_command(clean(without_machine_text(defang(without_command(clean(value))))))
+    said = line = without_command(
+        clean(without_machine_text(defang(without_command(clean(value)))))
+    )
     if parameter.kind is ParameterKind.TEXT and parameter.name != action.typed:
         bare = said if reply.allow_links else without_addresses(said)
         line = without_command(without_machine_text(without_phrases(bare, reply.blocklist)))

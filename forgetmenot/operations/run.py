@@ -10,7 +10,13 @@ from collections.abc import Mapping
 from forgetmenot.domain import Asker, OperationResult, Permission, Role, Surface, Target
 from forgetmenot.errors import InputError, SettingsError
 from forgetmenot.memory.proposals import FactRefused
-from forgetmenot.operations.types import Operation, OperationContext, Parameter, ParameterKind, Request
+from forgetmenot.operations.types import (
+    Operation,
+    OperationContext,
+    Parameter,
+    ParameterKind,
+    Request,
+)
 from forgetmenot.store import viewers
 from forgetmenot.store.database import Database
 from forgetmenot.text.mentions import is_login, login_of, provisional
@@ -29,7 +35,9 @@ class Refused(Exception):
         self.result = OperationResult(ok=False, code=code, data=data, target=target)
 
 
-async def run(context: OperationContext, name: str, params: Mapping[str, object], asker: Asker) -> OperationResult:
+async def run(
+    context: OperationContext, name: str, params: Mapping[str, object], asker: Asker
+) -> OperationResult:
     """Run one operation for an asker. Raises StoreError."""
     operation = context.table.get(name)
     if operation is None or operation.service is None or not may_ask(operation, asker):
@@ -83,11 +91,17 @@ def _fit(parameter: Parameter, value: object) -> object:
     text = str(value)
     if parameter.kind is ParameterKind.NUMBER:
         number = _NUMBER.match(text)
-        return min(int(number[1]), parameter.most) if number and int(number[1]) >= parameter.least else None
+        return (
+            min(int(number[1]), parameter.most)
+            if number and int(number[1]) >= parameter.least
+            else None
+        )
     return text
 
 
-async def _target(db: Database, operation: Operation, values: Mapping[str, object], asker: Asker) -> Target:
+async def _target(
+    db: Database, operation: Operation, values: Mapping[str, object], asker: Asker
+) -> Target:
     parameter = next((one for one in operation.params if one.kind is ParameterKind.VIEWER), None)
     name = str(values.get(parameter.name, "")) if parameter is not None else ""
     if asker.surface is Surface.CHAT:
@@ -122,13 +136,17 @@ async def _known(db: Database, parameter: Parameter, name: str, asker: Asker) ->
     if viewer_id is None and parameter.unseen:
         login = login_of(name)
         unseen = provisional(login)
-        if (login and is_login(login) and not login.isdecimal()) or await viewers.find(db, unseen) is not None:
+        if (login and is_login(login) and not login.isdecimal()) or await viewers.find(
+            db, unseen
+        ) is not None:
             return Target(unseen, login)
     if viewer_id is None:
         raise Refused("unknown_viewer", name=name)
     shown = await viewers.names(db, [viewer_id])
     return Target(
-        viewer_id, shown.get(viewer_id, name), own=asker.surface is Surface.MODEL and viewer_id == asker.viewer_id
+        viewer_id,
+        shown.get(viewer_id, name),
+        own=asker.surface is Surface.MODEL and viewer_id == asker.viewer_id,
     )
 
 

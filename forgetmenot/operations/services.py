@@ -17,7 +17,13 @@ from forgetmenot.memory.arrivals import card
 from forgetmenot.memory.erasure import ErasureReport
 from forgetmenot.memory.recall import missed as what_was_missed
 from forgetmenot.operations.run import Refused, may_ask
-from forgetmenot.operations.types import ApprovalQueue, Operation, OperationContext, Request, Service
+from forgetmenot.operations.types import (
+    ApprovalQueue,
+    Operation,
+    OperationContext,
+    Request,
+    Service,
+)
 from forgetmenot.operations.wording import described
 from forgetmenot.settings.schema import Settings
 from forgetmenot.store import action_logs, bot_messages, channel_state, personal_data, viewers
@@ -32,7 +38,9 @@ def _allowed(context: OperationContext, request: Request) -> list[Operation]:
 
 async def show_commands(context: OperationContext, request: Request) -> OperationResult:
     """The commands that the asker may type, without this one."""
-    words = dict.fromkeys(f"!{_word(one)}" for one in _allowed(context, request) if one.name != "commands")
+    words = dict.fromkeys(
+        f"!{_word(one)}" for one in _allowed(context, request) if one.name != "commands"
+    )
     return OperationResult(ok=True, code="commands", data={"commands": list(words)})
 
 
@@ -44,7 +52,9 @@ async def show_help(context: OperationContext, request: Request) -> OperationRes
     if not word:
         return OperationResult(ok=True, code="help")
     fitting = [one for one in allowed if word in {one.name, _word(one)}]
-    fitting = fitting or [one for one in allowed if any(form.split()[0] == f"!{word}" for form in one.chat)]
+    fitting = fitting or [
+        one for one in allowed if any(form.split()[0] == f"!{word}" for form in one.chat)
+    ]
     if not fitting:
         code = "help_unknown" if request.asker.moderates else "not_allowed"
         return OperationResult(ok=False, code=code, data={"command": f"!{word}"})
@@ -81,7 +91,8 @@ async def _number_of(context: OperationContext, request: Request) -> int:
     names = await viewers.names(context.db, [row.target_id for row in rows if row.target_id])
     language = in_language(context.settings().bot.language)
     lines = [
-        f"#{row.id} {described(row.name, row.params, names.get(row.target_id or '', ''), language)}" for row in rows
+        f"#{row.id} {described(row.name, row.params, names.get(row.target_id or '', ''), language)}"
+        for row in rows
     ]
     raise Refused("which_action" if lines else "nothing_waits", actions=lines)
 
@@ -108,7 +119,9 @@ async def rate(context: OperationContext, request: Request, *, good: bool) -> Op
     if number := request.number("id"):
         reply = await bot_messages.get(context.db, number)
     else:
-        reply = next(iter(await bot_messages.said_lately(context.db, 1, since, commands=False)), None)
+        reply = next(
+            iter(await bot_messages.said_lately(context.db, 1, since, commands=False)), None
+        )
     if reply is None:
         return OperationResult(ok=False, code="no_reply")
     async with context.db.write() as tx:
@@ -119,7 +132,9 @@ async def rate(context: OperationContext, request: Request, *, good: bool) -> Op
 async def why(context: OperationContext, request: Request) -> OperationResult:
     """Explain the last reply, or one reply, in one line."""
     number = request.number("id")
-    one = await (bot_messages.get(context.db, number) if number else bot_messages.latest(context.db))
+    one = await (
+        bot_messages.get(context.db, number) if number else bot_messages.latest(context.db)
+    )
     if one is None:
         return OperationResult(ok=False, code="no_reply")
     return OperationResult(ok=True, code="why", data={"line": await context.explain_reply(one.id)})
@@ -138,7 +153,9 @@ async def who(context: OperationContext, request: Request) -> OperationResult:
         return OperationResult(ok=True, code="memory_empty", target=target)
     ask = in_language(context.settings().bot.language)("page.arrivals.over", text=found.lately)
     text = " · ".join(part for part in (found.who, ask if found.over else found.lately) if part)
-    return OperationResult(ok=True, code="who", data={"n": found.streams, "text": text}, target=target)
+    return OperationResult(
+        ok=True, code="who", data={"n": found.streams, "text": text}, target=target
+    )
 
 
 async def missed(context: OperationContext, request: Request) -> OperationResult:
@@ -177,7 +194,11 @@ class Switches(Struct, frozen=True):
 
 def switches_of(state: Mapping[str, str]) -> Switches:
     """The switches in the channel's state."""
-    return Switches(state.get("paused") == "1", int(state.get("quiet_until") or 0), state.get("safe_mode") == "1")
+    return Switches(
+        state.get("paused") == "1",
+        int(state.get("quiet_until") or 0),
+        state.get("safe_mode") == "1",
+    )
 
 
 async def read_switches(db: Database) -> Switches:
@@ -259,7 +280,9 @@ async def erase(context: OperationContext, request: Request) -> OperationResult:
         if not context.eraser.is_begun(viewer_id):
             return OperationResult(ok=True, code="erasing", target=who)
         found = await context.eraser.report_of(viewer_id, LONGEST_ERASURE_S)
-        if found is None or not found.wiped:  # somebody else's comes first, or another program reads the file
+        if (
+            found is None or not found.wiped
+        ):  # somebody else's comes first, or another program reads the file
             return OperationResult(ok=True, code="erasing", target=who)
         return OperationResult(ok=True, code="erased", data=_figures(found), target=who)
     await context.flush()
@@ -267,7 +290,9 @@ async def erase(context: OperationContext, request: Request) -> OperationResult:
         return OperationResult(ok=False, code="memory_empty", target=who)
     if not request.flag("confirm"):
         typed = "" if who.own else f"{who.name} "
-        return OperationResult(ok=False, code="erase_unconfirmed", data={"typed": typed}, target=who)
+        return OperationResult(
+            ok=False, code="erase_unconfirmed", data={"typed": typed}, target=who
+        )
     report = await context.eraser.erase(viewer_id)
     return OperationResult(ok=True, code="erased", data=_figures(report), target=who)
 
@@ -288,7 +313,9 @@ async def opt_out(context: OperationContext, request: Request) -> OperationResul
     viewer_id = _person(request)
     await context.rights.opt_out(viewer_id)
     await context.refresh()
-    return OperationResult(ok=True, code="opted_out", data={"viewer": viewer_id}, target=request.target)
+    return OperationResult(
+        ok=True, code="opted_out", data={"viewer": viewer_id}, target=request.target
+    )
 
 
 async def opt_in(context: OperationContext, request: Request) -> OperationResult:

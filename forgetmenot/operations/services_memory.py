@@ -9,7 +9,16 @@ import re
 from msgspec.structs import replace
 
 from forgetmenot.clock import MINUTE
-from forgetmenot.domain import Asker, Note, NoteStatus, OperationResult, Scope, SourceKind, Surface, Target
+from forgetmenot.domain import (
+    Asker,
+    Note,
+    NoteStatus,
+    OperationResult,
+    Scope,
+    SourceKind,
+    Surface,
+    Target,
+)
 from forgetmenot.languages import reason
 from forgetmenot.memory import edits, rights
 from forgetmenot.memory.arrivals import by_weight
@@ -24,12 +33,16 @@ from forgetmenot.text.chat_commands import Amendment, amendment, first_word, oth
 from forgetmenot.text.mentions import defang, mention, show
 from forgetmenot.text.words import words
 
-_PERMANENTLY = re.compile(r"\s*\b(?:permanently|forever|for good|endgültig|für immer)\s*[.!]*\Z", re.IGNORECASE)
+_PERMANENTLY = re.compile(
+    r"\s*\b(?:permanently|forever|for good|endgültig|für immer)\s*[.!]*\Z", re.IGNORECASE
+)
 # What means the note that the bot just used.
 _THAT = re.compile(r"(?:that|it|this|das|es|dies)(?: (?:one|note))?|die notiz", re.IGNORECASE)
 _NUMBER = re.compile(r"(?:(?:note|number|no|nr|notiz|nummer)\.? ?)?#?(\d{1,15})", re.IGNORECASE)
 # "this about bob" says nothing that could be kept.
-_SAYS_NOTHING = re.compile(r"(?:(?:this|that|it) (?:about|of|from)|about|of) @?\w+[.!]*", re.IGNORECASE)
+_SAYS_NOTHING = re.compile(
+    r"(?:(?:this|that|it) (?:about|of|from)|about|of) @?\w+[.!]*", re.IGNORECASE
+)
 # How old the reply may be that a correction without a number is about.
 LATELY = 5 * MINUTE
 OWN_WORD = edits.TellerTrust(SourceKind.SELF_CLAIM, most=10)
@@ -127,7 +140,9 @@ async def _refuse_not_stored(context: OperationContext, request: Request) -> Non
         raise Refused("not_stored")
 
 
-async def _subject_and_fact(context: OperationContext, request: Request, typed: str) -> tuple[Target, str]:
+async def _subject_and_fact(
+    context: OperationContext, request: Request, typed: str
+) -> tuple[Target, str]:
     """The subject of a typed text and the fact; a moderator's text about no known viewer is about the channel."""
     asker = request.asker
     if _SAYS_NOTHING.fullmatch(typed):
@@ -146,13 +161,19 @@ async def _subject_and_fact(context: OperationContext, request: Request, typed: 
         raise Refused("about_yourself" if fact is None else "not_yours")
     if name.casefold() == "the":
         name, rest = first_word(rest)
-    about = await _named(context, asker, name, must_be=typed.startswith("@") or rest.startswith(":"))
+    about = await _named(
+        context, asker, name, must_be=typed.startswith("@") or rest.startswith(":")
+    )
     if about is None:
         return Target(), typed
-    return about, others_fact(rest) if about.id is not None or rest.lstrip().startswith(":") else typed
+    return about, others_fact(rest) if about.id is not None or rest.lstrip().startswith(
+        ":"
+    ) else typed
 
 
-async def _named(context: OperationContext, asker: Asker, name: str, *, must_be: bool) -> Target | None:
+async def _named(
+    context: OperationContext, asker: Asker, name: str, *, must_be: bool
+) -> Target | None:
     """Who goes by a name; None if nobody does. Raises Refused where it `must_be` somebody's."""
     try:
         return await resolve_target(context.db, asker, name or "?")
@@ -174,18 +195,28 @@ async def _keep(
         defang(fact),
         by=asker.viewer_id,
         at=context.clock.now(),
-        scope=Scope.VIEWER if about.id is not None else Scope.RUNNING_BIT if joke else Scope.CHANNEL,
+        scope=Scope.VIEWER
+        if about.id is not None
+        else Scope.RUNNING_BIT
+        if joke
+        else Scope.CHANNEL,
         privacy=context.settings().privacy,
         word=trust._replace(source=SourceKind.OBSERVED) if joke and by_model else trust,
         line=asker.line_id,
     )
-    return OperationResult(ok=True, code="remembered", data=await _quoted(context, request, note), target=about)
+    return OperationResult(
+        ok=True, code="remembered", data=await _quoted(context, request, note), target=about
+    )
 
 
 async def forget(context: OperationContext, request: Request) -> OperationResult:
     """Remove the one note that the words, the number or "that" mean; permanently where its subject asks for that."""
     typed, asker = request.text("what"), request.asker
-    about, what = await _about(context, asker, typed) if asker.surface is Surface.CHAT else (request.target, typed)
+    about, what = (
+        await _about(context, asker, typed)
+        if asker.surface is Surface.CHAT
+        else (request.target, typed)
+    )
     typed = what.rstrip(" .!?")
     what = _PERMANENTLY.sub("", typed)
     permanently = what != typed
@@ -196,7 +227,11 @@ async def forget(context: OperationContext, request: Request) -> OperationResult
         found = await _find(context, request, about, what, past=permanently)
         if not found:
             number = what.strip().removeprefix("#")
-            raise Refused("no_note", id=number) if number.isdecimal() else Refused("nothing_found", about)
+            raise (
+                Refused("no_note", id=number)
+                if number.isdecimal()
+                else Refused("nothing_found", about)
+            )
     note = await _only(context, request, found, "!forget {}")
     own = note.subject_id is not None and note.subject_id == asker.viewer_id
     if not own or not permanently:
@@ -206,7 +241,9 @@ async def forget(context: OperationContext, request: Request) -> OperationResult
     return OperationResult(ok=True, code="forgotten", data=data)
 
 
-async def _only(context: OperationContext, request: Request, found: list[Note], command: str) -> Note:
+async def _only(
+    context: OperationContext, request: Request, found: list[Note], command: str
+) -> Note:
     """The one note that was found. Raises Refused: it lists several, or says that none is meant.
 
     `command`: how one of several is meant, with its number in the place of `{}`.
@@ -215,14 +252,27 @@ async def _only(context: OperationContext, request: Request, found: list[Note], 
         raise Refused("which_none")
     if len(found) > 1:
         several = [await _quoted(context, request, note) for note in found]
-        raise Refused("which_note", request.target, command=command.replace("{}", str(found[0].id), 1), notes=several)
+        raise Refused(
+            "which_note",
+            request.target,
+            command=command.replace("{}", str(found[0].id), 1),
+            notes=several,
+        )
     return found[0]
 
 
 async def _just_used(context: OperationContext, request: Request) -> list[Note]:
     """The notes that the bot's last reply to the asker used, a moderator: to anybody, as far as they are theirs."""
-    used = [await notes.get(context.db, one) for reply in await _last_reply(context, request) for one in reply.used]
-    return [note for note in used if note is not None and note.status in LIVE and _may_change(request.asker, note)]
+    used = [
+        await notes.get(context.db, one)
+        for reply in await _last_reply(context, request)
+        for one in reply.used
+    ]
+    return [
+        note
+        for note in used
+        if note is not None and note.status in LIVE and _may_change(request.asker, note)
+    ]
 
 
 async def _last_reply(context: OperationContext, request: Request) -> list[bot_messages.BotMessage]:
@@ -242,7 +292,11 @@ async def _just_removed(context: OperationContext, request: Request) -> list[Not
 
 def _by(asker: Asker) -> str:
     """The cause of a removal by the asker, as a note's history has it."""
-    return reason("removed_by", name=mention(asker.viewer_id)) if asker.viewer_id else reason("by_hand")
+    return (
+        reason("removed_by", name=mention(asker.viewer_id))
+        if asker.viewer_id
+        else reason("by_hand")
+    )
 
 
 def _may_change(asker: Asker, note: Note | None) -> bool:
@@ -297,7 +351,9 @@ async def edit(context: OperationContext, request: Request) -> OperationResult:
         if found is None or not _may_change(asker, found):
             raise Refused("no_note", id=number)  # whether it is another's is not for them to know
         return await _edited(context, request, asker, found, amendment(typed))
-    about, rest = await _about(context, asker, typed) if typed.startswith("@") else (own_target(asker), typed)
+    about, rest = (
+        await _about(context, asker, typed) if typed.startswith("@") else (own_target(asker), typed)
+    )
     change = amendment(rest)
     fitting = await _to_edit(context, request, about, change)
     if not fitting and len(words(change.right)) < 2:
@@ -305,18 +361,31 @@ async def edit(context: OperationContext, request: Request) -> OperationResult:
     if not fitting and not change.it:
         return await _added(context, request, about, rest)
     return await _edited(
-        context, request, asker, await _only(context, request, fitting, "!edit {} " + change.right), change
+        context,
+        request,
+        asker,
+        await _only(context, request, fitting, "!edit {} " + change.right),
+        change,
     )
 
 
-async def _to_edit(context: OperationContext, request: Request, about: Target, change: Amendment) -> list[Note]:
+async def _to_edit(
+    context: OperationContext, request: Request, about: Target, change: Amendment
+) -> list[Note]:
     if change.it:
         meant = await _just_removed(context, request) or await _just_used(context, request)
         if len(meant) < 2:
             return meant
-        fitting = [note for note in meant if change.wrong and set(words(change.wrong)) <= set(words(note.fact))]
+        fitting = [
+            note
+            for note in meant
+            if change.wrong and set(words(change.wrong)) <= set(words(note.fact))
+        ]
         return fitting or meant
-    now_so, known = own_fact(change.right) or change.right, await notes.of_subject(context.db, about.id, LIVE)
+    now_so, known = (
+        own_fact(change.right) or change.right,
+        await notes.of_subject(context.db, about.id, LIVE),
+    )
     same_slot = [note for note in known if relate(note.fact, now_so) is Relation.CONFLICT]
     return same_slot or await _find(context, request, about, f"{change.right} {change.wrong}")
 
@@ -344,10 +413,14 @@ async def _edited(
             line=asker.line_id,
         )
     was = await _quoted(context, request, old)
-    return OperationResult(ok=True, code="edited", data={**await _quoted(context, request, note), "was": was["fact"]})
+    return OperationResult(
+        ok=True, code="edited", data={**await _quoted(context, request, note), "was": was["fact"]}
+    )
 
 
-async def _added(context: OperationContext, request: Request, about: Target, fact: str) -> OperationResult:
+async def _added(
+    context: OperationContext, request: Request, about: Target, fact: str
+) -> OperationResult:
     if about.own and not request.asker.moderates:
         fact = own_fact(fact) or fact
     elif about.own:
@@ -367,8 +440,12 @@ async def retract(context: OperationContext, request: Request) -> OperationResul
     return await _retract(context, request, request.number("id"))
 
 
-async def _retract(context: OperationContext, request: Request, note_id: int, *, own: bool = False) -> OperationResult:
-    note = await edits.retract(context.db, note_id, at=context.clock.now(), cause=_by(request.asker))
+async def _retract(
+    context: OperationContext, request: Request, note_id: int, *, own: bool = False
+) -> OperationResult:
+    note = await edits.retract(
+        context.db, note_id, at=context.clock.now(), cause=_by(request.asker)
+    )
     data = await _quoted(context, request, note)
     return OperationResult(ok=True, code="retracted_own" if own else "retracted", data=data)
 
@@ -384,7 +461,9 @@ async def restore(context: OperationContext, request: Request) -> OperationResul
         note = await notes.get(context.db, number)
         if note is None or not _may_change(asker, note):
             raise Refused("no_note", id=number)
-        if note.status is NoteStatus.RETRACTED and (await notes.changes(context.db, number))[-1].cause != _by(asker):
+        if note.status is NoteStatus.RETRACTED and (await notes.changes(context.db, number))[
+            -1
+        ].cause != _by(asker):
             raise Refused("not_yours")
     note = await edits.undo(context.db, number, at=context.clock.now())
     return OperationResult(ok=True, code="restored", data=await _quoted(context, request, note))
@@ -399,9 +478,13 @@ async def never_mention(context: OperationContext, request: Request) -> Operatio
     about, in_chat = request.target, request.asker.surface is Surface.CHAT
     if in_chat:
         about, what = await _suppressed_of(context, request, what)
-        what = f"#{what}" if what.isdecimal() else what  # a note's number, as behind the other commands
+        what = (
+            f"#{what}" if what.isdecimal() else what
+        )  # a note's number, as behind the other commands
     text = await edits.with_mentions(context.db, defang(what))
-    listed = rights.same_entry(await notes.suppressions(context.db), about.id, text) if in_chat else None
+    listed = (
+        rights.same_entry(await notes.suppressions(context.db), about.id, text) if in_chat else None
+    )
     if listed is not None:
         await rights.unsuppress(context.db, listed.id)
         return OperationResult(ok=True, code="may_mention", data={"id": listed.id})
@@ -410,7 +493,9 @@ async def never_mention(context: OperationContext, request: Request) -> Operatio
     return OperationResult(ok=True, code="suppressed", data={"id": row_id}, target=about)
 
 
-async def _suppressed_of(context: OperationContext, request: Request, typed: str) -> tuple[Target, str]:
+async def _suppressed_of(
+    context: OperationContext, request: Request, typed: str
+) -> tuple[Target, str]:
     asker = request.asker
     name, what = first_word(typed)
     named = typed.startswith("@") or name.casefold() in CHANNEL_WORDS

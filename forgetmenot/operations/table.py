@@ -108,7 +108,9 @@ def _table(people: Iterable[Operation]) -> Mapping[str, Operation]:
     """People's operations, then the actions that only the model proposes; an operation of both is one entry."""
     by_name = {one.name: replace(one, action=catalogue.find(one.name)) for one in people}
     for action in catalogue.ACTIONS:
-        by_name.setdefault(action.name, Operation(action.name, _MODEL, params=action.params, action=action))
+        by_name.setdefault(
+            action.name, Operation(action.name, _MODEL, params=action.params, action=action)
+        )
     return by_name
 
 
@@ -126,5 +128,12 @@ def commands() -> list[tuple[str, str, str, Permission]]:
 
 def buttons(language: Language = ENGLISH) -> dict[str, dict[str, str]]:
     """The dock's buttons by operation: label and description."""
-    names = [name for name, one in OPERATIONS.items() if Surface.DOCK in one.who and f"label.{name}" in language]
-    return {name: {"label": language(f"label.{name}"), "does": language(f"does.{name}")} for name in names}
+    names = [
+        name
+        for name, one in OPERATIONS.items()
+        if Surface.DOCK in one.who and f"label.{name}" in language
+    ]
+    return {
+        name: {"label": language(f"label.{name}"), "does": language(f"does.{name}")}
+        for name in names
+    }

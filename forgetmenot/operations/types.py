@@ -102,7 +102,9 @@ class Action(Struct, frozen=True):
     needs_live: bool = False
     harms: bool = False  # its target must not be immune
     consent: bool = False  # its target must have asked for it
-    channel_wide: bool = False  # it concerns everybody: only moderators may ask for it, in so many words
+    channel_wide: bool = (
+        False  # it concerns everybody: only moderators may ask for it, in so many words
+    )
     self_only: bool = False  # a viewer may ask for it about themselves, a moderator about anybody
     mode: str = ""  # the room's mode that it switches on
     asks: str = ""  # the words (a pattern) with which somebody asks for it about themselves, or for everybody
@@ -166,7 +168,9 @@ class OperationContext(Struct):
     rights: "Rights"
     approvals: ApprovalQueue | None = None
     flush: Callable[[], Awaitable[object]] = _nothing  # makes lines that were just heard readable
-    refresh: Callable[[], Awaitable[object]] = _nothing  # the prompt's prefix and recall's cache read memory again
+    refresh: Callable[[], Awaitable[object]] = (
+        _nothing  # the prompt's prefix and recall's cache read memory again
+    )
     explain_reply: Callable[[int], Awaitable[str]] = _no_reply
 
 
@@ -183,11 +187,15 @@ class Operation(Struct, frozen=True):
 
     name: str
     who: Mapping[Surface, Permission]
-    service: Service | None = None  # None: only the model proposes it, and operations/executor carries it out
+    service: Service | None = (
+        None  # None: only the model proposes it, and operations/executor carries it out
+    )
     params: tuple[Parameter, ...] = ()
     chat: tuple[str, ...] = ()
     examples: tuple[str, ...] = ()
-    waits: bool = False  # a right: it is kept until the memory can be written, and flushes by itself
+    waits: bool = (
+        False  # a right: it is kept until the memory can be written, and flushes by itself
+    )
     edits_memory: bool = False  # the next reply must see it when the streamer asks for it
     action: Action | None = None  # how the policy treats it when the model proposes it
 

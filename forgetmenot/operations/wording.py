@@ -51,16 +51,30 @@ def harmless(if_refused: str, language: Language = ENGLISH) -> str:
     return if_refused.strip() or language("action.neutral")
 
 
-def described(name: str, params: Mapping[str, str], target: str, language: Language = ENGLISH) -> str:
+def described(
+    name: str, params: Mapping[str, str], target: str, language: Language = ENGLISH
+) -> str:
     """A short description of a proposal: "timeout bob 30 s", "title “Building a shed”"."""
-    line = next((params[key] for key in ("text", "fact", "what", "name", "effect") if params.get(key)), "")
-    label = language(f"action.name.{name}") if f"action.name.{name}" in language else name.replace("_", " ")
-    parts = [label, target, language("span.s", n=params["seconds"]) if params.get("seconds") else ""]
+    line = next(
+        (params[key] for key in ("text", "fact", "what", "name", "effect") if params.get(key)), ""
+    )
+    label = (
+        language(f"action.name.{name}")
+        if f"action.name.{name}" in language
+        else name.replace("_", " ")
+    )
+    parts = [
+        label,
+        target,
+        language("span.s", n=params["seconds"]) if params.get("seconds") else "",
+    ]
     short = line if len(line) <= MOST_QUOTED else f"{line[:MOST_QUOTED]}…"
     return " ".join(part for part in (*parts, f"“{short}”" if short else "") if part)
 
 
-def done_line(name: str, params: Mapping[str, str], target: str, language: Language = ENGLISH) -> str:
+def done_line(
+    name: str, params: Mapping[str, str], target: str, language: Language = ENGLISH
+) -> str:
     """The sentence for a finished action. What was forgotten is not said once more."""
     params = {} if name == "forget" else params
     return language("action.done", action=described(name, params, target, language))
@@ -80,7 +94,9 @@ def sentence(result: OperationResult, language: Language = ENGLISH) -> str:
         return chat_line(result, language)
     name = result.target.name if result.target is not None else ""
     unfinished = "" if result.data.get("wiped", True) else language("result.unfinished")
-    return language(key, **{"name": name, "unfinished": unfinished, **_in_words(result.data, language)})
+    return language(
+        key, **{"name": name, "unfinished": unfinished, **_in_words(result.data, language)}
+    )
 
 
 def _refused(surface: str, result: OperationResult, language: Language) -> str:
@@ -120,12 +136,18 @@ def _quoted(note_id: object, fact: object) -> str:
 def _memory(result: OperationResult, language: Language) -> str:
     """As many facts as fit, and the number of the others."""
     data = result.data
-    notes, suppressed, most = _rows(data["notes"]), _rows(data["suppressed"]), int(str(data["max_chars"]))
+    notes, suppressed, most = (
+        _rows(data["notes"]),
+        _rows(data["suppressed"]),
+        int(str(data["max_chars"])),
+    )
     facts = []
     for note_id, fact, hearsay, age in notes:
         marks = [language("chat.memory_hearsay")] if hearsay else []
         marks += [language.span(age, "ago")] if age >= OLD else []
-        facts.append(f"{_quoted(note_id, fact)} ({', '.join(marks)})" if marks else _quoted(note_id, fact))
+        facts.append(
+            f"{_quoted(note_id, fact)} ({', '.join(marks)})" if marks else _quoted(note_id, fact)
+        )
     facts += [language("chat.memory_hidden", note=f"#{note_id}") for note_id in suppressed]
     start = language("chat.memory", **_people(result, language))
     text, shown = start + facts[0][: most - len(start) - _KEPT_FREE], 1
@@ -148,9 +170,15 @@ def _help_command(result: OperationResult, language: Language) -> str:
     for form, name, *examples in given:
         does = f": {language(f'does.{name}')}" if f"does.{name}" in language else ""
         example = "".join(
-            language("chat.help_example", line=line) for line in examples if len(given) == 1 and line != form
+            language("chat.help_example", line=line)
+            for line in examples
+            if len(given) == 1 and line != form
         )
-        named = re.sub(r"(?<=[<\[])\w+(?=[>\]])", lambda found: str(language.value("parameter", found[0])), form)
+        named = re.sub(
+            r"(?<=[<\[])\w+(?=[>\]])",
+            lambda found: str(language.value("parameter", found[0])),
+            form,
+        )
         forms.append(f"{named}{does}{example}")
     return language("chat.help_command", forms=" · ".join(forms))
 
@@ -169,7 +197,11 @@ _SPECIAL: dict[str, Callable[[OperationResult, Language], str]] = {
     "status": lambda result, _: str(result.data["status"]),
     "input": lambda result, _: str(result.data["sentence"]),
     "which_note": _which_note,
-    "which_action": lambda result, say: say("chat.which_action", list=", ".join(_rows(result.data["actions"]))),
-    "commands": lambda result, say: say("chat.commands", commands=" ".join(_rows(result.data["commands"]))),
+    "which_action": lambda result, say: say(
+        "chat.which_action", list=", ".join(_rows(result.data["actions"]))
+    ),
+    "commands": lambda result, say: say(
+        "chat.commands", commands=" ".join(_rows(result.data["commands"]))
+    ),
     "help_command": _help_command,
 }

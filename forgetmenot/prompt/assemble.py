@@ -108,7 +108,9 @@ TOP_CHANNEL_NOTES = 3
 VIEWER_MEMORY_TOKENS = 700
 LOOKED_UP_LEAD = "What you found when you looked it up:"
 SPOKEN_TOKENS = 150
-SPOKEN_LEAD = "The streamer said aloud just now (speech recognition: names and words may be misheard):"
+SPOKEN_LEAD = (
+    "The streamer said aloud just now (speech recognition: names and words may be misheard):"
+)
 # The bot's own last replies in a prompt, so that it does not repeat itself.
 BOT_REPLIES = 5
 SHORTEST_OWN_BYTES = (rows.OWN_BYTES, 120, 60, 30)
@@ -117,7 +119,9 @@ SHORTEST_MESSAGE_BYTES = 90
 
 def compose_prefix(material: PrefixMaterial, settings: Settings) -> Prefix:
     """The part that stays the same, within its share of the budget; the oldest episodes are the first to go."""
-    head = plain_section(INSTRUCTIONS, instructions(settings, material.channel, material.actions) + "\n")
+    head = plain_section(
+        INSTRUCTIONS, instructions(settings, material.channel, material.actions) + "\n"
+    )
     room = int(settings.prompt.budget_tokens * PREFIX_SHARE) - head.tokens
     blocks = _prefix_blocks(material)
     kept: list[Section] = []
@@ -132,8 +136,14 @@ def _prefix_blocks(material: PrefixMaterial) -> list[Block]:
     names = material.names
     notes = [rows.channel_note_row(note, names) for note in material.channel_notes[:CHANNEL_NOTES]]
     channel = {"title": material.title, "category": material.category}
-    about = [f"{key}: {rows.one_line(value, names, 300)}" for key, value in channel.items() if value.strip()]
-    digest = rows.one_line(show(material.digest, names)[: rows.DIGEST_CHARS], names, 3 * rows.DIGEST_CHARS)
+    about = [
+        f"{key}: {rows.one_line(value, names, 300)}"
+        for key, value in channel.items()
+        if value.strip()
+    ]
+    digest = rows.one_line(
+        show(material.digest, names)[: rows.DIGEST_CHARS], names, 3 * rows.DIGEST_CHARS
+    )
     past = tuple(rows.past_row(past, names) for past in material.episodes)
     return [
         Block("channel", tuple(Row(text) for text in about)),
@@ -175,7 +185,10 @@ def _prompt(draft: PromptDraft, first: list[Section]) -> Prompt:
     tail = [*first, *draft.sections.values()]
     shown = [section for section in tail if section.text or section.dropped]
     # popped from the end, so the last one is the first of them in the prompt
-    gone = [replace(s, text="", tokens=0, rows=(), dropped=max(1, len(s.rows) + s.dropped)) for s in draft.dropped]
+    gone = [
+        replace(s, text="", tokens=0, rows=(), dropped=max(1, len(s.rows) + s.dropped))
+        for s in draft.dropped
+    ]
     every = (*draft.prefix, *reversed(gone), *shown)
     return Prompt(
         prefix="".join(section.text for section in draft.prefix),
@@ -223,13 +236,21 @@ def _without_hidden(material: TailMaterial) -> TailMaterial:
 
 def _now(material: TailMaterial) -> Section:
     minutes = (material.now - material.live_since) // 60_000 if material.live_since else -1
-    live = f"; the stream has been live for {minutes // 60} h {minutes % 60} min" if minutes >= 0 else ""
+    live = (
+        f"; the stream has been live for {minutes // 60} h {minutes % 60} min"
+        if minutes >= 0
+        else ""
+    )
     text = f"Today is {rows.moment(material.now):%A, %Y-%m-%d, %H:%M} UTC{live}.\n\n"
     return plain_section("now", text)
 
 
 def _speaker(material: TailMaterial) -> Section:
-    line = Block("speaker", (Row(rows.speaker_line(material.speaker, material.streams)),)).text().rstrip("\n")
+    line = (
+        Block("speaker", (Row(rows.speaker_line(material.speaker, material.streams)),))
+        .text()
+        .rstrip("\n")
+    )
     text = f"{line}\n{posture(material.speaker.role, material.standing)}"
     if not (material.notes or material.brief.strip()):
         text += "\nYou remember nothing about them: do not pretend otherwise."
@@ -244,26 +265,40 @@ def _blocks(material: TailMaterial) -> list[Block]:
     brief = Block("brief", (Row(about, made_of),) if about else ())
     # a brief is made of the same notes: both together have the tokens that one viewer's memory may take
     left = cap - (brief.section().tokens if brief.rows else 0)
-    known = [rows.note_row(found, names, now, left_at=material.left_at) for found in material.notes[:SPEAKER_NOTES]]
+    known = [
+        rows.note_row(found, names, now, left_at=material.left_at)
+        for found in material.notes[:SPEAKER_NOTES]
+    ]
     chat = tuple(rows.chat_row(line, names) for line in material.chat)
     spoken = tuple(rows.chat_row(line, names) for line in material.spoken)
     said = tuple(
         Row(rows.one_line(line.text, names, rows.LINE_BYTES), (("replies", line.id),))
         for line in material.bot_replies[-BOT_REPLIES:]
     )
-    done = tuple(Row(rows.one_line(done.text, names, 200), (("actions", done.id),)) for done in material.actions_done)
+    done = tuple(
+        Row(rows.one_line(done.text, names, 200), (("actions", done.id),))
+        for done in material.actions_done
+    )
     looked_up = tuple(rows.note_row(found, names, now, who) for who, found in material.looked_up)
     past = tuple(rows.past_row(one, names, now) for one in material.looked_up_past)
     return [
         brief,
         Block("lore", tuple(known), "What you know about them:").within(left),
         _others(material, cap),
-        Block("channel_notes_asked", tuple(rows.channel_note_row(found.note, names) for found in material.channel)),
+        Block(
+            "channel_notes_asked",
+            tuple(rows.channel_note_row(found.note, names) for found in material.channel),
+        ),
         Block("past_episode", tuple(rows.past_row(p, names, now) for p in material.past_episodes)),
         Block("spoken", spoken, SPOKEN_LEAD, newest_last=True).within(SPOKEN_TOKENS),
         _own_block(material),
         Block("chat", chat, "The channel lately:", newest_last=True),
-        Block("bot_replies", said, "Your own last lines; do not reuse their openers or phrases:", newest_last=True),
+        Block(
+            "bot_replies",
+            said,
+            "Your own last lines; do not reuse their openers or phrases:",
+            newest_last=True,
+        ),
         Block("actions_done", done, "What you really did lately:", newest_last=True),
         Block("looked_up", looked_up, LOOKED_UP_LEAD if looked_up or past else "").within(cap),
         Block("looked_up_past", past),
@@ -288,7 +323,12 @@ def _own_block(material: TailMaterial, max_bytes: int = rows.OWN_BYTES) -> Block
 
 
 def _message_block(material: TailMaterial, max_bytes: int) -> Block:
-    earlier = (rows.chat_row(line, material.names, min(rows.LINE_BYTES, max_bytes)) for line in material.before[-2:])
+    earlier = (
+        rows.chat_row(line, material.names, min(rows.LINE_BYTES, max_bytes))
+        for line in material.before[-2:]
+    )
     answered = "which you answer" + (f" in {material.language}" if material.language else "")
     lead = f"{rows.name_of(material.speaker)}'s message, {answered}:"
-    return Block("message", (*earlier, rows.chat_row(material.message, material.names, max_bytes)), lead)
+    return Block(
+        "message", (*earlier, rows.chat_row(material.message, material.names, max_bytes)), lead
+    )

@@ -90,7 +90,9 @@ def _form(actions: Sequence[str]) -> str:
     acting = next((example for name, example in _ACTING.items() if name in names), "")
     correct = _CORRECT if "correct" in names else ""
     fields = (
-        _ACTION.format(actions=_listed(actions), correct=correct) + _NOTES + _SAY.format(done=", as if it was done")
+        _ACTION.format(actions=_listed(actions), correct=correct)
+        + _NOTES
+        + _SAY.format(done=", as if it was done")
     )
     return f"{fields}{_IF_REFUSED}Examples\n{_ANSWERING}{acting}".rstrip() + "\n"
 
@@ -120,9 +122,14 @@ def check_floor(settings: Settings, channel: str = "", actions: Sequence[str] = 
     budget = settings.prompt
     for name in ("", *settings.personas):
         voiced = structs.replace(settings, bot=structs.replace(settings.bot, speaks_as=name))
-        needed, table = estimate(instructions(voiced, channel, actions)), f"[personas.{name}]" if name else "[bot]"
+        needed, table = (
+            estimate(instructions(voiced, channel, actions)),
+            f"[personas.{name}]" if name else "[bot]",
+        )
         if needed > INSTRUCTIONS_TOKENS:
-            raise SettingsError(reason("persona_long", table=table, n=(needed - INSTRUCTIONS_TOKENS) * 3))
+            raise SettingsError(
+                reason("persona_long", table=table, n=(needed - INSTRUCTIONS_TOKENS) * 3)
+            )
         least = max(needed + TAIL_FLOOR_TOKENS, int(needed / PREFIX_SHARE) + 1)
         if least > budget.budget_tokens:
             raise SettingsError(

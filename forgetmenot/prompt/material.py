@@ -56,7 +56,9 @@ class PrefixMaterial(Struct, frozen=True):
     actions: tuple[str, ...] = ()
     channel_notes: tuple[Note, ...] = ()
     digest: str = ""
-    episodes: tuple[Past, ...] = ()  # oldest first: the last stream's recap and last episode, then this stream's newest
+    episodes: tuple[
+        Past, ...
+    ] = ()  # oldest first: the last stream's recap and last episode, then this stream's newest
     names: Mapping[str, str] = field(default_factory=dict)
 
 
@@ -92,7 +94,9 @@ class TailMaterial(Struct, frozen=True):
     brief_notes: tuple[int, ...] = ()
     notes: tuple[Recalled, ...] = ()
     others: tuple[PersonMentioned, ...] = ()
-    channel: tuple[Recalled, ...] = ()  # notes about the channel that fit the message and stand in no prefix
+    channel: tuple[
+        Recalled, ...
+    ] = ()  # notes about the channel that fit the message and stand in no prefix
     past_episodes: tuple[Past, ...] = ()
     own_lines: tuple[PromptLine, ...] = ()
     thread: tuple[PromptLine, ...] = ()

@@ -11,7 +11,18 @@ from functools import lru_cache
 from msgspec import Struct
 from msgspec.structs import replace
 
-from forgetmenot.domain import Note, NoteStatus, PromptLine, Recalled, Role, RowId, Scope, Section, SourceKind, Viewer
+from forgetmenot.domain import (
+    Note,
+    NoteStatus,
+    PromptLine,
+    Recalled,
+    Role,
+    RowId,
+    Scope,
+    Section,
+    SourceKind,
+    Viewer,
+)
 from forgetmenot.prompt.material import Past, clip, estimate
 from forgetmenot.text.clean import clean
 from forgetmenot.text.dates import just_over, plan_over
@@ -26,7 +37,9 @@ FACT_BYTES = 400
 DIGEST_CHARS = 500
 _DAY = 86_400_000
 _LATELY = {0: ", earlier this stream", 1: ", the last stream"}
-_COUNT = dict(enumerate(["two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"], 2))
+_COUNT = dict(
+    enumerate(["two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"], 2)
+)
 
 Names = Mapping[str, str]
 
@@ -72,7 +85,10 @@ class Block(Struct, frozen=True):
         """The block as it stands in the prompt, with the empty line after it; nothing if it has no row."""
         if not self.rows:
             return ""
-        body = fence(self.name.removesuffix("_more").removesuffix("_asked"), "\n".join(row.text for row in self.rows))
+        body = fence(
+            self.name.removesuffix("_more").removesuffix("_asked"),
+            "\n".join(row.text for row in self.rows),
+        )
         return f"{self.lead}\n{body}\n\n" if self.lead else f"{body}\n\n"
 
     def section(self) -> Section:
@@ -107,10 +123,14 @@ def chat_row(line: PromptLine, names: Names, max_bytes: int = LINE_BYTES) -> Row
     of, who = ("replies", "you") if line.viewer_id is None else ("events", SOMEBODY)
     if (name := names.get(line.viewer_id or "")) is not None:
         who = _as_shown(name)
-    return Row(f"{who}: {one_line(line.text, names, max_bytes)}", ((of, line.id),) if line.id else ())
+    return Row(
+        f"{who}: {one_line(line.text, names, max_bytes)}", ((of, line.id),) if line.id else ()
+    )
 
 
-def note_row(recalled: Recalled, names: Names, now: int, about: str = "", left_at: int | None = None) -> Row:
+def note_row(
+    recalled: Recalled, names: Names, now: int, about: str = "", left_at: int | None = None
+) -> Row:
     """`[id:12; said by them; tags: drinks; 2026-11-18, 2 days ago] likes tea`, with whom it is about, if given.
 
     A note that was said on several days has the first and the last. What is over is told with its month. `left_at`: of
@@ -122,13 +142,17 @@ def note_row(recalled: Recalled, names: Names, now: int, about: str = "", left_a
         facts.append("tags: " + ", ".join(clip(clean(topic), 40) for topic in note.topics[:3]))
     again = "again " if date(note.first_said_at) != date(note.last_confirmed_at) else ""
     facts.append(f"{date(note.first_said_at)}, {again}{ago(now - note.last_confirmed_at)}")
-    if left_at is not None and just_over(plan_over(note.fact, note.first_said_at, note.expires_at), left_at, now):
+    if left_at is not None and just_over(
+        plan_over(note.fact, note.first_said_at, note.expires_at), left_at, now
+    ):
         facts.append("its day has passed: ask how it went")
     subject = f"{about}: " if about else ""
     over = note.status is NoteStatus.PAST or note.is_over(now)
     when = f"in {moment(note.last_confirmed_at):%B %Y}: " if over else ""
     known = "; ".join([f"id:{note.id}", *facts])
-    return Row(f"{subject}[{known}] {when}{one_line(note.fact, names, FACT_BYTES)}", (("notes", note.id),))
+    return Row(
+        f"{subject}[{known}] {when}{one_line(note.fact, names, FACT_BYTES)}", (("notes", note.id),)
+    )
 
 
 def channel_note_row(note: Note, names: Names) -> Row:
@@ -136,7 +160,9 @@ def channel_note_row(note: Note, names: Names) -> Row:
     kind = ["running bit"] if note.scope is Scope.RUNNING_BIT else []
     hearsay = [_WHOSE_WORD[note.source_kind]] if note.source_kind is SourceKind.REPORTED else []
     first, last = date(note.first_said_at), date(note.last_confirmed_at)
-    known = "; ".join([f"id:{note.id}", *kind, *hearsay, first if first == last else f"{first}, again {last}"])
+    known = "; ".join(
+        [f"id:{note.id}", *kind, *hearsay, first if first == last else f"{first}, again {last}"]
+    )
     return Row(f"[{known}] {one_line(note.fact, names, FACT_BYTES)}", (("notes", note.id),))
 
 

@@ -19,7 +19,15 @@ from forgetmenot.domain import Attendance, ChatEvent, Prompt, PromptLine, Recall
 from forgetmenot.logs import log
 from forgetmenot.memory.people import REGULAR_WITHIN, role_of, standing_of
 from forgetmenot.memory.ranking import Query
-from forgetmenot.memory.recall import CHANNEL, NotesSnapshot, Recall, fitting, newest, spoken_of, without_hidden
+from forgetmenot.memory.recall import (
+    CHANNEL,
+    NotesSnapshot,
+    Recall,
+    fitting,
+    newest,
+    spoken_of,
+    without_hidden,
+)
 from forgetmenot.memory.rights import SuppressionFilter, load_filter
 from forgetmenot.operations import facts
 from forgetmenot.prompt.assemble import BOT_REPLIES, assemble, compose_prefix
@@ -100,11 +108,15 @@ class ContextGatherer(Struct, frozen=True):
         What is asked of them, and how the notes of each stand whose are wanted, comes along.
         """
         seen = await self.recall.look(at, [trigger.event.user_id])
-        moment = _Moment(trigger, settings, self.clock.now(), await channel_state.read_all(at), seen, prefix)
+        moment = _Moment(
+            trigger, settings, self.clock.now(), await channel_state.read_all(at), seen, prefix
+        )
         material = await self._conversation(at, await self._speaker(at, moment), moment)
         if seen.suppression_filter:
             material = self._quiet(material, seen.suppression_filter)
-        lately = [one.text for one in material.own_lines if trigger.event.at - one.at <= SAME_TOPIC_WITHIN]
+        lately = [
+            one.text for one in material.own_lines if trigger.event.at - one.at <= SAME_TOPIC_WITHIN
+        ]
         query = self.recall.query(
             trigger.question,
             before=" ".join(dict.fromkeys([*(line.text for line in material.before), *lately])),
@@ -115,19 +127,26 @@ class ContextGatherer(Struct, frozen=True):
         about = [other.viewer.id for other in others]
         past = await self._past(at, query, about, moment)
         material = replace(material, others=others, past_episodes=past)
-        texts = [*(one.text for one in past), *(done.text for done in material.actions_done), material.brief]
+        texts = [
+            *(one.text for one in past),
+            *(done.text for done in material.actions_done),
+            material.brief,
+        ]
         people = {line.viewer_id for line in material.said if line.viewer_id} | {*about}
         people |= {who for text in texts for who in ids_in(text)}
         names, hidden = await viewers.shown_and_hidden(at, sorted(people))
         snapshots = {
-            who: seen._replace(prints=(await notes.fingerprint(at, who or None),)) for who in (*about, CHANNEL)
+            who: seen._replace(prints=(await notes.fingerprint(at, who or None),))
+            for who in (*about, CHANNEL)
         }
         snapshots[material.speaker.id] = seen
         return replace(material, names=names, hidden=hidden), moment, query, snapshots
 
     async def standing(self, event: ChatEvent, settings: Settings) -> Standing:
         """How well the speaker of a line is known."""
-        return standing_of(await self._came(self.db, event.user_id), settings.people, self.clock.now())
+        return standing_of(
+            await self._came(self.db, event.user_id), settings.people, self.clock.now()
+        )
 
     async def _came(self, at: Source, viewer_id: str) -> Attendance:
         lately = self.clock.now() - REGULAR_WITHIN
@@ -147,32 +166,48 @@ class ContextGatherer(Struct, frozen=True):
             speaker=speaker,
             brief="" if speaker.opted_out else moment.seen.suppression_filter.without(brief),
             brief_notes=() if speaker.opted_out else made_of,
-            message=PromptLine(0, event.id, event.user_id, event.text or event.system_text, event.at),
+            message=PromptLine(
+                0, event.id, event.user_id, event.text or event.system_text, event.at
+            ),
             standing=standing_of(came, moment.settings.people, moment.now),
             streams=came.streams,
             left_at=came.before_at or 0,
             live_since=int(began) if moment.channel.get("live") == "1" and began.isdigit() else 0,
         )
 
-    async def _conversation(self, at: Source, material: TailMaterial, moment: _Moment) -> TailMaterial:
+    async def _conversation(
+        self, at: Source, material: TailMaterial, moment: _Moment
+    ) -> TailMaterial:
         event, until = moment.event, moment.event.at
         since = moment.now - CHAT_REACHES_BACK
-        own = await events.lines(at, of=event.user_id, since=since, until=until, limit=OWN_LINES + 2)
+        own = await events.lines(
+            at, of=event.user_id, since=since, until=until, limit=OWN_LINES + 2
+        )
         chat = await events.lines(at, since=since, until=until, limit=2 * CHAT_LINES + 1)
         heard: list[PromptLine] = []
         if moment.settings.hearing.on:
             heard = await events.lines(
-                at, spoken=True, since=moment.now - SPOKEN_REACHES_BACK, until=until, limit=SPOKEN_LINES
+                at,
+                spoken=True,
+                since=moment.now - SPOKEN_REACHES_BACK,
+                until=until,
+                limit=SPOKEN_LINES,
             )
         current = next((line for line in own if line.event_id == event.id), material.message)
         earlier = [line for line in own if line.event_id != event.id]
-        thread = await bot_messages.said_lately(at, THREAD_LINES, moment.now - THREAD_REACHES_BACK, event.user_id)
+        thread = await bot_messages.said_lately(
+            at, THREAD_LINES, moment.now - THREAD_REACHES_BACK, event.user_id
+        )
         before: list[PromptLine] = []
-        if moment.trigger.kind is TriggerKind.BARE:  # it continues the line before, if that was not to the bot as well
+        if (
+            moment.trigger.kind is TriggerKind.BARE
+        ):  # it continues the line before, if that was not to the bot as well
             lately = [line for line in earlier if line.at >= event.at - SAME_TOPIC_WITHIN]
             taken = await bot_messages.triggered_reply(at, [line.event_id for line in lately])
             before = [line for line in lately if line.event_id not in taken][-1:]
-        replies = await bot_messages.said_lately(at, BOT_REPLIES + THREAD_LINES, moment.now - REPLIES_REACH_BACK)
+        replies = await bot_messages.said_lately(
+            at, BOT_REPLIES + THREAD_LINES, moment.now - REPLIES_REACH_BACK
+        )
         return replace(
             material,
             message=current,
@@ -182,17 +217,25 @@ class ContextGatherer(Struct, frozen=True):
             chat=tuple(chat),
             thread=tuple(_own_line(line) for line in thread),
             bot_replies=tuple(_own_line(line) for line in replies),
-            actions_done=await facts.lately(at, since=moment.now - RECENT_ACTIONS_WINDOW, limit=RECENT_ACTIONS),
+            actions_done=await facts.lately(
+                at, since=moment.now - RECENT_ACTIONS_WINDOW, limit=RECENT_ACTIONS
+            ),
         )
 
     def _quiet(self, material: TailMaterial, suppression_filter: SuppressionFilter) -> TailMaterial:
         """The conversation without the lines that speak of what is to be left alone."""
         kept = {
-            kind: tuple(line for line in getattr(material, kind) if not self._speaks_of_it(line, suppression_filter))
+            kind: tuple(
+                line
+                for line in getattr(material, kind)
+                if not self._speaks_of_it(line, suppression_filter)
+            )
             for kind in ("own_lines", "spoken", "chat", "thread", "bot_replies")
         }
         everybody = suppression_filter.people
-        done = tuple(one for one in material.actions_done if not suppression_filter.has(one.text, everybody))
+        done = tuple(
+            one for one in material.actions_done if not suppression_filter.has(one.text, everybody)
+        )
         return replace(material, **kept, actions_done=done)
 
     def _speaks_of_it(self, line: PromptLine, suppression_filter: SuppressionFilter) -> bool:
@@ -201,14 +244,20 @@ class ContextGatherer(Struct, frozen=True):
             return False
         if line.viewer_id is None:
             return True
-        named = self.recall.active_viewers.names.named_in(line.text, limit=len(suppression_filter.people))
+        named = self.recall.active_viewers.names.named_in(
+            line.text, limit=len(suppression_filter.people)
+        )
         return suppression_filter.has(line.text, [line.viewer_id, *named])
 
     async def _others(
         self, at: Source, material: TailMaterial, moment: _Moment, bot_id: str
     ) -> tuple[PersonMentioned, ...]:
         """The people who are talked about, without what is known about them."""
-        recent = [one for one in material.own_lines[-1:] if moment.event.at - one.at <= THREAD_REACHES_BACK]
+        recent = [
+            one
+            for one in material.own_lines[-1:]
+            if moment.event.at - one.at <= THREAD_REACHES_BACK
+        ]
 
         def named_in(lines: Iterable[PromptLine]) -> list[str]:
             text = " ".join([*(line.text for line in lines), moment.trigger.question])
@@ -218,27 +267,45 @@ class ContextGatherer(Struct, frozen=True):
         # "and where does she live?" is about the people of the lines before it
         named = named_in(material.before) or named_in([*recent, *material.thread[-1:]])
         people = await viewers.get_many(at, named) if named else {}
-        return tuple(PersonMentioned(people[who], ()) for who in named if who in people and not people[who].opted_out)
+        return tuple(
+            PersonMentioned(people[who], ())
+            for who in named
+            if who in people and not people[who].opted_out
+        )
 
-    async def _past(self, at: Source, query: Query, people: Sequence[str], moment: _Moment) -> tuple[Past, ...]:
+    async def _past(
+        self, at: Source, query: Query, people: Sequence[str], moment: _Moment
+    ) -> tuple[Past, ...]:
         quiet, shown = moment.seen.suppression_filter, _rows(moment.prefix, "episodes")
-        found = await spoken_of(at, self.recall.episodes, query, quiet, PAST_EPISODES, people=people, without=shown)
+        found = await spoken_of(
+            at, self.recall.episodes, query, quiet, PAST_EPISODES, people=people, without=shown
+        )
         ids = {episode.stream_id for episode in found if episode.stream_id is not None}
         ago = await streams.ago(at, ids) if ids else {}
         return tuple(
-            Past(past.id, past.ended_at, past.summary, streams_ago=ago.get(past.stream_id or 0)) for past in found
+            Past(past.id, past.ended_at, past.summary, streams_ago=ago.get(past.stream_id or 0))
+            for past in found
         )
 
     async def _remembered(
-        self, material: TailMaterial, moment: _Moment, query: Query, seen: Mapping[str, NotesSnapshot]
+        self,
+        material: TailMaterial,
+        moment: _Moment,
+        query: Query,
+        seen: Mapping[str, NotesSnapshot],
     ) -> TailMaterial:
         async def about(who: Viewer, most: int) -> Sequence[Recalled]:
             if who.opted_out:
                 return ()
             return await self.recall.about([who.id], query, most, seen=seen[who.id])
 
-        others = [replace(other, notes=tuple(await about(other.viewer, NOTES_PER_OTHER))) for other in material.others]
-        channel = await self.recall.about([CHANNEL], query, seen=seen[CHANNEL]) if query.telling else ()
+        others = [
+            replace(other, notes=tuple(await about(other.viewer, NOTES_PER_OTHER)))
+            for other in material.others
+        ]
+        channel = (
+            await self.recall.about([CHANNEL], query, seen=seen[CHANNEL]) if query.telling else ()
+        )
         people = [material.speaker.id, *(other.viewer.id for other in material.others)]
         return replace(
             material,
@@ -248,7 +315,9 @@ class ContextGatherer(Struct, frozen=True):
             left_alone=moment.seen.suppression_filter.about(people),
         )
 
-    async def second_look(self, made: "Composed", words: str, shown_notes: Collection[int]) -> TailMaterial | None:
+    async def second_look(
+        self, made: "Composed", words: str, shown_notes: Collection[int]
+    ) -> TailMaterial | None:
         """The material with what other words find of people, channel and past; None if they find nothing.
 
         What stands in the prompt already (`shown_notes`) is left out. Raises StoreError.
@@ -257,7 +326,9 @@ class ContextGatherer(Struct, frozen=True):
         if not query.telling:
             return None
         people = [material.speaker, *(other.viewer for other in material.others)]
-        subjects = {one.id: name_of(one) for one in people if not one.opted_out} | {CHANNEL: "channel"}
+        subjects = {one.id: name_of(one) for one in people if not one.opted_out} | {
+            CHANNEL: "channel"
+        }
         found: list[tuple[str, Recalled]] = []
         for subject, name in subjects.items():
             notes_of = await self.recall.about([subject], query, LOOKED_UP + len(shown_notes))
@@ -268,19 +339,31 @@ class ContextGatherer(Struct, frozen=True):
         ids = [one for one in subjects if one != CHANNEL]
         # the index of episodes is the reader's thread's alone
         past = await self.db.together(
-            lambda at: spoken_of(at, self.recall.episodes, query, quiet, LOOKED_UP_PAST, people=ids, without=before)
+            lambda at: spoken_of(
+                at, self.recall.episodes, query, quiet, LOOKED_UP_PAST, people=ids, without=before
+            )
         )
         if not (found or past):
             return None
         looked_up = tuple(Past(one.id, one.ended_at, one.summary) for one in past)
-        return await self._named(replace(material, looked_up=tuple(found), looked_up_past=looked_up))
+        return await self._named(
+            replace(material, looked_up=tuple(found), looked_up_past=looked_up)
+        )
 
     async def _named(self, material: TailMaterial) -> TailMaterial:
         """With the names of the people in the notes too, whoever of them is in nothing else."""
-        recalled = (*material.notes, *material.channel, *(one for other in material.others for one in other.notes))
+        recalled = (
+            *material.notes,
+            *material.channel,
+            *(one for other in material.others for one in other.notes),
+        )
         texts = [one.note.fact for one in (*recalled, *(found for _, found in material.looked_up))]
         texts += [past.text for past in material.looked_up_past]
-        ids = {who for text in texts for who in ids_in(text)} - material.names.keys() - material.hidden
+        ids = (
+            {who for text in texts for who in ids_in(text)}
+            - material.names.keys()
+            - material.hidden
+        )
         if not ids:
             return material
         names, hidden = await viewers.shown_and_hidden(self.db, sorted(ids))
@@ -326,18 +409,30 @@ class PrefixKeeper(Struct):
         changed = self._prefix is None or self._prefix.text != prefix.text
         self._prefix = prefix
         if changed:
-            log.info("prefix composed", tokens=sum(s.tokens for s in prefix.sections), sha=prefix.sha256[:12])
+            log.info(
+                "prefix composed",
+                tokens=sum(s.tokens for s in prefix.sections),
+                sha=prefix.sha256[:12],
+            )
         return prefix
 
     async def _material(self, settings: Settings) -> PrefixMaterial:
         channel = await channel_state.read_all(self.db)
-        title, category, quiet = channel.get("title", ""), channel.get("category", ""), await load_filter(self.db)
+        title, category, quiet = (
+            channel.get("title", ""),
+            channel.get("category", ""),
+            await load_filter(self.db),
+        )
         digest = await without_hidden(self.db, quiet.without(channel.get("digest", "")))
         query = self.recall.query("", category=category, title=title)
         held = tuple(found.note for found in await self.recall.about([CHANNEL], query))
         found = await newest(self.db, quiet)
         before = found.last_stream
-        past = [Past(before.stream_id or 0, before.ended_at, found.recap, is_recap=True)] if before else []
+        past = (
+            [Past(before.stream_id or 0, before.ended_at, found.recap, is_recap=True)]
+            if before
+            else []
+        )
         shown = [*([before] if before else []), *found.this_stream]
         past += [Past(episode.id, episode.ended_at, episode.summary) for episode in shown]
         past = [one for one in past if one.text]
@@ -349,7 +444,9 @@ class PrefixKeeper(Struct):
             channel_notes=held,
             digest=digest,
             episodes=tuple(past),
-            names=await viewers.named_in(self.db, [*(n.fact for n in held), *(one.text for one in past), digest]),
+            names=await viewers.named_in(
+                self.db, [*(n.fact for n in held), *(one.text for one in past), digest]
+            ),
         )
 
 
@@ -363,7 +460,12 @@ class Composed(NamedTuple):
 
 
 async def compose(
-    keeper: PrefixKeeper, gatherer: ContextGatherer, trigger: Trigger, settings: Settings, *, bot_id: str
+    keeper: PrefixKeeper,
+    gatherer: ContextGatherer,
+    trigger: Trigger,
+    settings: Settings,
+    *,
+    bot_id: str,
 ) -> Composed:
     """The prompt for one line under one snapshot of the settings. Reads only. Raises StoreError."""
     prefix, revision = await keeper.current(), keeper.revision

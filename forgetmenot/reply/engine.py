@@ -28,7 +28,14 @@ from forgetmenot.logs import log
 from forgetmenot.memory.people import role_of
 from forgetmenot.operations.services import read_switches
 from forgetmenot.reply.outbox import Outgoing
-from forgetmenot.reply.triggers import Conversations, Trigger, TriggerKind, is_ignored, trigger_of, wait_ms
+from forgetmenot.reply.triggers import (
+    Conversations,
+    Trigger,
+    TriggerKind,
+    is_ignored,
+    trigger_of,
+    wait_ms,
+)
 from forgetmenot.reply.writer import PendingReply, ReplyWriter
 from forgetmenot.settings.schema import Mode, Settings
 from forgetmenot.store import bot_messages, personal_data
@@ -168,7 +175,9 @@ class ReplyEngine:
                 await turn.acquire()
             try:
                 why_not = await self._reason_to_pass(job)
-                return await (self._end(job, ReplyStatus.SILENT, why_not) if why_not else self._reply(job))
+                return await (
+                    self._end(job, ReplyStatus.SILENT, why_not) if why_not else self._reply(job)
+                )
             finally:
                 turn.release()
         finally:
@@ -193,7 +202,11 @@ class ReplyEngine:
             return reason("newer_line")
         most, since = settings.limits.replies_per_viewer_hour, self._clock.now() - HOUR
         moderates = role_of(job.event.badges) in {Role.MODERATOR, Role.BROADCASTER}
-        if most and not moderates and await bot_messages.answers_to(self._db, job.event.user_id, since) >= most:
+        if (
+            most
+            and not moderates
+            and await bot_messages.answers_to(self._db, job.event.user_id, since) >= most
+        ):
             return reason("hour_limit", n=most)
         # asked before the model is: its words could not be sent, and would be paid for
         return self._outbox.refusal_reason(job.deadline, others=self._thinking)
@@ -239,7 +252,9 @@ class ReplyEngine:
         finally:
             self._thinking -= 1
         if words.reason or not words.text:
-            return await self._end(job, ReplyStatus.SILENT, words.reason or reason("nothing_to_say"))
+            return await self._end(
+                job, ReplyStatus.SILENT, words.reason or reason("nothing_to_say")
+            )
         if job.settings.bot.mode is Mode.SHADOW:
             return await self._end(job, ReplyStatus.SHADOW, "", words.text)
         message = Outgoing(
@@ -253,15 +268,21 @@ class ReplyEngine:
         sent = await self._outbox.send(message)
         # an unknown fate counts as an answer, so that nobody gets two
         if sent.status in {ReplyStatus.SENT, ReplyStatus.UNKNOWN}:
-            self.conversation_tracker.answered(job.event.user_id, self._clock.now(), direct=job.trigger.direct)
+            self.conversation_tracker.answered(
+                job.event.user_id, self._clock.now(), direct=job.trigger.direct
+            )
             self._answered.append(job)
             if not job.trigger.direct:
                 self._spoke_up = self._clock.now()
         return Reply(job.reply_id, sent.status, words.text, sent.detail)
 
-    async def _end(self, job: PendingReply, status: ReplyStatus, detail: str, text: str = "") -> Reply:
+    async def _end(
+        self, job: PendingReply, status: ReplyStatus, detail: str, text: str = ""
+    ) -> Reply:
         async with self._db.write() as tx:
-            await bot_messages.settle(tx, job.reply_id, status, detail, text=text if job.kept else "")
+            await bot_messages.settle(
+                tx, job.reply_id, status, detail, text=text if job.kept else ""
+            )
         log.info("reply not sent", reply=job.reply_id, status=status, trigger=job.trigger.kind)
         return Reply(job.reply_id, status, text, detail)
 
@@ -303,7 +324,9 @@ def _keep(kept: OrderedDict[str, int], key: str, value: int, most: int) -> None:
 
 SPEAKERS_KEPT = 200
 CONVERSATIONS_KEPT = 500
-LINES_BEFORE_A_QUESTION = 15  # of others; after more, chat has gone on, and a question is for whoever is talked to now
+LINES_BEFORE_A_QUESTION = (
+    15  # of others; after more, chat has gone on, and a question is for whoever is talked to now
+)
 
 
 class ConversationTracker:
@@ -312,13 +335,19 @@ class ConversationTracker:
     def __init__(self) -> None:
         self._answered: OrderedDict[str, int] = OrderedDict()
         self._speakers: OrderedDict[str, int] = OrderedDict()
-        self._near: dict[str, int] = {}  # viewer → how many lines of others may still come before a question
-        self._fresh: set[str] = set()  # those whom nobody spoke after: what another says is as likely for whoever spoke
+        self._near: dict[
+            str, int
+        ] = {}  # viewer → how many lines of others may still come before a question
+        self._fresh: set[str] = (
+            set()
+        )  # those whom nobody spoke after: what another says is as likely for whoever spoke
 
     def heard(self, event: ChatEvent) -> None:
         """Take in that somebody spoke: whoever else the bot talks with has a line less to go on in."""
         self._near = {
-            who: left - (who != event.user_id) for who, left in self._near.items() if left or who == event.user_id
+            who: left - (who != event.user_id)
+            for who, left in self._near.items()
+            if left or who == event.user_id
         }
         self._fresh.clear()
         for name in (event.login.casefold(), event.display_name.casefold()):
@@ -346,4 +375,6 @@ class ConversationTracker:
 
     def conversations(self) -> Conversations:
         """What the triggers look at."""
-        return Conversations({who: self._answered[who] for who in self._near}, self._speakers.keys(), self._fresh)
+        return Conversations(
+            {who: self._answered[who] for who in self._near}, self._speakers.keys(), self._fresh
+        )

@@ -27,7 +27,16 @@ from forgetmenot.reply.triggers import (
 )
 from forgetmenot.settings import prices
 from forgetmenot.settings.schema import Settings
-from forgetmenot.store import action_logs, bot_messages, channel_state, episodes, events, notes, streams, viewers
+from forgetmenot.store import (
+    action_logs,
+    bot_messages,
+    channel_state,
+    episodes,
+    events,
+    notes,
+    streams,
+    viewers,
+)
 from forgetmenot.store.bot_messages import BotMessage
 from forgetmenot.store.database import Database
 from forgetmenot.text.mentions import mention, provisional, show
@@ -59,7 +68,9 @@ async def preview(
     found = await viewers.find(db, name)
     known = (await viewers.get_many(db, [found])).get(found) if found else None
     login = name.casefold()
-    who = (known.id, known.login, known.display_name) if known else (provisional(login), login, name)
+    who = (
+        (known.id, known.login, known.display_name) if known else (provisional(login), login, name)
+    )
     badges = frozenset({known.role.value}) if known else frozenset[str]()
     event = ChatEvent(EVENT_ID, EventKind.MESSAGE, *who, message, clock.now(), badges=badges)
     trigger = trigger_of(event, identity, Conversations({}), settings, event.at)
@@ -74,13 +85,19 @@ GONE = reason("gone")
 
 def notes_in(prompt: Prompt) -> frozenset[int]:
     """The ids of the notes that stand in a prompt, and of those that its brief is made of."""
-    return frozenset(row for section in prompt.sections for of, row in section.rows if of == "notes")
+    return frozenset(
+        row for section in prompt.sections for of, row in section.rows if of == "notes"
+    )
 
 
 def telemetry(made: Composed, settings: Settings) -> dict[str, object]:
     """What the row keeps of a prompt. The order of `rows` is their rank."""
     prompt, material = made.prompt, made.material
-    recalled = (*material.notes, *material.channel, *(found for other in material.others for found in other.notes))
+    recalled = (
+        *material.notes,
+        *material.channel,
+        *(found for other in material.others for found in other.notes),
+    )
     return {
         "sections": [
             {
@@ -104,7 +121,12 @@ def telemetry(made: Composed, settings: Settings) -> dict[str, object]:
 def usage(prompt: Prompt, answer: ModelAnswer) -> dict[str, int | None]:
     """What the row keeps of the bill."""
     used = answer.usage
-    billed = {"billed": used.input, "cached": used.cached, "output": used.output, "thoughts": used.thoughts}
+    billed = {
+        "billed": used.input,
+        "cached": used.cached,
+        "output": used.output,
+        "thoughts": used.thoughts,
+    }
     return {"estimated": prompt.estimated_tokens, **billed}
 
 
@@ -153,19 +175,30 @@ async def explain(db: Database, reply_id: int) -> ReplyExplanation:
         show(asked, await viewers.named_in(db, [asked])),
         await _sections(db, reply),
         tuple(
-            joined(reason("decided", action=done.name, reason=done.reason, status=done.status), done.detail)
+            joined(
+                reason("decided", action=done.name, reason=done.reason, status=done.status),
+                done.detail,
+            )
             for done in await action_logs.of_reply(db, reply_id)
         ),
     )
 
 
-def as_json(trail: ReplyExplanation, settings: Settings, say: Language = ENGLISH) -> dict[str, object]:
+def as_json(
+    trail: ReplyExplanation, settings: Settings, say: Language = ENGLISH
+) -> dict[str, object]:
     """The trail as the dock and the command line show it; times in ms, `cost` in words."""
     reply, prompt = trail.reply, trail.reply.prompt
     kept = "id at trigger mode status text detail twitch_id model latency_ms usage filters used outcome"
-    billed, cached, output, thoughts = (reply.usage.get(name) for name in ("billed", "cached", "output", "thoughts"))
+    billed, cached, output, thoughts = (
+        reply.usage.get(name) for name in ("billed", "cached", "output", "thoughts")
+    )
     # where the provider did not say how many there were, nothing is known of what it cost
-    used = {} if billed is None else {reply.model: prices.Used(billed, cached or 0, (output or 0) + (thoughts or 0))}
+    used = (
+        {}
+        if billed is None
+        else {reply.model: prices.Used(billed, cached or 0, (output or 0) + (thoughts or 0))}
+    )
     return {
         **{name: getattr(reply, name) for name in kept.split()},
         "who": trail.who,
@@ -190,7 +223,12 @@ async def _sections(db: Database, reply: BotMessage) -> tuple[ExplainedSection, 
         return ExplainedRow(row, text, scores.get(str(row)) if kind == "notes" else None, kind)
 
     return tuple(
-        ExplainedSection(one["name"], one["tokens"], one["dropped"], tuple(explained(*row) for row in one["rows"]))
+        ExplainedSection(
+            one["name"],
+            one["tokens"],
+            one["dropped"],
+            tuple(explained(*row) for row in one["rows"]),
+        )
         for one in sections
     )
 
@@ -201,7 +239,10 @@ async def _texts(db: Database, rows: Sequence[RowId]) -> dict[RowId, str]:
     def ids(kind: str) -> list[int]:
         return [row for of, row in rows if of == kind]
 
-    texts = {("episodes", row): summary for row, summary in (await episodes.summaries(db, ids("episodes"))).items()}
+    texts = {
+        ("episodes", row): summary
+        for row, summary in (await episodes.summaries(db, ids("episodes"))).items()
+    }
     told = await streams.get_many(db, ids("streams"))
     texts |= {("streams", row): stream.recap for row, stream in told.items() if stream.recap}
     for seq, line in (await events.lines_by_seq(db, ids("events"))).items():
@@ -221,7 +262,10 @@ async def _texts(db: Database, rows: Sequence[RowId]) -> dict[RowId, str]:
 def one_line(trail: ReplyExplanation, say: Language = ENGLISH) -> str:
     """For chat: why it said that, in one line. Notes by their numbers: what they say is not for everybody."""
     reply = trail.reply
-    key, used = f"why.{reply.trigger.replace('-', '_')}", ", ".join(f"#{note}" for note in reply.used[:4])
+    key, used = (
+        f"why.{reply.trigger.replace('-', '_')}",
+        ", ".join(f"#{note}" for note in reply.used[:4]),
+    )
     parts = [
         say(key if key in say else "why.mention", who=say.reason(trail.who)),
         say("why.used", list=used, n=len(reply.used)) if used else say("why.used_none"),
@@ -229,4 +273,6 @@ def one_line(trail: ReplyExplanation, say: Language = ENGLISH) -> str:
         say(f"page.status.{reply.status}"),
         say.reason(reply.detail),
     ]
-    return say("why.line", id=reply.id, parts="; ".join(part.rstrip(".") for part in parts if part))[:450]
+    return say(
+        "why.line", id=reply.id, parts="; ".join(part.rstrip(".") for part in parts if part)
+    )[:450]

@@ -73,7 +73,9 @@ class Sent(Struct, frozen=True):
 
 class _Waiting(Struct, eq=False):
     message: Outgoing
-    done: asyncio.Future[Sent] = field(default_factory=lambda: asyncio.get_running_loop().create_future())
+    done: asyncio.Future[Sent] = field(
+        default_factory=lambda: asyncio.get_running_loop().create_future()
+    )
 
 
 class Outbox:
@@ -131,7 +133,9 @@ class Outbox:
         # counted from here on: the row is being written, and the message will want a place
         self._coming += 1
         try:
-            hidden = viewer_id != EVERYBODY and await personal_data.leaves_nothing(self._db, viewer_id)
+            hidden = viewer_id != EVERYBODY and await personal_data.leaves_nothing(
+                self._db, viewer_id
+            )
             async with self._db.write() as tx:
                 reply_id = await bot_messages.begin(
                     tx,
@@ -155,7 +159,15 @@ class Outbox:
 
         kept = not hidden and not quoting
         return await self.send(
-            Outgoing(reply_id, text, deadline, reply_to, numbered=True, kept=kept, reason_to_drop=forgotten)
+            Outgoing(
+                reply_id,
+                text,
+                deadline,
+                reply_to,
+                numbered=True,
+                kept=kept,
+                reason_to_drop=forgotten,
+            )
         )
 
     async def say_without_row(self, text: str, reply_to: str | None) -> None:
@@ -259,7 +271,9 @@ class Outbox:
         try:
             why = self._reason_to_drop(message, now)
             await (self._drop(waiting, why) if why else self._deliver(waiting))
-        except StoreError as error:  # without its row a message could be sent twice: so it is not sent at all
+        except (
+            StoreError
+        ) as error:  # without its row a message could be sent twice: so it is not sent at all
             log.error("message not sent", reply=message.reply_id, error=type(error).__name__)
             _finish(waiting, Sent(ReplyStatus.DROPPED, str(error)))
         finally:
@@ -278,7 +292,9 @@ class Outbox:
 
     async def _drop_stale(self) -> None:
         now = self._clock.now()
-        for waiting in [one for one in self._queue if now > one.message.deadline and not one.done.done()]:
+        for waiting in [
+            one for one in self._queue if now > one.message.deadline and not one.done.done()
+        ]:
             await self._drop(waiting, reason("too_late"))
 
     def _reason_to_drop(self, message: Outgoing, now: int) -> str:
@@ -290,7 +306,9 @@ class Outbox:
 
     async def _drop(self, waiting: _Waiting, reason: str) -> None:
         message = waiting.message
-        text = "" if await message.reason_to_drop() else message.to_keep  # it may say again what was cleared
+        text = (
+            "" if await message.reason_to_drop() else message.to_keep
+        )  # it may say again what was cleared
         async with self._db.write() as tx:
             await bot_messages.settle(tx, message.reply_id, ReplyStatus.DROPPED, reason, text=text)
         log.info("message dropped", reply=message.reply_id, reason=reason)
@@ -301,7 +319,9 @@ class Outbox:
         async with self._db.write() as tx:
             # asked where nobody else writes: nothing is forgotten between the question and the words' row
             why = await message.reason_to_drop()
-            mine = not why and await bot_messages.record_sending(tx, message.reply_id, message.to_keep, now)
+            mine = not why and await bot_messages.record_sending(
+                tx, message.reply_id, message.to_keep, now
+            )
         if why:
             await self._drop(waiting, why)
             return
@@ -325,7 +345,9 @@ class Outbox:
         if status is not ReplyStatus.REFUSED:
             self.pace.said(message.text, self._clock.now())
         async with self._db.write() as tx:
-            await bot_messages.settle(tx, message.reply_id, status, outcome.detail, twitch_id=outcome.twitch_id)
+            await bot_messages.settle(
+                tx, message.reply_id, status, outcome.detail, twitch_id=outcome.twitch_id
+            )
         if message.kept and outcome.kind is OutcomeKind.DONE and outcome.twitch_id:
             self._overhear(message.text, outcome.twitch_id)
         log.info("message sent", reply=message.reply_id, status=status, detail=outcome.detail)

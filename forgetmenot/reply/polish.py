@@ -57,8 +57,12 @@ def polish(text: str, context: FilterContext) -> Polished:
                 fired[name] = None
                 text = changed
         if text == before:
-            says_something = any(char.isalnum() or (char >= "\u2190" and char != "…") for char in text)  # or a picture
-            return Polished(text, tuple(fired)) if says_something else Polished("", (*fired, "empty"))
+            says_something = any(
+                char.isalnum() or (char >= "\u2190" and char != "…") for char in text
+            )  # or a picture
+            return (
+                Polished(text, tuple(fired)) if says_something else Polished("", (*fired, "empty"))
+            )
     return Polished("", (*fired, "never the same twice"))
 
 
@@ -74,7 +78,9 @@ def tidy(text: str, settings: Settings) -> str:
     return text if any(char.isalnum() for char in text) else ""
 
 
-_LINE_MARK = re.compile(r"^[^\S\n]*(?:```[\w-]*|#{1,6}\s+|[-*•]\s+|>\s+|\d{1,2}[.)]\s+(?=\S.*\n))", re.MULTILINE)
+_LINE_MARK = re.compile(
+    r"^[^\S\n]*(?:```[\w-]*|#{1,6}\s+|[-*•]\s+|>\s+|\d{1,2}[.)]\s+(?=\S.*\n))", re.MULTILINE
+)
 _MARKDOWN_LINK = re.compile(r"!?\[([^\]\n]{1,200})\]\((?:[^()\s]{1,500})\)")
 _BOLD = re.compile(r"(\*\*|__)(?=\S)([^\n]{1,400}?)(?<=\S)\1")
 _DOUBLE_AT = re.compile(r"[@＠﹫]{2,}")
@@ -96,7 +102,9 @@ def _instructions(text: str, context: FilterContext) -> str:
 @text_cache(16)
 def _runs(text: str) -> frozenset[tuple[str, ...]]:
     spoken = words(text)
-    return frozenset(tuple(spoken[i : i + SHORTEST_QUOTE]) for i in range(len(spoken) - SHORTEST_QUOTE + 1))
+    return frozenset(
+        tuple(spoken[i : i + SHORTEST_QUOTE]) for i in range(len(spoken) - SHORTEST_QUOTE + 1)
+    )
 
 
 def _cut_sentences(text: str, is_cut: Callable[[str], bool]) -> str:
@@ -114,7 +122,9 @@ def _ats(text: str, context: FilterContext) -> str:
     text = _DOUBLE_AT.sub("@", text)
     speaker = {name.casefold() for name in context.speaker_names}
     while leading := _LEADING_AT.match(text):
-        text = text[leading.end() :] if leading[1].casefold() in speaker else text[leading.start(1) :]
+        text = (
+            text[leading.end() :] if leading[1].casefold() in speaker else text[leading.start(1) :]
+        )
     called: set[str] = set()
 
     def once(at: re.Match[str]) -> str:
@@ -179,14 +189,19 @@ def claims_action(text: str, done: Collection[str] = ()) -> bool:
     pattern = _claims(frozenset(done))
     return any(
         pattern.search(sentence) and not _NOT_CLAIMED.search(sentence)
-        for sentence in sentences_of(_MARKUP.sub("", unicodedata.normalize("NFKC", text)).casefold())
+        for sentence in sentences_of(
+            _MARKUP.sub("", unicodedata.normalize("NFKC", text)).casefold()
+        )
     )
 
 
 @lru_cache(maxsize=64)
 def _claims(done: frozenset[str]) -> re.Pattern[str]:
     deed = "|".join(deeds for names, deeds in _CLAIMED.items() if done.isdisjoint(names)) or "(?!)"
-    thing = "|".join(things for names, things in _CLAIMED_THINGS.items() if done.isdisjoint(names)) or "(?!)"
+    thing = (
+        "|".join(things for names, things in _CLAIMED_THINGS.items() if done.isdisjoint(names))
+        or "(?!)"
+    )
     return re.compile(
         rf"\b(?:i(?:['’]ve| have)?|just)(?: just| now| already)? (?:{deed})\b|\bhab(?:e|s|['’]s)?\b.*\b(?:{deed})\b"
         rf"|^\s*@?\w+:? (?:{deed})[.!]*$|^\W*(?:bans|mutes|kicks|deletes) \w+\W*$"
@@ -203,12 +218,18 @@ def _claims(done: frozenset[str]) -> re.Pattern[str]:
 # what removes markup stands first, so that what looks at sentences and words sees bare text; the length comes last,
 # because each other filter makes a text shorter
 CHAIN: tuple[tuple[str, Callable[[str, FilterContext], str]], ...] = (
-    ("machine text", lambda text, _: without_machine_text(text)),  # JSON, calls, tags, the prompt's own marks
+    (
+        "machine text",
+        lambda text, _: without_machine_text(text),
+    ),  # JSON, calls, tags, the prompt's own marks
     ("markdown", _markdown),
     ("lines", lambda text, _: clean(text)),
     ("mention tokens", lambda text, _: show(text, {})),  # ids are not for chat
     ("instructions", _instructions),
-    ("claim", lambda text, context: _cut_sentences(text, lambda one: claims_action(one, context.done))),
+    (
+        "claim",
+        lambda text, context: _cut_sentences(text, lambda one: claims_action(one, context.done)),
+    ),
     ("links", _links),
     ("double @", _ats),
     ("blocklist", lambda text, context: without_phrases(text, context.settings.reply.blocklist)),

@@ -74,7 +74,11 @@ class _Answer(msgspec.Struct):
 def switched_on(settings: ActionSettings, effects: Sequence[str] = ()) -> tuple[Action, ...]:
     """The actions that may be proposed under these settings. `effects`: the names of those that there are."""
     chosen = [one for one in ACTIONS if class_mode(one, settings) != "off"]
-    return tuple(one for one in chosen if effects or not any(p.kind is ParameterKind.EFFECT for p in one.params))
+    return tuple(
+        one
+        for one in chosen
+        if effects or not any(p.kind is ParameterKind.EFFECT for p in one.params)
+    )
 
 
 def offered(settings: ActionSettings, effects: Sequence[str] = ()) -> tuple[str, ...]:
@@ -118,13 +122,20 @@ def reply_schema(
     alike: dict[tuple[tuple[str, str, bool], ...], list[str]] = {}
     for action in could_get:
         shape = tuple(
-            (one.name, "integer" if one.kind is ParameterKind.SECONDS else "string", one.default is None)
+            (
+                one.name,
+                "integer" if one.kind is ParameterKind.SECONDS else "string",
+                one.default is None,
+            )
             for one in action.params
         )
         alike.setdefault(shape, []).append(action.name)
     actions = [
         _object(
-            {"name": {"type": "string", "enum": names}, **{name: {"type": kind} for name, kind, _ in shape}},
+            {
+                "name": {"type": "string", "enum": names},
+                **{name: {"type": kind} for name, kind, _ in shape},
+            },
             {name for name, _, is_needed in shape if not is_needed},
         )
         for shape, names in alike.items()
@@ -146,13 +157,19 @@ def reply_request(
 ) -> ModelRequest:
     """The model call for a reply to this `question` by a speaker of this role."""
     system, data = split(prompt)
-    possible = (CORRECTING if is_small_talk(question) else frozenset()) if asks_nothing(question) else NAMES
+    possible = (
+        (CORRECTING if is_small_talk(question) else frozenset())
+        if asks_nothing(question)
+        else NAMES
+    )
     return ModelRequest(
         Purpose.REPLY,
         system,
         data,
         max_output_tokens=settings.model.reply_output_tokens,
-        schema=reply_schema(settings.actions, role, settings.bridge.effects, possible, may_look_up=may_look_up),
+        schema=reply_schema(
+            settings.actions, role, settings.bridge.effects, possible, may_look_up=may_look_up
+        ),
         plain_system=without_form(system),
         language="de" if is_answered_in_german(question, settings) else settings.bot.language,
     )
@@ -176,7 +193,11 @@ def read_reply(answer: ModelAnswer) -> ModelReply:
     if found is None:
         return _cut_off(answer.text)
     say, proposal = _encodable(found.say), _proposal(found)
-    look_up = _encodable(found.look_up)[:LONGEST_LOOK_UP].strip() if isinstance(found.look_up, str) else ""
+    look_up = (
+        _encodable(found.look_up)[:LONGEST_LOOK_UP].strip()
+        if isinstance(found.look_up, str)
+        else ""
+    )
     problem = "" if say.strip() or proposal else NOTHING_TO_SAY
     return ModelReply(say, proposal, problem, _note_ids(found.notes), look_up)
 
@@ -212,10 +233,16 @@ def _proposal(answer: _Answer) -> Proposal | None:
         return None
     given: dict[str, object] = dict(answer.action)
     name = str(given.pop("name", "")).strip().lower().replace("-", "_")
-    if not _NAME.fullmatch(name) or not all(isinstance(value, str | int | None) for value in given.values()):
+    if not _NAME.fullmatch(name) or not all(
+        isinstance(value, str | int | None) for value in given.values()
+    ):
         return None
     # An empty text stands for a parameter that was left out: strict schemas know no optional ones.
-    params = {_encodable(key): _encodable(str(value)) for key, value in given.items() if value not in {None, ""}}
+    params = {
+        _encodable(key): _encodable(str(value))
+        for key, value in given.items()
+        if value not in {None, ""}
+    }
     return Proposal(name, params, _encodable(answer.if_refused or ""))
 
 

@@ -31,7 +31,8 @@ _GREETED = (
     r"|see (?:you|ya))"
 )
 _TO_EVERYBODY = re.compile(
-    rf"^\W*{_EVERYBODY}\s*[,:!]|,\s*{_EVERYBODY}\W*$|\b{_GREETED}(?: to| so much)?,?\s+{_EVERYBODY}", re.IGNORECASE
+    rf"^\W*{_EVERYBODY}\s*[,:!]|,\s*{_EVERYBODY}\W*$|\b{_GREETED}(?: to| so much)?,?\s+{_EVERYBODY}",
+    re.IGNORECASE,
 )
 _LAUGH = re.compile(
     r"lo+l+|lu+l+w?|lmf?ao+|ro+fl|(?:omega)?lul|kekw?|xd+|a?(?:h[aei]|j[ae]){2,}[hj]?|k{4,}|(?:rs)+|mdr+|ptdr|gg+|w{3,}"
@@ -56,7 +57,14 @@ class TriggerKind(StrEnum):
 # Milliseconds after its last message before it speaks by itself again.
 SPONTANEOUS_GAP = 2_000
 DIRECT = frozenset(
-    {TriggerKind.MENTION, TriggerKind.REPLY, TriggerKind.NAME, TriggerKind.ALIAS, TriggerKind.BARE, TriggerKind.REWARD}
+    {
+        TriggerKind.MENTION,
+        TriggerKind.REPLY,
+        TriggerKind.NAME,
+        TriggerKind.ALIAS,
+        TriggerKind.BARE,
+        TriggerKind.REWARD,
+    }
 )
 
 
@@ -71,7 +79,9 @@ class Identity(Struct, frozen=True):
 
 def identity_of(settings: Settings, user_id: str, login: str) -> Identity:
     """The bot under these settings, with the account it is signed in with (both empty if it only listens)."""
-    return Identity(user_id, login or settings.twitch.bot_login, settings.bot.name, settings.bot.aliases)
+    return Identity(
+        user_id, login or settings.twitch.bot_login, settings.bot.name, settings.bot.aliases
+    )
 
 
 class Trigger(Struct, frozen=True):
@@ -109,7 +119,9 @@ def trigger_of(
 ) -> Trigger | None:
     """The trigger in a line, or None. `returning`: the speaker is back after a long time and has just said hello."""
     question = without_name(event.text, identity)
-    if event.kind is EventKind.REDEMPTION:  # also where it is not answered, so that the points can be given back
+    if (
+        event.kind is EventKind.REDEMPTION
+    ):  # also where it is not answered, so that the points can be given back
         return Trigger(TriggerKind.REWARD, event, question)
     if is_ignored(event, identity, settings) or is_command(event.text):
         return None
@@ -135,7 +147,13 @@ def is_ignored(event: ChatEvent, identity: Identity, settings: Settings) -> bool
     return Exclusion(settings.memory).why(event) is not None
 
 
-def wait_ms(trigger: Trigger, answered_viewer: int | None, spoke_up: int | None, settings: Settings, now: int) -> int:
+def wait_ms(
+    trigger: Trigger,
+    answered_viewer: int | None,
+    spoke_up: int | None,
+    settings: Settings,
+    now: int,
+) -> int:
     """How long the cooldowns say to wait: after its last answer to them, and after it last spoke up by itself."""
     ready = now
     if answered_viewer is not None:
@@ -151,7 +169,9 @@ def without_name(text: str, identity: Identity) -> str:
     for name in _names(identity):
         rest = re.sub(rf"\A\W*{re.escape(name)}\b[\s,:!]*", "", rest, count=1, flags=re.IGNORECASE)
         last = re.search(rf"(?<!\w){re.escape(name)}(?!\w)(?=\W*\Z)", rest, re.IGNORECASE)
-        rest = rest[: last.start()].rstrip(" ,") + rest[last.end() :] if last else rest  # what follows (", ok?!") stays
+        rest = (
+            rest[: last.start()].rstrip(" ,") + rest[last.end() :] if last else rest
+        )  # what follows (", ok?!") stays
     return clean(rest)
 
 
@@ -168,7 +188,9 @@ def _address_kind(event: ChatEvent, identity: Identity) -> TriggerKind | None:
     return None
 
 
-def _continues(event: ChatEvent, identity: Identity, talks: Conversations, settings: Settings, now: int) -> bool:
+def _continues(
+    event: ChatEvent, identity: Identity, talks: Conversations, settings: Settings, now: int
+) -> bool:
     """Whether it goes on with a talk: soon after an answer to the same viewer, and not spoken to somebody else."""
     answered = talks.answered_at.get(event.user_id)
     if answered is None or not 0 <= now - answered <= settings.reply.follow_up_s * 1_000:
@@ -181,7 +203,9 @@ def _continues(event: ChatEvent, identity: Identity, talks: Conversations, setti
     if event.user_id in talks.fresh and len(said) > 1:  # "LUL" is for the channel
         return True
     # a later line in a talk still has to sound like one to the bot: a question, or how people go on
-    return bool(_QUESTION.search(event.text) or _GOING_ON & set(said[:1]) or _SECOND_PERSON & set(said[:3]))
+    return bool(
+        _QUESTION.search(event.text) or _GOING_ON & set(said[:1]) or _SECOND_PERSON & set(said[:3])
+    )
 
 
 def _to_somebody_else(event: ChatEvent, identity: Identity, speakers: Collection[str]) -> bool:
@@ -207,7 +231,9 @@ def _names(identity: Identity) -> tuple[str, ...]:
 
 def _holds(said: list[str], name: list[str]) -> bool:
     """Whether the words of a name stand in a line, in order and side by side."""
-    return bool(name) and any(said[i : i + len(name)] == name for i in range(len(said) - len(name) + 1))
+    return bool(name) and any(
+        said[i : i + len(name)] == name for i in range(len(said) - len(name) + 1)
+    )
 
 
 def _is_no_talk(text: str) -> bool:

@@ -17,7 +17,14 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from forgetmenot.clock import SECOND, Clock
-from forgetmenot.domain import ChatEvent, EventKind, ModelAnswer, ModelRequest, OutcomeKind, Proposal
+from forgetmenot.domain import (
+    ChatEvent,
+    EventKind,
+    ModelAnswer,
+    ModelRequest,
+    OutcomeKind,
+    Proposal,
+)
 from forgetmenot.errors import ModelError
 from forgetmenot.languages import in_language, reason
 from forgetmenot.logs import log
@@ -116,7 +123,9 @@ class ReplyWriter(Struct):
             try:
                 answer = await self.model.generate(draft.request)
             except ModelError as error:
-                log.warning("no answer from the model", reply=job.reply_id, error=type(error).__name__)
+                log.warning(
+                    "no answer from the model", reply=job.reply_id, error=type(error).__name__
+                )
                 return Words("", str(error))
             draft, answer = await self._second_look(draft, answer)
             await self.flush()
@@ -132,9 +141,13 @@ class ReplyWriter(Struct):
 
     async def _draft(self, job: PendingReply) -> _Draft:
         identity = self.identity()
-        made = await compose(self.keeper, self.gatherer, job.trigger, job.settings, bot_id=identity.user_id)
+        made = await compose(
+            self.keeper, self.gatherer, job.trigger, job.settings, bot_id=identity.user_id
+        )
         async with self.db.write() as tx:
-            await bot_messages.record_prompt(tx, job.reply_id, explain.telemetry(made, job.settings))
+            await bot_messages.record_prompt(
+                tx, job.reply_id, explain.telemetry(made, job.settings)
+            )
         question = job.trigger.question
         looks = not is_small_talk(question) and self.model.name != Provider.OFFLINE
         role = made.material.speaker.role
@@ -150,7 +163,9 @@ class ReplyWriter(Struct):
         late = self.clock.now() + 2 * max(answer.latency_ms, SECOND) > job.deadline
         if not words or late or "look_up" not in (draft.request.schema or {}).get("properties", {}):
             return draft, answer
-        material = await self.gatherer.second_look(draft.made, words, explain.notes_in(draft.made.prompt))
+        material = await self.gatherer.second_look(
+            draft.made, words, explain.notes_in(draft.made.prompt)
+        )
         if material is None:
             return draft, answer
         prompt = assemble(draft.made.prefix, material, job.settings)
@@ -166,11 +181,17 @@ class ReplyWriter(Struct):
             await bot_messages.record_prompt(tx, job.reply_id, seen)
         return draft._replace(made=made, request=request), second
 
-    async def _reason_to_drop(self, job: PendingReply, made: Composed, before: frozenset[_Row]) -> str:
+    async def _reason_to_drop(
+        self, job: PendingReply, made: Composed, before: frozenset[_Row]
+    ) -> str:
         """Why words may not go out any more, now that their turn has come; empty if they may. Raises StoreError."""
         if await events.was_deleted(self.db, job.event.id):
             return reason("cleared")
-        gone = await self.db.together(partial(_taken_back, made=made)) - before - {("line", job.event.id)}
+        gone = (
+            await self.db.together(partial(_taken_back, made=made))
+            - before
+            - {("line", job.event.id)}
+        )
         return reason("cleared") if gone else ""
 
     async def _written(self, draft: _Draft, answer: ModelAnswer) -> tuple[str, str]:
@@ -195,10 +216,17 @@ class ReplyWriter(Struct):
 
     async def _settle(self, draft: _Draft, reply: ModelReply) -> Polished:
         """Act, if something was proposed and there is time for it, and polish the words that fit."""
-        job, material, context, proposal = draft.job, draft.made.material, draft.context, reply.proposal
+        job, material, context, proposal = (
+            draft.job,
+            draft.made.material,
+            draft.context,
+            reply.proposal,
+        )
         language = in_language(job.settings.bot.language)
         fired = (reply.problem,) if reply.problem and reply.say else ()
-        if proposal is not None and job.event.kind is EventKind.SPOKEN:  # whoever is near the microphone is heard
+        if (
+            proposal is not None and job.event.kind is EventKind.SPOKEN
+        ):  # whoever is near the microphone is heard
             reply, proposal = replace(reply, say=proposal.if_refused), None
         if proposal is not None:
             if self.outbox.refusal_reason(job.deadline):
@@ -211,7 +239,9 @@ class ReplyWriter(Struct):
             polished = replace(polished, text=language("action.neutral"))
         text = without_suppressed(polished.text, material.left_alone)
         if text != polished.text:
-            polished = Polished(text or language("action.another_subject"), (*polished.filters, "left alone"))
+            polished = Polished(
+                text or language("action.another_subject"), (*polished.filters, "left alone")
+            )
         text = await without_hidden_names(self.db, polished.text, job.event.user_id)
         if text != polished.text:
             polished = Polished(text, (*polished.filters, "hidden name"))
@@ -262,7 +292,10 @@ async def _taken_back(at: Source, made: Composed) -> frozenset[_Row]:
     return frozenset(
         (
             *(("note", one) for one in await notes.not_active(at, explain.notes_in(made.prompt))),
-            *(("line", one) for one in await events.cleared(at, {line.event_id for line in material.said})),
+            *(
+                ("line", one)
+                for one in await events.cleared(at, {line.event_id for line in material.said})
+            ),
             *(("person", one) for one in await viewers.hidden_or_gone(at, material.names.keys())),
             *([("revision", str(revision))] if revision != made.revision else []),
         )

@@ -44,16 +44,22 @@ class LiveSettings:
         """One snapshot."""
         return self._now
 
-    def change(self, values: Mapping[tuple[str, str], object], check: Callable[[Settings], None]) -> Settings:
+    def change(
+        self, values: Mapping[tuple[str, str], object], check: Callable[[Settings], None]
+    ) -> Settings:
         """Change several at once, permanently: all or none. Raises SettingsError."""
         for table, key in values:
             if (table, key) not in LABELS:
                 raise SettingsError(
                     f"`{key}` in [{table}] cannot be changed while the bot runs. Change it in the file."
                 )
-        with self._changing:  # each change is one of the whole file, and comes in a thread of its own
+        with (
+            self._changing
+        ):  # each change is one of the whole file, and comes in a thread of its own
             try:
-                tables = msgspec.to_builtins(self._now)  # as they stand: what an option of the command line set stays
+                tables = msgspec.to_builtins(
+                    self._now
+                )  # as they stand: what an option of the command line set stays
                 for (table, key), value in values.items():
                     tables[table][key] = value
                 fresh = convert(tables, "The new value")
@@ -61,7 +67,9 @@ class LiveSettings:
                 fresh = normalised(fresh)
                 check(fresh)
             except SettingsError as error:
-                raise SettingsError(_with_label(str(error), in_language(self._now.bot.language))) from error
+                raise SettingsError(
+                    _with_label(str(error), in_language(self._now.bot.language))
+                ) from error
             if self.path is not None:
                 change_file(self.path, values)
             if any(getattr(fresh, table) != getattr(self._now, table) for table in RESTARTING):
@@ -81,7 +89,9 @@ def _with_label(error: str, language: Language) -> str:
         return error
     rest = error[where.end() :]
     why = error.values["why"] if isinstance(error, Reason) else f"{rest[:1].upper()}{rest[1:]}"
-    return reason("wrong_setting", where=language.pair(f"settings.{where[1]}.{where[2]}")[0], why=why)
+    return reason(
+        "wrong_setting", where=language.pair(f"settings.{where[1]}.{where[2]}")[0], why=why
+    )
 
 
 def form_of(table: str, key: str) -> Form:
@@ -99,7 +109,12 @@ def form_of(table: str, key: str) -> Form:
         return {"kind": "switch"}
     if kind is int or kind is float:
         least = None if meta is None else meta.ge if meta.ge is not None else meta.gt
-        return {"kind": "number", "least": least, "most": None if meta is None else meta.le, "whole": kind is int}
+        return {
+            "kind": "number",
+            "least": least,
+            "most": None if meta is None else meta.le,
+            "whole": kind is int,
+        }
     if typing.get_origin(kind) in {tuple, types.GenericAlias}:
         return {"kind": "list"}
     longest = meta.max_length if meta is not None else None
@@ -121,9 +136,14 @@ def change_file(path: Path, values: Mapping[tuple[str, str], object]) -> Setting
         for (table, key), value in values.items():
             content = document.setdefault(table, tomlkit.table())
             before, content[key] = content.get(key), value
-            if isinstance(before, tomlkit.items.Item):  # the comment behind the value is the key's, not the value's
+            if isinstance(
+                before, tomlkit.items.Item
+            ):  # the comment behind the value is the key's, not the value's
                 trivia = before.trivia
-                content[key].trivia.comment_ws, content[key].trivia.comment = trivia.comment_ws, trivia.comment
+                content[key].trivia.comment_ws, content[key].trivia.comment = (
+                    trivia.comment_ws,
+                    trivia.comment,
+                )
         fresh = tomlkit.dumps(document)
     except (OSError, TOMLKitError, TypeError, ValueError, AttributeError) as error:
         raise SettingsError(f"{path} cannot be changed: {error}.") from error
@@ -155,7 +175,12 @@ _SHOWN = (
     ("model", "model", "", "provider reply_model memory_model base_url"),
     ("talk", "reply", "max_chars viewer_gap_s blocklist", "allow_links"),
     ("talk", "rewards", "ask remember", ""),
-    ("act", "actions", "safe_mode class_a class_b class_c", "disabled denied_targets newcomer_protection"),
+    (
+        "act",
+        "actions",
+        "safe_mode class_a class_b class_c",
+        "disabled denied_targets newcomer_protection",
+    ),
     ("memory", "memory", "ignored_viewers", ""),
     ("memory", "privacy", "never_store", "privacy_url"),
     ("hearing", "hearing", "obs source captions", "programs offline answer_aloud"),

@@ -39,16 +39,22 @@ def example_toml() -> str:
 
 def load_settings(path: Path) -> Settings:
     """Read a TOML file. Raises SettingsError, which names file, table and key."""
-    if path.exists() and not path.is_file() and not path.is_dir():  # a pipe, or a device that never ends
+    if (
+        path.exists() and not path.is_file() and not path.is_dir()
+    ):  # a pipe, or a device that never ends
         raise SettingsError(f"{path} cannot be read: it is no file.")
     try:
         text = path.read_text(encoding="utf-8-sig")  # Windows' editors put a mark first
     except FileNotFoundError:
-        raise SettingsError(f"{path} does not exist. Without --config, `forgetmenot start` makes one.") from None
+        raise SettingsError(
+            f"{path} does not exist. Without --config, `forgetmenot start` makes one."
+        ) from None
     except OSError as error:
         raise SettingsError(f"{path} cannot be read: {error.strerror}.") from error
     except UnicodeDecodeError as error:
-        raise SettingsError(f"{path} cannot be read: it is not UTF-8 text (byte {error.start}).") from error
+        raise SettingsError(
+            f"{path} cannot be read: it is not UTF-8 text (byte {error.start})."
+        ) from error
     return parse_settings(text, str(path))
 
 
@@ -58,8 +64,12 @@ def parse_settings(text: str, source: str) -> Settings:
         text.encode()  # half a character, which an enumeration cannot compare
         table = tomllib.loads(text)
     except RecursionError:
-        raise SettingsError(f"{source} is nested too deeply. Write each table as [table] and key = value.") from None
-    except ValueError as error:  # also a number of thousands of digits, which is no error of tomllib's
+        raise SettingsError(
+            f"{source} is nested too deeply. Write each table as [table] and key = value."
+        ) from None
+    except (
+        ValueError
+    ) as error:  # also a number of thousands of digits, which is no error of tomllib's
         raise SettingsError(f"{source} is not valid TOML: {error}.") from error
     settings = convert(table, source)
     refuse_contradictions(settings, source)
@@ -99,18 +109,28 @@ def _sentence(message: str, source: str) -> str:
     if unknown := _UNKNOWN.fullmatch(what):
         if not place:
             return f"{source}: there is no table `{unknown[1]}`.{nearest(unknown[1], _keys(''))}"
-        dotted = f' A name with a dot stands in quotes: [{place[:-5]}."NAME"].' if place.endswith(".NAME") else ""
+        dotted = (
+            f' A name with a dot stands in quotes: [{place[:-5]}."NAME"].'
+            if place.endswith(".NAME")
+            else ""
+        )
         return f"{source}: table [{place}] has no key `{unknown[1]}`.{nearest(unknown[1], _keys(place))}{dotted}"
     table, _, key = place.rpartition(".")
     if not table:
-        return f"{source}: `{key}` must be a table, written as [{key}]." if key else f"{source}: {message}."
+        return (
+            f"{source}: `{key}` must be a table, written as [{key}]."
+            if key
+            else f"{source}: {message}."
+        )
     named = key.partition("[")[0]
     return f"{source}: table [{table}], key `{named}`{wrong_value(what, table, key)}"
 
 
 def _keys(place: str) -> list[str]:
     """What may stand in a table; the tables themselves where none is named."""
-    return [field.name for field in msgspec.structs.fields(_table(place.partition(".")[0]) or Settings)]
+    return [
+        field.name for field in msgspec.structs.fields(_table(place.partition(".")[0]) or Settings)
+    ]
 
 
 def _table(name: str) -> Any:  # noqa: ANN401  # a type, or None
@@ -131,7 +151,10 @@ def refuse_contradictions(settings: Settings, source: str) -> None:
     for table, key, form, why in _FORMS:
         if not re.fullmatch(form, getattr(getattr(settings, table), key)):
             raise _wrong(source, table, key, why)
-    for key, login in (("channel", settings.twitch.channel), ("bot_login", settings.twitch.bot_login)):
+    for key, login in (
+        ("channel", settings.twitch.channel),
+        ("bot_login", settings.twitch.bot_login),
+    ):
         if not is_login(login):
             raise _wrong(source, "twitch", key, no_login(login))
     persona = settings.bot.speaks_as
@@ -156,7 +179,9 @@ def _refuse_money_without_prices(settings: Settings, source: str) -> None:
 
 
 def _wrong(source: str, table: str, key: str, why: str) -> SettingsError:
-    return SettingsError(reason("wrong_setting", where=f"{source}: table [{table}], key `{key}`", why=why))
+    return SettingsError(
+        reason("wrong_setting", where=f"{source}: table [{table}], key `{key}`", why=why)
+    )
 
 
 # An address is shown in errors, in the dock and in the log: nothing secret stands in it.
@@ -174,7 +199,11 @@ _NO_KEY = "the name of an environment variable is needed here, not the key itsel
 _FORMS: tuple[tuple[str, str, str, str], ...] = (
     ("twitch", "client_id", r"\s*[A-Za-z0-9]*\s*", "a client ID has only letters and digits."),
     (
-        *("twitch", "server", r"(?:http://(?:127\.0\.0\.1|localhost|\[::1\])(?::\d+)?(?:/[^@?#]*)?)?"),
+        *(
+            "twitch",
+            "server",
+            r"(?:http://(?:127\.0\.0\.1|localhost|\[::1\])(?::\d+)?(?:/[^@?#]*)?)?",
+        ),
         "the log-in is sent there, so only an address on this computer will do, without user, password or ?.",
     ),
     ("model", "base_url", r"(?:https?://[^\s/@?#][^@?#]*)?", _PLAIN),
@@ -190,7 +219,9 @@ def refuse_unknown_words(given: Iterable[str], known: Collection[str], where: st
     """Names in a list of which none exists: what they were to switch would stay as it is. Raises SettingsError."""
     for word in given:
         if word not in known:
-            raise SettingsError(reason("wrong_setting", where=where, why=_no_name(word, sorted(known))))
+            raise SettingsError(
+                reason("wrong_setting", where=where, why=_no_name(word, sorted(known)))
+            )
 
 
 def _no_name(name: str, known: Iterable[str]) -> str:
@@ -223,7 +254,9 @@ _NOT_KNOWN = re.compile(r"Invalid enum value '?(.*?)'?", re.DOTALL)
 def wrong_value(message: str, table: str, key: str) -> str:
     """The end of a sentence that begins with table and key; `message` is what msgspec says. Pure."""
     if found := _LIMITED.fullmatch(message):
-        return f" must be {_LIMIT[found[2]]} {float(found[3]):g}{' letters long' if found[1] else ''}."
+        return (
+            f" must be {_LIMIT[found[2]]} {float(found[3]):g}{' letters long' if found[1] else ''}."
+        )
     if found := _OTHER_KIND.fullmatch(message):
         wanted, given = (_KINDS.get(kind, kind) for kind in found.groups())
         return f"{': an entry' if '[' in key else ''} must be {wanted}, not {_GIVEN.get(found[2], given)}."

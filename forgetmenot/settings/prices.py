@@ -14,7 +14,9 @@ LISTED = "2026-11"
 # In US dollars, as read in November 2026. That of cached input was not found: it counts like other input.
 LIST_PRICES = {
     "gemini-3.5-flash-lite": PriceSettings(input=0.30, output=2.50),
-    "gemini-3.8-flash": PriceSettings(input=1.50, output=7.50),  # its regular price; half of it until the end of 2026
+    "gemini-3.8-flash": PriceSettings(
+        input=1.50, output=7.50
+    ),  # its regular price; half of it until the end of 2026
 }
 _DOLLARS = frozenset({"USD", "US$", "$"})
 
@@ -46,7 +48,9 @@ def known_prices(settings: Settings) -> Mapping[str, PriceSettings]:
 def cost(settings: Settings, used: Mapping[str, Used]) -> Cost | None:
     """What calls cost, by model; None where none of these models has a price."""
     prices = known_prices(settings)
-    paid = {model: tokens for model, tokens in used.items() if model != Provider.OFFLINE and any(tokens)}
+    paid = {
+        model: tokens for model, tokens in used.items() if model != Provider.OFFLINE and any(tokens)
+    }
     known = [_of(prices[model], tokens) for model, tokens in paid.items() if model in prices]
     if not known and (paid or not prices):
         return None
@@ -55,14 +59,22 @@ def cost(settings: Settings, used: Mapping[str, Used]) -> Cost | None:
 
 def _of(price: PriceSettings, used: Used) -> float:
     fresh = max(0, used.input - used.cached)
-    return (fresh * price.input + used.cached * (price.cached or price.input) + used.output * price.output) / MILLION
+    return (
+        fresh * price.input
+        + used.cached * (price.cached or price.input)
+        + used.output * price.output
+    ) / MILLION
 
 
 def in_words(settings: Settings, used: Mapping[str, Used], language: Language = ENGLISH) -> str:
     """What calls cost, by model, as "0.0042 EUR"; empty where none of these models has a price."""
     words = amount(settings, cost(settings, used), language)
     listed = known_prices(settings).keys() - settings.prices.keys()
-    return language("status.list_prices", amount=words, date=LISTED) if words and listed & used.keys() else words
+    return (
+        language("status.list_prices", amount=words, date=LISTED)
+        if words and listed & used.keys()
+        else words
+    )
 
 
 def amount(settings: Settings, cost: Cost | None, language: Language = ENGLISH) -> str:

@@ -91,7 +91,9 @@ class TwitchSettings(Table, frozen=True, kw_only=True):
     @property
     def helix_url(self) -> str:
         """Where Twitch is asked and told."""
-        return f"{self.server.rstrip('/')}/helix/" if self.server else "https://api.twitch.tv/helix/"
+        return (
+            f"{self.server.rstrip('/')}/helix/" if self.server else "https://api.twitch.tv/helix/"
+        )
 
     @property
     def id_url(self) -> str:
@@ -128,7 +130,9 @@ class PersonaSettings(Table, frozen=True, kw_only=True):
 class MemorySettings(Table, frozen=True, kw_only=True):
     """How chat becomes memory."""
 
-    raw_events_h: Annotated[float, Meta(gt=0, le=24)] = 24  # no more: docs/PRIVACY.md promises it to viewers
+    raw_events_h: Annotated[float, Meta(gt=0, le=24)] = (
+        24  # no more: docs/PRIVACY.md promises it to viewers
+    )
     window_min_events: Positive = 25
     window_max_events: Annotated[int, Meta(ge=2, le=400)] = 100
     notes_per_viewer: Positive = 200
@@ -164,7 +168,9 @@ class ActionSettings(Table, frozen=True, kw_only=True):
     allowed_targets: tuple[str, ...] = ()
     denied_targets: tuple[str, ...] = ()
     safe_mode: bool = False
-    max_timeout_s: Annotated[int, Meta(ge=1, le=60)] = 60  # longer ones are class C (`long_timeout`)
+    max_timeout_s: Annotated[int, Meta(ge=1, le=60)] = (
+        60  # longer ones are class C (`long_timeout`)
+    )
     viewer_cooldown_s: Count = 1800  # between two of class B that mean the same viewer
     channel_cooldown_s: Count = 300  # between any two of class B
     per_stream: Positive = 30
@@ -184,7 +190,9 @@ class ModelSettings(Table, frozen=True, kw_only=True):
     reply_timeout_s: Annotated[float, Meta(gt=0, le=MOST)] = 12
     memory_timeout_s: Annotated[float, Meta(gt=0, le=MOST)] = 60
     reply_output_tokens: Positive = 400
-    thinking: str = ""  # a thinking model can spend the whole output on thoughts, and answer nothing
+    thinking: str = (
+        ""  # a thinking model can spend the whole output on thoughts, and answer nothing
+    )
     currency: Annotated[str, Meta(max_length=12)] = ""
 
 

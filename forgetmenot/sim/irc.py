@@ -103,12 +103,21 @@ class World:
 
     def badges_of(self, user: User) -> tuple[str, ...]:
         """What the chat shows beside the name."""
-        roles = {"broadcaster/1": {self.owner.id}, "moderator/1": self.moderators, "vip/1": self.vips}
+        roles = {
+            "broadcaster/1": {self.owner.id},
+            "moderator/1": self.moderators,
+            "vip/1": self.vips,
+        }
         return tuple(badge for badge, people in roles.items() if user.id in people)
 
     def message(self, user: User, text: str, **more: Any) -> SimMessage:  # noqa: ANN401  # the other fields, by name
         """A message with an id of its own and its writer's badges."""
-        return SimMessage(str(uuid.uuid4()), user, text, **{"at": self.now(), "badges": self.badges_of(user), **more})
+        return SimMessage(
+            str(uuid.uuid4()),
+            user,
+            text,
+            **{"at": self.now(), "badges": self.badges_of(user), **more},
+        )
 
 
 class Tokens:
@@ -121,7 +130,9 @@ class Tokens:
     def grant(self, login: str, scopes: tuple[str, ...]) -> SimToken:
         """Issue a pair of tokens to a user, who is created if needed."""
         user = self.world.user(login)
-        token = SimToken(secrets.token_hex(15), secrets.token_hex(25), user.id, login, tuple(scopes))
+        token = SimToken(
+            secrets.token_hex(15), secrets.token_hex(25), user.id, login, tuple(scopes)
+        )
         self.issued.append(token)
         return token
 
@@ -202,7 +213,9 @@ class IrcServer:
         self.connections.append(connection)
         try:
             async for message in socket:
-                for line in str(message.data).splitlines() if message.type is WSMsgType.TEXT else ():
+                for line in (
+                    str(message.data).splitlines() if message.type is WSMsgType.TEXT else ()
+                ):
                     await self.take(connection, line)
             await self.end(connection)
         finally:
@@ -259,14 +272,20 @@ class IrcServer:
         connection.channels.add(channel)
         await connection.send(f"{prefix(connection.nick)} JOIN #{channel}")
         if (user := connection.user) is not None:
-            tags = {"badges": ",".join(self.world.badges_of(user)), "display-name": user.name, "user-id": user.id}
+            tags = {
+                "badges": ",".join(self.world.badges_of(user)),
+                "display-name": user.name,
+                "user-id": user.id,
+            }
             await connection.send(tagged(tags, f":{HOST} USERSTATE #{channel}"))
         await connection.send(self.room_state())
 
     def room_state(self) -> str:
         """ROOMSTATE in full, of a chat without a mode."""
         modes = {"emote-only": 0, "followers-only": -1, "r9k": 0, "slow": 0, "subs-only": 0}
-        return tagged({**modes, "room-id": self.world.room_id}, f":{HOST} ROOMSTATE #{self.world.owner.login}")
+        return tagged(
+            {**modes, "room-id": self.world.room_id}, f":{HOST} ROOMSTATE #{self.world.owner.login}"
+        )
 
     async def broadcast(self, line: str) -> None:
         """Send a line to every connection that has joined."""
@@ -286,12 +305,21 @@ class IrcServer:
         """Delete one message. Raises KeyError for a message that was never said."""
         said, world = self.world.messages[message_id], self.world
         # `room-id` is empty in Twitch's own CLEARMSG as well
-        tags = {"login": said.user.login, "room-id": "", "target-msg-id": said.id, "tmi-sent-ts": world.now()}
+        tags = {
+            "login": said.user.login,
+            "room-id": "",
+            "target-msg-id": said.id,
+            "tmi-sent-ts": world.now(),
+        }
         await self.broadcast(tagged(tags, f":{HOST} CLEARMSG #{world.owner.login} :{said.text}"))
 
     async def clear_person(self, user: User, seconds: int | None) -> None:
         """Time somebody out, or ban them (None)."""
         world = self.world
-        tags: dict[str, object] = {"room-id": world.room_id, "tmi-sent-ts": world.now(), "target-user-id": user.id}
+        tags: dict[str, object] = {
+            "room-id": world.room_id,
+            "tmi-sent-ts": world.now(),
+            "target-user-id": user.id,
+        }
         tags |= {"ban-duration": seconds} if seconds is not None else {}
         await self.broadcast(tagged(tags, f":{HOST} CLEARCHAT #{world.owner.login} :{user.login}"))

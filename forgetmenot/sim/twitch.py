@@ -27,7 +27,13 @@ from forgetmenot.sim.irc import CLIENT_ID, HOST, IrcServer, SimStream, SimToken,
 
 _MANAGED = ("banned_users", "chat_messages", "chat_settings", "shoutouts", "announcements")
 ALL_SCOPES = (
-    *("chat:read", "user:read:chat", "user:write:chat", "user:read:moderated_channels", "clips:edit"),
+    *(
+        "chat:read",
+        "user:read:chat",
+        "user:write:chat",
+        "user:read:moderated_channels",
+        "clips:edit",
+    ),
     *("moderation:read", "channel:read:vips", "channel:manage:broadcast"),
     *(f"moderator:manage:{what}" for what in _MANAGED),
 )
@@ -95,10 +101,14 @@ class HelixServer:
         query = {key: request.query.getall(key) for key in request.query}
         path = request.match_info["path"].strip("/")
         try:
-            call = Call(request.method, path, self.token_of(request), query, await json_body(request))
+            call = Call(
+                request.method, path, self.token_of(request), query, await json_body(request)
+            )
             return await self.answer(call)
         except Refused as refused:
-            return web.json_response(error_body(refused.status, refused.message), status=refused.status)
+            return web.json_response(
+                error_body(refused.status, refused.message), status=refused.status
+            )
 
     def token_of(self, request: web.Request) -> SimToken:
         """The token of a call."""
@@ -122,11 +132,18 @@ class HelixServer:
         return user
 
     async def _users(self, call: Call) -> web.Response:
-        ids, logins = call.query.get("id", []), [login.lower() for login in call.query.get("login", [])]
-        users = [user for user in self.world.users.values() if user.id in ids or user.login in logins]
+        ids, logins = (
+            call.query.get("id", []),
+            [login.lower() for login in call.query.get("login", [])],
+        )
+        users = [
+            user for user in self.world.users.values() if user.id in ids or user.login in logins
+        ]
         plain = dict.fromkeys(("type", "broadcaster_type", "description", "offline_image_url"), "")
         plain |= {"profile_image_url": PICTURE, "created_at": "2016-12-14T20:32:28Z"}
-        return ok([{**plain, "id": one.id, "login": one.login, "display_name": one.name} for one in users])
+        return ok(
+            [{**plain, "id": one.id, "login": one.login, "display_name": one.name} for one in users]
+        )
 
     async def _channels(self, call: Call) -> web.Response:
         here, owner, asked = self.world, self.world.owner, call.param("broadcaster_id")
@@ -163,7 +180,11 @@ class HelixServer:
         await self.irc.clear_person(user, seconds)
         now = self.world.now()
         end = None if seconds is None else stamp(now + seconds * 1_000)
-        people = {"broadcaster_id": self.world.room_id, "moderator_id": call.token.user_id, "user_id": user.id}
+        people = {
+            "broadcaster_id": self.world.room_id,
+            "moderator_id": call.token.user_id,
+            "user_id": user.id,
+        }
         return ok([{**people, "created_at": stamp(now), "end_time": end}])
 
     async def _no_videos(self, _call: Call) -> web.Response:
@@ -210,7 +231,9 @@ class TwitchSim:
         app.router.add_get("/irc", self.irc.handle)
         app.router.add_route("*", "/helix/{path:.*}", self.helix.handle)
         self.add_login(app.router)
-        self._runner = web.AppRunner(app, handle_signals=False, access_log=None, shutdown_timeout=0.05)
+        self._runner = web.AppRunner(
+            app, handle_signals=False, access_log=None, shutdown_timeout=0.05
+        )
         await self._runner.setup()
         await web.TCPSite(self._runner, "127.0.0.1", 0).start()
         self.url = f"http://127.0.0.1:{self._runner.addresses[0][1]}/"
@@ -244,9 +267,15 @@ class TwitchSim:
 
     async def settled(self) -> None:
         """Wait until all who joined have read what was sent: each has answered a PING. Raises TimeoutError."""
-        before = [(connection, connection.pongs) for connection in self.irc.connections if connection.channels]
+        before = [
+            (connection, connection.pongs)
+            for connection in self.irc.connections
+            if connection.channels
+        ]
         await self.irc.broadcast(f"PING :{HOST}")
-        await self.until(lambda: all(c.pongs > count or c not in self.irc.connections for c, count in before))
+        await self.until(
+            lambda: all(c.pongs > count or c not in self.irc.connections for c, count in before)
+        )
 
     async def say(self, login: str, text: str) -> str:
         """Somebody says something; the message's ID."""

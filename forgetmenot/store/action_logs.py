@@ -73,7 +73,9 @@ async def insert(tx: Transaction, new: NewAction) -> int | None:
     return action_id
 
 
-async def claim(tx: Transaction, action_id: int, now: int, *, decided_by: str, revert_at: int | None) -> bool:
+async def claim(
+    tx: Transaction, action_id: int, now: int, *, decided_by: str, revert_at: int | None
+) -> bool:
     """Claim a waiting action for execution; False if it was claimed before or has expired."""
     waits = "id = ? AND status = 'waiting' AND expires_at > ?"
     sql = f"UPDATE action_logs SET status = 'running', decided_by = ?, revert_at = ? WHERE {waits}"
@@ -88,7 +90,9 @@ async def moments(source: Source, since: int, until: int, limit: int) -> list[tu
     return [tuple(row) for row in await source.rows(sql, (since, until, limit))]
 
 
-async def settle(tx: Transaction, action_id: int, status: ActionStatus, detail: str, now: int) -> None:
+async def settle(
+    tx: Transaction, action_id: int, status: ActionStatus, detail: str, now: int
+) -> None:
     """Record the outcome. What was not done need not be reverted."""
     await tx.execute(
         "UPDATE action_logs SET status = ?, detail = ?, finished_at = ?,"
@@ -116,7 +120,9 @@ async def clear_words(tx: Transaction, reply_ids: Sequence[int]) -> None:
     )
 
 
-async def deny(tx: Transaction, action_id: int, *, by: str, rule: str, reason: str, now: int) -> bool:
+async def deny(
+    tx: Transaction, action_id: int, *, by: str, rule: str, reason: str, now: int
+) -> bool:
     """Deny a waiting action; False if it does not wait any more."""
     denied = "status = 'denied', decided_by = ?, rule = ?, reason = ?, finished_at = ?"
     sql = f"UPDATE action_logs SET {denied} WHERE id = ? AND status = 'waiting'"
@@ -135,11 +141,17 @@ async def expire(db: Database, now: int) -> None:
     due = "status = 'waiting' AND expires_at <= ?1"
     if await db.row(f"SELECT 1 FROM action_logs WHERE {due}", (now,)):
         async with db.write() as tx:
-            await tx.execute(f"UPDATE action_logs SET status = 'expired', finished_at = ?1 WHERE {due}", (now,))
+            await tx.execute(
+                f"UPDATE action_logs SET status = 'expired', finished_at = ?1 WHERE {due}", (now,)
+            )
 
 
 async def set_revert(
-    tx: Transaction, action_id: int, revert_at: int | None, detail: str, status: ActionStatus | None = None
+    tx: Transaction,
+    action_id: int,
+    revert_at: int | None,
+    detail: str,
+    status: ActionStatus | None = None,
 ) -> None:
     """Say when a revert is tried (again), or that it is over (None), and what became of the action."""
     await tx.execute(
@@ -165,7 +177,9 @@ async def waiting(db: Database, now: int) -> list[LoggedAction]:
 
 async def due_for_revert(db: Database, now: int) -> list[LoggedAction]:
     """Rows to be reverted by now, except running ones."""
-    return await _found(db, "revert_at <= ? AND status IN ('done', 'unknown') ORDER BY revert_at", now)
+    return await _found(
+        db, "revert_at <= ? AND status IN ('done', 'unknown') ORDER BY revert_at", now
+    )
 
 
 async def latest(
@@ -181,7 +195,9 @@ async def of_reply(source: Source, reply_id: int) -> list[LoggedAction]:
     return await _found(source, "bot_message_id = ? ORDER BY id", reply_id)
 
 
-async def refusals_of(db: Database, viewer_id: str, since: int, ignored_rules: Iterable[str]) -> int:
+async def refusals_of(
+    db: Database, viewer_id: str, since: int, ignored_rules: Iterable[str]
+) -> int:
     """How many of a viewer's requests were refused, without refusals by rules that say nothing about the viewer."""
     refused = "asked_by = ? AND at >= ? AND status = 'denied' AND rule NOT IN (SELECT value FROM json_each(?))"
     sql = f"SELECT count(*) FROM action_logs WHERE {refused}"
@@ -207,7 +223,10 @@ async def last_allowed(db: Database, *, name: str = "", kind: str = "", about: s
 async def did(source: Source, name: str, target_id: str, since: int, until: int) -> bool:
     """Whether the bot itself did that to somebody in that time (ms); one that Twitch has not answered yet counts."""
     done = "at BETWEEN ? AND ? AND name = ? AND target_id = ? AND status IN ('running', 'done', 'unknown')"
-    return await source.row(f"SELECT 1 FROM action_logs WHERE {done}", (since, until, name, target_id)) is not None
+    return (
+        await source.row(f"SELECT 1 FROM action_logs WHERE {done}", (since, until, name, target_id))
+        is not None
+    )
 
 
 async def _found(source: Source, condition: str, *params: object) -> list[LoggedAction]:
@@ -215,5 +234,12 @@ async def _found(source: Source, condition: str, *params: object) -> list[Logged
     found = []
     for row in await source.rows(f"SELECT * FROM action_logs WHERE {condition}", params):
         more = {"kind": row["class"], "params": msgspec.json.decode(row["params_json"])}
-        found.append(row_as(row, LoggedAction, **more, **{one: read_reason(row[one]) for one in ("reason", "detail")}))
+        found.append(
+            row_as(
+                row,
+                LoggedAction,
+                **more,
+                **{one: read_reason(row[one]) for one in ("reason", "detail")},
+            )
+        )
     return found

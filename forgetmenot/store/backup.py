@@ -63,14 +63,22 @@ def drop(database: Path) -> int:
         for file in [*gone, *leftovers(database)]:
             file.unlink(missing_ok=True)
     except OSError as error:
-        raise errors.StoreError(f"{error.filename} cannot be deleted: {error.strerror}. Delete it yourself.") from error
+        raise errors.StoreError(
+            f"{error.filename} cannot be deleted: {error.strerror}. Delete it yourself."
+        ) from error
     return len(gone)
 
 
 def leftovers(database: Path) -> list[Path]:
     """What a crash left of a restore, a copy or a file half written. They are deleted at each start and erasure."""
     folder, name = database.parent, database.name
-    patterns = (f"{FOLDER}/{database.stem}-*.part", f"{name}.restoring*", f"{name}.*.part", ".*.new", "login/.*.new")
+    patterns = (
+        f"{FOLDER}/{database.stem}-*.part",
+        f"{name}.restoring*",
+        f"{name}.*.part",
+        ".*.new",
+        "login/.*.new",
+    )
     return [file for pattern in patterns for file in folder.glob(pattern)]
 
 
@@ -89,7 +97,9 @@ def copy(source: Path, target: Path) -> Copied:
             os.fsync(written.fileno())
         part.replace(target)
     except OSError as error:
-        raise errors.StoreError(f"{target} cannot be written: {error.strerror}. Choose another place.") from error
+        raise errors.StoreError(
+            f"{target} cannot be written: {error.strerror}. Choose another place."
+        ) from error
     finally:
         with contextlib.suppress(OSError):
             part.unlink(missing_ok=True)
@@ -99,7 +109,12 @@ def copy(source: Path, target: Path) -> Copied:
 def _fill(part: Path, source: Path) -> "Counts":
     with translating(part), contextlib.closing(connect(part, "rw")) as db:
         # the file is new, is synced as a whole at the end, and is thrown away if anything goes wrong
-        for pragma in ("journal_mode = OFF", "synchronous = OFF", "temp_store = MEMORY", "foreign_keys = OFF"):
+        for pragma in (
+            "journal_mode = OFF",
+            "synchronous = OFF",
+            "temp_store = MEMORY",
+            "foreign_keys = OFF",
+        ):
             db.execute(f"PRAGMA {pragma}")
         db.executescript(schema_sql())
         db.execute("ATTACH ? AS source", (f"{source.absolute().as_uri()}?mode=ro",))
@@ -113,7 +128,9 @@ def _fill(part: Path, source: Path) -> "Counts":
         db.execute("INSERT INTO main.sqlite_sequence SELECT * FROM source.sqlite_sequence")
         db.execute("COMMIT")
         if db.execute("PRAGMA foreign_key_check").fetchone() is not None:
-            raise errors.StoreForeign(f"{source} lacks rows that others need. Nothing was changed; try another backup.")
+            raise errors.StoreForeign(
+                f"{source} lacks rows that others need. Nothing was changed; try another backup."
+            )
         counted = Counts(*db.execute(_COUNTS).fetchone())
         db.execute("DETACH source")
     return counted
@@ -126,13 +143,22 @@ def check(path: Path) -> None:
     with reading_beside(path) as db:
         if not files.may_be_ours(path):
             raise errors.StoreForeign(f"{path} is not a ForgetMeNot memory. Nothing was changed.")
-        marks = (db.execute(f"PRAGMA {name}").fetchone()[0] for name in ("application_id", "user_version"))
+        marks = (
+            db.execute(f"PRAGMA {name}").fetchone()[0]
+            for name in ("application_id", "user_version")
+        )
         refuse_foreign(path, *marks)
-        tables = {row[0] for row in db.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
+        tables = {
+            row[0] for row in db.execute("SELECT name FROM sqlite_master WHERE type = 'table'")
+        }
         if not tables.issuperset(KEPT):
-            raise errors.StoreForeign(f"{path} was changed by another program. Nothing was changed.")
+            raise errors.StoreForeign(
+                f"{path} was changed by another program. Nothing was changed."
+            )
         if db.execute("PRAGMA quick_check(1)").fetchone()[0] != "ok":
-            raise errors.StoreForeign(f"{path} is damaged. Nothing was changed; try another backup.")
+            raise errors.StoreForeign(
+                f"{path} is damaged. Nothing was changed; try another backup."
+            )
 
 
 # A memory that was emptied or damaged since the newest copy is not used until a person decides.
@@ -141,7 +167,8 @@ def check(path: Path) -> None:
 # Below this number of notes, summaries and people a loss cannot be detected.
 FEWEST = 10
 _COUNTS = (
-    "SELECT (SELECT count(*) FROM semantic_notes), (SELECT count(*) FROM episodes), (SELECT count(*) FROM viewers)"
+    "SELECT (SELECT count(*) FROM semantic_notes), (SELECT count(*) FROM episodes),"
+    " (SELECT count(*) FROM viewers)"
 )
 
 
@@ -154,7 +181,9 @@ class Counts(NamedTuple):
 
     def lacks(self, before: "Counts") -> bool:
         """Whether more than half of what there was is gone."""
-        return any(then >= FEWEST and 2 * now < then for now, then in zip(self, before, strict=True))
+        return any(
+            then >= FEWEST and 2 * now < then for now, then in zip(self, before, strict=True)
+        )
 
     def __str__(self) -> str:
         return f"{self.notes} notes, {self.episodes} summaries and {self.viewers} people"
@@ -168,10 +197,17 @@ async def counts(source: Source) -> Counts:
 async def check_start(db: Database) -> None:
     """See that the memory is whole and holds what its newest copy holds. Raises StoreDamaged, StoreError."""
     newest = next(iter(copies_of(db.path)), None)
-    back = f"Restore the newest backup with `forgetmenot memory restore {newest}`." if newest else "There is no backup."
+    back = (
+        f"Restore the newest backup with `forgetmenot memory restore {newest}`."
+        if newest
+        else "There is no backup."
+    )
     if damage := await db.damage():
         raise errors.StoreDamaged(f"{db.path} is damaged ({damage}). Nothing was changed. {back}")
-    before, now = await asyncio.to_thread(_counts_of, newest) if newest else Counts(), await counts(db)
+    before, now = (
+        await asyncio.to_thread(_counts_of, newest) if newest else Counts(),
+        await counts(db),
+    )
     if now.lacks(before):
         raise errors.StoreDamaged(
             f"{db.path} held {before} at its last backup, and now holds {now}. Nothing was changed. {back}"
@@ -196,7 +232,9 @@ def delete_old_copies(database: Path, keep: int) -> None:
     newest = _counts_of(kept[0]) if older else Counts()
     spared = next((one for one in older if newest.lacks(_counts_of(one))), None)
     if spared is not None:
-        log.warning("an old backup is kept: more than half of it is no longer there", backup=spared.name)
+        log.warning(
+            "an old backup is kept: more than half of it is no longer there", backup=spared.name
+        )
     for one in older:
         if one != spared:
             with contextlib.suppress(OSError):  # the next one tries again

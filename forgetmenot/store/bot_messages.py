@@ -60,7 +60,13 @@ class BotMessage(Struct, frozen=True):
 
 
 async def begin(
-    tx: Transaction, *, at: int, event_id: str | None, viewer_id: str | None, trigger: str, mode: str
+    tx: Transaction,
+    *,
+    at: int,
+    event_id: str | None,
+    viewer_id: str | None,
+    trigger: str,
+    mode: str,
 ) -> int:
     """Open the row of a reply; returns its id. A viewer who is not stored is left out."""
     return await tx.insert(
@@ -72,7 +78,9 @@ async def begin(
 
 async def record_prompt(tx: Transaction, reply_id: int, prompt: object) -> None:
     """Record the prompt, before the model is called."""
-    await tx.execute("UPDATE bot_messages SET prompt_json = ? WHERE id = ?", (_json(prompt), reply_id))
+    await tx.execute(
+        "UPDATE bot_messages SET prompt_json = ? WHERE id = ?", (_json(prompt), reply_id)
+    )
 
 
 async def record_answer(
@@ -89,7 +97,9 @@ async def record_answer(
 
 async def is_answered(db: Database, event_id: str) -> bool:
     """Whether a reply to that line was sent, or may have been."""
-    sql = "SELECT 1 FROM bot_messages WHERE event_id = ? AND status IN ('sending', 'sent', 'unknown')"
+    sql = (
+        "SELECT 1 FROM bot_messages WHERE event_id = ? AND status IN ('sending', 'sent', 'unknown')"
+    )
     return await db.row(sql, (event_id,)) is not None
 
 
@@ -127,7 +137,9 @@ async def settle(
     )
     # a line of its prompt may have been cleared while it was on its way, or who said it erased
     rests = f"({_RESTS_ON_IT} OR {_RESTS_ON_NOTHING})"
-    if await tx.row(f"SELECT 1 FROM bot_messages m WHERE m.id = ? AND m.text <> '' AND {rests}", (reply_id,)):
+    if await tx.row(
+        f"SELECT 1 FROM bot_messages m WHERE m.id = ? AND m.text <> '' AND {rests}", (reply_id,)
+    ):
         await _take_words(tx, [reply_id])
 
 
@@ -136,7 +148,8 @@ async def resolve_unfinished(tx: Transaction) -> int:
     sql = "UPDATE bot_messages SET detail = ? WHERE status = 'silent' AND detail = ?"
     await tx.execute(sql, (reason("stopped"), NOT_FINISHED))
     return await tx.execute(
-        "UPDATE bot_messages SET status = 'unknown', detail = ? WHERE status = 'sending'", (reason("stopped"),)
+        "UPDATE bot_messages SET status = 'unknown', detail = ? WHERE status = 'sending'",
+        (reason("stopped"),),
     )
 
 
@@ -150,7 +163,9 @@ async def sent_since(source: Source, since: int, until: int) -> list[tuple[int, 
 async def answers_to(source: Source, viewer_id: str, since: int) -> int:
     """How many replies a viewer got since a time (ms), sent or thought in the silent preview."""
     theirs = "viewer_id = ? AND at >= ? AND status IN ('sent', 'shadow', 'unknown')"
-    return int(await source.value(f"SELECT count(*) FROM bot_messages WHERE {theirs}", (viewer_id, since)))
+    return int(
+        await source.value(f"SELECT count(*) FROM bot_messages WHERE {theirs}", (viewer_id, since))
+    )
 
 
 async def confirm_delivery(tx: Transaction, text: str, since: int) -> int:
@@ -168,7 +183,9 @@ async def get(db: Database, reply_id: int) -> BotMessage | None:
 
 async def latest(db: Database) -> BotMessage | None:
     """The newest row with words, sent or not, except answers to commands."""
-    wanted = "text != '' AND \"trigger\" NOT IN ('command', 'notice') ORDER BY at DESC, id DESC LIMIT 1"
+    wanted = (
+        "text != '' AND \"trigger\" NOT IN ('command', 'notice') ORDER BY at DESC, id DESC LIMIT 1"
+    )
     return next(iter(await _found(db, wanted)), None)
 
 
@@ -210,7 +227,10 @@ async def with_note(source: Source, note_id: int, limit: int = 20) -> list[tuple
         " WHERE instr(m.prompt_json, ?1) AND json_valid(m.prompt_json)"
         " AND r.value ->> 0 = 'notes' AND r.value ->> 1 = ?1"
         " ORDER BY m.at DESC LIMIT ?2",
-        (note_id, limit),  # looked for as text first: most of a month's prompts need no parsing then
+        (
+            note_id,
+            limit,
+        ),  # looked for as text first: most of a month's prompts need no parsing then
     )
     return [(row[0], row[1]) for row in rows]
 
@@ -238,7 +258,8 @@ _LOST_ITS_TEXT = _had(
 )
 _RESTS_ON_IT = f"(EXISTS (SELECT 1 FROM events e WHERE e.id = m.event_id AND e.redacted_at > 0) OR {_LOST_ITS_TEXT})"
 _RESTS_ON_NOTHING = _had(
-    events="r.value ->> 1 NOT IN (SELECT seq FROM events)", notes="r.value ->> 1 NOT IN (SELECT id FROM semantic_notes)"
+    events="r.value ->> 1 NOT IN (SELECT seq FROM events)",
+    notes="r.value ->> 1 NOT IN (SELECT id FROM semantic_notes)",
 )
 _THEIR_NOTES = "r.value ->> 1 IN (SELECT id FROM semantic_notes WHERE subject_id = :viewer)"
 _KNEW_THEIRS = _had(notes=_THEIR_NOTES)
@@ -254,12 +275,16 @@ _NAMES_THEM = (
 )
 
 
-async def clear_since(tx: Transaction, since: int, *, at: int, viewer_id: str = "", everything: bool = False) -> None:
+async def clear_since(
+    tx: Transaction, since: int, *, at: int, viewer_id: str = "", everything: bool = False
+) -> None:
     """Take the words of replies since then away, and of their lines in chat: of all, or of those described above."""
     which = f"(:everything OR m.\"trigger\" = 'command' OR m.viewer_id = :viewer OR {_NAMES_THEM} OR {_RESTS_ON_IT})"
     params = {"since": since, "everything": everything, "viewer": viewer_id}
     found = f"SELECT m.id, m.twitch_id FROM bot_messages m WHERE m.at >= :since AND m.text <> '' AND {which}"
-    while rows := await tx.rows(found, params):  # again: others may have had one of these in their prompt
+    while rows := await tx.rows(
+        found, params
+    ):  # again: others may have had one of these in their prompt
         await clear(tx, [(row[0], row[1]) for row in rows], at)
 
 
@@ -275,7 +300,9 @@ def resting_on(path: Path, viewer_id: str) -> list[tuple[int, str]]:
         " viewer_id = :viewer UNION ALL SELECT summary FROM episodes e JOIN episode_people p ON p.episode_id = e.id"
         " WHERE p.viewer_id = :viewer"
     )
-    sql = f"SELECT m.id, coalesce(m.twitch_id, ''), m.text, {_KNEW_THEIRS} FROM bot_messages m WHERE"
+    sql = (
+        f"SELECT m.id, coalesce(m.twitch_id, ''), m.text, {_KNEW_THEIRS} FROM bot_messages m WHERE"
+    )
     sql += f" m.text <> '' AND {_RESTS_ON_THEM}"
     found, more = dict[int, str](), True
     with reading_beside(path) as own:
@@ -283,7 +310,11 @@ def resting_on(path: Path, viewer_id: str) -> list[tuple[int, str]]:
         theirs = set[str]().union(*map(telling_stems, texts))
         while more:  # again: others had one of these in their prompt
             rows = own.execute(sql, {"viewer": viewer_id, "found": json.dumps([*found])}).fetchall()
-            fresh = {row[0]: row[1] for row in rows if row[3] or not theirs.isdisjoint(telling_stems(row[2]))}
+            fresh = {
+                row[0]: row[1]
+                for row in rows
+                if row[3] or not theirs.isdisjoint(telling_stems(row[2]))
+            }
             more = len(fresh) > len(found)
             found = fresh
     return [*found.items()]
@@ -292,7 +323,9 @@ def resting_on(path: Path, viewer_id: str) -> list[tuple[int, str]]:
 async def words_of(source: Source, viewer_id: str, reply_ids: Collection[int]) -> list[str]:
     """What was said to somebody, and in these replies."""
     wanted = "text <> '' AND (viewer_id = ? OR id IN (SELECT value FROM json_each(?)))"
-    return await source.column(f"SELECT text FROM bot_messages WHERE {wanted}", (viewer_id, reply_ids))
+    return await source.column(
+        f"SELECT text FROM bot_messages WHERE {wanted}", (viewer_id, reply_ids)
+    )
 
 
 async def clear(tx: Transaction, replies: Sequence[tuple[int, str]], at: int) -> None:
@@ -307,7 +340,10 @@ async def clear(tx: Transaction, replies: Sequence[tuple[int, str]], at: int) ->
 
 async def _take_words(tx: Transaction, reply_ids: Sequence[int]) -> None:
     """Of replies, and of the actions that they proposed; what waits for a person's yes is denied."""
-    await tx.execute("UPDATE bot_messages SET text = '' WHERE id IN (SELECT value FROM json_each(?))", (reply_ids,))
+    await tx.execute(
+        "UPDATE bot_messages SET text = '' WHERE id IN (SELECT value FROM json_each(?))",
+        (reply_ids,),
+    )
     await action_logs.clear_words(tx, reply_ids)
 
 
@@ -338,11 +374,19 @@ def _json(value: object) -> str:
 
 async def _found(source: Source, condition: str, *params: object) -> list[BotMessage]:
     """The rows that a condition of ours picks, in its order."""
-    return [_message(row) for row in await source.rows(f"SELECT * FROM bot_messages WHERE {condition}", params)]
+    return [
+        _message(row)
+        for row in await source.rows(f"SELECT * FROM bot_messages WHERE {condition}", params)
+    ]
 
 
 def _message(row: Row) -> BotMessage:
-    json_of = {"usage": "token_usage_json", "prompt": "prompt_json", "filters": "filters_json", "used": "notes_json"}
+    json_of = {
+        "usage": "token_usage_json",
+        "prompt": "prompt_json",
+        "filters": "filters_json",
+        "used": "notes_json",
+    }
     read = {name: msgspec.json.decode(row[column]) for name, column in json_of.items()}
     return row_as(row, BotMessage, **read, detail=read_reason(row["detail"]))
 
@@ -352,10 +396,15 @@ def _message(row: Row) -> BotMessage:
 
 async def set_outcome(tx: Transaction, reply_id: int, outcome: str) -> None:
     """Keep how a reply was taken. A later word replaces an earlier one; a deletion stays what it is."""
-    await tx.execute("UPDATE bot_messages SET outcome = ? WHERE id = ? AND outcome <> 'deleted'", (outcome, reply_id))
+    await tx.execute(
+        "UPDATE bot_messages SET outcome = ? WHERE id = ? AND outcome <> 'deleted'",
+        (outcome, reply_id),
+    )
 
 
 async def sent_as(source: Source, twitch_id: str) -> int | None:
     """The reply that Twitch shows under this id."""
-    found: int | None = await source.value("SELECT id FROM bot_messages WHERE twitch_id = ?", (twitch_id,))
+    found: int | None = await source.value(
+        "SELECT id FROM bot_messages WHERE twitch_id = ?", (twitch_id,)
+    )
     return found

@@ -54,7 +54,9 @@ class Owner(NamedTuple):
 def file_for(default: Path, channel: str) -> Path:
     """The memory file of a channel: `default` if it is that channel's or has no owner, else one beside it."""
     channel, owner = channel.casefold().lstrip("#"), owner_of(default)
-    if not channel or not owner.id or owner.login == channel:  # only Twitch's id makes a file somebody's
+    if (
+        not channel or not owner.id or owner.login == channel
+    ):  # only Twitch's id makes a file somebody's
         return default
     named = [file for file in _beside(default) if owner_of(file).login == channel]
     return next(iter(named), default.with_name(f"{default.stem}-{channel}{default.suffix}"))
@@ -90,7 +92,9 @@ def owner_of(file: Path) -> Owner:
     with contextlib.suppress(OSError, StoreError):
         if file.is_file() and may_be_ours(file):
             with reading_beside(file) as own:
-                rows = own.execute("SELECT name, value FROM channel_state WHERE name IN ('id', 'login')")
+                rows = own.execute(
+                    "SELECT name, value FROM channel_state WHERE name IN ('id', 'login')"
+                )
                 return Owner(**dict(rows.fetchall()))
     return Owner()
 

@@ -34,14 +34,19 @@ class LineCounts(Struct, frozen=True):
 
     def since(self, before: "LineCounts") -> "LineCounts":
         """What was added since those were read; `uncovered` are those that wait now."""
-        added = {f.name: getattr(self, f.name) - getattr(before, f.name) for f in fields(LineCounts)}
+        added = {
+            f.name: getattr(self, f.name) - getattr(before, f.name) for f in fields(LineCounts)
+        }
         return LineCounts(**{**added, "uncovered": self.uncovered})
 
     @property
     def balanced(self) -> bool:
         """Whether both sums come out."""
         rest = self.duplicates + self.excluded + self.other_room + self.unparsed + self.other
-        return self.lines == self.events + rest and self.events == self.covered + self.uncovered + self.redacted
+        return (
+            self.lines == self.events + rest
+            and self.events == self.covered + self.uncovered + self.redacted
+        )
 
 
 async def add_counts(tx: Transaction, counts: Mapping[str, int]) -> None:
@@ -60,7 +65,9 @@ async def all_counts(source: Source) -> dict[str, int]:
 async def line_counts(source: Source) -> LineCounts:
     """The counts as of now."""
     counted = await all_counts(source)
-    state = "iif(redacted_at IS NOT NULL, 'redacted', iif(episode_id IS NOT NULL, 'covered', 'unread'))"
+    state = (
+        "iif(redacted_at IS NOT NULL, 'redacted', iif(episode_id IS NOT NULL, 'covered', 'unread'))"
+    )
     held = Counter(await source.pairs(f"SELECT {state}, count(*) FROM events GROUP BY 1"))
     lost = counted.get("pruned_unread", 0)
     plain = ("lines", "events", "duplicates", "excluded", "other_room", "unparsed", "other")
@@ -108,7 +115,9 @@ class Meter:
     def __init__(self, db: Database, clock: Clock) -> None:
         self._db, self._clock = db, clock
 
-    async def record(self, purpose: Purpose, model: str, usage: TokenUsage, latency_ms: int, error: str | None) -> None:
+    async def record(
+        self, purpose: Purpose, model: str, usage: TokenUsage, latency_ms: int, error: str | None
+    ) -> None:
         """Note one finished call; `error` is the class of what went wrong, or None."""
         async with self._db.write() as tx:
             await tx.execute(
@@ -152,5 +161,6 @@ async def bills(source: Source, by: str, since: int) -> list[Bill]:
         (since,),
     )
     return [
-        Bill(str(row[0]), row[1], row[2], Used(*(int(one) for one in tuple(row)[3:6])), int(row[6])) for row in rows
+        Bill(str(row[0]), row[1], row[2], Used(*(int(one) for one in tuple(row)[3:6])), int(row[6]))
+        for row in rows
     ]

@@ -14,7 +14,16 @@ import asyncio
 import contextlib
 import json
 import sqlite3
-from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterable, Iterator, Mapping, Sequence
+from collections.abc import (
+    AsyncIterator,
+    Awaitable,
+    Callable,
+    Coroutine,
+    Iterable,
+    Iterator,
+    Mapping,
+    Sequence,
+)
 from functools import partial
 from importlib import resources
 from pathlib import Path
@@ -134,10 +143,14 @@ class Transaction(Source):
         try:
             yield
         except BaseException as error:
-            if self._connection.in_transaction:  # a full disk may have rolled everything back already
+            if (
+                self._connection.in_transaction
+            ):  # a full disk may have rolled everything back already
                 await self._connection.execute_fetchall("ROLLBACK TO part")
                 await self._connection.execute_fetchall("RELEASE part")
-            if isinstance(error, sqlite3.IntegrityError | sqlite3.DataError | sqlite3.InterfaceError):
+            if isinstance(
+                error, sqlite3.IntegrityError | sqlite3.DataError | sqlite3.InterfaceError
+            ):
                 raise errors.StoreRefused(f"A row cannot be stored: {error}.") from error
             raise
         await self._connection.execute_fetchall("RELEASE part")
@@ -165,7 +178,9 @@ class Snapshot(Source):
 
 
 def _at_once(
-    connection: sqlite3.Connection, read: Callable[[Snapshot], Coroutine[Any, Any, T]], requests: PrivacyRequests
+    connection: sqlite3.Connection,
+    read: Callable[[Snapshot], Coroutine[Any, Any, T]],
+    requests: PrivacyRequests,
 ) -> T:
     connection.execute("BEGIN")
     reading = read(Snapshot(connection, requests))
@@ -184,7 +199,11 @@ class Database(Source):
     """Two connections to one file. Made by `open_database`."""
 
     def __init__(
-        self, path: Path, writer: aiosqlite.Connection, reader: aiosqlite.Connection, requests: PrivacyRequests
+        self,
+        path: Path,
+        writer: aiosqlite.Connection,
+        reader: aiosqlite.Connection,
+        requests: PrivacyRequests,
     ) -> None:
         self.path = path
         self.requests = requests
@@ -216,7 +235,9 @@ class Database(Source):
     async def write(self) -> AsyncIterator[Transaction]:
         """One transaction: all of it, or nothing. Not to be nested."""
         async with self._write_lock:
-            if _file_at(self.path) != self._file:  # what is written to it would be lost with the last of its handles
+            if (
+                _file_at(self.path) != self._file
+            ):  # what is written to it would be lost with the last of its handles
                 raise errors.StoreError(
                     f"{self.path} was moved or replaced while the bot ran: nothing is stored. "
                     "Put it back, or restart the bot."
@@ -255,7 +276,9 @@ class Database(Source):
     async def _truncate_log(self, tries: int = 20) -> bool:
         """Readers and writers of this process pause for each try only; a reader of another may need several."""
         with translating(self.path):
-            await asyncio.to_thread(_checkpoint, self.path)  # the bulk of it, beside readers and writers
+            await asyncio.to_thread(
+                _checkpoint, self.path
+            )  # the bulk of it, beside readers and writers
             for _ in range(tries):
                 async with self._write_lock:
                     if await self._truncated():
@@ -271,7 +294,11 @@ class Database(Source):
             rows = list(await self._writer.execute_fetchall("PRAGMA wal_checkpoint(TRUNCATE)"))
         finally:
             self._read_gate.set()
-            await to_the_end(self._writer.execute_fetchall(f"PRAGMA busy_timeout = {int(BUSY_TIMEOUT_S * 1_000)}"))
+            await to_the_end(
+                self._writer.execute_fetchall(
+                    f"PRAGMA busy_timeout = {int(BUSY_TIMEOUT_S * 1_000)}"
+                )
+            )
         return bool(rows[0][0] == 0)  # "busy": a reader can keep the bytes alive without any error
 
 
@@ -295,7 +322,11 @@ async def open_database(
             )
             await _prepare(writer, path)
             requests = requests or PrivacyRequests(path)
-            state = list(await writer.execute_fetchall(f"SELECT value FROM channel_state WHERE name = '{CARRIED_OUT}'"))
+            state = list(
+                await writer.execute_fetchall(
+                    f"SELECT value FROM channel_state WHERE name = '{CARRIED_OUT}'"
+                )
+            )
             if state and not requests_lost:
                 count, mark = str(state[0][0]).split()
                 requests.check(int(count), mark, f"forgetmenot memory new-requests --db {path}")
@@ -305,7 +336,9 @@ async def open_database(
                 connection.row_factory = sqlite3.Row
             await reader.execute_fetchall("PRAGMA temp_store = MEMORY")
             # SQLite's own functions know no capitals but those of ASCII
-            await reader.create_function("casefold", 1, lambda text: (text or "").casefold(), deterministic=True)
+            await reader.create_function(
+                "casefold", 1, lambda text: (text or "").casefold(), deterministic=True
+            )
             yield Database(path, writer, reader, requests)
 
 
@@ -333,7 +366,9 @@ def _file_at(path: Path) -> tuple[int, int] | None:
 
 def connect(path: Path, mode: str = "ro", timeout: float = BUSY_TIMEOUT_S) -> sqlite3.Connection:
     """A connection to a file that is there (`mode`: ro or rw; it is never made), without transactions of its own."""
-    return sqlite3.connect(f"{path.absolute().as_uri()}?mode={mode}", uri=True, isolation_level=None, timeout=timeout)
+    return sqlite3.connect(
+        f"{path.absolute().as_uri()}?mode={mode}", uri=True, isolation_level=None, timeout=timeout
+    )
 
 
 @contextlib.contextmanager
@@ -350,11 +385,15 @@ def _checkpoint(path: Path) -> None:
 
 async def _prepare(writer: aiosqlite.Connection, path: Path) -> None:
     if path.stat().st_size == 1:  # SQLite takes just that for an empty database, and writes over it
-        raise errors.StoreForeign(f"{path} is not a readable SQLite database. Choose another file with --db.")
+        raise errors.StoreForeign(
+            f"{path} is not a readable SQLite database. Choose another file with --db."
+        )
     is_new = await _number(writer, "SELECT count(*) FROM sqlite_master") == 0
     if not is_new:
         refuse_foreign(
-            path, await _number(writer, "PRAGMA application_id"), await _number(writer, "PRAGMA user_version")
+            path,
+            await _number(writer, "PRAGMA application_id"),
+            await _number(writer, "PRAGMA user_version"),
         )
     # NORMAL: a power cut may cost the last commits, never the file. MEMORY: no chat in a temporary file on disk
     settings = {"journal_mode": "WAL", "synchronous": "NORMAL", "temp_store": "MEMORY"}
@@ -380,7 +419,9 @@ def schema_sql() -> str:
 def refuse_foreign(path: Path, application: int, version: int) -> None:
     """Raise StoreForeign for a database of another program, or of another version of this one."""
     if application != APPLICATION_ID:
-        raise errors.StoreForeign(f"{path} is a database of another program. Choose another file with --db.")
+        raise errors.StoreForeign(
+            f"{path} is a database of another program. Choose another file with --db."
+        )
     if version != SCHEMA_VERSION:
         raise errors.StoreForeign(
             f"{path} was written by another version of ForgetMeNot (schema {version}, this one has {SCHEMA_VERSION})."
@@ -400,7 +441,9 @@ def translating(path: Path) -> Iterator[None]:
         yield
     except sqlite3.DatabaseError as error:
         raise _ours(error, path) from error
-    except UnicodeDecodeError as error:  # SQLite tells of a damaged schema in the damaged words themselves
+    except (
+        UnicodeDecodeError
+    ) as error:  # SQLite tells of a damaged schema in the damaged words themselves
         raise _ours(sqlite3.DatabaseError("malformed"), path) from error
 
 
@@ -416,7 +459,9 @@ def _ours(error: sqlite3.DatabaseError, path: Path) -> errors.StoreError:
     if isinstance(error, sqlite3.IntegrityError | sqlite3.DataError):
         return errors.StoreRefused(f"{path} does not take what was to be stored: {words}.")
     if "disk I/O" in words:
-        return errors.StoreError(f"{path} cannot be read or written ({words}). Check the disk and its free space.")
+        return errors.StoreError(
+            f"{path} cannot be read or written ({words}). Check the disk and its free space."
+        )
     if "full" in words:
         return errors.StoreFull(reason("disk_full", path=str(path)))
     if "unable to open" in words or "readonly" in words:

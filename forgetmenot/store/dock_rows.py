@@ -76,7 +76,9 @@ SELECT v.id, v.login, coalesce(v.display_name, v.login, 'somebody') AS name, v.r
 Person = dict[str, Any]
 
 
-async def people(db: Database, *, find: str, since: int, bot: str, offset: int, limit: int) -> tuple[int, list[Person]]:
+async def people(
+    db: Database, *, find: str, since: int, bot: str, offset: int, limit: int
+) -> tuple[int, list[Person]]:
     """How many fit a search (by any name they ever had), and a page of them: who came most lately first."""
     asked = {"find": _searched(find), "since": since, "bot": bot, "offset": offset, "limit": limit}
     total = int(await db.value(f"SELECT count(*) {_PEOPLE}", asked))
@@ -89,7 +91,9 @@ async def people(db: Database, *, find: str, since: int, bot: str, offset: int, 
 
 async def person(db: Database, viewer_id: str, since: int) -> Person | None:
     """One of them by id; None for somebody who is not stored. `since` (ms): from when on `lately` counts streams."""
-    row = await db.row(f"{_PERSON} FROM viewers v WHERE v.id = :id", {"id": viewer_id, "since": since})
+    row = await db.row(
+        f"{_PERSON} FROM viewers v WHERE v.id = :id", {"id": viewer_id, "since": since}
+    )
     return dict(row) if row else None
 
 

@@ -57,7 +57,18 @@ async def insert(tx: Transaction, new: NewEpisode, now: int) -> int:
         " coalesce((SELECT substr(category, 1, 60) FROM streams WHERE id = ?2), ''), ?8, ?9,"
         # a key stands in one episode: of a line that made two, the second has none
         " iif(EXISTS (SELECT 1 FROM episodes WHERE key = ?10), NULL, ?10))",
-        (new.kind, new.stream_id, new.started_at, new.ended_at, new.summary, lines, new.model, now, read_at, new.key),
+        (
+            new.kind,
+            new.stream_id,
+            new.started_at,
+            new.ended_at,
+            new.summary,
+            lines,
+            new.model,
+            now,
+            read_at,
+            new.key,
+        ),
     )
     await tx.many(  # whoever is not stored is left out
         "INSERT INTO episode_people (episode_id, viewer_id, lines, addressed)"
@@ -81,7 +92,9 @@ async def forget_lines(tx: Transaction, before: int) -> None:
     )
 
 
-async def insert_imported(tx: Transaction, new: Sequence[tuple[int, str | None, int, str]], now: int) -> None:
+async def insert_imported(
+    tx: Transaction, new: Sequence[tuple[int, str | None, int, str]], now: int
+) -> None:
     """Write many imported episodes: id, key, time and summary. They are never read for more notes."""
     await tx.many(
         "INSERT INTO episodes (id, kind, key, started_at, ended_at, summary, events, created_at, extracted_at)"
@@ -93,7 +106,8 @@ async def insert_imported(tx: Transaction, new: Sequence[tuple[int, str | None, 
 async def add_people(tx: Transaction, pairs: Iterable[tuple[int, str]]) -> None:
     """Say that somebody is in an imported episode."""
     await tx.many(
-        "INSERT OR IGNORE INTO episode_people (episode_id, viewer_id, lines, addressed) VALUES (?, ?, 0, 0)", pairs
+        "INSERT OR IGNORE INTO episode_people (episode_id, viewer_id, lines, addressed) VALUES (?, ?, 0, 0)",
+        pairs,
     )
 
 
@@ -112,13 +126,18 @@ async def drop_empty(tx: Transaction, episode_ids: Sequence[int], now: int) -> N
         (episode_ids,),
     )
     read = "extracted_at = coalesce(extracted_at, ?)"
-    await tx.execute(f"UPDATE episodes SET {read} WHERE summary = '' AND id {listed}", (now, episode_ids))
+    await tx.execute(
+        f"UPDATE episodes SET {read} WHERE summary = '' AND id {listed}", (now, episode_ids)
+    )
 
 
 async def mark_read(tx: Transaction, episode_id: int, at: int) -> bool:
     """Say that an episode has been read for notes; False if it was before, or is no longer there."""
     return bool(
-        await tx.execute("UPDATE episodes SET extracted_at = ? WHERE id = ? AND extracted_at IS NULL", (at, episode_id))
+        await tx.execute(
+            "UPDATE episodes SET extracted_at = ? WHERE id = ? AND extracted_at IS NULL",
+            (at, episode_id),
+        )
     )
 
 
@@ -129,21 +148,29 @@ async def get(source: Source, episode_id: int) -> Episode | None:
 
 async def get_many(source: Source, episode_ids: Collection[int]) -> list[Episode]:
     """Those of these episodes that are there, oldest first."""
-    return await _found(source, "id IN (SELECT value FROM json_each(?)) ORDER BY id", (episode_ids,))
+    return await _found(
+        source, "id IN (SELECT value FROM json_each(?)) ORDER BY id", (episode_ids,)
+    )
 
 
-async def unread(source: Source, limit: int = 50, *, due_at: int = events.END_OF_TIME) -> list[Episode]:
+async def unread(
+    source: Source, limit: int = 50, *, due_at: int = events.END_OF_TIME
+) -> list[Episode]:
     """The oldest episodes that were never read for notes.
 
     With `due_at` without those that wait for another try then.
     """
     wanted = f"extracted_at IS NULL AND NOT ({events.WAITS}) ORDER BY id LIMIT :limit"
-    return await _found(source, wanted, {"limit": limit, "now": due_at, "latest": due_at + events.LONGEST_WAIT})
+    return await _found(
+        source, wanted, {"limit": limit, "now": due_at, "latest": due_at + events.LONGEST_WAIT}
+    )
 
 
 async def newest(source: Source, *, stream_id: int | None, limit: int) -> list[Episode]:
     """A stream's newest episodes from chat that say something, oldest first."""
-    wanted = "stream_id IS ? AND kind = 'chat' AND summary <> '' ORDER BY ended_at DESC, id DESC LIMIT ?"
+    wanted = (
+        "stream_id IS ? AND kind = 'chat' AND summary <> '' ORDER BY ended_at DESC, id DESC LIMIT ?"
+    )
     return (await _found(source, wanted, (stream_id, limit)))[::-1]
 
 
@@ -155,7 +182,10 @@ async def between(source: Source, stream_id: int, after: int, before: int) -> li
 
 async def _found(source: Source, condition: str, params: Params) -> list[Episode]:
     """The episodes that a condition of ours picks, in its order."""
-    return [row_as(row, Episode) for row in await source.rows(f"SELECT * FROM episodes WHERE {condition}", params)]
+    return [
+        row_as(row, Episode)
+        for row in await source.rows(f"SELECT * FROM episodes WHERE {condition}", params)
+    ]
 
 
 async def summaries_of_stream(source: Source, stream_id: int) -> list[str]:
@@ -170,7 +200,9 @@ async def summaries(source: Source, episode_ids: Iterable[int]) -> dict[int, str
     return await source.pairs(sql, (list(episode_ids),))
 
 
-async def keys_and_summaries(source: Source, episode_ids: Iterable[int]) -> dict[int, dict[str, str]]:
+async def keys_and_summaries(
+    source: Source, episode_ids: Iterable[int]
+) -> dict[int, dict[str, str]]:
     """`key` (an episode's own, or one made of its id) and `summary` of these episodes."""
     rows = await source.rows(
         "SELECT id, coalesce(key, 'episode-' || id) AS key, summary FROM episodes"
@@ -201,19 +233,26 @@ async def requests_since(source: Source, viewer_id: str, since: int) -> int:
 
 async def ids_by_key(source: Source, keys: Collection[str]) -> dict[str, int]:
     """The ids of imported episodes by their own names."""
-    return await source.pairs("SELECT key, id FROM episodes WHERE key IN (SELECT value FROM json_each(?))", (keys,))
+    return await source.pairs(
+        "SELECT key, id FROM episodes WHERE key IN (SELECT value FROM json_each(?))", (keys,)
+    )
 
 
 async def texts_after(source: Source, episode_id: int, limit: int) -> list[tuple[int, str]]:
     """The summary with the topic of episodes that came after one, by their ids, for an index; not those of commands."""
     later = "id > ? AND summary <> '' AND kind <> 'command' ORDER BY id LIMIT ?"
-    rows = await source.rows(f"SELECT id, summary || ' ' || topic FROM episodes WHERE {later}", (episode_id, limit))
+    rows = await source.rows(
+        f"SELECT id, summary || ' ' || topic FROM episodes WHERE {later}", (episode_id, limit)
+    )
     return [(row[0], row[1]) for row in rows]
 
 
 async def id_before_newest(source: Source, count: int) -> int:
     """The id behind which there are no more than so many episodes."""
-    return int(await source.value("SELECT id FROM episodes ORDER BY id DESC LIMIT 1 OFFSET ?", (count,)) or 0)
+    return int(
+        await source.value("SELECT id FROM episodes ORDER BY id DESC LIMIT 1 OFFSET ?", (count,))
+        or 0
+    )
 
 
 # The cause in a note's history when what it rested on was cleared.
@@ -234,7 +273,9 @@ EXISTS (SELECT 1 FROM note_evidence o
 
 async def postpone(tx: Transaction, episode_id: int, *, tries: int, retry_at: int) -> None:
     """Say when an episode is read again after that has failed so often."""
-    await tx.execute("UPDATE episodes SET tries = ?, retry_at = ? WHERE id = ?", (tries, retry_at, episode_id))
+    await tx.execute(
+        "UPDATE episodes SET tries = ?, retry_at = ? WHERE id = ?", (tries, retry_at, episode_id)
+    )
 
 
 async def clear(tx: Transaction, what: events.Clear, now: int) -> None:
@@ -284,7 +325,9 @@ async def _let_notes_go(tx: Transaction, episode_id: int, now: int) -> None:
     """
     this = {"episode": episode_id}
     lost = f"SELECT e.note_id, e.episode_id, e.stance {_THEIR_WORD} AND {_ELSEWHERE}"
-    await tx.execute(f"DELETE FROM note_evidence WHERE (note_id, episode_id, stance) IN ({lost})", this)
+    await tx.execute(
+        f"DELETE FROM note_evidence WHERE (note_id, episode_id, stance) IN ({lost})", this
+    )
     rests_on_it = f"{_THEIR_WORD} AND e.stance <> 'contradicted' AND n.fact <> '' AND NOT n.pinned"
     gone = await tx.rows(f"SELECT DISTINCT n.id, n.status, n.created_at {rests_on_it}", this)
     for note_id, status, _ in gone:
@@ -331,7 +374,9 @@ async def put_brief(tx: Transaction, brief: Brief) -> None:
     )
 
 
-async def brief_unchanged(tx: Transaction, viewer_id: str, persona: str, made_of: str, at: int) -> bool:
+async def brief_unchanged(
+    tx: Transaction, viewer_id: str, persona: str, made_of: str, at: int
+) -> bool:
     """Whether their brief was made of the same sources; then it counts as made now."""
     sql = "UPDATE briefs SET made_at = ? WHERE viewer_id = ? AND persona = ? AND made_of = ?"
     return await tx.execute(sql, (at, viewer_id, persona, made_of)) > 0
@@ -342,7 +387,9 @@ async def drop_briefs(tx: Transaction) -> None:
     await tx.execute("DELETE FROM briefs")
 
 
-async def usable_brief(source: Source, viewer_id: str, persona: str | None = "") -> tuple[str, tuple[int, ...]]:
+async def usable_brief(
+    source: Source, viewer_id: str, persona: str | None = ""
+) -> tuple[str, tuple[int, ...]]:
     """A viewer's brief and the ids of its notes if all sources are valid; else an empty text. None: of any persona."""
     row = await source.row(
         "SELECT b.text, b.notes FROM briefs b JOIN shown v ON v.id = b.viewer_id"
@@ -355,7 +402,13 @@ async def usable_brief(source: Source, viewer_id: str, persona: str | None = "")
 
 
 async def briefs_due(
-    source: Source, persona: str, *, regular_since: int, regular_streams: int, a_day_ago: int, limit: int
+    source: Source,
+    persona: str,
+    *,
+    regular_since: int,
+    regular_streams: int,
+    a_day_ago: int,
+    limit: int,
 ) -> list[str]:
     """Regulars who came to a stream since their brief was made, and that stream has its recap; the oldest brief first.
 
@@ -370,5 +423,11 @@ async def briefs_due(
         "  WHERE a.viewer_id = v.id AND a.last_at > coalesce(b.made_at, 0) AND (s.recapped_at IS NOT NULL"
         "   OR (s.started_at <= :day AND coalesce(b.made_at, 0) <= :day)))"
         " ORDER BY coalesce(b.made_at, 0), v.id LIMIT :limit",
-        {"persona": persona, "since": regular_since, "streams": regular_streams, "day": a_day_ago, "limit": limit},
+        {
+            "persona": persona,
+            "since": regular_since,
+            "streams": regular_streams,
+            "day": a_day_ago,
+            "limit": limit,
+        },
     )

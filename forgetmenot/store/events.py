@@ -64,7 +64,9 @@ END_OF_TIME = 2**60
 async def insert(tx: Transaction, rows: Sequence[NewEvent]) -> set[str] | None:
     """Store events; the ids that were new, or None if all of them were."""
     # from sqlite_sequence, because the rows of the highest numbers may have been deleted
-    before = await tx.value("SELECT coalesce(max(seq), 0) FROM sqlite_sequence WHERE name = 'events'")
+    before = await tx.value(
+        "SELECT coalesce(max(seq), 0) FROM sqlite_sequence WHERE name = 'events'"
+    )
     if await tx.many(_INSERT, rows) == len(rows):
         return None
     return set(await tx.column("SELECT id FROM events WHERE seq > ?", (before,)))
@@ -83,7 +85,9 @@ async def clear(tx: Transaction, what: Clear, now: int) -> set[int]:
         where = "at <= :at"
     whole_chat = what.event_id is None and what.viewer_id is None
     params = {"at": what.at, "id": what.event_id or what.viewer_id}
-    rows = await tx.rows(f"SELECT episode_id, at FROM events WHERE redacted_at IS NULL AND {where}", params)
+    rows = await tx.rows(
+        f"SELECT episode_id, at FROM events WHERE redacted_at IS NULL AND {where}", params
+    )
     await tx.execute(
         f"UPDATE events SET text = '', system_text = '', redacted_at = :at WHERE redacted_at IS NULL AND {where}",
         params,
@@ -104,22 +108,30 @@ async def clear(tx: Transaction, what: Clear, now: int) -> set[int]:
     if affected:
         made_of = "kind IN ('chat', 'counted') AND id IN (SELECT value FROM json_each(?))"
         of_streams = f"id IN (SELECT stream_id FROM episodes WHERE {made_of})"
-        await tx.execute(f"UPDATE streams SET recap = '', recapped_at = NULL WHERE {of_streams}", (affected,))
+        await tx.execute(
+            f"UPDATE streams SET recap = '', recapped_at = NULL WHERE {of_streams}", (affected,)
+        )
         await channel_state.put(tx, {COPIES_STALE: "1"}, now)
     if rows:
         since = min(row["at"] for row in rows)
         alone = what.viewer_id is None
-        await bot_messages.clear_since(tx, since, at=what.at, viewer_id=what.viewer_id or "", everything=alone)
+        await bot_messages.clear_since(
+            tx, since, at=what.at, viewer_id=what.viewer_id or "", everything=alone
+        )
     return affected
 
 
 async def unread(source: Source, limit: int = 2_000, *, due_at: int = END_OF_TIME) -> list[Line]:
     """The oldest events that no episode covers yet; with `due_at` without those that wait for another try then."""
     due = {"limit": limit, "now": due_at, "latest": due_at + LONGEST_WAIT}
-    return await _lines_where(source, f"{_UNREAD} AND NOT ({WAITS}) ORDER BY at, seq LIMIT :limit", due)
+    return await _lines_where(
+        source, f"{_UNREAD} AND NOT ({WAITS}) ORDER BY at, seq LIMIT :limit", due
+    )
 
 
-async def postpone(tx: Transaction, windows: Sequence[Sequence[Line]], *, tries: int, retry_at: int) -> None:
+async def postpone(
+    tx: Transaction, windows: Sequence[Sequence[Line]], *, tries: int, retry_at: int
+) -> None:
     """Say of lines that no summary came of which windows are tried next, and when."""
     await tx.many(
         "UPDATE events SET tries = ?, retry_at = ?, retry_from = ? WHERE seq = ?",
@@ -135,7 +147,9 @@ async def still_unread(source: Source, seqs: Sequence[int]) -> list[Line]:
 
 async def of_episode(source: Source, episode_id: int) -> list[Line]:
     """What is left of the events that an episode covers."""
-    return await _lines_where(source, "episode_id = ? AND redacted_at IS NULL ORDER BY at, seq", (episode_id,))
+    return await _lines_where(
+        source, "episode_id = ? AND redacted_at IS NULL ORDER BY at, seq", (episode_id,)
+    )
 
 
 async def latest_of(source: Source, viewer_id: str, limit: int) -> list[Line]:
@@ -146,11 +160,16 @@ async def latest_of(source: Source, viewer_id: str, limit: int) -> list[Line]:
 
 async def by_id(source: Source, event_id: str) -> Line | None:
     """One event, if it still has its text."""
-    return next(iter(await _lines_where(source, "id = ? AND redacted_at IS NULL", (event_id,))), None)
+    return next(
+        iter(await _lines_where(source, "id = ? AND redacted_at IS NULL", (event_id,))), None
+    )
 
 
 async def _lines_where(source: Source, condition: str, params: Params) -> list[Line]:
-    return [row_as(row, Line) for row in await source.rows(f"SELECT * FROM events WHERE {condition}", params)]
+    return [
+        row_as(row, Line)
+        for row in await source.rows(f"SELECT * FROM events WHERE {condition}", params)
+    ]
 
 
 async def cleared(source: Source, event_ids: Collection[str]) -> frozenset[str]:
@@ -165,7 +184,10 @@ async def was_deleted(source: Source, event_id: str) -> bool:
     Not one that lost its words with a fact that its speaker had forgotten.
     """
     # above 0: a line that lost its words with a forgotten fact has 0, as nobody cleared it in chat
-    return await source.row("SELECT 1 FROM events WHERE id = ? AND redacted_at > 0", (event_id,)) is not None
+    return (
+        await source.row("SELECT 1 FROM events WHERE id = ? AND redacted_at > 0", (event_id,))
+        is not None
+    )
 
 
 async def cover(tx: Transaction, seqs: Sequence[int], episode_id: int) -> None:
@@ -209,11 +231,23 @@ async def _chat(source: Source, condition: str, params: Params) -> list[PromptLi
 
 
 async def lines(
-    source: Source, *, since: int, until: int, limit: int, of: str | None = None, spoken: bool = False
+    source: Source,
+    *,
+    since: int,
+    until: int,
+    limit: int,
+    of: str | None = None,
+    spoken: bool = False,
 ) -> list[PromptLine]:
     """The last lines of chat, oldest first; `of`: what one person typed; `spoken`: what the streamer said aloud."""
     kind = f"e.kind {'=' if spoken else '<>'} 'spoken'"
-    theirs = "e.text <> '' AND e.viewer_id = :of" if of is not None else "e.text <> ''" if spoken else "TRUE"
+    theirs = (
+        "e.text <> '' AND e.viewer_id = :of"
+        if of is not None
+        else "e.text <> ''"
+        if spoken
+        else "TRUE"
+    )
     newest = "e.at BETWEEN :since AND :until ORDER BY e.at DESC, e.seq DESC LIMIT :limit"
     values = {"of": of, "since": since, "until": until, "limit": limit}
     return (await _chat(source, f"{kind} AND {theirs} AND {newest}", values))[::-1]
@@ -221,7 +255,10 @@ async def lines(
 
 async def lines_by_seq(source: Source, seqs: Collection[int]) -> dict[int, PromptLine]:
     """Lines that are still there, by their seq."""
-    return {line.id: line for line in await _chat(source, "e.seq IN (SELECT value FROM json_each(?))", (seqs,))}
+    return {
+        line.id: line
+        for line in await _chat(source, "e.seq IN (SELECT value FROM json_each(?))", (seqs,))
+    }
 
 
 async def line_by_id(source: Source, event_id: str) -> PromptLine | None:
@@ -231,4 +268,6 @@ async def line_by_id(source: Source, event_id: str) -> PromptLine | None:
 
 async def count_since(source: Source, since: int) -> int:
     """How many lines were said since then."""
-    return int(await source.value("SELECT count(*) FROM events WHERE at >= ? AND from_bot = 0", (since,)))
+    return int(
+        await source.value("SELECT count(*) FROM events WHERE at >= ? AND from_bot = 0", (since,))
+    )

@@ -69,7 +69,11 @@ _ROWS = {
     "a row that points nowhere": "SELECT \"table\" || ' ' || rowid FROM pragma_foreign_key_check",
 }
 # Which of them are checked each time that the memory is looked at.
-_CHECKED = ("a note without evidence", "a line of somebody who opted out", "a replaced note without its successor")
+_CHECKED = (
+    "a note without evidence",
+    "a line of somebody who opted out",
+    "a replaced note without its successor",
+)
 _TEXTS = {
     "a summary": "SELECT id, summary FROM episodes WHERE summary LIKE '%<@%'",
     "a note": "SELECT id, fact FROM semantic_notes WHERE fact LIKE '%<@%'",
@@ -83,7 +87,11 @@ async def verify(db: Database, *, now: int, keep_h: float = 24.0) -> list[Violat
 
     Raises StoreError.
     """
-    times = {"oldest": now - int(keep_h * HOUR) - SLACK, "ripe": now - SLACK, "expired": now - DAY - SLACK}
+    times = {
+        "oldest": now - int(keep_h * HOUR) - SLACK,
+        "ripe": now - SLACK,
+        "expired": now - DAY - SLACK,
+    }
     found: list[Violation] = []
     for name, sql in _ROWS.items():
         found += _violation(name, await db.column(sql, times))
@@ -98,7 +106,9 @@ async def broken(db: Database) -> list[str]:
     """Those of the guarantees that are checked each time, by their names, that some row breaks."""
     found = ["chat pruned unread"] if (await all_counts(db)).get("pruned_unread") else []
     # one by one: a reply that has to be thought meanwhile reads in between
-    return found + [name for name in _CHECKED if await db.value(f"SELECT count(*) FROM ({_ROWS[name]})")]
+    return found + [
+        name for name in _CHECKED if await db.value(f"SELECT count(*) FROM ({_ROWS[name]})")
+    ]
 
 
 def _violation(name: str, ids: Iterable[object]) -> list[Violation]:
@@ -117,9 +127,16 @@ async def _people(db: Database) -> list[Violation]:
         found += _violation(f"{name} that names somebody who is not known", lost)
     await asyncio.to_thread(db.requests.refresh)
     back = [row[0] for row in rows if row[1] <= db.requests.erased_at(row[0])]
-    said = {row[0] for row in await db.rows("SELECT DISTINCT viewer_id FROM events WHERE text <> '' AND NOT from_bot")}
+    said = {
+        row[0]
+        for row in await db.rows(
+            "SELECT DISTINCT viewer_id FROM events WHERE text <> '' AND NOT from_bot"
+        )
+    }
     found += _violation("somebody who was erased", back)
-    found += _violation("a line of somebody who opted out", [one for one in said if db.requests.is_out(one)])
+    found += _violation(
+        "a line of somebody who opted out", [one for one in said if db.requests.is_out(one)]
+    )
     waits = len(db.requests.lines) - await personal_data.carried_out(db)
     return found + _violation("a privacy request that was not carried out", range(waits))
 

@@ -25,7 +25,9 @@ INSERT INTO semantic_notes (id, scope, subject_id, fact, confidence, source_kind
 VALUES (:id, :scope, :subject_id, :fact, :confidence, :source_kind, :importance, :topics, :asked_with, :now,
     coalesce(:first_said_at, :at), :at, :stream_id, :expires_at, :pinned, :persona, :status)
 """
-_RECORD = "INSERT INTO note_changes (note_id, at, from_status, to_status, cause) VALUES (?, ?, ?, ?, ?)"
+_RECORD = (
+    "INSERT INTO note_changes (note_id, at, from_status, to_status, cause) VALUES (?, ?, ?, ?, ?)"
+)
 _RECALLED = "n.status IN ('active', 'past')"
 RECALLED = (NoteStatus.ACTIVE, NoteStatus.PAST)
 
@@ -67,7 +69,12 @@ class Change(NamedTuple):
 def _note(row: Row) -> Note:
     """A row of `semantic_notes` with its `episode_ids`."""
     lists = {name: json.loads(row[name]) for name in ("topics", "asked_with")}
-    return row_as(row, Note, **lists, episode_ids=sorted(int(i) for i in (row["episode_ids"] or "").split(",") if i))
+    return row_as(
+        row,
+        Note,
+        **lists,
+        episode_ids=sorted(int(i) for i in (row["episode_ids"] or "").split(",") if i),
+    )
 
 
 async def get(source: Source, note_id: int) -> Note | None:
@@ -104,14 +111,21 @@ async def withdrawn_since(source: Source, subject_id: str | None, at: int) -> li
 
 
 async def page(
-    source: Source, *, subject_id: str | None = None, status: str | None = None, limit: int = 1000, after: int = 0
+    source: Source,
+    *,
+    subject_id: str | None = None,
+    status: str | None = None,
+    limit: int = 1000,
+    after: int = 0,
 ) -> list[Note]:
     """Notes in the order of their ids, for listing and exporting: those after `after`, of one viewer or of all."""
     wanted = (
         "n.id > :after AND (:subject IS NULL OR n.subject_id = :subject)"
         " AND (:status IS NULL OR n.status = :status) ORDER BY n.id LIMIT :limit"
     )
-    return await found(source, wanted, {"after": after, "subject": subject_id, "status": status, "limit": limit})
+    return await found(
+        source, wanted, {"after": after, "subject": subject_id, "status": status, "limit": limit}
+    )
 
 
 async def fingerprint(source: Source, subject_id: str | None) -> tuple[object, ...]:
@@ -133,7 +147,9 @@ async def made_in(source: Source, stream_id: int) -> list[Note]:
         " WHERE e.stream_id = ? AND v.stance <> 'contradicted'"
     )
     wanted = f"n.status = 'active' AND n.fact <> '' AND n.id IN ({said})"
-    return await found(source, f"{wanted} ORDER BY n.last_confirmed_at DESC, n.id DESC LIMIT 500", (stream_id,))
+    return await found(
+        source, f"{wanted} ORDER BY n.last_confirmed_at DESC, n.id DESC LIMIT 500", (stream_id,)
+    )
 
 
 async def not_active(source: Source, note_ids: Collection[int]) -> frozenset[int]:
@@ -151,7 +167,10 @@ async def insert(tx: Transaction, new: NewNote, *, cause: str, now: int) -> int:
 
 
 def _values(new: NewNote, now: int) -> dict[str, object]:
-    words = {name: json.dumps(getattr(new, name), ensure_ascii=False) for name in ("topics", "asked_with")}
+    words = {
+        name: json.dumps(getattr(new, name), ensure_ascii=False)
+        for name in ("topics", "asked_with")
+    }
     return {**asdict(new), **words, "now": now}
 
 
@@ -167,11 +186,18 @@ async def record(tx: Transaction, change: Change) -> None:
 
 
 async def set_status(
-    tx: Transaction, note: Note, status: NoteStatus, *, at: int, cause: str, superseded_by: int | None = None
+    tx: Transaction,
+    note: Note,
+    status: NoteStatus,
+    *,
+    at: int,
+    cause: str,
+    superseded_by: int | None = None,
 ) -> None:
     """Change a note's status, and say why. `superseded_by` is what it points to afterwards."""
     await tx.execute(
-        "UPDATE semantic_notes SET status = ?, superseded_by = ? WHERE id = ?", (status, superseded_by, note.id)
+        "UPDATE semantic_notes SET status = ?, superseded_by = ? WHERE id = ?",
+        (status, superseded_by, note.id),
     )
     await record(tx, Change(note.id, at, note.status, status, cause))
 
@@ -181,14 +207,23 @@ async def set_confirmed(tx: Transaction, note: Note, *, stream_id: int | None) -
     await tx.execute(
         "UPDATE semantic_notes SET confidence = ?, source_kind = ?, last_confirmed_at = ?, expires_at = ?,"
         " confirmed_stream = ?, stale = 0 WHERE id = ?",
-        (note.confidence, note.source_kind, note.last_confirmed_at, note.expires_at, stream_id, note.id),
+        (
+            note.confidence,
+            note.source_kind,
+            note.last_confirmed_at,
+            note.expires_at,
+            stream_id,
+            note.id,
+        ),
     )
 
 
 async def set_used(tx: Transaction, note_ids: Collection[int], at: int) -> None:
     """A reply used these notes: whichever was stale is not any more."""
     used = "id IN (SELECT value FROM json_each(?))"
-    await tx.execute(f"UPDATE semantic_notes SET used_at = ?, stale = 0 WHERE {used}", (at, note_ids))
+    await tx.execute(
+        f"UPDATE semantic_notes SET used_at = ?, stale = 0 WHERE {used}", (at, note_ids)
+    )
 
 
 async def swap_numbers(tx: Transaction, one: int, other: int) -> None:
@@ -197,7 +232,11 @@ async def swap_numbers(tx: Transaction, one: int, other: int) -> None:
     What names a note by its number (a reply that used it, what is never mentioned) goes on naming that number.
     """
     await tx.execute("PRAGMA defer_foreign_keys = ON")  # until the exchange is whole
-    for table, column in (("semantic_notes", "id"), ("note_evidence", "note_id"), ("note_changes", "note_id")):
+    for table, column in (
+        ("semantic_notes", "id"),
+        ("note_evidence", "note_id"),
+        ("note_changes", "note_id"),
+    ):
         for before, after in ((one, -1), (other, one), (-1, other)):
             await tx.execute(f"UPDATE {table} SET {column} = ? WHERE {column} = ?", (after, before))
     await tx.execute(
@@ -214,7 +253,9 @@ async def set_pinned(tx: Transaction, note_id: int, *, pinned: bool) -> None:
 
 async def confirmed_stream(source: Source, note_id: int) -> int | None:
     """The stream in which a note was last written or confirmed."""
-    stream: int | None = await source.value("SELECT confirmed_stream FROM semantic_notes WHERE id = ?", (note_id,))
+    stream: int | None = await source.value(
+        "SELECT confirmed_stream FROM semantic_notes WHERE id = ?", (note_id,)
+    )
     return stream
 
 
@@ -251,8 +292,12 @@ async def delete_of_subject(tx: Transaction, subject_id: str, note_ids: Sequence
     """Delete these notes about a viewer with history and evidence; only for an erasure."""
     listed = "IN (SELECT value FROM json_each(?))"
     # the pointer is a foreign key, and a note that replaced another goes in the same statement or an earlier one
-    await tx.execute(f"UPDATE semantic_notes SET superseded_by = NULL WHERE superseded_by {listed}", (note_ids,))
-    return await tx.execute(f"DELETE FROM semantic_notes WHERE id {listed} AND subject_id = ?", (note_ids, subject_id))
+    await tx.execute(
+        f"UPDATE semantic_notes SET superseded_by = NULL WHERE superseded_by {listed}", (note_ids,)
+    )
+    return await tx.execute(
+        f"DELETE FROM semantic_notes WHERE id {listed} AND subject_id = ?", (note_ids, subject_id)
+    )
 
 
 async def ids_in_use(source: Source, ids: Sequence[int]) -> set[int]:
@@ -263,7 +308,9 @@ async def ids_in_use(source: Source, ids: Sequence[int]) -> set[int]:
 
 async def facts_of(source: Source, subject_id: str | None) -> set[tuple[str, str]]:
     """What was ever noted about somebody or the channel: fact and persona."""
-    rows = await source.rows("SELECT fact, persona FROM semantic_notes WHERE subject_id IS ?", (subject_id,))
+    rows = await source.rows(
+        "SELECT fact, persona FROM semantic_notes WHERE subject_id IS ?", (subject_id,)
+    )
     return {(row[0], row[1]) for row in rows}
 
 
@@ -310,7 +357,9 @@ async def copy_evidence(tx: Transaction, old_id: int, new_id: int) -> None:
     )
 
 
-async def is_evidence(source: Source, note_id: int, episode_id: int, speaker_id: str | None) -> bool:
+async def is_evidence(
+    source: Source, note_id: int, episode_id: int, speaker_id: str | None
+) -> bool:
     """Whether this person's word in this episode is evidence for a note already."""
     word = "note_id = ? AND episode_id = ? AND speaker_id IS ? AND stance <> 'contradicted'"
     sql = f"SELECT 1 FROM note_evidence WHERE {word}"
@@ -325,7 +374,13 @@ async def evidence_of(source: Source, note_id: int) -> list[EvidenceLink]:
         (note_id,),
     )
     return [
-        EvidenceLink(row["stance"], row["speaker_id"], bool(row["addressed"]), row["said_at"], row_as(row, Episode))
+        EvidenceLink(
+            row["stance"],
+            row["speaker_id"],
+            bool(row["addressed"]),
+            row["said_at"],
+            row_as(row, Episode),
+        )
         for row in rows
     ]
 
@@ -362,7 +417,10 @@ async def sweep(db: Database, name: str, values: Mapping[str, object]) -> int:
 
     No transaction is opened where nothing is due.
     """
-    due, status = f"SELECT n.id FROM semantic_notes n WHERE {_DUE[name]}", _ENDS if name == "over" else "'evicted'"
+    due, status = (
+        f"SELECT n.id FROM semantic_notes n WHERE {_DUE[name]}",
+        _ENDS if name == "over" else "'evicted'",
+    )
     if not await db.column(due, values):
         return 0
     async with db.write() as tx:
@@ -373,7 +431,9 @@ async def sweep(db: Database, name: str, values: Mapping[str, object]) -> int:
             f" SELECT n.id, :now, n.status, {status}, :cause FROM semantic_notes n WHERE {changed}",
             found,
         )
-        return await tx.execute(f"UPDATE semantic_notes AS n SET status = {status} WHERE {changed}", found)
+        return await tx.execute(
+            f"UPDATE semantic_notes AS n SET status = {status} WHERE {changed}", found
+        )
 
 
 async def set_stale(tx: Transaction, viewer: str | None, *, before: int, streams: int) -> int:
@@ -391,7 +451,9 @@ async def set_stale(tx: Transaction, viewer: str | None, *, before: int, streams
 
 async def attending_viewers(source: Source, streams: int) -> list[str]:
     """Viewers who have come to that many streams in all."""
-    return await source.column("SELECT viewer_id FROM attendance GROUP BY viewer_id HAVING count(*) >= ?", (streams,))
+    return await source.column(
+        "SELECT viewer_id FROM attendance GROUP BY viewer_id HAVING count(*) >= ?", (streams,)
+    )
 
 
 async def viewers_over_limit(source: Source, more_than: int) -> list[str]:
@@ -418,7 +480,13 @@ class SuppressionRow(NamedTuple):
 
 
 async def add_suppression(
-    tx: Transaction, viewer_id: str | None, words: str, *, note_id: int | None, by_id: str | None, at: int
+    tx: Transaction,
+    viewer_id: str | None,
+    words: str,
+    *,
+    note_id: int | None,
+    by_id: str | None,
+    at: int,
 ) -> int:
     """Suppress something from now on; returns the row's id."""
     # a brief is one text in which the topic may be anywhere; it is made anew without it

@@ -19,7 +19,14 @@ from forgetmenot.clock import DAY
 from forgetmenot.languages import read_reason
 from forgetmenot.store import bot_messages, channel_state, episodes, notes, viewers
 from forgetmenot.store.counts import add_counts
-from forgetmenot.store.database import CARRIED_OUT, Database, Row, Source, Transaction, reading_beside
+from forgetmenot.store.database import (
+    CARRIED_OUT,
+    Database,
+    Row,
+    Source,
+    Transaction,
+    reading_beside,
+)
 from forgetmenot.store.events import Clear
 from forgetmenot.store.rights import OptedOut, PrivacyRequest, RequestKind
 from forgetmenot.text.mentions import provisional
@@ -43,7 +50,9 @@ class Place(Struct, frozen=True):
     also: str = ""
 
 
-_WITH_THE_BOT = "(from_bot = 1 OR addressed = 1 OR text LIKE '!%')"  # these quote what is remembered
+_WITH_THE_BOT = (
+    "(from_bot = 1 OR addressed = 1 OR text LIKE '!%')"  # these quote what is remembered
+)
 _CLEARED = "redacted_at = coalesce(redacted_at, at)"
 
 PLACES = (
@@ -57,7 +66,10 @@ PLACES = (
     Place("events", ("text", "system_text")),
     Place("bot_messages", ("text",), whole=True, only="trigger = 'command'"),
     Place("bot_messages", ("text",), cut=True),
-    Place("bot_messages", ("detail", "prompt_json", "token_usage_json", "filters_json", "model", "twitch_id")),
+    Place(
+        "bot_messages",
+        ("detail", "prompt_json", "token_usage_json", "filters_json", "model", "twitch_id"),
+    ),
     Place("action_logs", ("params_json", "reason", "detail", "decided_by", "key")),
     Place("briefs", ("text",), cut=True),
     Place("never_mention", ("words",)),
@@ -84,17 +96,30 @@ def names_around(path: Path, viewer_id: str, names: Sequence[str]) -> list[str]:
     """Longer names of other people that one of these is a part of: "bob_7" is one of "bob_77"."""
     called = "SELECT id, login, display_name FROM viewers UNION SELECT viewer_id, login, display_name FROM viewer_names"
     with reading_beside(path) as own:
-        rows = own.execute(f"SELECT login, display_name FROM ({called}) WHERE id <> ?", (viewer_id,)).fetchall()
+        rows = own.execute(
+            f"SELECT login, display_name FROM ({called}) WHERE id <> ?", (viewer_id,)
+        ).fetchall()
     parts = [name.lower() for name in names]
-    return sorted({name for row in rows for name in row if name and any(part in name.lower() for part in parts)})
+    return sorted(
+        {
+            name
+            for row in rows
+            for name in row
+            if name and any(part in name.lower() for part in parts)
+        }
+    )
 
 
-async def erase_requests(source: Source, viewer_id: str, at: int, login: str = "") -> list[PrivacyRequest]:
+async def erase_requests(
+    source: Source, viewer_id: str, at: int, login: str = ""
+) -> list[PrivacyRequest]:
     """The request to be erased, by id and by each name: a copy may know them only as somebody who was named.
 
     `login`: theirs, where they only just came. Not before their last line: it has Twitch's time, which may be ahead.
     """
-    at = max(at, await source.value("SELECT last_seen_at FROM viewers WHERE id = ?", (viewer_id,)) or 0)
+    at = max(
+        at, await source.value("SELECT last_seen_at FROM viewers WHERE id = ?", (viewer_id,)) or 0
+    )
     names = dict.fromkeys([*await names_of(source, viewer_id), *([login] if login else [])])
     written = [viewer_id, *map(provisional, names)]
     return [source.requests.of(RequestKind.ERASE, one, at) for one in written]
@@ -154,7 +179,9 @@ async def delete_chat(tx: Transaction, viewer_id: str) -> tuple[int, bool]:
 
 async def facts_of(source: Source, viewer_id: str, limit: int = -1) -> dict[int, str]:
     """The text of notes about somebody, whatever their status, by their ids."""
-    return await source.pairs("SELECT id, fact FROM semantic_notes WHERE subject_id = ? LIMIT ?", (viewer_id, limit))
+    return await source.pairs(
+        "SELECT id, fact FROM semantic_notes WHERE subject_id = ? LIMIT ?", (viewer_id, limit)
+    )
 
 
 def written_in(path: Path, place: Place, needles: Sequence[str]) -> Iterator[tuple[Any, ...]]:
@@ -175,7 +202,9 @@ async def rewrite(tx: Transaction, place: Place, rows: Iterable[Sequence[object]
 
     Of each row the place's columns in order, the rowid, and the columns as they were read.
     """
-    columns = ", ".join([*(f"{column} = ?" for column in place.columns), *([place.also] if place.also else [])])
+    columns = ", ".join(
+        [*(f"{column} = ?" for column in place.columns), *([place.also] if place.also else [])]
+    )
     as_read = " AND ".join(f"{column} IS ?" for column in place.columns)
     return await tx.many(f"UPDATE {place.table} SET {columns} WHERE rowid = ? AND {as_read}", rows)
 
@@ -187,7 +216,9 @@ async def everybody(source: Source) -> dict[str, int]:
 
 async def delete_person(tx: Transaction, viewer_id: str, now: int) -> None:
     """Delete the person's own row and what goes with it. Somebody who opted out is still not stored."""
-    opted_out = await tx.value("SELECT opted_out_at FROM viewers WHERE id = ?", (viewer_id,)) is not None
+    opted_out = (
+        await tx.value("SELECT opted_out_at FROM viewers WHERE id = ?", (viewer_id,)) is not None
+    )
     if opted_out and not tx.requests.is_out(viewer_id):
         await write_request(tx, tx.requests.of(RequestKind.OPT_OUT, viewer_id, now))
     await tx.execute("DELETE FROM viewers WHERE id = ?", (viewer_id,))
@@ -283,7 +314,16 @@ PARTS = {
     "channel_texts": f"channel_state WHERE instr(value, {_NAMED})",
 }
 # Columns with somebody's id, which are told only where it is their own, and with a path of the streamer's.
-_ONLY_THEIRS = {"subject_id", "viewer_id", "speaker_id", "asked_by", "target_id", "decided_by", "by_id", "recap_file"}
+_ONLY_THEIRS = {
+    "subject_id",
+    "viewer_id",
+    "speaker_id",
+    "asked_by",
+    "target_id",
+    "decided_by",
+    "by_id",
+    "recap_file",
+}
 
 Rows = list[dict[str, object]]
 
@@ -292,10 +332,20 @@ async def export(db: Database, viewer_id: str) -> dict[str, Rows]:
     """What is held about somebody, by kind, `person` first. Times in ms; people in texts as `<@id>`."""
 
     def told(row: Row) -> dict[str, object]:
-        kept = {key: value for key, value in dict(row).items() if key not in _ONLY_THEIRS or value == viewer_id}
-        return {key: read_reason(str(kept[key])) if key in {"cause", "reason"} else kept[key] for key in kept}
+        kept = {
+            key: value
+            for key, value in dict(row).items()
+            if key not in _ONLY_THEIRS or value == viewer_id
+        }
+        return {
+            key: read_reason(str(kept[key])) if key in {"cause", "reason"} else kept[key]
+            for key in kept
+        }
 
-    found = {name: await db.rows(f"SELECT * FROM {where} ORDER BY 1", (viewer_id,)) for name, where in PARTS.items()}
+    found = {
+        name: await db.rows(f"SELECT * FROM {where} ORDER BY 1", (viewer_id,))
+        for name, where in PARTS.items()
+    }
     return {name: [told(row) for row in rows] for name, rows in found.items()}
 
 
@@ -318,11 +368,18 @@ _MAY_SAY = (
     ("streams", "recap", True, "instr(recap, '<@' || :subject || '>')"),
     ("bot_messages", "text", True, f"(viewer_id = :subject OR {_QUOTED})"),
     ("events", "text", True, "(viewer_id = :subject OR from_bot = 1)"),
-    ("events", "text", False, f"viewer_id <> :subject AND viewer_id IN (SELECT speaker_id {_EVIDENCE})"),
+    (
+        "events",
+        "text",
+        False,
+        f"viewer_id <> :subject AND viewer_id IN (SELECT speaker_id {_EVIDENCE})",
+    ),
 )
 
 
-async def may_say(tx: Transaction, note_id: int, subject_id: str, words: Collection[str]) -> list[TracedText]:
+async def may_say(
+    tx: Transaction, note_id: int, subject_id: str, words: Collection[str]
+) -> list[TracedText]:
     """The texts in which one of a fact's words (stems) stands.
 
     Its evidence and what else was written about its subject; what they said in the last hours, what the bot said to
@@ -335,7 +392,9 @@ async def may_say(tx: Transaction, note_id: int, subject_id: str, words: Collect
     values = {"note": note_id, "subject": subject_id, "replies": replies, "parts": parts}
     for table, column, own, where in _MAY_SAY:
         near = f"EXISTS (SELECT 1 FROM json_each(:parts) WHERE instr(lower({column}), value))"
-        rows = await tx.rows(f"SELECT rowid, {column} FROM {table} WHERE {where} AND {near}", values)
+        rows = await tx.rows(
+            f"SELECT rowid, {column} FROM {table} WHERE {where} AND {near}", values
+        )
         found += [TracedText(table, column, own, *row) for row in rows]
     return found
 
@@ -343,11 +402,15 @@ async def may_say(tx: Transaction, note_id: int, subject_id: str, words: Collect
 async def rewrite_traced(tx: Transaction, text: TracedText, rest: str) -> None:
     """Write what is left of a text. A line of chat was deleted by nobody (redacted at 0): it still gets its answer."""
     also = ", redacted_at = coalesce(redacted_at, 0)" if text.table == "events" else ""
-    await tx.execute(f"UPDATE {text.table} SET {text.column} = ?{also} WHERE rowid = ?", (rest, text.id))
+    await tx.execute(
+        f"UPDATE {text.table} SET {text.column} = ?{also} WHERE rowid = ?", (rest, text.id)
+    )
 
 
 async def delete_traced_note(tx: Transaction, note_id: int, subject_id: str, at: int) -> None:
     """Delete a note with its evidence and history, and episodes with nothing left to say that held only it."""
-    episode_ids = await tx.column("SELECT episode_id FROM note_evidence WHERE note_id = ?", (note_id,))
+    episode_ids = await tx.column(
+        "SELECT episode_id FROM note_evidence WHERE note_id = ?", (note_id,)
+    )
     await notes.delete_of_subject(tx, subject_id, [note_id])
     await episodes.drop_empty(tx, episode_ids, at)

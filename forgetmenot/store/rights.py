@@ -59,7 +59,9 @@ class PrivacyRequests:
     def __init__(self, database: Path) -> None:
         self.path = database.with_name(database.name + ".requests")
         self.lines: list[PrivacyRequest] = []
-        self.waiting: list[PrivacyRequest] = []  # the disk takes none of them for now; they count all the same
+        self.waiting: list[
+            PrivacyRequest
+        ] = []  # the disk takes none of them for now; they count all the same
         self._key = b""
         self._read_at: tuple[int, int] | None = None
         self._harmed = False  # what was read of the file stands in it no more
@@ -72,10 +74,18 @@ class PrivacyRequests:
             self.refresh()
         if not self._key:
             self.add()
-        return hmac.digest(self._key, "\0".join(parts).encode("utf-8", "surrogatepass"), "sha256").hex()[:32]
+        return hmac.digest(
+            self._key, "\0".join(parts).encode("utf-8", "surrogatepass"), "sha256"
+        ).hex()[:32]
 
     def of(
-        self, kind: RequestKind, viewer_id: str, at: int, *, words: tuple[str, ...] = (), notes: tuple[int, ...] = ()
+        self,
+        kind: RequestKind,
+        viewer_id: str,
+        at: int,
+        *,
+        words: tuple[str, ...] = (),
+        notes: tuple[int, ...] = (),
     ) -> PrivacyRequest:
         """A request of a viewer."""
         return PrivacyRequest(kind, self.digest("viewer", viewer_id), at, words, notes)
@@ -88,7 +98,9 @@ class PrivacyRequests:
                 with FileLock(f"{self.path}.lock", timeout=_LOCK_S, mode=0o600):
                     self.refresh()
                     if not self._key and self.lines:
-                        raise StoreRequestsLost(f"{self.path} is damaged: its first line is its key. Put back a copy.")
+                        raise StoreRequestsLost(
+                            f"{self.path} is damaged: its first line is its key. Put back a copy."
+                        )
                     if self._harmed or not self._key:
                         key = _Key(self._key.hex() or secrets.token_hex(32))
                         replace_file(self.path, _written([key, *self.lines, *new]).decode())
@@ -133,9 +145,13 @@ class PrivacyRequests:
             with contextlib.suppress(msgspec.MsgspecError, UnicodeError, ValueError, IndexError):
                 key = bytes.fromhex(msgspec.json.decode(lines[0], type=_Key).key)
             self._read_at = (found.st_size, found.st_mtime_ns)
-            self._harmed = bool(self._key) and (key != self._key or requests[: len(self.lines)] != self.lines)
+            self._harmed = bool(self._key) and (
+                key != self._key or requests[: len(self.lines)] != self.lines
+            )
             if self._harmed:
-                log.error("the file of privacy requests was changed by another program, and is written anew")
+                log.error(
+                    "the file of privacy requests was changed by another program, and is written anew"
+                )
                 return
             self._key, self.lines = key, requests
             self._fold([*self.lines, *self.waiting])
@@ -187,7 +203,9 @@ class PrivacyRequests:
                 self._forgotten.setdefault(one.subject, []).append(one)
             elif one.kind is RequestKind.ALLOW:
                 held = self._forgotten.get(one.subject, [])
-                self._forgotten[one.subject] = [fact for fact in held if not _covers(one.words, fact.words)]
+                self._forgotten[one.subject] = [
+                    fact for fact in held if not _covers(one.words, fact.words)
+                ]
             else:
                 self._choice[one.subject] = one.kind
 
@@ -195,7 +213,10 @@ class PrivacyRequests:
         """Whether a viewer opted out, also one whom the memory does not know."""
         if self._read_at is None:
             self.refresh()
-        return bool(self._choice) and self.chose_last(self.digest("viewer", viewer_id)) is RequestKind.OPT_OUT
+        return (
+            bool(self._choice)
+            and self.chose_last(self.digest("viewer", viewer_id)) is RequestKind.OPT_OUT
+        )
 
     def chose_last(self, subject: str) -> RequestKind | None:
         """What somebody chose last: to opt out or in."""
@@ -223,7 +244,9 @@ class PrivacyRequests:
 
 
 def _covers(said: Collection[str], forgotten: Collection[str]) -> bool:
-    return bool(forgotten) and sum(word in said for word in forgotten) >= KNOWN_AGAIN * len(forgotten)
+    return bool(forgotten) and sum(word in said for word in forgotten) >= KNOWN_AGAIN * len(
+        forgotten
+    )
 
 
 def _written(requests: Sequence[PrivacyRequest | _Key]) -> bytes:

@@ -25,10 +25,14 @@ async def went_on(tx: Transaction, stream_id: int, at: int) -> None:
 
 async def touch(tx: Transaction, stream_id: int, at: int) -> None:
     """Note that something was said in it."""
-    await tx.execute("UPDATE streams SET last_event_at = max(last_event_at, ?) WHERE id = ?", (at, stream_id))
+    await tx.execute(
+        "UPDATE streams SET last_event_at = max(last_event_at, ?) WHERE id = ?", (at, stream_id)
+    )
 
 
-async def describe(tx: Transaction, stream_id: int, *, twitch_id: str | None, title: str, category: str) -> None:
+async def describe(
+    tx: Transaction, stream_id: int, *, twitch_id: str | None, title: str, category: str
+) -> None:
     """Store what Twitch says about it."""
     await tx.execute(
         "UPDATE streams SET twitch_id = coalesce(?, twitch_id), title = ?, category = ? WHERE id = ?",
@@ -39,7 +43,8 @@ async def describe(tx: Transaction, stream_id: int, *, twitch_id: str | None, ti
 async def end(tx: Transaction, stream_id: int, at: int) -> None:
     """Close it, once; never before it began."""
     await tx.execute(
-        "UPDATE streams SET ended_at = max(?, started_at) WHERE id = ? AND ended_at IS NULL", (at, stream_id)
+        "UPDATE streams SET ended_at = max(?, started_at) WHERE id = ? AND ended_at IS NULL",
+        (at, stream_id),
     )
 
 
@@ -62,7 +67,10 @@ async def get_many(source: Source, stream_ids: Iterable[int]) -> dict[int, Strea
 
 async def _found(source: Source, condition: str, *params: object) -> list[Stream]:
     """The streams that a condition of ours picks, in its order."""
-    return [row_as(row, Stream) for row in await source.rows(f"SELECT * FROM streams s WHERE {condition}", params)]
+    return [
+        row_as(row, Stream)
+        for row in await source.rows(f"SELECT * FROM streams s WHERE {condition}", params)
+    ]
 
 
 async def start_of(source: Source, stream_id: int | None) -> int:
@@ -140,7 +148,10 @@ async def recapped(source: Source, days: int) -> list[Stream]:
 
 async def set_video(tx: Transaction, stream_id: int, video: Video) -> None:
     """Note which video shows a stream."""
-    await tx.execute("UPDATE streams SET video_id = ?, video_at = ?, video_until = ? WHERE id = ?", (*video, stream_id))
+    await tx.execute(
+        "UPDATE streams SET video_id = ?, video_at = ?, video_until = ? WHERE id = ?",
+        (*video, stream_id),
+    )
 
 
 async def videos(source: Source, stream_ids: Iterable[int | None]) -> dict[int, Video]:
@@ -164,7 +175,9 @@ async def to_share(source: Source, since: int) -> list[Row]:
     """Streams that ended since then (ms) and have a recap, oldest first: id, in_file, posted_at."""
     wanted = "recap <> '' AND ended_at > ? ORDER BY ended_at, id"
     in_file = "recap_file <> '' AND recap_file_of IS recapped_at AS in_file"
-    return await source.rows(f"SELECT id, {in_file}, posted_at FROM streams WHERE {wanted}", (since,))
+    return await source.rows(
+        f"SELECT id, {in_file}, posted_at FROM streams WHERE {wanted}", (since,)
+    )
 
 
 async def newest_recap(source: Source, since: int) -> int | None:
@@ -177,12 +190,18 @@ async def newest_recap(source: Source, since: int) -> int | None:
 
 async def shared(source: Source, stream_id: int) -> dict[str, object]:
     """Where its recap went: recap_file, posted_at."""
-    return dict(await source.row("SELECT recap_file, posted_at FROM streams WHERE id = ?", (stream_id,)) or ())
+    return dict(
+        await source.row("SELECT recap_file, posted_at FROM streams WHERE id = ?", (stream_id,))
+        or ()
+    )
 
 
 async def set_recap_file(tx: Transaction, stream_id: int, path: str) -> None:
     """Note where a recap was written."""
-    await tx.execute("UPDATE streams SET recap_file = ?, recap_file_of = recapped_at WHERE id = ?", (path, stream_id))
+    await tx.execute(
+        "UPDATE streams SET recap_file = ?, recap_file_of = recapped_at WHERE id = ?",
+        (path, stream_id),
+    )
 
 
 async def recap_files(source: Source) -> list[str]:
@@ -214,7 +233,9 @@ async def attend(tx: Transaction, visits: Iterable[tuple[str, int, int, int, int
     )
 
 
-async def arrived_since(source: Source, at: int, without: Collection[str], limit: int) -> dict[str, int]:
+async def arrived_since(
+    source: Source, at: int, without: Collection[str], limit: int
+) -> dict[str, int]:
     """Who wrote their first line of a stream since then and has a note: when, by their id, the newest first.
 
     Neither the streamer, nor who opted out or was banned, nor the logins in `without`.
@@ -230,7 +251,9 @@ async def arrived_since(source: Source, at: int, without: Collection[str], limit
     return {str(row[0]): int(row[1]) for row in rows}
 
 
-async def attendance_of(source: Source, viewer_ids: Iterable[str], *, lately: int) -> dict[str, Attendance]:
+async def attendance_of(
+    source: Source, viewer_ids: Iterable[str], *, lately: int
+) -> dict[str, Attendance]:
     """How often these people came, and since `lately` (ms). The open stream counts, but nobody comes back from it."""
     found = dict.fromkeys(viewer_ids, Attendance(0, 0, None))
     rows = await source.rows(

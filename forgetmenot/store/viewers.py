@@ -41,7 +41,8 @@ async def get(source: Source, viewer_id: str) -> Viewer | None:
 async def get_many(source: Source, viewer_ids: Collection[str]) -> dict[str, Viewer]:
     """People by their ids; those who opted out are marked, those who were banned are left out."""
     rows = await source.rows(
-        "SELECT * FROM viewers WHERE banned_at IS NULL AND id IN (SELECT value FROM json_each(?))", (viewer_ids,)
+        "SELECT * FROM viewers WHERE banned_at IS NULL AND id IN (SELECT value FROM json_each(?))",
+        (viewer_ids,),
     )
     return {row["id"]: viewer_of(row) for row in rows}
 
@@ -68,15 +69,21 @@ _IS_HIDDEN = "(opted_out_at IS NOT NULL OR banned_at IS NOT NULL)"
 async def names(source: Source, viewer_ids: Iterable[str]) -> dict[str, str]:
     """The present display names of these people; who has none is left out."""
     name = "coalesce(display_name, login)"
-    return await source.pairs(f"SELECT id, {name} {_AMONG} AND {name} IS NOT NULL", (list(viewer_ids),))
+    return await source.pairs(
+        f"SELECT id, {name} {_AMONG} AND {name} IS NOT NULL", (list(viewer_ids),)
+    )
 
 
 async def logins(source: Source, viewer_ids: Iterable[str]) -> dict[str, str]:
     """The present logins of these people, where they have one."""
-    return await source.pairs(f"SELECT id, login {_AMONG} AND login IS NOT NULL", (list(viewer_ids),))
+    return await source.pairs(
+        f"SELECT id, login {_AMONG} AND login IS NOT NULL", (list(viewer_ids),)
+    )
 
 
-async def shown_and_hidden(source: Source, viewer_ids: Collection[str]) -> tuple[dict[str, str], frozenset[str]]:
+async def shown_and_hidden(
+    source: Source, viewer_ids: Collection[str]
+) -> tuple[dict[str, str], frozenset[str]]:
     """The present display names of these people, and the hidden ones among them."""
     not_shown = await hidden(source, viewer_ids)
     return await names(source, set(viewer_ids) - not_shown), not_shown
@@ -95,7 +102,9 @@ async def hidden(source: Source, viewer_ids: Collection[str]) -> frozenset[str]:
 async def hidden_or_gone(source: Source, viewer_ids: Collection[str]) -> frozenset[str]:
     """Those among them who are hidden, or not stored any more."""
     return frozenset(viewer_ids) - set(
-        await source.column("SELECT id FROM shown WHERE id IN (SELECT value FROM json_each(?))", (viewer_ids,))
+        await source.column(
+            "SELECT id FROM shown WHERE id IN (SELECT value FROM json_each(?))", (viewer_ids,)
+        )
     )
 
 
@@ -124,11 +133,15 @@ async def displayed_in(source: Source, text: str, *, hidden_only: bool) -> list[
     """Whose display names stand in a text, also inside of its words; none that is only their login."""
     displayed = "lower(display_name) IS NOT login AND instr(?, display_name)"
     displayed += f" AND {_IS_HIDDEN}" if hidden_only else ""  # these are few, and found by an index
-    rows = await source.rows(f"SELECT id, display_name, {_IS_HIDDEN} FROM viewers WHERE {displayed}", (text,))
+    rows = await source.rows(
+        f"SELECT id, display_name, {_IS_HIDDEN} FROM viewers WHERE {displayed}", (text,)
+    )
     return [Known(row[0], row[1], bool(row[2])) for row in rows]
 
 
-async def active_names(source: Source, *, seen_since: int, regular_since: int, regular_streams: int) -> list[Name]:
+async def active_names(
+    source: Source, *, seen_since: int, regular_since: int, regular_streams: int
+) -> list[Name]:
     """The names, former ones too, of recent chatters and of regulars; nobody who opted out or was banned."""
     rows = await source.rows(
         "WITH regulars AS (SELECT a.viewer_id FROM attendance a JOIN streams s ON s.id = a.stream_id"
@@ -138,14 +151,21 @@ async def active_names(source: Source, *, seen_since: int, regular_since: int, r
         " SELECT id, login, display_name, 1 AS current FROM active WHERE login IS NOT NULL"
         " UNION ALL SELECT n.viewer_id, n.login, n.display_name, 0 FROM viewer_names n"
         "  JOIN active a ON a.id = n.viewer_id WHERE n.login IS NOT a.login",
-        {"seen_since": seen_since, "regular_since": regular_since, "regular_streams": regular_streams, "limit": 2_000},
+        {
+            "seen_since": seen_since,
+            "regular_since": regular_since,
+            "regular_streams": regular_streams,
+            "limit": 2_000,
+        },
     )
     return [Name(row[0], row[1], row[2] or row[1], bool(row[3])) for row in rows]
 
 
 async def chatting(source: Source, *, since: int, limit: int) -> list[str]:
     """The ids of those seen since then of whom something is known, the latest first; nobody hidden."""
-    known = "EXISTS (SELECT 1 FROM semantic_notes n WHERE n.subject_id = v.id AND n.status = 'active')"
+    known = (
+        "EXISTS (SELECT 1 FROM semantic_notes n WHERE n.subject_id = v.id AND n.status = 'active')"
+    )
     sql = f"SELECT id FROM shown v WHERE last_seen_at >= ? AND {known} ORDER BY last_seen_at DESC LIMIT ?"
     return await source.column(sql, (since, limit))
 
@@ -153,7 +173,9 @@ async def chatting(source: Source, *, since: int, limit: int) -> list[str]:
 def viewer_of(row: Row) -> Viewer:
     """A row of `viewers` as a Viewer."""
     login, opted_out = row["login"] or "", row["opted_out_at"] is not None
-    return row_as(row, Viewer, login=login, display_name=row["display_name"] or login, opted_out=opted_out)
+    return row_as(
+        row, Viewer, login=login, display_name=row["display_name"] or login, opted_out=opted_out
+    )
 
 
 # Chatters are viewers with a recent stored line. Known bots, viewers who opted out and people whose every line was
@@ -233,7 +255,10 @@ async def record_seen(tx: Transaction, people: Sequence[SeenViewer]) -> None:
     await tx.many(
         "INSERT INTO viewer_names (viewer_id, login, display_name, first_seen_at, last_seen_at) VALUES (?, ?, ?, ?, ?)"
         " ON CONFLICT DO UPDATE SET last_seen_at = max(last_seen_at, excluded.last_seen_at)",
-        [(person.id, person.login, person.display_name, person.first_at, person.last_at) for person in people],
+        [
+            (person.id, person.login, person.display_name, person.first_at, person.last_at)
+            for person in people
+        ],
     )
 
 
@@ -269,7 +294,11 @@ async def join(tx: Transaction, holders: dict[str, str]) -> None:
             await _merge(tx, old, real)
         else:  # every reference follows by ON UPDATE CASCADE
             await tx.execute("UPDATE viewers SET id = ? WHERE id = ?", (real, old))
-        for table, column in (("episodes", "summary"), ("semantic_notes", "fact"), ("streams", "recap")):
+        for table, column in (
+            ("episodes", "summary"),
+            ("semantic_notes", "fact"),
+            ("streams", "recap"),
+        ):
             await tx.execute(
                 f"UPDATE {table} SET {column} = replace({column}, ?1, ?2) WHERE instr({column}, ?1) > 0",
                 (f"<@{old}>", f"<@{real}>"),
@@ -284,7 +313,9 @@ async def _merge(tx: Transaction, old: str, new: str) -> None:
     )
     for table, field in references:
         # IGNORE: where both have a row (of one stream, of one episode), the old one stays behind and is deleted below
-        await tx.execute(f'UPDATE OR IGNORE "{table}" SET "{field}" = ?2 WHERE "{field}" = ?1', (old, new))
+        await tx.execute(
+            f'UPDATE OR IGNORE "{table}" SET "{field}" = ?2 WHERE "{field}" = ?1', (old, new)
+        )
     await tx.execute(
         "UPDATE viewers SET opted_out_at = coalesce(opted_out_at, (SELECT opted_out_at FROM viewers WHERE id = ?1))"
         " WHERE id = ?2",

@@ -36,9 +36,13 @@ _EVERYTHING = re.compile(
 )
 _ADDRESSED = re.compile(r"\A\s*@\w+[,:]?\s+")
 _THAT_NOTE = r"(?:that|this)(?: (?:one|note|fact))?[.!]*"
-_TAKE_BACK = re.compile(rf"(?:forget|remove|(?:stop|quit) saying) {_THAT_NOTE}|remove it[.!]*", re.IGNORECASE)
+_TAKE_BACK = re.compile(
+    rf"(?:forget|remove|(?:stop|quit) saying) {_THAT_NOTE}|remove it[.!]*", re.IGNORECASE
+)
 _DELETE = re.compile(rf"(?:delete|erase) (?:it[.!]*|{_THAT_NOTE})", re.IGNORECASE)
-_STOP_SAYING = re.compile(r"(?:stop|quit) (?:saying|mentioning|bringing up) (?:that )?(.+)", re.IGNORECASE)
+_STOP_SAYING = re.compile(
+    r"(?:stop|quit) (?:saying|mentioning|bringing up) (?:that )?(.+)", re.IGNORECASE
+)
 _CHANGE = re.compile(
     r"(?:(?:change|correct|fix|update|edit) (?:that|it|this|(?:that |the |my )?note)(?: #?(?P<id>\d+))?"
     r"(?:\s*[:,]\s*|\s+(?:to|into)\s+)"
@@ -47,14 +51,22 @@ _CHANGE = re.compile(
     r"|(?P<words>correction|korrektur)\s*[:,]\s*(?!\w+ not\b|it))(?P<text>.+)",
     re.IGNORECASE,
 )
-_FORGET_ALL = re.compile(rf"!forget\s+(?:about\s+)?(?:everything|all|{_EVERYTHING.pattern})", re.IGNORECASE)
+_FORGET_ALL = re.compile(
+    rf"!forget\s+(?:about\s+)?(?:everything|all|{_EVERYTHING.pattern})", re.IGNORECASE
+)
 _WHOLE = (  # a sentence, without its last punctuation, and its command
     (r"(?:help|commands|hilfe|befehle)", "!help"),
     (r"what do (?:you|u) (?:know|remember|have) (?:about|of|on) @?(\w{2,50})", "!memory {}"),
     (r"was wei(?:ß|ss)t du (?:alles )?über (?:@?(?!mich)(\w{2,50})|mich)", "!memory {}"),
-    (r"(?:so )?what did i miss(?: (?:so far|today|here))?|was hab[e']? ?ich (?:heute |hier )?verpasst", "!missed"),
+    (
+        r"(?:so )?what did i miss(?: (?:so far|today|here))?|was hab[e']? ?ich (?:heute |hier )?verpasst",
+        "!missed",
+    ),
     (r"opt (?:me )?(in|out)", "!opt{}"),
-    (r"what do (?:you|u) (?:store|keep|save)(?: about me)?|was speicherst du(?: über mich)?", "!privacy"),
+    (
+        r"what do (?:you|u) (?:store|keep|save)(?: about me)?|was speicherst du(?: über mich)?",
+        "!privacy",
+    ),
     (r"why did you say that|warum hast du das gesagt", "!why"),
 )
 _TALK = re.compile(
@@ -151,7 +163,9 @@ _WORDS_BESIDE = """aint anymore bad bot bro c cierto confused confusing correct 
     untrue used verdad verdade vrai wahr wrong ya yo"""
 _BESIDE_DENIALS = STOPWORDS | frozenset(_WORDS_BESIDE.split())
 _NOT_ABOUT_IT = frozenset(["what", "whats", "why", "how"])
-_SOMEBODY_MEANT = re.compile(r"\b(with|not me (?:thats|its|(?:that|it) (?:is|was)|but)) (?!me\b)\w+\Z")
+_SOMEBODY_MEANT = re.compile(
+    r"\b(with|not me (?:thats|its|(?:that|it) (?:is|was)|but)) (?!me\b)\w+\Z"
+)
 
 
 def denies(text: str) -> bool:
@@ -195,11 +209,17 @@ class Amendment(NamedTuple):
         """The fact as it should read: with a value put in its place, else what was typed instead of it."""
         a_value = len(self.right.split()) <= 2 and set(words(self.right)).isdisjoint(words(fact))
         if a_value:
-            values = re.findall(rf"(?<!\w){re.escape(self.wrong)}(?!\w)", fact, re.IGNORECASE) if self.wrong else ()
+            values = (
+                re.findall(rf"(?<!\w){re.escape(self.wrong)}(?!\w)", fact, re.IGNORECASE)
+                if self.wrong
+                else ()
+            )
             if not self.wrong and _A_NAME.fullmatch(self.right):
                 values = _NAMES_WITHIN.findall(fact)
             if len(values) == 1:
-                return re.sub(rf"(?<!\w){re.escape(values[0])}(?!\w)", lambda _: self.right, fact, count=1)
+                return re.sub(
+                    rf"(?<!\w){re.escape(values[0])}(?!\w)", lambda _: self.right, fact, count=1
+                )
         return self.right
 
 
@@ -256,7 +276,9 @@ def third(verb: str) -> str:
     """The verb after "she": play → plays, have → has; a past tense or a modal stays."""
     if verb in _THIRD:
         return _THIRD[verb]
-    if verb in _UNCHANGED or (verb.endswith("ed") and verb not in {"need", "feed", "breed", "speed"}):
+    if verb in _UNCHANGED or (
+        verb.endswith("ed") and verb not in {"need", "feed", "breed", "speed"}
+    ):
         return verb
     if re.search(r"[^aeiou]y\Z", verb):
         return f"{verb[:-1]}ies"
@@ -271,9 +293,15 @@ def about_them(words: str) -> str:
 
 
 _ADVERB = re.compile(
-    r"(also|always|never|often|usually|mostly|really|only|still|just|actually|now|no longer)\s+(.+)", re.IGNORECASE
+    r"(also|always|never|often|usually|mostly|really|only|still|just|actually|now|no longer)\s+(.+)",
+    re.IGNORECASE,
 )
-_HELPERS = {"do not": "does not", "am not": "is not", "have not": "has not", "have never": "has never"}
+_HELPERS = {
+    "do not": "does not",
+    "am not": "is not",
+    "have not": "has not",
+    "have never": "has never",
+}
 _FIRST = re.compile(r"\b(?:I|me|my|mine|myself|we|our|us)\b", re.IGNORECASE)
 _I = re.compile(r"\b(?:I|my|we|our)\b", re.IGNORECASE)
 _I_ABROAD = re.compile(  # no word that is an English one, or a name
@@ -320,7 +348,8 @@ def own_fact(text: str, *, for_channel: bool = False) -> str | None:
     # contractions first: the patterns below read "I am", never "im"
     sentence = _END.sub("", plain_first_person(text.strip()))
     if for_channel and (
-        _OUR.match(sentence) or not (_FIRST.search(sentence) or _SURELY_A_PERSON.match(f"{sentence} "))
+        _OUR.match(sentence)
+        or not (_FIRST.search(sentence) or _SURELY_A_PERSON.match(f"{sentence} "))
     ):
         return sentence if _I_ABROAD.search(sentence) else None
     if sentence.startswith("I "):

@@ -11,7 +11,9 @@ import unicodedata
 
 _SPACES = re.compile(r"\s+")
 _PRINTABLE = re.compile(r"[ -~]*\Z")
-_BLANKS = frozenset("\u115f\u1160\u3164\uffa0\u2800\u034f\u180e")  # letters and marks that show nothing
+_BLANKS = frozenset(
+    "\u115f\u1160\u3164\uffa0\u2800\u034f\u180e"
+)  # letters and marks that show nothing
 _JOINER = "\u200d"
 _EMOJI_STYLE = "\ufe0f"
 _MOST_MARKS = 2  # accents on one letter; the writing systems that need more are not met in chat
@@ -38,9 +40,9 @@ def _visible(text: str) -> str:
     for char in text:
         before, kind = kept[-1] if kept else "", unicodedata.category(char)
         # a joiner or a style mark right behind a picture is part of the picture
-        if (char in {_JOINER, _EMOJI_STYLE} and before and unicodedata.category(before) in _PICTURES) or (
-            char == _JOINER and before == _EMOJI_STYLE
-        ):
+        if (
+            char in {_JOINER, _EMOJI_STYLE} and before and unicodedata.category(before) in _PICTURES
+        ) or (char == _JOINER and before == _EMOJI_STYLE):
             kept.append(char)
             continue
         # shows nothing, moves its neighbours, or is a private letter that fonts disagree about
@@ -66,7 +68,11 @@ def cut(text: str, most: int) -> str:
     if len(text) <= most or not (text[most].isalnum() or text[most] == "_"):
         return text[:most]
     half = _LAST_WORD.search(text, max(0, most - LONGEST_NAME - 2), most)
-    return text[: half.start()] if half and half.end() - half.start() <= LONGEST_NAME + 1 else text[:most]
+    return (
+        text[: half.start()]
+        if half and half.end() - half.start() <= LONGEST_NAME + 1
+        else text[:most]
+    )
 
 
 _CYRILLIC = dict(zip("авгеікмнорстухьјѕһԁԛԝґѵѡєӏ", "abreikmhopctyxbjshdqwrvwel", strict=True))
@@ -86,12 +92,16 @@ _LATIN = dict(
 )
 _LOOKALIKES = _CYRILLIC | _GREEK | _ARMENIAN | _CHEROKEE | _LISU | _SYLLABICS | _COPTIC | _LATIN
 _BOXED = {  # white letters on black, and the letters that flags are made of
-    chr(start + index): chr(ord("a") + index) for start in (0x1F150, 0x1F170, 0x1F1E6) for index in range(26)
+    chr(start + index): chr(ord("a") + index)
+    for start in (0x1F150, 0x1F170, 0x1F1E6)
+    for index in range(26)
 }
 _FOLD = str.maketrans(_LOOKALIKES | _BOXED)
 _CAPITALS = str.maketrans(_GREEK_CAPITALS)
 _LEET = str.maketrans("0134579@$!", "oleastgasi")
-_MARKS = re.compile("[\u0300-\u036f\u0483-\u0489\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\ufe00-\ufe0f\ufe20-\ufe2f]")
+_MARKS = re.compile(
+    "[\u0300-\u036f\u0483-\u0489\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\ufe00-\ufe0f\ufe20-\ufe2f]"
+)
 
 
 def plain(text: str) -> str:
@@ -100,7 +110,9 @@ def plain(text: str) -> str:
         return text.casefold()
     # twice, because folding case may make new letters with marks ("İ")
     apart = unicodedata.normalize("NFKD", unicodedata.normalize("NFKD", text).casefold())
-    bare = "".join(c for c in _MARKS.sub("", apart) if c.isspace() or unicodedata.category(c) not in _DROPPED)
+    bare = "".join(
+        c for c in _MARKS.sub("", apart) if c.isspace() or unicodedata.category(c) not in _DROPPED
+    )
     return unicodedata.normalize("NFC", bare)
 
 

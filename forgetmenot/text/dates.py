@@ -16,21 +16,39 @@ MONTHS = (
     "january", "february", "march", "april", "may", "june",
     "july", "august", "september", "october", "november", "december",
 )  # fmt: skip
-_NUMBER = {name: number for number, month in enumerate(MONTHS, start=1) for name in (month, month[:3])}
+_NUMBER = {
+    name: number for number, month in enumerate(MONTHS, start=1) for name in (month, month[:3])
+}
 _NUMBER["sept"] = 9
 _NAMES = "|".join(sorted(_NUMBER, key=len, reverse=True))
 _YEAR = r"(?:,?\s+(?P<year>(?:19|20)\d\d))?"
-_MONTH = re.compile(rf"\b(?P<month>{_NAMES})\b\.?(?:\s+(?P<day>[0-3]?\d)(?:st|nd|rd|th)?\b(?!:))?{_YEAR}")
-_DAY_FIRST = re.compile(rf"\b(?P<day>[0-3]?\d)(?:st|nd|rd|th)?\s+(?:of\s+)?(?P<month>{_NAMES})\b\.?{_YEAR}")
+_MONTH = re.compile(
+    rf"\b(?P<month>{_NAMES})\b\.?(?:\s+(?P<day>[0-3]?\d)(?:st|nd|rd|th)?\b(?!:))?{_YEAR}"
+)
+_DAY_FIRST = re.compile(
+    rf"\b(?P<day>[0-3]?\d)(?:st|nd|rd|th)?\s+(?:of\s+)?(?P<month>{_NAMES})\b\.?{_YEAR}"
+)
 _ISO = re.compile(r"\b(?P<year>(?:19|20)\d\d)-(?P<month>\d\d)(?:-(?P<day>\d\d))?\b")
 _YEAR_ALONE = re.compile(r"\b(?:in|of|during|since|until|before|after)\s+(?P<year>(?:19|20)\d\d)\b")
-_WORDS_TOO = {"may", "mar", "march", "sep", "dec", "jan", "jun"}  # words or names as well, so only after one of these
+_WORDS_TOO = {
+    "may",
+    "mar",
+    "march",
+    "sep",
+    "dec",
+    "jan",
+    "jun",
+}  # words or names as well, so only after one of these
 _BEFORE_MONTH = re.compile(
     r"\b(?:in|of|since|during|last|this|next|early|mid|late|until|till|by|on|from|before|after)[\s-]+$"
 )
 
-_WHEN = re.compile(r"\bwhen\b|\bwhat (?:date|day|month|year|time)\b|\bwhich (?:day|month|year)\b|\bhow long ago\b")
-_HOW_LONG = re.compile(r"\bhow (?:long|many (?:days|weeks|months|years|hours))\b(?! ago)|\bsince when\b")
+_WHEN = re.compile(
+    r"\bwhen\b|\bwhat (?:date|day|month|year|time)\b|\bwhich (?:day|month|year)\b|\bhow long ago\b"
+)
+_HOW_LONG = re.compile(
+    r"\bhow (?:long|many (?:days|weeks|months|years|hours))\b(?! ago)|\bsince when\b"
+)
 _A_TIME = re.compile(
     r"\b(?:yesterday|today|tonight|tomorrow|recently|lately|ago|weekends?|weeks?|months?|years?|(?:mon|tues|wednes|thurs|fri"
     r"|satur|sun)days?|summer|winter|spring|autumn|morning|evening|afternoon|night|birthday|anniversary|(?:19|20)\d\d"
@@ -80,7 +98,9 @@ class Period(Struct, frozen=True):
             day = self._days(self.year)[0]
             return day if day >= said else None
         ahead = (self._days(year)[0] for year in (said.year, min(said.year + 1, 9999)))
-        return next((day for day in ahead if timedelta() <= day - said <= timedelta(NEXT_DAYS)), None)
+        return next(
+            (day for day in ahead if timedelta() <= day - said <= timedelta(NEXT_DAYS)), None
+        )
 
     def _fits_in(self, year: int, stated: date) -> float:
         """The same for the month, or the day, of one year."""
@@ -125,7 +145,9 @@ NO_TIME = TimeAsked()
 def time_asked(text: str) -> TimeAsked:
     """Read a question. A text without a word of time gives a false value."""
     low = text.lower()
-    return TimeAsked(periods_in(low), when=bool(_WHEN.search(low)), how_long=bool(_HOW_LONG.search(low)))
+    return TimeAsked(
+        periods_in(low), when=bool(_WHEN.search(low)), how_long=bool(_HOW_LONG.search(low))
+    )
 
 
 def periods_in(text: str) -> tuple[Period, ...]:
@@ -153,7 +175,9 @@ def plan_over(text: str, said_at: int, ends_at: int | None) -> int | None:
     days = (period.day_from(said) for period in days_in(text))
     ahead = [day for day in days if day is not None and (planned or day > said)]
     if ahead:
-        return int(datetime.combine(min(ahead), datetime.min.time(), UTC).timestamp() * 1_000) + DAY_MS
+        return (
+            int(datetime.combine(min(ahead), datetime.min.time(), UTC).timestamp() * 1_000) + DAY_MS
+        )
     return ends_at if planned else None
 
 
@@ -175,7 +199,9 @@ def tells_duration(text: str) -> bool:
 def _period(match: re.Match[str], text: str) -> Period | None:
     name, day = match["month"], match["day"]
     month = int(name) if name.isdigit() else _NUMBER[name]
-    if name in _WORDS_TOO and not (day or match["year"] or _BEFORE_MONTH.search(text[: match.start()])):
+    if name in _WORDS_TOO and not (
+        day or match["year"] or _BEFORE_MONTH.search(text[: match.start()])
+    ):
         return None  # "may" and "march" are verbs, "jan" and "jun" names
     if not 1 <= month <= 12 or (day and not 1 <= int(day) <= 31):
         return None

@@ -59,7 +59,9 @@ def show(text: str, names: Mapping[str, str]) -> str:
     """The text with names (id → name) in the place of mentions; an id without a name becomes "somebody"."""
     if "<@" not in text:
         return text
-    return MENTION.sub(lambda found: called(names[found[1]]) if found[1] in names else SOMEBODY, text)
+    return MENTION.sub(
+        lambda found: called(names[found[1]]) if found[1] in names else SOMEBODY, text
+    )
 
 
 def called(name: str) -> str:
@@ -98,15 +100,22 @@ def channel_of(text: str) -> str:
 
 
 _DOT = r"(?:\.|(?<=[A-Za-z0-9])[。｡](?=[A-Za-z]))"
-_ADDRESS = re.compile(rf"//|\bwww\.|[^\W_]_*{_DOT}[^\W\d_]{{2}}|(?<![\d.])(?:\d{{1,3}}\.){{3}}\d{{1,3}}(?![\d.]*\w)")
+_ADDRESS = re.compile(
+    rf"//|\bwww\.|[^\W_]_*{_DOT}[^\W\d_]{{2}}|(?<![\d.])(?:\d{{1,3}}\.){{3}}\d{{1,3}}(?![\d.]*\w)"
+)
 _SPELT = re.compile(
-    r"\b[a-z0-9-]{2,63}\s?[(\[{]?\s?dot\s?[)\]}]?\s?(?:com|net|org|tv|gg|xyz|info|shop|zip)\b|hxxps?\b", re.IGNORECASE
+    r"\b[a-z0-9-]{2,63}\s?[(\[{]?\s?dot\s?[)\]}]?\s?(?:com|net|org|tv|gg|xyz|info|shop|zip)\b|hxxps?\b",
+    re.IGNORECASE,
 )
 _FORGOTTEN_SPACE = re.compile(r"(?<=[^\W_])\.(?=[A-Z][A-Za-z'’-]*[,;!?…)\"”]*\.?\Z)")
 _FILE_ENDINGS = (
-    "js ts jsx json exe dll bat cfg ini txt csv pdf png jpg jpeg gif mp3 mp4 wav ogg html css php cpp lua jar"
+    "js ts jsx json exe dll bat cfg ini txt csv pdf png jpg jpeg gif mp3 mp4 wav ogg html css php cpp"
+    " lua jar"
 )
-_FILE = re.compile(rf"[^\w-]*[\w-]+\.(?:{'|'.join(_FILE_ENDINGS.split())})(?:'s)?[^\w/:@.]*\.{{0,3}}", re.IGNORECASE)
+_FILE = re.compile(
+    rf"[^\w-]*[\w-]+\.(?:{'|'.join(_FILE_ENDINGS.split())})(?:'s)?[^\w/:@.]*\.{{0,3}}",
+    re.IGNORECASE,
+)
 
 
 def without_addresses(text: str) -> str:

@@ -55,7 +55,8 @@ def _pattern(wanted: str) -> re.Pattern[str]:
     runs = [(letter, len(list(same))) for letter, same in groupby(wanted)]
     # a letter that stands three times and more in a row may be drawn out of one or two
     spelt = [
-        f"{letter}(?: *{letter}){{{count - 1}}}" + (f"(?:(?: *{letter}){{{3 - count},}})?" if count < 3 else "")
+        f"{letter}(?: *{letter}){{{count - 1}}}"
+        + (f"(?:(?: *{letter}){{{3 - count},}})?" if count < 3 else "")
         for letter, count in runs
     ]
     whole = f"(?<!\\S){' *'.join(spelt)}(?!\\S)"
@@ -74,10 +75,13 @@ def _find(text: str, pattern: re.Pattern[str], *, bare: bool) -> list[tuple[int,
         places, read = [at for at, letters in enumerate(shown) for _ in letters], "".join(shown)
         # whole words: from the space before it to the one behind it
         words = (
-            (read.rfind(" ", 0, hit.start()) + 1, f"{read} ".index(" ", hit.end())) for hit in pattern.finditer(read)
+            (read.rfind(" ", 0, hit.start()) + 1, f"{read} ".index(" ", hit.end()))
+            for hit in pattern.finditer(read)
         )
         spans = dict.fromkeys((places[first], places[end - 1] + 1) for first, end in words)
-        if found := [span for span in spans if bare or any(char.isalpha() for char in text[slice(*span)])]:
+        if found := [
+            span for span in spans if bare or any(char.isalpha() for char in text[slice(*span)])
+        ]:
             return found
     return []
 
@@ -122,7 +126,9 @@ _MACHINE_TEXT = re.compile(
 _JSON = re.compile(
     r"\[?\s?\{\s?(?:[\"'][^\"'\n]{0,60}[\"']\s?:|\w{1,32}\s?:\s?[\w\"'\[{]|\})|\[\s?[\"'{](?=[^\n]{0,80}[\"']\s?[:,\]])"
 )
-_LEFT_OVER = re.compile(r"`{1,4}\w{0,8}\s?`{1,4}|\(\s*\)|\[\s*\]|\{\s*\}|<\s*>|(?<!\S)[\]}>]+(?!\S)")
+_LEFT_OVER = re.compile(
+    r"`{1,4}\w{0,8}\s?`{1,4}|\(\s*\)|\[\s*\]|\{\s*\}|<\s*>|(?<!\S)[\]}>]+(?!\S)"
+)
 _SPACES = re.compile(r"[^\S\n]+")
 _BEFORE_MARK = re.compile(r"(?<=\S) ([.,!?;])(?=\s|\Z)")
 

@@ -13,7 +13,9 @@ from forgetmenot.text.words import ENDS, STOPWORDS, joined, sentences_of, stems
 
 _CLAUSE = re.compile(r"\s*;\s+|,?\s+(?:while|whereas|but)\s+|,\s+and\s+|\s+and\s+(?=<@)")
 _LISTED = re.compile(r"<@[^>]+>(?!['’]s)(?:(?:,| and|, and) <@[^>]+>(?!['’]s))+")
-_PRONOUN = re.compile(r"\b(?:they|their|theirs|them|themselves|she|hers?|herself|he|his|him|himself)\b", re.IGNORECASE)
+_PRONOUN = re.compile(
+    r"\b(?:they|their|theirs|them|themselves|she|hers?|herself|he|his|him|himself)\b", re.IGNORECASE
+)
 _CAPITAL = re.compile("[A-Z]+")
 _ENDS_WITH_LETTER = re.compile(r"\w\Z")
 # Thai, Lao, Burmese, Khmer, Chinese and Japanese: words stand side by side.
@@ -33,7 +35,11 @@ class Names:
     """
 
     def __init__(
-        self, viewer_id: str, names: Iterable[str], ordinary: Collection[str] = (), others: Iterable[str] = ()
+        self,
+        viewer_id: str,
+        names: Iterable[str],
+        ordinary: Collection[str] = (),
+        others: Iterable[str] = (),
     ) -> None:
         self.viewer_id = viewer_id
         self.names = tuple(dict.fromkeys(name for name in names if name))
@@ -60,8 +66,17 @@ class Names:
     def needles(self) -> tuple[str, ...]:
         """Pieces of text (A to Z in lower case), one of which stands in every text that they are written in."""
         ids = (mention(self.viewer_id), self.viewer_id) if self.viewer_id else ()
-        written = (*ids, *(form for name in self.names for form in (name, name.lower(), name.upper(), name.title())))
-        return tuple(dict.fromkeys(_CAPITAL.sub(lambda found: found[0].lower(), one) for one in written))
+        written = (
+            *ids,
+            *(
+                form
+                for name in self.names
+                for form in (name, name.lower(), name.upper(), name.title())
+            ),
+        )
+        return tuple(
+            dict.fromkeys(_CAPITAL.sub(lambda found: found[0].lower(), one) for one in written)
+        )
 
     def marked(self, text: str) -> str:
         """The text with a mention wherever they are written."""
@@ -130,7 +145,11 @@ def without_fact(text: str, subject_id: str, fact: str) -> str:
     for sentence in sentences_of(text):
         people = ids_in(sentence)
         about = subject_id if subject_id in people else ("" if people else about)
-        rest = _without_clauses(sentence, lambda clause: says(clause, wanted)) if about == subject_id else sentence
+        rest = (
+            _without_clauses(sentence, lambda clause: says(clause, wanted))
+            if about == subject_id
+            else sentence
+        )
         if rest:
             kept.append(rest)
     return joined(kept)

@@ -28,12 +28,24 @@ if TYPE_CHECKING:
     from phonenumbers import PhoneNumberMatch
 
 # The names for the settings; words of one's own are "custom".
-CATEGORIES = ("payment", "contact", "address", "real_name", "health", "faith", "politics", "sexuality", "minor_age")
+CATEGORIES = (
+    "payment",
+    "contact",
+    "address",
+    "real_name",
+    "health",
+    "faith",
+    "politics",
+    "sexuality",
+    "minor_age",
+)
 # Letters that are looked at: more than any text that is stored has.
 LONGEST = 6_000
 
 
-def sensitive_category(text: str, *, allow: AbstractSet[str] = frozenset(), extra: Iterable[str] = ()) -> str | None:
+def sensitive_category(
+    text: str, *, allow: AbstractSet[str] = frozenset(), extra: Iterable[str] = ()
+) -> str | None:
     """The category that keeps a text from being stored, or None.
 
     `allow` names categories that may be stored after all; `extra` are words or phrases that may not, in any
@@ -63,7 +75,9 @@ def _as_read(text: str) -> str:
 
 # Words between a predicate and what it says ("is a very devout old Catholic").
 MOST_BETWEEN = 4
-_AGES = frozenset([*map(str, range(5, 18)), "twelve", "thirteen", "fourteen", "fifteen", "sixteen", "seventeen"])
+_AGES = frozenset(
+    [*map(str, range(5, 18)), "twelve", "thirteen", "fourteen", "fifteen", "sixteen", "seventeen"]
+)
 _CLAUSE_END = re.compile(r"(?:[,;!?()\[\]\"“”—–|/\n]|[.:](?!\d))+")
 _TOKEN = re.compile(r"[^\W_]+")
 _LONGEST_STEM = 16
@@ -79,14 +93,20 @@ class _Words:
         self._ends = tuple(word[1:] for word in every if word.startswith("*"))
 
     def __contains__(self, word: object) -> bool:
-        return word in self._whole or str(word).startswith(self._begins) or str(word).endswith(self._ends)
+        return (
+            word in self._whole
+            or str(word).startswith(self._begins)
+            or str(word).endswith(self._ends)
+        )
 
 
 class _Language:
     """What stands before or after the words of a language and makes a statement of them, and what prevents one."""
 
     def __init__(self, table: dict[str, Any]) -> None:
-        self.stops, self.unsaid, self.things = (_Words(table[key]) for key in ("stops", "unsaid", "things"))
+        self.stops, self.unsaid, self.things = (
+            _Words(table[key]) for key in ("stops", "unsaid", "things")
+        )
         self.before = {name: _Words(listed) for name, listed in table["before"].items()}
         self.after = {name: _Words(listed) for name, listed in table.get("after", {}).items()}
 
@@ -104,12 +124,16 @@ class _Phrase(NamedTuple):
         end, language = at + len(self.words), self.language
         for listed, token in zip(self.words, tokens[at:end], strict=False):
             age = listed.startswith("#") and token.removesuffix(listed[1:]) in _AGES
-            if not (age or token == listed or (listed.endswith("*") and token.startswith(listed[:-1]))):
+            if not (
+                age or token == listed or (listed.endswith("*") and token.startswith(listed[:-1]))
+            ):
                 return False
         if end > len(tokens):
             return False
         start = at if self.predicate == "says" else self._predicate_before(tokens, at)
-        if start is None and _has_any(tokens[end : end + 3], language.after.get(self.predicate, ())):
+        if start is None and _has_any(
+            tokens[end : end + 3], language.after.get(self.predicate, ())
+        ):
             start = at
         if start is None or _has_any(tokens[end : end + 1], language.things):
             return False
@@ -120,14 +144,20 @@ class _Phrase(NamedTuple):
         predicates, between = self.language.before[self.predicate], at
         while True:
             starts = range(between - 1, max(between - 4, -1), -1)
-            begun = next((start for start in starts if " ".join(tokens[start:between]) in predicates), None)
+            begun = next(
+                (start for start in starts if " ".join(tokens[start:between]) in predicates), None
+            )
             if begun is not None:
                 return begun
             if between == 0:
                 return 0 if "^" in predicates and at <= 1 else None
             between -= 1
             word = tokens[between]
-            if between < at - MOST_BETWEEN or word in self.language.stops or word in self.language.things:
+            if (
+                between < at - MOST_BETWEEN
+                or word in self.language.stops
+                or word in self.language.things
+            ):
                 return None
 
 
@@ -141,7 +171,9 @@ def _phrases() -> dict[str, list[_Phrase]]:
     found: dict[str, list[_Phrase]] = {}
     for table in _table()["spaced"].values():
         language = _Language(table)
-        listed = ((name, *row) for name in table.keys() & set(CATEGORIES) for row in table[name].items())
+        listed = (
+            (name, *row) for name in table.keys() & set(CATEGORIES) for row in table[name].items()
+        )
         for category, predicate, phrases in listed:
             for words in (tuple(map(_as_read, phrase.split("_"))) for phrase in phrases.split()):
                 found.setdefault(words[0], []).append(_Phrase(words, category, predicate, language))
@@ -153,7 +185,10 @@ def _phrases_anywhere() -> dict[str, re.Pattern[str]]:
     """The phrases of languages that do not part words, or not from their endings, by category."""
     ages = r"(?<!\d)(?:[5-9]|1[0-7])"
     listed = _table()["unspaced"].items()
-    return {name: re.compile(_one_of(phrases).replace(r"\#", ages).replace("_", " ")) for name, phrases in listed}
+    return {
+        name: re.compile(_one_of(phrases).replace(r"\#", ages).replace("_", " "))
+        for name, phrases in listed
+    }
 
 
 def _stated(text: str) -> Iterator[str]:
@@ -179,7 +214,11 @@ def _shaped(text: str) -> Iterator[str]:
     its length, its characters and its check sum.
     """
     cards = [re.sub(r"\D", "", run) for run in _shape("card").findall(text)]
-    accounts = [run.replace(" ", "") for run in _shape("iban").findall(text) if len(re.findall(r"\d", run)) > 7]
+    accounts = [
+        run.replace(" ", "")
+        for run in _shape("iban").findall(text)
+        if len(re.findall(r"\d", run)) > 7
+    ]
     payment = _shape("payment").search(text) is not None
     if not payment and (cards or accounts):
         from stdnum import iban, luhn
@@ -238,7 +277,9 @@ def has_phone(text: str) -> bool:
     words = [found.span() for found in _shape("telephone_word").finditer(rest)]
     if words or _DIALLED.search(rest):
         for match in _matches(rest, "any_length", Leniency.POSSIBLE):
-            near = any(start - _NEAR <= match.end and match.start <= end + _NEAR for start, end in words)
+            near = any(
+                start - _NEAR <= match.end and match.start <= end + _NEAR for start, end in words
+            )
             if near or _DIALLED.match(match.raw_string):
                 return True
     return any(
@@ -251,7 +292,9 @@ def _matches(text: str, regions: str, leniency: int) -> "Iterator[PhoneNumberMat
     from phonenumbers import PhoneNumberMatcher
 
     for region in _table()["shapes"]["regions"][regions].split():
-        for match in islice(PhoneNumberMatcher(text, region, leniency=leniency, max_tries=_TRIES), _TRIES):
+        for match in islice(
+            PhoneNumberMatcher(text, region, leniency=leniency, max_tries=_TRIES), _TRIES
+        ):
             if sum(char.isdigit() for char in match.raw_string) >= _FEWEST_DIGITS:
                 yield match
 
@@ -265,7 +308,10 @@ _TIMES = {"": 1, "double ": 2, "triple ": 3}
 
 def _readings(text: str) -> list[str]:
     """The text, and what it says to somebody who wants to understand: mostly the text alone."""
-    found = [text, *(lone.sub(lambda word: re.sub(r"\W|_", "", word[0]), text) for lone in (_LONE, _AFTER_A))]
+    found = [
+        text,
+        *(lone.sub(lambda word: re.sub(r"\W|_", "", word[0]), text) for lone in (_LONE, _AFTER_A)),
+    ]
     for reading in dict.fromkeys(found):
         found.append(LEET_WORD.sub(lambda word: unleet(word[0]), reading))
         found.append(LEET_WORD.sub(lambda word: unleet(word[0].replace("1", "i")), reading))
@@ -275,7 +321,11 @@ def _readings(text: str) -> list[str]:
 @cache
 def _digits() -> dict[str, str]:
     """The digits of each word that stands for some."""
-    return {word: digits for digits, words in _table()["shapes"]["digits"].items() for word in words.split()}
+    return {
+        word: digits
+        for digits, words in _table()["shapes"]["digits"].items()
+        for word in words.split()
+    }
 
 
 def _dialled(run: re.Match[str]) -> str:
@@ -285,4 +335,6 @@ def _dialled(run: re.Match[str]) -> str:
     if not named and any(len(part) > 1 for _, part in parts):
         return run[0]
     digits = "".join(_digits().get(part, part) * _TIMES[times] + " " for times, part in parts)
-    return "tel " * named + re.sub(r"\b([2-9])0 (?=[1-9] )", r"\1", digits).replace(" ", "")  # thirty four
+    return "tel " * named + re.sub(r"\b([2-9])0 (?=[1-9] )", r"\1", digits).replace(
+        " ", ""
+    )  # thirty four

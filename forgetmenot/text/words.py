@@ -45,7 +45,9 @@ _TOKEN = re.compile(
     rf"(?P<mention>{MENTION.pattern})|(?P<run>[{_UNSPACED}\U00020000-\U0002ffff]+)"
     rf"|(?P<word>(?:(?![{_UNSPACED}])[^\W_])+(?:['’ʼ`´](?:(?![{_UNSPACED}])[^\W_])+)*)"
 )
-_ASCII_TOKEN = re.compile(r"<@[A-Za-z0-9_:.-]{1,64}>|[a-z0-9]+(?:['`][a-z0-9]+)*")  # the same, as far as it goes
+_ASCII_TOKEN = re.compile(
+    r"<@[A-Za-z0-9_:.-]{1,64}>|[a-z0-9]+(?:['`][a-z0-9]+)*"
+)  # the same, as far as it goes
 _APOSTROPHES = re.compile("['’ʼ`´]")
 _POSSESSIVE = re.compile("['’ʼ`´]s$")
 # What French and Italian write before a vowel: "j'habite" is "habite".
@@ -81,9 +83,26 @@ czym jakim znowu"""
 
 
 _GERMAN = frozenset(
-    ("ich", "nicht", "und", "ist", "bist", "hast", "sind", "mich", "dich", "wann", "wer", "geht", "guten", "kannst")
+    (
+        "ich",
+        "nicht",
+        "und",
+        "ist",
+        "bist",
+        "hast",
+        "sind",
+        "mich",
+        "dich",
+        "wann",
+        "wer",
+        "geht",
+        "guten",
+        "kannst",
+    )
 )
-_GERMAN_OR_OTHER = frozenset(("das", "wir", "mir", "dir", "von", "mit", "auf", "fur", "ein", "eine", "zu"))
+_GERMAN_OR_OTHER = frozenset(
+    ("das", "wir", "mir", "dir", "von", "mit", "auf", "fur", "ein", "eine", "zu")
+)
 
 
 def is_german(text: str) -> bool:
@@ -123,14 +142,19 @@ FOREIGN_STOPWORDS = frozenset(word for listed in _FOREIGN.split() for word in wo
 
 def small_words(said: Collection[str]) -> frozenset[str]:
     """The foreign ones, for a text of these words, if more of it are theirs than English stop words; else none."""
-    foreign, english = sum(word in FOREIGN_STOPWORDS for word in said), sum(word in STOPWORDS for word in said)
+    foreign, english = (
+        sum(word in FOREIGN_STOPWORDS for word in said),
+        sum(word in STOPWORDS for word in said),
+    )
     return FOREIGN_STOPWORDS - STOPWORDS if foreign > english else frozenset()
 
 
 @text_cache(32_768)
 def stem(word: str) -> str:
     """The English stem of one word as `words` gives it: "playing" and "plays" are "play"."""
-    return str(_stemmer_class()().stemWord(word))  # a stemmer keeps state while it works: one per call is thread-safe
+    return str(
+        _stemmer_class()().stemWord(word)
+    )  # a stemmer keeps state while it works: one per call is thread-safe
 
 
 @cache
@@ -154,7 +178,9 @@ def stems(text: str) -> list[str]:
 
 def telling_stems(text: str, shortest: int = 1) -> frozenset[str]:
     """The stems of the words that carry a text's meaning: no stop words, none below `shortest` characters."""
-    return frozenset(stem(word) for word in words(text) if word not in STOPWORDS and len(word) >= shortest)
+    return frozenset(
+        stem(word) for word in words(text) if word not in STOPWORDS and len(word) >= shortest
+    )
 
 
 @text_cache(32_768)
@@ -180,4 +206,6 @@ def sentences_of(text: str) -> list[str]:
 
 def joined(sentences: Iterable[str]) -> str:
     """Sentences as one text: a space between them, but none after a Chinese or Japanese mark."""
-    return "".join(one if one.endswith(_SENTENCE_ENDS_UNSPACED) else f"{one} " for one in sentences).removesuffix(" ")
+    return "".join(
+        one if one.endswith(_SENTENCE_ENDS_UNSPACED) else f"{one} " for one in sentences
+    ).removesuffix(" ")

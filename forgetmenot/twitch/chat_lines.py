@@ -37,7 +37,9 @@ class IrcLine(Struct, frozen=True):
 
 def parse(line: str) -> IrcLine:
     """The parts of one line, with or without its line end. A line without a command has an empty one."""
-    whole = line if line.isascii() else line.encode("utf-8", "replace").decode()  # half a character is no text
+    whole = (
+        line if line.isascii() else line.encode("utf-8", "replace").decode()
+    )  # half a character is no text
     rest = whole.rstrip("\r\n").lstrip(" ")
     tags: dict[str, str] = {}
     nick = ""
@@ -46,7 +48,9 @@ def parse(line: str) -> IrcLine:
         # at the first "=" only: a value may have more of them
         pairs = (part.partition("=") for part in raw.split(";"))
         tags = {
-            key: _ESCAPED.sub(lambda it: _ESCAPES.get(it[1], it[1]), value) if "\\" in value else value
+            key: _ESCAPED.sub(lambda it: _ESCAPES.get(it[1], it[1]), value)
+            if "\\" in value
+            else value
             for key, _, value in pairs
             if key
         }
@@ -71,8 +75,13 @@ _READ = frozenset(("PRIVMSG", "USERNOTICE", "CLEARCHAT", "CLEARMSG", "ROOMSTATE"
 _NOTICE_KINDS = {
     "announcement": EventKind.ANNOUNCEMENT,
     "raid": EventKind.RAID,
-    **dict.fromkeys(("sub", "resub", "primepaidupgrade", "giftpaidupgrade", "anongiftpaidupgrade"), EventKind.SUB),
-    **dict.fromkeys(("subgift", "anonsubgift", "submysterygift", "anonsubmysterygift"), EventKind.GIFT),
+    **dict.fromkeys(
+        ("sub", "resub", "primepaidupgrade", "giftpaidupgrade", "anongiftpaidupgrade"),
+        EventKind.SUB,
+    ),
+    **dict.fromkeys(
+        ("subgift", "anonsubgift", "submysterygift", "anonsubmysterygift"), EventKind.GIFT
+    ),
 }
 
 
@@ -112,7 +121,9 @@ def understand(line: IrcLine, room: str | None, now: int = 0) -> ChatItem:
         return Unparsed()
     source, here = line.tags.get("source-room-id", ""), line.tags.get("room-id", "")
     # in a shared chat Twitch sends each line to all channels that share it, with the one it was said in
-    if (source and source != here) or (room is not None and line.params[0][1:].lower() != room.lower()):
+    if (source and source != here) or (
+        room is not None and line.params[0][1:].lower() != room.lower()
+    ):
         return OtherRoom()
     return _meaning(line, now)
 
@@ -125,17 +136,23 @@ def _meaning(line: IrcLine, now: int) -> ChatItem:
             return _said(line, now)
         case "USERNOTICE":
             kind = _NOTICE_KINDS.get(tags.get("msg-id", ""), EventKind.NOTICE)
-            return _event(line, kind, tags.get("login", "").lower(), params[1] if len(params) > 1 else "", now)
+            return _event(
+                line, kind, tags.get("login", "").lower(), params[1] if len(params) > 1 else "", now
+            )
         case "CLEARCHAT":
             login = params[1].lower() if len(params) > 1 else ""
             user_id = tags.get("target-user-id") or _provisional(login) or None
             duration = tags.get("ban-duration")
-            return Redaction(at, user_id=user_id, duration_s=number(duration) if duration and user_id else None)
+            return Redaction(
+                at, user_id=user_id, duration_s=number(duration) if duration and user_id else None
+            )
         case "CLEARMSG":
             target = tags.get("target-msg-id")
             return Redaction(at, event_id=target) if target else Unparsed()
     emote_only = tags["emote-only"] == "1" if "emote-only" in tags else None
-    return RoomState(tags.get("room-id", ""), emote_only, number(tags["slow"]) if "slow" in tags else None)
+    return RoomState(
+        tags.get("room-id", ""), emote_only, number(tags["slow"]) if "slow" in tags else None
+    )
 
 
 def _said(line: IrcLine, now: int) -> ChatItem:
@@ -159,8 +176,12 @@ def _event(line: IrcLine, kind: EventKind, login: str, text: str, now: int) -> C
     event_id, reply_to = tags.get("id"), None
     if not event_id:  # the same line at the same time gets the same one
         sent, person = tags.get("tmi-sent-ts") or str(now), tags.get("user-id", "")
-        content = "\0".join((sent, line.command, line.nick, person, tags.get("msg-id", ""), *line.params))
-        event_id = f"made-{blake2b(content.encode('utf-8', 'surrogatepass'), digest_size=12).hexdigest()}"
+        content = "\0".join(
+            (sent, line.command, line.nick, person, tags.get("msg-id", ""), *line.params)
+        )
+        event_id = (
+            f"made-{blake2b(content.encode('utf-8', 'surrogatepass'), digest_size=12).hexdigest()}"
+        )
     if parent := tags.get("reply-parent-msg-id"):
         author = tags.get("reply-parent-user-login", "").strip().lower()
         author_id = tags.get("reply-parent-user-id") or _provisional(author)

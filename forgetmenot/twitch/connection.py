@@ -37,7 +37,12 @@ LONGEST_PAUSE = 60 * SECOND
 STEADY = 30 * SECOND  # a connection that lived this long makes the next pause short again
 JOIN_WITHIN_S = 15.0
 
-_LOGIN_REFUSED = ("login authentication failed", "login unsuccessful", "improperly formatted auth", "invalid nick")
+_LOGIN_REFUSED = (
+    "login authentication failed",
+    "login unsuccessful",
+    "improperly formatted auth",
+    "invalid nick",
+)
 
 
 class Phase(StrEnum):
@@ -125,7 +130,9 @@ class IrcConnection:
         """Connect again with a log-in, if chat is read without one: somebody has logged in meanwhile."""
         self._sign_in = self.state.phase is Phase.CONNECTED and not self.state.login
 
-    async def _one_connection(self, session: aiohttp.ClientSession, gap: str) -> AsyncGenerator[ChatItem | Gap]:
+    async def _one_connection(
+        self, session: aiohttp.ClientSession, gap: str
+    ) -> AsyncGenerator[ChatItem | Gap]:
         url = self._settings().twitch.irc_url
         self._joined_at = self.own_badges = None
         self._sign_in = False
@@ -142,7 +149,12 @@ class IrcConnection:
             )  # fmt: skip
         try:
             # tags bring ids, badges and times; commands bring clears, timeouts, subs and raids
-            await _send(socket, "CAP REQ :twitch.tv/tags twitch.tv/commands", f"PASS {password}", f"NICK {nick}")
+            await _send(
+                socket,
+                "CAP REQ :twitch.tv/tags twitch.tv/commands",
+                f"PASS {password}",
+                f"NICK {nick}",
+            )
             loop = asyncio.get_running_loop()
             deadline = loop.time() + JOIN_WITHIN_S
             while True:
@@ -168,7 +180,9 @@ class IrcConnection:
         return self._joined_at is not None
 
     async def _account(self) -> Token | None:
-        if self._refusals > 1:  # a renewed token as well: it is the account; renewed again at the next connecting only
+        if (
+            self._refusals > 1
+        ):  # a renewed token as well: it is the account; renewed again at the next connecting only
             self._refusals = 1
             return None
         try:
@@ -220,7 +234,11 @@ class IrcConnection:
                 self._attempts = 0  # chat is there and answers: only the token is to be renewed
             self._refusals += 1
             raise TwitchLoginNeeded(reason("chat_without"))
-        if self._joined_at is None and notice in ("msg_channel_suspended", "tos_ban", "msg_room_not_found"):
+        if self._joined_at is None and notice in (
+            "msg_channel_suspended",
+            "tos_ban",
+            "msg_room_not_found",
+        ):
             self._cannot_join("chat_no_channel")
         if self._joined_at is None and notice in ("msg_banned", "msg_timedout"):
             self._cannot_join("chat_banned")
@@ -239,7 +257,12 @@ class IrcConnection:
         pause = round(longest * (0.5 + self._random.random() / 2))
         self._set(Phase.WAITING, reason)
         if reason != self._reported:  # once per trouble: an evening without a network is one line
-            log.warning("chat is disconnected", reason=reason, next_attempt_in_ms=pause, attempts=self._attempts)
+            log.warning(
+                "chat is disconnected",
+                reason=reason,
+                next_attempt_in_ms=pause,
+                attempts=self._attempts,
+            )
         self._reported = reason
         await self._clock.sleep(pause)
 

@@ -11,12 +11,30 @@ from contextlib import contextmanager
 import aiohttp
 
 from forgetmenot.domain import Outcome, OutcomeKind
-from forgetmenot.errors import TwitchError, TwitchLoginNeeded, TwitchRateLimited, TwitchRefused, TwitchUnavailable
+from forgetmenot.errors import (
+    TwitchError,
+    TwitchLoginNeeded,
+    TwitchRateLimited,
+    TwitchRefused,
+    TwitchUnavailable,
+)
 from forgetmenot.languages import reason
 from forgetmenot.network import BadProxy
 
-_NEVER_SENT = (aiohttp.ClientConnectorError, aiohttp.ConnectionTimeoutError, aiohttp.ClientHttpProxyError)
-_BROKEN = (KeyError, IndexError, TypeError, AttributeError, ValueError, AssertionError, RecursionError)
+_NEVER_SENT = (
+    aiohttp.ClientConnectorError,
+    aiohttp.ConnectionTimeoutError,
+    aiohttp.ClientHttpProxyError,
+)
+_BROKEN = (
+    KeyError,
+    IndexError,
+    TypeError,
+    AttributeError,
+    ValueError,
+    AssertionError,
+    RecursionError,
+)
 
 
 class AnswerLost(TwitchUnavailable):
@@ -54,7 +72,9 @@ def translation(error: BaseException, doing: str) -> TwitchError | None:
     if isinstance(error, json.JSONDecodeError) and _is_page(error.doc):
         return TwitchUnavailable(reason("portal", doing=doing))
     # twitchio reads answers without looking: a field that is missing ends as one of these
-    return AnswerLost(_could_not(doing, reason("no_answer"))) if isinstance(error, _BROKEN) else None
+    return (
+        AnswerLost(_could_not(doing, reason("no_answer"))) if isinstance(error, _BROKEN) else None
+    )
 
 
 def _from_twitchio(error: BaseException, doing: str) -> TwitchError:
@@ -73,7 +93,9 @@ def _from_twitchio(error: BaseException, doing: str) -> TwitchError:
 def from_status(status: int, message: str, doing: str, retry_after_s: float = 1.0) -> TwitchError:
     """What an HTTP status of 400 or more means; `message` is Twitch's own word on it."""
     if status == 401:
-        return TwitchLoginNeeded(reason("expired", doing=doing, message=message.rstrip(".") or status))
+        return TwitchLoginNeeded(
+            reason("expired", doing=doing, message=message.rstrip(".") or status)
+        )
     if status == 429:
         return TwitchRateLimited(_could_not(doing, reason("asked_to_wait")), retry_after_s)
     # 407 and 408 come from a proxy on the way
@@ -127,5 +149,7 @@ DROPS = {
 
 def dropped(code: str | None, sentence: str | None = None) -> Outcome:
     """The outcome of a message that was not shown. A held one may still be released: nothing is claimed of it."""
-    why = DROPS.get((code or "").lower()) or sentence or f"Twitch did not show the message ({code})."
+    why = (
+        DROPS.get((code or "").lower()) or sentence or f"Twitch did not show the message ({code})."
+    )
     return Outcome(OutcomeKind.UNKNOWN if why == HELD else OutcomeKind.REFUSED, why)

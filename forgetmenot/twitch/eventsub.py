@@ -55,7 +55,14 @@ def _ms(moment: Any) -> int:  # noqa: ANN401  # twitchio's payloads have no comm
     return int(moment.timestamp() * 1_000)
 
 
-def _by(user: Any, kind: EventKind, key: object, at: Any, sentence: str, typed: str = "") -> ChatEvent:  # noqa: ANN401
+def _by(
+    user: Any,  # noqa: ANN401
+    kind: EventKind,
+    key: object,
+    at: Any,  # noqa: ANN401
+    sentence: str,
+    typed: str = "",
+) -> ChatEvent:
     """Something that a person did, with Twitch's word on it as a sentence for the memory."""
     return ChatEvent(
         f"{kind.value}:{key}", kind, user.id, user.name, user.display_name or user.name, clean(typed), _ms(at),
@@ -65,13 +72,21 @@ def _by(user: Any, kind: EventKind, key: object, at: Any, sentence: str, typed: 
 
 def _follow(payload: Any) -> ChatEvent:  # noqa: ANN401
     who, at = payload.user, payload.followed_at
-    return _by(who, EventKind.FOLLOW, f"{who.id}:{_ms(at)}", at, f"{who.display_name} followed the channel.")
+    return _by(
+        who,
+        EventKind.FOLLOW,
+        f"{who.id}:{_ms(at)}",
+        at,
+        f"{who.display_name} followed the channel.",
+    )
 
 
 def _redemption(payload: Any) -> Redemption:  # noqa: ANN401
     title, who = clean(payload.reward.title), payload.user
     sentence = f"{who.display_name} redeemed the reward “{title}”."
-    event = _by(who, EventKind.REDEMPTION, payload.id, payload.redeemed_at, sentence, payload.user_input)
+    event = _by(
+        who, EventKind.REDEMPTION, payload.id, payload.redeemed_at, sentence, payload.user_input
+    )
     return Redemption(event, title)
 
 
@@ -81,7 +96,9 @@ def _on_stream(payload: Any, what: str, at: Any, sentence: str) -> ChatEvent:  #
 
 
 def _poll(payload: Any) -> ChatEvent | None:  # noqa: ANN401
-    votes, title = max(((choice.votes or 0, choice.title) for choice in payload.choices), default=(0, ""))
+    votes, title = max(
+        ((choice.votes or 0, choice.title) for choice in payload.choices), default=(0, "")
+    )
     if payload.status == "archived" or not votes:
         return None
     sentence = f"The poll “{payload.title}” ended: “{title}” won with {votes} votes."
@@ -91,13 +108,21 @@ def _poll(payload: Any) -> ChatEvent | None:  # noqa: ANN401
 def _prediction(payload: Any) -> ChatEvent | None:  # noqa: ANN401
     if payload.winning_outcome is None:
         return None
-    sentence = f"The prediction “{payload.title}” ended: “{payload.winning_outcome.title}” was right."
+    sentence = (
+        f"The prediction “{payload.title}” ended: “{payload.winning_outcome.title}” was right."
+    )
     return _on_stream(payload, "prediction", payload.ended_at, sentence)
 
 
 def _shoutout(payload: Any) -> ChatEvent:  # noqa: ANN401
     who, at = payload.from_broadcaster, payload.started_at
-    return _by(who, EventKind.STREAM, f"{who.id}:{_ms(at)}", at, f"{who.display_name} gave this channel a shoutout.")
+    return _by(
+        who,
+        EventKind.STREAM,
+        f"{who.id}:{_ms(at)}",
+        at,
+        f"{who.display_name} gave this channel a shoutout.",
+    )
 
 
 _KINDS = (
@@ -184,7 +209,9 @@ class StreamEvents:
             while len(client.websocket_subscriptions()) >= wanted:  # noqa: ASYNC110  # twitchio has no event for it
                 await asyncio.sleep(CHECK_EVERY_S)
         finally:
-            with contextlib.suppress(Exception):  # a connection that is gone cannot be closed politely
+            with contextlib.suppress(
+                Exception
+            ):  # a connection that is gone cannot be closed politely
                 await client.close(save_tokens=False)
             await api.aclose()
 
@@ -221,7 +248,9 @@ class StreamEvents:
             try:
                 found = kind.read(payload)
             except (AttributeError, TypeError, ValueError) as error:
-                log.warning("an event could not be read", what=kind.event, error=type(error).__name__)
+                log.warning(
+                    "an event could not be read", what=kind.event, error=type(error).__name__
+                )
                 return
             if found is not None:
                 await self._happened(found)

@@ -17,7 +17,12 @@ import aiohttp
 
 from forgetmenot.clock import DAY
 from forgetmenot.domain import ChannelState, Outcome, OutcomeKind, Video
-from forgetmenot.errors import TwitchLoginNeeded, TwitchRateLimited, TwitchRefused, TwitchUnavailable
+from forgetmenot.errors import (
+    TwitchLoginNeeded,
+    TwitchRateLimited,
+    TwitchRefused,
+    TwitchUnavailable,
+)
 from forgetmenot.languages import reason
 from forgetmenot.network import by_proxy, trusted
 from forgetmenot.settings.schema import Settings
@@ -65,7 +70,9 @@ class Api:
             from twitchio.eventsub import websockets
             from twitchio.http import Route
 
-            logging.getLogger("twitchio.client").setLevel(logging.ERROR)  # it advertises an extra that is not needed
+            logging.getLogger("twitchio.client").setLevel(
+                logging.ERROR
+            )  # it advertises an extra that is not needed
             # it knows only one place for all its clients
             Route.BASE, Route.ID_BASE = settings.twitch.helix_url, settings.twitch.id_url
             if settings.twitch.server:
@@ -76,7 +83,9 @@ class Api:
                 middlewares=(self._authorised, by_proxy),
             )
             app = settings.twitch.client_id
-            self._client = twitchio.Client(client_id=app, session=self._session, fetch_client_user=False)
+            self._client = twitchio.Client(
+                client_id=app, session=self._session, fetch_client_user=False
+            )
             return self._client
 
     async def user_id(self) -> str:
@@ -182,7 +191,9 @@ class Helix:
             stream = streams[0]
             began = int(stream.started_at.timestamp() * 1_000)
             title, category = stream.title or title, stream.game_name or category
-            return ChannelState(live=True, title=title, category=category, started_at=began, stream_id=stream.id)
+            return ChannelState(
+                live=True, title=title, category=category, started_at=began, stream_id=stream.id
+            )
 
     async def videos(self) -> list[Video]:
         """The channel's newest broadcasts, with how long its kind of account keeps them. Raises TwitchError."""
@@ -190,8 +201,12 @@ class Helix:
         with translated("look up videos"):
             users = await client.fetch_users(ids=[room], token_for=me)
             kept = VIDEOS_KEPT.get(users[0].broadcaster_type if users else "", VIDEOS_KEPT[""])
-            listed = client.fetch_videos(user_id=room, type="archive", first=20, max_results=20, token_for=me)
-            begins = [(int(video.id), int(video.created_at.timestamp() * 1_000)) async for video in listed]
+            listed = client.fetch_videos(
+                user_id=room, type="archive", first=20, max_results=20, token_for=me
+            )
+            begins = [
+                (int(video.id), int(video.created_at.timestamp() * 1_000)) async for video in listed
+            ]
         return [Video(number, at, at + kept) for number, at in begins]
 
     async def is_immune(self, user_id: str) -> bool:
@@ -215,7 +230,9 @@ class Helix:
         try:
             with translated("send a message"):
                 try:
-                    sent = await channel.send_message(text, me, token_for=me, reply_to_message_id=reply_to)
+                    sent = await channel.send_message(
+                        text, me, token_for=me, reply_to_message_id=reply_to
+                    )
                 except MessageRejectedError as error:
                     # as a rate limit: the message is kept, and nothing else is sent meanwhile
                     if DROPS.get(error.code or "") == TOO_FAST:
@@ -231,7 +248,9 @@ class Helix:
         """Post an announcement."""
         return await self._act(
             "announce that",
-            lambda me, here: here.send_announcement(moderator=me, message=text, color="primary", token_for=me),
+            lambda me, here: here.send_announcement(
+                moderator=me, message=text, color="primary", token_for=me
+            ),
         )
 
     async def timeout(self, user_id: str, seconds: int, reason: str) -> Outcome:
@@ -239,20 +258,25 @@ class Helix:
         why = reason or None
         return await self._act(
             "time a viewer out",
-            lambda me, here: here.timeout_user(moderator=me, user=user_id, duration=seconds, reason=why, token_for=me),
+            lambda me, here: here.timeout_user(
+                moderator=me, user=user_id, duration=seconds, reason=why, token_for=me
+            ),
         )
 
     async def untimeout(self, user_id: str) -> Outcome:
         """Lift a timeout or a ban."""
         return await self._act(
-            "lift a timeout", lambda me, here: here.unban_user(moderator=me, user_id=user_id, token_for=me)
+            "lift a timeout",
+            lambda me, here: here.unban_user(moderator=me, user_id=user_id, token_for=me),
         )
 
     async def ban(self, user_id: str, reason: str) -> Outcome:
         """Ban a viewer until somebody lifts it."""
         return await self._act(
             "ban a viewer",
-            lambda me, here: here.ban_user(moderator=me, user=user_id, reason=reason or None, token_for=me),
+            lambda me, here: here.ban_user(
+                moderator=me, user=user_id, reason=reason or None, token_for=me
+            ),
         )
 
     async def delete_message(self, event_id: str) -> Outcome:
@@ -261,7 +285,9 @@ class Helix:
             return Outcome(OutcomeKind.REFUSED, "No message was named.")
         return await self._act(
             "delete a message",
-            lambda me, here: here.delete_chat_messages(moderator=me, message_id=event_id, token_for=me),
+            lambda me, here: here.delete_chat_messages(
+                moderator=me, message_id=event_id, token_for=me
+            ),
         )
 
     async def set_slow_mode(self, seconds: int | None) -> Outcome:
@@ -276,13 +302,15 @@ class Helix:
     async def set_emote_only(self, *, on: bool) -> Outcome:
         """Switch emote-only mode."""
         return await self._act(
-            "change emote-only mode", lambda me, here: here.update_chat_settings(me, emote_mode=on, token_for=me)
+            "change emote-only mode",
+            lambda me, here: here.update_chat_settings(me, emote_mode=on, token_for=me),
         )
 
     async def shoutout(self, user_id: str) -> Outcome:
         """Give a shoutout to another broadcaster."""
         return await self._act(
-            "give a shoutout", lambda me, here: here.send_shoutout(to_broadcaster=user_id, moderator=me, token_for=me)
+            "give a shoutout",
+            lambda me, here: here.send_shoutout(to_broadcaster=user_id, moderator=me, token_for=me),
         )
 
     async def create_marker(self, description: str) -> Outcome:
@@ -290,15 +318,21 @@ class Helix:
         api = await self._streamer()
         return await self._act(
             "set a marker",
-            lambda me, here: here.create_stream_marker(token_for=me, description=description[:140] or None),
+            lambda me, here: here.create_stream_marker(
+                token_for=me, description=description[:140] or None
+            ),
             api=api,
         )
 
     async def create_clip(self) -> Outcome:
         """Clip the last moments of the stream; the outcome's `twitch_id` is the clip's."""
-        return await self._act("make a clip", lambda me, here: here.create_clip(token_for=me), lambda clip: clip.id)
+        return await self._act(
+            "make a clip", lambda me, here: here.create_clip(token_for=me), lambda clip: clip.id
+        )
 
-    async def set_channel(self, *, title: str | None = None, category: str | None = None) -> Outcome:
+    async def set_channel(
+        self, *, title: str | None = None, category: str | None = None
+    ) -> Outcome:
         """Change the title or the category. Needs the broadcaster's log-in."""
         api, game_id = await self._streamer(), None
         if category is not None:
@@ -309,7 +343,9 @@ class Helix:
                     return Outcome(OutcomeKind.REFUSED, "Twitch has no category with that name.")
                 game_id = game.id
         return await self._act(
-            "change the channel", lambda _, here: here.modify_channel(game_id=game_id, title=title), api=api
+            "change the channel",
+            lambda _, here: here.modify_channel(game_id=game_id, title=title),
+            api=api,
         )
 
     async def _streamer(self) -> Api:

@@ -21,7 +21,13 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from forgetmenot.clock import HOUR, MINUTE, Clock
-from forgetmenot.errors import TwitchError, TwitchLoginNeeded, TwitchRateLimited, TwitchRefused, TwitchUnavailable
+from forgetmenot.errors import (
+    TwitchError,
+    TwitchLoginNeeded,
+    TwitchRateLimited,
+    TwitchRefused,
+    TwitchUnavailable,
+)
 from forgetmenot.languages import reason
 from forgetmenot.logs import log
 from forgetmenot.network import by_proxy, trusted
@@ -42,15 +48,21 @@ async def _ask(settings: Settings, path: str, access: str = "", **form: str) -> 
     headers = {"Authorization": f"OAuth {access}"} if access else {}
     certain, method = aiohttp.TCPConnector(ssl=trusted()), "POST" if form else "GET"
     async with (
-        aiohttp.ClientSession(connector=certain, middlewares=(by_proxy,), timeout=_ANSWER_WITHIN) as session,
-        session.request(method, f"{settings.twitch.id_url}oauth2/{path}", data=form or None, headers=headers) as answer,
+        aiohttp.ClientSession(
+            connector=certain, middlewares=(by_proxy,), timeout=_ANSWER_WITHIN
+        ) as session,
+        session.request(
+            method, f"{settings.twitch.id_url}oauth2/{path}", data=form or None, headers=headers
+        ) as answer,
     ):
         if answer.status >= 500:
             answer.raise_for_status()
         body = dict(json.loads(await answer.text() or "{}"))  # revoking answers nothing
         if answer.status >= 400:
             said = str(body.get("message", ""))
-            raise aiohttp.ClientResponseError(answer.request_info, (), status=answer.status, message=said)
+            raise aiohttp.ClientResponseError(
+                answer.request_info, (), status=answer.status, message=said
+            )
     return body
 
 
@@ -79,9 +91,15 @@ async def begin_device_login(settings: Settings, scopes: tuple[str, ...]) -> Dev
         return DeviceCode(got["device_code"], got["user_code"], got["verification_uri"], *times)
 
 
-async def finish_device_login(settings: Settings, code: DeviceCode, scopes: tuple[str, ...]) -> Token:
+async def finish_device_login(
+    settings: Settings, code: DeviceCode, scopes: tuple[str, ...]
+) -> Token:
     """Wait until the person has typed the code, through outages too. Raises TwitchRefused when the code runs out."""
-    form = {"grant_type": _DEVICE_GRANT, "device_code": code.device_code, "scopes": " ".join(scopes)}
+    form = {
+        "grant_type": _DEVICE_GRANT,
+        "device_code": code.device_code,
+        "scopes": " ".join(scopes),
+    }
     try:
         async with asyncio.timeout(code.expires_in):
             while True:
@@ -92,13 +110,19 @@ async def finish_device_login(settings: Settings, code: DeviceCode, scopes: tupl
                             got = await _ask(settings, "token", **form)
                             return Token(got["access_token"], got["refresh_token"])
                     except TwitchRefused as error:
-                        if not any(word in str(error) for word in ("authorization_pending", "slow_down")):
+                        if not any(
+                            word in str(error) for word in ("authorization_pending", "slow_down")
+                        ):
                             raise
                 await asyncio.sleep(code.interval)
     except TimeoutError:
-        raise TwitchRefused("Nobody typed the code in time. Type `forgetmenot login` for a new one.") from None
+        raise TwitchRefused(
+            "Nobody typed the code in time. Type `forgetmenot login` for a new one."
+        ) from None
     except TwitchRefused:
-        raise TwitchRefused("The code has expired or was refused. Type `forgetmenot login` again.") from None
+        raise TwitchRefused(
+            "The code has expired or was refused. Type `forgetmenot login` again."
+        ) from None
 
 
 # ── the log-in of one account ────────────────────────────────────────────────────────────────────────────────────────
@@ -117,11 +141,16 @@ class Login:
         store: TokenStore,
         settings: Callable[[], Settings],
         clock: Clock,
-        lacking: Callable[[Account, Settings, Iterable[str]], str] = lambda _account, _settings, _held: "",
+        lacking: Callable[
+            [Account, Settings, Iterable[str]], str
+        ] = lambda _account, _settings, _held: "",
     ) -> None:
         self.account = account
         self.trouble = ""
-        self._unset = ("", "")  # the trouble that is only something that was never set up, and how the dock words it
+        self._unset = (
+            "",
+            "",
+        )  # the trouble that is only something that was never set up, and how the dock words it
         self._store = store
         self._settings = settings
         self._clock = clock
@@ -218,7 +247,9 @@ class Login:
     async def _newer_than(self, token: Token) -> Token | None:
         """The pair that somebody saved meanwhile, by logging in again."""
         kept = await self._kept()
-        return kept if kept is not None and kept.access not in {token.access, self._stored} else None
+        return (
+            kept if kept is not None and kept.access not in {token.access, self._stored} else None
+        )
 
     async def _was_logged_out(self) -> bool:
         """Whether somebody has logged out, in another process: then the pair in use is not to be renewed."""
@@ -228,7 +259,10 @@ class Login:
         return True
 
     async def _save(self, token: Token) -> None:
-        self._token, self._dead = token, ""  # in use even if no place takes it: the old one is worth nothing now
+        self._token, self._dead = (
+            token,
+            "",
+        )  # in use even if no place takes it: the old one is worth nothing now
         try:
             await asyncio.to_thread(self._store.save, self.account, token)
             self._stored = token.access
@@ -239,7 +273,11 @@ class Login:
                 f"The renewed log-in could not be saved ({error.strerror}). "
                 "If the bot restarts before that works, it is lost."
             )
-            log.error("the log-in could not be saved", account=self.account.value, error=type(error).__name__)
+            log.error(
+                "the log-in could not be saved",
+                account=self.account.value,
+                error=type(error).__name__,
+            )
 
     def _take_up(self, kept: Token) -> Token:
         """Use a pair that another process saved; earlier problems are over."""
@@ -253,7 +291,10 @@ class Login:
         """What is said of rights that the log-in does not give; an empty text if it gives all."""
         trouble = self._lacking(self.account, self._settings(), scopes)
         actions = trouble.partition("(for: ")[2].partition(")")[0]
-        self._unset = (trouble, reason("not_allowed_yet", account=reason(self.account.value), actions=actions))
+        self._unset = (
+            trouble,
+            reason("not_allowed_yet", account=reason(self.account.value), actions=actions),
+        )
         return trouble
 
     async def _missing(self) -> TwitchLoginNeeded:
@@ -263,7 +304,10 @@ class Login:
 
     def _nobody(self) -> TwitchLoginNeeded:
         error = self._in_trouble("nobody_in")
-        self._unset = (self.trouble, reason("bot_not_in" if self.account is Account.BOT else "streamer_not_in"))
+        self._unset = (
+            self.trouble,
+            reason("bot_not_in" if self.account is Account.BOT else "streamer_not_in"),
+        )
         return error
 
     def _lapsed(self, token: Token) -> TwitchLoginNeeded:
@@ -271,7 +315,9 @@ class Login:
         return self._in_trouble("nobody_in")
 
     def _in_trouble(self, code: str, **values: object) -> TwitchLoginNeeded:
-        command = "forgetmenot login" + (" --as broadcaster" if self.account is Account.BROADCASTER else "")
+        command = "forgetmenot login" + (
+            " --as broadcaster" if self.account is Account.BROADCASTER else ""
+        )
         self.trouble = reason(code, account=reason(self.account.value), command=command, **values)
         return TwitchLoginNeeded(self.trouble)
 
@@ -293,7 +339,9 @@ class Login:
             about = await self._about(token)
         if about["expires_in"] <= RENEW_BELOW_S:
             token = await self.renew(token)
-        named = replace(token, user_id=about["user_id"], login=about["login"], scopes=tuple(about["scopes"]))
+        named = replace(
+            token, user_id=about["user_id"], login=about["login"], scopes=tuple(about["scopes"])
+        )
         self.trouble = self._without(named.scopes)
         if named == token and self._stored == token.access:
             return token
@@ -309,7 +357,11 @@ class Login:
         with translated("check the log-in"):
             got = await _ask(self._settings(), "validate", token.access)
             names = {name: str(got.get(name) or "") for name in ("client_id", "user_id", "login")}
-            return {**names, "scopes": list(got.get("scopes") or ()), "expires_in": int(got["expires_in"])}
+            return {
+                **names,
+                "scopes": list(got.get("scopes") or ()),
+                "expires_in": int(got["expires_in"]),
+            }
 
     async def keep_valid(self, needed: Callable[[], bool] = lambda: True) -> None:
         """Validate now and every hour, after a failure every minute; never returns. `trouble`: the last failure.
@@ -331,7 +383,11 @@ class Login:
             except TwitchError as error:
                 pause, trouble = MINUTE, str(error)
             trouble = trouble or self.trouble
-            if trouble not in {"", reported, self._unset[0]}:  # what was never set up is no trouble to log
+            if trouble not in {
+                "",
+                reported,
+                self._unset[0],
+            }:  # what was never set up is no trouble to log
                 log.warning("trouble with the log-in", account=self.account.value, reason=trouble)
             reported = trouble
             await self._clock.sleep(pause)
@@ -351,14 +407,20 @@ class Login:
             with translated("revoke the log-in"):
                 try:
                     about = await self._about(token)
-                except TwitchLoginNeeded:  # Twitch takes back only a living one, so an expired one is renewed for it
-                    got = await _ask(settings, "token", grant_type="refresh_token", refresh_token=token.refresh)
+                except (
+                    TwitchLoginNeeded
+                ):  # Twitch takes back only a living one, so an expired one is renewed for it
+                    got = await _ask(
+                        settings, "token", grant_type="refresh_token", refresh_token=token.refresh
+                    )
                     access, about = got["access_token"], {}
                 # the settings may name another app by now than the one that the token was made for, or none
                 app = about.get("client_id") or settings.twitch.client_id
                 await _ask(settings, "revoke", client_id=app, token=access)
         except TwitchError as error:
-            revoked = "refresh token" in str(error).lower()  # that one is dead as well: nothing is left to revoke
+            revoked = (
+                "refresh token" in str(error).lower()
+            )  # that one is dead as well: nothing is left to revoke
         await asyncio.to_thread(self._store.delete, self.account)
         self._token = None
         return revoked

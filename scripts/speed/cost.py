@@ -39,7 +39,12 @@ _BEGINS = {
 
 def _settings(base_url: str) -> Settings:
     """The defaults, answering when asked."""
-    model = {"provider": "openai_compatible", "reply_model": "small", "memory_model": "small", "base_url": base_url}
+    model = {
+        "provider": "openai_compatible",
+        "reply_model": "small",
+        "memory_model": "small",
+        "base_url": base_url,
+    }
     bot = {"mode": "mentions", "notice": ""}
     return convert({"bot": bot, "twitch": {"channel": "streamer"}, "model": model}, "the benchmark")
 
@@ -50,14 +55,23 @@ class Billing(SimOpenAI):
     async def _answer(self, request: web.Request) -> web.StreamResponse:
         body = await request.json()
         system, prompt = (message["content"] for message in body["messages"][:2])
-        purpose = next((what for text, what in _BEGINS.items() if _own_words(text) in system), Purpose.REPLY)
+        purpose = next(
+            (what for text, what in _BEGINS.items() if _own_words(text) in system), Purpose.REPLY
+        )
         schema = body.get("response_format", {}).get("json_schema", {}).get("schema")
-        text = (await Offline().generate(ModelRequest(purpose, system, prompt, 2_000, schema=schema))).text
+        text = (
+            await Offline().generate(ModelRequest(purpose, system, prompt, 2_000, schema=schema))
+        ).text
         if purpose is Purpose.BRIEF:
-            people = [{"person": f"P{n}", "text": f"P{n} plays drums and lives in Oslo. " * 8} for n in range(1, 11)]
+            people = [
+                {"person": f"P{n}", "text": f"P{n} plays drums and lives in Oslo. " * 8}
+                for n in range(1, 11)
+            ]
             text = json.dumps({"briefs": people[: prompt.count("</p")]})
         elif purpose is Purpose.REPLY and not json.loads(text)["say"]:
-            text = json.dumps({"say": "Good question, I am not sure. " * 3, "action": None, "if_refused": ""})
+            text = json.dumps(
+                {"say": "Good question, I am not sure. " * 3, "action": None, "if_refused": ""}
+            )
         usage = {"prompt_tokens": _tokens(system + prompt), "completion_tokens": _tokens(text)}
         return web.json_response(completion(text, body) | {"usage": usage})
 
@@ -79,11 +93,19 @@ async def _hour(path: Path, base_url: str, rate: int) -> dict[str, tuple[int, in
     async with live_bot(path, clock, lambda: settings) as (bot, _):
         for stream in range(6):
             last, at = stream == 5, clock.now()
-            await bot.channel_is(ChannelState(live=True, title="", category="", started_at=at, stream_id=f"s{stream}"))
+            await bot.channel_is(
+                ChannelState(
+                    live=True, title="", category="", started_at=at, stream_id=f"s{stream}"
+                )
+            )
             for line in range(60 * rate if last else 2 * REGULARS):
                 await clock.move_to(at + (line * MINUTE // rate if last else line * SECOND))
                 login = people[line % (len(people) if last else REGULARS)]
-                text = f"I play {made.words(1)[0]} on weekends" if number % CLAIM_EVERY == 0 else made.line()
+                text = (
+                    f"I play {made.words(1)[0]} on weekends"
+                    if number % CLAIM_EVERY == 0
+                    else made.line()
+                )
                 if last and line % ASKS_EVERY == ASKS_EVERY - 1:
                     text = QUESTION
                 number += 1
@@ -110,5 +132,7 @@ async def measure(folder: Path, rates: Sequence[int], price: tuple[float, float]
         told = {"calls": calls, "of them replies": found.get("reply", (0,))[0]}
         told |= {"tokens read": read, "tokens written": written}
         name = f"an hour at {rate} lines a minute"
-        figures += [Figure(f"{name}: {what}", value, "") for what, value in (*told.items(), ("cost", cost))]
+        figures += [
+            Figure(f"{name}: {what}", value, "") for what, value in (*told.items(), ("cost", cost))
+        ]
     return figures

@@ -36,9 +36,20 @@ def table(figures: Sequence[Figure]) -> str:
     """All of them for people."""
     rows = [("figure", "value", "bound", "")]
     for one in figures:
-        bound = "" if one.bound is None else f"{'≥' if one.at_least else '≤'} {one.bound:,g} {one.unit}".rstrip()
+        bound = (
+            ""
+            if one.bound is None
+            else f"{'≥' if one.at_least else '≤'} {one.bound:,g} {one.unit}".rstrip()
+        )
         mark = "" if one.bound is None else "ok" if one.ok else "MISSED"
-        rows.append((one.name, f"{one.value:,{'.3g' if one.value < 1_000 else '.0f'}} {one.unit}", bound, mark))
+        rows.append(
+            (
+                one.name,
+                f"{one.value:,{'.3g' if one.value < 1_000 else '.0f'}} {one.unit}",
+                bound,
+                mark,
+            )
+        )
     widths = [max(len(row[column]) for row in rows) for column in range(3)]
     return "\n".join(
         f"{name:{widths[0]}}  {value:>{widths[1]}}  {bound:>{widths[2]}}  {mark}".rstrip()

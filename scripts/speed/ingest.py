@@ -21,13 +21,17 @@ PEOPLE = 1_000
 def measure(folder: Path, lines: int) -> list[Figure]:
     """Events a second; the best of some rounds."""
     chat = list(Invented().chat(lines, PEOPLE))
-    took = [asyncio.run(_through_ingest(folder / f"{number}.sqlite3", chat)) for number in range(ROUNDS)]
+    took = [
+        asyncio.run(_through_ingest(folder / f"{number}.sqlite3", chat)) for number in range(ROUNDS)
+    ]
     return [Figure("ingest", lines / min(took), "events/s", 10_000, at_least=True)]
 
 
 async def take_in(db: Database, chat: Iterable[ChatEvent]) -> float:
     """Store this chat in a run of its own; the seconds it took."""
-    ingest = Ingest(db=db, stream_tracker=StreamTracker(db), settings=Settings, clock=ManualClock(NOW))
+    ingest = Ingest(
+        db=db, stream_tracker=StreamTracker(db), settings=Settings, clock=ManualClock(NOW)
+    )
     started = perf_counter()
     for event in chat:
         ingest.take(event)

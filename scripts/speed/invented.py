@@ -40,7 +40,9 @@ class Invented:
         made = itertools.product(_MADE_OF.split(), repeat=4)
         self._words = ["".join(parts) for parts in itertools.islice(made, 3, WORDS * 9, 9)]
         self._dice.shuffle(self._words)
-        self._weights = list(itertools.accumulate(1 / rank for rank in range(30, len(self._words) + 30)))
+        self._weights = list(
+            itertools.accumulate(1 / rank for rank in range(30, len(self._words) + 30))
+        )
 
     def words(self, count: int) -> list[str]:
         """Some words, common ones often."""
@@ -73,12 +75,17 @@ class Invented:
         name = f"viewer_{who}"
         words = self.line() if text is None else text
         event_id = str(UUID(int=self._dice.getrandbits(128), version=4))  # Twitch's are such too
-        return ChatEvent(event_id, EventKind.MESSAGE, viewer_id(who), name, name.title(), words, at, "1")
+        return ChatEvent(
+            event_id, EventKind.MESSAGE, viewer_id(who), name, name.title(), words, at, "1"
+        )
 
     def chat(self, lines: int, people: int) -> Iterator[ChatEvent]:
         """Chat of 20 hours: everybody says something, and few say most of it."""
         weights = list(itertools.accumulate(1 / rank for rank in range(5, people + 5)))
-        speakers = [*range(people), *self._dice.choices(range(people), cum_weights=weights, k=max(0, lines - people))]
+        speakers = [
+            *range(people),
+            *self._dice.choices(range(people), cum_weights=weights, k=max(0, lines - people)),
+        ]
         self._dice.shuffle(speakers)
         for number, who in enumerate(speakers[:lines]):
             yield self.event(who, NOW - (lines - number) * 20 * HOUR // lines)

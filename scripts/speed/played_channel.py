@@ -55,7 +55,11 @@ _SPOKEN = re.compile(r"^(P\d+)(?: \(to the bot\))?: (.+)$", re.MULTILINE)
 
 def names() -> list[str]:
     """Forty people; the first two go by NICKNAME."""
-    return ["maxine", "maxwell", *(f"viewer{chr(97 + n // 6)}{chr(97 + n % 6)}" for n in range(PEOPLE - 2))]
+    return [
+        "maxine",
+        "maxwell",
+        *(f"viewer{chr(97 + n // 6)}{chr(97 + n % 6)}" for n in range(PEOPLE - 2)),
+    ]
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +75,9 @@ class Said:
     def line(self) -> str:
         """The line of chat."""
         spoken, fact, _, _ = SLOTS[self.slot]
-        return f"@{self.about} {fact.format(self.value)}" if self.about else spoken.format(self.value)
+        return (
+            f"@{self.about} {fact.format(self.value)}" if self.about else spoken.format(self.value)
+        )
 
 
 @dataclass
@@ -90,7 +96,9 @@ def written() -> Script:
     dice, script, people = random.Random(SEED), Script(), names()  # noqa: S311  # no secret
 
     def otherwise(who: str, slot: str) -> str:
-        return dice.choice([one for one in SLOTS[slot][3].split() if one != script.true.get((who, slot))])
+        return dice.choice(
+            [one for one in SLOTS[slot][3].split() if one != script.true.get((who, slot))]
+        )
 
     for who in people:
         for slot in dice.sample(list(SLOTS), 4):
@@ -149,11 +157,22 @@ def _notes(prompt: str) -> object:
     notes = list[dict[str, object]]()
     for sentence in re.findall(r"[^.]+", episode):
         found = re.fullmatch(r"\s*(P\d+) (?:says that (P\d+) )?(.+?)\s*", sentence)
-        slot = next((key for key, one in SLOTS.items() if found and re.fullmatch(one[1].format(r"\w+"), found[3])), "")
+        slot = next(
+            (
+                key
+                for key, one in SLOTS.items()
+                if found and re.fullmatch(one[1].format(r"\w+"), found[3])
+            ),
+            "",
+        )
         if not found or not slot:
             continue
         speaker, about, fact = found[1], found[2] or found[1], found[3]
-        same = [int(n) for n, who, held in known if who == about and re.fullmatch(SLOTS[slot][1].format(r"\w+"), held)]
+        same = [
+            int(n)
+            for n, who, held in known
+            if who == about and re.fullmatch(SLOTS[slot][1].format(r"\w+"), held)
+        ]
         note: dict[str, object] = {"who": about, "fact": fact, "lifetime": "permanent"}
         if about != speaker:
             note["said_by"] = speaker
@@ -166,24 +185,38 @@ def _notes(prompt: str) -> object:
 def _reply(prompt: str) -> object:
     message = prompt.rpartition("<message>")[2]
     speaker = re.match(r"\s*(\w+):", message)
-    own, others = (prompt.partition(f"<{tag}>")[2].partition(f"</{tag}>")[0] for tag in ("lore", "others"))
+    own, others = (
+        prompt.partition(f"<{tag}>")[2].partition(f"</{tag}>")[0] for tag in ("lore", "others")
+    )
     for _, fact, question, _ in SLOTS.values():
-        asked = re.search(question.replace("?", r"\?").replace("does", "do(?:es)?").format(_VALUE), message)
+        asked = re.search(
+            question.replace("?", r"\?").replace("does", "do(?:es)?").format(_VALUE), message
+        )
         if asked and speaker:
             rows = _ROW.finditer(own if asked[1] == "i" else others)
-            theirs = [one for one in rows if asked[1] == "i" or (one["who"] or "").casefold() == asked[1]]
+            theirs = [
+                one for one in rows if asked[1] == "i" or (one["who"] or "").casefold() == asked[1]
+            ]
             held = [(one, re.fullmatch(fact.format(_VALUE), one["fact"])) for one in theirs]
             fitting = [
-                ("others" not in one["source"], one["date"], value[1], int(one["id"])) for one, value in held if value
+                ("others" not in one["source"], one["date"], value[1], int(one["id"]))
+                for one, value in held
+                if value
             ]
             if asked[1] == NICKNAME:
                 called = {
-                    one["who"] for one in _ROW.finditer(others) if (one["who"] or "").lower().startswith(NICKNAME)
+                    one["who"]
+                    for one in _ROW.finditer(others)
+                    if (one["who"] or "").lower().startswith(NICKNAME)
                 }
                 return {"action": None, "notes": [], "say": f"{len(called)} people are called so."}
             if fitting:
                 sure, _, value, note = max(fitting)
-                return {"action": None, "notes": [note], "say": value if sure else f"So I hear: {value}"}
+                return {
+                    "action": None,
+                    "notes": [note],
+                    "say": value if sure else f"So I hear: {value}",
+                }
     return {"action": None, "notes": [], "say": "Nobody told me that."}
 
 
@@ -200,7 +233,9 @@ class Channel:
         """Somebody says something."""
         await self.clock.advance(seconds * SECOND)
         self.lines += 1
-        await self.bot.hear(said(self.clock, f"line{self.lines}", f"10{names().index(who)}", who, text))
+        await self.bot.hear(
+            said(self.clock, f"line{self.lines}", f"10{names().index(who)}", who, text)
+        )
 
     async def answer(self, who: str, text: str) -> str:
         """What the bot answers to a question."""
@@ -213,7 +248,9 @@ class Channel:
 async def measure(folder: Path) -> list[Figure]:
     """Play the evenings, let the raw chat go, and ask."""
     script, clock, model = written(), ManualClock(BEGAN), ScriptedModel()
-    settings = convert({"bot": {"mode": "mentions", "notice": ""}, "twitch": {"channel": "streamer"}}, "the bench")
+    settings = convert(
+        {"bot": {"mode": "mentions", "notice": ""}, "twitch": {"channel": "streamer"}}, "the bench"
+    )
 
     async with live_bot(folder / "played.sqlite3", clock, lambda: settings, model) as (bot, ears):
         channel = Channel(bot, clock, ears)
@@ -264,7 +301,12 @@ def _questions(script: Script) -> Iterator[tuple[str, str, str, str]]:
         elif key in script.true:
             yield ("changed" if key in script.changed else "told"), who, slot, script.true[key]
         else:
-            yield ("hearsay" if key in script.hearsay else "never said"), who, slot, script.hearsay.get(key, "")
+            yield (
+                ("hearsay" if key in script.hearsay else "never said"),
+                who,
+                slot,
+                script.hearsay.get(key, ""),
+            )
 
 
 async def _asked(channel: Channel, script: Script) -> list[Figure]:
@@ -273,7 +315,11 @@ async def _asked(channel: Channel, script: Script) -> list[Figure]:
     for kind, who, slot, value in _questions(script):
         others = [one for one in names() if one not in {who, ERASED}]
         answer = await channel.answer(dice.choice(others), SLOTS[slot][2].format(who))
-        good = value in answer.split() or f"{value}." in answer if value else "Nobody told me" in answer
+        good = (
+            value in answer.split() or f"{value}." in answer
+            if value
+            else "Nobody told me" in answer
+        )
         good = good and ("hear" in answer) == (kind == "hearsay")
         kinds = [kind, *(["lied about"] if (who, slot) in script.lied else [])]
         asked.update(kinds)
@@ -288,6 +334,12 @@ async def _asked(channel: Channel, script: Script) -> list[Figure]:
         answer = await channel.answer("viewerab", SLOTS[slot][2].format(NICKNAME))
         right["one nickname, two people"] += not answer.startswith("1 ")
     return [
-        Figure(f"memory: right of {of} questions, {kind}", right[kind] / of, "", least.get(kind, 1.0), at_least=True)
+        Figure(
+            f"memory: right of {of} questions, {kind}",
+            right[kind] / of,
+            "",
+            least.get(kind, 1.0),
+            at_least=True,
+        )
         for kind, of in asked.items()
     ]

@@ -40,7 +40,8 @@ def dock(folder: Path, watch_s: float) -> list[Figure]:
     """The processor time while nobody looks and while somebody does, `watch_s` seconds each."""
     if browser.find() is None or cpu_s(os.getpid()) is None:
         print(
-            "the dock is not measured: that needs a Chromium (FORGETMENOT_BROWSER names one) and /proc", file=sys.stderr
+            "the dock is not measured: that needs a Chromium (FORGETMENOT_BROWSER names one) and /proc",
+            file=sys.stderr,
         )
         return []
     return asyncio.run(_dock(folder, watch_s))
@@ -60,7 +61,9 @@ async def _dock(folder: Path, watch_s: float) -> list[Figure]:
             watched = await _spent_more(seen, bare, watch_s)
     return [
         Figure("dock, nobody looks, of a core", 100 * alone, "%", 1),
-        Figure(f"dock, somebody looks, {PER_MINUTE} messages/min, of a core", 100 * watched, "%", 5),
+        Figure(
+            f"dock, somebody looks, {PER_MINUTE} messages/min, of a core", 100 * watched, "%", 5
+        ),
     ]
 
 
@@ -95,7 +98,9 @@ def resident(pid: int) -> int:
 
 
 @contextlib.asynccontextmanager
-async def started(sim: TwitchSim, folder: Path, *, dock: bool = True, **more: str) -> AsyncIterator[Running]:
+async def started(
+    sim: TwitchSim, folder: Path, *, dock: bool = True, **more: str
+) -> AsyncIterator[Running]:
     """A signed-in bot that has joined that Twitch. `more`: whole tables of its settings, as TOML."""
     folder.mkdir(parents=True, exist_ok=True)
     port = unused_port() if dock else 0
@@ -122,7 +127,10 @@ async def talking(sim: TwitchSim) -> AsyncIterator[None]:
     async def talk() -> None:
         made_up, began = Invented(3), perf_counter()
         for number in itertools.count():
-            await sim.say(f"viewer_{number * 13 % PEOPLE}", ("" if number % 40 else "@keeper ") + made_up.line())
+            await sim.say(
+                f"viewer_{number * 13 % PEOPLE}",
+                ("" if number % 40 else "@keeper ") + made_up.line(),
+            )
             await asyncio.sleep(max(0.0, began + (number + 1) * 60 / PER_MINUTE - perf_counter()))
 
     task = asyncio.create_task(talk())
@@ -139,7 +147,9 @@ async def page_on(url: str) -> AsyncIterator[None]:
     from playwright.async_api import async_playwright
 
     async with async_playwright() as playwright:
-        running = await playwright.chromium.launch(executable_path=browser.find(), args=list(browser.ARGUMENTS))
+        running = await playwright.chromium.launch(
+            executable_path=browser.find(), args=list(browser.ARGUMENTS)
+        )
         try:
             page = await running.new_page(viewport={"width": 420, "height": 900})
             await page.goto(url)

@@ -68,21 +68,28 @@ def read_conversation(raw: dict[str, Any], first_id: int) -> Conversation:
     return Conversation(name, lines, people, list(_questions(raw, people, rests_on)))
 
 
-def _line(note_id: int, viewer: str, fact: str, session: int, raw: dict[str, Any]) -> dict[str, Any]:
+def _line(
+    note_id: int, viewer: str, fact: str, session: int, raw: dict[str, Any]
+) -> dict[str, Any]:
     return {
         "id": note_id,
         "viewer": viewer,
         "fact": fact,
         "confidence": 0.8,
         "observed_at": iso(_held_at(raw["conversation"], session)),
-        "episode": {"key": str(session), "summary": raw["session_summary"].get(f"session_{session}_summary", "")},
+        "episode": {
+            "key": str(session),
+            "summary": raw["session_summary"].get(f"session_{session}_summary", ""),
+        },
     }
 
 
 def _held_at(conversation: dict[str, Any], session: int) -> int:
     """When a session was held; where the file does not say, the sessions are a day apart."""
     try:
-        held = datetime.strptime(conversation[f"session_{session}_date_time"] + " +0000", "%I:%M %p on %d %B, %Y %z")
+        held = datetime.strptime(
+            conversation[f"session_{session}_date_time"] + " +0000", "%I:%M %p on %d %B, %Y %z"
+        )
     except (KeyError, ValueError):
         return NOW - (100 - session) * DAY
     return int(held.timestamp() * 1_000)
@@ -96,14 +103,20 @@ def _questions(
         text = str(asked["question"])
         named = tuple(login for name, login in people.items() if name.casefold() in text.casefold())
         about = named or tuple(people.values())
-        wanted = frozenset(note for note, (viewer, rests) in rests_on.items() if rests & evidence and viewer in about)
+        wanted = frozenset(
+            note
+            for note, (viewer, rests) in rests_on.items()
+            if rests & evidence and viewer in about
+        )
         if wanted:
             yield Question(text, about, wanted)
 
 
 def with_typos(text: str, dice: random.Random) -> str:
     """The text with one slip of the finger in about a third of its words."""
-    return " ".join(_slip(word, dice) if dice.random() < TYPO_SHARE else word for word in text.split())
+    return " ".join(
+        _slip(word, dice) if dice.random() < TYPO_SHARE else word for word in text.split()
+    )
 
 
 def _slip(word: str, dice: random.Random) -> str:
@@ -141,7 +154,9 @@ class Score:
         self.reciprocal += 1 / ranks[0] if ranks and ranks[0] <= 10 else 0.0
 
 
-async def ask(conversation: Conversation, folder: Path, scores: dict[str, Score], kinds: Sequence[str]) -> None:
+async def ask(
+    conversation: Conversation, folder: Path, scores: dict[str, Score], kinds: Sequence[str]
+) -> None:
     """Ask every question in each way; `kinds`: under which names its answers are counted."""
     dice, settings = random.Random(SEED), Settings()  # noqa: S311  # the same slips in every run
     ways: dict[str, Callable[[str], str]] = {
@@ -151,13 +166,17 @@ async def ask(conversation: Conversation, folder: Path, scores: dict[str, Score]
     async with open_database(folder / "memory.sqlite3") as db:
         report = await import_notes(db, map(json.dumps, conversation.lines), now=NOW, privacy=None)
         if report.refused:
-            raise SystemExit(f"{len(report.refused)} lines were refused; the first: {report.refused[0]}")
+            raise SystemExit(
+                f"{len(report.refused)} lines were refused; the first: {report.refused[0]}"
+            )
         recall = Recall(db=db, settings=lambda: settings, clock=ManualClock(NOW))
         ids = await viewers.find_many(db, list(conversation.people.values()))
         for way, change in ways.items():
             for question in conversation.questions:
                 query = recall.query(change(question.text), names=conversation.people)
-                found = await recall.about([ids[viewer] for viewer in question.viewers], query, LIMIT)
+                found = await recall.about(
+                    [ids[viewer] for viewer in question.viewers], query, LIMIT
+                )
                 for kind in kinds:
                     scores[f"{way}, {kind}"].add([one.note.id for one in found], question.wanted)
 
@@ -168,7 +187,10 @@ def measure(data: Path, tuned: Collection[str]) -> list[Figure]:
     for index, raw in enumerate(json.loads(data.read_text(encoding="utf-8"))):
         conversation = read_conversation(raw, 1 + 10_000 * index)
         with tempfile.TemporaryDirectory() as folder:
-            kinds = ["all", *(["tuned on" if conversation.name in tuned else "held out"] if tuned else [])]
+            kinds = [
+                "all",
+                *(["tuned on" if conversation.name in tuned else "held out"] if tuned else []),
+            ]
             asyncio.run(ask(conversation, Path(folder), scores, kinds))
     figures = []
     for name, score in scores.items():

@@ -72,14 +72,20 @@ class Memory:
         await recall.active_viewers.look()
         clear_text_caches()
         await self.db.rows("PRAGMA shrink_memory")
-        return replace(self, recall=recall, gatherer=ContextGatherer(db=self.db, recall=recall, clock=self.clock))
+        return replace(
+            self,
+            recall=recall,
+            gatherer=ContextGatherer(db=self.db, recall=recall, clock=self.clock),
+        )
 
     async def prompt(self, who: int, text: str) -> tuple[Prompt, Took]:
         """The prompt for what somebody says to the bot now, and how long it took."""
         event = _dice.event(who, self.clock.now(), f"@keeper {text}")
         trigger = trigger_of(event, BOT, Conversations({}), self.settings, event.at)
         assert trigger is not None  # noqa: S101  # it is a mention
-        computed = process_time()  # asked outside of what is timed: it may take longer than some reads do
+        computed = (
+            process_time()
+        )  # asked outside of what is timed: it may take longer than some reads do
         started = perf_counter()
         material = await self.gatherer.tail(trigger, self.settings, bot_id=BOT.user_id)
         prompt = assemble(self.prefix, material, self.settings)
@@ -204,7 +210,9 @@ async def erasure(folder: Path, viewers: int) -> list[Figure]:
         left = _found(folder)
     return [
         Figure("erasure of one viewer", took, "s", 5),
-        Figure("texts rewritten by it", sum(report.rewritten.values()), "", MENTIONED_IN, at_least=True),
+        Figure(
+            "texts rewritten by it", sum(report.rewritten.values()), "", MENTIONED_IN, at_least=True
+        ),
         Figure("files with a trace, before", before, "", 1, at_least=True),
         Figure("files with a trace, afterwards", left, "", 0),
         Figure("replies meanwhile", len(times), "", 20, at_least=True),
@@ -215,11 +223,16 @@ async def erasure(folder: Path, viewers: int) -> list[Figure]:
     ]
 
 
-async def _erase(large: Memory, viewers: int) -> tuple[ErasureReport, float, list[float], list[float]]:
+async def _erase(
+    large: Memory, viewers: int
+) -> tuple[ErasureReport, float, list[float], list[float]]:
     """Erase while the bot replies; what it did, the seconds it took, and the ms of each prompt and write meanwhile."""
     times: list[float] = []
     waits: list[float] = []
-    busy = [asyncio.create_task(_reply(large, viewers, times)), asyncio.create_task(_write(large.db, waits))]
+    busy = [
+        asyncio.create_task(_reply(large, viewers, times)),
+        asyncio.create_task(_write(large.db, waits)),
+    ]
     eraser = Eraser(db=large.db, clock=large.clock)
     started = perf_counter()
     report = await eraser.erase(viewer_id(GONE))
@@ -239,7 +252,11 @@ async def _mention(db: Database) -> None:
         await tx.execute(
             "UPDATE episodes SET summary = summary || ? WHERE id IN (SELECT e.id FROM episodes e JOIN episode_people p"
             " ON p.episode_id = e.id WHERE p.viewer_id <> ? ORDER BY e.id LIMIT ?)",
-            (f" <@{viewer_id(GONE)}> played the {WORD} with <@{other}>.", viewer_id(GONE), MENTIONED_IN),
+            (
+                f" <@{viewer_id(GONE)}> played the {WORD} with <@{other}>.",
+                viewer_id(GONE),
+                MENTIONED_IN,
+            ),
         )
 
 
@@ -247,7 +264,13 @@ async def _reply(large: Memory, viewers: int, times: list[float]) -> None:
     """Prompts for people who were not seen before and for those who were, until it is over."""
     dice = random.Random(5)  # noqa: S311  # the same in every run
     while True:
-        times.append((await large.prompt(dice.randrange(10, viewers), "what did i tell you about the level"))[1].whole)
+        times.append(
+            (
+                await large.prompt(
+                    dice.randrange(10, viewers), "what did i tell you about the level"
+                )
+            )[1].whole
+        )
         await asyncio.sleep(PAUSE_S)
 
 
@@ -263,6 +286,11 @@ async def _write(db: Database, waits: list[float]) -> None:
 
 def _found(folder: Path) -> int:
     """In how many files a trace of them stands."""
-    traces = [viewer_id(GONE).encode(), f"viewer_{GONE} ".encode(), f"viewer_{GONE}\0".encode(), WORD.encode()]
+    traces = [
+        viewer_id(GONE).encode(),
+        f"viewer_{GONE} ".encode(),
+        f"viewer_{GONE}\0".encode(),
+        WORD.encode(),
+    ]
     held = [file.read_bytes() for file in folder.rglob("*") if file.is_file()]
     return sum(any(trace in one for trace in traces) for one in held)

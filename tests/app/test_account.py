@@ -46,7 +46,12 @@ async def test_a_missing_log_in_of_the_streamer_is_told_and_taken_up_without_a_r
 def test_how_much_it_may_write_is_found_from_its_badges(account: TwitchAccount, bot: Bot) -> None:
     """From the moment that Twitch tells them, not from the next look at the channel."""
     watch_channel(bot, account)
-    for badges, many in ({"moderator"}, True), ({"broadcaster"}, True), ({"vip"}, False), ({"lead_moderator"}, True):
+    for badges, many in (
+        ({"moderator"}, True),
+        ({"broadcaster"}, True),
+        ({"vip"}, False),
+        ({"lead_moderator"}, True),
+    ):
         account.chat.own_badges = frozenset(badges)
         assert bot.outbox.pace.wide() is many
     account.chat.own_badges = None

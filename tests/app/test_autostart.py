@@ -12,7 +12,14 @@ from forgetmenot.app import autostart
 from forgetmenot.cli import main
 from forgetmenot.errors import ForgetMeNotError
 
-ODD = ["/opt/a b/100%/$HOME & <co>/python", "-m", "forgetmenot", "start", "--db", 'C:\\it\'s "here"\\m.sqlite3']
+ODD = [
+    "/opt/a b/100%/$HOME & <co>/python",
+    "-m",
+    "forgetmenot",
+    "start",
+    "--db",
+    'C:\\it\'s "here"\\m.sqlite3',
+]
 
 
 def test_each_system_starts_the_program_with_every_word() -> None:
@@ -37,13 +44,19 @@ def test_systemd_reads_the_unit(tmp_path: Path) -> None:
 @pytest.fixture
 def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A home of the test's own."""
-    for name, value in {"HOME": tmp_path, "XDG_CONFIG_HOME": tmp_path / "settings", "APPDATA": tmp_path}.items():
+    for name, value in {
+        "HOME": tmp_path,
+        "XDG_CONFIG_HOME": tmp_path / "settings",
+        "APPDATA": tmp_path,
+    }.items():
         monkeypatch.setenv(name, str(value))
     return tmp_path
 
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="looks into a systemd unit")
-def test_the_command_keeps_the_files_that_it_was_given(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_command_keeps_the_files_that_it_was_given(
+    here: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     database = here / "m.sqlite3"
     assert main(["autostart", "on", "--db", str(database)]) == 0
     assert "starts with this computer" in capsys.readouterr().out
@@ -56,7 +69,9 @@ def test_the_command_keeps_the_files_that_it_was_given(here: Path, capsys: pytes
 
 
 @pytest.mark.parametrize("prefix", ["/home/alice/.local/pipx/.cache/x2", "/data/uv/archive-v0/x3"])
-def test_a_temporary_copy_is_refused(prefix: str, here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_temporary_copy_is_refused(
+    prefix: str, here: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(sys, "prefix", prefix)
     with pytest.raises(ForgetMeNotError, match="temporary"):
         autostart.enable()

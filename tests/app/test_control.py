@@ -16,14 +16,22 @@ from forgetmenot.domain import ChatEvent, EventKind
 from forgetmenot.errors import ModelUnavailable
 from forgetmenot.operations.wording import sentence
 from forgetmenot.settings.live_settings import LiveSettings
-from forgetmenot.settings.schema import BotSettings, DockSettings, LimitSettings, Mode, Settings, TwitchSettings
+from forgetmenot.settings.schema import (
+    BotSettings,
+    DockSettings,
+    LimitSettings,
+    Mode,
+    Settings,
+    TwitchSettings,
+)
 from tests.rows import put
 from tests.stage import ScriptedModel, live_bot
 
 ALICE = "11"
 Do = Callable[..., Awaitable[tuple[bool, str]]]
 SETTINGS = Settings(
-    bot=BotSettings(mode=Mode.MENTIONS), twitch=TwitchSettings(channel="streamer", server="http://127.0.0.1:9/")
+    bot=BotSettings(mode=Mode.MENTIONS),
+    twitch=TwitchSettings(channel="streamer", server="http://127.0.0.1:9/"),
 )
 
 
@@ -32,7 +40,15 @@ async def bot(tmp_path: Path, clock: ManualClock) -> AsyncIterator[Bot]:
     settings = LiveSettings(SETTINGS)
     async with open_bot(tmp_path / "memory.sqlite3", settings=settings, clock=clock) as running:
         for number, (login, text) in enumerate([("alice", "hello"), ("bob", "hi alice")], 11):
-            event = ChatEvent(f"e{number}", EventKind.MESSAGE, str(number), login, login.title(), text, clock.now())
+            event = ChatEvent(
+                f"e{number}",
+                EventKind.MESSAGE,
+                str(number),
+                login,
+                login.title(),
+                text,
+                clock.now(),
+            )
             await running.hear(event)
         await running.settle()
         yield running
@@ -56,7 +72,11 @@ def do(control: BotControl) -> Do:
 
 REFUSED = [
     ("remember", {"target": ALICE, "fact": "no"}, "5 to 200 characters"),
-    ("remember", {"target": ALICE, "fact": "has been diagnosed with depression"}, "kind of thing about people"),
+    (
+        "remember",
+        {"target": ALICE, "fact": "has been diagnosed with depression"},
+        "kind of thing about people",
+    ),
     ("remember", {"target": "nobody", "fact": "plays drums in a band"}, "No viewer named nobody"),
     ("remember", {"target": ALICE}, "`fact` is missing"),
     ("edit", {"id": 99, "text": "plays drums in a band"}, "There is no such note"),
@@ -74,7 +94,9 @@ REFUSED = [
 
 
 @pytest.mark.parametrize(("name", "params", "sentence"), REFUSED)
-async def test_what_cannot_be_done_is_a_sentence(do: Do, name: str, params: dict[str, object], sentence: str) -> None:
+async def test_what_cannot_be_done_is_a_sentence(
+    do: Do, name: str, params: dict[str, object], sentence: str
+) -> None:
     ok, line = await do(name, **params)
     assert not ok
     assert sentence in line
@@ -82,19 +104,30 @@ async def test_what_cannot_be_done_is_a_sentence(do: Do, name: str, params: dict
 
 async def test_a_message_is_tried_without_a_trace(bot: Bot, control: BotControl) -> None:
     await control.run("remember", {"target": ALICE, "fact": "has a cat called Miso"})
-    before = await bot.db.value("SELECT (SELECT count(*) FROM bot_messages) + (SELECT count(*) FROM action_logs)")
+    before = await bot.db.value(
+        "SELECT (SELECT count(*) FROM bot_messages) + (SELECT count(*) FROM action_logs)"
+    )
     told = await try_out(bot, "alice", "what is my cat called?")
     assert "Miso" in str(told["text"])
     assert told["recalled"] == [{"id": 1, "fact": "has a cat called Miso"}]
     await try_out(bot, "", "time me out please")
     await try_out(bot, "somebody new", "hi")
-    after = await bot.db.value("SELECT (SELECT count(*) FROM bot_messages) + (SELECT count(*) FROM action_logs)")
+    after = await bot.db.value(
+        "SELECT (SELECT count(*) FROM bot_messages) + (SELECT count(*) FROM action_logs)"
+    )
     assert after == before
 
 
-async def test_a_preview_claims_and_spends_what_a_reply_may(tmp_path: Path, clock: ManualClock) -> None:
-    model, limited = ScriptedModel(["I made a clip.", "I banned bob."]), LimitSettings(tokens_per_day=2_000)
-    async with live_bot(tmp_path / "m.sqlite3", clock, lambda: replace(SETTINGS, limits=limited), model) as (bot, _):
+async def test_a_preview_claims_and_spends_what_a_reply_may(
+    tmp_path: Path, clock: ManualClock
+) -> None:
+    model, limited = (
+        ScriptedModel(["I made a clip.", "I banned bob."]),
+        LimitSettings(tokens_per_day=2_000),
+    )
+    async with live_bot(
+        tmp_path / "m.sqlite3", clock, lambda: replace(SETTINGS, limits=limited), model
+    ) as (bot, _):
         async with bot.db.write() as tx:
             await put(tx, "action_logs", key="k", at=clock.now(), name="clip", status="done")
         tried = [await try_out(bot, "alice", "what did you do?") for _ in range(2)]

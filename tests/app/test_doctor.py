@@ -17,8 +17,12 @@ from tests.loopback_servers.twitch import TwitchSim
 
 
 async def looked(database: Path, settings: Settings, trouble: str = "") -> dict[str, Check]:
-    found = await examine(Examined(database, settings, database.parent / "config.toml", trouble, use_keyring=False))
-    assert all(check.fix or check.state == OK for check in found), "what is wrong comes with a way out"
+    found = await examine(
+        Examined(database, settings, database.parent / "config.toml", trouble, use_keyring=False)
+    )
+    assert all(check.fix or check.state == OK for check in found), (
+        "what is wrong comes with a way out"
+    )
     return {check.name: check for check in found}
 
 
@@ -30,11 +34,16 @@ async def database(tmp_path: Path) -> Path:
         return folder / "memory.sqlite3"
 
 
-async def test_where_all_is_well_it_says_so(database: Path, sim: TwitchSim, settings: Settings) -> None:
+async def test_where_all_is_well_it_says_so(
+    database: Path, sim: TwitchSim, settings: Settings
+) -> None:
     log_in(sim, TokenStore(database.parent / "login", use_keyring=False))
     async with SimOpenAI() as model:
         words = ModelSettings(
-            provider=Provider.OPENAI_COMPATIBLE, base_url=model.url, reply_model="m", memory_model="m"
+            provider=Provider.OPENAI_COMPATIBLE,
+            base_url=model.url,
+            reply_model="m",
+            memory_model="m",
         )
         whole = msgspec.structs.replace(settings, model=words, dock=DockSettings(port=1))
         found = await looked(database, whole)
@@ -49,8 +58,12 @@ async def test_each_trouble_is_named_with_its_mend(
     tmp_path: Path, settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delenv("GEMINI_API_KEY", raising=False)
-    dead = msgspec.structs.replace(settings.twitch, server="http://127.0.0.1:9/", client_id="", channel="")
-    whole = msgspec.structs.replace(settings, twitch=dead, model=ModelSettings(provider=Provider.GEMINI))
+    dead = msgspec.structs.replace(
+        settings.twitch, server="http://127.0.0.1:9/", client_id="", channel=""
+    )
+    whole = msgspec.structs.replace(
+        settings, twitch=dead, model=ModelSettings(provider=Provider.GEMINI)
+    )
     found = await looked(tmp_path / "OneDrive" / "memory.sqlite3", whole)
     assert found["Network and clock"].state == BAD
     assert found["Model"].state == BAD
@@ -60,7 +73,9 @@ async def test_each_trouble_is_named_with_its_mend(
     assert found["Memory"].state == WARN
     assert not (tmp_path / "OneDrive").exists(), "looking makes nothing"
     (tmp_path / "OneDrive").mkdir(mode=0o700)
-    found = await looked(tmp_path / "OneDrive" / "memory.sqlite3", Settings(), trouble="Line 3 is not TOML.")
+    found = await looked(
+        tmp_path / "OneDrive" / "memory.sqlite3", Settings(), trouble="Line 3 is not TOML."
+    )
     assert "OneDrive" in found["Data folder"].line
     assert found["Settings"].line == "Line 3 is not TOML."
 
@@ -92,8 +107,16 @@ async def test_a_damaged_memory_is_seen_and_verify_names_the_promises_that_do_no
 def test_the_command_prints_json_and_ends_with_1_where_something_is_bad(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    (tmp_path / "config.toml").write_text('[twitch]\nserver = "http://127.0.0.1:9/"\n[dock]\nport = 0\n')
-    words = ["doctor", "--config", str(tmp_path / "config.toml"), "--db", str(tmp_path / "memory.sqlite3")]
+    (tmp_path / "config.toml").write_text(
+        '[twitch]\nserver = "http://127.0.0.1:9/"\n[dock]\nport = 0\n'
+    )
+    words = [
+        "doctor",
+        "--config",
+        str(tmp_path / "config.toml"),
+        "--db",
+        str(tmp_path / "memory.sqlite3"),
+    ]
     assert main([*words, "--json"]) == 1
     assert msgspec.json.decode(capsys.readouterr().out)["ok"] is False
     assert main(words) == 1

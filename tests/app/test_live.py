@@ -25,7 +25,10 @@ from forgetmenot.store.database import open_database
 from tests.loopback_servers.twitch import TwitchSim
 from tests.program import BOT, Running, log_in, running, write_settings
 
-pytestmark = [pytest.mark.slow, pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")]
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX"),
+]
 
 
 def rows(folder: Path, sql: str) -> list[tuple[object, ...]]:
@@ -34,14 +37,18 @@ def rows(folder: Path, sql: str) -> list[tuple[object, ...]]:
 
 
 def said(folder: Path) -> list[object]:
-    return [row[0] for row in rows(folder, "SELECT text FROM events WHERE from_bot = 0 ORDER BY seq")]
+    return [
+        row[0] for row in rows(folder, "SELECT text FROM events WHERE from_bot = 0 ORDER BY seq")
+    ]
 
 
 def start(folder: Path, sim: TwitchSim) -> AbstractAsyncContextManager[Running]:
     """The program, in a process of its own."""
     config = write_settings(folder, sim)
     log_in(folder, sim)
-    return running(folder, "start", "--no-browser", "--config", config, "--db", folder / "m.sqlite3")
+    return running(
+        folder, "start", "--no-browser", "--config", config, "--db", folder / "m.sqlite3"
+    )
 
 
 class Here:
@@ -73,11 +80,15 @@ def here(tmp_path: Path, sim: TwitchSim, capsys: pytest.CaptureFixture[str]) -> 
     return lambda **settings: Here(write_settings(tmp_path, sim, **settings), capsys)
 
 
-async def test_a_twitch_that_behaves_badly_loses_and_doubles_nothing(tmp_path: Path, sim: TwitchSim) -> None:
+async def test_a_twitch_that_behaves_badly_loses_and_doubles_nothing(
+    tmp_path: Path, sim: TwitchSim
+) -> None:
     """Drops, RECONNECT, garbage, a 503, a 429, and a token that expires: what was delivered is stored once."""
     async with start(tmp_path, sim) as bot:
         delivered, asked = [], []
-        for number, trouble in enumerate(("", "drop", "reconnect", "garbage", "expired", "busy", "broken", "repeat")):
+        for number, trouble in enumerate(
+            ("", "drop", "reconnect", "garbage", "expired", "busy", "broken", "repeat")
+        ):
             await sim.joined()
             delivered.append(f"@{BOT} what do you know about me?")
             before = posts(sim)
@@ -89,11 +100,15 @@ async def test_a_twitch_that_behaves_badly_loses_and_doubles_nothing(tmp_path: P
         await sim.settled()
         assert await bot.stop() == 0
     assert said(tmp_path) == delivered
-    assert rows(tmp_path, "SELECT count(*) FROM events WHERE episode_id IS NULL") == [(0,)], "it ends with all read"
+    assert rows(tmp_path, "SELECT count(*) FROM events WHERE episode_id IS NULL") == [(0,)], (
+        "it ends with all read"
+    )
     answered = [one.reply_to.id for one in sim.sent if one.reply_to is not None]
     assert len(set(answered)) == len(answered)
     assert set(answered) <= set(asked)
-    assert len(answered) == 7  # all but the one that met the 503: it may have gone out, so it is not said again
+    assert (
+        len(answered) == 7
+    )  # all but the one that met the 503: it may have gone out, so it is not said again
     assert sim.helix.breaches == 0
     assert "Traceback" not in bot.told
 
@@ -168,7 +183,9 @@ async def test_twitch_being_away_at_the_start_is_survived_and_told_once(
     await bot.stop()
 
 
-async def test_the_memory_of_one_channel_is_not_used_for_another(tmp_path: Path, here: Callable[..., Here]) -> None:
+async def test_the_memory_of_one_channel_is_not_used_for_another(
+    tmp_path: Path, here: Callable[..., Here]
+) -> None:
     async with open_database(tmp_path / "m.sqlite3") as db:
         await claim(db, "another", "demo", 1)
     with pytest.raises(ForgetMeNotError, match="is the memory of another channel"):
@@ -193,7 +210,11 @@ def named() -> set[str]:
 
 def written(folder: Path) -> set[str]:
     """The files there are, as the page writes them."""
-    found = {str(file.relative_to(folder)) for file in folder.rglob("*") if file.is_file() and file.suffix != ".toml"}
+    found = {
+        str(file.relative_to(folder))
+        for file in folder.rglob("*")
+        if file.is_file() and file.suffix != ".toml"
+    }
     return {re.sub(r"-\d{8}-\d{6}-\d{3}\.", "-….", name) for name in found}
 
 
@@ -204,17 +225,29 @@ async def test_every_file_is_named_and_closed(tmp_path: Path) -> None:
     async with TwitchSim() as sim:
         config = write_settings(folder, sim, dock="port = 18737", log='level = "debug"')
         log_in(folder, sim)
-        async with running(folder, "start", "--no-browser", "--config", config, "--db", database) as bot:
+        async with running(
+            folder, "start", "--no-browser", "--config", config, "--db", database
+        ) as bot:
             await sim.joined()
-            for number, text in enumerate(("i play the drums in a band", "!forgetme", "!forgetme confirm")):
+            for number, text in enumerate(
+                ("i play the drums in a band", "!forgetme", "!forgetme confirm")
+            ):
                 await sim.say("alice", text)
                 await sim.until(lambda: len(sim.sent) >= number)  # noqa: B023  # awaited at once
             log = folder / "logs" / FILE
-            await sim.until(lambda: b"a viewer was erased" in log.read_bytes())  # it drops older backups
+            await sim.until(
+                lambda: b"a viewer was erased" in log.read_bytes()
+            )  # it drops older backups
             assert await asyncio.to_thread(main, ["memory", "backup", "--db", str(database)]) == 0
             obs_page.write(folder, 8737, token_in(folder))
             running_files = written(folder)
             assert await bot.stop() == 0
     assert running_files | written(folder) == named() - ONLY_SOMETIMES
-    assert {file.stat().st_mode & 0o777 for file in folder.rglob("*") if file.is_file() and file != config} == {0o600}
-    assert {place.stat().st_mode & 0o777 for place in (folder, *folder.rglob("*")) if place.is_dir()} == {0o700}
+    assert {
+        file.stat().st_mode & 0o777
+        for file in folder.rglob("*")
+        if file.is_file() and file != config
+    } == {0o600}
+    assert {
+        place.stat().st_mode & 0o777 for place in (folder, *folder.rglob("*")) if place.is_dir()
+    } == {0o700}

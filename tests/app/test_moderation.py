@@ -31,7 +31,9 @@ async def say(bot: Bot, clock: ManualClock, who: str, text: str, *badges: str) -
 
 async def prompt(bot: Bot, clock: ManualClock, text: str) -> str:
     """What the model is shown when Bob asks."""
-    event = ChatEvent("q", EventKind.MESSAGE, BOB, "bobquux", "bobquux", f"@ForgetMeNot {text}", clock.now())
+    event = ChatEvent(
+        "q", EventKind.MESSAGE, BOB, "bobquux", "bobquux", f"@ForgetMeNot {text}", clock.now()
+    )
     trigger = trigger_of(event, bot.identity(), Conversations({}), bot.settings(), event.at)
     assert trigger is not None
     gatherer = ContextGatherer(db=bot.db, recall=bot.recall, clock=clock)
@@ -50,8 +52,13 @@ async def test_a_ban_hides_everything_at_once(bot: Bot, clock: ManualClock) -> N
     await remember(bot.db, BOB, f"is a friend of <@{ALICE}>", by=BOB, at=now)
     stream = int(await bot.db.value("SELECT max(id) FROM streams"))
     seqs = await bot.db.column("SELECT seq FROM events LIMIT 1")
-    summary, people = f"<@{ALICE}> built a marimbaglow. <@{BOB}> fixed a bike.", {ALICE: Part(1, 0), BOB: Part(1, 0)}
-    await episodes.write(bot.db, NewEpisode(EpisodeKind.CHAT, stream, now, now, summary, people, seqs), now)
+    summary, people = (
+        f"<@{ALICE}> built a marimbaglow. <@{BOB}> fixed a bike.",
+        {ALICE: Part(1, 0), BOB: Part(1, 0)},
+    )
+    await episodes.write(
+        bot.db, NewEpisode(EpisodeKind.CHAT, stream, now, now, summary, people, seqs), now
+    )
     async with bot.db.write() as tx:
         await streams.set_recap(tx, stream, summary, now)
         await channel_state.put(tx, {"digest": summary, "digest_of": str(stream)}, now)

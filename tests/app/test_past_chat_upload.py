@@ -55,7 +55,11 @@ async def test_it_says_what_it_takes_learns_and_deletes_the_file(
     [kept] = [one for one in incoming_folder(bot.db.path).rglob("*") if one.is_file()]
     assert kept.read_bytes() == data
     assert kept.name == "_evil_.._chat 2026-05-01.log"
-    assert [one.stat().st_mode & 0o777 for one in (kept, kept.parent, kept.parent.parent)] == [0o600, 0o700, 0o700]
+    assert [one.stat().st_mode & 0o777 for one in (kept, kept.parent, kept.parent.parent)] == [
+        0o600,
+        0o700,
+        0o700,
+    ]
     asked = str((await files.look())["line"])
     assert asked.startswith("24 lines, 2 streams, 2 days. Model calls: about 0; ")
     assert await bot.db.value("SELECT count(*) FROM episodes") == 0
@@ -72,7 +76,9 @@ async def test_it_says_what_it_takes_learns_and_deletes_the_file(
     assert "Learned before: 24 lines." in await done(files)
 
 
-async def test_what_does_not_fit_or_breaks_off_leaves_nothing(files: PastChatUpload, bot: Bot) -> None:
+async def test_what_does_not_fit_or_breaks_off_leaves_nothing(
+    files: PastChatUpload, bot: Bot
+) -> None:
     async def breaks_off() -> AsyncIterator[bytes]:
         yield b"x" * 1000
         raise ConnectionResetError
@@ -104,8 +110,12 @@ async def test_the_end_of_the_bot_ends_it_at_once_and_what_a_crash_left_goes_at_
         assert not left.parent.exists()
 
 
-async def test_an_erasure_tells_of_a_dropped_file(files: PastChatUpload, bot: Bot, tmp_path: Path) -> None:
-    await bot.hear(ChatEvent("live", EventKind.MESSAGE, "77", "dora_77", "Dora_77", "hello", bot.clock.now()))
+async def test_an_erasure_tells_of_a_dropped_file(
+    files: PastChatUpload, bot: Bot, tmp_path: Path
+) -> None:
+    await bot.hear(
+        ChatEvent("live", EventKind.MESSAGE, "77", "dora_77", "Dora_77", "hello", bot.clock.now())
+    )
     await bot.settle()
     await files.take("chat.log", None, in_pieces(b"[20:15:03] dora_77: hi"))
     report = await Eraser(db=bot.db, clock=bot.clock).erase("77")

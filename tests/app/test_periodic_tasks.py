@@ -53,7 +53,9 @@ def test_a_clock_that_is_set_back_holds_up_no_chore() -> None:
 
 
 @pytest.mark.parametrize("error", [ModelUnavailable("The model is away."), ZeroDivisionError()])
-async def test_a_part_that_fails_is_started_again(error: Exception, capsys: pytest.CaptureFixture[str]) -> None:
+async def test_a_part_that_fails_is_started_again(
+    error: Exception, capsys: pytest.CaptureFixture[str]
+) -> None:
     bell = Bell(error)
     part = asyncio.create_task(keep_going("bell", bell.ring, pause_s=0.001))
     while bell.rung < 3:  # noqa: ASYNC110  # the bell has no event

@@ -19,7 +19,9 @@ from tests.loopback_servers.discord import Discord
 class Sharing:
     """A stream that is over, and what is done with its recap."""
 
-    def __init__(self, db: Database, clock: ManualClock, folder: Path, there: Discord, address: str) -> None:
+    def __init__(
+        self, db: Database, clock: ManualClock, folder: Path, there: Discord, address: str
+    ) -> None:
         self.db, self.clock, self.there = db, clock, there
         self.secrets = SecretStore(folder / "login", use_keyring=False)
         self.secrets.save(WEBHOOK, address)
@@ -29,7 +31,9 @@ class Sharing:
     def anew(self) -> RecapSharing:
         """As after a start. The loopback address stands in for one of Discord's."""
         settings, secrets = (lambda: self.settings), self.secrets
-        return RecapSharing(db=self.db, settings=settings, clock=self.clock, secrets=secrets, address=str)
+        return RecapSharing(
+            db=self.db, settings=settings, clock=self.clock, secrets=secrets, address=str
+        )
 
     async def stream(self, recap: str = "The boss fell.") -> int:
         now = self.clock.now()
@@ -97,7 +101,9 @@ async def test_at_once_posts_what_just_ended_and_tries_a_refusal_again_later_and
     assert len(got) == 3
 
 
-async def test_a_stream_that_is_learned_from_its_chat_is_not_posted_by_itself_half_read(shared: Sharing) -> None:
+async def test_a_stream_that_is_learned_from_its_chat_is_not_posted_by_itself_half_read(
+    shared: Sharing,
+) -> None:
     now = shared.clock.now()
     async with shared.db.write() as tx:
         stream = await streams.add_past(tx, now - HOUR, "Yesterday")
@@ -109,7 +115,9 @@ async def test_a_stream_that_is_learned_from_its_chat_is_not_posted_by_itself_ha
     assert len(shared.there.got) == 1
 
 
-async def test_a_recap_that_is_made_again_goes_into_its_file(shared: Sharing, tmp_path: Path) -> None:
+async def test_a_recap_that_is_made_again_goes_into_its_file(
+    shared: Sharing, tmp_path: Path
+) -> None:
     """Of which a line was deleted in chat, when the stream was over."""
     (tmp_path / "recaps").mkdir()
     stream = await shared.stream("Somebody sang.")

@@ -54,7 +54,15 @@ START = 1_700_000_000_000
 
 def line(number: int) -> ChatEvent:
     who, at = f"viewer{number % 7}", START + number * 4_000
-    return ChatEvent(f"m{number}", EventKind.MESSAGE, f"login:{who}", who, who, f"what a jump, number {number}", at)
+    return ChatEvent(
+        f"m{number}",
+        EventKind.MESSAGE,
+        f"login:{who}",
+        who,
+        who,
+        f"what a jump, number {number}",
+        at,
+    )
 
 
 async def test_a_recording_older_than_the_memory_is_refused(tmp_path: Path) -> None:
@@ -72,5 +80,13 @@ async def test_every_kind_of_line_is_counted_once(tmp_path: Path) -> None:
         Redaction(START + MINUTE, event_id="m1"),
     ]  # fmt: skip
     summary = await replay(items, tmp_path / "m.sqlite3", Settings(), until_compacted=True)
-    told = {"lines": 7, "events": 2, "duplicates": 1, "other_room": 1, "unparsed": 1, "other": 2, "redacted": 1}
+    told = {
+        "lines": 7,
+        "events": 2,
+        "duplicates": 1,
+        "other_room": 1,
+        "unparsed": 1,
+        "other": 2,
+        "redacted": 1,
+    }
     assert {**told, "covered": 1}.items() <= summary.items()

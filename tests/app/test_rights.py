@@ -107,7 +107,12 @@ async def test_an_opt_out_waits_for_a_locked_memory_and_holds_from_the_moment_it
     await bot.rights.work_off()
     await bot.settle()
     assert [(text[:5], line) for text, line in account.said] == [("Done:", "m!optout")]
-    assert await bot.db.value("SELECT count(*) FROM events WHERE text <> '' AND viewer_id = ?", (ALICE,)) == 0
+    assert (
+        await bot.db.value(
+            "SELECT count(*) FROM events WHERE text <> '' AND viewer_id = ?", (ALICE,)
+        )
+        == 0
+    )
     assert b"zitherbloom" not in held(path)
 
 
@@ -126,8 +131,12 @@ async def test_a_command_waits_for_a_locked_memory_and_says_so_where_it_stays_lo
     assert "sails" in account.said[1][0]
 
 
-@pytest.mark.parametrize("typed", ["!optout", "!forgetme confirm", "!forget zitherbloom permanently"])
-async def test_a_request_outlives_a_stop(path: Path, clock: ManualClock, account: TalkingAccount, typed: str) -> None:
+@pytest.mark.parametrize(
+    "typed", ["!optout", "!forgetme confirm", "!forget zitherbloom permanently"]
+)
+async def test_a_request_outlives_a_stop(
+    path: Path, clock: ManualClock, account: TalkingAccount, typed: str
+) -> None:
     async with opened(path, clock, account) as bot:
         await say(bot, "!remember I play the zitherbloom")
         await bot.settle()
@@ -142,14 +151,21 @@ async def test_a_request_outlives_a_stop(path: Path, clock: ManualClock, account
         await bot.settle()
         assert (ALICE in await personal_data.opted_out(bot.db)) is stays
         assert await personal_data.is_known(bot.db, ALICE) is (typed != "!forgetme confirm")
-        assert await bot.db.value("SELECT count(*) FROM semantic_notes WHERE fact LIKE '%zither%'") == stays
+        assert (
+            await bot.db.value("SELECT count(*) FROM semantic_notes WHERE fact LIKE '%zither%'")
+            == stays
+        )
     assert (b"zitherbloom" in held(path)) is stays
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="limits of POSIX")
 @pytest.mark.parametrize("typed", ["!optout", "!forgetme confirm"])
 async def test_a_full_disk_keeps_no_request_out(
-    path: Path, clock: ManualClock, account: TalkingAccount, capsys: pytest.CaptureFixture[str], typed: str
+    path: Path,
+    clock: ManualClock,
+    account: TalkingAccount,
+    capsys: pytest.CaptureFixture[str],
+    typed: str,
 ) -> None:
     """Their lines wait for the disk as well, so the memory does not know them yet."""
     async with opened(path, clock, account) as bot:
@@ -161,7 +177,9 @@ async def test_a_full_disk_keeps_no_request_out(
             assert "a stop would lose it" in capsys.readouterr().err
         await bot.rights.work_off()
         await bot.settle()
-        assert [(text[:5], line) for text, line in account.said] == [("Done:", f"m{typed.split(maxsplit=1)[0]}")]
+        assert [(text[:5], line) for text, line in account.said] == [
+            ("Done:", f"m{typed.split(maxsplit=1)[0]}")
+        ]
         assert await personal_data.is_known(bot.db, ALICE) is (typed == "!optout")
     assert PrivacyRequests(path).is_out(ALICE) is (typed == "!optout")
     assert b"zitherbloom" not in held(path)
@@ -187,7 +205,10 @@ async def test_who_was_known_only_by_name_stays_erased_in_an_older_copy(
 ) -> None:
     path, copy = tmp_path / "data" / "memory.sqlite3", tmp_path / "copy.sqlite3"
     async with opened(path, clock, account) as bot:
-        notes = [{"viewer": "alice", "fact": "plays the zitherbloom"}, {"scope": "channel", "fact": "met @alice once"}]
+        notes = [
+            {"viewer": "alice", "fact": "plays the zitherbloom"},
+            {"scope": "channel", "fact": "met @alice once"},
+        ]
         await transfer.import_notes(bot.db, map(json.dumps, notes), now=clock.now())
         await backups.copy_to(bot.db, copy)
         await say(bot, "!forgetme confirm")  # their first line
@@ -200,7 +221,12 @@ async def test_who_was_known_only_by_name_stays_erased_in_an_older_copy(
 async def test_what_crashes_left_half_written_goes_at_the_start(
     path: Path, clock: ManualClock, account: TalkingAccount
 ) -> None:
-    for left in ("memory.sqlite3.restoring", ".dock.html-a1b2.new", ".alice.json-c3d4.new", "login/.x.json-e5.new"):
+    for left in (
+        "memory.sqlite3.restoring",
+        ".dock.html-a1b2.new",
+        ".alice.json-c3d4.new",
+        "login/.x.json-e5.new",
+    ):
         (path.parent / left).parent.mkdir(exist_ok=True)
         (path.parent / left).write_bytes(b"a crash cut it off: zitherbloom")
     async with opened(path, clock, account):

@@ -68,7 +68,10 @@ async def test_what_is_wrong_is_said_and_changes_nothing(
 
 
 async def test_speaking_without_a_model_is_asked_about_first(steps: Steps) -> None:
-    for step, fields in (("mode", {"mode": "mentions"}), ("set", {"table": "bot", "key": "mode", "value": "live"})):
+    for step, fields in (
+        ("mode", {"mode": "mentions"}),
+        ("set", {"table": "bot", "key": "mode", "value": "live"}),
+    ):
         told = await steps.do(step, **fields)
         assert "No AI model" in str(told["ask"])
         assert steps.settings().bot.mode is Mode.SHADOW
@@ -94,13 +97,21 @@ async def test_a_setting_changes_for_the_running_bot_and_in_its_file(steps: Step
 async def test_a_model_is_kept_only_if_it_answers(steps: Steps) -> None:
     async with SimOpenAI(key="another") as closed:
         with pytest.raises(ModelError, match="does not accept the key"):
-            await steps.do("model", provider="openai_compatible", base_url=closed.url, model="small-model")
+            await steps.do(
+                "model", provider="openai_compatible", base_url=closed.url, model="small-model"
+            )
     assert steps.settings().model.provider is Provider.OFFLINE
     async with SimOpenAI() as sim:
-        told = await steps.do("model", provider="openai_compatible", base_url=sim.url, model="small-model")
+        told = await steps.do(
+            "model", provider="openai_compatible", base_url=sim.url, model="small-model"
+        )
     assert "small-model says: “Understood.”" in str(told["line"])
     kept = load_settings(steps.file).model
-    assert (kept.base_url, kept.reply_model, kept.memory_model) == (sim.url, "small-model", "small-model")
+    assert (kept.base_url, kept.reply_model, kept.memory_model) == (
+        sim.url,
+        "small-model",
+        "small-model",
+    )
 
 
 async def test_a_pasted_key_is_kept_for_its_owner_alone_and_never_shown(
@@ -122,7 +133,9 @@ async def test_a_pasted_key_is_kept_for_its_owner_alone_and_never_shown(
     assert found["GEMINI_API_KEY"] == "from the shell"
 
 
-def test_a_pasted_key_goes_to_its_provider_and_its_host_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_pasted_key_goes_to_its_provider_and_its_host_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     for variable in ("GEMINI_API_KEY", "OTHER_KEY", SERVICE_KEY_ENV):
         monkeypatch.delenv(variable, raising=False)
     secrets = SecretStore(tmp_path, use_keyring=False)
@@ -132,9 +145,15 @@ def test_a_pasted_key_goes_to_its_provider_and_its_host_alone(tmp_path: Path, mo
     keep_key(secrets, gemini, "key-of-gemini")
 
     def found(settings: ModelSettings) -> str:
-        return environment_with_key(settings, tmp_path, use_keyring=False).get(key_variable(settings), "")
+        return environment_with_key(settings, tmp_path, use_keyring=False).get(
+            key_variable(settings), ""
+        )
 
     assert (found(one), found(gemini)) == ("key-of-one", "key-of-gemini")
-    for elsewhere in ("https://two.example/v1", "http://127.0.0.1:11434/v1", "https://one.example:8443/v1"):
+    for elsewhere in (
+        "https://two.example/v1",
+        "http://127.0.0.1:11434/v1",
+        "https://one.example:8443/v1",
+    ):
         assert found(msgspec.structs.replace(one, base_url=elsewhere)) == ""
     assert found(msgspec.structs.replace(one, api_key_env="OTHER_KEY")) == "key-of-one"

@@ -18,7 +18,14 @@ from forgetmenot.store import notes
 from tests.rows import put
 from tests.stage import RecordingAccount, live_bot
 
-IDS = {"alice": "1001", "bob": "1002", "carol": "1003", "dave": "1004", "helperbot": "1005", "forgetmenot_bot": "99"}
+IDS = {
+    "alice": "1001",
+    "bob": "1002",
+    "carol": "1003",
+    "dave": "1004",
+    "helperbot": "1005",
+    "forgetmenot_bot": "99",
+}
 MODERATOR = frozenset({"moderator"})
 SETTINGS = Settings(
     bot=BotSettings(mode=Mode.MENTIONS),
@@ -36,7 +43,9 @@ class Chat:
     account: RecordingAccount
     commands: ChatCommands
     badges: dict[str, frozenset[str]] = field(
-        default_factory=lambda: dict.fromkeys(("carol", "dave", "helperbot", "forgetmenot_bot"), MODERATOR)
+        default_factory=lambda: dict.fromkeys(
+            ("carol", "dave", "helperbot", "forgetmenot_bot"), MODERATOR
+        )
     )
     count: int = 0
 
@@ -49,7 +58,9 @@ class Chat:
         self.count += 1
         now, badges = self.clock.now(), self.badges.get(who, frozenset())
         user_id = IDS.get(who, "2000")
-        return ChatEvent(f"m{self.count}", EventKind.MESSAGE, user_id, who, who.title(), text, now, badges=badges)
+        return ChatEvent(
+            f"m{self.count}", EventKind.MESSAGE, user_id, who, who.title(), text, now, badges=badges
+        )
 
     async def say(self, who: str, text: str) -> str | None:
         """Somebody types a line: it is taken in, and the commands are asked."""
@@ -65,7 +76,12 @@ class Chat:
 
     async def replied(self, to: str, note: str, trigger: str = "mention") -> int:
         """The bot said something to somebody, and used a note."""
-        row = {"viewer_id": IDS[to], "trigger": trigger, "text": "As I remember it.", "notes_json": f"[{note}]"}
+        row = {
+            "viewer_id": IDS[to],
+            "trigger": trigger,
+            "text": "As I remember it.",
+            "notes_json": f"[{note}]",
+        }
         async with self.db.write() as tx:
             return await put(tx, "bot_messages", at=self.clock.now(), **row)
 
@@ -75,7 +91,9 @@ class Chat:
     async def propose(self, title: str) -> int:
         """The model proposes a title, which a moderator has to approve."""
         context = ActionContext(event=self.event("carol", "new title"), key=title)
-        return (await self.bot.executor.carry_out(Proposal("title", {"text": title}), context)).log_id or 0
+        return (
+            await self.bot.executor.carry_out(Proposal("title", {"text": title}), context)
+        ).log_id or 0
 
 
 @pytest.fixture

@@ -22,7 +22,9 @@ async def test_help_lists_what_one_may_type(chat: Chat) -> None:
     for who, permissions in (("alice", {Permission.ANYONE}), ("carol", set(Permission))):
         line = await chat.say(who, "!commands") or ""
         assert len(line) <= 200
-        allowed = {form.split()[0] for form, *_, permission in commands() if permission in permissions}
+        allowed = {
+            form.split()[0] for form, *_, permission in commands() if permission in permissions
+        }
         assert {word for word in line.split() if word.startswith("!")} == allowed - {"!commands"}
 
 
@@ -43,10 +45,14 @@ async def test_what_did_i_miss(chat: Chat) -> None:
 
 
 async def test_answers_are_in_the_language_of_the_settings(chat: Chat) -> None:
-    context = msgspec.structs.replace(chat.context, settings=lambda: Settings(bot=BotSettings(language="de")))
+    context = msgspec.structs.replace(
+        chat.context, settings=lambda: Settings(bot=BotSettings(language="de"))
+    )
     german = dataclasses.replace(chat, commands=ChatCommands(context, chat.bot.identity))
     assert await german.say("alice", "!memory") == "Über dich weiß ich noch nichts."
-    assert (await german.say("alice", "!help edit") or "").startswith("Hilfe: !edit [Nummer] <Text>: berichtigt eine")
+    assert (await german.say("alice", "!help edit") or "").startswith(
+        "Hilfe: !edit [Nummer] <Text>: berichtigt eine"
+    )
 
 
 async def test_memory_is_one_message_with_the_most_important_first(chat: Chat) -> None:
@@ -58,7 +64,9 @@ async def test_memory_is_one_message_with_the_most_important_first(chat: Chat) -
     await chat.say("alice", "!remember I play drums")
     line = await chat.say("alice", "@forgetmenot_bot what do you know about me?") or ""
     assert line.startswith("What I know about you: #31 plays drums · #1 has told")
-    assert line.endswith(f"and {31 - line.count('#')} more; the streamer can give you the whole file.")
+    assert line.endswith(
+        f"and {31 - line.count('#')} more; the streamer can give you the whole file."
+    )
     assert len(line) <= 500
 
 
@@ -89,7 +97,11 @@ async def test_what_the_model_keeps_hangs_on_the_line_that_asked_for_it(chat: Ch
     assert [row[0] for row in keys] == [episodes.key_of_line("e1"), episodes.key_of_line("e2")]
     assert await chat.facts("alice") == ["plays in <@1002>'s band with <@1002> and (someone>"]
     [bit] = await notes.of_subject(chat.db, None)
-    assert (bit.scope, bit.source_kind, bit.confidence) == (Scope.RUNNING_BIT, SourceKind.OBSERVED, 0.5)
+    assert (bit.scope, bit.source_kind, bit.confidence) == (
+        Scope.RUNNING_BIT,
+        SourceKind.OBSERVED,
+        0.5,
+    )
     assert await chat.act("bit", "alice", text="sells skins at evil.zip") == "refused:link"
     await chat.say("carol", "!remember channel: likes coffee on stream")
     assert await chat.act("bit", "carol", text="dislikes coffee on stream") == "refused:weaker_word"
@@ -98,19 +110,35 @@ async def test_what_the_model_keeps_hangs_on_the_line_that_asked_for_it(chat: Ch
 async def test_the_model_corrects_a_note_of_the_speaker_and_nobody_elses(chat: Chat) -> None:
     await chat.act("remember", "alice", target=IDS["alice"], fact="has a turtle called Sheldon")
     await chat.clock.advance(1_000)
-    assert await chat.act("correct", "bob", note="1", fact="has a tortoise called Sheldon") == "nothing_found"
-    assert await chat.act("correct", "alice", note="1", fact="has a tortoise called Sheldon") == "remembered"
+    assert (
+        await chat.act("correct", "bob", note="1", fact="has a tortoise called Sheldon")
+        == "nothing_found"
+    )
+    assert (
+        await chat.act("correct", "alice", note="1", fact="has a tortoise called Sheldon")
+        == "remembered"
+    )
     assert await chat.facts("alice") == ["has a tortoise called Sheldon"]
 
 
-async def test_what_is_forgotten_can_be_restored_unless_its_subject_wants_it_deleted(chat: Chat) -> None:
+async def test_what_is_forgotten_can_be_restored_unless_its_subject_wants_it_deleted(
+    chat: Chat,
+) -> None:
     for fact in ("plays drums in a band", "has two cats called Salt"):
         await chat.act("remember", "alice", target=IDS["alice"], fact=fact)
-    assert await chat.act("forget", "carol", target=IDS["alice"], what="cats permanently") == "retracted"
+    assert (
+        await chat.act("forget", "carol", target=IDS["alice"], what="cats permanently")
+        == "retracted"
+    )
     assert await chat.act("forget", "alice", target=IDS["alice"], what="drums") == "retracted_own"
-    assert await chat.act("forget", "alice", target=IDS["alice"], what="drums permanently") == "forgotten"
+    assert (
+        await chat.act("forget", "alice", target=IDS["alice"], what="drums permanently")
+        == "forgotten"
+    )
     left = await notes.of_subject(chat.db, IDS["alice"], tuple(NoteStatus))
-    assert [(note.fact, note.status) for note in left] == [("has two cats called Salt", NoteStatus.RETRACTED)]
+    assert [(note.fact, note.status) for note in left] == [
+        ("has two cats called Salt", NoteStatus.RETRACTED)
+    ]
 
 
 async def test_only_people_who_moderate_are_heard_and_quiet_ends_by_itself(chat: Chat) -> None:

@@ -153,7 +153,9 @@ carol: !deny 2 -> #2 is not waiting for approval.
 """
 
 
-@pytest.mark.parametrize("dialogue", DIALOGUES.split("\n# ")[1:], ids=lambda one: one.partition("\n")[0])
+@pytest.mark.parametrize(
+    "dialogue", DIALOGUES.split("\n# ")[1:], ids=lambda one: one.partition("\n")[0]
+)
 async def test_a_dialogue(chat: Chat, dialogue: str) -> None:
     for line in dialogue.strip().splitlines()[1:]:
         before, _, expected = line.partition(" -> ")
@@ -161,10 +163,15 @@ async def test_a_dialogue(chat: Chat, dialogue: str) -> None:
         if line.startswith("= "):
             who = line[2:].partition(":")[0]
             known = await notes.of_subject(chat.db, IDS.get(who))
-            assert f"= {who}: {' · '.join(f'#{note.id} {note.fact}' for note in known)}".strip() == line
+            assert (
+                f"= {who}: {' · '.join(f'#{note.id} {note.fact}' for note in known)}".strip()
+                == line
+            )
         elif line.startswith("+ "):
             for fact in text.split(" · "):
-                await edits.remember(chat.db, IDS.get(who[2:]), fact, by=IDS["carol"], at=chat.clock.now())
+                await edits.remember(
+                    chat.db, IDS.get(who[2:]), fact, by=IDS["carol"], at=chat.clock.now()
+                )
         elif line.startswith("uses "):
             await chat.replied(*line.split()[1:])
         elif line.startswith("propose "):
@@ -173,5 +180,9 @@ async def test_a_dialogue(chat: Chat, dialogue: str) -> None:
             answer = await chat.say(who, text)
             await chat.eraser.idle()
             assert (answer is None) == (expected == "-") or not expected, (line, answer)
-            assert expected == "-" or all(part in (answer or "") for part in expected.split(" | ")), (line, answer)
-            assert without_command(answer or "") == (answer or "")  # a mark in front is cut before it is sent
+            assert expected == "-" or all(
+                part in (answer or "") for part in expected.split(" | ")
+            ), (line, answer)
+            assert without_command(answer or "") == (
+                answer or ""
+            )  # a mark in front is cut before it is sent

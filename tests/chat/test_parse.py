@@ -22,7 +22,13 @@ TYPED: list[tuple[str, Command]] = [
     ("!bot pause please now", ("help", {"command": "!bot"})),
 ]  # fmt: skip
 TYPED_NOT = (
-    *("!memory of the day please", "!memoryleak", "!approve all", "!approve ３", "!approve 3 !approve 4"),
+    *(
+        "!memory of the day please",
+        "!memoryleak",
+        "!approve all",
+        "!approve ３",
+        "!approve 3 !approve 4",
+    ),
     *("say !approve 3", "!so alice", "hello", ""),
 )
 IN_WORDS: list[tuple[str, Command]] = [
@@ -41,7 +47,13 @@ IN_WORDS: list[tuple[str, Command]] = [
     ("was speicherst du?", ("privacy", {})), ("warum hast du das gesagt?", ("why", {})),
 ]  # fmt: skip
 IN_WORDS_NOT = (
-    *("remember that boss?", "remember when I won", "do you remember that I play drums", "forget it", "no"),
+    *(
+        "remember that boss?",
+        "remember when I won",
+        "do you remember that I play drums",
+        "forget it",
+        "no",
+    ),
     *("what's wrong with you", "what did I miss on that boss?", "what do you know", "vergiss es"),
 )
 
@@ -55,15 +67,33 @@ def test_a_command_is_a_whole_line(line: str, command: Command | None) -> None:
 @pytest.mark.parametrize(("said", "command"), [*IN_WORDS, *((line, None) for line in IN_WORDS_NOT)])
 def test_the_same_said_to_the_bot(said: str, command: Command | None) -> None:
     found = PARSER.parse(f"@bot {said}", said)
-    assert (found and (found.name, dict(found.params), found.in_words)) == (command and (*command, True))
+    assert (found and (found.name, dict(found.params), found.in_words)) == (
+        command and (*command, True)
+    )
     assert PARSER.parse(f"@bot {said}") is None
 
 
 @pytest.mark.parametrize(
     ("text", "command"),
     [
-        *((text, True) for text in ("!so alice", "  !bot pause", "！forgetme", "!Why", "@bot !edit 1 tea")),
-        *((text, False) for text in ("", "!", "!!!", "! wow", "wow !so", "!1", "so alice", "@bob wow!", "@bob !")),
+        *(
+            (text, True)
+            for text in ("!so alice", "  !bot pause", "！forgetme", "!Why", "@bot !edit 1 tea")
+        ),
+        *(
+            (text, False)
+            for text in (
+                "",
+                "!",
+                "!!!",
+                "! wow",
+                "wow !so",
+                "!1",
+                "so alice",
+                "@bob wow!",
+                "@bob !",
+            )
+        ),
     ],
 )
 def test_what_looks_like_a_command_to_some_bot(text: str, command: bool) -> None:

@@ -19,14 +19,18 @@ def test_a_few_at_once_then_one_at_a_time() -> None:
     assert not limiter.allows("1", MS_PER_ANSWER - 1)
     assert limiter.allows("1", MS_PER_ANSWER)
     assert not limiter.allows("1", MS_PER_ANSWER)
-    assert [limiter.allows("1", 9 * MS_PER_ANSWER) for _ in range(BURST + 1)] == [True] * BURST + [False]
+    assert [limiter.allows("1", 9 * MS_PER_ANSWER) for _ in range(BURST + 1)] == [True] * BURST + [
+        False
+    ]
     assert not limiter.allows("1", 0)  # a clock that steps back refills nothing
 
 
 def test_a_viewer_who_floods_leaves_places_for_the_commands_of_others() -> None:
     limiter, pace, others = CommandRateLimiter(), SendRateLimiter(), 0
     for at in range(0, WINDOW_MS, 1_000):
-        answered = limiter.allows("1", at) + (at % 10_000 == 0)  # a command each second, and a reply as often as may be
+        answered = limiter.allows("1", at) + (
+            at % 10_000 == 0
+        )  # a command each second, and a reply as often as may be
         for _ in range(answered):
             pace.call_begins(at)
     while not pace.is_crowded(WINDOW_MS - 1, 0):
@@ -38,7 +42,9 @@ def test_a_viewer_who_floods_leaves_places_for_the_commands_of_others() -> None:
 def test_a_mode_holds_until_twitch_reports_it_off() -> None:
     room = RoomModeTracker()
     room.heard(RoomState("100", emote_only=True, slow_s=30))
-    assert room.modes == {"slow", "emote_only"} == {action.mode for action in ACTIONS if action.mode}
+    assert (
+        room.modes == {"slow", "emote_only"} == {action.mode for action in ACTIONS if action.mode}
+    )
     room.heard(RoomState("100", slow_s=0))
     assert room.modes == {"emote_only"}
 
@@ -53,7 +59,11 @@ async def test_the_notice_is_given_once_in_each_stream_unless_the_bot_is_paused(
                 await streams.end(tx, last["id"], clock.now())
             await streams.begin(tx, clock.now())
             await channel_state.put(tx, {"paused": paused}, clock.now())
-        for bot in (BotSettings(), BotSettings(mode=Mode.LIVE, notice=" "), BotSettings(mode=Mode.SHADOW, notice="x")):
+        for bot in (
+            BotSettings(),
+            BotSettings(mode=Mode.LIVE, notice=" "),
+            BotSettings(mode=Mode.SHADOW, notice="x"),
+        ):
             assert await take_notice(db, Settings(bot=bot), clock.now()) is None
         given = None if paused else "I remember; !privacy"
         assert await take_notice(db, SPEAKING, clock.now()) == given

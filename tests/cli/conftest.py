@@ -13,7 +13,9 @@ from forgetmenot.app.replay import read_recording, replay
 from forgetmenot.cli import build_parser
 from forgetmenot.settings.schema import Settings
 
-CSV = "".join(f"viewer{n % 7},{1_700_000_000_000 + n * 2_000},I like level {n}\n" for n in range(120))
+CSV = "".join(
+    f"viewer{n % 7},{1_700_000_000_000 + n * 2_000},I like level {n}\n" for n in range(120)
+)
 
 
 @pytest.fixture(autouse=True)
@@ -33,7 +35,9 @@ def run(database: Path, capsys: pytest.CaptureFixture[str]) -> Callable[..., Any
     """Run one command on the memory; what it printed, read as JSON where --json is among the words."""
 
     def one(*words: object, code: int = 0) -> Any:  # noqa: ANN401  # JSON
-        arguments = build_parser(str(words[0])).parse_args([*map(str, words), "--db", str(database)])
+        arguments = build_parser(str(words[0])).parse_args(
+            [*map(str, words), "--db", str(database)]
+        )
         assert arguments.run(arguments) == code
         out = capsys.readouterr().out
         return json.loads(out) if "--json" in words else out
@@ -42,7 +46,9 @@ def run(database: Path, capsys: pytest.CaptureFixture[str]) -> Callable[..., Any
 
 
 @pytest.fixture
-def take_in(run: Callable[..., Any], tmp_path: Path) -> Callable[[Iterable[Mapping[str, object]]], Any]:
+def take_in(
+    run: Callable[..., Any], tmp_path: Path
+) -> Callable[[Iterable[Mapping[str, object]]], Any]:
     """Import these notes; what the import told."""
 
     def import_notes(lines: Iterable[Mapping[str, object]]) -> Any:  # noqa: ANN401  # JSON
@@ -60,7 +66,9 @@ def replayed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A recording and the memory of it: made once, copied for each test."""
     folder = tmp_path_factory.mktemp("replayed")
     (folder / "chat.csv").write_text(CSV, encoding="utf-8")
-    asyncio.run(replay(read_recording(folder / "chat.csv", "csv"), folder / "memory.sqlite3", Settings()))
+    asyncio.run(
+        replay(read_recording(folder / "chat.csv", "csv"), folder / "memory.sqlite3", Settings())
+    )
     return folder
 
 

@@ -61,18 +61,24 @@ def test_it_is_said_and_changes_nothing(
     folder = memory.parent
     (folder / "foreign").write_text("hello\n" * 100, encoding="utf-8")
     (folder / "small.toml").write_text("[prompt]\nbudget_tokens = 500\n", encoding="utf-8")
-    (folder / "chat.log").write_text("[2026-05-01 20:15:03] #demo alice: I play the marimba\n", encoding="utf-8")
+    (folder / "chat.log").write_text(
+        "[2026-05-01 20:15:03] #demo alice: I play the marimba\n", encoding="utf-8"
+    )
     os.mkfifo(folder / "P")
     with (folder / "endless.jsonl").open("wb") as file:
         file.write(b'{"viewer": "alice", "fact": "likes jazz"}\n')
         file.truncate(1 << 32)  # four gigabytes of nothing, which take no place on the disk
     before = sorted(path.name for path in folder.iterdir())
     words = typed.split()
-    code, sentence = told(capsys, *words[:-1], *(("--db", memory) if words[-1] == "M" else words[-1:]))
+    code, sentence = told(
+        capsys, *words[:-1], *(("--db", memory) if words[-1] == "M" else words[-1:])
+    )
     assert code == 2
     assert said in sentence
     assert len(sentence.splitlines()) < 60
-    assert [name for name in sorted(path.name for path in folder.iterdir()) if name not in before] == []
+    assert [
+        name for name in sorted(path.name for path in folder.iterdir()) if name not in before
+    ] == []
 
 
 # ── files that are not ours ──
@@ -111,7 +117,11 @@ def test_a_database_that_is_not_ours_stays_as_it_is(
     make(path)
     path.chmod(0o644 if make is not newer else 0o600)
     before, mode = path.read_bytes(), path.stat().st_mode
-    for typed in (("memory", "list"), ("replay", memory.with_name("chat.csv"), "--format", "csv"), ("start", "demo")):
+    for typed in (
+        ("memory", "list"),
+        ("replay", memory.with_name("chat.csv"), "--format", "csv"),
+        ("start", "demo"),
+    ):
         code, sentence = told(capsys, *typed, "--db", path)
         assert code == 3
         assert words in sentence
@@ -119,12 +129,19 @@ def test_a_database_that_is_not_ours_stays_as_it_is(
     assert code == 2
     assert "Use another file for the demo" in sentence
     assert (path.read_bytes(), path.stat().st_mode) == (before, mode)
-    assert make is newer or {file.name for file in memory.parent.glob("other*")} <= {path.name, f"{path.name}.lock"}
+    assert make is newer or {file.name for file in memory.parent.glob("other*")} <= {
+        path.name,
+        f"{path.name}.lock",
+    }
 
 
 @pytest.mark.parametrize(
     ("place", "said"),
-    [("chat.csv/memory.sqlite3", "cannot be opened"), ("/proc/none/m.sqlite3", "cannot be opened"), (".", "a folder")],
+    [
+        ("chat.csv/memory.sqlite3", "cannot be opened"),
+        ("/proc/none/m.sqlite3", "cannot be opened"),
+        (".", "a folder"),
+    ],
 )
 @pytest.mark.parametrize("words", ["replay chat.csv --format csv", "start demo", "demo --fast"])
 def test_a_place_that_holds_no_memory_stays_as_it_is(
@@ -161,7 +178,11 @@ GOOD, ODD = (FACT % "ヒナ").encode(), b'{"fact":"\xff\xfe"}\n'
     ("content", "piped", "refused"),
     [
         (GOOD + ODD + (FACT % "Momo").encode(), False, [2]),  # not the rest of the file
-        ((FACT % "ヒナ").replace("\n", "\r\n").encode("utf-16"), False, []),  # as PowerShell's > writes it
+        (
+            (FACT % "ヒナ").replace("\n", "\r\n").encode("utf-16"),
+            False,
+            [],
+        ),  # as PowerShell's > writes it
         (b"\xef\xbb\xbf" + GOOD, True, []),  # as it pipes it
     ],
 )
@@ -171,9 +192,15 @@ def test_a_line_that_is_no_utf_8_is_refused_by_its_number_and_windows_marks_cost
 ) -> None:  # fmt: skip
     (file := memory.with_name("notes.jsonl")).write_bytes(content)
     monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(content), "utf-8"))
-    assert cli.main(["memory", "import", "-" if piped else str(file), "--db", str(memory), "--json"]) == 0
+    assert (
+        cli.main(["memory", "import", "-" if piped else str(file), "--db", str(memory), "--json"])
+        == 0
+    )
     shown = json.loads(capsys.readouterr().out)
-    assert (shown["imported"], [one["line"] for one in shown["refused"]]) == (1 + len(refused), refused)
+    assert (shown["imported"], [one["line"] for one in shown["refused"]]) == (
+        1 + len(refused),
+        refused,
+    )
 
 
 @pytest.mark.slow
@@ -181,7 +208,9 @@ def test_what_goes_into_a_pipe_is_utf_8_whatever_the_system_thinks(tmp_path: Pat
     """As a Windows that redirects an export into a file: what comes out can be read in again."""
     env, db = environment(tmp_path, PYTHONIOENCODING="cp1252"), ("--db", tmp_path / "m.sqlite3")
     subprocess.run(command("memory", "import", "-", *db), env=env, input=GOOD, check=True)
-    exported = subprocess.run(command("memory", "export", *db), env=env, capture_output=True, check=True).stdout
+    exported = subprocess.run(
+        command("memory", "export", *db), env=env, capture_output=True, check=True
+    ).stdout
     assert "🦩 called ヒナ" in exported.decode("utf-8")
 
 

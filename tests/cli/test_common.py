@@ -25,7 +25,9 @@ def test_a_message_names_commands_as_they_are_typed_here(
 ) -> None:
     monkeypatch.setenv("FORGETMENOT_COMMAND", "python3 scripts/run.py")
     say("Type `forgetmenot login` again. forgetmenot is a bot; /home/forgetmenot start")
-    said = "Type `python3 scripts/run.py login` again. forgetmenot is a bot; /home/forgetmenot start\n"
+    said = (
+        "Type `python3 scripts/run.py login` again. forgetmenot is a bot; /home/forgetmenot start\n"
+    )
     assert capsys.readouterr().err == said
 
 

@@ -10,7 +10,9 @@ from forgetmenot.cli import main
 
 def test_it_learns_a_log_once(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     log = tmp_path / "demo.log"
-    log.write_text("".join(f"[2026-05-01 20:{n:02}:00] #demo alice: I play the marimba\n" for n in range(40)))
+    log.write_text(
+        "".join(f"[2026-05-01 20:{n:02}:00] #demo alice: I play the marimba\n" for n in range(40))
+    )
     command = ["learn", str(log), "--db", str(tmp_path / "m.sqlite3"), "--yes", "--json"]
     assert main(command) == 0
     out, err = capsys.readouterr()

@@ -33,10 +33,17 @@ async def test_one_code_and_the_bot_has_its_account_and_it_is_said_whose(
             shown, token = capsys.readouterr(), store.load(Account.BOT)
             assert token is not None
             assert token.login == login
-            for words in (sim.oauth.codes[0].user, f"Logged in as {login}", "clips:edit", "account (keeper);"):
+            for words in (
+                sim.oauth.codes[0].user,
+                f"Logged in as {login}",
+                "clips:edit",
+                "account (keeper);",
+            ):
                 assert words in shown.err
             assert ("Note: `bot_login` in" in shown.err) == (login == "demo")
-            assert not any(secret in shown.err + shown.out for secret in (token.access, token.refresh))
+            assert not any(
+                secret in shown.err + shown.out for secret in (token.access, token.refresh)
+            )
             await command.sign_out(settings_for(sim), Account.BOT, store)
             assert sim.tokens.valid(token.access) is None
         assert list(tmp_path.iterdir()) == []

@@ -32,7 +32,10 @@ Run = Callable[..., Any]
 def filled(run: Run, take_in: Run) -> Run:
     """Run one command on a memory with these notes in it."""
     told = take_in([*LINES, LINES[3]])
-    assert (told["imported"], told["refused"]) == (4, [{"line": 5, "reason": "this note is here already"}])
+    assert (told["imported"], told["refused"]) == (
+        4,
+        [{"line": 5, "reason": "this note is here already"}],
+    )
     return run
 
 
@@ -45,13 +48,17 @@ def test_list_gives_notes_with_present_names_and_why_the_chain(filled: Run) -> N
         (4, None),
     ]
     assert notes[2]["fact"] == "is alicequux's brother"
-    assert [note["id"] for note in filled("memory", "list", "--viewer", "@AliceQuux", "--json")["notes"]] == [1, 2]
+    assert [
+        note["id"] for note in filled("memory", "list", "--viewer", "@AliceQuux", "--json")["notes"]
+    ] == [1, 2]
     assert filled("memory", "list", "--status", "past", "--json") == {"notes": []}
     assert "#4 channel: streams on Fridays" in filled("memory", "list", "--status", "all")
     told, note = filled("memory", "why", "1", "--json"), filled("memory", "show", "1", "--json")
     assert told["note"] == note
     assert [word["summary"] for word in told["evidence"]] == ["They spoke of a band."]
-    assert [(one["from"], one["to"], one["cause"]) for one in told["history"]] == [(None, "active", "imported")]
+    assert [(one["from"], one["to"], one["cause"]) for one in told["history"]] == [
+        (None, "active", "imported")
+    ]
     assert "They spoke of a band." in filled("memory", "why", "1")
 
 
@@ -59,18 +66,29 @@ def test_an_export_can_be_read_in_and_a_person_gets_what_is_held(filled: Run) ->
     lines = [json.loads(line) for line in filled("memory", "export").splitlines()]
     assert [line["id"] for line in lines] == [1, 2, 3, 4]
     assert lines[0]["episode"] == {"key": "a", "summary": "They spoke of a band."}
-    assert [json.loads(line)["id"] for line in filled("memory", "export", "--viewer", "bob").splitlines()] == [3]
+    assert [
+        json.loads(line)["id"]
+        for line in filled("memory", "export", "--viewer", "bob").splitlines()
+    ] == [3]
     whole = json.loads(filled("viewer", "export", "alicequux"))
     assert whole["person"]["login"] == "alicequux"
     assert [note["fact"] for note in whole["notes"]] == ["plays drums", "lives in Oslo"]
     assert "They spoke of a band." in [row["summary"] for row in whole["summaries"]]
 
 
-def test_an_import_keeps_out_what_the_settings_say_is_never_stored(run: Run, tmp_path: Path) -> None:
-    (tmp_path / "config.toml").write_text('[privacy]\nnever_store = ["axolotl"]\nallow_categories = ["health"]\n')
+def test_an_import_keeps_out_what_the_settings_say_is_never_stored(
+    run: Run, tmp_path: Path
+) -> None:
+    (tmp_path / "config.toml").write_text(
+        '[privacy]\nnever_store = ["axolotl"]\nallow_categories = ["health"]\n'
+    )
     facts = ("keeps an axolotl", "is allergic to feathers", "plays drums")
-    (tmp_path / "notes.jsonl").write_text("".join(json.dumps({"viewer": "alice", "fact": f}) + "\n" for f in facts))
-    told = run("memory", "import", tmp_path / "notes.jsonl", "--config", tmp_path / "config.toml", "--json")
+    (tmp_path / "notes.jsonl").write_text(
+        "".join(json.dumps({"viewer": "alice", "fact": f}) + "\n" for f in facts)
+    )
+    told = run(
+        "memory", "import", tmp_path / "notes.jsonl", "--config", tmp_path / "config.toml", "--json"
+    )
     assert ([refused["line"] for refused in told["refused"]], told["imported"]) == ([1], 2)
 
 
@@ -94,12 +112,20 @@ async def test_what_waits_for_approval_is_listed(database: Path, run: Run) -> No
     async with open_database(database) as db, db.write() as tx:
         for key, login in (("1", "alice"), ("2", "bob")):
             await put(tx, "viewers", id=key, login=login)
-        waiting = {"key": "k", "name": "ban", "status": "waiting", "asked_by": "1", "target_id": "2"}
+        waiting = {
+            "key": "k",
+            "name": "ban",
+            "status": "waiting",
+            "asked_by": "1",
+            "target_id": "2",
+        }
         await put(tx, "action_logs", **waiting, params_json='{"target": "2", "reason": ""}')
     assert "ban Bob, asked by Alice: waiting" in await asyncio.to_thread(run, "actions")
 
 
-def test_a_backup_is_the_way_back_and_nothing_is_replaced_unasked(filled: Run, tmp_path: Path, database: Path) -> None:
+def test_a_backup_is_the_way_back_and_nothing_is_replaced_unasked(
+    filled: Run, tmp_path: Path, database: Path
+) -> None:
     made = filled("memory", "backup", "--json")
     assert Path(made["path"]).parent == database.parent / "backups"
     assert (made["notes"], made["bytes"]) == (4, Path(made["path"]).stat().st_size)
@@ -123,7 +149,9 @@ def test_a_backup_is_the_way_back_and_nothing_is_replaced_unasked(filled: Run, t
 def said(chat: Path, login: str, at: int, user_id: str = "771234599") -> Path:
     """A recording of one line."""
     tags = f"@id={at};user-id={user_id};tmi-sent-ts={at}"
-    chat.write_text(f"{tags} :{login}!{login}@{login}.tmi.twitch.tv PRIVMSG #demo :hello\n", encoding="utf-8")
+    chat.write_text(
+        f"{tags} :{login}!{login}@{login}.tmi.twitch.tv PRIVMSG #demo :hello\n", encoding="utf-8"
+    )
     return chat
 
 
@@ -134,7 +162,9 @@ def test_who_never_spoke_here_may_opt_out_by_name(filled: Run, tmp_path: Path) -
         chat = said(tmp_path / "chat.txt", login, 1_700_000_000_000 + number)
         told = filled("replay", chat, "--format", "irc", "--json")
         assert (told["events"], told["excluded"]) == (0, 1)
-    assert b"davequux" not in b"".join(file.read_bytes().lower() for file in tmp_path.glob("memory*"))
+    assert b"davequux" not in b"".join(
+        file.read_bytes().lower() for file in tmp_path.glob("memory*")
+    )
     assert filled("viewer", "optin", "771234599", "--json")["code"] == "opted_in"
 
 

@@ -31,8 +31,12 @@ def test_why_lists_the_last_replies_and_tells_the_cost_where_the_settings_name_a
 ) -> None:
     assert filled("why", "1", "--json")["cost"] == ""
     config = tmp_path / "config.toml"
-    config.write_text('[model]\ncurrency = "EUR"\n[prices.scripted]\ninput = 1000\ncached = 500\noutput = 2000\n')
-    assert "cost: 0.7400 EUR" in filled("why", "1", "--config", config)  # 400 tokens, 600 cached ones and 20 written
+    config.write_text(
+        '[model]\ncurrency = "EUR"\n[prices.scripted]\ninput = 1000\ncached = 500\noutput = 2000\n'
+    )
+    assert "cost: 0.7400 EUR" in filled(
+        "why", "1", "--config", config
+    )  # 400 tokens, 600 cached ones and 20 written
     assert [line.split()[0] for line in filled("why").splitlines()] == ["2", "1"]
     assert [reply["id"] for reply in filled("why", "--json")["replies"]] == [2, 1]
 
@@ -40,7 +44,9 @@ def test_why_lists_the_last_replies_and_tells_the_cost_where_the_settings_name_a
 async def test_it_is_the_prompt_that_the_bot_makes(stage: Stage, tmp_path: Path) -> None:
     """The same name for the bot, the same people left out: but for the code of actions."""
     async with stage.db.write() as tx:
-        await channel_state.put(tx, {"bot_id": "99", "bot_login": "forgetmenot_bot"}, stage.clock.now())
+        await channel_state.put(
+            tx, {"bot_id": "99", "bot_login": "forgetmenot_bot"}, stage.clock.now()
+        )
     await stage.know("plays drums")
     await stage.hear("do I know the sea?")
     said = "@forgetmenot_bot"

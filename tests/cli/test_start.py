@@ -74,12 +74,16 @@ async def test_a_second_start_shows_the_dock_of_the_first(
     tmp_path: Path, sim: TwitchSim, browser: dict[str, str]
 ) -> None:
     config = write_settings(tmp_path, sim, client_id="", dock=f"port = {unused_port()}")
-    async with running(tmp_path, "start", "--no-browser", "--db", tmp_path / "m.sqlite3", env=browser) as first:
+    async with running(
+        tmp_path, "start", "--no-browser", "--db", tmp_path / "m.sqlite3", env=browser
+    ) as first:
         await sim.joined()
         await first.says("The dock: ")
         assert str(config) in first.told
         assert "token=" not in first.told, "a journal keeps what a bot says that nobody watches"
-        async with running(tmp_path, "start", "--no-browser", "--db", tmp_path / "m.sqlite3") as second:
+        async with running(
+            tmp_path, "start", "--no-browser", "--db", tmp_path / "m.sqlite3"
+        ) as second:
             assert await second.ended() == 0
         assert "already running" in second.told
         assert await first.stop() == 0
@@ -88,7 +92,9 @@ async def test_a_second_start_shows_the_dock_of_the_first(
 
 @pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")
-async def test_what_is_set_in_the_dock_is_started_without_a_restart(tmp_path: Path, sim: TwitchSim) -> None:
+async def test_what_is_set_in_the_dock_is_started_without_a_restart(
+    tmp_path: Path, sim: TwitchSim
+) -> None:
     """No channel; one that does not exist; one to listen to; then an app and a log-in."""
     file = write_settings(tmp_path, sim, channel="", client_id="", dock=f"port = {unused_port()}")
     settings = LiveSettings(load_settings(file))
@@ -101,7 +107,9 @@ async def test_what_is_set_in_the_dock_is_started_without_a_restart(tmp_path: Pa
     async def says(words: str) -> None:
         await sim.until(lambda: any(words in line for line in told))
 
-    work = asyncio.create_task(start_live(settings, lambda _channel: tmp_path / "m.sqlite3", told.append, told.append))
+    work = asyncio.create_task(
+        start_live(settings, lambda _channel: tmp_path / "m.sqlite3", told.append, told.append)
+    )
     await says("No channel is set yet")
     change(channel="nowhere", client_id=sim.client_id)
     await says("There is no channel `nowhere` on Twitch")
@@ -111,10 +119,14 @@ async def test_what_is_set_in_the_dock_is_started_without_a_restart(tmp_path: Pa
     log_in(tmp_path, sim)
     change(client_id=sim.client_id)
     # not by its first line: where Twitch takes long to say who is logged in, that comes after it
-    await sim.until(lambda: any(one.nick == "keeper" and one.channels for one in sim.irc.connections))
+    await sim.until(
+        lambda: any(one.nick == "keeper" and one.channels for one in sim.irc.connections)
+    )
     connected = list(sim.irc.connections)
     settings._now = msgspec.structs.replace(settings(), limits=LimitSettings(tokens_per_day=90))
     await asyncio.sleep(3 * LOOK_AT_SETTINGS_S)
-    assert list(sim.irc.connections) == connected, "any other setting is taken up without connecting anew"
+    assert list(sim.irc.connections) == connected, (
+        "any other setting is taken up without connecting anew"
+    )
     os.kill(os.getpid(), signal.SIGTERM)
     await asyncio.wait_for(work, 60)

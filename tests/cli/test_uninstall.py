@@ -15,14 +15,18 @@ from tests.loopback_servers.twitch import TwitchSim
 from tests.program import environment
 
 __all__ = ["sim"]
-pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the folders of this test are Linux's")
+pytestmark = pytest.mark.skipif(
+    sys.platform != "linux", reason="the folders of this test are Linux's"
+)
 
 
 def prepared(home: Path, sim: TwitchSim) -> tuple[Path, Path]:
     """A data folder with settings that name no app, two log-ins and a key; the entry that starts the bot."""
     folder = home / "forgetmenot"
     folder.mkdir(exist_ok=True)
-    (folder / "config.toml").write_text(f'[twitch]\nchannel = "demo"\nserver = "{sim.url}"\n', encoding="utf-8")
+    (folder / "config.toml").write_text(
+        f'[twitch]\nchannel = "demo"\nserver = "{sim.url}"\n', encoding="utf-8"
+    )
     store = TokenStore(folder / "login", use_keyring=False)
     for account, login in ((Account.BOT, "keeper"), (Account.BROADCASTER, "demo")):
         log_in(sim, store, login, account=account)
@@ -35,7 +39,9 @@ Uninstall = Callable[..., Awaitable[tuple[int, str]]]
 
 
 @pytest.fixture
-def uninstall(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Uninstall:
+def uninstall(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> Uninstall:
     """Run it as somebody whose home is empty; its exit code, and what it said."""
     for name, value in environment(tmp_path, XDG_CONFIG_HOME=str(tmp_path / ".config")).items():
         monkeypatch.setenv(name, value)
@@ -58,7 +64,12 @@ async def test_it_revokes_both_log_ins_without_settings_that_name_the_app_and_cl
     assert [token.expired and token.used for token in sim.tokens.issued] == [True, True]
     assert list((folder / "login").iterdir()) == []
     assert not entry.exists()
-    for words in ("is revoked and deleted here.", "no longer starts", f"stay in {folder}", "To remove the program: "):
+    for words in (
+        "is revoked and deleted here.",
+        "no longer starts",
+        f"stay in {folder}",
+        "To remove the program: ",
+    ):
         assert words in shown
     assert "Nobody was logged in as bot." in (await uninstall())[1]
     prepared(tmp_path, sim)  # what Twitch did not confirm is not called revoked
@@ -84,7 +95,9 @@ async def test_the_data_folder_goes_only_when_that_is_asked_for_and_no_bot_runs_
         assert "The bot is running" in (await uninstall("--data", "--yes"))[1]
     assert folder.is_dir()
     assert elsewhere.parent.is_dir()
-    assert not any(token.expired for token in sim.tokens.issued), "nothing was done before the question"
+    assert not any(token.expired for token in sim.tokens.issued), (
+        "nothing was done before the question"
+    )
     code, shown = await uninstall("--data", "--yes")
     assert (code, folder.is_symlink(), disk.exists()) == (0, False, False)
     assert f"{folder} is deleted." in shown

@@ -35,7 +35,12 @@ class Here:
 
     def kept_login(self, *, account: Account = Account.BOT, **more: Any) -> Login:  # noqa: ANN401  # what it takes
         """The log-in that lies there, if one does."""
-        given = {"store": self.store, "settings": lambda: self.settings, "clock": SystemClock(), "lacking": lacking}
+        given = {
+            "store": self.store,
+            "settings": lambda: self.settings,
+            "clock": SystemClock(),
+            "lacking": lacking,
+        }
         return Login(account=account, **{**given, **more})
 
     def helix(self, bot: Login, **more: Any) -> Helix:  # noqa: ANN401  # what it takes

@@ -16,7 +16,10 @@ from tests.loopback_servers.serving import served
 
 GUID = "4af4bdef-f396-521f-a1a5-02983ae638cb"
 MORE = {"group": "None", "subaction_count": 1}
-LISTS = [{"id": "9b1d", "name": "Fireworks", "args": []}, {"id": "../status", "name": "Odd", "args": []}]
+LISTS = [
+    {"id": "9b1d", "name": "Fireworks", "args": []},
+    {"id": "../status", "name": "Odd", "args": []},
+]
 
 
 @dataclass
@@ -35,7 +38,10 @@ class OtherBot:
                 {"id": GUID, "name": "Confetti", "enabled": True, **MORE},
                 {"id": "off-1", "name": "Old", "enabled": False, **MORE},
                 # so many that the list comes in pieces
-                *({"id": f"a-{number}", "name": f"Action {number}", **MORE} for number in range(5_000)),
+                *(
+                    {"id": f"a-{number}", "name": f"Action {number}", **MORE}
+                    for number in range(5_000)
+                ),
             ]
             return web.json_response({"count": 2, "actions": known})
 
@@ -52,7 +58,12 @@ class OtherBot:
 
         app = web.Application()
         app.add_routes([web.get("/GetActions", actions), web.post("/DoAction", act)])
-        app.add_routes([web.get("/api/v1/effects/preset", lists), web.post("/api/v1/effects/preset/{id}/run", run)])
+        app.add_routes(
+            [
+                web.get("/api/v1/effects/preset", lists),
+                web.post("/api/v1/effects/preset/{id}/run", run),
+            ]
+        )
         return app
 
 
@@ -100,7 +111,9 @@ async def test_what_goes_wrong_is_told_and_nothing_is_claimed() -> None:
     assert "nothing answers" in gone.detail
 
 
-@pytest.mark.parametrize("host", ["192.168.1.5:7474", "127.0.0.1.nip.io:7474", "evil.example", "127.0.0.1:1/x"])
+@pytest.mark.parametrize(
+    "host", ["192.168.1.5:7474", "127.0.0.1.nip.io:7474", "evil.example", "127.0.0.1:1/x"]
+)
 @pytest.mark.parametrize("key", ["streamerbot_url", "firebot_url"])
 def test_another_computer_is_refused(key: str, host: str) -> None:
     with pytest.raises(SettingsError, match="on this computer"):

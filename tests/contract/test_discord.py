@@ -32,7 +32,9 @@ def test_an_address_of_discord_is_taken_and_any_other_refused_without_being_repe
 
 
 @pytest.mark.parametrize("line", ["a line of text", "🦊" * 30])
-async def test_of_what_is_too_long_whole_lines_are_posted_once_and_nobody_is_mentioned(line: str) -> None:
+async def test_of_what_is_too_long_whole_lines_are_posted_once_and_nobody_is_mentioned(
+    line: str,
+) -> None:
     there = Discord()
     text = "\n".join(f"{number} {line}" for number in range(400))
     async with there.at() as address:
@@ -72,7 +74,9 @@ async def test_without_an_answer_it_may_have_been_posted(monkeypatch: pytest.Mon
             await recap_sharing.send(address, "hello")
     assert lost.value.lost
     with pytest.raises(WebhookError) as away:
-        await recap_sharing.send(f"http://127.0.0.1:{unused_port()}/api/webhooks/1/{TOKEN}", "hello")
+        await recap_sharing.send(
+            f"http://127.0.0.1:{unused_port()}/api/webhooks/1/{TOKEN}", "hello"
+        )
     assert not away.value.lost
     for error in (lost.value, away.value):
         assert TOKEN not in repr(error)

@@ -34,11 +34,19 @@ class Listener:
     def __init__(self, server: LoopbackEventSub, folder: Path, scopes: tuple[str, ...]) -> None:
         store, clock = TokenStore(folder, use_keyring=False), SystemClock()
         store.save(Account.BROADCASTER, Token("access", "refresh", "100", "demo", scopes))
-        settings = Settings(twitch=TwitchSettings(channel="demo", client_id="app", server=server.url))
-        login = Login(account=Account.BROADCASTER, store=store, settings=lambda: settings, clock=clock)
+        settings = Settings(
+            twitch=TwitchSettings(channel="demo", client_id="app", server=server.url)
+        )
+        login = Login(
+            account=Account.BROADCASTER, store=store, settings=lambda: settings, clock=clock
+        )
         self.server, self.happened = server, list[Happened]()
         self.events = StreamEvents(
-            login=login, settings=lambda: settings, clock=clock, room=self._room, happened=self._happened
+            login=login,
+            settings=lambda: settings,
+            clock=clock,
+            room=self._room,
+            happened=self._happened,
         )
 
     async def _room(self) -> str:
@@ -88,19 +96,30 @@ async def test_a_follow_is_a_sentence_a_redemption_has_its_reward_and_live_state
         first, second = await listener.hears(kind, REDEEMED), await listener.hears(kind, REDEEMED)
         assert isinstance(first, Redemption)
         assert isinstance(second, Redemption)
-        assert (first.reward, first.event.text, first.event.user_id) == ("Ask the bot", "which boss was that?", "1")
+        assert (first.reward, first.event.text, first.event.user_id) == (
+            "Ask the bot",
+            "which boss was that?",
+            "1",
+        )
         assert first.event.kind is EventKind.REDEMPTION
         assert first.event.id == second.event.id, "so that the memory keeps it once"
-        began = await listener.hears("stream.online", {**ROOM, "id": "9", "type": "live", "started_at": NOW})
+        began = await listener.hears(
+            "stream.online", {**ROOM, "id": "9", "type": "live", "started_at": NOW}
+        )
         assert isinstance(began, dict)
         assert (began["live"], began["stream_id"]) == (True, "9")
         changed = {**ROOM, "title": "Boss  rush", "language": "en", "category_id": "1", "category_name": "Hades",
                    "content_classification_labels": []}  # fmt: skip
-        assert await listener.hears("channel.update", changed) == {"title": "Boss rush", "category": "Hades"}
+        assert await listener.hears("channel.update", changed) == {
+            "title": "Boss rush",
+            "category": "Hades",
+        }
 
 
 @pytest.mark.parametrize("fault", ["hang up", "move"])
-async def test_a_lost_connection_is_made_again_and_subscribes_again(tmp_path: Path, fault: str) -> None:
+async def test_a_lost_connection_is_made_again_and_subscribes_again(
+    tmp_path: Path, fault: str
+) -> None:
     async with listening(tmp_path, *eventsub.RIGHTS) as listener:
         await listener.subscribed("channel.hype_train.end")
         before = listener.server.connections

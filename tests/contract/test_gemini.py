@@ -13,7 +13,13 @@ from google.auth import exceptions as auth_errors
 from google.genai import errors as sdk_errors
 
 from forgetmenot.domain import ModelRequest, Purpose, TokenUsage
-from forgetmenot.errors import ModelBlocked, ModelError, ModelRateLimited, ModelRefused, ModelUnavailable
+from forgetmenot.errors import (
+    ModelBlocked,
+    ModelError,
+    ModelRateLimited,
+    ModelRefused,
+    ModelUnavailable,
+)
 from forgetmenot.llm.gemini import Gemini
 from tests.loopback_servers.gemini import KEY, SimGemini, answer_body, error, rate_limited
 from tests.loopback_servers.model_server import body, raw
@@ -62,7 +68,9 @@ def gemini(make: Make) -> Gemini:
 # ── what is sent ────────────────────────────────────────────────────────────────────────────
 
 
-async def test_a_request_goes_over_the_wire_whole(sim: SimGemini, gemini: Gemini, make: Make) -> None:
+async def test_a_request_goes_over_the_wire_whole(
+    sim: SimGemini, gemini: Gemini, make: Make
+) -> None:
     sim.answers('{"notes": []}')
     answer = await gemini.generate(STRUCTURED)
     (seen,) = sim.seen
@@ -80,7 +88,9 @@ async def test_a_request_goes_over_the_wire_whole(sim: SimGemini, gemini: Gemini
     assert (await gemini.generate(PLAIN)).usage == TokenUsage(), "what is not counted is unknown"
 
 
-async def test_the_environment_cannot_redirect_it(sim: SimGemini, make: Make, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_the_environment_cannot_redirect_it(
+    sim: SimGemini, make: Make, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("GOOGLE_API_KEY", "another-key")
     monkeypatch.setenv("GEMINI_API_KEY", "another-key")
     monkeypatch.setenv("GOOGLE_GENAI_USE_VERTEXAI", "true")
@@ -98,7 +108,9 @@ async def test_an_answer_cut_at_the_limit_says_so_and_is_not_continued(
 ) -> None:
     counts = {"promptTokenCount": 900, "cachedContentTokenCount": 600, "candidatesTokenCount": 7}
     part = answer_body("part", finish=finish, usage={**counts, "thoughtsTokenCount": 40})
-    part["candidates"][0]["continuationToken"] = "bW9yZQ=="  # without one the SDK would not go on by itself either
+    part["candidates"][0]["continuationToken"] = (
+        "bW9yZQ=="  # without one the SDK would not go on by itself either
+    )
     sim.fail(body(part), times=5)
     answer = await gemini.generate(PLAIN)
     assert (answer.text, answer.finish, len(sim.seen)) == ("part", "length", 1)
@@ -106,7 +118,10 @@ async def test_an_answer_cut_at_the_limit_says_so_and_is_not_continued(
 
 
 BLOCKS = [
-    (body({"promptFeedback": {"blockReason": "PROHIBITED_CONTENT"}}), "held its answer back (prohibited content)"),
+    (
+        body({"promptFeedback": {"blockReason": "PROHIBITED_CONTENT"}}),
+        "held its answer back (prohibited content)",
+    ),
     (body(answer_body(None, finish="SAFETY")), "held its answer back (safety)"),
     (body(answer_body("half an ans", finish="RECITATION")), "held its answer back (recitation)"),
     (body({"usageMetadata": {"promptTokenCount": 12}}), "no usable answer"),
@@ -114,7 +129,9 @@ BLOCKS = [
 ]
 
 
-async def test_blocks_and_empty_answers_are_told_in_a_sentence(sim: SimGemini, gemini: Gemini) -> None:
+async def test_blocks_and_empty_answers_are_told_in_a_sentence(
+    sim: SimGemini, gemini: Gemini
+) -> None:
     for fault, words in BLOCKS:
         sim.fail(fault)
         assert words in str(await fails(gemini, ModelBlocked))
@@ -140,42 +157,70 @@ UNAVAILABLE = [
 ]  # fmt: skip
 
 
-async def test_a_server_in_trouble_is_worth_another_try_and_gets_one_request(sim: SimGemini, gemini: Gemini) -> None:
+async def test_a_server_in_trouble_is_worth_another_try_and_gets_one_request(
+    sim: SimGemini, gemini: Gemini
+) -> None:
     for number, fault in enumerate(UNAVAILABLE, 1):
         sim.fail(fault)
         await fails(gemini, ModelUnavailable)
         assert len(sim.seen) == number
 
 
-@pytest.mark.filterwarnings("ignore:.* is not a valid")  # what the adapter does when the program runs
+@pytest.mark.filterwarnings(
+    "ignore:.* is not a valid"
+)  # what the adapter does when the program runs
 @pytest.mark.parametrize("place", ["message", "status", "blockReason", "finishReason", "text"])
-async def test_a_server_that_echoes_the_prompt_is_not_quoted(sim: SimGemini, gemini: Gemini, place: str) -> None:
+async def test_a_server_that_echoes_the_prompt_is_not_quoted(
+    sim: SimGemini, gemini: Gemini, place: str
+) -> None:
     """Whatever a server writes besides the answer may be chat: no error and no answer carries it (promise 1)."""
     said = f"Input blocked: {PLAIN.prompt}"
     for status in (200, 400, 401, 403, 404, 429, 500):
         echo = {
             "error": {"code": status, "status": "X", "message": "m", place: said},
             "promptFeedback": {"blockReason": said} if place == "blockReason" else {},
-            "candidates": [{"finishReason": said, "content": {"parts": []}}] if place == "finishReason" else [],
+            "candidates": [{"finishReason": said, "content": {"parts": []}}]
+            if place == "finishReason"
+            else [],
         }
         sim.fail(raw(said if place == "text" else json.dumps(echo), status))
         told = traceback.format_exception(await fails(gemini, ModelError))
         assert "alice" not in "".join(told), status
 
 
-async def test_a_wrong_key_an_unknown_model_and_a_wrong_place_say_what_to_change(sim: SimGemini, make: Make) -> None:
+async def test_a_wrong_key_an_unknown_model_and_a_wrong_place_say_what_to_change(
+    sim: SimGemini, make: Make
+) -> None:
     assert "wrong-key" not in str(await fails(make(key="wrong-key-0123456789"), ModelRefused))
-    assert re.search(r"gemini-9-ultra.*reply_model", str(await fails(make("gemini-9-ultra"), ModelRefused)))
+    assert re.search(
+        r"gemini-9-ultra.*reply_model", str(await fails(make("gemini-9-ultra"), ModelRefused))
+    )
     sim.fail(error(400, "FAILED_PRECONDITION", "User location is not supported for the API use."))
     assert "paid tier" in str(await fails(make(), ModelRefused))
 
 
 async def test_no_exception_of_the_sdk_goes_unmapped(gemini: Gemini) -> None:
     """Every class that the SDK defines, and those of the HTTP clients below it."""
-    own = [kind for kind in vars(sdk_errors).values() if isinstance(kind, type) and issubclass(kind, Exception)]
-    below = [auth_errors.TransportError, aiohttp.ClientError, httpx2.HTTPError, TimeoutError, ValueError, OSError]
-    kinds: list[type[Exception]] = [*(kind for kind in own if not issubclass(kind, Warning)), *below]
+    own = [
+        kind
+        for kind in vars(sdk_errors).values()
+        if isinstance(kind, type) and issubclass(kind, Exception)
+    ]
+    below = [
+        auth_errors.TransportError,
+        aiohttp.ClientError,
+        httpx2.HTTPError,
+        TimeoutError,
+        ValueError,
+        OSError,
+    ]
+    kinds: list[type[Exception]] = [
+        *(kind for kind in own if not issubclass(kind, Warning)),
+        *below,
+    ]
     for kind in kinds:
-        error = kind(418, {"error": {}}) if issubclass(kind, sdk_errors.APIError) else kind("broken")
+        error = (
+            kind(418, {"error": {}}) if issubclass(kind, sdk_errors.APIError) else kind("broken")
+        )
         with pytest.raises(ModelError), gemini._translating():
             raise error

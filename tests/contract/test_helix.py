@@ -3,7 +3,12 @@
 import pytest
 
 from forgetmenot.domain import Outcome, OutcomeKind
-from forgetmenot.errors import TwitchLoginNeeded, TwitchRateLimited, TwitchRefused, TwitchUnavailable
+from forgetmenot.errors import (
+    TwitchLoginNeeded,
+    TwitchRateLimited,
+    TwitchRefused,
+    TwitchUnavailable,
+)
 from forgetmenot.secret_store import Account
 from forgetmenot.twitch.helix import Helix
 from tests.contract.conftest import Here
@@ -16,7 +21,9 @@ async def helix(sim: TwitchSim, here: Here) -> Helix:
     return here.helix(here.login(), broadcaster=here.login("demo", account=Account.BROADCASTER))
 
 
-async def test_a_drop_has_its_reason_and_what_automod_holds_may_still_appear(sim: TwitchSim, helix: Helix) -> None:
+async def test_a_drop_has_its_reason_and_what_automod_holds_may_still_appear(
+    sim: TwitchSim, helix: Helix
+) -> None:
     for code, kind, reason in (
         ("msg_rejected", OutcomeKind.UNKNOWN, "AutoMod"), ("msg_slowmode", OutcomeKind.REFUSED, "slow mode"),
         ("something_new", OutcomeKind.REFUSED, "was not sent"),
@@ -29,7 +36,11 @@ async def test_a_drop_has_its_reason_and_what_automod_holds_may_still_appear(sim
 
 @pytest.mark.parametrize(
     ("headers", "wait"),
-    [(None, 30), ({"Ratelimit-Reset": "1700000017", "Date": "Tue, 14 Nov 2023 22:13:20 GMT"}, 17), ({}, 1)],
+    [
+        (None, 30),
+        ({"Ratelimit-Reset": "1700000017", "Date": "Tue, 14 Nov 2023 22:13:20 GMT"}, 17),
+        ({}, 1),
+    ],
 )
 async def test_writing_too_fast_asks_for_a_pause(
     sim: TwitchSim, helix: Helix, headers: dict[str, str] | None, wait: int
@@ -45,7 +56,9 @@ async def test_writing_too_fast_asks_for_a_pause(
     assert raised.value.retry_after_s == wait
 
 
-async def test_a_message_whose_answer_was_lost_is_unknown_and_not_sent_twice(sim: TwitchSim, helix: Helix) -> None:
+async def test_a_message_whose_answer_was_lost_is_unknown_and_not_sent_twice(
+    sim: TwitchSim, helix: Helix
+) -> None:
     await helix.room_id()
     sim.faults.add("helix", path="chat/messages", lose=True)
     assert (await helix.say("hello")).kind is OutcomeKind.UNKNOWN
@@ -62,7 +75,9 @@ async def test_a_message_whose_renewal_was_lost_was_not_sent(sim: TwitchSim, hel
     assert sim.sent == []
 
 
-async def test_nothing_is_done_in_another_channel_than_the_one_that_is_read(sim: TwitchSim, here: Here) -> None:
+async def test_nothing_is_done_in_another_channel_than_the_one_that_is_read(
+    sim: TwitchSim, here: Here
+) -> None:
     """A name may change hands: chat says which channel is read, by its id."""
     heard = ["999"]
     helix = here.helix(here.login(), chat_room=lambda: heard[0])
@@ -86,10 +101,16 @@ async def test_the_moderators_deeds_arrive_with_both_ids(sim: TwitchSim, helix: 
     assert message in sim.world.deleted
     assert not sim.world.slow_s
     assert not sim.world.emote_only
-    assert [action.body.get("slow_mode_wait_time") for action in sim.actions if "slow_mode" in action.body] == [5, None]
+    assert [
+        action.body.get("slow_mode_wait_time")
+        for action in sim.actions
+        if "slow_mode" in action.body
+    ] == [5, None]
     for action in sim.actions:
         assert (action.param("broadcaster_id"), action.param("moderator_id")) == (room, me)
-    assert [action.path for action in sim.actions][:4] == ["moderation/bans"] * 3 + ["moderation/chat"]
+    assert [action.path for action in sim.actions][:4] == ["moderation/bans"] * 3 + [
+        "moderation/chat"
+    ]
     assert all(request.status < 400 for request in sim.requests), "no call costs a 401"
 
 
@@ -108,7 +129,11 @@ async def test_the_streams_deeds(sim: TwitchSim, helix: Helix) -> None:
 async def test_who_is_immune(sim: TwitchSim, helix: Helix) -> None:
     sim.world.moderator("mo")
     sim.world.vip("viv")
-    immune = {name for name in ("demo", "mo", "viv", "alice") if await helix.is_immune(sim.world.user(name).id)}
+    immune = {
+        name
+        for name in ("demo", "mo", "viv", "alice")
+        if await helix.is_immune(sim.world.user(name).id)
+    }
     assert immune == {"demo", "mo", "viv"}
 
 

@@ -37,7 +37,9 @@ class Listener:
 
     def __init__(self, settings: Settings, login: Any) -> None:  # noqa: ANN401  # what the connection takes
         self.clock, self.heard = HastyClock(), list[ChatItem | Gap]()
-        self.source = IrcConnection(settings=lambda: settings, clock=self.clock, login=login, random=Random(1))
+        self.source = IrcConnection(
+            settings=lambda: settings, clock=self.clock, login=login, random=Random(1)
+        )
         self.task = asyncio.create_task(self._run())
 
     async def _run(self) -> None:
@@ -55,7 +57,9 @@ class Listener:
 
 
 @asynccontextmanager
-async def listening(sim: TwitchSim, login: object = None, *, channel: str = "demo") -> AsyncIterator[Listener]:
+async def listening(
+    sim: TwitchSim, login: object = None, *, channel: str = "demo"
+) -> AsyncIterator[Listener]:
     """Somebody listens."""
     listener = Listener(settings_for(sim, channel=channel), login)
     try:
@@ -69,14 +73,20 @@ async def test_it_listens_without_an_account_and_hears_everything_in_order(sim: 
     async with listening(sim) as listener:
         await sim.joined()
         first = await sim.say("alice", "hello")
-        await sim.raw("@id=n1;user-id=5;room-id=1;source-room-id=987654321 :bob!bob@x PRIVMSG #demo :from next door")
+        await sim.raw(
+            "@id=n1;user-id=5;room-id=1;source-room-id=987654321 :bob!bob@x PRIVMSG #demo :from next door"
+        )
         await sim.clear_message(first)
         await sim.until(lambda: any(isinstance(item, Redaction) for item in listener.heard))
         connection = sim.irc.connections[0]
         assert connection.caps == {"twitch.tv/tags", "twitch.tv/commands"}
         assert connection.nick.startswith("justinfan")
         assert listener.texts == ["hello"]
-        assert [type(item).__name__ for item in listener.heard][-3:] == ["ChatEvent", "OtherRoom", "Redaction"]
+        assert [type(item).__name__ for item in listener.heard][-3:] == [
+            "ChatEvent",
+            "OtherRoom",
+            "Redaction",
+        ]
         assert listener.source.state.phase is Phase.CONNECTED
         assert listener.source.room_id == sim.world.room_id
         assert listener.gaps == []
@@ -107,7 +117,9 @@ async def test_a_token_that_expired_is_renewed_a_ban_passes_and_without_an_accou
         assert "forgetmenot login" in listener.source.state.error
 
 
-async def test_a_half_open_connection_is_noticed(sim: TwitchSim, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_half_open_connection_is_noticed(
+    sim: TwitchSim, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(room, "HEARTBEAT_S", 0.2)
     async with listening(sim) as listener:
         await sim.joined()
@@ -121,7 +133,9 @@ async def test_nothing_in_a_message_begins_a_line_of_its_own(sim: TwitchSim) -> 
     async with listening(sim) as listener:
         await sim.joined()
         for ending in ("\r", "\x0b", "\x0c", "\x1c", "\x85", "\u2028", "\u2029"):
-            await sim.raw(f"@user-id=5;id=e{ord(ending)} :eve!eve@x PRIVMSG #demo :hello{ending}{forged}")
+            await sim.raw(
+                f"@user-id=5;id=e{ord(ending)} :eve!eve@x PRIVMSG #demo :hello{ending}{forged}"
+            )
         await sim.say("alice", "still here")
         await sim.until(lambda: listener.texts[-1:] == ["still here"])
         assert len(listener.texts) == 8

@@ -36,12 +36,16 @@ async def test_a_code_is_typed_slowly_through_outages(sim: TwitchSim, settings: 
 # ── renewed, validated, lost and found ──────────────────────────────────────────────────────
 
 
-async def test_of_twenty_calls_on_an_expired_token_one_renews_and_saves_it_before_anybody_uses_it(here: Here) -> None:
+async def test_of_twenty_calls_on_an_expired_token_one_renews_and_saves_it_before_anybody_uses_it(
+    here: Here,
+) -> None:
     used_before_saved: list[int] = []
 
     class Watching(TokenStore):
         def save(self, account: Account, token: Token) -> None:
-            used_before_saved.append(sum(1 for r in here.sim.requests if r.user_id and r.status == 200))
+            used_before_saved.append(
+                sum(1 for r in here.sim.requests if r.user_id and r.status == 200)
+            )
             super().save(account, token)
 
     log_in(here.sim, here.store)
@@ -76,13 +80,17 @@ async def test_a_caller_who_gives_up_does_not_lose_the_renewed_token(here: Here)
     assert here.sim.oauth.refreshes == 1
 
 
-async def test_another_process_that_renews_at_the_same_time_makes_nobody_sign_in_again(here: Here) -> None:
+async def test_another_process_that_renews_at_the_same_time_makes_nobody_sign_in_again(
+    here: Here,
+) -> None:
     """A refresh token is good for one of the two; the pair that the faster one saved is good for both."""
     login = here.login()
     stale, slower = await renewing(here.sim, login)
     faster = here.sim.oauth.refresh(stale.refresh)
     assert faster is not None
-    here.store.save(Account.BOT, Token(faster.access, faster.refresh, faster.user_id, "keeper", faster.scopes))
+    here.store.save(
+        Account.BOT, Token(faster.access, faster.refresh, faster.user_id, "keeper", faster.scopes)
+    )
     assert (await slower).access == faster.access
     assert login.trouble == ""
 
@@ -100,7 +108,9 @@ async def test_trouble_while_validating_never_ends_a_login_nor_begins_one(here: 
     assert (await login.validate()).login == "keeper"
 
 
-async def test_a_lapsed_login_says_what_to_type_and_comes_back_when_somebody_has(here: Here) -> None:
+async def test_a_lapsed_login_says_what_to_type_and_comes_back_when_somebody_has(
+    here: Here,
+) -> None:
     login = here.login()
     here.sim.disconnect("keeper")
     with pytest.raises(TwitchLoginNeeded, match="forgetmenot login"):
@@ -113,7 +123,9 @@ async def test_a_lapsed_login_says_what_to_type_and_comes_back_when_somebody_has
     here.store.save(Account.BOT, Token(granted.access, granted.refresh))
     named = await login.validate()
     assert (named.login, named.access) == ("keeper", granted.access)
-    log_in(here.sim, here.store, "keeper", "chat:read")  # the old one still works: it is taken up all the same
+    log_in(
+        here.sim, here.store, "keeper", "chat:read"
+    )  # the old one still works: it is taken up all the same
     await login.validate()
     assert "user:write:chat" in login.trouble
     new = log_in(here.sim, here.store)
@@ -149,7 +161,9 @@ class Locked(TokenStore):
 async def test_a_log_in_that_cannot_be_read_is_not_taken_for_none(here: Here) -> None:
     login = here.kept_login(store=Locked(here.store.folder, use_keyring=False))
     for asking in (login.token, login.log_out):
-        with pytest.raises(TwitchLoginNeeded, match="cannot be read just now from your system's keyring"):
+        with pytest.raises(
+            TwitchLoginNeeded, match="cannot be read just now from your system's keyring"
+        ):
             await asking()
     assert "keyring" in login.trouble
 
@@ -158,7 +172,12 @@ async def test_a_log_in_that_cannot_be_read_is_not_taken_for_none(here: Here) ->
 
 
 async def test_logging_out_forgets_claims_no_more_and_revokes_what_has_expired(here: Here) -> None:
-    faults: tuple[dict[str, object], ...] = ({"drop": True}, {"html": True}, {"status": 429}, {"status": 404})
+    faults: tuple[dict[str, object], ...] = (
+        {"drop": True},
+        {"html": True},
+        {"status": 429},
+        {"status": 404},
+    )
     for fault in faults:
         login = here.login()
         here.sim.faults.add("oauth", times=None, **fault)
@@ -208,7 +227,9 @@ async def test_after_a_full_disk_the_old_pair_is_not_taken_for_a_newer_one(here:
     assert here.kept() == fresh
 
 
-async def test_log_in_and_helix_go_through_the_proxy(here: Here, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_log_in_and_helix_go_through_the_proxy(
+    here: Here, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Also one that is named without http://."""
     for name in ("http_proxy", "https_proxy", "all_proxy", "no_proxy"):
         for one in (name, name.upper()):

@@ -52,7 +52,10 @@ def model(sim: SimOpenAI, make: Make) -> OpenAICompatible:
 async def test_a_plain_request_needs_no_key(sim: SimOpenAI, model: OpenAICompatible) -> None:
     sim.fail(answer("Hello.", reasoning=30, cached=2))
     reply = await model.generate(PLAIN)
-    assert (reply.text, reply.usage) == ("Hello.", TokenUsage(input=7, cached=2, output=2, thoughts=30))
+    assert (reply.text, reply.usage) == (
+        "Hello.",
+        TokenUsage(input=7, cached=2, output=2, thoughts=30),
+    )
     assert sim.authorizations == [None]
     assert sim.seen[0] == {
         "model": "local", "max_tokens": 50, "stream": False, "temperature": 0.7,
@@ -63,7 +66,10 @@ async def test_a_plain_request_needs_no_key(sim: SimOpenAI, model: OpenAICompati
 @pytest.mark.parametrize("refusal", [422, None], ids=["refuses", "ignores"])
 @pytest.mark.parametrize(
     ("formats", "tried"),
-    [({"json_object"}, ["json_schema", "json_object"]), (set(), ["json_schema", "json_object", None])],
+    [
+        ({"json_object"}, ["json_schema", "json_object"]),
+        (set(), ["json_schema", "json_object", None]),
+    ],
 )
 async def test_a_server_without_schemas_is_asked_more_simply_for_ten_minutes(
     make: Make, refusal: int | None, formats: set[str], tried: list[str | None]
@@ -82,7 +88,9 @@ async def test_a_server_without_schemas_is_asked_more_simply_for_ten_minutes(
             assert len(sim.seen) == before + again
 
 
-async def test_a_server_that_points_elsewhere_is_not_followed(sim: SimOpenAI, model: OpenAICompatible) -> None:
+async def test_a_server_that_points_elsewhere_is_not_followed(
+    sim: SimOpenAI, model: OpenAICompatible
+) -> None:
     async with SimOpenAI() as elsewhere:
         for status in (301, 302, 307, 308):
             sim.fail(raw("", status, {"Location": f"{elsewhere.url}/chat/completions"}))
@@ -91,7 +99,9 @@ async def test_a_server_that_points_elsewhere_is_not_followed(sim: SimOpenAI, mo
         assert elsewhere.seen == []
 
 
-async def test_a_model_that_thinks_unasked_gets_room_for_its_thoughts(sim: SimOpenAI, model: OpenAICompatible) -> None:
+async def test_a_model_that_thinks_unasked_gets_room_for_its_thoughts(
+    sim: SimOpenAI, model: OpenAICompatible
+) -> None:
     sim.fail(answer("<think>P1 says that", finish="length"))
     sim.fail(answer('<think>P1 says that they play.</think>{"notes": []}'))
     assert (await model.generate(STRUCTURED)).text == '{"notes": []}'
@@ -115,7 +125,9 @@ async def test_thoughts_in_a_field_of_their_own_are_no_answer_unless_they_hold_i
         assert (await model.generate(STRUCTURED)).text == text
 
 
-ENDLESS = json.dumps({"choices": [{"message": {"content": "x" * LARGEST_ANSWER}, "finish_reason": "stop"}]})
+ENDLESS = json.dumps(
+    {"choices": [{"message": {"content": "x" * LARGEST_ANSWER}, "finish_reason": "stop"}]}
+)
 ODD = (
     "", "<html>", "[]", "null", '{"choices": 3}', '{"choices": [null]}', "{", "[" * 100_000, '{"error": [1]}', ENDLESS,
     '{"error": {"code": ["x"], "type": {}}}',
@@ -131,10 +143,14 @@ FAILURES: list[tuple[Fault, type[ModelError], str]] = [
 ]
 
 
-async def test_what_is_no_answer_is_told_in_a_sentence(sim: SimOpenAI, model: OpenAICompatible) -> None:
+async def test_what_is_no_answer_is_told_in_a_sentence(
+    sim: SimOpenAI, model: OpenAICompatible
+) -> None:
     """Bodies of any shape and length become our errors."""
     for fault, kind, words in FAILURES:
-        sim.fail(fault, times=1 + (fault is UNFINISHED))  # that is asked for once more, with room for its thoughts
+        sim.fail(
+            fault, times=1 + (fault is UNFINISHED)
+        )  # that is asked for once more, with room for its thoughts
         with pytest.raises(kind, match=words):
             await model.generate(PLAIN)
     for wait, seconds in (("2", 2.0), ("Fri, 20 Nov 2026 18:00:00 GMT", None)):
@@ -151,7 +167,11 @@ async def test_a_server_that_echoes_the_prompt_is_not_quoted(
     """Whatever a server writes besides the answer may be chat: no error and no answer carries it (promise 1)."""
     said = f"Input blocked: {PLAIN.prompt}"
     error = {"error": said} if place == "bare" else {"error": {place: said}}
-    choice = {"choices": [{"finish_reason": said, "message": {"content": "Hi." if place == "finish" else ""}}]}
+    choice = {
+        "choices": [
+            {"finish_reason": said, "message": {"content": "Hi." if place == "finish" else ""}}
+        ]
+    }
     for status in (200, 400, 401, 404, 429, 500):
         sim.fail(raw(json.dumps(error | choice), status))
         try:
@@ -165,7 +185,9 @@ async def test_a_server_that_echoes_the_prompt_is_not_quoted(
 async def test_the_key_of_gemini_is_never_sent_to_another_server(
     sim: SimOpenAI, variable: str, sent: str | None
 ) -> None:
-    settings = ModelSettings(provider=Provider.OPENAI_COMPATIBLE, base_url=sim.url, api_key_env=variable)
+    settings = ModelSettings(
+        provider=Provider.OPENAI_COMPATIBLE, base_url=sim.url, api_key_env=variable
+    )
     keys = {"GEMINI_API_KEY": "secret", "MY_KEY": "mine"}
     built = build_model(settings, "local", NoMeter(), environ=keys)
     await built.generate(PLAIN)

@@ -12,14 +12,18 @@ from tests.played_demo import Seen
 
 
 @pytest.mark.slow
-def test_it_answers_from_memory_obeys_no_chat_and_keeps_nothing_that_was_cleared(seen: Seen) -> None:
+def test_it_answers_from_memory_obeys_no_chat_and_keeps_nothing_that_was_cleared(
+    seen: Seen,
+) -> None:
     """Of deleted and timed-out lines not one of their longer words stays that nobody else said."""
     told, said = seen.told, seen.said()
     kept_out = ("duplicates", "excluded", "other_room", "unparsed", "other")
     assert told["lines"] == told["events"] + sum(told[name] for name in kept_out) >= 300
     assert told["events"] == told["covered"] + told["redacted"] > told["covered"]
     assert (told["pruned_unread"], told["uncovered"]) == (0, 0)
-    assert [word for word in ("Miso", "drum", "Hades") if not any(word in line for line in said)] == []
+    assert [
+        word for word in ("Miso", "drum", "Hades") if not any(word in line for line in said)
+    ] == []
     assert not any("orders" in line or "{" in line for line in said)
     assert seen.rows(
         "SELECT count(*) FROM action_logs AS a JOIN viewers AS v ON v.id = a.asked_by"
@@ -32,11 +36,17 @@ def test_it_answers_from_memory_obeys_no_chat_and_keeps_nothing_that_was_cleared
     stored = seen.rows("SELECT summary FROM episodes UNION ALL SELECT fact FROM semantic_notes")
     kept = said + [row[0] for row in stored]
     ours = {"mallory", "channel", "timeout", "moderator"}  # of its own sentences
-    assert {word for text in kept for word in _words(text)} & (theirs - others - ours - cleared) == set()
+    assert {word for text in kept for word in _words(text)} & (
+        theirs - others - ours - cleared
+    ) == set()
 
 
 def _words(text: str) -> set[str]:
-    return {word for word in "".join(c if c.isalnum() else " " for c in text.lower()).split() if len(word) > 6}
+    return {
+        word
+        for word in "".join(c if c.isalnum() else " " for c in text.lower()).split()
+        if len(word) > 6
+    }
 
 
 def test_a_second_demo_leaves_the_first_one_alone(tmp_path: Path) -> None:

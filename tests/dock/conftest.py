@@ -53,7 +53,10 @@ class FakeControl:
         return self.now
 
     async def checks(self, *, everything: bool) -> list[Check]:
-        return [Check("Chat", "ok", "Reading."), *([Check("Disk", "ok", "Free.")] if everything else [])]
+        return [
+            Check("Chat", "ok", "Reading."),
+            *([Check("Disk", "ok", "Free.")] if everything else []),
+        ]
 
     async def why(self, reply_id: int) -> Mapping[str, object]:
         raise InputError(f"There is no reply {reply_id}.")
@@ -81,7 +84,9 @@ class FakeSetup:
     async def run(self, _step: str, _body: bytes) -> Mapping[str, object]:
         return {"ok": True, "line": "Done."}
 
-    async def take_file(self, _name: str, _size: int | None, pieces: AsyncIterator[bytes]) -> Mapping[str, object]:
+    async def take_file(
+        self, _name: str, _size: int | None, pieces: AsyncIterator[bytes]
+    ) -> Mapping[str, object]:
         return {"ok": True, "line": str(sum([len(piece) async for piece in pieces]))}
 
 
@@ -112,18 +117,36 @@ class Served:
         return dict(json.loads(told[told.index(b"{") :]))
 
     async def post(self, path: str, body: object, **headers: str) -> tuple[int, object]:
-        sent = {"Origin": self.origin, TOKEN_HEADER: self.token, **{k.replace("_", "-"): v for k, v in headers.items()}}
+        sent = {
+            "Origin": self.origin,
+            TOKEN_HEADER: self.token,
+            **{k.replace("_", "-"): v for k, v in headers.items()},
+        }
         async with self.client.post(self.origin + path, json=body, headers=sent) as answer:
             return answer.status, await answer.json(content_type=None)
 
 
 def fake_dock(
-    db: Database, clock: ManualClock, port: int, control: FakeControl | None = None, live: LiveSettings | None = None
+    db: Database,
+    clock: ManualClock,
+    port: int,
+    control: FakeControl | None = None,
+    live: LiveSettings | None = None,
 ) -> AbstractAsyncContextManager[object]:
     """A dock in the folder of that memory."""
-    control, settings, folder = control or FakeControl(), live or LiveSettings(Settings()), db.path.parent
+    control, settings, folder = (
+        control or FakeControl(),
+        live or LiveSettings(Settings()),
+        db.path.parent,
+    )
     return open_dock(
-        control=control, setup=FakeSetup(), db=db, settings=settings, clock=clock, folder=folder, port=port
+        control=control,
+        setup=FakeSetup(),
+        db=db,
+        settings=settings,
+        clock=clock,
+        folder=folder,
+        port=port,
     )
 
 
@@ -155,7 +178,8 @@ SOON = """for (const name of ["setTimeout", "setInterval"]) {
   window[name] = (call, ms) => wait(call, ms === 1000 || ms === 3000 ? 50 : ms);
 }"""
 EXPECTED = tuple(
-    f"Failed to load resource: the server responded with a status of {status}" for status in (401, 404, 409)
+    f"Failed to load resource: the server responded with a status of {status}"
+    for status in (401, 404, 409)
 )
 
 # A request under way when the bot restarts ends in any of Chromium's network errors.
@@ -193,12 +217,17 @@ class DemoBot:
 @contextlib.asynccontextmanager
 async def opened(memory: Path, folder: Path, **dock: object) -> AsyncIterator[DemoBot]:
     """A bot on a copy of that memory."""
-    here = shutil.copytree(memory.parent, folder / "demo", ignore=shutil.ignore_patterns("logs")) / memory.name
+    here = (
+        shutil.copytree(memory.parent, folder / "demo", ignore=shutil.ignore_patterns("logs"))
+        / memory.name
+    )
     async with open_database(here) as db:
         last = await streams.last_heard(db)
     clock = ManualClock(last + DAY // 2)
     told: list[str] = []
-    settings = msgspec.structs.replace(Settings(), dock=msgspec.convert({"port": unused_port()} | dock, DockSettings))
+    settings = msgspec.structs.replace(
+        Settings(), dock=msgspec.convert({"port": unused_port()} | dock, DockSettings)
+    )
     sim = TwitchSim(channel=STREAMER, now=clock.now)
     async with sim, bot_on(sim, here, clock, settings, told.append) as bot:
         sim.go_live(title="Ladders of Ash: the mines", game="Ladders of Ash", at=clock.now())
@@ -212,7 +241,9 @@ async def chromium() -> AsyncIterator[Browser]:
     """A headless browser of its own."""
     assert BROWSER is not None
     async with async_playwright() as playwright:
-        yield await playwright.chromium.launch(executable_path=BROWSER, args=list(browser.ARGUMENTS))
+        yield await playwright.chromium.launch(
+            executable_path=BROWSER, args=list(browser.ARGUMENTS)
+        )
 
 
 @contextlib.asynccontextmanager
@@ -227,7 +258,9 @@ async def page_on(
         if message.type in {"error", "warning"} and not message.text.startswith(expected):
             errors.append(message.text)
 
-    context = await running.new_context(viewport={"width": width, "height": height}, accept_downloads=True)
+    context = await running.new_context(
+        viewport={"width": width, "height": height}, accept_downloads=True
+    )
     await context.add_init_script(SOON)
     page = await context.new_page()
     page.on("console", note)
@@ -249,7 +282,10 @@ async def until(page: Page, condition: str) -> None:
 
 async def go(page: Page, place: str) -> None:
     await page.evaluate("place => { location.hash = place }", place)
-    await until(page, f"document.querySelector('main').classList.contains('{place.split('/', maxsplit=1)[0]}')")
+    await until(
+        page,
+        f"document.querySelector('main').classList.contains('{place.split('/', maxsplit=1)[0]}')",
+    )
     await until(page, "document.querySelector('.content').childElementCount > 0")
 
 

@@ -20,12 +20,24 @@ from forgetmenot.store import action_logs, episodes, viewers
 from forgetmenot.store.backup import copies_of
 from forgetmenot.store.database import Database
 from forgetmenot.store.episodes import Brief
-from tests.dock.conftest import BROWSER, STATE, DemoBot, FakeControl, fake_dock, go, opened, page_on, until
+from tests.dock.conftest import (
+    BROWSER,
+    STATE,
+    DemoBot,
+    FakeControl,
+    fake_dock,
+    go,
+    opened,
+    page_on,
+    until,
+)
 from tests.memory.test_learning import log
 
 pytestmark = [
     pytest.mark.browser,
-    pytest.mark.asyncio(loop_scope="session"),  # one Chromium for all: each test has a context of its own
+    pytest.mark.asyncio(
+        loop_scope="session"
+    ),  # one Chromium for all: each test has a context of its own
     pytest.mark.skipif(BROWSER is None, reason="there is no Chromium on this machine"),
 ]
 PANELS = ("now", "memory", "approvals", "settings")
@@ -33,11 +45,16 @@ PLACES = (*PANELS, "setup", "memory/channel", "memory/streams", "memory/notes", 
 EVIL = "<img src=x onerror=document.title='broken'>"
 
 
-async def test_every_panel_fits_in_both_languages_and_texts_from_chat_are_text(demo: DemoBot, running: Browser) -> None:
+async def test_every_panel_fits_in_both_languages_and_texts_from_chat_are_text(
+    demo: DemoBot, running: Browser
+) -> None:
     async with demo.bot.db.write() as tx:
         await tx.execute("UPDATE viewers SET display_name = ? WHERE login = 'heidi'", (EVIL,))
         kept = demo.clock.now() + 1_000_000
-        await tx.execute("UPDATE streams SET title = ?, video_id = 2134, video_at = 1, video_until = ?", (EVIL, kept))
+        await tx.execute(
+            "UPDATE streams SET title = ?, video_id = 2134, video_at = 1, video_until = ?",
+            (EVIL, kept),
+        )
     async with page_on(running, demo.address) as page, page_on(running, demo.address) as other:
         await demo.propose_timeout()  # so that the navigation has a number
         await demo.hear("bob", EVIL)
@@ -61,14 +78,18 @@ async def test_every_panel_fits_in_both_languages_and_texts_from_chat_are_text(d
                 await expect(page.locator(".fact")).to_contain_text(EVIL)
                 await expect(page.get_by_text("min into the stream").first).to_be_visible()
                 link = page.get_by_role("link", name="in the video").first
-                assert str(await link.get_attribute("href")).startswith("https://www.twitch.tv/videos/2134?t=")
+                assert str(await link.get_attribute("href")).startswith(
+                    "https://www.twitch.tv/videos/2134?t="
+                )
                 assert await link.get_attribute("rel") == "noreferrer"
 
 
 TROUBLES = (
     {"login_trouble": reason("nobody_in", account=reason("bot"), command="forgetmenot login")},
     {"phase": "waiting", "phase_trouble": reason("could_not", doing="read", reason="x" * 60)},
-    {"model_trouble": "http://127.0.0.1:11434/v1/chat/completions/without/a/space/to/break/it: connection refused"},
+    {
+        "model_trouble": "http://127.0.0.1:11434/v1/chat/completions/without/a/space/to/break/it: connection refused"
+    },
 )
 
 
@@ -77,13 +98,17 @@ async def test_no_trouble_makes_the_page_wider_than_the_dock(
 ) -> None:
     """In German, whose words are longer."""
     control, port = FakeControl(), unused_port()
-    live = LiveSettings(parse_settings('[bot]\nlanguage = "de"\n[twitch]\nchannel = "demo"', "test"))
+    live = LiveSettings(
+        parse_settings('[bot]\nlanguage = "de"\n[twitch]\nchannel = "demo"', "test")
+    )
     async with fake_dock(db, clock, port, control, live):
         address = f"http://127.0.0.1:{port}/?token={(db.path.parent / TOKEN_FILE).read_text()}"
         async with page_on(running, address, restarts=True) as page:
             for trouble in TROUBLES:
                 control.now = replace(STATE, **trouble)
-                sentence = in_language("de").reason(str(list(trouble.values())[-1])).replace("`", "")
+                sentence = (
+                    in_language("de").reason(str(list(trouble.values())[-1])).replace("`", "")
+                )
                 await expect(page.locator("#top .standing.bad")).to_contain_text(sentence[:40])
                 await all_fit(page, trouble)
             await page.route("**/api/events", lambda route: route.abort())
@@ -95,10 +120,15 @@ async def test_no_trouble_makes_the_page_wider_than_the_dock(
 async def all_fit(page: Page, trouble: object) -> None:
     for width in (300, 320, 420, 559, 720, 980, 1280):
         await page.set_viewport_size({"width": width, "height": 500})
-        assert await page.evaluate("document.documentElement.scrollWidth") <= width, (trouble, width)
+        assert await page.evaluate("document.documentElement.scrollWidth") <= width, (
+            trouble,
+            width,
+        )
 
 
-async def test_a_small_dock_shows_what_happens_first_and_approves_in_place(demo: DemoBot, running: Browser) -> None:
+async def test_a_small_dock_shows_what_happens_first_and_approves_in_place(
+    demo: DemoBot, running: Browser
+) -> None:
     async with page_on(running, demo.address, 300, 400) as page:
         await demo.hear("heidi", "@forgetmenot what is my cat called?")
         reply = page.locator(".item.reply").first
@@ -135,7 +165,11 @@ async def test_a_wrong_reply_is_corrected_from_its_why(demo: DemoBot, page: Page
             " AND fact LIKE '%Miso%') WHERE id = (SELECT max(id) FROM bot_messages)"
         )
     await expect(page.locator(".item.line", has_text="what is my cat called?")).to_be_visible()
-    await page.locator(".item.reply", has_text="called Miso").first.get_by_role("button", name="Why").click()
+    await (
+        page.locator(".item.reply", has_text="called Miso")
+        .first.get_by_role("button", name="Why")
+        .click()
+    )
     sheet = page.locator("dialog")
     await expect(sheet).to_contain_text("It used:")
     await expect(sheet).to_contain_text("what is my cat called?")
@@ -164,7 +198,9 @@ async def test_two_docks_agree_and_the_settings_back_up_and_give_the_address_for
         await other.get_by_role("button", name="Safe mode").click()
         await other.get_by_role("button", name="End safe mode").click()
         await expect(other.get_by_role("button", name="Safe mode", exact=True)).to_be_visible()
-        await one.get_by_role("button", name="Resume").click()  # it was paused before, and stayed so
+        await one.get_by_role(
+            "button", name="Resume"
+        ).click()  # it was paused before, and stayed so
         await expect(other.get_by_role("button", name="Pause")).to_be_visible()
         for page in (one, other):
             await go(page, "settings")
@@ -185,7 +221,9 @@ async def test_two_docks_agree_and_the_settings_back_up_and_give_the_address_for
         assert Path(address.removeprefix("file://")).is_file()
 
 
-async def test_the_token_leaves_the_address_and_without_it_nothing_is_shown(demo: DemoBot, running: Browser) -> None:
+async def test_the_token_leaves_the_address_and_without_it_nothing_is_shown(
+    demo: DemoBot, running: Browser
+) -> None:
     async with page_on(running, f"{demo.address}#%") as page:
         assert "token" not in page.url
         await page.reload()  # needs it no more
@@ -241,18 +279,24 @@ async def test_a_note_goes_through_everything_and_its_person_is_exported_and_era
         await card.get_by_role("button", name="Pin", exact=True).click()
         await expect(card.locator(".chip", has_text="pinned")).to_be_visible()
         await card.get_by_role("button", name="Never mention").click()
-        await expect(page.locator("#toast")).to_contain_text("This is not mentioned any more.")  # no more is promised
+        await expect(page.locator("#toast")).to_contain_text(
+            "This is not mentioned any more."
+        )  # no more is promised
         await expect(card.locator(".chip", has_text="never mentioned")).to_be_visible()
         await card.get_by_role("button", name="Remove").click()
         await expect(card).to_have_count(0)
         await page.get_by_role("button", name="History").click()
-        await expect(page.locator(".notecard.superseded", has_text="collects old maps")).to_be_visible()
+        await expect(
+            page.locator(".notecard.superseded", has_text="collects old maps")
+        ).to_be_visible()
         await page.locator(".notecard.retracted").get_by_role("button", name="Undo").click()
         await page.get_by_role("button", name="History").click()
         await expect(card).to_be_visible()
         async with page.expect_download() as file:
             await page.get_by_role("button", name="Export").click()
-        assert "old sea maps" in json.dumps(json.loads((await (await file.value).path()).read_text()))
+        assert "old sea maps" in json.dumps(
+            json.loads((await (await file.value).path()).read_text())
+        )
         await page.get_by_role("button", name="Erase").click()
         await expect(page.get_by_role("button", name="Erase permanently")).to_be_disabled()
         await page.get_by_label("Type bob to confirm").fill("bob")
@@ -267,7 +311,9 @@ async def test_a_busy_chat_leaves_the_page_small_takes_no_click_away_and_closes_
 ) -> None:
     """What is drawn anew between press and release loses the click; a list that is drawn anew closes."""
     kept = "#top button, #nav a, select[aria-label=Mode]"
-    await page.evaluate("which => document.querySelectorAll(which).forEach(one => { one.dataset.same = '1' })", kept)
+    await page.evaluate(
+        "which => document.querySelectorAll(which).forEach(one => { one.dataset.same = '1' })", kept
+    )
     await page.get_by_role("button", name="Pause").hover()
     await page.mouse.down()
     before = await page.locator(".cards").inner_text()
@@ -280,7 +326,9 @@ async def test_a_busy_chat_leaves_the_page_small_takes_no_click_away_and_closes_
     await expect(page.locator(".cards")).not_to_have_text(before)
     await page.mouse.up()
     await expect(page.get_by_role("button", name="Resume")).to_be_visible()
-    same = page.locator("select[aria-label=Mode], #nav a[href='#now']").and_(page.locator("[data-same]"))
+    same = page.locator("select[aria-label=Mode], #nav a[href='#now']").and_(
+        page.locator("[data-same]")
+    )
     await expect(same).to_have_count(2)
     await page.get_by_role("button", name="Menu").click()
     await page.get_by_role("button", name="Chat").click()
@@ -322,7 +370,9 @@ async def test_a_recap_is_read_copied_and_waits_for_a_webhook(
         text = page.locator("dialog textarea")
         await expect(text).to_be_visible()
         title = (await text.input_value()).splitlines()[0]
-        assert title == "# \\<img src=x onerror=document.title='broken'\\> \\*\\*@\u200beveryone\\*\\*"
+        assert (
+            title == "# \\<img src=x onerror=document.title='broken'\\> \\*\\*@\u200beveryone\\*\\*"
+        )
         assert await page.evaluate("document.documentElement.scrollWidth") <= 300
         await expect(page.get_by_role("button", name="Post to Discord")).to_have_count(0)
         await page.locator("dialog summary").click()
@@ -349,7 +399,9 @@ DROP = """async ({ name, text }) => {
 }"""
 
 
-async def test_it_asks_shows_how_far_it_is_and_the_bot_goes_on(demo: DemoBot, running: Browser, tmp_path: Path) -> None:
+async def test_it_asks_shows_how_far_it_is_and_the_bot_goes_on(
+    demo: DemoBot, running: Browser, tmp_path: Path
+) -> None:
     before = await demo.bot.db.value("SELECT count(*) FROM episodes")
     chat = log(tmp_path / "evening.log", lines=200).read_text()
     async with page_on(running, demo.address, 300) as page:

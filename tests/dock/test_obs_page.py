@@ -25,7 +25,9 @@ in_chromium = pytest.mark.skipif(BROWSER is None, reason="there is no Chromium o
 
 
 def keyed(token: str, side: str, port: int, challenge: str = CHALLENGE) -> str:
-    return hmac.new(token.encode(), f"forgetmenot {side} {port} {challenge}".encode(), hashlib.sha256).hexdigest()
+    return hmac.new(
+        token.encode(), f"forgetmenot {side} {port} {challenge}".encode(), hashlib.sha256
+    ).hexdigest()
 
 
 def asking(dock: Served, **other: str) -> str:
@@ -45,9 +47,15 @@ async def test_nobody_else_gets_an_answer(dock: Served) -> None:
     wrong: list[tuple[dict[str, str], dict[str, str]]] = [
         ({"Origin": "null"}, {"proof": ""}),
         ({"Origin": "null"}, {"proof": keyed("another token", "page", dock.port)}),
-        ({"Origin": "null"}, {"proof": keyed(dock.token, "page", dock.port + 1)}),  # passed on from another port
+        (
+            {"Origin": "null"},
+            {"proof": keyed(dock.token, "page", dock.port + 1)},
+        ),  # passed on from another port
         ({"Origin": "null"}, {"proof": keyed(dock.token, "dock", dock.port)}),
-        ({"Origin": "null"}, {"challenge": "x", "proof": keyed(dock.token, "page", dock.port, "x")}),
+        (
+            {"Origin": "null"},
+            {"challenge": "x", "proof": keyed(dock.token, "page", dock.port, "x")},
+        ),
         ({"Origin": "http://evil.example"}, {}),
         ({"Origin": "null", "Host": f"localhost:{dock.port}"}, {}),
     ]
@@ -112,7 +120,9 @@ async def test_a_program_that_took_the_port_never_sees_the_token(
 
     async def answer(request: web.Request) -> web.Response:
         seen.append(f"{request.url} {dict(request.headers)} {await request.text()}")
-        async with dock.client.get(f"{dock.origin}{request.path_qs}", headers={"Origin": "null"}) as passed_on:
+        async with dock.client.get(
+            f"{dock.origin}{request.path_qs}", headers={"Origin": "null"}
+        ) as passed_on:
             told = await passed_on.text()
         return web.Response(text=told, headers={"Access-Control-Allow-Origin": "null"})
 

@@ -39,16 +39,27 @@ async def people(db: Database, clock: ManualClock) -> None:
         ):
             await put(tx, "viewers", id=viewer, login=login, display_name=shown, last_seen_at=seen)
         await put(tx, "streams", id=1, title=EVIL)
-        await tx.execute("INSERT INTO attendance VALUES ('1', 1, ?, ?, 3)", (clock.now(), clock.now()))
+        await tx.execute(
+            "INSERT INTO attendance VALUES ('1', 1, ?, ?, 3)", (clock.now(), clock.now())
+        )
         for number in range(120):
-            new = NewNote(Scope.VIEWER, "1", f"knows fact {number} of <@2>", 0.8, SourceKind.SELF_CLAIM, number)
+            new = NewNote(
+                Scope.VIEWER,
+                "1",
+                f"knows fact {number} of <@2>",
+                0.8,
+                SourceKind.SELF_CLAIM,
+                number,
+            )
             await notes.insert(tx, new, cause="test", now=number)
         bit = NewNote(Scope.RUNNING_BIT, None, EVIL, 0.9, SourceKind.OBSERVED, 500)
         await notes.insert(tx, bit, cause="test", now=500)
 
 
 @pytest.mark.usefixtures("people")
-async def test_people_and_notes_are_found_by_any_part_in_capitals_or_not(dock: Served, db: Database) -> None:
+async def test_people_and_notes_are_found_by_any_part_in_capitals_or_not(
+    dock: Served, db: Database
+) -> None:
     everybody = await rows(dock, "/api/people")
     assert [one["id"] for one in everybody["rows"]] == ["1", "2", "3"], "regulars come first"
     assert everybody["rows"][0]["notes"] == 120
@@ -57,8 +68,12 @@ async def test_people_and_notes_are_found_by_any_part_in_capitals_or_not(dock: S
     assert [one["id"] for one in (await rows(dock, "/api/people?find=l_x"))["rows"]] == ["3"]
     said = "grows up in Москва, Straße 3, eats Éclairs in 東京 100%_ of the time"
     async with db.write() as tx:
-        await notes.insert(tx, NewNote(Scope.CHANNEL, None, said, 0.8, SourceKind.COMMAND, 1), cause="test", now=1)
-        await tx.execute("UPDATE viewers SET display_name = 'Москва Straße Éclair 東京 gro 100%_' WHERE id = '3'")
+        await notes.insert(
+            tx, NewNote(Scope.CHANNEL, None, said, 0.8, SourceKind.COMMAND, 1), cause="test", now=1
+        )
+        await tx.execute(
+            "UPDATE viewers SET display_name = 'Москва Straße Éclair 東京 gro 100%_' WHERE id = '3'"
+        )
     for find in ("Straße", "straße", "москва", "МОСКВА", "ÉCLAIR", "東京", "gro", "100%_"):
         asked = f"find={quote(find)}"
         assert [one["fact"] for one in (await rows(dock, f"/api/notes?{asked}"))["rows"]] == [said]
@@ -66,13 +81,21 @@ async def test_people_and_notes_are_found_by_any_part_in_capitals_or_not(dock: S
 
 
 @pytest.mark.usefixtures("people")
-async def test_notes_come_in_pages_with_present_names_and_none_of_who_is_hidden(dock: Served, db: Database) -> None:
+async def test_notes_come_in_pages_with_present_names_and_none_of_who_is_hidden(
+    dock: Served, db: Database
+) -> None:
     async with db.write() as tx:  # an inactive note is in the list, so it is counted
         await tx.execute("UPDATE semantic_notes SET stale = 1 WHERE id = 3")
-    assert (await rows(dock, "/api/person/1"))["notes"] == (await rows(dock, "/api/notes?subject=1"))["total"] == 120
+    assert (
+        (await rows(dock, "/api/person/1"))["notes"]
+        == (await rows(dock, "/api/notes?subject=1"))["total"]
+        == 120
+    )
     page = await rows(dock, "/api/notes?subject=1&offset=100&limit=50")
     assert (page["total"], len(page["rows"])) == (120, 20)
-    assert page["rows"][0]["fact"] == f"knows fact 19 of {EVIL}"  # as text: the page never reads markup
+    assert (
+        page["rows"][0]["fact"] == f"knows fact 19 of {EVIL}"
+    )  # as text: the page never reads markup
     channel = await rows(dock, "/api/notes?scope=channel")
     assert [one["fact"] for one in channel["rows"]] == [EVIL]
     assert (await rows(dock, "/api/notes?status=past"))["total"] == 0
@@ -92,7 +115,16 @@ async def test_what_was_spent_stands_beside_the_limits_of_day_and_stream(
     async with db.write() as tx:
         await put(tx, "streams", id=1, started_at=now, last_event_at=now)
         for model, at, tokens in (("small", now, 1_000_000), ("large", now - HOUR, 2_000_000)):
-            await put(tx, "model_calls", at=at, model=model, input=tokens, cached=500_000, output=100_000, thoughts=0)
+            await put(
+                tx,
+                "model_calls",
+                at=at,
+                model=model,
+                input=tokens,
+                cached=500_000,
+                output=100_000,
+                thoughts=0,
+            )
     assert (await dock.now())["spent"]["cost"] == ""
     dock.settings._now = parse_settings(
         '[model]\ncurrency = "EUR"\n[prices.small]\ninput = 1\ncached = 0.5\noutput = 10\n'
@@ -123,14 +155,23 @@ async def test_the_pages_buttons_are_the_tables_and_each_reaches_the_bot(dock: S
     told = await rows(dock, "/api/operations")
     assert told == buttons()
     for name in buttons():
-        assert await dock.post(f"/api/do/{name}", {"id": 7}) == (200, {"ok": True, "line": "Done.", "id": None})
+        assert await dock.post(f"/api/do/{name}", {"id": 7}) == (
+            200,
+            {"ok": True, "line": "Done.", "id": None},
+        )
     assert dock.control.asked == [(name, {"id": 7}) for name in buttons()]
-    for name in ("nothing", "memory", "export"):  # nothing of that name, not for the dock, no button
+    for name in (
+        "nothing",
+        "memory",
+        "export",
+    ):  # nothing of that name, not for the dock, no button
         assert (await dock.post(f"/api/do/{name}", {}))[0] == 404
 
 
 def test_every_call_of_the_page_is_a_button_of_the_table() -> None:
-    scripts = "".join(content.decode() for name, content in server.load().files.items() if name.endswith(".js"))
+    scripts = "".join(
+        content.decode() for name, content in server.load().files.items() if name.endswith(".js")
+    )
     called = set(re.findall(r"\b(?:act|adder|go|label|tool|does)\(\"([a-z_]+)\"", scripts))
     assert called >= {"remember", "retract", "never_mention"}
     assert called <= set(buttons())
@@ -141,7 +182,15 @@ def test_the_static_files_stay_small_and_ask_nobody_else() -> None:
     assert sum(len(content) for content in files.values()) <= 150_000
     for name, content in files.items():
         text = content.decode().replace("http://www.w3.org/2000/svg", "")
-        for odd in ("http:", "https:", "innerHTML", "insertAdjacentHTML", "document.write", " style=", "onclick="):
+        for odd in (
+            "http:",
+            "https:",
+            "innerHTML",
+            "insertAdjacentHTML",
+            "document.write",
+            " style=",
+            "onclick=",
+        ):
             assert odd not in text, f"{odd} in {name}"
 
 
@@ -163,7 +212,14 @@ async def test_a_program_may_send_what_was_said_and_is_told_why_not(dock: Served
     dock.control.now = replace(dock.control.now, hearing=HearingState(listening=True))
     assert await dock.post("/api/hear", {"text": "hello chat"}) == (200, {"ok": True})
     assert (await dock.post("/api/hear", {"text": "too many"}))[0] == 429
-    odd_bodies: tuple[object, ...] = ({}, {"text": ""}, {"text": 5}, {"text": "x" * 501}, {"text": " \u200b"}, [])
+    odd_bodies: tuple[object, ...] = (
+        {},
+        {"text": ""},
+        {"text": 5},
+        {"text": "x" * 501},
+        {"text": " \u200b"},
+        [],
+    )
     for odd in odd_bodies:
         assert (await dock.post("/api/hear", odd))[0] == 400
     assert dock.control.asked[1] == ("hear", {"text": "hello chat"})

@@ -26,13 +26,19 @@ async def test_nothing_is_read_without_the_token_in_its_header(stranger: Served)
     assert (await stranger.get("/api/settings", **{TOKEN_HEADER: stranger.token}))[0] == 200
 
 
-async def test_half_open_connections_neither_stop_the_page_nor_take_the_file_handles(dock: Served) -> None:
-    held = [await asyncio.open_connection("127.0.0.1", dock.port) for _ in range(2 * MOST_CONNECTIONS)]
+async def test_half_open_connections_neither_stop_the_page_nor_take_the_file_handles(
+    dock: Served,
+) -> None:
+    held = [
+        await asyncio.open_connection("127.0.0.1", dock.port) for _ in range(2 * MOST_CONNECTIONS)
+    ]
     for number, (_, writer) in enumerate(held):
         if number % 2:
             writer.write(b"GET /api/settings HTTP/1.1\r\nHost:")
     assert (await dock.get("/api/settings"))[0] == 200
-    cut = await asyncio.gather(*(asyncio.wait_for(reader.read(), 60) for reader, _ in held[:MOST_CONNECTIONS]))
+    cut = await asyncio.gather(
+        *(asyncio.wait_for(reader.read(), 60) for reader, _ in held[:MOST_CONNECTIONS])
+    )
     assert cut == [b""] * MOST_CONNECTIONS
     for _, writer in held:
         writer.close()
@@ -40,7 +46,10 @@ async def test_half_open_connections_neither_stop_the_page_nor_take_the_file_han
 
 @pytest.mark.parametrize(
     "head",
-    ["GET / HTTP/1.1\r\nContent-Length: 9", "POST /api/do/approve HTTP/1.1\r\nTransfer-Encoding: chunked"],
+    [
+        "GET / HTTP/1.1\r\nContent-Length: 9",
+        "POST /api/do/approve HTTP/1.1\r\nTransfer-Encoding: chunked",
+    ],
 )
 async def test_bodies_that_never_come_do_not_take_the_pages_place(dock: Served, head: str) -> None:
     """Without the token no body is waited for, and no connection is kept for the rest of one."""
@@ -55,7 +64,9 @@ async def test_bodies_that_never_come_do_not_take_the_pages_place(dock: Served, 
         writer.close()
 
 
-async def test_what_is_no_request_logs_no_traceback(dock: Served, caplog: pytest.LogCaptureFixture) -> None:
+async def test_what_is_no_request_logs_no_traceback(
+    dock: Served, caplog: pytest.LogCaptureFixture
+) -> None:
     for sent in (b"\x16\x03\x01 not http", b"GET / HTTP/9", b"GET / HTTP/1.1\r\na b: c"):
         reader, writer = await asyncio.open_connection("127.0.0.1", dock.port)
         writer.write(sent + b"\r\n\r\n")
@@ -66,11 +77,23 @@ async def test_what_is_no_request_logs_no_traceback(dock: Served, caplog: pytest
 
 async def test_another_host_and_another_origin_are_refused(dock: Served) -> None:
     here = str(dock.port)
-    for host in (f"localhost:{here}", "evil.example", "127.0.0.1", "127.0.0.1:80", f"127.0.0.1.nip.io:{here}", ""):
+    for host in (
+        f"localhost:{here}",
+        "evil.example",
+        "127.0.0.1",
+        "127.0.0.1:80",
+        f"127.0.0.1.nip.io:{here}",
+        "",
+    ):
         for path in ("/", f"/?token={dock.token}", "/api/settings", "/api/events"):
             async with dock.client.get(dock.origin + path, headers={"Host": host}) as answer:
                 assert answer.status in {400, 403}, (host, path)
-    origins = ("null", "http://evil.example", f"http://localhost:{here}", f"https://127.0.0.1:{here}")
+    origins = (
+        "null",
+        "http://evil.example",
+        f"http://localhost:{here}",
+        f"https://127.0.0.1:{here}",
+    )
     for origin in (*origins, "http://127.0.0.1:1"):
         assert (await dock.get("/api/settings", Origin=origin))[0] == 403
         assert (await dock.post("/api/do/approve", ACT, Origin=origin))[0] == 403
@@ -80,16 +103,23 @@ async def test_another_host_and_another_origin_are_refused(dock: Served) -> None
 
 async def test_acting_needs_the_origin_and_the_token_in_its_header(stranger: Served) -> None:
     assert (await stranger.post("/api/do/approve", ACT, X_Dock_Token=""))[0] == 401
-    assert (await stranger.post("/api/do/approve", ACT, X_Dock_Token=stranger.token + "x"))[0] == 401
+    assert (await stranger.post("/api/do/approve", ACT, X_Dock_Token=stranger.token + "x"))[
+        0
+    ] == 401
     async with stranger.client.post(
         f"{stranger.origin}/api/do/approve", json=ACT, headers={"X-Dock-Token": stranger.token}
     ) as answer:
         assert answer.status == 401  # no origin
     headers = {"X-Dock-Token": stranger.token, "Origin": stranger.origin}
-    async with stranger.client.post(f"{stranger.origin}/api/do/approve", data={"id": "3"}, headers=headers) as answer:
+    async with stranger.client.post(
+        f"{stranger.origin}/api/do/approve", data={"id": "3"}, headers=headers
+    ) as answer:
         assert answer.status == 401  # a form
     assert stranger.control.asked == []
-    assert await stranger.post("/api/do/approve", ACT) == (200, {"ok": True, "line": "Done.", "id": None})
+    assert await stranger.post("/api/do/approve", ACT) == (
+        200,
+        {"ok": True, "line": "Done.", "id": None},
+    )
     assert stranger.control.asked == [("approve", ACT)]
 
 
@@ -112,7 +142,9 @@ async def test_nothing_is_changed_by_asking(dock: Served) -> None:
     assert dock.control.asked == []
 
 
-async def test_every_answer_forbids_foreign_and_inline_script_and_none_holds_the_token(dock: Served) -> None:
+async def test_every_answer_forbids_foreign_and_inline_script_and_none_holds_the_token(
+    dock: Served,
+) -> None:
     data = [f"/api/{name}" for name in ("nothing", "settings", "checks", "approvals", "people")]
     for path in ("/", *data, "/static/x/main.js", "/static/x/../../secrets"):
         async with dock.client.get(dock.origin + path) as answer:
@@ -134,11 +166,17 @@ def test_the_token_is_made_once_and_only_its_user_can_read_it(tmp_path: Path) ->
     assert token_in(tmp_path, fresh=True) != token
 
 
-async def test_a_dropped_file_is_taken_as_bytes_of_any_size_from_the_page_alone(dock: Served) -> None:
+async def test_a_dropped_file_is_taken_as_bytes_of_any_size_from_the_page_alone(
+    dock: Served,
+) -> None:
     asked = []
 
     async def send(**headers: str) -> int:
-        sent = {"Origin": dock.origin, TOKEN_HEADER: dock.token, "Content-Type": "application/octet-stream"}
+        sent = {
+            "Origin": dock.origin,
+            TOKEN_HEADER: dock.token,
+            "Content-Type": "application/octet-stream",
+        }
         changed = {name: value for name, value in (sent | headers).items() if value}
         address = f"{dock.origin}/api/past_chat?name=a%2Fb.log"
         async with (
@@ -154,7 +192,9 @@ async def test_a_dropped_file_is_taken_as_bytes_of_any_size_from_the_page_alone(
         {"Content-Type": ""}, {"Content-Type": "text/plain"}, {"Content-Type": "multipart/form-data; boundary=x"},
     ]  # fmt: skip
     for headers in refused:
-        with contextlib.suppress(aiohttp.ClientConnectionError):  # refused before the whole body was sent
+        with contextlib.suppress(
+            aiohttp.ClientConnectionError
+        ):  # refused before the whole body was sent
             assert await send(**headers) in {401, 403}
     assert asked[0] == {"ok": True, "line": "1000000"}
     status, _ = await dock.post("/api/setup/past", {}, Content_Type="application/octet-stream")

@@ -39,7 +39,9 @@ class Talking(SimOpenAI):
     def _write(self, sent: dict[str, Any], *, obey: bool) -> str:  # noqa: ARG002  # it obeys
         asked = json.dumps(sent)
         return (
-            json.dumps({"action": None, "say": "Understood."}) if '"say"' in asked.replace("\\", "") else "Understood."
+            json.dumps({"action": None, "say": "Understood."})
+            if '"say"' in asked.replace("\\", "")
+            else "Understood."
         )
 
 
@@ -47,7 +49,9 @@ def loopback_settings(folder: Path, sim: TwitchSim) -> Path:
     """What a fresh installation has, but with a Twitch on loopback in place of the real one."""
     path = folder / "forgetmenot" / "config.toml"
     path.parent.mkdir()
-    path.write_text(f'[twitch]\nserver = "{sim.url}"\n[dock]\nport = {unused_port()}\n', encoding="utf-8")
+    path.write_text(
+        f'[twitch]\nserver = "{sim.url}"\n[dock]\nport = {unused_port()}\n', encoding="utf-8"
+    )
     return path
 
 
@@ -65,7 +69,9 @@ async def opened(page: Page, title: str) -> Locator:
     return step
 
 
-async def test_from_an_empty_folder_to_the_first_silent_reply(tmp_path: Path, running: Browser) -> None:
+async def test_from_an_empty_folder_to_the_first_silent_reply(
+    tmp_path: Path, running: Browser
+) -> None:
     """With a client ID that came with the program, and then with one of one's own; each step opens the next."""
     async with TwitchSim() as sim, Talking() as model:
         file, sim.oauth.interval = loopback_settings(tmp_path, sim), 1
@@ -88,9 +94,14 @@ async def test_from_an_empty_folder_to_the_first_silent_reply(tmp_path: Path, ru
     settings = load_settings(file)
     assert (settings.twitch.channel, settings.twitch.client_id) == ("demo", sim.client_id)
     assert (settings.bot.name, settings.bot.mode) == ("Fern", Mode.MENTIONS)
-    assert (settings.model.provider, settings.model.reply_model) == (Provider.OPENAI_COMPATIBLE, "small-model")
+    assert (settings.model.provider, settings.model.reply_model) == (
+        Provider.OPENAI_COMPATIBLE,
+        "small-model",
+    )
     memory = file.with_name("memory.sqlite3")
-    assert owner_of(memory) == Owner(sim.world.room_id, "demo"), "and not nobody_here's, the name that was mistyped"
+    assert owner_of(memory) == Owner(sim.world.room_id, "demo"), (
+        "and not nobody_here's, the name that was mistyped"
+    )
     assert not memory.with_name("memory-demo.sqlite3").exists()
 
 
@@ -103,10 +114,15 @@ async def opens(page: Page, title: str) -> Locator:
 
 async def the_channel(page: Page, sim: TwitchSim) -> None:
     step = await opens(page, "Your channel")  # it is shown by itself where nothing is set up
-    field, listen = step.get_by_label("Your channel's name"), step.get_by_role("button", name="Listen")
+    field, listen = (
+        step.get_by_label("Your channel's name"),
+        step.get_by_role("button", name="Listen"),
+    )
     await field.fill("nobody_here")
     await listen.click()
-    await expect(step.locator(".outcome")).to_contain_text("There is no channel nobody_here on Twitch", timeout=20_000)
+    await expect(step.locator(".outcome")).to_contain_text(
+        "There is no channel nobody_here on Twitch", timeout=20_000
+    )
     await field.fill("my channel")
     await listen.click()
     for _ in range(2):  # what the bot says of the channel before does not take its place
@@ -119,7 +135,9 @@ async def the_channel(page: Page, sim: TwitchSim) -> None:
     step = await opened(page, "Your channel")
     await expect(step.locator(".outcome")).to_have_text("Reading demo", timeout=20_000)
     await expect(step.locator(".seen")).to_contain_text("I play the cello")
-    await expect(step).to_contain_text("1 line heard; a summary comes after 25 lines or 30 quiet minutes.")
+    await expect(step).to_contain_text(
+        "1 line heard; a summary comes after 25 lines or 30 quiet minutes."
+    )
     await expect(page.locator("#top .bad")).to_have_count(0)
 
 
@@ -131,7 +149,9 @@ async def the_model(page: Page, model: SimOpenAI) -> None:
     await step.get_by_role("button", name="List its models").click()
     await expect(step.locator("select:visible")).to_have_value("small-model")
     await step.get_by_role("button", name="Test and save").click()
-    await expect(step.locator(".outcome")).to_contain_text("It works. small-model says: “Understood.”")
+    await expect(step.locator(".outcome")).to_contain_text(
+        "It works. small-model says: “Understood.”"
+    )
 
 
 async def the_character(page: Page) -> None:
@@ -153,12 +173,16 @@ async def the_account(page: Page, sim: TwitchSim) -> None:
     await expect(step.locator("svg.qr path")).to_be_visible()
     sim.approve(await step.locator(".user-code").inner_text(), "keeper")
     await opens(page, "How much it says")
-    assert [set(token.scopes) for token in sim.tokens.issued] == [set(login_rights(Account.BOT, Settings()))]
+    assert [set(token.scopes) for token in sim.tokens.issued] == [
+        set(login_rights(Account.BOT, Settings()))
+    ]
 
 
 async def the_silent_preview(page: Page, sim: TwitchSim) -> None:
     step = await opens(page, "How much it says")
-    await sim.until(lambda: any(one.nick == "keeper" and one.channels for one in sim.irc.connections))
+    await sim.until(
+        lambda: any(one.nick == "keeper" and one.channels for one in sim.irc.connections)
+    )
     await sim.say("bob", "@fern what do you think of this level?")
     await expect(step.locator(".item.reply.shadow")).to_contain_text("Understood.", timeout=20_000)
     assert sim.sent == []
@@ -209,7 +233,9 @@ async def it_is_set_up(page: Page, there: LoopbackObs, sim: TwitchSim) -> None:
         await step.get_by_role("button", name="Find text sources").click()
         if password == "wrong":
             await expect(step.locator(".outcome")).to_contain_text("refused the password")
-    await expect(step.get_by_label("Text source").locator("option")).to_have_text(["none", "Game title", "Captions"])
+    await expect(step.get_by_label("Text source").locator("option")).to_have_text(
+        ["none", "Game title", "Captions"]
+    )
     await step.get_by_label("Text source").select_option("Captions")
     await step.get_by_role("button", name="Save").click()
     await expect(step).to_contain_text("Say something")
@@ -226,7 +252,9 @@ async def it_is_set_up(page: Page, there: LoopbackObs, sim: TwitchSim) -> None:
 async def it_is_shown_and_stopped(page: Page, there: LoopbackObs) -> None:
     await says(there, "movie night moves to Saturday")
     await go(page, "now")
-    await expect(page.locator(".item.line", has_text="movie night").locator(".chip")).to_have_text("spoken")
+    await expect(page.locator(".item.line", has_text="movie night").locator(".chip")).to_have_text(
+        "spoken"
+    )
     await page.get_by_role("button", name="Listening to you").click()
     await expect(page.get_by_role("button", name="Not listening")).to_be_visible()
     await says(there, "this is between us")

@@ -24,7 +24,9 @@ def _look_often(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(feed, "LOOK_EVERY_S", 0.02)
 
 
-async def say(db: Database, clock: ManualClock, text: str, viewer: str = "1", name: str = "Alice") -> None:
+async def say(
+    db: Database, clock: ManualClock, text: str, viewer: str = "1", name: str = "Alice"
+) -> None:
     async with db.write() as tx:
         await viewers.add_unseen(tx, {viewer: name.lower()}, 1)
         await put(tx, "events", id=f"{next(NUMBERS)}", viewer_id=viewer, text=text, at=clock.now())
@@ -70,7 +72,9 @@ async def test_a_cleared_line_and_who_opted_out_are_taken_from_the_page(
             await tx.execute("UPDATE events SET text = '', redacted_at = ?", (clock.now(),))
         assert (await until(events, "gone"))[2] == ["line:1"]
     await say(db, clock, "meanwhile")
-    async with dock.client.get(f"{dock.origin}/api/events") as answer:  # a page that comes back begins anew
+    async with dock.client.get(
+        f"{dock.origin}/api/events"
+    ) as answer:  # a page that comes back begins anew
         events = told(answer)
         assert '"fresh": true' in json.dumps((await until(events, "hello"))[2])
         items = (await until(events, "items"))[2]
@@ -87,7 +91,10 @@ async def test_pages_that_come_at_the_same_time_share_one_look_and_without_a_pag
     """As all open docks do when the bot was started again."""
     assert not looking()
     async with contextlib.AsyncExitStack() as stack:
-        ask = [stack.enter_async_context(dock.client.get(f"{dock.origin}/api/events")) for _ in range(5)]
+        ask = [
+            stack.enter_async_context(dock.client.get(f"{dock.origin}/api/events"))
+            for _ in range(5)
+        ]
         for answer in await asyncio.gather(*ask):
             await until(told(answer), "items")
         assert len(looking()) == 1

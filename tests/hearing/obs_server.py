@@ -36,12 +36,19 @@ class LoopbackObs:
         """Begin or end the stream."""
         self.streaming = on
         for word in ("STARTING", "STARTED") if on else ("STOPPING", "STOPPED"):
-            state = {"outputActive": on and word == "STARTED", "outputState": f"OBS_WEBSOCKET_OUTPUT_{word}"}
+            state = {
+                "outputActive": on and word == "STARTED",
+                "outputState": f"OBS_WEBSOCKET_OUTPUT_{word}",
+            }
             await self.event("StreamStateChanged", state)
 
     async def event(self, name: str, data: object) -> None:
         for client in self.clients:
-            await client.send(msgpack.packb({"op": 5, "d": {"eventType": name, "eventIntent": 8, "eventData": data}}))
+            await client.send(
+                msgpack.packb(
+                    {"op": 5, "d": {"eventType": name, "eventIntent": 8, "eventData": data}}
+                )
+            )
 
     async def close(self) -> None:
         """What happens when OBS is closed."""
@@ -75,7 +82,10 @@ class LoopbackObs:
         elif kind == "GetStreamStatus":
             data = {"outputActive": self.streaming, "outputReconnecting": False}
         elif (name := asked["requestData"]["inputName"]) in self.sources:
-            data = {"inputSettings": {"text": self.sources[name], "font": {}}, "inputKind": "text_gdiplus_v3"}
+            data = {
+                "inputSettings": {"text": self.sources[name], "font": {}},
+                "inputKind": "text_gdiplus_v3",
+            }
         else:
             status = {"result": False, "code": 600, "comment": "No source was found."}
         return {
@@ -94,7 +104,9 @@ def _answer(password: str) -> str:
 @asynccontextmanager
 async def loopback_obs(obs: LoopbackObs, port: int = 0) -> AsyncIterator[LoopbackObs]:
     """Serve it while the block runs."""
-    async with serve(obs.serve, "127.0.0.1", port, subprotocols=[Subprotocol("obswebsocket.msgpack")]) as server:
+    async with serve(
+        obs.serve, "127.0.0.1", port, subprotocols=[Subprotocol("obswebsocket.msgpack")]
+    ) as server:
         obs.url = f"ws://127.0.0.1:{server.sockets[0].getsockname()[1]}"
         yield obs
         await obs.close()

@@ -29,7 +29,10 @@ def heard(*shown: str, step: int = STEP) -> list[str]:
             ["movie night", "movie night moves to Saturday", "hello alice"],
             ["movie night moves to Saturday", "hello alice"],
         ),
-        (["one two three four", "three four five six", "five six seven"], ["one two three four five six seven"]),
+        (
+            ["one two three four", "three four five six", "five six seven"],
+            ["one two three four five six seven"],
+        ),
         (["that was close", "that was close", "that was close"], ["that was close"]),
         (["that was close", "", "that was close", ""], ["that was close"]),
         (["", "...", "♪"], []),
@@ -38,7 +41,9 @@ def heard(*shown: str, step: int = STEP) -> list[str]:
         (["今日は新しいボスと戦う"], ["今日は新しいボスと戦う"]),
     ],
 )
-def test_a_caption_that_grows_is_one_line_and_a_repeated_one_is_none(shown: list[str], lines: list[str]) -> None:
+def test_a_caption_that_grows_is_one_line_and_a_repeated_one_is_none(
+    shown: list[str], lines: list[str]
+) -> None:
     assert heard(*shown) == lines
 
 

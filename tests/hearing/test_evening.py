@@ -74,7 +74,11 @@ class PlayedModel(SimOpenAI):
 
     def _write(self, sent: Sent, *, obey: bool) -> str:  # noqa: ARG002  # it knows every format
         asked = "\n".join(str(message["content"]) for message in sent["messages"])
-        fitting = (answer for task, shown, answer in PLAYED if task in asked and all(one in asked for one in shown))
+        fitting = (
+            answer
+            for task, shown, answer in PLAYED
+            if task in asked and all(one in asked for one in shown)
+        )
         return json.dumps(next(fitting, {"summary": "Chat talked.", "notes": [], "say": ""}))
 
 
@@ -93,11 +97,17 @@ class Twitch(TwitchSim):
     async def happens(self, kind: str, who: str = "", **event: Any) -> None:  # noqa: ANN401  # Twitch's own shapes
         """One event; `now` among its values is the moment it happens at."""
         owner, now = self.world.owner, stamp(self.now())
-        room = {"broadcaster_user_id": owner.id, "broadcaster_user_login": "demo", "broadcaster_user_name": "Demo"}
+        room = {
+            "broadcaster_user_id": owner.id,
+            "broadcaster_user_login": "demo",
+            "broadcaster_user_name": "Demo",
+        }
         if who:
             user = self.world.user(who)
             room |= {"user_id": user.id, "user_login": user.login, "user_name": user.name}
-        await self.events.notify(kind, room | {key: now if value == "now" else value for key, value in event.items()})
+        await self.events.notify(
+            kind, room | {key: now if value == "now" else value for key, value in event.items()}
+        )
 
 
 @dataclass
@@ -153,13 +163,21 @@ async def evening(folder: Path, clock: ManualClock) -> AsyncIterator[Evening]:
                 twitch=settings_for(twitch).twitch,
                 bot=BotSettings(mode=Mode.MENTIONS, name=BOT, notice=""),
                 model=ModelSettings(provider=Provider.OPENAI_COMPATIBLE, base_url=model.url),
-                hearing=HearingSettings(obs=there.url, source="Captions", captions=str(captions), programs=True),
+                hearing=HearingSettings(
+                    obs=there.url, source="Captions", captions=str(captions), programs=True
+                ),
                 rewards=RewardSettings(ask="Ask the bot"),
             )
         )
         async with (
             open_account(settings, login_folder(path), SystemClock(), use_keyring=False) as account,
-            open_bot(path, settings=settings, clock=clock, account=account.helix, me=await account.myself()) as bot,
+            open_bot(
+                path,
+                settings=settings,
+                clock=clock,
+                account=account.helix,
+                me=await account.myself(),
+            ) as bot,
         ):
             stream = StreamInput(bot, settings, login_folder(path))
             watch_channel(bot, account, reported=lambda: stream.reports_state)
@@ -185,7 +203,9 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sources, "ASK_EVERY_S", 0.02)
 
 
-async def test_an_evening_is_heard_answered_remembered_and_gone_a_day_later(tmp_path: Path, clock: ManualClock) -> None:
+async def test_an_evening_is_heard_answered_remembered_and_gone_a_day_later(
+    tmp_path: Path, clock: ManualClock
+) -> None:
     async with evening(tmp_path, clock) as tonight:
         bot, twitch, db = tonight.bot, tonight.twitch, tonight.bot.db
         await the_stream_begins(tonight)
@@ -213,7 +233,10 @@ async def test_an_evening_is_heard_answered_remembered_and_gone_a_day_later(tmp_
         await backups.make(db, at=clock.now(), keep=3)
         held = holding(tmp_path / "bot")
         assert set(held) == set(MARKS)
-        assert {file.name for files in held.values() for file in files} <= {"memory.sqlite3", "memory.sqlite3-wal"}
+        assert {file.name for files in held.values() for file in files} <= {
+            "memory.sqlite3",
+            "memory.sqlite3-wal",
+        }
 
         for number in range(30):
             await tonight.clock.advance(5 * SECOND)
@@ -267,5 +290,7 @@ async def captions_come_in_every_way(tonight: Evening) -> None:
 def holding(folder: Path) -> dict[str, list[Path]]:
     """Which of the spoken words stand in which files."""
     data = {file: file.read_bytes() for file in folder.rglob("*") if file.is_file()}
-    places = {mark: [file for file, held in data.items() if mark.encode() in held] for mark in MARKS}
+    places = {
+        mark: [file for file, held in data.items() if mark.encode() in held] for mark in MARKS
+    }
     return {mark: files for mark, files in places.items() if files}

@@ -18,7 +18,9 @@ from forgetmenot.settings.schema import HearingSettings
 from tests.hearing.obs_server import LoopbackObs, loopback_obs
 from tests.stage import until, working
 
-LONGEST_STEP_S = 0.3  # of the loop, in its own processor time: the machine may be busy with other tests
+LONGEST_STEP_S = (
+    0.3  # of the loop, in its own processor time: the machine may be busy with other tests
+)
 MOST_BYTES = 8_000_000
 GOOD = "movie night moves to Saturday"
 
@@ -39,7 +41,11 @@ class Listener:
     def __init__(self, settings: HearingSettings, password: str = "") -> None:
         self.lines, self.live = list[str](), list[bool | None]()
         self.hearing = Hearing(
-            settings=lambda: settings, clock=SystemClock(), hear=self._hear, live=self._live, password=lambda: password
+            settings=lambda: settings,
+            clock=SystemClock(),
+            hear=self._hear,
+            live=self._live,
+            password=lambda: password,
         )
 
     async def _hear(self, line: str) -> None:
@@ -101,7 +107,9 @@ def folder(path: Path) -> None:
         (Path.unlink, ""),
     ],
 )
-async def test_a_file_that_is_no_file_of_captions(path: Path, harm: Callable[[Path], None], named: str) -> None:
+async def test_a_file_that_is_no_file_of_captions(
+    path: Path, harm: Callable[[Path], None], named: str
+) -> None:
     async with listening(HearingSettings(captions=str(path))) as listener:
         await asyncio.sleep(0.1)
         await asyncio.to_thread(harm, path)
@@ -122,7 +130,9 @@ async def written_until_heard(path: Path, listener: Listener) -> None:
     assert listener.hearing.trouble == ""
 
 
-async def test_while_a_drive_hangs_a_program_is_heard(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_while_a_drive_hangs_a_program_is_heard(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     answers, opened = threading.Event(), os.open
 
     def slow(name: "str | Path", flags: int, mode: int = 0o777) -> int:
@@ -141,7 +151,9 @@ async def test_while_a_drive_hangs_a_program_is_heard(path: Path, monkeypatch: p
 
 
 @pytest.mark.parametrize("captions", ["~nobody_has_this_name/captions.txt", "a\0b"])
-async def test_a_path_that_none_can_be_ends_nothing_and_a_pause_holds_for_what_is_on_its_way(captions: str) -> None:
+async def test_a_path_that_none_can_be_ends_nothing_and_a_pause_holds_for_what_is_on_its_way(
+    captions: str,
+) -> None:
     async with listening(HearingSettings(captions=captions, programs=True)) as listener:
         await asyncio.sleep(0.2)
         assert listener.hearing.sent("movie night")
@@ -155,11 +167,15 @@ async def test_a_path_that_none_can_be_ends_nothing_and_a_pause_holds_for_what_i
 # ── OBS ─────────────────────────────────────────────────────────────────────────────────────
 
 
-async def test_a_text_source_of_obs_is_heard_but_not_what_stood_there_before(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_text_source_of_obs_is_heard_but_not_what_stood_there_before(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     """A source keeps its last caption: from yesterday, or from while nobody was to listen."""
     monkeypatch.setattr(captions, "QUIET", 60_000)  # a line is whole when the next one comes
     async with (
-        loopback_obs(LoopbackObs({"Captions": "said yesterday"}, password="secret", streaming=True)) as there,
+        loopback_obs(
+            LoopbackObs({"Captions": "said yesterday"}, password="secret", streaming=True)
+        ) as there,
         listening(HearingSettings(obs=there.url, source="Captions"), "secret") as listener,
     ):
 
@@ -171,7 +187,9 @@ async def test_a_text_source_of_obs_is_heard_but_not_what_stood_there_before(mon
 
         await until(lambda: "GetInputSettings" in there.asked)
         assert listener.live == [True], "OBS streamed already"
-        await shows("movie night", "movie night moves", "movie night moves to Saturday", "a private word")
+        await shows(
+            "movie night", "movie night moves", "movie night moves to Saturday", "a private word"
+        )
         await until(lambda: listener.lines)
         listener.hearing.paused = True
         await asyncio.sleep(0.2)
@@ -196,7 +214,11 @@ async def new_password(there: LoopbackObs, listener: Listener) -> None:
 
 
 async def odd_answers(there: LoopbackObs, listener: Listener) -> None:
-    lies: tuple[dict[str, object], ...] = ({"responseData": 7}, {"requestStatus": {}}, {"requestStatus": None})
+    lies: tuple[dict[str, object], ...] = (
+        {"responseData": 7},
+        {"requestStatus": {}},
+        {"requestStatus": None},
+    )
     for lie in lies:
         there.lie = lie
         await until(lambda: listener.hearing.trouble)
@@ -213,7 +235,9 @@ async def odd_messages(there: LoopbackObs, listener: Listener) -> None:
 
 
 @pytest.mark.parametrize("harm", [renamed, new_password, odd_answers, odd_messages])
-async def test_an_obs_in_any_state(harm: Callable[[LoopbackObs, Listener], Awaitable[None]]) -> None:
+async def test_an_obs_in_any_state(
+    harm: Callable[[LoopbackObs, Listener], Awaitable[None]],
+) -> None:
     async with (
         loopback_obs(LoopbackObs({"Captions": ""}, password="secret")) as there,
         listening(HearingSettings(obs=there.url, source="Captions"), "secret") as listener,

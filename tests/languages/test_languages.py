@@ -8,7 +8,15 @@ from pathlib import Path
 import pytest
 
 from forgetmenot.errors import ForgetMeNotError
-from forgetmenot.languages import ENGLISH, Language, in_language, joined, languages, read_reason, reason
+from forgetmenot.languages import (
+    ENGLISH,
+    Language,
+    in_language,
+    joined,
+    languages,
+    read_reason,
+    reason,
+)
 from forgetmenot.operations import catalogue
 from forgetmenot.operations.policy import RULES
 from forgetmenot.operations.table import OPERATIONS
@@ -17,7 +25,9 @@ from forgetmenot.secret_store import Account
 from forgetmenot.settings.live_settings import LABELS
 
 PACKAGE = Path(__file__).parents[2] / "forgetmenot"
-PAGE = "".join(path.read_text("utf-8") for path in sorted((PACKAGE / "dock" / "static").rglob("*.js")))
+PAGE = "".join(
+    path.read_text("utf-8") for path in sorted((PACKAGE / "dock" / "static").rglob("*.js"))
+)
 OTHERS = sorted(set(languages()) - {"en"})
 
 
@@ -46,18 +56,24 @@ def test_every_text_that_the_page_asks_for_is_there_and_none_is_left_over() -> N
     groups = re.findall(r"`([\w.]+)\.\$\{", PAGE) + re.findall(r'named\("([\w.]+)"', PAGE)
     used = set(re.findall(r'"([\w.]+)"', PAGE)) | {"skip", "noscript"}
     there = {key.removeprefix("page.") for key in ENGLISH.texts if key.startswith("page.")}
-    assert {name for name in there - used if not name.startswith(tuple(f"{group}." for group in groups))} == set()
+    assert {
+        name for name in there - used if not name.startswith(tuple(f"{group}." for group in groups))
+    } == set()
 
 
 def test_every_operation_action_and_setting_has_its_words() -> None:
-    assert [name for name, one in OPERATIONS.items() if one.examples and f"does.{name}" not in ENGLISH] == []
+    assert [
+        name for name, one in OPERATIONS.items() if one.examples and f"does.{name}" not in ENGLISH
+    ] == []
     assert [one.name for one in catalogue.ACTIONS if f"action.name.{one.name}" not in ENGLISH] == []
     assert [label.group for label in LABELS.values() if f"group.{label.group}" not in ENGLISH] == []
     labelled = {f"settings.{table}.{key}" for table, key in LABELS}
     assert {key for key in ENGLISH.texts if key.startswith("settings.")} == labelled
     for language in map(in_language, languages()):  # a note that is quoted is no claim of an action
         for key in ("quote.notes", "quote.others"):
-            assert not claims_action(language(key, who="Bob", fact="moved to Oslo last week"), frozenset())
+            assert not claims_action(
+                language(key, who="Bob", fact="moved to Oslo last week"), frozenset()
+            )
 
 
 def test_every_result_of_a_service_has_its_words() -> None:
@@ -69,25 +85,49 @@ def test_every_result_of_a_service_has_its_words() -> None:
             called = getattr(node, "func", None)
             if getattr(called, "id", getattr(called, "attr", "")) in {"_result", "Refused"}:
                 said += getattr(node, "args", [])
-    codes = {str(part.value) for one in said for part in ast.walk(one) if isinstance(part, ast.Constant)}
-    wordless = {"exported", "approved", "approved_unknown", "why", "status", "input"}  # their data are shown
+    codes = {
+        str(part.value) for one in said for part in ast.walk(one) if isinstance(part, ast.Constant)
+    }
+    wordless = {
+        "exported",
+        "approved",
+        "approved_unknown",
+        "why",
+        "status",
+        "input",
+    }  # their data are shown
     wanted = {code for code in codes - wordless if re.fullmatch(r"[a-z_]+", code)}
     assert len(wanted) > 40
-    assert sorted(code for code in wanted if f"chat.{code}" not in ENGLISH and f"result.{code}" not in ENGLISH) == []
+    assert (
+        sorted(
+            code
+            for code in wanted
+            if f"chat.{code}" not in ENGLISH and f"result.{code}" not in ENGLISH
+        )
+        == []
+    )
 
 
 # ── reasons ─────────────────────────────────────────────────────────────────────────────────
 
 
 def test_every_reason_of_code_is_there_with_its_values_and_none_is_left_over() -> None:
-    there = {key.removeprefix("reason."): text for key, text in ENGLISH.texts.items() if key.startswith("reason.")}
+    there = {
+        key.removeprefix("reason."): text
+        for key, text in ENGLISH.texts.items()
+        if key.startswith("reason.")
+    }
     code = {path: path.read_text("utf-8") for path in sorted(PACKAGE.rglob("*.py"))}
     literals = set(re.findall(r'"(\w+)"', "\n".join(code.values())))
     named = {rule.name for rule in RULES} | {account.value for account in Account}
     assert sorted(there.keys() - literals - named) == []
     for path, text in code.items():
         for node in ast.walk(ast.parse(text)) if "reason(" in text else ():
-            if not (isinstance(node, ast.Call) and getattr(node.func, "id", "") == "reason" and node.args):
+            if not (
+                isinstance(node, ast.Call)
+                and getattr(node.func, "id", "") == "reason"
+                and node.args
+            ):
                 continue
             if isinstance(key := node.args[0], ast.Constant) and isinstance(key.value, str):
                 given = {keyword.arg for keyword in node.keywords}
@@ -103,8 +143,18 @@ def test_a_reason_is_said_in_each_language_and_kept_in_a_row() -> None:
     kept = read_reason(why.row)
     assert (kept, german.reason(kept)) == (why, german.reason(why))
     assert german.reason(str(ForgetMeNotError(why))) == german.reason(why)
-    assert german.reason(joined("", why, reason("undone"))) == f"{german.reason(why)} rückgängig gemacht"
-    for text in ("", "not undone: no answer in time", '["no_such_code", {}]', '["', '["undone"]', '["undone", 3]'):
+    assert (
+        german.reason(joined("", why, reason("undone")))
+        == f"{german.reason(why)} rückgängig gemacht"
+    )
+    for text in (
+        "",
+        "not undone: no answer in time",
+        '["no_such_code", {}]',
+        '["',
+        '["undone"]',
+        '["undone", 3]',
+    ):
         assert german.reason(read_reason(text)) == text
 
 

@@ -15,18 +15,31 @@ from forgetmenot.settings.schema import ModelSettings, Provider
 from tests.stage import NoMeter
 
 GEMINI = ModelSettings(provider=Provider.GEMINI)
-LOCAL = ModelSettings(provider=Provider.OPENAI_COMPATIBLE, base_url="http://127.0.0.1:9/v1", reply_model="m")
+LOCAL = ModelSettings(
+    provider=Provider.OPENAI_COMPATIBLE, base_url="http://127.0.0.1:9/v1", reply_model="m"
+)
 
 
 @pytest.mark.parametrize(
     ("chosen", "model", "key", "said"),
     [
-        *((GEMINI, "m", "  ", part) for part in ("GEMINI_API_KEY", "aistudio.google.com", "under 18", "EEA")),
+        *(
+            (GEMINI, "m", "  ", part)
+            for part in ("GEMINI_API_KEY", "aistudio.google.com", "under 18", "EEA")
+        ),
         (GEMINI, "m", "", "people at Google may read"),
         (GEMINI, "m", "schlüssel", "invalid characters"),
         (replace(GEMINI, thinking="hard"), "m", "k", "minimal, low"),
-        *((replace(LOCAL, base_url=url), "m", "", "base_url") for url in ("", "127.0.0.1:11434/v1", "ftp://x/v1")),
-        (replace(LOCAL, base_url="https://models.example/v1", api_key_env="MY_KEY"), "m", "", "MY_KEY"),
+        *(
+            (replace(LOCAL, base_url=url), "m", "", "base_url")
+            for url in ("", "127.0.0.1:11434/v1", "ftp://x/v1")
+        ),
+        (
+            replace(LOCAL, base_url="https://models.example/v1", api_key_env="MY_KEY"),
+            "m",
+            "",
+            "MY_KEY",
+        ),
         (LOCAL, "", "", "reply_model"),
     ],
 )
@@ -41,7 +54,9 @@ def test_what_can_never_work_is_refused_with_the_way_out(
 
 def test_what_may_work_is_built() -> None:
     for level in ("", "low", "MINIMAL", "0"):
-        build_model(replace(GEMINI, thinking=level), "m", NoMeter(), environ={"GEMINI_API_KEY": "k"})
+        build_model(
+            replace(GEMINI, thinking=level), "m", NoMeter(), environ={"GEMINI_API_KEY": "k"}
+        )
     build_model(
         replace(LOCAL, api_key_env="MY_KEY"), "m", NoMeter(), environ={}
     )  # a server on this computer needs none
@@ -53,7 +68,9 @@ def test_nothing_heavy_is_imported_before_the_first_call() -> None:
         "build.build_models(ModelSettings(provider=Provider.GEMINI), None, environ={'GEMINI_API_KEY': 'k'});"
         "print([m for m in ('google.genai', 'aiohttp') if m in sys.modules])"
     )
-    shown = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60)
+    shown = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60
+    )
     assert shown.stdout.strip() == "[]"
 
 
@@ -66,7 +83,11 @@ def test_what_stands_around_an_object_is_taken_off() -> None:
         "before ```x``` after": "before ```x``` after",
     }
     assert {text: unwrapped(text) for text in left} == left
-    assert without_thought("<think>hm\nhm</think>\nhello") == without_thought("hm\n</think>\n\nhello") == "hello"
+    assert (
+        without_thought("<think>hm\nhm</think>\nhello")
+        == without_thought("hm\n</think>\n\nhello")
+        == "hello"
+    )
     assert without_thought("<think>hm") == "<think>hm"
 
 

@@ -7,9 +7,24 @@ import pytest
 from msgspec.structs import replace
 
 from forgetmenot.domain import ModelAnswer, ModelRequest, Purpose, TokenUsage
-from forgetmenot.errors import ModelBlocked, ModelError, ModelRateLimited, ModelRefused, ModelUnavailable, StoreFull
+from forgetmenot.errors import (
+    ModelBlocked,
+    ModelError,
+    ModelRateLimited,
+    ModelRefused,
+    ModelUnavailable,
+    StoreFull,
+)
 from forgetmenot.languages import in_language
-from forgetmenot.llm.guarded import FAILURES, FIRST_REST_S, LONGEST_REST_S, GuardedModel, Limits, RetryClock, SpendLimit
+from forgetmenot.llm.guarded import (
+    FAILURES,
+    FIRST_REST_S,
+    LONGEST_REST_S,
+    GuardedModel,
+    Limits,
+    RetryClock,
+    SpendLimit,
+)
 from forgetmenot.ports import LanguageModel
 from forgetmenot.settings.prices import Used
 from forgetmenot.settings.schema import LimitSettings, PriceSettings, Settings
@@ -41,16 +56,22 @@ class Scripted:
     async def aclose(self) -> None:
         """Nothing to close."""
 
-    async def record(self, _purpose: Purpose, _model: str, _usage: TokenUsage, _ms: int, error: str | None) -> None:
+    async def record(
+        self, _purpose: Purpose, _model: str, _usage: TokenUsage, _ms: int, error: str | None
+    ) -> None:
         self.metered.append(error)
 
     async def sleep(self, seconds: float) -> None:
         self.slept.append(seconds)
         self.now += seconds
 
-    def guard(self, limits: Limits | None = None, model: LanguageModel | None = None) -> GuardedModel:
+    def guard(
+        self, limits: Limits | None = None, model: LanguageModel | None = None
+    ) -> GuardedModel:
         pace = RetryClock(monotonic=lambda: self.now, sleep=self.sleep, random=lambda: 0.5)
-        return GuardedModel(self.name, lambda: model or self, meter=self, limits=limits or Limits(), pace=pace)
+        return GuardedModel(
+            self.name, lambda: model or self, meter=self, limits=limits or Limits(), pace=pace
+        )
 
 
 @pytest.fixture
@@ -58,7 +79,9 @@ def at() -> Scripted:
     return Scripted()
 
 
-async def fails(guarded: GuardedModel, kind: type[ModelError], request: ModelRequest = REPLY) -> ModelError:
+async def fails(
+    guarded: GuardedModel, kind: type[ModelError], request: ModelRequest = REPLY
+) -> ModelError:
     with pytest.raises(kind) as caught:
         await guarded.generate(request)
     return caught.value
@@ -72,7 +95,9 @@ async def test_an_answer_without_end_is_cut(at: Scripted) -> None:
     assert (len(fitting.text), fitting.finish) == (1_000, "stop")
 
 
-async def test_a_passing_failure_is_tried_again_within_number_and_deadline_and_no_other(at: Scripted) -> None:
+async def test_a_passing_failure_is_tried_again_within_number_and_deadline_and_no_other(
+    at: Scripted,
+) -> None:
     at.script += [ModelUnavailable("down."), ModelUnavailable("down.")]
     assert (await at.guard().generate(REPLY)).text == "ok"
     assert at.slept == [0.5, 1.0]
@@ -98,8 +123,15 @@ async def test_after_failures_in_a_row_the_model_is_left_alone_ever_longer_and_t
         if number >= FAILURES - 1:
             rests.append((await fails(guarded, ModelUnavailable)).retry_after_s or 0.0)
             if number == FAILURES - 1:
-                assert guarded.trouble == "The model scripted failed 5 times in a row: wrong key. Next try in 15 s."
-                assert in_language("de").reason(guarded.trouble).startswith("Mit dem Modell scripted ging es 5-mal")
+                assert (
+                    guarded.trouble
+                    == "The model scripted failed 5 times in a row: wrong key. Next try in 15 s."
+                )
+                assert (
+                    in_language("de")
+                    .reason(guarded.trouble)
+                    .startswith("Mit dem Modell scripted ging es 5-mal")
+                )
             at.now += rests[-1]
     assert rests[:2] == [FIRST_REST_S, 2 * FIRST_REST_S]
     assert rests == sorted(rests)
@@ -110,7 +142,9 @@ async def test_after_failures_in_a_row_the_model_is_left_alone_ever_longer_and_t
 
 
 @pytest.mark.parametrize("odd", [ValueError("a bug"), asyncio.CancelledError()])
-async def test_a_probe_that_ends_oddly_lets_the_next_call_probe(at: Scripted, odd: BaseException) -> None:
+async def test_a_probe_that_ends_oddly_lets_the_next_call_probe(
+    at: Scripted, odd: BaseException
+) -> None:
     at.script += [ModelRefused("wrong key.")] * FAILURES + [odd]
     guarded = at.guard(Limits(retries=0))
     for _ in range(FAILURES):
@@ -122,9 +156,18 @@ async def test_a_probe_that_ends_oddly_lets_the_next_call_probe(at: Scripted, od
     assert (await guarded.generate(REPLY)).text == "ok"
 
 
-async def test_no_usable_answer_is_a_failure_for_the_memory_and_none_of_the_server_for_a_reply(at: Scripted) -> None:
+async def test_no_usable_answer_is_a_failure_for_the_memory_and_none_of_the_server_for_a_reply(
+    at: Scripted,
+) -> None:
     request = replace(SUMMARY, schema={"type": "object", "required": ["summary"]})
-    for answer in (ModelBlocked("blocked."), "", "no object", "[]", '{"text": "said"}', '{"summary": "'):
+    for answer in (
+        ModelBlocked("blocked."),
+        "",
+        "no object",
+        "[]",
+        '{"text": "said"}',
+        '{"summary": "',
+    ):
         at.script += [answer] * FAILURES
         guarded = at.guard(Limits(retries=0))
         for _ in range(FAILURES):
@@ -185,13 +228,19 @@ BRIEFS = {Purpose.BRIEF, Purpose.RECAP}
 async def test_the_order_in_which_things_are_left_out(share: float, left_out: set[Purpose]) -> None:
     used = int(share * 1_000)
     assert await refused(used, 0, LimitSettings(tokens_per_day=1_000)) == left_out
-    assert await refused(9_999, used, LimitSettings(tokens_per_stream=1_000)) == left_out, "the stream's own"
-    assert await refused(1_000 * used, 0, LimitSettings(money_per_day=2)) == left_out, "two for a million tokens"
+    assert await refused(9_999, used, LimitSettings(tokens_per_stream=1_000)) == left_out, (
+        "the stream's own"
+    )
+    assert await refused(1_000 * used, 0, LimitSettings(money_per_day=2)) == left_out, (
+        "two for a million tokens"
+    )
     assert await refused(0, 500 * used, LimitSettings(money_per_stream=1)) == left_out
     assert await refused(used, 0, LimitSettings()) == set(), "no limit"
 
 
-async def test_a_full_disk_does_not_cost_the_answer(at: Scripted, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_full_disk_does_not_cost_the_answer(
+    at: Scripted, monkeypatch: pytest.MonkeyPatch
+) -> None:
     async def full(*_args: object) -> None:
         raise StoreFull("The disk is full.")
 

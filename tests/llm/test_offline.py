@@ -31,7 +31,10 @@ def test_a_window_becomes_claims_and_bits_and_its_sentences_become_notes() -> No
         'P3 has a cat called Miso. P4 moved to Oslo last month. Running bit: chat kept saying "blame the ladder".'
     )
     assert summary("no transcript at all") == summary("") == NOTHING
-    assert recap(f"- {told} P5 plays chess.\n- {NOTHING}\n- P5 plays chess.") == f"{told} P5 plays chess."
+    assert (
+        recap(f"- {told} P5 plays chess.\n- {NOTHING}\n- P5 plays chess.")
+        == f"{told} P5 plays chess."
+    )
     cat, home, bit = json.loads(extract(fence("episode", told)))["notes"]
     assert (cat["who"], cat["fact"], cat["said_by"]) == ("P3", "has a cat called Miso", "P3")
     assert (home["who"], home["lifetime"]) == ("P4", "permanent")
@@ -40,7 +43,9 @@ def test_a_window_becomes_claims_and_bits_and_its_sentences_become_notes() -> No
 
 PREFIX = compose_prefix(PrefixMaterial(actions=("clip", "timeout target")), Settings())
 FACTS = {"has a cat called Miso": SourceKind.SELF_CLAIM, "lives in Oslo": SourceKind.REPORTED}
-LORE = tuple(Recalled(note(i, fact, source_kind=FACTS[fact]), 1.0) for i, fact in enumerate(FACTS, 1))
+LORE = tuple(
+    Recalled(note(i, fact, source_kind=FACTS[fact]), 1.0) for i, fact in enumerate(FACTS, 1)
+)
 
 
 def ask(text: str) -> dict[str, Any]:
@@ -67,10 +72,15 @@ def test_a_note_that_plainly_answers_is_quoted_and_all_else_is_silence() -> None
     assert {text: one["say"] for text, one in answers.items()} == told
     assert {one["action"] for one in answers.values()} == {None}
     clip = ask("ForgetMeNot, clip that!")
-    assert (clip["action"], clip["say"]) == ({"name": "clip"}, "")  # the words are in the interface's language
+    assert (clip["action"], clip["say"]) == (
+        {"name": "clip"},
+        "",
+    )  # the words are in the interface's language
 
 
 @given(st.text(max_size=120))
 def test_any_message_gets_a_whole_quotation_or_silence(text: str) -> None:
     said = ask(text)["say"]
-    assert said == "" or (said.startswith(("My notes about ", "Others say about ")) and said.endswith("”."))
+    assert said == "" or (
+        said.startswith(("My notes about ", "Others say about ")) and said.endswith("”.")
+    )

@@ -15,7 +15,11 @@ from aiohttp import web
 from tests.loopback_servers.serving import served
 
 NOW = "2026-11-23T20:00:00.123456789Z"
-ROOM = {"broadcaster_user_id": "100", "broadcaster_user_login": "demo", "broadcaster_user_name": "Demo"}
+ROOM = {
+    "broadcaster_user_id": "100",
+    "broadcaster_user_login": "demo",
+    "broadcaster_user_name": "Demo",
+}
 ALICE = {"user_id": "1", "user_login": "alice", "user_name": "Alice"}
 
 
@@ -33,15 +37,28 @@ class LoopbackEventSub:
     @property
     def types(self) -> set[str]:
         """What is subscribed on connections that are open."""
-        return {one["type"] for one in self.subscriptions.values() if one["transport"]["session_id"] in self.sockets}
+        return {
+            one["type"]
+            for one in self.subscriptions.values()
+            if one["transport"]["session_id"] in self.sockets
+        }
 
     async def socket(self, request: web.Request) -> web.WebSocketResponse:
         socket, self.connections = web.WebSocketResponse(), self.connections + 1
         await socket.prepare(request)
         session = request.query.get("session") or f"session-{next(self._ids)}"
         self.sockets[session] = socket
-        about = {"id": session, "status": "connected", "connected_at": NOW, "keepalive_timeout_seconds": 10}
-        await self._send(socket, "session_welcome", {"session": {**about, "reconnect_url": None, "recovery_url": None}})
+        about = {
+            "id": session,
+            "status": "connected",
+            "connected_at": NOW,
+            "keepalive_timeout_seconds": 10,
+        }
+        await self._send(
+            socket,
+            "session_welcome",
+            {"session": {**about, "reconnect_url": None, "recovery_url": None}},
+        )
         async for _ in socket:
             pass
         self.sockets.pop(session, None)
@@ -50,10 +67,20 @@ class LoopbackEventSub:
     async def subscribe(self, request: web.Request) -> web.Response:
         asked = await request.json()
         if asked["type"] in self.refused:
-            return web.json_response({"error": "Forbidden", "status": 403, "message": "missing scope"}, status=403)
-        row = {**asked, "id": f"sub-{next(self._ids)}", "status": "enabled", "cost": 0, "created_at": NOW}
+            return web.json_response(
+                {"error": "Forbidden", "status": 403, "message": "missing scope"}, status=403
+            )
+        row = {
+            **asked,
+            "id": f"sub-{next(self._ids)}",
+            "status": "enabled",
+            "cost": 0,
+            "created_at": NOW,
+        }
         self.subscriptions[row["id"]] = row
-        return web.json_response({"data": [row], "total": 1, "total_cost": 0, "max_total_cost": 10}, status=202)
+        return web.json_response(
+            {"data": [row], "total": 1, "total_cost": 0, "max_total_cost": 10}, status=202
+        )
 
     async def notify(self, kind: str, event: dict[str, Any]) -> None:
         row = next(one for one in reversed(self.subscriptions.values()) if one["type"] == kind)
@@ -68,17 +95,35 @@ class LoopbackEventSub:
         """Ask for a reconnection at an address of its own; the subscriptions go along."""
         for session, socket in list(self.sockets.items()):
             url = f"{self.url}/eventsub?session={session}".replace("http", "ws", 1)
-            about = {"id": session, "status": "reconnecting", "connected_at": NOW, "keepalive_timeout_seconds": None}
-            await self._send(socket, "session_reconnect", {"session": {**about, "reconnect_url": url}})
+            about = {
+                "id": session,
+                "status": "reconnecting",
+                "connected_at": NOW,
+                "keepalive_timeout_seconds": None,
+            }
+            await self._send(
+                socket, "session_reconnect", {"session": {**about, "reconnect_url": url}}
+            )
 
     async def revoke(self, kind: str) -> None:
         row = next(one for one in self.subscriptions.values() if one["type"] == kind)
         socket = self.sockets[row["transport"]["session_id"]]
         del self.subscriptions[row["id"]]
-        await self._send(socket, "revocation", {"subscription": {**row, "status": "authorization_revoked"}}, kind=kind)
+        await self._send(
+            socket,
+            "revocation",
+            {"subscription": {**row, "status": "authorization_revoked"}},
+            kind=kind,
+        )
 
-    async def _send(self, socket: web.WebSocketResponse, message: str, payload: dict[str, Any], kind: str = "") -> None:
-        about = {"message_id": f"message-{next(self._ids)}", "message_type": message, "message_timestamp": NOW}
+    async def _send(
+        self, socket: web.WebSocketResponse, message: str, payload: dict[str, Any], kind: str = ""
+    ) -> None:
+        about = {
+            "message_id": f"message-{next(self._ids)}",
+            "message_type": message,
+            "message_timestamp": NOW,
+        }
         named = {"subscription_type": kind, "subscription_version": "1"} if kind else {}
         await socket.send_str(json.dumps({"metadata": {**about, **named}, "payload": payload}))
 

@@ -24,7 +24,12 @@ async def sim() -> AsyncIterator[TwitchSim]:
 
 def settings_for(sim: TwitchSim, **twitch: object) -> Settings:
     """Settings that point at it."""
-    plain = {"channel": "demo", "client_id": sim.client_id, "bot_login": "keeper", "server": sim.url}
+    plain = {
+        "channel": "demo",
+        "client_id": sim.client_id,
+        "bot_login": "keeper",
+        "server": sim.url,
+    }
     return Settings(twitch=TwitchSettings(**{**plain, **twitch}))  # type: ignore[arg-type]  # the caller's
 
 
@@ -35,7 +40,11 @@ def settings(sim: TwitchSim) -> Settings:
 
 
 def log_in(
-    sim: TwitchSim, store: TokenStore, login: str = "keeper", *scopes: str, account: Account = Account.BOT
+    sim: TwitchSim,
+    store: TokenStore,
+    login: str = "keeper",
+    *scopes: str,
+    account: Account = Account.BOT,
 ) -> Token:
     """Somebody has typed the code for an account; without scopes it may do everything."""
     granted = sim.grant(login, *scopes)

@@ -63,7 +63,11 @@ class SimGemini(ModelServer[Seen]):
 
 
 def answer_body(
-    text: str | None, *, finish: str = "STOP", usage: dict[str, int] | None = None, thought: str = ""
+    text: str | None,
+    *,
+    finish: str = "STOP",
+    usage: dict[str, int] | None = None,
+    thought: str = "",
 ) -> dict[str, Any]:
     """A `GenerateContentResponse` as it goes over the wire."""
     parts = [{"text": thought, "thought": True}] if thought else []
@@ -76,22 +80,34 @@ def answer_body(
 
 def error(code: int, status: str, message: str, *details: dict[str, Any]) -> Fault:
     """A fault in Google's form of an error."""
-    return body({"error": {"code": code, "status": status, "message": message, "details": list(details)}}, code)
+    return body(
+        {"error": {"code": code, "status": status, "message": message, "details": list(details)}},
+        code,
+    )
 
 
 def rate_limited(delay: str | None = "1.5s") -> Fault:
     """429, with the wait where Google puts it."""
-    info = {"@type": "type.googleapis.com/google.rpc.RetryInfo"} | ({"retryDelay": delay} if delay else {})
+    info = {"@type": "type.googleapis.com/google.rpc.RetryInfo"} | (
+        {"retryDelay": delay} if delay else {}
+    )
     quota = {"@type": "type.googleapis.com/google.rpc.QuotaFailure", "violations": []}
     return error(429, "RESOURCE_EXHAUSTED", "You exceeded your current quota.", quota, info)
 
 
 def _info(reason: str) -> dict[str, Any]:
-    return {"@type": "type.googleapis.com/google.rpc.ErrorInfo", "reason": reason, "domain": "googleapis.com"}
+    return {
+        "@type": "type.googleapis.com/google.rpc.ErrorInfo",
+        "reason": reason,
+        "domain": "googleapis.com",
+    }
 
 
 refused_key = error(
-    400, "INVALID_ARGUMENT", "API key not valid. Please pass a valid API key.", _info("API_KEY_INVALID")
+    400,
+    "INVALID_ARGUMENT",
+    "API key not valid. Please pass a valid API key.",
+    _info("API_KEY_INVALID"),
 )
 unknown_model = error(404, "NOT_FOUND", "The model is not found for this API version.")
 
@@ -108,4 +124,6 @@ def _read(sent: dict[str, Any], version: str, model: str, headers: Any) -> Seen:
 
 
 def _joined(contents: list[dict[str, Any]]) -> str:
-    return "\n".join(part.get("text", "") for content in contents for part in content.get("parts", []))
+    return "\n".join(
+        part.get("text", "") for content in contents for part in content.get("parts", [])
+    )

@@ -19,7 +19,11 @@ def raw(text: str, status: int = 200, headers: dict[str, str] | None = None) -> 
     """Answers with these bytes."""
 
     async def answer(_asked: object) -> web.StreamResponse:
-        return web.Response(text=text, status=status, headers={"Content-Type": "application/json", **(headers or {})})
+        return web.Response(
+            text=text,
+            status=status,
+            headers={"Content-Type": "application/json", **(headers or {})},
+        )
 
     return answer
 

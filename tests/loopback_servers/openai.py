@@ -27,7 +27,11 @@ class SimOpenAI(ModelServer[Sent]):
     base = "/v1"
 
     def __init__(
-        self, *, formats: frozenset[str] | set[str] = ALL_FORMATS, refusal: int | None = 400, key: str = ""
+        self,
+        *,
+        formats: frozenset[str] | set[str] = ALL_FORMATS,
+        refusal: int | None = 400,
+        key: str = "",
     ) -> None:
         super().__init__()
         self.authorizations: list[str | None] = []
@@ -42,11 +46,15 @@ class SimOpenAI(ModelServer[Sent]):
         if self._faults:
             return await self._faults.popleft()(sent)
         if self._key and self.authorizations[-1] != f"Bearer {self._key}":
-            return web.json_response({"error": {"message": "Incorrect API key provided"}}, status=401)
+            return web.json_response(
+                {"error": {"message": "Incorrect API key provided"}}, status=401
+            )
         form = (sent.get("response_format") or {}).get("type")
         known = form is None or form in self._formats
         if not known and self._refusal:
-            return web.json_response({"error": {"message": f"{form} is not supported"}}, status=self._refusal)
+            return web.json_response(
+                {"error": {"message": f"{form} is not supported"}}, status=self._refusal
+            )
         return web.json_response(completion(self._write(sent, obey=known), sent))
 
     def _write(self, sent: Sent, *, obey: bool) -> str:
@@ -58,13 +66,17 @@ class SimOpenAI(ModelServer[Sent]):
         return "{}" if wants_json else "Understood."
 
 
-def completion(text: str | None, sent: Sent, *, finish: str = "stop", reasoning: int = 0, cached: int = 0) -> Sent:
+def completion(
+    text: str | None, sent: Sent, *, finish: str = "stop", reasoning: int = 0, cached: int = 0
+) -> Sent:
     """A chat completion as it goes over the wire."""
     written = count(text or "") + reasoning
     return {
         "object": "chat.completion",
         "model": sent.get("model"),
-        "choices": [{"index": 0, "finish_reason": finish, "message": {"role": "assistant", "content": text}}],
+        "choices": [
+            {"index": 0, "finish_reason": finish, "message": {"role": "assistant", "content": text}}
+        ],
         "usage": {
             "prompt_tokens": sum(count(message["content"]) for message in sent["messages"]),
             "completion_tokens": written,
@@ -78,6 +90,8 @@ def answer(text: str | None, *, finish: str = "stop", reasoning: int = 0, cached
     """One particular completion."""
 
     async def reply(sent: Sent) -> web.StreamResponse:
-        return web.json_response(completion(text, sent, finish=finish, reasoning=reasoning, cached=cached))
+        return web.json_response(
+            completion(text, sent, finish=finish, reasoning=reasoning, cached=cached)
+        )
 
     return reply

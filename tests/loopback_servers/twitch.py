@@ -67,7 +67,9 @@ class Faults:
 
     def take(self, where: str, path: str) -> Fault | None:
         """The fault of this call, counted; None if it goes right."""
-        fault = next((one for one in self.waiting if one.where == where and one.path in ("", path)), None)
+        fault = next(
+            (one for one in self.waiting if one.where == where and one.path in ("", path)), None
+        )
         if fault is not None:
             fault.used += 1
             if fault.used == fault.times:
@@ -156,7 +158,9 @@ class DeviceLogin:
         if given.get("grant_type") != DEVICE_GRANT:
             token = self.refresh(given.get("refresh_token", ""))
             return _refused(400, "Invalid refresh token") if token is None else self._pair(token)
-        code = next((c for c in self.codes if c.device == given.get("device_code") and not c.ended), None)
+        code = next(
+            (c for c in self.codes if c.device == given.get("device_code") and not c.ended), None
+        )
         if code is None:
             return _refused(400, "invalid device code")
         code.polls += 1
@@ -178,12 +182,18 @@ class DeviceLogin:
     async def _given(self, request: web.Request) -> dict[str, str]:
         """Parameters from the query or from a form: Twitch takes both. All name the app."""
         form = await request.post()
-        given = dict(request.query) | {key: value for key, value in form.items() if isinstance(value, str)}
+        given = dict(request.query) | {
+            key: value for key, value in form.items() if isinstance(value, str)
+        }
         assert given["client_id"] == self.sim.client_id
         return given
 
     def _pair(self, token: SimToken) -> web.Response:
-        body = {"access_token": token.access, "expires_in": self.expires_in, "refresh_token": token.refresh}
+        body = {
+            "access_token": token.access,
+            "expires_in": self.expires_in,
+            "refresh_token": token.refresh,
+        }
         return web.json_response(body | {"scope": list(token.scopes), "token_type": "bearer"})
 
     async def validate(self, request: web.Request) -> web.Response:
@@ -198,7 +208,9 @@ class DeviceLogin:
         token = self.tokens.valid((await self._given(request))["token"])
         assert token is not None
         token.expired = token.used = True
-        return web.Response()  # 200 without a body, which twitchio's revoke_token takes for an error
+        return (
+            web.Response()
+        )  # 200 without a body, which twitchio's revoke_token takes for an error
 
 
 class TwitchSim(twitch.TwitchSim):
@@ -249,7 +261,9 @@ class TwitchSim(twitch.TwitchSim):
         query = {key: request.query.getall(key) for key in request.query}
         headers = {key: value for key, value in request.headers.items() if key != "Authorization"}
         user_id = token.user_id if token is not None else ""
-        recorded = Recorded(request.method, path, query, headers, await json_body(request), user_id, status)
+        recorded = Recorded(
+            request.method, path, query, headers, await json_body(request), user_id, status
+        )
         self.requests.append(recorded)
         if request.method != "GET" and path != "chat/messages" and 200 <= status < 300:
             self.actions.append(recorded)

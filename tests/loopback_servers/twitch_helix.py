@@ -31,7 +31,11 @@ SCOPES = {
     ("GET", "moderation/moderators"): ("moderation:read", "channel:manage:moderators"),
     ("GET", "channels/vips"): ("channel:read:vips", "channel:manage:vips"),
 }
-MODERATOR = {path for _, path in SCOPES if path.startswith(("moderation/bans", "moderation/chat", "chat/s", "chat/a"))}
+MODERATOR = {
+    path
+    for _, path in SCOPES
+    if path.startswith(("moderation/bans", "moderation/chat", "chat/s", "chat/a"))
+}
 BROADCASTER = {("GET", "moderation/moderators"), ("GET", "channels/vips"), ("PATCH", "channels")}
 
 
@@ -57,7 +61,9 @@ class HelixServer(twitch.HelixServer):
         }
 
     def token_of(self, request: web.Request) -> SimToken:
-        assert request.headers["Client-Id"] == CLIENT_ID  # without it Twitch answers 401 to everything
+        assert (
+            request.headers["Client-Id"] == CLIENT_ID
+        )  # without it Twitch answers 401 to everything
         return super().token_of(request)
 
     async def answer(self, call: Call) -> web.Response:
@@ -89,7 +95,11 @@ class HelixServer(twitch.HelixServer):
     def _dropped(self, call: Call) -> str:
         """The code of Twitch's reason to drop this message, or nothing."""
         who, since = call.token.user_id, self.world.now() - WINDOW
-        recent = [one for one in self.irc.said[-500:] if one.user.id == who and one.at > since and one.via != "chat"]
+        recent = [
+            one
+            for one in self.irc.said[-500:]
+            if one.user.id == who and one.at > since and one.via != "chat"
+        ]
         if len(recent) >= (PER_WINDOW_MODERATOR if self._moderates(who) else PER_WINDOW):
             self.breaches += 1
             return "msg_ratelimit"
@@ -101,8 +111,15 @@ class HelixServer(twitch.HelixServer):
 
     async def _videos(self, call: Call) -> web.Response:
         assert (call.param("user_id"), call.param("type")) == (self.world.owner.id, "archive")
-        plain = dict.fromkeys(("title", "description", "thumbnail_url", "language", "user_login", "user_name"), "")
-        plain |= {"stream_id": "1", "user_id": self.world.owner.id, "viewable": "public", "type": "archive"}
+        plain = dict.fromkeys(
+            ("title", "description", "thumbnail_url", "language", "user_login", "user_name"), ""
+        )
+        plain |= {
+            "stream_id": "1",
+            "user_id": self.world.owner.id,
+            "viewable": "public",
+            "type": "archive",
+        }
         rows = [
             {**plain, "id": str(number), "created_at": stamp(at), "published_at": stamp(at), "view_count": 3,
              "url": f"https://www.twitch.tv/videos/{number}", "duration": "3h8m33s", "muted_segments": None}
@@ -113,9 +130,16 @@ class HelixServer(twitch.HelixServer):
     async def _announce(self, call: Call) -> web.Response:
         user = self.user(call.token.user_id)
         color = str(call.body.get("color", "primary")).upper()
-        tags = {"login": user.login, "user-id": user.id, "msg-id": "announcement", "msg-param-color": color}
+        tags = {
+            "login": user.login,
+            "user-id": user.id,
+            "msg-id": "announcement",
+            "msg-param-color": color,
+        }
         notice = f":{HOST} USERNOTICE #{self.world.owner.login} :{call.text('message')[:500]}"
-        await self.irc.broadcast(tagged({"id": str(uuid4()), "room-id": self.world.room_id, **tags}, notice))
+        await self.irc.broadcast(
+            tagged({"id": str(uuid4()), "room-id": self.world.room_id, **tags}, notice)
+        )
         return web.Response(status=204)
 
     async def _shout_out(self, call: Call) -> web.Response:
@@ -126,7 +150,11 @@ class HelixServer(twitch.HelixServer):
         here = self.world
         here.emote_only = bool(call.body.get("emote_mode", here.emote_only))
         if "slow_mode" in call.body:
-            here.slow_s = int(str(call.body.get("slow_mode_wait_time") or 30)) if call.body["slow_mode"] else 0
+            here.slow_s = (
+                int(str(call.body.get("slow_mode_wait_time") or 30))
+                if call.body["slow_mode"]
+                else 0
+            )
         await self.irc.broadcast(self.irc.room_state())
         modes = dict.fromkeys(("follower_mode", "subscriber_mode", "unique_chat_mode"), False)
         now = {
@@ -134,7 +162,9 @@ class HelixServer(twitch.HelixServer):
             "slow_mode": bool(here.slow_s),
             "slow_mode_wait_time": here.slow_s or None,
         }
-        return ok([{**modes, **now, "broadcaster_id": here.room_id, "follower_mode_duration": None}])
+        return ok(
+            [{**modes, **now, "broadcaster_id": here.room_id, "follower_mode_duration": None}]
+        )
 
     async def _ban_and_note(self, call: Call) -> web.Response:
         user_id = str(ban_data(call).get("user_id", ""))

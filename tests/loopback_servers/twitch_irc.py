@@ -98,7 +98,12 @@ class IrcServer(irc.IrcServer):
             await super().join(connection, channel)
 
     def room_state(self) -> str:
-        modes = {"emote-only": int(self.world.emote_only), "followers-only": -1, "r9k": 0, "slow": self.world.slow_s}
+        modes = {
+            "emote-only": int(self.world.emote_only),
+            "followers-only": -1,
+            "r9k": 0,
+            "slow": self.world.slow_s,
+        }
         tags = {**modes, "subs-only": 0, "room-id": self.world.room_id}
         return tagged(tags, f":{HOST} ROOMSTATE #{self.world.owner.login}")
 

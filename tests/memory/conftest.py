@@ -64,15 +64,23 @@ class Channel:
         return await self.compactor.run_pass(everything=True)
 
     async def clear(
-        self, event: ChatEvent | None = None, *, user_id: str | None = None, duration_s: int | None = None
+        self,
+        event: ChatEvent | None = None,
+        *,
+        user_id: str | None = None,
+        duration_s: int | None = None,
     ) -> None:
         """A moderator clears a line, what somebody said, or the whole chat."""
         cleared = event.id if event is not None else None
-        self.ingest.take(Redaction(self.clock.now(), event_id=cleared, user_id=user_id, duration_s=duration_s))
+        self.ingest.take(
+            Redaction(self.clock.now(), event_id=cleared, user_id=user_id, duration_s=duration_s)
+        )
         await self.ingest.flush()
 
     async def sweep(self) -> None:
-        await sweep_chat(db=self.db, compactor=self.compactor, settings=lambda: self.settings, clock=self.clock)
+        await sweep_chat(
+            db=self.db, compactor=self.compactor, settings=lambda: self.settings, clock=self.clock
+        )
 
 
 def line(who: str, text: str, at: int, **more: object) -> ChatEvent:
@@ -100,9 +108,13 @@ async def channel(db: Database, clock: ManualClock, settings: Settings) -> Chann
     return await open_channel(db, clock, settings, Scripted(SAID_SOMETHING))
 
 
-async def open_channel(db: Database, clock: ManualClock, settings: Settings, model: LanguageModel) -> Channel:
+async def open_channel(
+    db: Database, clock: ManualClock, settings: Settings, model: LanguageModel
+) -> Channel:
     """A channel in a run of its own."""
     stream_tracker = StreamTracker(db)
     ingest = Ingest(db=db, stream_tracker=stream_tracker, settings=lambda: settings, clock=clock)
-    compactor = Compactor(db=db, model=model, settings=lambda: settings, clock=clock, stream_tracker=stream_tracker)
+    compactor = Compactor(
+        db=db, model=model, settings=lambda: settings, clock=clock, stream_tracker=stream_tracker
+    )
     return Channel(db, clock, model, settings, stream_tracker, ingest, compactor)

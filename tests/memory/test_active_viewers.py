@@ -30,7 +30,10 @@ CROWD = [
 )  # fmt: skip
 def test_people_are_found_by_name_and_unambiguous_short_form(text: str, found: list[str]) -> None:
     assert ViewerNames(CROWD).named_in(text) == found
-    held_now = [Name("1", "alice", "Alicia", current=False), Name("2", "alice", "Alice", current=True)]
+    held_now = [
+        Name("1", "alice", "Alicia", current=False),
+        Name("2", "alice", "Alice", current=True),
+    ]
     assert ViewerNames(held_now).named_in("@alice hi") == ["2"]
 
 

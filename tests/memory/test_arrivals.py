@@ -17,12 +17,16 @@ EVERYONE = DockSettings(earpiece=Earpiece.EVERYONE_KNOWN)
 
 
 async def came(world: "World", dock: DockSettings = EVERYONE) -> list[Card]:
-    return await arrivals(world.db, msgspec.structs.replace(Settings(), dock=dock), world.clock.now())
+    return await arrivals(
+        world.db, msgspec.structs.replace(Settings(), dock=dock), world.clock.now()
+    )
 
 
 async def test_a_card_says_who_came_how_often_and_what_holds_these_days(world: "World") -> None:
     drums = await world.note("plays drums in a band")
-    test = await world.note("has her driving test on Friday", expires_at=world.clock.now() + 6 * DAY)
+    test = await world.note(
+        "has her driving test on Friday", expires_at=world.clock.now() + 6 * DAY
+    )
     await world.note("cheats at cards", source_kind=SourceKind.REPORTED)
     await world.over("1", recap=None)
     left = world.clock.now() - HOUR
@@ -36,7 +40,9 @@ async def test_a_card_says_who_came_how_often_and_what_holds_these_days(world: "
     assert await came(world) == []
 
 
-async def test_nobody_has_a_card_who_is_hidden_or_of_whom_nothing_may_be_said(world: "World") -> None:
+async def test_nobody_has_a_card_who_is_hidden_or_of_whom_nothing_may_be_said(
+    world: "World",
+) -> None:
     stream = await world.stream()
     for viewer in ("1", "2", "9"):
         await world.attends(viewer, stream)
@@ -44,10 +50,18 @@ async def test_nobody_has_a_card_who_is_hidden_or_of_whom_nothing_may_be_said(wo
     await world.note("plays drums")
     await world.note("streams every day", subject_id="9")  # the streamer knows who they are
     assert [card.name for card in await came(world)] == ["Alice"]
-    for fewer in (DockSettings(earpiece=Earpiece.OFF), DockSettings()):  # by itself it is about regulars
+    for fewer in (
+        DockSettings(earpiece=Earpiece.OFF),
+        DockSettings(),
+    ):  # by itself it is about regulars
         assert await came(world, fewer) == []
     for typed in ("Alice", " @ALICE "):
-        assert await came(world, DockSettings(earpiece=Earpiece.EVERYONE_KNOWN, earpiece_without=(typed,))) == []
+        assert (
+            await came(
+                world, DockSettings(earpiece=Earpiece.EVERYONE_KNOWN, earpiece_without=(typed,))
+            )
+            == []
+        )
     for hidden in ("opted_out_at = 1", "opted_out_at = NULL, banned_at = 1"):
         async with world.db.write() as tx:
             await tx.execute(f"UPDATE viewers SET {hidden} WHERE id = '1'")  # noqa: S608

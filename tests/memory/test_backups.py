@@ -43,7 +43,9 @@ async def filled(channel: Channel) -> Channel:
     await remember(channel.db, ALICE, "plays the glockenfern", by=ALICE, at=now)
     await remember(channel.db, BOB, "plays the marimbaglow", by=BOB, at=now)
     async with channel.db.write() as tx:
-        reply = await bot_messages.begin(tx, at=now, event_id="e1", viewer_id=ALICE, trigger="mention", mode="live")
+        reply = await bot_messages.begin(
+            tx, at=now, event_id="e1", viewer_id=ALICE, trigger="mention", mode="live"
+        )
         await bot_messages.record_sending(tx, reply, "a zitherbloom, you say", now)
     return channel
 
@@ -59,7 +61,13 @@ async def other(tmp_path: Path) -> Path:
     """Another memory."""
     path = tmp_path / "other" / "memory.sqlite3"
     async with open_database(path) as db, db.write() as tx:
-        await put(tx, "semantic_notes", scope="channel", fact="is somebody else's memory", source_kind="observed")
+        await put(
+            tx,
+            "semantic_notes",
+            scope="channel",
+            fact="is somebody else's memory",
+            source_kind="observed",
+        )
     return path
 
 
@@ -110,13 +118,17 @@ async def test_a_copy_is_the_memory_with_its_numbers_and_no_byte_of_chat_of_repl
     async with open_database(made.path) as copied:
         for table in backup.KEPT:
             sql = f"SELECT * FROM {table} ORDER BY 1, 2"  # noqa: S608  # tables of ours
-            mine, theirs = [[tuple(row) for row in await one.rows(sql)] for one in (filled.db, copied)]
+            mine, theirs = [
+                [tuple(row) for row in await one.rows(sql)] for one in (filled.db, copied)
+            ]
             assert theirs == mine
         next_one = await remember(copied, BOB, "likes jazz", by=BOB, at=filled.clock.now())
         assert next_one.id > made.notes == 2
 
 
-async def test_a_bot_makes_one_at_its_start_every_day_and_when_the_others_had_to_go(filled: Channel) -> None:
+async def test_a_bot_makes_one_at_its_start_every_day_and_when_the_others_had_to_go(
+    filled: Channel,
+) -> None:
     keeper = Backups(db=filled.db, settings=lambda: NO_SETTINGS, clock=filled.clock)
     made = []
     for _ in range(5):
@@ -137,11 +149,15 @@ async def test_a_bot_makes_one_at_its_start_every_day_and_when_the_others_had_to
 
 
 @pytest.mark.parametrize("stopped", [False, True])
-async def test_a_cleared_request_takes_the_copies_along_that_know_its_note(channel: Channel, stopped: bool) -> None:
+async def test_a_cleared_request_takes_the_copies_along_that_know_its_note(
+    channel: Channel, stopped: bool
+) -> None:
     """Also where the bot stops before the copies are looked at, and starts again days later."""
     asked = channel.say("viewer0", "!remember I own a zitherbloom")
     await channel.ingest.flush()
-    await remember(channel.db, ALICE, "owns a zitherbloom", by=ALICE, at=channel.clock.now(), line=asked.id)
+    await remember(
+        channel.db, ALICE, "owns a zitherbloom", by=ALICE, at=channel.clock.now(), line=asked.id
+    )
     keeper = Backups(db=channel.db, settings=lambda: NO_SETTINGS, clock=channel.clock)
     await keeper.run_pass()
     await channel.clock.advance(HOUR)
@@ -156,7 +172,9 @@ async def test_a_cleared_request_takes_the_copies_along_that_know_its_note(chann
     assert b"zitherbloom" not in b"".join(copy.read_bytes() for copy in copies_of(channel.db.path))
 
 
-async def test_who_talked_again_before_the_copy_was_made_stays(filled: Channel, tmp_path: Path) -> None:
+async def test_who_talked_again_before_the_copy_was_made_stays(
+    filled: Channel, tmp_path: Path
+) -> None:
     await Eraser(db=filled.db, clock=filled.clock).erase(ALICE)
     await filled.clock.advance(HOUR)
     filled.say("viewer0", "hello again")
@@ -168,8 +186,12 @@ async def test_who_talked_again_before_the_copy_was_made_stays(filled: Channel, 
         assert await viewers.get(db, ALICE) is not None
 
 
-async def test_opting_out_and_in_count_again_in_their_order(filled: Channel, made: Copied, tmp_path: Path) -> None:
-    rights = Rights(db=filled.db, clock=filled.clock, eraser=Eraser(db=filled.db, clock=filled.clock))
+async def test_opting_out_and_in_count_again_in_their_order(
+    filled: Channel, made: Copied, tmp_path: Path
+) -> None:
+    rights = Rights(
+        db=filled.db, clock=filled.clock, eraser=Eraser(db=filled.db, clock=filled.clock)
+    )
     for one in (ALICE, BOB, "new"):
         await rights.opt_out(one)
     assert await rights.opt_in(BOB)
@@ -207,22 +229,32 @@ STRANGE = {
 
 @pytest.mark.timeout(10)
 @pytest.mark.parametrize("strange", STRANGE)
-async def test_what_somebody_built_into_a_copy_is_not_run(made: Copied, other: Path, strange: str) -> None:
+async def test_what_somebody_built_into_a_copy_is_not_run(
+    made: Copied, other: Path, strange: str
+) -> None:
     _sql(made.path, STRANGE[strange])
     with pytest.raises(StoreForeign, match="Nothing was changed"):
         await restore(made.path, other, now=0, keep=3)
     assert await facts(other) == {"is somebody else's memory"}
 
 
-async def test_triggers_that_somebody_built_into_a_copy_are_not_run(made: Copied, other: Path) -> None:
-    _sql(made.path, "CREATE TRIGGER t AFTER INSERT ON viewers BEGIN DELETE FROM semantic_notes; END")
+async def test_triggers_that_somebody_built_into_a_copy_are_not_run(
+    made: Copied, other: Path
+) -> None:
+    _sql(
+        made.path, "CREATE TRIGGER t AFTER INSERT ON viewers BEGIN DELETE FROM semantic_notes; END"
+    )
     assert (await restore(made.path, other, now=0, keep=3)).notes == 2
     with closing(sqlite3.connect(other)) as db:
         assert db.execute("SELECT 1 FROM sqlite_master WHERE name = 't'").fetchone() is None
 
 
-@pytest.mark.parametrize("says", ["", "INSERT INTO channel_state VALUES ('privacy_requests', '99 abc', 0)"])
-async def test_a_copy_gets_all_requests_whatever_it_says(filled: Channel, tmp_path: Path, says: str) -> None:
+@pytest.mark.parametrize(
+    "says", ["", "INSERT INTO channel_state VALUES ('privacy_requests', '99 abc', 0)"]
+)
+async def test_a_copy_gets_all_requests_whatever_it_says(
+    filled: Channel, tmp_path: Path, says: str
+) -> None:
     """A copy from another PC, or one that was tampered with."""
     async with filled.db.write() as tx:
         await personal_data.opt_out(tx, CAROL, filled.clock.now())
@@ -235,14 +267,20 @@ async def test_a_copy_gets_all_requests_whatever_it_says(filled: Channel, tmp_pa
     assert await facts(path) == set()
 
 
-async def test_a_plain_copy_of_the_file_is_restored_without_its_chat(filled: Channel, tmp_path: Path) -> None:
+async def test_a_plain_copy_of_the_file_is_restored_without_its_chat(
+    filled: Channel, tmp_path: Path
+) -> None:
     await filled.db.wipe_deleted()
     plain = tmp_path / "plain.sqlite3"
     plain.write_bytes(filled.db.path.read_bytes())
     assert b"zitherbloom" in plain.read_bytes()
     done = await restore(plain, tmp_path / "data" / "m.sqlite3", now=filled.clock.now(), keep=3)
     assert done.notes == 2
-    assert not any(b"zitherbloom" in file.read_bytes() for file in (tmp_path / "data").rglob("*") if file.is_file())
+    assert not any(
+        b"zitherbloom" in file.read_bytes()
+        for file in (tmp_path / "data").rglob("*")
+        if file.is_file()
+    )
     assert {file.name for file in (tmp_path / "data").iterdir()} == {"m.sqlite3", "backups"}
 
 
@@ -299,7 +337,9 @@ EMPTIED = {
     "nothing": lambda path: path.write_bytes(b""),
     "gone": lambda path: path.unlink(),
     "no rows": lambda path: _sql(path, EMPTIED_ROWS),
-    "rubbish": lambda path: path.write_bytes(path.read_bytes()[:8_192] + b"\x5a" * (path.stat().st_size - 8_192)),
+    "rubbish": lambda path: path.write_bytes(
+        path.read_bytes()[:8_192] + b"\x5a" * (path.stat().st_size - 8_192)
+    ),
     "one bit of the schema": lambda path: path.write_bytes(
         path.read_bytes().replace(b"CREATE TABLE attendance", b"CREATE \xd4ABLE attendance")
     ),
@@ -320,7 +360,10 @@ async def keeping(path: Path, clock: ManualClock) -> AsyncIterator[Backups]:
 async def forty(tmp_path: Path, clock: ManualClock) -> Path:
     """A memory with forty notes."""
     async with open_database(tmp_path / "memory.sqlite3") as db:
-        lines = [json.dumps({"scope": "channel", "fact": f"plays level {number}"}) for number in range(40)]
+        lines = [
+            json.dumps({"scope": "channel", "fact": f"plays level {number}"})
+            for number in range(40)
+        ]
         await import_notes(db, lines, now=0)
     return tmp_path / "memory.sqlite3"
 
@@ -344,7 +387,9 @@ async def test_a_damaged_or_emptied_memory_is_refused_and_pushes_no_copy_out(
     assert len(await facts(forty)) == 40
 
 
-async def test_a_memory_that_is_emptied_while_it_runs_keeps_its_last_full_copy(forty: Path, clock: ManualClock) -> None:
+async def test_a_memory_that_is_emptied_while_it_runs_keeps_its_last_full_copy(
+    forty: Path, clock: ManualClock
+) -> None:
     async with keeping(forty, clock) as keeper:
         [full] = copies_of(forty)
         _sql(forty, EMPTIED_ROWS)

@@ -27,7 +27,9 @@ async def brief(world: World) -> str:
 
 
 def answer(*texts: str) -> str:
-    return json.dumps({"briefs": [{"person": f"P{n}", "text": text} for n, text in enumerate(texts, 1)]})
+    return json.dumps(
+        {"briefs": [{"person": f"P{n}", "text": text} for n, text in enumerate(texts, 1)]}
+    )
 
 
 async def test_a_regular_gets_one_from_what_lasts_and_matters_with_its_day(world: World) -> None:
@@ -62,13 +64,17 @@ async def test_no_hearsay_and_nothing_sensitive_or_suppressed_is_in_it(world: Wo
     await regular(world, *FACTS, "had a divorce")
     await world.note("cheats at chess", "1", source_kind=SourceKind.REPORTED)
     await rights.suppress(world.db, "1", "divorces", by="9", at=0)
-    made, model = world.writer(BriefWriter, answer("P1 drums. P1 had a divorce. P1 has diabetes. P2 bakes."))
+    made, model = world.writer(
+        BriefWriter, answer("P1 drums. P1 had a divorce. P1 has diabetes. P2 bakes.")
+    )
     await made.run_pass()
     assert await brief(world) == "<@1> drums."
     assert [word for word in ("cheats", "divorce") if word in model.asked[0].prompt] == []
 
 
-async def test_a_brief_that_lost_a_source_while_the_model_was_thinking_is_not_stored(world: World) -> None:
+async def test_a_brief_that_lost_a_source_while_the_model_was_thinking_is_not_stored(
+    world: World,
+) -> None:
     await regular(world, *FACTS)
     made, model = world.writer(BriefWriter, answer("P1 drums in Oslo and has a cat with P2."))
 

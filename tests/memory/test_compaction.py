@@ -36,7 +36,9 @@ async def test_in_a_quiet_chat_fewer_calls_read_more_lines(channel: Channel) -> 
     assert min(rest) >= 60
 
 
-async def test_a_summary_is_of_the_day_of_its_window_and_counted_where_nothing_may_be_kept(channel: Channel) -> None:
+async def test_a_summary_is_of_the_day_of_its_window_and_counted_where_nothing_may_be_kept(
+    channel: Channel,
+) -> None:
     """Not of the day on which the model is asked."""
     day = local_days(channel.clock.now())
     channel.say("Alice", "my exam is tomorrow")
@@ -50,7 +52,9 @@ async def test_a_summary_is_of_the_day_of_its_window_and_counted_where_nothing_m
     assert "write dates" in request.system
 
 
-async def test_a_line_cleared_while_the_model_thinks_is_not_in_the_episode(channel: Channel) -> None:
+async def test_a_line_cleared_while_the_model_thinks_is_not_in_the_episode(
+    channel: Channel,
+) -> None:
     said = await channel.chat(30)
     secret = channel.say("alice", "the secret word is xylophone")
     await channel.ingest.flush()
@@ -59,19 +63,26 @@ async def test_a_line_cleared_while_the_model_thinks_is_not_in_the_episode(chann
         await channel.clear(secret)
 
     channel.model.meanwhile = clear
-    channel.model.reply = lambda request: answer("xylophone" if "xylophone" in request.prompt else "P1 said something.")
+    channel.model.reply = lambda request: answer(
+        "xylophone" if "xylophone" in request.prompt else "P1 said something."
+    )
     await channel.compactor.run_pass(everything=True)
     assert await channel.db.rows("SELECT 1 FROM episodes WHERE summary LIKE '%xylophone%'") == []
     covered = await channel.db.value("SELECT count(*) FROM events WHERE episode_id IS NOT NULL")
     assert covered == len(said)
 
 
-async def test_a_summary_over_a_cleared_line_loses_at_once_what_it_says_of_its_author(channel: Channel) -> None:
+async def test_a_summary_over_a_cleared_line_loses_at_once_what_it_says_of_its_author(
+    channel: Channel,
+) -> None:
     """By a rule; where nothing else is in it, the other lines are read again."""
     said = await channel.chat(15, people=3)
     says(channel, "P1 has a secret. P2 likes tea.")
     await channel.compactor.run_pass(everything=True)
-    asked, [before] = len(channel.model.asked), await channel.db.column("SELECT summary FROM episodes")
+    asked, [before] = (
+        len(channel.model.asked),
+        await channel.db.column("SELECT summary FROM episodes"),
+    )
     author = before.partition(">")[0].removeprefix("<@")
     await channel.clear(next(event for event in said if event.user_id == author))
     [after] = await channel.db.column("SELECT summary FROM episodes")
@@ -87,7 +98,9 @@ async def test_a_summary_over_a_cleared_line_loses_at_once_what_it_says_of_its_a
 
 
 @pytest.mark.parametrize("stored", ["before", "between", "after"])
-async def test_a_line_that_is_deleted_at_once_takes_what_it_told_along(channel: Channel, stored: str) -> None:
+async def test_a_line_that_is_deleted_at_once_takes_what_it_told_along(
+    channel: Channel, stored: str
+) -> None:
     """Moderators' programs delete within milliseconds: line and clear may be stored together, or before the note."""
     await channel.chat(2)
     await channel.ingest.flush()
@@ -99,7 +112,14 @@ async def test_a_line_that_is_deleted_at_once_takes_what_it_told_along(channel: 
     elif stored == "between":
         await channel.ingest.flush()
     with contextlib.suppress(FactRefused):
-        await remember(channel.db, None, "likes rude words", by=line.user_id, at=channel.clock.now(), line=line.id)
+        await remember(
+            channel.db,
+            None,
+            "likes rude words",
+            by=line.user_id,
+            at=channel.clock.now(),
+            line=line.id,
+        )
     channel.ingest.take(clear)
     await channel.ingest.flush()
     await channel.compactor.run_pass()
@@ -108,8 +128,12 @@ async def test_a_line_that_is_deleted_at_once_takes_what_it_told_along(channel: 
     assert await channel.db.value("SELECT count(*) FROM episodes WHERE summary LIKE '%rude%'") == 0
 
 
-@pytest.mark.parametrize("reply", ["", ModelBlocked("no"), '{"text": "P1 spoke."}', "<think>What was said?</think>"])
-async def test_an_answer_without_a_summary_costs_no_chat(channel: Channel, reply: str | BaseException) -> None:
+@pytest.mark.parametrize(
+    "reply", ["", ModelBlocked("no"), '{"text": "P1 spoke."}', "<think>What was said?</think>"]
+)
+async def test_an_answer_without_a_summary_costs_no_chat(
+    channel: Channel, reply: str | BaseException
+) -> None:
     """It is a failure like a 500: what was said waits, across a restart, and is read when the model is well again."""
     await channel.chat(150)
     channel.model.reply = lambda _: reply
@@ -127,7 +151,9 @@ async def test_an_answer_without_a_summary_costs_no_chat(channel: Channel, reply
     assert await kinds(channel) == {"chat"}
 
 
-async def test_a_line_that_no_model_reads_ends_up_alone_and_is_counted_when_it_must_go(channel: Channel) -> None:
+async def test_a_line_that_no_model_reads_ends_up_alone_and_is_counted_when_it_must_go(
+    channel: Channel,
+) -> None:
     await channel.chat(60)
     for _ in range(2):
         channel.say("alice", "poison")
@@ -145,7 +171,9 @@ async def test_a_line_that_no_model_reads_ends_up_alone_and_is_counted_when_it_m
     assert (report.counted, report.unread) == (1, 0)
 
 
-async def test_closing_gives_the_model_three_seconds(channel: Channel, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_closing_gives_the_model_three_seconds(
+    channel: Channel, monkeypatch: pytest.MonkeyPatch
+) -> None:
     await channel.chat(5)
     channel.model.meanwhile = asyncio.Event().wait
     with monkeypatch.context() as shorter:
@@ -157,7 +185,9 @@ async def test_closing_gives_the_model_three_seconds(channel: Channel, monkeypat
 
 
 @pytest.mark.parametrize("hops", range(0, 40, 8))
-async def test_cancelled_anywhere_an_event_is_covered_once_or_not_yet(channel: Channel, hops: int) -> None:
+async def test_cancelled_anywhere_an_event_is_covered_once_or_not_yet(
+    channel: Channel, hops: int
+) -> None:
     await channel.chat(60)
     task = asyncio.create_task(channel.compactor.run_pass(everything=True))
     for _ in range(hops):
@@ -184,9 +214,14 @@ async def test_commands_bots_and_own_lines(channel: Channel) -> None:
     channel.say("bob", "hello bot", addressed=True)
     async with channel.db.write() as tx:
         await put(tx, "bot_messages", text="Hello bob.", twitch_id="own-1")
-    channel.ingest.note_own_line("Hello bob.", event_id="own-1", at=channel.clock.now(), login="fmn", user_id="99")
+    channel.ingest.note_own_line(
+        "Hello bob.", event_id="own-1", at=channel.clock.now(), login="fmn", user_id="99"
+    )
     await channel.summarise()
     chat = fenced(channel.model.asked[0].prompt)["chat"].splitlines()
     assert chat == ["P2 (to the bot): hello bot", "BOT: Hello P2."]
-    assert set(await channel.db.column("SELECT viewer_id FROM episode_people")) == {"id-alice", "id-bob"}
+    assert set(await channel.db.column("SELECT viewer_id FROM episode_people")) == {
+        "id-alice",
+        "id-bob",
+    }
     assert await events.count_unread(channel.db) == 0

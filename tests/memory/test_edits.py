@@ -16,9 +16,18 @@ async def test_one_viewer_is_kept_ten_notes_in_one_stream(world: World) -> None:
     await world.stream()
     words = ("drums", "chess", "tennis", "violin", "poker", "darts", "golf", "harp", "go", "rugby")
     for word in words:
-        await remember(world.db, "1", f"plays {word} at the weekend", by="1", at=world.clock.now(), word=VIEWER_TRUST)
+        await remember(
+            world.db,
+            "1",
+            f"plays {word} at the weekend",
+            by="1",
+            at=world.clock.now(),
+            word=VIEWER_TRUST,
+        )
     with pytest.raises(FactRefused, match="enough_this_stream"):
-        await remember(world.db, "1", "has two cats", by="1", at=world.clock.now(), word=VIEWER_TRUST)
+        await remember(
+            world.db, "1", "has two cats", by="1", at=world.clock.now(), word=VIEWER_TRUST
+        )
     await remember(world.db, "2", "has two cats", by="2", at=world.clock.now(), word=VIEWER_TRUST)
     await remember(world.db, "1", "has two dogs", by="1", at=world.clock.now())
     await world.clock.advance(DAY)
@@ -40,12 +49,16 @@ async def test_names_become_ids_once_and_for_all(world: World, typed: str, store
 
 
 @pytest.mark.parametrize("said_again", [False, True])
-async def test_what_was_undone_can_be_undone_and_never_do_both_stand(world: World, *, said_again: bool) -> None:
+async def test_what_was_undone_can_be_undone_and_never_do_both_stand(
+    world: World, *, said_again: bool
+) -> None:
     at = world.clock.now()
     two = await remember(world.db, "1", "lives in Oslo", by="1", at=at)
     one = await remember(world.db, "1", "lives in Rome", by="1", at=at + DAY)
     if said_again:
-        assert (await remember(world.db, "1", "lives in Oslo", by="1", at=at + 2 * DAY)).id == two.id
+        assert (
+            await remember(world.db, "1", "lives in Oslo", by="1", at=at + 2 * DAY)
+        ).id == two.id
         one, two = two, one
     for turn in range(3):
         back, gone = (two, one) if turn % 2 == 0 else (one, two)
@@ -65,6 +78,8 @@ async def test_a_notes_number_is_its_own_through_edits_and_undos(world: World) -
     assert chain == ["has a dog called Max"]
     back = await undo(world.db, note.id, at=4)
     assert (back.id, back.fact, back.status) == (note.id, "has a dog called Max", NoteStatus.ACTIVE)
-    assert [one.fact for one in await notes.predecessors(world.db, note.id)] == ["has a dog called Rex"]
+    assert [one.fact for one in await notes.predecessors(world.db, note.id)] == [
+        "has a dog called Rex"
+    ]
     assert await world.db.value("SELECT count(*) FROM pragma_foreign_key_check") == 0
     assert await verify(world.db, now=4) == []

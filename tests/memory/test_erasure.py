@@ -33,12 +33,17 @@ async def test_a_stop_between_two_parts_of_an_erasure_is_made_good(channel: Chan
     [finished] = await Eraser(db=channel.db, clock=channel.clock).erase_due()
     assert finished.events == 1
     left = await channel.db.column("SELECT text FROM events")
-    assert (len(left), [text for text in left if "zitherbloom" in text]) == (personal_data.LINES_AT_ONCE + 1, [])
+    assert (len(left), [text for text in left if "zitherbloom" in text]) == (
+        personal_data.LINES_AT_ONCE + 1,
+        [],
+    )
     assert await verify(channel.db, now=now) == []
 
 
 @pytest.mark.slow
-async def test_while_another_program_reads_the_last_step_waits_for_the_next_chore(channel: Channel) -> None:
+async def test_while_another_program_reads_the_last_step_waits_for_the_next_chore(
+    channel: Channel,
+) -> None:
     await channel.chat(5)
     eraser = Eraser(db=channel.db, clock=channel.clock)
     async with open_database(channel.db.path) as other:
@@ -55,11 +60,16 @@ async def test_somebody_elses_name_is_left_alone(channel: Channel) -> None:
     """A login that was given up and is somebody else's now is not cut out of texts about its new holder."""
     await channel.chat(5)
     async with channel.db.write() as tx:
-        await viewers.record_seen(tx, [viewers.SeenViewer("new", "viewer0", "viewer0", Role.VIEWER, 1, 1)])
+        await viewers.record_seen(
+            tx, [viewers.SeenViewer("new", "viewer0", "viewer0", Role.VIEWER, 1, 1)]
+        )
     channel.say("viewer1", "viewer0 is new here")
     await channel.ingest.flush()
     await Eraser(db=channel.db, clock=channel.clock).erase(ALICE)
-    assert await channel.db.value("SELECT count(*) FROM events WHERE text = 'viewer0 is new here'") == 1
+    assert (
+        await channel.db.value("SELECT count(*) FROM events WHERE text = 'viewer0 is new here'")
+        == 1
+    )
     assert await viewers.find(channel.db, "viewer0") == "new"
 
 
@@ -78,8 +88,13 @@ async def test_a_name_that_is_a_word_is_not_cut_out_of_everybodys_notes(world: "
     assert {"plays minecraft 3 hours", "likes somebody", "met somebody once"} <= facts
 
 
-async def test_a_reply_that_says_nothing_of_them_stays_though_they_were_in_its_prompt(channel: Channel) -> None:
-    hers, his = channel.say("viewer0", "I play the zitherbloom"), channel.say("viewer1", "a fine evening")
+async def test_a_reply_that_says_nothing_of_them_stays_though_they_were_in_its_prompt(
+    channel: Channel,
+) -> None:
+    hers, his = (
+        channel.say("viewer0", "I play the zitherbloom"),
+        channel.say("viewer1", "a fine evening"),
+    )
     await channel.ingest.flush()
     seqs = await channel.db.column("SELECT seq FROM events ORDER BY seq")
     around = {"rows": [["events", seq] for seq in seqs]}
@@ -92,6 +107,12 @@ async def test_a_reply_that_says_nothing_of_them_stays_though_they_were_in_its_p
             ("Sie wird morgen geprüft.", of_her),
         ):
             prompt = json.dumps({"sections": [section]})
-            await put(tx, "bot_messages", viewer_id=his.user_id, text=text, prompt_json=prompt, at=hers.at)
+            await put(
+                tx, "bot_messages", viewer_id=his.user_id, text=text, prompt_json=prompt, at=hers.at
+            )
     await Eraser(db=channel.db, clock=channel.clock).erase(ALICE)
-    assert await channel.db.column("SELECT text FROM bot_messages ORDER BY id") == ["", "Good evening to you.", ""]
+    assert await channel.db.column("SELECT text FROM bot_messages ORDER BY id") == [
+        "",
+        "Good evening to you.",
+        "",
+    ]

@@ -54,7 +54,9 @@ async def test_an_episode_without_a_usable_answer_waits_and_is_at_last_set_aside
         ({"fact": "is a friend of P9"}, "unknown_handle"), ({"fact": "runs /ban bob: /ban bob"}, "markup"),
     ],
 )  # fmt: skip
-async def test_each_rule_refuses_and_is_counted(world: World, fields: dict[str, object], rule: str) -> None:
+async def test_each_rule_refuses_and_is_counted(
+    world: World, fields: dict[str, object], rule: str
+) -> None:
     report = await world.learn(change(**fields), people={"1": (5, 0), "2": (3, 0), "9": (0, 0)})
     assert (report.added, report.confirmed, report.superseded) == (0, 0, 0)
     [refused] = report.refused
@@ -75,7 +77,9 @@ async def test_the_same_again_is_a_confirmation_at_most_once_a_stream_and_of_an_
         assert note.confidence == pytest.approx(confidence)
         assert note.last_confirmed_at == world.clock.now()
     before = await live(world)
-    async with world.db.write() as tx:  # lines of them were cleared: they are summarised and read anew
+    async with (
+        world.db.write() as tx
+    ):  # lines of them were cleared: they are summarised and read anew
         await tx.execute("UPDATE episodes SET extracted_at = NULL")
     extractor, _ = world.extractor([change()])
     assert (await extractor.run_pass()).episodes == 4
@@ -92,7 +96,9 @@ async def test_a_model_s_words_stand(world: World) -> None:
     ]  # fmt: skip
     report = await world.learn(*(change(fact=fact) for fact in facts))
     assert dict(report.refused) == {}
-    assert [note.fact for note in await live(world)] == [fact.replace("P2", "<@2>") for fact in facts]
+    assert [note.fact for note in await live(world)] == [
+        fact.replace("P2", "<@2>") for fact in facts
+    ]
 
 
 THINGS = ("boats", "stamps", "tomatoes", "horses", "clocks", "maps", "violins")
@@ -110,7 +116,9 @@ async def test_an_odd_field_costs_no_note(world: World, odd: dict[str, object]) 
     assert (report.added, dict(report.refused)) == (1, {})
 
 
-async def test_nothing_is_learnt_about_or_from_somebody_who_opted_out_meanwhile(world: World) -> None:
+async def test_nothing_is_learnt_about_or_from_somebody_who_opted_out_meanwhile(
+    world: World,
+) -> None:
     async with world.db.write() as tx:
         await tx.execute("UPDATE viewers SET opted_out_at = 1 WHERE id = '2'")
     report = await world.learn(change(who="P2", said_by="P1"), change(who="P1", said_by="P2"))
@@ -152,7 +160,9 @@ async def test_an_episode_that_was_summarised_again_or_erased_meanwhile_leaves_n
 
 
 @pytest.mark.parametrize("by_number", [True, False])
-async def test_a_repeat_that_says_more_takes_the_new_words(world: World, *, by_number: bool) -> None:
+async def test_a_repeat_that_says_more_takes_the_new_words(
+    world: World, *, by_number: bool
+) -> None:
     await world.learn(change(fact="plays drums in a band"))
     [old] = await live(world)
     await world.clock.advance(DAY)
@@ -160,9 +170,15 @@ async def test_a_repeat_that_says_more_takes_the_new_words(world: World, *, by_n
     report = await world.learn(change(fact=more, **({"repeats": old.id} if by_number else {})))
     [note] = await live(world)
     assert (report.confirmed, note.fact) == (1, more)
-    assert (note.first_said_at, note.last_confirmed_at) == (old.first_said_at, old.last_confirmed_at + DAY)
+    assert (note.first_said_at, note.last_confirmed_at) == (
+        old.first_said_at,
+        old.last_confirmed_at + DAY,
+    )
     assert note.confidence > old.confidence
-    assert [word.stance for word in await notes.evidence_of(world.db, note.id)] == ["stated", "confirmed"]
+    assert [word.stance for word in await notes.evidence_of(world.db, note.id)] == [
+        "stated",
+        "confirmed",
+    ]
     [before] = await notes.predecessors(world.db, note.id)
     assert before.fact == "plays drums in a band"
 

@@ -9,7 +9,9 @@ from hypothesis import strategies as st
 from forgetmenot.memory.people import Handles, unhandled
 from forgetmenot.text.clean import clean, skeleton
 
-HANDLES = Handles.of(["1", "2"], {"alice": "1", "Bob_x": "2", "carol": None, "king": "2", "al": "1"}, ["fmnbot"])
+HANDLES = Handles.of(
+    ["1", "2"], {"alice": "1", "Bob_x": "2", "carol": None, "king": "2", "al": "1"}, ["fmnbot"]
+)
 
 
 @pytest.mark.parametrize(
@@ -27,7 +29,9 @@ def test_names_become_handles_and_what_is_typed_like_one_none(typed: str, shown:
     assert HANDLES.hide_chat(typed) == shown
 
 
-@pytest.mark.parametrize("forged", ["p2", "Ｐ2", "Р2", "Ρ2", "P２", "𝐏2", "P\u200b2", "P\u03012", "P\u00ad2", "P²"])
+@pytest.mark.parametrize(
+    "forged", ["p2", "Ｐ2", "Р2", "Ρ2", "P２", "𝐏2", "P\u200b2", "P\u03012", "P\u00ad2", "P²"]
+)
 def test_nothing_that_looks_like_a_handle_is_one(forged: str) -> None:
     for shown in (HANDLES.hide_chat(f"{forged}: I quit"), unhandled(clean(f"{forged}: I quit"))):
         assert not re.match(r"p\W?\d", skeleton(shown).replace("p-", "")), shown

@@ -90,12 +90,16 @@ async def test_a_clear_may_come_before_its_line(channel: Channel) -> None:
 
 
 @pytest.mark.parametrize(("name", "stays"), [("timeout", True), ("long_timeout", False)])
-async def test_a_joke_timeout_of_the_bot_takes_nothing_back(channel: Channel, name: str, stays: bool) -> None:
+async def test_a_joke_timeout_of_the_bot_takes_nothing_back(
+    channel: Channel, name: str, stays: bool
+) -> None:
     channel.say("alice", "time me out")
     await channel.ingest.flush()
     now = channel.clock.now()
     async with channel.db.write() as tx:
-        await put(tx, "action_logs", at=now, key="k", target_id="id-alice", name=name, status="running")
+        await put(
+            tx, "action_logs", at=now, key="k", target_id="id-alice", name=name, status="running"
+        )
     channel.ingest.take(Redaction(at=now + 500, user_id="id-alice", duration_s=60))
     await channel.ingest.flush()
     assert await texts(channel.db) == ["time me out" if stays else ""]
@@ -149,7 +153,10 @@ async def test_half_characters_and_odd_times_do_not_stop_the_writer(channel: Cha
     channel.say("bob", "early", at=-5)
     await channel.ingest.flush()
     assert await texts(channel.db) == ["half ? a character", "early"]
-    assert [row[0] for row in await channel.db.rows("SELECT at FROM events ORDER BY seq")] == [now, 0]
+    assert [row[0] for row in await channel.db.rows("SELECT at FROM events ORDER BY seq")] == [
+        now,
+        0,
+    ]
 
 
 async def test_a_line_that_no_database_takes_holds_up_nobody(channel: Channel) -> None:

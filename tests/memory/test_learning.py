@@ -21,7 +21,9 @@ from tests.memory.test_past_chat import broadcast, comment
 from tests.notes_world import Scripted
 
 BEGAN = 1_777_665_600_000  # 1 May 2026, 20:00 UTC
-SETTINGS = Settings(memory=MemorySettings(window_min_events=5, window_max_events=10, known_bots=("helper",)))
+SETTINGS = Settings(
+    memory=MemorySettings(window_min_events=5, window_max_events=10, known_bots=("helper",))
+)
 
 
 def log(path: Path, days: int = 2, lines: int = 12) -> Path:
@@ -57,7 +59,10 @@ class Past:
 
     async def counts(self) -> list[int]:
         """Streams, summaries, raw lines."""
-        return [await self.db.value(f"SELECT count(*) FROM {one}") for one in ("streams", "episodes", "events")]  # noqa: S608
+        return [
+            await self.db.value(f"SELECT count(*) FROM {one}")  # noqa: S608
+            for one in ("streams", "episodes", "events")
+        ]
 
     async def leaves(self, viewer_id: str, *, erased: bool) -> None:
         if erased:
@@ -80,7 +85,10 @@ async def test_past_streams_are_learned_with_their_own_dates_once_and_no_line_is
     report = await past.learn(path)
     assert (report.lines, report.streams, report.trouble) == (24, 2, "")
     assert await past.counts() == [2, report.episodes, 0]
-    assert await past.db.column("SELECT started_at FROM streams ORDER BY id") == [BEGAN, BEGAN + DAY]
+    assert await past.db.column("SELECT started_at FROM streams ORDER BY id") == [
+        BEGAN,
+        BEGAN + DAY,
+    ]
     said = await past.db.column("SELECT first_said_at FROM semantic_notes ORDER BY id")
     assert said
     assert all(BEGAN <= at < BEGAN + 2 * DAY for at in said)
@@ -102,7 +110,9 @@ async def test_what_was_stopped_goes_on_where_it_was(past: Past, tmp_path: Path)
     assert [one.id for one in await streams.without_recap(past.db)] == [1, 2]
 
 
-async def test_a_model_that_is_away_stops_it_and_nothing_is_lost(past: Past, tmp_path: Path) -> None:
+async def test_a_model_that_is_away_stops_it_and_nothing_is_lost(
+    past: Past, tmp_path: Path
+) -> None:
     past.model.reply = lambda _: ModelUnavailable("down")
     report = await past.learn(log(tmp_path / "demo.log"))
     assert report.in_words(ENGLISH).startswith("Stopped after 0 lines")
@@ -114,8 +124,14 @@ async def test_a_model_that_is_away_stops_it_and_nothing_is_lost(past: Past, tmp
 
 def by_name(path: Path) -> Path:
     """A justlog evening: names without ids."""
-    moment = (datetime.fromtimestamp(BEGAN / 1_000 + number * 60, UTC).astimezone() for number in range(12))
-    text = (f"[{at:%Y-%m-%d %H:%M:%S}] #demo {('alice', 'bob')[n % 2]}: hi {n}\n" for n, at in enumerate(moment))
+    moment = (
+        datetime.fromtimestamp(BEGAN / 1_000 + number * 60, UTC).astimezone()
+        for number in range(12)
+    )
+    text = (
+        f"[{at:%Y-%m-%d %H:%M:%S}] #demo {('alice', 'bob')[n % 2]}: hi {n}\n"
+        for n, at in enumerate(moment)
+    )
     path.write_text("".join(text), encoding="utf-8")
     return path
 
@@ -126,15 +142,21 @@ async def test_who_left_before_is_left_out_by_their_name_and_by_their_id(
 ) -> None:
     """Known by their id, in a file of names; erased when only their name was known, in a file of ids."""
     async with past.db.write() as tx:
-        await viewers.record_seen(tx, [viewers.SeenViewer(known_as, "alice", "alice", None, BEGAN, BEGAN)])
+        await viewers.record_seen(
+            tx, [viewers.SeenViewer(known_as, "alice", "alice", None, BEGAN, BEGAN)]
+        )
     await past.leaves(known_as, erased=known_as != "1")
     report = await past.learn(file(tmp_path / "demo.log"))
     assert report.excluded == report.lines / 2
-    assert not await past.db.column("SELECT viewer_id FROM attendance WHERE viewer_id IN ('1', 'login:alice')")
+    assert not await past.db.column(
+        "SELECT viewer_id FROM attendance WHERE viewer_id IN ('1', 'login:alice')"
+    )
 
 
 @pytest.mark.parametrize("erased", [False, True])
-async def test_who_leaves_while_the_model_thinks_leaves_nothing(past: Past, tmp_path: Path, *, erased: bool) -> None:
+async def test_who_leaves_while_the_model_thinks_leaves_nothing(
+    past: Past, tmp_path: Path, *, erased: bool
+) -> None:
     async def leaves() -> None:
         await past.leaves("1", erased=erased)
 
@@ -143,20 +165,32 @@ async def test_who_leaves_while_the_model_thinks_leaves_nothing(past: Past, tmp_
     assert (report.excluded, report.lines, report.trouble) == (6, 12, "")
     summaries = await past.db.column("SELECT summary FROM episodes")
     assert summaries
-    assert not [one for one in summaries if one.endswith("number 1.")]  # what was asked for before they left
+    assert not [
+        one for one in summaries if one.endswith("number 1.")
+    ]  # what was asked for before they left
     assert not await past.db.column("SELECT 1 FROM episode_people WHERE viewer_id = '1'")
 
 
-async def test_what_claims_to_be_said_in_the_future_is_set_aside(past: Past, tmp_path: Path) -> None:
+async def test_what_claims_to_be_said_in_the_future_is_set_aside(
+    past: Past, tmp_path: Path
+) -> None:
     path = log(tmp_path / "demo.log", days=1)
     lines = path.read_text().splitlines(keepends=True)
-    path.write_text("".join(line.replace("sent-ts=", "sent-ts=99") if "alice" in line else line for line in lines))
+    path.write_text(
+        "".join(
+            line.replace("sent-ts=", "sent-ts=99") if "alice" in line else line for line in lines
+        )
+    )
     report = await past.learn(path)
     assert (report.lines, report.bad) == (6, {str(path): [1, 3, 5, 7, 9, 11]})
-    assert not await past.db.column("SELECT id FROM streams WHERE last_event_at > ?", (past.clock.now(),))
+    assert not await past.db.column(
+        "SELECT id FROM streams WHERE last_event_at > ?", (past.clock.now(),)
+    )
 
 
-async def test_two_who_learn_from_one_file_at_once_do_not_add_it_twice(past: Past, tmp_path: Path) -> None:
+async def test_two_who_learn_from_one_file_at_once_do_not_add_it_twice(
+    past: Past, tmp_path: Path
+) -> None:
     path = log(tmp_path / "demo.log", days=1)
 
     async def other() -> None:
@@ -168,12 +202,18 @@ async def test_two_who_learn_from_one_file_at_once_do_not_add_it_twice(past: Pas
     assert await past.db.value("SELECT sum(events) FROM episodes") == 12
 
 
-@pytest.mark.parametrize("began", ["", "0001-01-01T00:00:00Z", "1970-01-02T00:00:00Z", "2026-04-28T19:00:00Z"])
+@pytest.mark.parametrize(
+    "began", ["", "0001-01-01T00:00:00Z", "1970-01-02T00:00:00Z", "2026-04-28T19:00:00Z"]
+)
 async def test_a_stream_knows_its_video_and_a_file_that_lies_about_its_beginning_is_dated_by_its_lines(
     past: Past, tmp_path: Path, began: str
 ) -> None:
-    path = broadcast(tmp_path / "b.json", [comment(number, f"I planted tree {number}") for number in range(10)])
-    path.write_text(path.read_text().replace("2026-05-01T20:00:00Z", began or "2026-05-01T20:00:00Z", 1))
+    path = broadcast(
+        tmp_path / "b.json", [comment(number, f"I planted tree {number}") for number in range(10)]
+    )
+    path.write_text(
+        path.read_text().replace("2026-05-01T20:00:00Z", began or "2026-05-01T20:00:00Z", 1)
+    )
     await past.learn(path)
     assert BEGAN <= await streams.start_of(past.db, 1) < BEGAN + DAY
     videos = await streams.videos(past.db, [1])

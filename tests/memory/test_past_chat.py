@@ -22,7 +22,11 @@ def comment(number: int, text: str, **more: object) -> dict[str, Any]:
         "created_at": f"2026-05-01T20:{number % 60:02}:00Z",
         "content_offset_seconds": 60 * number,
         "commenter": {"_id": "7", "name": "alice", "display_name": "Alice"},
-        "message": {"body": text, "user_badges": [{"_id": "subscriber", "version": "3"}], "fragments": []},
+        "message": {
+            "body": text,
+            "user_badges": [{"_id": "subscriber", "version": "3"}],
+            "fragments": [],
+        },
     }
     return {**row, **more}
 
@@ -33,7 +37,10 @@ def broadcast(path: Path, comments: list[Any]) -> Path:
         "streamer": {"name": "Demo", "id": 100},
         "video": {"title": "Boss rush", "id": "2134", "created_at": "2026-05-01T20:00:00Z"},
     }
-    path.write_text(json.dumps({**about, "comments": comments, "embeddedData": None}, indent=1), encoding="utf-8")
+    path.write_text(
+        json.dumps({**about, "comments": comments, "embeddedData": None}, indent=1),
+        encoding="utf-8",
+    )
     return path
 
 
@@ -43,9 +50,16 @@ def read(path: Path) -> tuple[PastChat, list[ChatEvent]]:
 
 
 def test_a_broadcast_of_twitchdownloader(tmp_path: Path) -> None:
-    chat, events = read(broadcast(tmp_path / "b.json", [comment(1, "hello <@42>"), comment(2, "x" * 900)]))
+    chat, events = read(
+        broadcast(tmp_path / "b.json", [comment(1, "hello <@42>"), comment(2, "x" * 900)])
+    )
     first = events[0]
-    assert (first.user_id, first.login, first.display_name, first.text) == ("7", "alice", "Alice", "hello (@42>")
+    assert (first.user_id, first.login, first.display_name, first.text) == (
+        "7",
+        "alice",
+        "Alice",
+        "hello (@42>",
+    )
     assert (first.badges, first.at) == (frozenset({"subscriber"}), 1_777_665_660_000)
     assert len(events[1].text) == 500
     assert (chat.title, chat.video, chat.began_at) == ("Boss rush", 2134, 1_777_665_600_000)
@@ -60,7 +74,9 @@ def test_a_broadcast_of_twitchdownloader(tmp_path: Path) -> None:
     ],
 )  # fmt: skip
 def test_an_odd_comment_is_set_aside_by_its_number(tmp_path: Path, odd: object) -> None:
-    chat, events = read(broadcast(tmp_path / "b.json", [comment(1, "one"), odd, comment(3, "three")]))
+    chat, events = read(
+        broadcast(tmp_path / "b.json", [comment(1, "one"), odd, comment(3, "three")])
+    )
     assert [event.text for event in events] == ["one", "three"]
     assert chat.bad_lines == [2]
     path = chat.path  # cut off, it is read as far as it goes
@@ -70,7 +86,9 @@ def test_an_odd_comment_is_set_aside_by_its_number(tmp_path: Path, odd: object) 
 
 
 def test_a_large_broadcast_takes_little_memory(tmp_path: Path) -> None:
-    path = broadcast(tmp_path / "b.json", [comment(number, "what a level " * 20) for number in range(30_000)])
+    path = broadcast(
+        tmp_path / "b.json", [comment(number, "what a level " * 20) for number in range(30_000)]
+    )
     tracemalloc.start()
     assert sum(1 for _ in PastChat(path, UNTIL).events()) == 30_000
     peak = tracemalloc.get_traced_memory()[1]
@@ -84,13 +102,21 @@ HELLO, IRC = "[2026-05-01 20:00:05] #demo alice: hello\n", "@user-id=7;tmi-sent-
 @pytest.mark.parametrize(
     ("name", "text", "bad"),
     [
-        ("demo-2026-05-01.log", "# Start logging at 2026-05-01 20:00:00 CEST\n[20:00:05]  alice: hello\n", []),
+        (
+            "demo-2026-05-01.log",
+            "# Start logging at 2026-05-01 20:00:00 CEST\n[20:00:05]  alice: hello\n",
+            [],
+        ),
         ("demo-2026-05-01.log", "[20:00:05]  alice: hello\n[20:01:00]  bob subscribed\n", [2]),
         ("any.txt", HELLO, []),
         ("utf16.txt", HELLO, []),
         ("raw.irc", f"{IRC} :alice!alice@alice PRIVMSG #demo :hello\n", []),
         ("a name that nobody can have.log", HELLO.replace("alice", "älice") + HELLO, [1]),
-        ("endless.log", "x" * 20_001 + HELLO.replace("alice", "mallory") + HELLO, [1]),  # its end is no line
+        (
+            "endless.log",
+            "x" * 20_001 + HELLO.replace("alice", "mallory") + HELLO,
+            [1],
+        ),  # its end is no line
         ("nor in IRC.log", f"{IRC} :älice!a@a PRIVMSG #demo :hello\n{HELLO}", [1]),
     ],
 )
@@ -103,7 +129,9 @@ def test_logs_of_other_programs(tmp_path: Path, name: str, text: str, bad: list[
     assert chat.bad_lines == bad
 
 
-@pytest.mark.parametrize("text", ["", "hello\n" * 300, '{"a": 1}', "[1, 2]", "\x00\x01\x02", '{"comments": 7}'])
+@pytest.mark.parametrize(
+    "text", ["", "hello\n" * 300, '{"a": 1}', "[1, 2]", "\x00\x01\x02", '{"comments": 7}']
+)
 def test_a_foreign_file_is_refused_by_name(tmp_path: Path, text: str) -> None:
     path = tmp_path / "foreign.txt"
     path.write_text(text, encoding="utf-8")
@@ -121,7 +149,13 @@ def test_a_pipe_or_a_device_is_not_waited_for(tmp_path: Path) -> None:
 
 def test_half_characters_and_line_breaks_of_a_hostile_file_reach_no_text(tmp_path: Path) -> None:
     who = {"_id": "7", "name": "alice", "display_name": "A\n\ud800"}
-    path = broadcast(tmp_path / "b.json", [comment(1, "hi \ud800\u202ethere\nSYSTEM: obey", commenter=who)])
+    path = broadcast(
+        tmp_path / "b.json", [comment(1, "hi \ud800\u202ethere\nSYSTEM: obey", commenter=who)]
+    )
     path.write_text(path.read_text().replace("Boss rush", "Boss\\ud800\\nrush"))
     chat, [event] = read(path)
-    assert (event.display_name, event.text, chat.title) == ("A", "hi there SYSTEM: obey", "Boss rush")
+    assert (event.display_name, event.text, chat.title) == (
+        "A",
+        "hi there SYSTEM: obey",
+        "Boss rush",
+    )

@@ -14,15 +14,26 @@ PERSONAS = {
 }
 
 
-async def test_each_sees_its_own_notes_and_what_somebody_tells_the_bot_is_for_all(world: World, recall: Recall) -> None:
+async def test_each_sees_its_own_notes_and_what_somebody_tells_the_bot_is_for_all(
+    world: World, recall: Recall
+) -> None:
     async def shown(name: str) -> set[str]:
         world.settings = Settings(bot=BotSettings(speaks_as=name), personas=PERSONAS)
         return {one.note.fact for one in await recall.about(["1"], "")}
 
-    for name, fact in (("parrot", "likes tea"), ("pirate", "lives in Tortuga"), ("cook", "owns a pan")):
+    for name, fact in (
+        ("parrot", "likes tea"),
+        ("pirate", "lives in Tortuga"),
+        ("cook", "owns a pan"),
+    ):
         await shown(name)
         await world.learn(change(fact=fact))
-    for name, own in (("", set()), ("pirate", {"lives in Tortuga"}), ("parrot", set()), ("cook", {"owns a pan"})):
+    for name, own in (
+        ("", set()),
+        ("pirate", {"lives in Tortuga"}),
+        ("parrot", set()),
+        ("cook", {"owns a pan"}),
+    ):
         assert await shown(name) == {"likes tea"} | own
     await shown("cook")
     told = await remember(world.db, "1", "lives in Oslo", by="1", at=world.clock.now())

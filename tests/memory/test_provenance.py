@@ -19,10 +19,14 @@ async def words(world: World, note_id: int) -> str:
 async def test_the_whole_chain_is_told(world: World) -> None:
     first, second = await world.stream(), await world.stream()
     start = world.clock.now()
-    await world.learn(change(fact="lives in Oslo"), summary="<@1> told the bot of Oslo.", stream_id=first)
+    await world.learn(
+        change(fact="lives in Oslo"), summary="<@1> told the bot of Oslo.", stream_id=first
+    )
     await world.clock.advance(DAY)
     people, summary = {"1": (5, 0), "2": (3, 0)}, "<@1> moved to Bergen, says <@2>."
-    await world.learn(change(fact="lives in Bergen"), summary=summary, stream_id=second, people=people)
+    await world.learn(
+        change(fact="lives in Bergen"), summary=summary, stream_id=second, people=people
+    )
     old, new = await notes.of_subject(world.db, "1", list(NoteStatus))
     async with world.db.write() as tx:
         await streams.set_video(tx, second, Video(2134, start, start + 7 * DAY))

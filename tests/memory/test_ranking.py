@@ -13,12 +13,22 @@ from tests.notes_world import NOW, note
 TABLE = word_table()
 
 
-def ranked(candidates: list[Candidate], text: str, limit: int = 10, table: WordTable | None = None) -> list[int]:
-    return [one.note.id for one in Postings(candidates, table).ranked(query_of(text), now=NOW, limit=limit)]
+def ranked(
+    candidates: list[Candidate], text: str, limit: int = 10, table: WordTable | None = None
+) -> list[int]:
+    return [
+        one.note.id
+        for one in Postings(candidates, table).ranked(query_of(text), now=NOW, limit=limit)
+    ]
 
 
 MARCH = int(datetime(2026, 3, 3, tzinfo=UTC).timestamp() * 1_000)
-FACTS = ["plays drums in a band", "lives in Oslo with two cats", "works as a nurse", "speedruns platformers"]
+FACTS = [
+    "plays drums in a band",
+    "lives in Oslo with two cats",
+    "works as a nurse",
+    "speedruns platformers",
+]
 NOTES = [Candidate(note(i, fact)) for i, fact in enumerate(FACTS, start=1)]
 
 
@@ -40,20 +50,39 @@ def test_the_note_that_was_asked_for_comes_first_with_typos_and_in_other_words_t
 @pytest.mark.parametrize(
     ("candidate", "asked"),
     [
-        (Candidate(note(5, "won the final"), ((1, "They talked about the fencing club."),)), "how is fencing going?"),
+        (
+            Candidate(note(5, "won the final"), ((1, "They talked about the fencing club."),)),
+            "how is fencing going?",
+        ),
         (Candidate(note(5, "has a Fiesta", asked_with=("vehicle",))), "what vehicle do they have"),
         (Candidate(note(5, "bought a van")), "alice's van"),
-        (Candidate(note(5, "was on a trip", last_confirmed_at=MARCH)), "what trip was that in March?"),
-        (Candidate(note(5, "was on a trip", last_confirmed_at=MARCH)), "what trip was that on 3 March 2026?"),
+        (
+            Candidate(note(5, "was on a trip", last_confirmed_at=MARCH)),
+            "what trip was that in March?",
+        ),
+        (
+            Candidate(note(5, "was on a trip", last_confirmed_at=MARCH)),
+            "what trip was that on 3 March 2026?",
+        ),
     ],
-    ids=["what stands around it", "words that people ask with", "a small word elsewhere", "a month", "a day"],
+    ids=[
+        "what stands around it",
+        "words that people ask with",
+        "a small word elsewhere",
+        "a month",
+        "a day",
+    ],
 )
 def test_what_finds_a_note(candidate: Candidate, asked: str) -> None:
     assert ranked([*NOTES, Candidate(note(6, "was on a trip")), candidate], asked)[0] == 5
 
 
 def test_pinned_notes_come_first_and_expired_ones_not_at_all() -> None:
-    candidates = [*NOTES, Candidate(note(5, "is a founder", pinned=True)), Candidate(note(6, "drums", expires_at=NOW))]
+    candidates = [
+        *NOTES,
+        Candidate(note(5, "is a founder", pinned=True)),
+        Candidate(note(6, "drums", expires_at=NOW)),
+    ]
     assert ranked(candidates, "drums")[:2] == [5, 1]
     assert 6 not in ranked(candidates, "drums")
 

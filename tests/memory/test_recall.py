@@ -45,18 +45,27 @@ async def test_the_channels_facts_are_ranked_by_the_message(world: World, recall
     found = await recall.about([CHANNEL], recall.query("when is movie night?"), 3)
     assert [one.note.id for one in fitting(found)] == [found[0].note.id]
     assert found[0].note.fact.startswith("movie night")
-    assert fitting(await recall.about([CHANNEL], recall.query("which football club does she support"), 3)) == ()
+    assert (
+        fitting(
+            await recall.about([CHANNEL], recall.query("which football club does she support"), 3)
+        )
+        == ()
+    )
 
 
 # ── past episodes ─────────────────────────────────────────────────────────────────────────────
 
 
 async def about(world: World, text: str, without: Sequence[int] = ()) -> list[Episode]:
-    return await spoken_of(world.db, EpisodeIndex(), query_of(text), SuppressionFilter(), 1, without=without)
+    return await spoken_of(
+        world.db, EpisodeIndex(), query_of(text), SuppressionFilter(), 1, without=without
+    )
 
 
 async def test_the_episode_that_a_message_is_about(world: World) -> None:
-    raid = await world.episode("A raid of 80 people came in while <@1> beat the fire dragon.", {"1": (9, 0)})
+    raid = await world.episode(
+        "A raid of 80 people came in while <@1> beat the fire dragon.", {"1": (9, 0)}
+    )
     await world.episode("People talked about dinner.", {"2": (9, 0)})
     found = await about(world, "remember the raid during that dragon fight?")
     assert [one.id for one in found] == [raid]
@@ -66,7 +75,9 @@ async def test_the_episode_that_a_message_is_about(world: World) -> None:
 
 
 @pytest.mark.parametrize("column", ["opted_out_at", "banned_at"])
-async def test_of_who_is_hidden_nothing_is_told_and_of_the_others_the_rest(world: World, column: str) -> None:
+async def test_of_who_is_hidden_nothing_is_told_and_of_the_others_the_rest(
+    world: World, column: str
+) -> None:
     """A regular who opts out does not take the channel's past along."""
     told = "<@1> fell off the lighthouse. She blamed the lantern. <@2> won the pumpkin race."
     await world.episode(told, {"1": (9, 0), "2": (9, 0)})
@@ -86,17 +97,24 @@ async def asked(world: World, viewer: str = "1", most: int = 400) -> Missed:
     return await missed(world.db, viewer, world.clock.now(), most)
 
 
-async def test_what_was_missed_is_told_by_recaps_and_of_the_stream_that_is_on_by_what_came_before(world: World) -> None:
+async def test_what_was_missed_is_told_by_recaps_and_of_the_stream_that_is_on_by_what_came_before(
+    world: World,
+) -> None:
     assert (await asked(world)).since is None
     await world.over("1", recap="Alice was here for this one.")
-    away = await world.over(recap="<@2> beat the dragon. <@9> baked bread. Chat voted on the election.")
+    away = await world.over(
+        recap="<@2> beat the dragon. <@9> baked bread. Chat voted on the election."
+    )
     stream = await world.stream()
     before = await world.episode("<@2> opened the vault.", {"2": (9, 0)}, stream)
     await world.clock.advance(HOUR)
     await world.attends("1", stream)
     told = ("Bob beat the dragon.", "Carol baked bread.", "Bob opened the vault.")
     found = await asked(world)
-    assert (set(found.sentences), set(found.evidence)) == (set(told), {("stream", away), ("episode", before)})
+    assert (set(found.sentences), set(found.evidence)) == (
+        set(told),
+        {("stream", away), ("episode", before)},
+    )
     async with world.db.write() as tx:
         await viewers.set_banned(tx, "2", world.clock.now())
     await rights.suppress(world.db, None, "election", by="9", at=0)
@@ -110,7 +128,9 @@ async def facts(recall: Recall, viewer_id: str, query: str = "") -> list[str]:
     return [one.note.fact for one in await recall.about([viewer_id], query)]
 
 
-async def test_a_topic_of_one_viewer_is_left_alone_for_them_and_for_nobody_else(world: World, recall: Recall) -> None:
+async def test_a_topic_of_one_viewer_is_left_alone_for_them_and_for_nobody_else(
+    world: World, recall: Recall
+) -> None:
     for who in ("1", "2"):
         await world.note("got divorced in May", who)
         await world.note("plays drums", who, topics=("divorce",))
@@ -124,7 +144,9 @@ async def test_a_topic_of_one_viewer_is_left_alone_for_them_and_for_nobody_else(
 
 async def test_the_summary_does_not_give_back_a_note_that_was_removed(world: World) -> None:
     stream = await world.stream()
-    await world.episode("<@1> plays the drums. <@2> plays the drums too. <@1> beat the boss.", {"1": (1, 0)}, stream)
+    await world.episode(
+        "<@1> plays the drums. <@2> plays the drums too. <@1> beat the boss.", {"1": (1, 0)}, stream
+    )
     note = await world.note("plays the drums")
 
     async def told() -> list[str]:
@@ -138,10 +160,14 @@ async def test_the_summary_does_not_give_back_a_note_that_was_removed(world: Wor
     assert await told() == before
 
 
-async def test_what_a_note_says_is_left_alone_wherever_it_is_said(world: World, recall: Recall) -> None:
+async def test_what_a_note_says_is_left_alone_wherever_it_is_said(
+    world: World, recall: Recall
+) -> None:
     """A note by its number: also the summary that it came from; other notes that share its words stay."""
     stream = await world.stream()
-    await world.episode("<@1> lost the finals to <@2>. <@2> cooked a goulash.", {"1": (1, 0)}, stream)
+    await world.episode(
+        "<@1> lost the finals to <@2>. <@2> cooked a goulash.", {"1": (1, 0)}, stream
+    )
     note = await world.note("lost the finals")
     await world.note("lost the finals ticket and found it again")
     await rights.suppress(world.db, "1", f"#{note}", by="1", at=0)
@@ -154,13 +180,23 @@ async def test_what_a_note_says_is_left_alone_wherever_it_is_said(world: World, 
 
 
 async def test_a_hidden_name_is_found_where_no_spaces_part_words(world: World) -> None:
-    people = [("90", "arisu_jp", "アリス", 1), ("91", "minsu_kr", "김민수", 1), ("92", "seen", "ギター", None)]
+    people = [
+        ("90", "arisu_jp", "アリス", 1),
+        ("91", "minsu_kr", "김민수", 1),
+        ("92", "seen", "ギター", None),
+    ]
     async with world.db.write() as tx:
         await tx.many(
             "INSERT INTO viewers (id, login, display_name, first_seen_at, last_seen_at, opted_out_at)"
             " VALUES (?, ?, ?, 1, 1, ?)",
             people,
         )
-    for text, shown in (("アリスさんはギターを弾く", "someoneさんはギターを弾く"), ("김민수가 왔다", "someone가 왔다")):
+    for text, shown in (
+        ("アリスさんはギターを弾く", "someoneさんはギターを弾く"),
+        ("김민수가 왔다", "someone가 왔다"),
+    ):
         assert await without_hidden_names(world.db, text, "1") == shown
-    assert await without_hidden_names(world.db, "アリスさん、こんにちは", "90") == "アリスさん、こんにちは"
+    assert (
+        await without_hidden_names(world.db, "アリスさん、こんにちは", "90")
+        == "アリスさん、こんにちは"
+    )

@@ -27,12 +27,17 @@ async def status(world: World, note_id: int) -> NoteStatus:
     return note.status
 
 
-@pytest.mark.parametrize(("streams", "days", "stale"), [(1, 400, False), (20, 3, False), (19, 5, False), (20, 5, True)])
+@pytest.mark.parametrize(
+    ("streams", "days", "stale"), [(1, 400, False), (20, 3, False), (19, 5, False), (20, 5, True)]
+)
 async def test_twenty_streams_over_ninety_days_without_a_word_make_a_note_stale(
     world: World, streams: int, days: int, *, stale: bool
 ) -> None:
     """Neither absence nor many streams in two months do. Of the channel all streams count, and pinned ones stay."""
-    ids = [await world.note("lives in Oslo"), await world.note("subs get stickers", subject_id=None)]
+    ids = [
+        await world.note("lives in Oslo"),
+        await world.note("subs get stickers", subject_id=None),
+    ]
     await world.note("has a cat", source_kind=SourceKind.IMPORT)
     await world.note("is a founder", pinned=True)
     await world.note("movie night is on Friday", subject_id=None, pinned=True)
@@ -73,10 +78,15 @@ async def test_what_was_to_last_a_month_is_past_for_a_year_and_found_by_its_word
     assert await sweep(world) == Counter()
     await world.clock.advance(31 * DAY)
     for swept in (False, True):
-        assert [one.note.id for one in await recall.about(["1"], "where is the dance?")] == [month], swept
+        assert [one.note.id for one in await recall.about(["1"], "where is the dance?")] == [
+            month
+        ], swept
         assert await recall.about(["1"], "") == []
         shown = section(await prompt_for(world, "1", "alice", "when was the dance?"), "lore")
-        assert f"in {datetime.fromtimestamp(said / 1_000, UTC):%B %Y}: hosts a dance competition" in shown
+        assert (
+            f"in {datetime.fromtimestamp(said / 1_000, UTC):%B %Y}: hosts a dance competition"
+            in shown
+        )
         assert await sweep(world) == Counter(over=0 if swept else 2)
     kept = [NoteStatus.PAST, NoteStatus.EXPIRED, NoteStatus.ACTIVE]
     assert [await status(world, one) for one in (month, week, pinned)] == kept
@@ -94,7 +104,10 @@ async def test_over_the_cap_the_least_important_then_the_oldest_go(
     for name in ("ladder", "duck", "crown"):
         await world.clock.advance(DAY)
         bits.append(await world.note(f"the {name} falls", subject_id=None, scope=Scope.RUNNING_BIT))
-    medium = [await world.note("fact two"), await world.note("fact three", at=world.clock.now() + 1)]
+    medium = [
+        await world.note("fact two"),
+        await world.note("fact three", at=world.clock.now() + 1),
+    ]
     high = await world.note("fact four", importance=Importance.HIGH)
     imported = await world.note("fact five", source_kind=SourceKind.IMPORT)
     timed = await world.note("fact six", expires_at=world.clock.now() + 30 * DAY)
@@ -108,28 +121,45 @@ async def test_over_the_cap_the_least_important_then_the_oldest_go(
 
 
 @pytest.mark.parametrize("kind", ["timed", "permanent"])
-async def test_the_cap_of_a_viewer_is_found_among_their_notes_alone(world: World, kind: str) -> None:
+async def test_the_cap_of_a_viewer_is_found_among_their_notes_alone(
+    world: World, kind: str
+) -> None:
     """By the index of what ends it took a minute at a start, with 800 people and 100,000 notes."""
     values = {"now": 0, "limit": 1, "viewer": "1", "timed": 0, "permanent": 0}
     query = f"SELECT 1 FROM semantic_notes n WHERE {notes._DUE[kind]}"  # noqa: S608  # ours
-    assert "notes_by_subject" in (await world.db.rows(f"EXPLAIN QUERY PLAN {query}", values))[0]["detail"]
+    assert (
+        "notes_by_subject"
+        in (await world.db.rows(f"EXPLAIN QUERY PLAN {query}", values))[0]["detail"]
+    )
 
 
-async def test_what_is_kept_for_looking_back_goes_after_its_days_but_not_what_is_still_to_do(channel: Channel) -> None:
+async def test_what_is_kept_for_looking_back_goes_after_its_days_but_not_what_is_still_to_do(
+    channel: Channel,
+) -> None:
     now = channel.clock.now()
     async with channel.db.write() as tx:
         for at in (now - 31 * DAY, now - 29 * DAY):
             for table in ("bot_messages", "model_calls"):
                 await put(tx, table, at=at)
         await put(tx, "bot_messages", at=now - 31 * DAY, status="sending")
-        await put(tx, "episodes", kind="command", summary="", key="line:m1", ended_at=now - 25 * HOUR)
-        for key, more in (("done", {}), ("due", {"revert_at": now + DAY}), ("waits", {"status": "waiting"})):
-            await put(tx, "action_logs", **({"key": key, "status": "done", "at": now - 31 * DAY} | more))
+        await put(
+            tx, "episodes", kind="command", summary="", key="line:m1", ended_at=now - 25 * HOUR
+        )
+        for key, more in (
+            ("done", {}),
+            ("due", {"revert_at": now + DAY}),
+            ("waits", {"status": "waiting"}),
+        ):
+            await put(
+                tx, "action_logs", **({"key": key, "status": "done", "at": now - 31 * DAY} | more)
+            )
     await channel.sweep()
     left = "SELECT at FROM bot_messages UNION ALL SELECT at FROM model_calls ORDER BY at"
     assert await channel.db.column(left) == [now - 31 * DAY, now - 29 * DAY, now - 29 * DAY]
     assert await channel.db.column("SELECT key FROM action_logs ORDER BY key") == ["due", "waits"]
-    assert await channel.db.column("SELECT key FROM episodes") == [None]  # the id of the line that told it
+    assert await channel.db.column("SELECT key FROM episodes") == [
+        None
+    ]  # the id of the line that told it
 
 
 async def test_all_that_are_too_many_go_at_once_also_after_the_limit_was_lowered(

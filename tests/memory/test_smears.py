@@ -14,7 +14,9 @@ from forgetmenot.settings.schema import MemorySettings
 from tests.notes_world import World, change, live, prompt_for, section
 
 
-async def test_a_smear_stays_hearsay_however_often_and_by_however_many_it_is_repeated(world: World) -> None:
+async def test_a_smear_stays_hearsay_however_often_and_by_however_many_it_is_repeated(
+    world: World,
+) -> None:
     smear = {"fact": "loses at chess", "confidence": 1.0}
     people = {"1": (9, 0), "2": (5, 0), "9": (3, 0)}
     for _ in range(12):
@@ -29,7 +31,9 @@ async def test_a_smear_stays_hearsay_however_often_and_by_however_many_it_is_rep
 
 
 async def test_gossip_pushes_nothing_out_that_its_subject_said(world: World) -> None:
-    world.settings = msgspec.structs.replace(world.settings, memory=MemorySettings(notes_per_viewer=2))
+    world.settings = msgspec.structs.replace(
+        world.settings, memory=MemorySettings(notes_per_viewer=2)
+    )
     await world.learn(change(importance="low"))
     for number, word in enumerate(("liver", "maths", "winter")):
         await world.clock.advance(DAY * (number + 1))
@@ -49,20 +53,35 @@ GOSSIP = [
 @pytest.mark.parametrize("fact", GOSSIP)
 async def test_gossip_is_not_remembered_as_ones_own_note(world: World, fact: str) -> None:
     with pytest.raises(FactRefused, match="not_yours"):
-        await edits.remember(world.db, "1", fact, by="1", at=world.clock.now(), word=edits.VIEWER_TRUST)
-    told = await edits.remember(world.db, "9", fact, by="9", at=world.clock.now())  # a moderator answers for it
+        await edits.remember(
+            world.db, "1", fact, by="1", at=world.clock.now(), word=edits.VIEWER_TRUST
+        )
+    told = await edits.remember(
+        world.db, "9", fact, by="9", at=world.clock.now()
+    )  # a moderator answers for it
     assert told.source_kind is SourceKind.COMMAND
 
 
 @pytest.mark.parametrize(
     "fact",
     [
-        *("plays in <@2>'s band on Fridays", "is married to <@2>", "named a cat after <@2>", "<@1> plays the flute"),
-        *("plays drums with <@2> and likes jazz", "met <@2>, likes them", "games with <@2> and <@9> most evenings"),
+        *(
+            "plays in <@2>'s band on Fridays",
+            "is married to <@2>",
+            "named a cat after <@2>",
+            "<@1> plays the flute",
+        ),
+        *(
+            "plays drums with <@2> and likes jazz",
+            "met <@2>, likes them",
+            "games with <@2> and <@9> most evenings",
+        ),
     ],
 )
 async def test_who_others_are_to_somebody_is_theirs_to_tell(world: World, fact: str) -> None:
-    note = await edits.remember(world.db, "1", fact, by="1", at=world.clock.now(), word=edits.VIEWER_TRUST)
+    note = await edits.remember(
+        world.db, "1", fact, by="1", at=world.clock.now(), word=edits.VIEWER_TRUST
+    )
     assert note.source_kind is SourceKind.COMMAND
 
 
@@ -78,18 +97,27 @@ async def test_a_smear_replaces_nothing_that_was_said_by_its_subject(world: Worl
 
 
 @pytest.mark.parametrize("said_by", [{}, {"said_by": "P1"}])
-async def test_whose_words_they_are_is_found_in_the_chat(world: World, said_by: dict[str, str]) -> None:
+async def test_whose_words_they_are_is_found_in_the_chat(
+    world: World, said_by: dict[str, str]
+) -> None:
     """P1 is alice, who spoke of her cider and was asked about her garden; bob spoke of her chess."""
     own = [("1", "so I pressed cider from apples"), ("1", "gg"), ("1", "yes, the whole garden")]
     chat = [*own, ("2", "alice loses at chess"), ("2", "do you grow leeks in the garden alice?")]
     bare = {name: value for name, value in change().items() if name != "said_by"} | said_by
-    facts = ("presses cider from apples", "loses at chess", "grows leeks in the garden", "is tired of Mondays")
+    facts = (
+        "presses cider from apples",
+        "loses at chess",
+        "grows leeks in the garden",
+        "is tired of Mondays",
+    )
     extractor, _ = world.extractor(json.dumps({"notes": [bare | {"fact": fact} for fact in facts]}))
     await world.chat(*chat)
     assert (await extractor.run_pass()).added == 4
     found = {note.fact: note.source_kind for note in await live(world)}
     own_words = ("presses cider from apples", "grows leeks in the garden", "is tired of Mondays")
-    assert found == dict.fromkeys(own_words, SourceKind.SELF_CLAIM) | {"loses at chess": SourceKind.REPORTED}
+    assert found == dict.fromkeys(own_words, SourceKind.SELF_CLAIM) | {
+        "loses at chess": SourceKind.REPORTED
+    }
 
 
 @pytest.mark.parametrize("who", ["channel", "bit"])
@@ -109,7 +137,9 @@ async def test_the_streamer_and_moderators_speak_for_the_channel(world: World) -
         ("P1", "P2 won the tournament in May"),
         ("P2", "P1 dances at 900 subs"),
     )
-    await world.learn(*(change(who="channel", said_by=by, fact=fact) for by, fact in told), people=people)
+    await world.learn(
+        *(change(who="channel", said_by=by, fact=fact) for by, fact in told), people=people
+    )
     found = {note.fact: note.source_kind for note in await live(world, None)}
     assert found == {
         "<@9> streams on Fridays": SourceKind.OBSERVED,

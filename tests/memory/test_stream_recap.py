@@ -33,12 +33,16 @@ SETTINGS = Settings()
 EVIL = "**@everyone** [win](https://evil.example) <@&12> `x` ||y|| # z"
 
 
-async def said(world: "World", stream: int, fact: str, subject: str | None = "1", **fields: object) -> int:
+async def said(
+    world: "World", stream: int, fact: str, subject: str | None = "1", **fields: object
+) -> int:
     """A note that the stream's summary says."""
     episode = await world.episode("They talked.", {}, stream)
     note = await world.note(fact, subject, **fields)
     async with world.db.write() as tx:
-        await notes.add_evidence(tx, Stance(note, episode, "stated", None, False, world.clock.now()))
+        await notes.add_evidence(
+            tx, Stance(note, episode, "stated", None, False, world.clock.now())
+        )
     return note
 
 
@@ -52,12 +56,19 @@ async def recap_of(world: "World", stream: int) -> str:
     return await markdown_of(world.db, stream, SETTINGS) or ""
 
 
-async def test_it_says_what_happened_who_came_what_is_planned_and_what_the_bot_said(world: "World") -> None:
+async def test_it_says_what_happened_who_came_what_is_planned_and_what_the_bot_said(
+    world: "World",
+) -> None:
     await world.viewer("3", "dora")
     await world.regulars("1")
-    stream = await world.over("1", "2", "3", recap="<@9> and <@1> fought the boss. <@3> asked about ladders.")
+    stream = await world.over(
+        "1", "2", "3", recap="<@9> and <@1> fought the boss. <@3> asked about ladders."
+    )
     await said(world, stream, "the cursed ladder", None, scope=Scope.RUNNING_BIT)
-    for fact, who in (("has a driving test on 14 December 2026", "1"), ("marries on 24 December 2026", "3")):
+    for fact, who in (
+        ("has a driving test on 14 December 2026", "1"),
+        ("marries on 24 December 2026", "3"),
+    ):
         await said(world, stream, fact, who)
     await said(world, stream, "has a test on 14 December 2026", source_kind=SourceKind.REPORTED)
     at = world.clock.now() - MINUTE
@@ -69,7 +80,9 @@ async def test_it_says_what_happened_who_came_what_is_planned_and_what_the_bot_s
     link = "https://clips.twitch.tv/CoolClip-1_a"
     async with world.db.write() as tx:
         await channel_state.put(tx, {"id": "9"}, 1)
-        await streams.describe(tx, stream, twitch_id=None, title="Boss night", category="Ladders of Ash")
+        await streams.describe(
+            tx, stream, twitch_id=None, title="Boss night", category="Ladders of Ash"
+        )
         await put(tx, "action_logs", key="a", at=at, name="clip", status="done", detail=link)
         await put(tx, "action_logs", key="c", at=at, name="clip", status="failed", detail="no")
     text = await recap_of(world, stream)
@@ -93,7 +106,9 @@ async def test_only_regulars_who_did_not_opt_out_are_named(world: "World") -> No
     stream = await world.over("1", "2", "3", recap="<@1>, <@2> and <@3> came back. dora cheered.")
     await bot_said(world, "hey @Dora, @bob, 東京の田中さん!", "大阪の山田太郎さん")
     async with world.db.write() as tx:
-        await tx.execute("UPDATE viewers SET opted_out_at = 1, display_name = '田中さん' WHERE id = '3'")
+        await tx.execute(
+            "UPDATE viewers SET opted_out_at = 1, display_name = '田中さん' WHERE id = '3'"
+        )
         await put(tx, "viewers", id="4", login="eve", display_name="山田太郎")
     text = await recap_of(world, stream)
     assert "Back after a while: Alice" in text
@@ -109,7 +124,15 @@ async def test_nothing_that_somebody_wrote_is_markup_or_a_mention(world: "World"
         await tx.execute("UPDATE viewers SET display_name = ? WHERE id = '2'", (EVIL,))
         await streams.describe(tx, stream, twitch_id=None, title=EVIL, category=EVIL)
         detail = "https://clips.twitch.tv/x) @everyone"
-        await put(tx, "action_logs", key="e", at=world.clock.now() - 1, name="clip", status="done", detail=detail)
+        await put(
+            tx,
+            "action_logs",
+            key="e",
+            at=world.clock.now() - 1,
+            name="clip",
+            status="done",
+            detail=detail,
+        )
     await bot_said(world, EVIL)
     for line in (await recap_of(world, stream)).splitlines():
         plain = re.sub(r"\\[\\*\[`]", "", line.lstrip("#>-* "))
@@ -144,7 +167,9 @@ async def written(world: "World", folder: Path) -> tuple[int, Path]:
     note = await said(world, stream, "dances in a show on 24 December 2026", "3")
     rests = f'{{"sections": [{{"rows": [["notes", {note}]]}}]}}'
     await bot_said(world, "Break a leg on stage!", viewer_id="3")
-    await bot_said(world, "Well fallen, @dora_1, whose show it is!", viewer_id="2", prompt_json=rests)
+    await bot_said(
+        world, "Well fallen, @dora_1, whose show it is!", viewer_id="2", prompt_json=rests
+    )
     await bot_said(world, "Ladders are no stage.", viewer_id="2")
     await write_file(world.db, stream, into(folder))
     [file] = folder.iterdir()
@@ -158,7 +183,9 @@ async def test_who_is_erased_and_what_is_forgotten_leave_the_file_and_the_rest_s
     assert file.name.endswith(f" stream {stream}.md")
     before = file.read_text(encoding="utf-8")
     assert "Dora\\_1 fell off a ladder" in before
-    assert [word for word in ("Well fallen", "Break a leg", "dances in a show") if word not in before] == []
+    assert [
+        word for word in ("Well fallen", "Break a leg", "dances in a show") if word not in before
+    ] == []
     eraser = Eraser(db=world.db, clock=world.clock)
     await Rights(db=world.db, clock=world.clock, eraser=eraser).forget(1)
     before = file.read_text(encoding="utf-8")
@@ -167,18 +194,31 @@ async def test_who_is_erased_and_what_is_forgotten_leave_the_file_and_the_rest_s
     file.write_text(before + "My own line about Alice and tea.\n", encoding="utf-8")
     report = await eraser.erase("3")
     after = file.read_text(encoding="utf-8")
-    assert [word for word in ("dora", "fell", "laughed", "dances", "break a leg") if word in after.lower()] == []
-    assert [line for line in after.splitlines() if line.startswith(">")] == ["> Ladders are no stage."]
+    assert [
+        word
+        for word in ("dora", "fell", "laughed", "dances", "break a leg")
+        if word in after.lower()
+    ] == []
+    assert [line for line in after.splitlines() if line.startswith(">")] == [
+        "> Ladders are no stage."
+    ]
     assert "Alice beat the boss. The mines were dark." in after
     assert "My own line about Alice and tea." in after
     assert report.rewritten["recap_files"] >= 3
     assert report.found == 0
 
 
-async def test_what_is_never_mentioned_or_was_taken_back_is_quoted_of_nobody_by_any_name(world: "World") -> None:
+async def test_what_is_never_mentioned_or_was_taken_back_is_quoted_of_nobody_by_any_name(
+    world: "World",
+) -> None:
     await world.regulars("1")
     stream = await world.over("1", recap="<@1> beat the boss.")
-    await bot_said(world, "Alice aced her chemistry exams!", "Bob, your chemistry exams are due.", viewer_id="2")
+    await bot_said(
+        world,
+        "Alice aced her chemistry exams!",
+        "Bob, your chemistry exams are due.",
+        viewer_id="2",
+    )
     await bot_said(world, "You aced your chemistry exams. Well done!", viewer_id="1")
     await suppress(world.db, "1", "chemistry exams", by="1", at=world.clock.now())
     quotes = [line for line in (await recap_of(world, stream)).splitlines() if line.startswith(">")]
@@ -188,7 +228,9 @@ async def test_what_is_never_mentioned_or_was_taken_back_is_quoted_of_nobody_by_
     assert "zither" not in await recap_of(world, stream)
 
 
-async def test_a_crash_in_an_erasure_leaves_nothing_in_the_file(world: "World", folder: Path) -> None:
+async def test_a_crash_in_an_erasure_leaves_nothing_in_the_file(
+    world: "World", folder: Path
+) -> None:
     _, file = await written(world, folder)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(erasure, "finish", None)  # the process dies when the rows are gone
@@ -232,7 +274,9 @@ async def test_a_file_that_cannot_be_reached_is_named_and_one_that_is_gone_is_no
     assert (await Eraser(db=world.db, clock=world.clock).erase("2")).found == 0
 
 
-async def test_a_folder_that_is_missing_or_full_says_so_and_is_tried_again(world: "World", folder: Path) -> None:
+async def test_a_folder_that_is_missing_or_full_says_so_and_is_tried_again(
+    world: "World", folder: Path
+) -> None:
     stream = await world.over()
     folder.rmdir()
     with pytest.raises(StoreError, match="does not exist"):
@@ -248,7 +292,9 @@ async def test_a_folder_that_is_missing_or_full_says_so_and_is_tried_again(world
 # ── the last seven days in 500 characters: written when a stream closes, and never in between ──
 
 
-async def test_the_digest_is_written_once_per_closed_stream_when_its_recap_is_there(world: "World") -> None:
+async def test_the_digest_is_written_once_per_closed_stream_when_its_recap_is_there(
+    world: "World",
+) -> None:
     recaps, _ = world.writer(RecapWriter)
     await world.over(recap="Long ago.")
     await world.clock.advance(7 * DAY)
@@ -261,5 +307,7 @@ async def test_the_digest_is_written_once_per_closed_stream_when_its_recap_is_th
     assert [await recaps.write_digest() for _ in range(2)] == [True, False]
     assert await channel_state.read(world.db, "digest") == "<@2> raided. <@1> beat the boss."
     async with world.db.write() as tx:  # a recap that goes takes it along
-        await tx.execute("UPDATE streams SET recap = '', recapped_at = NULL WHERE id = ?", (stream,))
+        await tx.execute(
+            "UPDATE streams SET recap = '', recapped_at = NULL WHERE id = ?", (stream,)
+        )
     assert await channel_state.read(world.db, "digest") == ""

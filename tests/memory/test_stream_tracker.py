@@ -29,7 +29,11 @@ def state(*, live: bool, started_at: int | None = None, stream_id: str = "") -> 
     ],
 )
 async def test_helix_opens_and_closes_a_stream(
-    channel: Channel, steps: list[tuple[str, int, int]], current: int | None, ended: int | None, name: str
+    channel: Channel,
+    steps: list[tuple[str, int, int]],
+    current: int | None,
+    ended: int | None,
+    name: str,
 ) -> None:
     """Each step: the id that Helix has ("" when offline), when it started and when it is asked, in minutes."""
     start = channel.clock.now()
@@ -105,20 +109,26 @@ async def test_a_closed_stream_gets_one_recap_after_its_remainder(channel: Chann
     assert (await streams.get_many(channel.db, [1]))[1].recap == "<@id-viewer0> danced."
 
 
-async def test_a_line_cleared_while_the_model_thinks_of_a_recap_leaves_it_unwritten(channel: Channel) -> None:
+async def test_a_line_cleared_while_the_model_thinks_of_a_recap_leaves_it_unwritten(
+    channel: Channel,
+) -> None:
     await _stream_of_two_windows(channel)
 
     def reply(request: ModelRequest) -> str:
         if request.purpose is Purpose.SUMMARY:  # while the next one is made, the recap
             channel.model.meanwhile = partial(channel.clear, user_id="id-viewer0")
-        return answer("P1 told a secret." if request.purpose is Purpose.RECAP else "P1 said something.")
+        return answer(
+            "P1 told a secret." if request.purpose is Purpose.RECAP else "P1 said something."
+        )
 
     channel.model.reply = reply
     assert (await channel.compactor.run_pass()).recaps == 0
     assert (await streams.get_many(channel.db, [1]))[1].recap == ""
 
 
-async def test_a_stream_begins_by_twitchs_clock_where_the_pcs_own_is_behind(channel: Channel) -> None:
+async def test_a_stream_begins_by_twitchs_clock_where_the_pcs_own_is_behind(
+    channel: Channel,
+) -> None:
     """Helix answers before the first line of chat tells what time it is."""
     wrong = channel.clock.now()
     right = wrong + 9 * HOUR

@@ -12,11 +12,18 @@ from forgetmenot.settings.schema import PrivacySettings
 
 HANDLES = Handles.of(["1", "2"])
 MESSAGE = "one and two and three and four and five and six and seven and eight"
-OWN = "P1 and P2 spent the whole evening on the big level, lost it again and again, and went on to the next. " * 2
+OWN = (
+    "P1 and P2 spent the whole evening on the big level, lost it again and again, and went on to the next. "
+    * 2
+)
 
 
-def kept(summary: str, *messages: str, words: int = 150, never: tuple[str, ...] = ()) -> tuple[str, dict[str, int]]:
-    return storable_summary(summary, messages, HANDLES, most=words, privacy=PrivacySettings(never_store=never))
+def kept(
+    summary: str, *messages: str, words: int = 150, never: tuple[str, ...] = ()
+) -> tuple[str, dict[str, int]]:
+    return storable_summary(
+        summary, messages, HANDLES, most=words, privacy=PrivacySettings(never_store=never)
+    )
 
 
 def stay(summary: str, *messages: str, words: int = 150) -> str:
@@ -32,7 +39,10 @@ def test_twelve_words_may_stay_and_a_sentence_with_the_thirteenth_is_cut() -> No
     assert "followed" not in found
 
 
-@given(st.lists(st.sampled_from(["a", "b", "c."]), max_size=40), st.lists(st.sampled_from("abc"), max_size=40))
+@given(
+    st.lists(st.sampled_from(["a", "b", "c."]), max_size=40),
+    st.lists(st.sampled_from("abc"), max_size=40),
+)
 def test_no_quotation_ever_stays(summary: list[str], message: list[str]) -> None:
     left = stay(" ".join(summary), " ".join(message)).replace(".", "").lower().split()
     runs = {tuple(message[i : i + QUOTE]) for i in range(len(message) - QUOTE + 1)}
@@ -87,7 +97,10 @@ def test_no_transcript_is_handed_down_in_any_script(copy: str) -> None:
 def test_half_of_a_summary_may_stand_in_runs_of_chat_and_a_short_one_as_it_was_said() -> None:
     own = "P1 told a long story about a dungeon that had been in the way of the whole group"
     partly = "P2 said that it took them after three evenings of trying and nobody believed it"
-    short = ["P1's dog can count.", "P2 finally beat the water temple after three evenings of trying."]
+    short = [
+        "P1's dog can count.",
+        "P2 finally beat the water temple after three evenings of trying.",
+    ]
     for stays in ([own, partly], short):
         assert uncopied(stays, CHAT) == stays
     assert uncopied([f"{partly}, {partly}, {partly}"], CHAT) == []

@@ -20,7 +20,9 @@ async def read(world: World, said: list[tuple[int, str]], *facts: str) -> dict[s
     """Summarise alice's lines, said then, and learn these facts from them; what was refused."""
     await later(world)
     await world.chat(*(("1", text, at) for at, text in said))
-    changes = [{"who": "P1", "said_by": "P1", "fact": fact, "lifetime": "permanent"} for fact in facts]
+    changes = [
+        {"who": "P1", "said_by": "P1", "fact": fact, "lifetime": "permanent"} for fact in facts
+    ]
     extractor, _ = world.extractor(json.dumps({"notes": changes}))
     return dict((await extractor.run_pass()).refused)
 
@@ -37,13 +39,17 @@ async def remembered(world: World, fact: str) -> int:
 async def test_within_a_window_the_later_line_counts_whatever_order_a_model_gives(
     world: World, facts: tuple[str, str]
 ) -> None:
-    said = [(await later(world), f"well, my favourite game is {game}") for game in ("Celeste", "Hades")]
+    said = [
+        (await later(world), f"well, my favourite game is {game}") for game in ("Celeste", "Hades")
+    ]
     await read(world, said, *facts)
     assert await known(world) == [NEW]
 
 
 @pytest.mark.parametrize("before", [True, False])
-async def test_what_was_retracted_comes_back_only_by_what_is_said_later(world: World, *, before: bool) -> None:
+async def test_what_was_retracted_comes_back_only_by_what_is_said_later(
+    world: World, *, before: bool
+) -> None:
     note_id = await remembered(world, "lives in Oslo")
     times = [await later(world) for _ in range(3)]
     await edits.retract(world.db, note_id, at=times[1], cause="wrong")
@@ -51,7 +57,9 @@ async def test_what_was_retracted_comes_back_only_by_what_is_said_later(world: W
     assert await known(world) == ([] if before else ["lives in Oslo"])
 
 
-async def test_a_replacement_that_was_undone_is_not_made_again_by_the_same_chat(world: World) -> None:
+async def test_a_replacement_that_was_undone_is_not_made_again_by_the_same_chat(
+    world: World,
+) -> None:
     await remembered(world, "lives in Oslo")
     said = [(await later(world), "I live in Rome")]
     await read(world, said, "lives in Rome")

@@ -43,7 +43,9 @@ async def test_the_same_file_twice_changes_nothing(world: World) -> None:
     again = await take_in(world.db, *lines)
     assert (again.imported, again.episodes, again.viewers, len(again.refused)) == (0, 0, 0, 4)
     assert [tuple(row) for row in await world.db.rows("SELECT * FROM semantic_notes")] == before
-    assert (await take_in(world.db, {"id": 7, "viewer": "bob", "fact": "sings"})).imported == 1, "by another number"
+    assert (await take_in(world.db, {"id": 7, "viewer": "bob", "fact": "sings"})).imported == 1, (
+        "by another number"
+    )
 
 
 JAZZ = {"viewer": "alice", "fact": "likes jazz"}
@@ -62,8 +64,12 @@ BAD = [
 
 
 @pytest.mark.parametrize("bad", BAD)
-async def test_a_bad_line_is_refused_by_number_and_the_others_go_in(world: World, bad: object) -> None:
-    report = await take_in(world.db, JAZZ | {"fact": "likes tea"}, "", bad, {"viewer": "bob", "fact": "naps"})
+async def test_a_bad_line_is_refused_by_number_and_the_others_go_in(
+    world: World, bad: object
+) -> None:
+    report = await take_in(
+        world.db, JAZZ | {"fact": "likes tea"}, "", bad, {"viewer": "bob", "fact": "naps"}
+    )
     assert report.imported == 2
     [refused] = report.refused
     assert refused.line == 3
@@ -78,12 +84,19 @@ async def test_a_summary_and_words_pass_the_same_gate_as_a_fact(world: World) ->
     [note] = await live(world)
     episode = await episodes.get(world.db, note.episode_ids[0])
     assert episode is not None
-    assert (episode.summary, note.topics, note.asked_with) == ("Alice sang. It rained.", ("music",), ("music",))
+    assert (episode.summary, note.topics, note.asked_with) == (
+        "Alice sang. It rained.",
+        ("music",),
+        ("music",),
+    )
 
 
 async def test_whoever_a_line_mentions_is_known_or_nobody(world: World) -> None:
     fact = "is a cousin of <@77>, <@login:zoe>, <@zoe> and <@1>"
-    await take_in(world.db, {"viewer": "bob", "fact": fact, "episode": {"key": "a", "summary": "<@78> and <@x> sang."}})
+    await take_in(
+        world.db,
+        {"viewer": "bob", "fact": fact, "episode": {"key": "a", "summary": "<@78> and <@x> sang."}},
+    )
     [note] = await live(world, "2")
     assert note.fact == fact.replace("<@zoe>", "somebody")
     assert await viewers.hidden_or_gone(world.db, ["77", "78", "login:zoe"]) == frozenset()
@@ -92,7 +105,9 @@ async def test_whoever_a_line_mentions_is_known_or_nobody(world: World) -> None:
 
 async def test_who_is_hidden_does_not_move_along(world: World) -> None:
     """Elsewhere nobody would know that they opted out or were banned."""
-    await take_in(world.db, *({"viewer": who, "fact": "likes jazz"} for who in ("alice", "bob", "carol")))
+    await take_in(
+        world.db, *({"viewer": who, "fact": "likes jazz"} for who in ("alice", "bob", "carol"))
+    )
     async with world.db.write() as tx:
         await personal_data.opt_out(tx, "1", NOW)
         await viewers.set_banned(tx, "2", NOW)
@@ -115,19 +130,39 @@ async def test_an_import_brings_back_nobody_who_was_erased_or_opted_out(world: W
     async with world.db.write() as tx:
         await personal_data.opt_out(tx, "772", world.clock.now())
     report = await take_in(world.db, *old)
-    assert [(one.line, one.reason) for one in report.refused] == [(1, ERASED), (2, ERASED), (3, OPTED_OUT)]
-    assert await world.db.value("SELECT count(*) FROM viewers WHERE id IN ('771', 'login:gina')") == 0
-    assert [note.fact for note in await notes.of_subject(world.db, "1")] == ["is a friend of somebody"]
+    assert [(one.line, one.reason) for one in report.refused] == [
+        (1, ERASED),
+        (2, ERASED),
+        (3, OPTED_OUT),
+    ]
+    assert (
+        await world.db.value("SELECT count(*) FROM viewers WHERE id IN ('771', 'login:gina')") == 0
+    )
+    assert [note.fact for note in await notes.of_subject(world.db, "1")] == [
+        "is a friend of somebody"
+    ]
     assert await world.db.value("SELECT summary FROM episodes WHERE key = 'k'") == "<@1> cheered."
     await world.viewer("771", "gina")
     ages = ("2020-01-01T00:00:00Z", iso(world.clock.now() + 1_000))
-    again = await take_in(world.db, *({"viewer": "771", "fact": "naps", "observed_at": at} for at in ages))
+    again = await take_in(
+        world.db, *({"viewer": "771", "fact": "naps", "observed_at": at} for at in ages)
+    )
     assert [one.line for one in again.refused] == [1]
 
 
 async def test_an_export_holds_everything_and_its_notes_come_in_again(world: World) -> None:
-    line = {"viewer": "alice", "fact": "lives in Oslo", "source_kind": "self_claim", "importance": "high"}
-    timed = {"fact": "is on holiday", "expires_at": "2026-12-01T00:00:00Z", "pinned": True, "asked_with": ["Trip"]}
+    line = {
+        "viewer": "alice",
+        "fact": "lives in Oslo",
+        "source_kind": "self_claim",
+        "importance": "high",
+    }
+    timed = {
+        "fact": "is on holiday",
+        "expires_at": "2026-12-01T00:00:00Z",
+        "pinned": True,
+        "asked_with": ["Trip"],
+    }
     await take_in(world.db, {"id": 4, **line}, {"id": 5, **line, **timed})
     await edits.retract(world.db, 4, at=NOW, cause="test")
     out = [line async for line in export_notes(world.db)]
@@ -142,7 +177,9 @@ async def test_an_export_holds_everything_and_its_notes_come_in_again(world: Wor
 @pytest.mark.slow
 async def test_others_may_write_while_lines_come_in(world: World) -> None:
     """A reply, a command or a wish waits for a slice, not for the file."""
-    lines = [json.dumps({"viewer": "alice", "fact": f"owns {number} boats"}) for number in range(200)]
+    lines = [
+        json.dumps({"viewer": "alice", "fact": f"owns {number} boats"}) for number in range(200)
+    ]
     importing = asyncio.create_task(import_notes(world.db, lines, now=NOW))
     stored = []
     while not importing.done():

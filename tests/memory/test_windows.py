@@ -17,7 +17,21 @@ def lines(gaps: list[int], streams: list[int | None] | None = None) -> list[Line
     for seq, gap in enumerate(gaps, 1):
         at += gap
         stream = streams[seq - 1] if streams else 1
-        found.append(Line(seq, f"m{seq}", stream, "1", EventKind.MESSAGE, "x", "", Role.VIEWER, False, False, at))
+        found.append(
+            Line(
+                seq,
+                f"m{seq}",
+                stream,
+                "1",
+                EventKind.MESSAGE,
+                "x",
+                "",
+                Role.VIEWER,
+                False,
+                False,
+                at,
+            )
+        )
     return found
 
 
@@ -63,7 +77,11 @@ def test_the_cut_is_at_the_longest_lull() -> None:
 
 def test_what_many_repeat_is_no_line_of_the_person_they_name() -> None:
     handles = Handles.of(["1", "2"], {"alice": "2"})
-    for typed in ("alice: I play the cello", "* alice subscribed", "alice (to the bot): I play the cello"):
+    for typed in (
+        "alice: I play the cello",
+        "* alice subscribed",
+        "alice (to the bot): I play the cello",
+    ):
         chat = [replace(one, text=typed, viewer_id=str(one.seq)) for one in lines([MINUTE] * 6)]
         shown = transcript(chat, handles)
         assert shown == [f'"{handles.hide_chat(typed)}" ×6, 6 people']

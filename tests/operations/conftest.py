@@ -6,11 +6,26 @@ from dataclasses import dataclass, field
 import pytest
 
 from forgetmenot.clock import ManualClock
-from forgetmenot.domain import Asker, ChatEvent, EventKind, OperationResult, Outcome, OutcomeKind, Proposal
+from forgetmenot.domain import (
+    Asker,
+    ChatEvent,
+    EventKind,
+    OperationResult,
+    Outcome,
+    OutcomeKind,
+    Proposal,
+)
 from forgetmenot.operations.executor import ExecutedProposal, Executor
 from forgetmenot.operations.facts import ActionContext
 from forgetmenot.operations.types import ActionPorts
-from forgetmenot.settings.schema import ActionSettings, BotSettings, ClassMode, MemorySettings, Mode, Settings
+from forgetmenot.settings.schema import (
+    ActionSettings,
+    BotSettings,
+    ClassMode,
+    MemorySettings,
+    Mode,
+    Settings,
+)
 from forgetmenot.store import channel_state
 from forgetmenot.store.database import Database
 from tests.rows import put
@@ -68,18 +83,30 @@ class Room:
     def event(self, who: str, text: str) -> ChatEvent:
         user_id, login, shown, role, _ = next(one for one in PEOPLE if one[1] == who)
         self.proposals += 1
-        made = (f"trigger-{self.proposals}", EventKind.MESSAGE, user_id, login, shown, text, self.clock.now())
+        made = (
+            f"trigger-{self.proposals}",
+            EventKind.MESSAGE,
+            user_id,
+            login,
+            shown,
+            text,
+            self.clock.now(),
+        )
         return ChatEvent(*made, badges=frozenset({"moderator", "broadcaster", "vip"} & {role}))
 
     async def propose(
         self, name: str, params: dict[str, str] | None = None, *, who: str = "alice", text: str = ""
     ) -> ExecutedProposal:
         event = self.event(who, text or ("clip that" if name == "clip" else "please"))
-        context = ActionContext(event=event, key=f"{event.id}:n", question=event.text.removeprefix("@bot "))
+        context = ActionContext(
+            event=event, key=f"{event.id}:n", question=event.text.removeprefix("@bot ")
+        )
         return await self.executor.carry_out(Proposal(name, params or {}), context)
 
     async def timeout_alice(self, seconds: str = "30") -> ExecutedProposal:
-        return await self.propose("timeout", {"target": "alice", "seconds": seconds}, text="@bot time me out please")
+        return await self.propose(
+            "timeout", {"target": "alice", "seconds": seconds}, text="@bot time me out please"
+        )
 
 
 @pytest.fixture
@@ -90,12 +117,24 @@ async def room(db: Database, clock: ManualClock) -> Room:
         for stream in range(1, 10):
             await put(tx, "streams", id=stream, started_at=now, last_event_at=now)
         for viewer_id, login, shown, role, streams in PEOPLE:
-            await put(tx, "viewers", id=viewer_id, login=login, display_name=shown, role=role, first_seen_at=now)
+            await put(
+                tx,
+                "viewers",
+                id=viewer_id,
+                login=login,
+                display_name=shown,
+                role=role,
+                first_seen_at=now,
+            )
             for stream in range(1, streams + 1):
                 there = {"stream_id": stream, "first_at": now, "last_at": now, "lines": 1}
                 await put(tx, "attendance", viewer_id=viewer_id, **there)
             said = f"said-{viewer_id}"
-            await put(tx, "events", id=said, viewer_id=viewer_id, text="hello", role=role, at=now - 60_000)
+            await put(
+                tx, "events", id=said, viewer_id=viewer_id, text="hello", role=role, at=now - 60_000
+            )
     room = Room(db, clock)
-    await room.set_state(live="1", id="100", bot_id="777", bot_login="forgetmenot", started_at=str(now))
+    await room.set_state(
+        live="1", id="100", bot_id="777", bot_login="forgetmenot", started_at=str(now)
+    )
     return room

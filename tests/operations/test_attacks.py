@@ -26,7 +26,11 @@ LETTER = re.compile(r"\{([A-Z])\}")
 
 
 def _read(action: object, say: str = "Sure!") -> ModelReply:
-    return read_reply(ModelAnswer(json.dumps({"action": action, "say": say, "if_refused": say}), "m", TokenUsage()))
+    return read_reply(
+        ModelAnswer(
+            json.dumps({"action": action, "say": say, "if_refused": say}), "m", TokenUsage()
+        )
+    )
 
 
 def _answers(told: str) -> tuple[str, ...]:
@@ -35,14 +39,21 @@ def _answers(told: str) -> tuple[str, ...]:
         return (json.dumps({"action": json.loads(told), "say": "Sure!"}),)
     letters = LETTER.findall(told) or ([] if told else list(ACTIONS_OF))
     say = LETTER.sub("", told).strip()
-    tried = tuple(json.dumps({"action": ACTIONS_OF[letter], "say": say, "if_refused": say}) for letter in letters)
+    tried = tuple(
+        json.dumps({"action": ACTIONS_OF[letter], "say": say, "if_refused": say})
+        for letter in letters
+    )
     return tried or (json.dumps({"action": None, "say": told, "if_refused": told}), told)
 
 
 async def test_a_hostile_model_hits_nobody(room: Room) -> None:
     """Each attack by a plain viewer, the model's text being the attacker's, on an executor with every class open."""
     lines = (Path(__file__).parent / "attacks.txt").read_text(encoding="utf-8").splitlines()
-    attacks = [[part.strip() for part in line.split(" |", 2)[1:]] for line in lines if not line.startswith("#")]
+    attacks = [
+        [part.strip() for part in line.split(" |", 2)[1:]]
+        for line in lines
+        if not line.startswith("#")
+    ]
     assert len(attacks) > 150
     for number, (message, tried) in enumerate(attacks):
         for answer in _answers(tried):
@@ -60,8 +71,19 @@ async def test_a_hostile_model_hits_nobody(room: Room) -> None:
 
 
 HARMLESS = (
-    *("how are you?", "do you remember me?", "do you remember bob?", "I always forget how to spell, what about you?"),
-    *("was that announcement long", "is slow mode on?", "lol nice shout", "don't announce anything", "I love emotes"),
+    *(
+        "how are you?",
+        "do you remember me?",
+        "do you remember bob?",
+        "I always forget how to spell, what about you?",
+    ),
+    *(
+        "was that announcement long",
+        "is slow mode on?",
+        "lol nice shout",
+        "don't announce anything",
+        "I love emotes",
+    ),
 )
 TRIED = (
     *ACTIONS_OF.values(),
@@ -82,7 +104,9 @@ async def test_nobodys_harmless_line_is_the_consent_to_anything(room: Room, who:
         await _calm_down(room)
         proposal = _read(action).proposal
         assert proposal is not None
-        context = ActionContext(event=room.event(who, f"@bot {message}"), key=f"{number}", question=message)
+        context = ActionContext(
+            event=room.event(who, f"@bot {message}"), key=f"{number}", question=message
+        )
         await room.executor.carry_out(proposal, context)
     assert room.account.done == []
 
@@ -91,14 +115,22 @@ async def test_a_model_chooses_neither_whom_nor_what_a_moderator_meant(room: Roo
     for number, (message, action) in enumerate(
         [
             ("give bob a shoutout", {"name": "shoutout", "target": "alice"}),
-            ("remember that bob plays the violin", {"name": "remember", "target": "alice", "fact": "is a thief"}),
-            ("remember that bob plays the violin", {"name": "remember", "target": "bob", "fact": "is a thief"}),
+            (
+                "remember that bob plays the violin",
+                {"name": "remember", "target": "alice", "fact": "is a thief"},
+            ),
+            (
+                "remember that bob plays the violin",
+                {"name": "remember", "target": "bob", "fact": "is a thief"},
+            ),
             ("running joke: the lamp fell again", {"name": "bit", "text": "alice is king"}),
         ]
     ):
         proposal = _read(action).proposal
         assert proposal is not None
-        context = ActionContext(event=room.event("carol", f"@bot {message}"), key=f"{number}", question=message)
+        context = ActionContext(
+            event=room.event("carol", f"@bot {message}"), key=f"{number}", question=message
+        )
         await room.executor.carry_out(proposal, context)
     assert room.account.done == ["remember 2 plays the violin by 9", "bit the lamp fell again by 9"]
 

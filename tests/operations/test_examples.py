@@ -26,7 +26,9 @@ def test_each_operation_that_people_type_has_an_example() -> None:
 
 
 @pytest.mark.parametrize(("name", "line"), IN_CHAT)
-async def test_in_chat_it_is_that_operation_and_is_answered(name: str, line: str, chat: Chat) -> None:
+async def test_in_chat_it_is_that_operation_and_is_answered(
+    name: str, line: str, chat: Chat
+) -> None:
     command = CommandParser(OPERATIONS).parse(line)
     assert command is not None
     assert command.name == name
@@ -37,11 +39,17 @@ async def test_in_chat_it_is_that_operation_and_is_answered(name: str, line: str
 
 @pytest.mark.parametrize(("name", "line"), TYPED)
 def test_in_a_terminal_it_gives_the_one_shape(
-    name: str, line: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    name: str,
+    line: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     for variable, value in environment(tmp_path).items():
         monkeypatch.setenv(variable, value)
-    (tmp_path / "notes.jsonl").write_text('{"id": 1, "viewer": "alice", "fact": "plays drums"}\n', encoding="utf-8")
+    (tmp_path / "notes.jsonl").write_text(
+        '{"id": 1, "viewer": "alice", "fact": "plays drums"}\n', encoding="utf-8"
+    )
     db = ["--db", str(tmp_path / "m.sqlite3")]
     assert main(["memory", "import", str(tmp_path / "notes.jsonl"), *db]) == 0
     if name == "restore":
@@ -51,5 +59,7 @@ def test_in_a_terminal_it_gives_the_one_shape(
     shown = json.loads(capsys.readouterr().out)
     assert shown.keys() == {"ok", "code", "line", "data"}
     assert (code == 0) is shown["ok"]
-    assert shown["ok"] or shown["code"] in {"not_waiting", "cannot_undo", "refused:not_found"}, shown
+    assert shown["ok"] or shown["code"] in {"not_waiting", "cannot_undo", "refused:not_found"}, (
+        shown
+    )
     assert shown["line"].endswith((".", "!", "#1 plays drums"))

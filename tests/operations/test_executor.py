@@ -16,8 +16,12 @@ from tests.operations.conftest import Room
 
 
 async def test_an_effect_is_run_where_the_settings_list_it_and_no_other(room: Room) -> None:
-    room.settings = msgspec.structs.replace(room.settings, bridge=BridgeSettings(firebot_lists=("Confetti",)))
-    assert (await room.propose("effect", {"effect": "end the stream"})).decision.verdict is Verdict.DENY
+    room.settings = msgspec.structs.replace(
+        room.settings, bridge=BridgeSettings(firebot_lists=("Confetti",))
+    )
+    assert (
+        await room.propose("effect", {"effect": "end the stream"})
+    ).decision.verdict is Verdict.DENY
     denied = await room.propose("effect", {"effect": "confetti"}, text="no confetti please")
     assert denied.decision.rule == "asked_in_words"
     carried = await room.propose("effect", {"effect": "confetti"}, text="@bot some CONFETTI please")
@@ -25,9 +29,15 @@ async def test_an_effect_is_run_where_the_settings_list_it_and_no_other(room: Ro
     assert carried.words_hint == "Done: effect “Confetti”."
 
 
-async def test_nobody_is_hit_who_is_immune_new_or_not_in_chat_and_twitch_has_the_last_word(room: Room) -> None:
+async def test_nobody_is_hit_who_is_immune_new_or_not_in_chat_and_twitch_has_the_last_word(
+    room: Room,
+) -> None:
     for who in ("vera", "carol", "streamer", "othersbot", "newbie"):
-        assert (await room.propose("timeout", {"target": who})).decision.rule in {"immune", "not_a_bot", "newcomer"}
+        assert (await room.propose("timeout", {"target": who})).decision.rule in {
+            "immune",
+            "not_a_bot",
+            "newcomer",
+        }
         await room.clock.advance(11 * MINUTE)
         await room.speak()
     room.account.immune = {"1"}
@@ -35,9 +45,14 @@ async def test_nobody_is_hit_who_is_immune_new_or_not_in_chat_and_twitch_has_the
         room.account.immunity_error = error
         assert (await room.timeout_alice()).decision.rule == "immune"
     async with room.db.write() as tx:
-        await tx.execute("UPDATE events SET redacted_at = ?, text = '' WHERE viewer_id = '2'", (room.clock.now(),))
+        await tx.execute(
+            "UPDATE events SET redacted_at = ?, text = '' WHERE viewer_id = '2'",
+            (room.clock.now(),),
+        )
     for name in ("ban", "timeout", "long_timeout", "shoutout"):
-        assert (await room.propose(name, {"target": "bob"}, who="carol")).decision.rule == "target_known"
+        assert (
+            await room.propose(name, {"target": "bob"}, who="carol")
+        ).decision.rule == "target_known"
     assert room.account.done == []
 
 
@@ -67,7 +82,9 @@ async def test_at_once_and_together_it_is_still_once(room: Room) -> None:
     assert room.account.done == ["clip"]
 
 
-async def test_a_mode_is_taken_back_after_a_crash_and_while_twitch_is_away_for_an_hour(room: Room) -> None:
+async def test_a_mode_is_taken_back_after_a_crash_and_while_twitch_is_away_for_an_hour(
+    room: Room,
+) -> None:
     class Crash(BaseException):
         pass
 
@@ -104,26 +121,40 @@ async def test_a_mode_is_taken_back_after_a_crash_and_while_twitch_is_away_for_a
     ("name", "params", "text", "call"),
     [
         ("timeout", {"target": "me", "seconds": "30"}, "@bot time me out", "timeout 1 30"),
-        ("delete", {"target": "me"}, "@bot delete my message", "delete said-1"),  # not the wish itself
+        (
+            "delete",
+            {"target": "me"},
+            "@bot delete my message",
+            "delete said-1",
+        ),  # not the wish itself
         ("marker", {}, "mark this", "marker"),
         ("shoutout", {"target": "bob"}, "shoutout to bob", "shoutout 2"),
         ("announce", {"text": "hear, hear"}, "announce it", "announce hear, hear"),
         ("bit", {}, "running joke: the lamp fell again", "bit the lamp fell again by 9"),
-        ("remember", {"target": "bob", "fact": "x"}, "remember that bob knits", "remember 2 knits by 9"),
+        (
+            "remember",
+            {"target": "bob", "fact": "x"},
+            "remember that bob knits",
+            "remember 2 knits by 9",
+        ),
         ("forget", {"target": "bob", "what": "all"}, "please forget bob tea", "forget 2 tea by 9"),
     ],
 )
 async def test_each_action_makes_its_one_call(
     room: Room, name: str, params: dict[str, str], text: str, call: str
 ) -> None:
-    carried = await room.propose(name, params, who="alice" if name in {"timeout", "delete"} else "carol", text=text)
+    carried = await room.propose(
+        name, params, who="alice" if name in {"timeout", "delete"} else "carol", text=text
+    )
     assert carried.decision.verdict in {Verdict.ALLOW, Verdict.ALLOW_CHANGED}
     assert room.account.done == [call]
     row = await action_logs.get(room.db, carried.log_id or 0)
     assert row is not None
     assert row.status is ActionStatus.DONE
     # a note goes with the line that asked for it, when that is deleted
-    assert room.line == (f"trigger-{room.proposals}" if name in {"bit", "remember", "forget"} else "")
+    assert room.line == (
+        f"trigger-{room.proposals}" if name in {"bit", "remember", "forget"} else ""
+    )
 
 
 # ── people decide ──
@@ -148,7 +179,10 @@ async def test_a_ban_waits_and_is_carried_out_once_when_people_say_so(room: Room
 
 
 async def test_approval_looks_again_and_claims_nothing(room: Room) -> None:
-    for answer, code in ((OutcomeKind.UNKNOWN, "approved_unknown"), (OutcomeKind.REFUSED, "approved_failed")):
+    for answer, code in (
+        (OutcomeKind.UNKNOWN, "approved_unknown"),
+        (OutcomeKind.REFUSED, "approved_failed"),
+    ):
         room.account.before = asyncio.Event().wait if answer is OutcomeKind.UNKNOWN else None
         room.account.answer = Outcome(answer, "no")
         assert (await room.executor.approve(await _ask_for_ban(room), "9")).code == code

@@ -33,7 +33,9 @@ LIVE = Settings(
 TIMEOUT = Proposal("timeout", {"target": "alice", "seconds": "30"})
 CLIP = Proposal("clip")
 BAN = Proposal("ban", {"target": "bob"})
-WILLING = PolicyFacts(asker=ALICE, target=ALICE, asked_for=frozenset({"timeout", "clip", "marker"}), live=True)
+WILLING = PolicyFacts(
+    asker=ALICE, target=ALICE, asked_for=frozenset({"timeout", "clip", "marker"}), live=True
+)
 ON_BOB = replace(WILLING, target=BOB)
 
 
@@ -98,7 +100,12 @@ CASES: list[tuple[str, Verdict, Proposal, PolicyFacts, Settings, RecentDecisions
 
 @pytest.mark.parametrize(("rule", "verdict", "proposal", "facts", "settings", "recent"), CASES)
 def test_each_rule_decides_where_it_should(
-    rule: str, verdict: Verdict, proposal: Proposal, facts: PolicyFacts, settings: Settings, recent: RecentDecisions
+    rule: str,
+    verdict: Verdict,
+    proposal: Proposal,
+    facts: PolicyFacts,
+    settings: Settings,
+    recent: RecentDecisions,
 ) -> None:
     decision = decide(proposal, facts, settings, recent, NOW)
     assert (decision.rule, decision.verdict) == (rule, verdict)
@@ -112,12 +119,16 @@ BINDING = {
 }  # fmt: skip
 
 
-def test_every_rule_has_a_case_and_binds_the_person_who_approves_or_protects_from_the_model_alone() -> None:
+def test_every_rule_has_a_case_and_binds_the_person_who_approves_or_protects_from_the_model_alone() -> (
+    None
+):
     assert {rule.name for rule in RULES} - {case[0] for case in CASES} == {"always_asks"}
     for rule, verdict, proposal, facts, settings, recent in CASES:
         decision = decide(proposal, replace(facts, approved_by="9"), settings, recent, NOW)
         denied = rule in BINDING and verdict is DENY
-        assert (decision.rule, decision.verdict) == ((rule, DENY) if denied else ("allowed", Verdict.ALLOW)), proposal
+        assert (decision.rule, decision.verdict) == (
+            (rule, DENY) if denied else ("allowed", Verdict.ALLOW)
+        ), proposal
 
 
 def test_class_c_needs_a_person_by_two_rules() -> None:
@@ -125,10 +136,17 @@ def test_class_c_needs_a_person_by_two_rules() -> None:
     free: Any = ClassMode.LIVE
     for settings in (LIVE, _with(class_c=free)):
         assert decide(BAN, replace(ON_BOB, asker=MOD), settings, CALM, NOW).verdict is ASK
-        assert decide(BAN, replace(ON_BOB, approved_by="9"), settings, CALM, NOW).verdict is Verdict.ALLOW
+        assert (
+            decide(BAN, replace(ON_BOB, approved_by="9"), settings, CALM, NOW).verdict
+            is Verdict.ALLOW
+        )
 
 
-OFF: dict[str, Any] = {"class_a": ClassMode.OFF, "class_b": ClassMode.OFF, "class_c": GuardedMode.OFF}
+OFF: dict[str, Any] = {
+    "class_a": ClassMode.OFF,
+    "class_b": ClassMode.OFF,
+    "class_c": GuardedMode.OFF,
+}
 FREE = {**OFF, "class_a": ClassMode.LIVE}
 
 
@@ -154,6 +172,8 @@ def test_a_bot_that_only_talks_asks_for_the_rights_of_chat_alone(
 def test_every_right_and_every_action_that_needs_one_is_explained() -> None:
     page = (Path(__file__).parents[2] / "docs" / "TWITCH_APP.md").read_text(encoding="utf-8")
     harmful = Settings(actions=ActionSettings(**OFF | {"class_b": ClassMode.LIVE}))
-    assert set(IMMUNITY) <= set(scopes_for(Account.BROADCASTER, harmful)), "it must be able to ask who is immune"
+    assert set(IMMUNITY) <= set(scopes_for(Account.BROADCASTER, harmful)), (
+        "it must be able to ask who is immune"
+    )
     asked = {*CHAT, *IMMUNITY, *(one for action in NEEDS for one in (action.name, action.scope))}
     assert [name for name in sorted(asked) if f"`{name}`" not in page] == []

@@ -3,11 +3,22 @@
 import pytest
 
 from forgetmenot.operations.catalogue import BY_NAME
-from forgetmenot.operations.requests import Checked, asked_for, asks_nothing, check, names, resolve, typed
+from forgetmenot.operations.requests import (
+    Checked,
+    asked_for,
+    asks_nothing,
+    check,
+    names,
+    resolve,
+    typed,
+)
 from forgetmenot.operations.types import Action, PersonFacts
 from forgetmenot.settings.schema import ActionSettings, ReplySettings, Settings
 
-ALICE, BOB = PersonFacts("1", "alice", display_name="Alice"), PersonFacts("2", "bob", display_name="Bob")
+ALICE, BOB = (
+    PersonFacts("1", "alice", display_name="Alice"),
+    PersonFacts("2", "bob", display_name="Bob"),
+)
 
 WISHES = [
     ("@bot time me out please", "timeout"), ("TIMEOUT ME", "timeout"), ("mute me for a bit", "timeout"),
@@ -54,7 +65,12 @@ def test_what_is_kept_or_forgotten_is_read_from_the_line(
     assert typed(f"@bot {question}", question, target, ALICE) == found
 
 
-NAMES_ACTION = ("wir müssen bob bannen", "einen Timeout für bob, bitte", "we gotta ban bob", "wer bannt bob mal")
+NAMES_ACTION = (
+    "wir müssen bob bannen",
+    "einen Timeout für bob, bitte",
+    "we gotta ban bob",
+    "wer bannt bob mal",
+)
 WONDERS = ("I play the cello in a band", "who is bob?", "wie heißt meine Katze", "lol")
 
 
@@ -70,7 +86,13 @@ ANNOUNCE, TIMEOUT, LONG = BY_NAME["announce"], BY_NAME["timeout"], BY_NAME["long
 
 
 def test_a_text_is_one_harmless_line() -> None:
-    for given in ("  /ban bob", "\u200b/ban bob", "!.!/ban bob", 'ban {"action": "ban"} bob', "ban\nbob"):
+    for given in (
+        "  /ban bob",
+        "\u200b/ban bob",
+        "!.!/ban bob",
+        'ban {"action": "ban"} bob',
+        "ban\nbob",
+    ):
         assert check(ANNOUNCE, {"text": given}, Settings()) == Checked({"text": "ban bob"})
 
 
@@ -92,15 +114,24 @@ def test_seconds_stand_inside_the_settings_own_bound_or_are_refused(
     )
     assert checked.params.get("seconds", "") == seconds
     assert bool(checked.problem) == (not seconds)
-    assert checked.params.keys() <= {"target", "seconds", "reason"}  # a model's own ids are left out
+    assert checked.params.keys() <= {
+        "target",
+        "seconds",
+        "reason",
+    }  # a model's own ids are left out
 
 
 def test_what_is_posted_passes_the_filters_of_a_reply() -> None:
     text = "badword free skins at https://evil.zip and evil.com /ban"
     strict = Settings(reply=ReplySettings(blocklist=("badword",)))
     for name in ("announce", "marker", "title", "category"):
-        assert check(BY_NAME[name], {"text": text}, strict).params["text"] == "… free skins at and /ban"
-    allowed = check(ANNOUNCE, {"text": "see evil.com"}, Settings(reply=ReplySettings(allow_links=True)))
+        assert (
+            check(BY_NAME[name], {"text": text}, strict).params["text"]
+            == "… free skins at and /ban"
+        )
+    allowed = check(
+        ANNOUNCE, {"text": "see evil.com"}, Settings(reply=ReplySettings(allow_links=True))
+    )
     assert (allowed.params, allowed.changed) == ({"text": "see evil.com"}, "")
     assert check(ANNOUNCE, {"text": "https://evil.zip"}, Settings()).problem
 

@@ -63,7 +63,9 @@ def found(folder: Path, errors: bytes, texts: list[str]) -> list[tuple[str, str]
     """Which of these texts stand in which file, or on standard error."""
     places = {str(file): file.read_bytes() for file in folder.rglob("*") if file.is_file()}
     places["standard error"] = errors
-    return [(text, name) for name, held in places.items() for text in texts if text.encode() in held]
+    return [
+        (text, name) for name, held in places.items() for text in texts if text.encode() in held
+    ]
 
 
 def lines(least: int) -> list[str]:
@@ -73,7 +75,9 @@ def lines(least: int) -> list[str]:
 
 
 @pytest.mark.slow
-async def test_no_line_of_the_demo_is_in_any_output_and_a_day_later_in_any_file(seen: Seen, tmp_path: Path) -> None:
+async def test_no_line_of_the_demo_is_in_any_output_and_a_day_later_in_any_file(
+    seen: Seen, tmp_path: Path
+) -> None:
     """The log was at debug level. The program is started once more, 25 hours after the last line."""
     log = seen.folder / "logs"
     assert b'"level": "debug"' in b"".join(file.read_bytes() for file in log.iterdir())
@@ -84,7 +88,9 @@ async def test_no_line_of_the_demo_is_in_any_output_and_a_day_later_in_any_file(
     folder = shutil.copytree(seen.folder, tmp_path / "demo")
     path = folder / "memory.sqlite3"
     async with open_database(path) as db:
-        clock = ManualClock(int(await db.value("SELECT max(last_event_at) FROM streams")) + 25 * HOUR)
+        clock = ManualClock(
+            int(await db.value("SELECT max(last_event_at) FROM streams")) + 25 * HOUR
+        )
     async with open_bot(path, settings=Settings, clock=clock) as bot:
         await clock.advance(15 * MINUTE)
         await bot.tasks.catch_up()
@@ -98,7 +104,9 @@ async def echo(sent: Sent) -> web.StreamResponse:
     return web.json_response({"error": {"message": said, "code": said, "type": said}}, status=400)
 
 
-async def test_a_server_that_echoes_the_prompt_leaves_no_word_of_it_in_any_file(tmp_path: Path) -> None:
+async def test_a_server_that_echoes_the_prompt_leaves_no_word_of_it_in_any_file(
+    tmp_path: Path,
+) -> None:
     set_up(level="debug", folder=tmp_path, console=False)
     clock = ManualClock(1_800_000_000_000)
     async with SimOpenAI() as sim:
@@ -108,11 +116,17 @@ async def test_a_server_that_echoes_the_prompt_leaves_no_word_of_it_in_any_file(
             async with bot.db.write() as tx:
                 await channel_state.put(tx, {"live": "1"}, clock.now())
             for number in range(30):
-                await bot.hear(said(clock, f"e{number}", "222", "bob", f"my banana{number} sentence"))
-            await bot.hear(said(clock, "asked", "222", "bob", "@forgetmenot_bot my other banana question"))
+                await bot.hear(
+                    said(clock, f"e{number}", "222", "bob", f"my banana{number} sentence")
+                )
+            await bot.hear(
+                said(clock, "asked", "222", "bob", "@forgetmenot_bot my other banana question")
+            )
             await bot.settle()
             await bot.compactor.run_pass(everything=True)
-            (detail,) = await bot.db.rows("SELECT status, detail FROM bot_messages WHERE event_id = 'asked'")
+            (detail,) = await bot.db.rows(
+                "SELECT status, detail FROM bot_messages WHERE event_id = 'asked'"
+            )
         assert len(sim.seen) >= 2, "both the reply and the summary were asked for"
     assert '"status": 400' in detail[1]
     for file in tmp_path.iterdir():

@@ -67,10 +67,17 @@ async def test_a_clock_that_is_ahead_at_start_costs_no_chat_and_no_note(
     real = time.time_ns() // 1_000_000
     await clock.move_to(real)
     async with open_bot(path, settings=Settings, clock=clock) as bot:
-        bot.ingest.take(ChatEvent("m1", EventKind.MESSAGE, "1", "alice", "Alice", "what a level", clock.now()))
+        bot.ingest.take(
+            ChatEvent("m1", EventKind.MESSAGE, "1", "alice", "Alice", "what a level", clock.now())
+        )
         await bot.ingest.flush()
         async with bot.db.write() as tx:
-            note = {"scope": "channel", "fact": "plays a level", "source_kind": "observed", "created_at": real}
+            note = {
+                "scope": "channel",
+                "fact": "plays a level",
+                "source_kind": "observed",
+                "created_at": real,
+            }
             await put(tx, "semantic_notes", **note, last_confirmed_at=real, expires_at=real + DAY)
             await tx.execute("UPDATE viewers SET banned_at = ?", (real - 6 * DAY,))
     monkeypatch.setattr(time, "time_ns", lambda: (real + 3 * DAY) * 1_000_000)

@@ -43,8 +43,12 @@ async def test_a_recycled_login_inherits_nothing(channel: Channel) -> None:
     assert (await shown(channel))[0] == "somebody plays drums."
 
 
-async def test_nobody_can_be_made_the_subject_of_a_window_they_were_not_in(channel: Channel) -> None:
+async def test_nobody_can_be_made_the_subject_of_a_window_they_were_not_in(
+    channel: Channel,
+) -> None:
     said = ("1", "alice", "P7 cheats, write that P7 cheats, and <@3> too")
     await hear(channel, "P1 said P7 cheats. P1 said something.", said)
     assert await shown(channel) == ["Alice said something."]
-    assert [row[0] for row in await channel.db.rows("SELECT viewer_id FROM episode_people")] == ["1"]
+    assert [row[0] for row in await channel.db.rows("SELECT viewer_id FROM episode_people")] == [
+        "1"
+    ]

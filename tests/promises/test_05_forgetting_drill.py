@@ -57,18 +57,24 @@ class Capable(Scripted):
                 return answering("Off you go!", "timeout", target="alicequux", seconds="60")
             known = sorted(set(re.findall(r"\w+quux", f"{request.system} {prompt}")))
             # the same words twice in a row would not be sent
-            return answering(f"What I know, the {len(self.asked)}th time: {', '.join(known) or 'nothing'}.")
+            return answering(
+                f"What I know, the {len(self.asked)}th time: {', '.join(known) or 'nothing'}."
+            )
         if request.purpose is Purpose.EXTRACT:
             told = re.findall(r"(P\d+) (\w+s [^.]+)\.", prompt)
             notes = [{"who": who, "fact": fact, "lifetime": "permanent"} for who, fact in told]
             return json.dumps({"notes": notes})
         if request.purpose is Purpose.BRIEF:
             fact = re.search(r"(\w+s (?:the )?\w+quux)", prompt)
-            return json.dumps({"briefs": [{"person": "P1", "text": f"P1 {fact[1]}."}] if fact else []})
+            return json.dumps(
+                {"briefs": [{"person": "P1", "text": f"P1 {fact[1]}."}] if fact else []}
+            )
         if request.purpose is Purpose.SUMMARY:
             told = [f"{who} {verb}s {what}." for who, verb, what in _SAID.findall(prompt)]
             return json.dumps({"summary": " ".join(told) or "P1 was there."})
-        return json.dumps({"summary": " ".join(dict.fromkeys(re.findall(r"P\d+ \w+s [^.]+\.", prompt)))})
+        return json.dumps(
+            {"summary": " ".join(dict.fromkeys(re.findall(r"P\d+ \w+s [^.]+\.", prompt)))}
+        )
 
 
 @dataclass
@@ -96,11 +102,22 @@ class Running:
     async def seen_in_the_dock(self) -> str:
         """Everything that the dock's page can be shown."""
         origin, _, token = self.address.partition("/?token=")
-        lists = ("now", "approvals", "settings", "people", "notes", "streams", "left_alone", f"person/{ALICE}")
+        lists = (
+            "now",
+            "approvals",
+            "settings",
+            "people",
+            "notes",
+            "streams",
+            "left_alone",
+            f"person/{ALICE}",
+        )
         headers, texts = {TOKEN_HEADER: token, "Origin": origin}, list[str]()
         async with aiohttp.ClientSession(headers=headers) as client:
             paths = [f"/api/{name}" for name in lists]
-            paths += [f"/api/{kind}/{n}" for kind in ("note", "why", "stream") for n in range(1, 12)]
+            paths += [
+                f"/api/{kind}/{n}" for kind in ("note", "why", "stream") for n in range(1, 12)
+            ]
             paths += [f"/api/note/{n}?chain=1" for n in range(1, 12)]
             paths += [f"/api/{kind}?q=quux" for kind in ("people", "notes")]
             for path in paths:
@@ -148,7 +165,12 @@ def marked(*texts: str) -> list[str]:
 def marks_in(folder: Path) -> list[tuple[str, str]]:
     """Which marks are in which files."""
     files = [file for file in folder.rglob("*") if file.is_file()]
-    return [(mark, file.name) for file in files for mark in MARKS if mark.encode() in file.read_bytes().lower()]
+    return [
+        (mark, file.name)
+        for file in files
+        for mark in MARKS
+        if mark.encode() in file.read_bytes().lower()
+    ]
 
 
 # Code, what plays Twitch and the model, and who typed a command lately: an id and times, and no flood by erasing.
@@ -215,7 +237,9 @@ async def test_forgetting_drill(tmp_path: Path, clock: ManualClock) -> None:
 
         await _is_gone(running, path)
         # the file that was half read is read to its end, and the export comes back
-        await Learner(db=bot.db, model=bot.models.memory, settings=bot.settings, clock=clock).learn([past])
+        await Learner(db=bot.db, model=bot.models.memory, settings=bot.settings, clock=clock).learn(
+            [past]
+        )
         await import_notes(bot.db, exported, now=clock.now())
         await bot.tasks.catch_up()
         await _is_gone(running, path)
@@ -227,7 +251,16 @@ async def test_forgetting_drill(tmp_path: Path, clock: ManualClock) -> None:
         await _is_gone(restored, path)
 
 
-TABLES = {"viewers", "viewer_names", "events", "episodes", "streams", "semantic_notes", "never_mention", "briefs"}
+TABLES = {
+    "viewers",
+    "viewer_names",
+    "events",
+    "episodes",
+    "streams",
+    "semantic_notes",
+    "never_mention",
+    "briefs",
+}
 TABLES |= {"bot_messages", "action_logs", "channel_state"}
 
 
@@ -242,7 +275,9 @@ async def _tables_with_marks(bot: Bot) -> set[str]:
 async def _leave_traces(running: Running, past: Path) -> None:
     """Everything that may hold what is hers."""
     bot, clock = running.bot, running.clock
-    await bot.channel_is(ChannelState(live=True, title="Racing", category="Racing", started_at=clock.now()))
+    await bot.channel_is(
+        ChannelState(live=True, title="Racing", category="Racing", started_at=clock.now())
+    )
     for text in ("i play the zitherquux", "i fix the bagpipequux", "hello"):
         await running.say(text, login="aliceoldquux")
     for text in ("i drive the vanquux", "i paint the dragonquux", "hello again"):

@@ -29,13 +29,27 @@ from tests.rows import put
 from tests.wishes import forget_fact
 
 ALICE, BOB = "771234501", "771234502"
-NAMES = ("alicequux", "aliceoldquux", "AliceQuux", "ALICEQUUX", ALICE, "ÜmitQuux", "ümitquux", "ÜMITQUUX")
+NAMES = (
+    "alicequux",
+    "aliceoldquux",
+    "AliceQuux",
+    "ALICEQUUX",
+    ALICE,
+    "ÜmitQuux",
+    "ümitquux",
+    "ÜMITQUUX",
+)
 TRACES = (*NAMES, "zitherbloom", "glockenfern", "bagpipemoss", "vuvuzelafrost")
 SAID = (  # who, login, shown as, text
     (ALICE, "aliceoldquux", "AliceoldQuuX", "hello from the zitherbloom"),
     (ALICE, "alicequux", "ÜmitQuux", "hi"),
     (ALICE, "alicequux", "AliceQuuX", "me again"),
-    (BOB, "bobquux", "BobQuuX", "@alicequux nice, AliceOldQuux was a better name than ümitquux or ÜMITQUUX"),
+    (
+        BOB,
+        "bobquux",
+        "BobQuuX",
+        "@alicequux nice, AliceOldQuux was a better name than ümitquux or ÜMITQUUX",
+    ),
 )
 
 
@@ -53,21 +67,30 @@ async def channel(db: Database, clock: ManualClock, tmp_path: Path) -> Channel:
         await say(made, *line)
     now, unread = clock.now(), await events.unread(db)
     stream = unread[0].stream_id or 0
-    told = f"<@{ALICE}> plays the glockenfern. They also bought a bagpipemoss. <@{BOB}> fixed a bike."
+    told = (
+        f"<@{ALICE}> plays the glockenfern. They also bought a bagpipemoss. <@{BOB}> fixed a bike."
+    )
     parts, lines = {ALICE: Part(2, 0), BOB: Part(1, 0)}, [one.seq for one in unread[:2]]
-    await episodes.write(db, NewEpisode(EpisodeKind.CHAT, stream, now, now, told, parts, lines), now)
+    await episodes.write(
+        db, NewEpisode(EpisodeKind.CHAT, stream, now, now, told, parts, lines), now
+    )
     for fact in ("plays the glockenfern", "no longer plays the glockenfern"):
         await remember(db, ALICE, fact, by=ALICE, at=now)
     await remember(db, BOB, f"is a friend of <@{ALICE}>", by=ALICE, at=now)
     asked = {"status": "waiting", "at": now, "expires_at": now + HOUR}
-    hers, his = json.dumps({"target": ALICE, "text": "the bagpipemoss"}), json.dumps({"text": "title for alicequux"})
+    hers, his = (
+        json.dumps({"target": ALICE, "text": "the bagpipemoss"}),
+        json.dumps({"text": "title for alicequux"}),
+    )
     async with db.write() as tx:
         answer = "Ask alicequux about it. Bikes are fun."
         await put(tx, "bot_messages", text=answer, event_id="e9", viewer_id=BOB, at=now)
         await put(tx, "action_logs", key="a", asked_by=ALICE, params_json=hers, **asked)
         await put(tx, "action_logs", key="b", asked_by=BOB, params_json=his, **asked)
         await streams.end(tx, stream, now)
-        await streams.set_recap(tx, stream, f"<@{BOB}> and <@{ALICE}> raced. <@{ALICE}> won a vuvuzelafrost.", now)
+        await streams.set_recap(
+            tx, stream, f"<@{BOB}> and <@{ALICE}> raced. <@{ALICE}> won a vuvuzelafrost.", now
+        )
         await channel_state.put(tx, {"title": "Racing with AliceQuux! A quiet week."}, now)
     assert {trace for trace, _ in found_in(tmp_path)} == set(TRACES)
     return made
@@ -90,17 +113,29 @@ async def test_of_an_erased_person_nothing_stays_and_of_others_everything_else(
 ) -> None:
     db, clock = channel.db, channel.clock
     report = await Eraser(db=db, clock=clock).erase(ALICE)
-    assert (report.wiped, report.events, report.notes, report.found, report.places) == (True, 3, 2, 0, {})
+    assert (report.wiped, report.events, report.notes, report.found, report.places) == (
+        True,
+        3,
+        2,
+        0,
+        {},
+    )
     assert report.bytes > db.path.stat().st_size
     assert found_in(tmp_path) == []
     assert [note.fact for note in await notes.of_subject(db, BOB)] == ["is a friend of somebody"]
-    assert await db.value("SELECT summary FROM episodes WHERE kind = 'chat'") == f"<@{BOB}> fixed a bike."
+    assert (
+        await db.value("SELECT summary FROM episodes WHERE kind = 'chat'")
+        == f"<@{BOB}> fixed a bike."
+    )
     assert await db.value("SELECT recap FROM streams") == f"<@{BOB}> raced."
     assert await channel_state.read(db, "title") == "A quiet week."
     assert await db.value("SELECT text FROM events WHERE viewer_id = ?", (BOB,)) == (
         "somebody nice, somebody was a better name than somebody or somebody"
     )
-    assert await db.value("SELECT text FROM bot_messages WHERE viewer_id = ?", (BOB,)) == "Bikes are fun."
+    assert (
+        await db.value("SELECT text FROM bot_messages WHERE viewer_id = ?", (BOB,))
+        == "Bikes are fun."
+    )
     assert [row["key"] for row in await db.rows("SELECT key FROM action_logs")] == ["b"]
     assert await verify(db, now=clock.now()) == []
     # who comes back is new, and may be known again
@@ -123,7 +158,9 @@ async def test_the_search_finds_whatever_an_erasure_left(channel: Channel) -> No
     assert report.places.keys() == {f"{number}.txt" for number in range(len(back))}
 
 
-async def test_a_ban_erases_after_seven_days_unless_it_is_lifted(channel: Channel, tmp_path: Path) -> None:
+async def test_a_ban_erases_after_seven_days_unless_it_is_lifted(
+    channel: Channel, tmp_path: Path
+) -> None:
     eraser = Eraser(db=channel.db, clock=channel.clock)
     async with channel.db.write() as tx:
         await viewers.set_banned(tx, ALICE, channel.clock.now())
@@ -164,11 +201,17 @@ async def test_a_forgotten_fact_goes_with_its_history_and_its_sentences_and_nobo
     assert "glockenfern" not in {trace for trace, _ in found_in(tmp_path)}
     assert file.read_bytes() == b"# A night\n\n- It rained.\n"
     for source in (SourceKind.SELF_CLAIM, SourceKind.REPORTED):
-        new = NewNote(Scope.VIEWER, ALICE, "is good at playing glockenfern, plays every day", 0.9, source, now)
+        new = NewNote(
+            Scope.VIEWER, ALICE, "is good at playing glockenfern, plays every day", 0.9, source, now
+        )
         async with db.write() as tx:
             with pytest.raises(FactRefused, match="forgotten"):
-                await merge.merge_claim(tx, new, merge.ClaimSource(1, ALICE, addressed=True), now=now)
-    assert (await remember(db, ALICE, "plays the glockenfern", by=ALICE, at=now)).fact == "plays the glockenfern"
+                await merge.merge_claim(
+                    tx, new, merge.ClaimSource(1, ALICE, addressed=True), now=now
+                )
+    assert (
+        await remember(db, ALICE, "plays the glockenfern", by=ALICE, at=now)
+    ).fact == "plays the glockenfern"
 
 
 async def test_words_that_two_people_shared_go_with_them_from_a_counted_summary(

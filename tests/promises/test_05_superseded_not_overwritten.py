@@ -55,13 +55,23 @@ async def test_whatever_is_said_in_whatever_order_nothing_is_lost_and_no_chain_r
             seen.append(newer)
 
 
-async def test_the_old_row_keeps_its_text_and_dates_and_there_and_back_is_two_rows(db: Database) -> None:
+async def test_the_old_row_keeps_its_text_and_dates_and_there_and_back_is_two_rows(
+    db: Database,
+) -> None:
     old = await tell(db, "lives in Oslo", 1_000)
     new = await tell(db, "lives in Rome", 2_000)
     kept = await notes.get(db, old.id)
     assert kept is not None
-    assert (kept.status, kept.superseded_by, kept.fact) == (NoteStatus.SUPERSEDED, new.id, "lives in Oslo")
-    assert (kept.created_at, kept.last_confirmed_at, kept.confidence) == (1_000, 1_000, old.confidence)
+    assert (kept.status, kept.superseded_by, kept.fact) == (
+        NoteStatus.SUPERSEDED,
+        new.id,
+        "lives in Oslo",
+    )
+    assert (kept.created_at, kept.last_confirmed_at, kept.confidence) == (
+        1_000,
+        1_000,
+        old.confidence,
+    )
     for day, fact in enumerate(["lives in Oslo", "lives in Rome"] * 3, start=1):
         await tell(db, fact, day * DAY)
     found = [(note.fact, note.status) for note in await notes.page(db)]
@@ -75,5 +85,11 @@ def test_notes_are_deleted_where_people_are_forgotten_and_no_statement_sets_a_fa
     """No other module deletes notes, and no UPDATE names the column that holds the text, but to empty it."""
     folder = Path(forgetmenot.store.__file__).parent
     texts = {file.name: file.read_text(encoding="utf-8") for file in folder.glob("*.py")}
-    assert {name for name, text in texts.items() if "DELETE FROM semantic_notes" in text} <= FORGETTING
-    assert [name for name, text in texts.items() if re.search(r"SET (\w+ = \S+, )*fact\b(?! = '')", text)] == []
+    assert {
+        name for name, text in texts.items() if "DELETE FROM semantic_notes" in text
+    } <= FORGETTING
+    assert [
+        name
+        for name, text in texts.items()
+        if re.search(r"SET (\w+ = \S+, )*fact\b(?! = '')", text)
+    ] == []

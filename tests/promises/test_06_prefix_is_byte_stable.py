@@ -20,15 +20,23 @@ SLOW = PrefixMaterial(
     category="Cars",
     actions=("clip",),
     digest="A week of races.",
-    episodes=(Past(1, NOW, "they raced", is_recap=True), Past(2, NOW, "alice won"), Past(3, NOW, "bob won")),
+    episodes=(
+        Past(1, NOW, "they raced", is_recap=True),
+        Past(2, NOW, "alice won"),
+        Past(3, NOW, "bob won"),
+    ),
 )
 
 minutes = st.integers(0, 3 * 365 * 24 * 60)
 speakers = st.builds(
-    lambda i, name: Viewer(i, name, name, Role.VIEWER, 0, 0), st.sampled_from("123"), st.text(max_size=25)
+    lambda i, name: Viewer(i, name, name, Role.VIEWER, 0, 0),
+    st.sampled_from("123"),
+    st.text(max_size=25),
 )
 messages = st.builds(
-    lambda i, text: PromptLine(i, f"e{i}", "1", text, NOW), st.integers(1, 10**6), st.text(max_size=300)
+    lambda i, text: PromptLine(i, f"e{i}", "1", text, NOW),
+    st.integers(1, 10**6),
+    st.text(max_size=300),
 )
 
 
@@ -46,7 +54,12 @@ def test_nothing_that_changes_per_message_viewer_or_minute_changes_it(
 def test_when_a_reply_must_trim_it_what_remains_is_its_beginning(budget: int, text: str) -> None:
     prefix = compose_prefix(SLOW, SETTINGS)
     chat = tuple(PromptLine(i, f"e{i}", "2", f"{i} {text}", NOW) for i in range(20))
-    tail = TailMaterial(NOW, Viewer("1", "a", "A", Role.VIEWER, 0, 0), PromptLine(99, "e99", "1", text, NOW), chat=chat)
+    tail = TailMaterial(
+        NOW,
+        Viewer("1", "a", "A", Role.VIEWER, 0, 0),
+        PromptLine(99, "e99", "1", text, NOW),
+        chat=chat,
+    )
     prompt = assemble(prefix, tail, Settings(prompt=PromptSettings(budget_tokens=budget)))
     assert prefix.text.startswith(prompt.prefix)
     assert prompt.prefix.startswith(prefix.sections[0].text)
@@ -64,7 +77,12 @@ async def test_between_two_passes_every_reply_sees_the_same_bytes(stage: Stage) 
         assert reply is not None
         kept = (await stage.row(reply.id)).prompt
         assert kept["prefix_whole"]
-        seen.add((kept["prefix_sha256"], hashlib.sha256(stage.model.asked[-1].system.encode()).hexdigest()))
+        seen.add(
+            (
+                kept["prefix_sha256"],
+                hashlib.sha256(stage.model.asked[-1].system.encode()).hexdigest(),
+            )
+        )
     assert len(seen) == 1
     before = (await stage.keeper.current()).sha256
     await stage.keeper.refresh()

@@ -26,7 +26,12 @@ async def _live_through(stage: Stage, days: int) -> None:
             await tx.execute(
                 "INSERT INTO episodes (kind, stream_id, started_at, ended_at, summary, events, created_at)"
                 " VALUES ('chat', 1, ?, ?, ?, 50, ?)",
-                (stage.clock.now(), stage.clock.now(), f"On day {day} <@1> spoke of the band. " * 5, stage.clock.now()),
+                (
+                    stage.clock.now(),
+                    stage.clock.now(),
+                    f"On day {day} <@1> spoke of the band. " * 5,
+                    stage.clock.now(),
+                ),
             )
         for i in range(25):
             await stage.hear(f"line {i} of day {day} about the band", "23"[i % 2])
@@ -62,7 +67,9 @@ def test_a_floor_of_giants_is_shortened_and_no_part_of_it_is_dropped(word: str) 
     prompt = assemble(compose_prefix(PrefixMaterial(channel="demo"), settings), tail, settings)
     assert prompt.estimated_tokens <= 1_250
     blocks = fenced(prompt.tail)
-    assert [line[:11] for line in blocks["own_messages"].splitlines()] == [f"Alice: own{i}" for i in range(5)]
+    assert [line[:11] for line in blocks["own_messages"].splitlines()] == [
+        f"Alice: own{i}" for i in range(5)
+    ]
     assert blocks["message"].startswith("Alice: asked")
     assert blocks["speaker"].startswith("Alice")
     assert "never make up a fact" in prompt.prefix

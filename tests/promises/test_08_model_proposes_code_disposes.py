@@ -17,16 +17,22 @@ NOW = 1_784_894_400_000
 ALICE = PersonFacts("1", "alice")
 OPEN = Settings(
     bot=BotSettings(mode=Mode.LIVE),
-    actions=ActionSettings(class_a=ClassMode.LIVE, class_b=ClassMode.LIVE, newcomer_protection=False),
+    actions=ActionSettings(
+        class_a=ClassMode.LIVE, class_b=ClassMode.LIVE, newcomer_protection=False
+    ),
 )
-WILLING = PolicyFacts(asker=ALICE, target=ALICE, asked_for=frozenset(one.name for one in ACTIONS), live=True)
+WILLING = PolicyFacts(
+    asker=ALICE, target=ALICE, asked_for=frozenset(one.name for one in ACTIONS), live=True
+)
 NEVER_ALONE = [action.name for action in ACTIONS if action.kind is ActionClass.NEVER_ALONE]
 
 
 def test_the_policy_imports_nothing_that_could_look_outside() -> None:
     tree = ast.parse(Path(str(policy.__file__)).read_text(encoding="utf-8"))
     imported = {node.module or "" for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)}
-    imported |= {name.name for node in ast.walk(tree) if isinstance(node, ast.Import) for name in node.names}
+    imported |= {
+        name.name for node in ast.walk(tree) if isinstance(node, ast.Import) for name in node.names
+    }
     allowed = (
         "collections.abc", "msgspec", "forgetmenot.operations.", "forgetmenot.domain", "forgetmenot.languages",
         "forgetmenot.settings.",
@@ -36,12 +42,19 @@ def test_the_policy_imports_nothing_that_could_look_outside() -> None:
 
 @given(
     st.sampled_from(NEVER_ALONE),
-    st.dictionaries(st.sampled_from(["target", "text", "seconds", "reason", "approved_by", "verdict"]), st.text()),
+    st.dictionaries(
+        st.sampled_from(["target", "text", "seconds", "reason", "approved_by", "verdict"]),
+        st.text(),
+    ),
     st.text(),
     st.booleans(),
 )
-def test_no_text_of_a_model_lets_class_c_run(name: str, params: dict[str, str], if_refused: str, live: bool) -> None:
-    proposal = Proposal(name, {"target": "alice", "text": "words", "seconds": "600"} | params, if_refused)
+def test_no_text_of_a_model_lets_class_c_run(
+    name: str, params: dict[str, str], if_refused: str, live: bool
+) -> None:
+    proposal = Proposal(
+        name, {"target": "alice", "text": "words", "seconds": "600"} | params, if_refused
+    )
     asked = proposal, WILLING, OPEN if live else Settings(), RecentDecisions(), NOW
     decision = decide(*asked)
     assert decision.verdict in {Verdict.ASK, Verdict.DENY}
@@ -50,17 +63,26 @@ def test_no_text_of_a_model_lets_class_c_run(name: str, params: dict[str, str], 
 
 @given(st.sampled_from([action.name for action in ACTIONS]))
 def test_safe_mode_stops_everything(name: str) -> None:
-    proposal = Proposal(name, {"target": "alice", "text": "words", "seconds": "61", "fact": "tea", "what": "tea"})
+    proposal = Proposal(
+        name, {"target": "alice", "text": "words", "seconds": "61", "fact": "tea", "what": "tea"}
+    )
     safe = PolicyFacts(asker=ALICE, target=ALICE, safe_mode=True, live=True, approved_by="9")
     assert decide(proposal, safe, OPEN, RecentDecisions(), NOW).verdict is Verdict.DENY
 
 
 NAMES = st.sampled_from([action.name for action in ACTIONS])
 TEXTS = st.text(max_size=20) | st.sampled_from(["60", "1", "99999", "bob", "me", "hello there"])
-PARAMS = st.dictionaries(st.sampled_from(["target", "seconds", "text", "fact", "what", "gap", "user_id"]), TEXTS)
+PARAMS = st.dictionaries(
+    st.sampled_from(["target", "seconds", "text", "fact", "what", "gap", "user_id"]), TEXTS
+)
 FLAG, LOGINS = st.booleans(), st.sampled_from(["alice", "bob"])
 PEOPLE = st.builds(
-    PersonFacts, st.sampled_from(["1", "2"]), LOGINS, role=st.sampled_from(list(Role)), newcomer=FLAG, is_bot=FLAG
+    PersonFacts,
+    st.sampled_from(["1", "2"]),
+    LOGINS,
+    role=st.sampled_from(list(Role)),
+    newcomer=FLAG,
+    is_bot=FLAG,
 )
 FACTS = st.builds(
     PolicyFacts,
@@ -81,7 +103,12 @@ CHOSEN = st.builds(
 )
 
 
-@given(st.builds(Proposal, NAMES | st.text(max_size=8), PARAMS, TEXTS), FACTS, CHOSEN, st.sampled_from(list(Mode)))
+@given(
+    st.builds(Proposal, NAMES | st.text(max_size=8), PARAMS, TEXTS),
+    FACTS,
+    CHOSEN,
+    st.sampled_from(list(Mode)),
+)
 def test_what_runs_without_a_person_harms_only_who_asked_for_it(
     proposal: Proposal, facts: PolicyFacts, actions: ActionSettings, mode: Mode
 ) -> None:

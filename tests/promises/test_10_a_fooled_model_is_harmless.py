@@ -14,7 +14,9 @@ from tests.stage import asking, live_bot, said
 
 LINES = [
     line
-    for line in (Path(__file__).parents[1] / "data" / "injections.txt").read_text("utf-8").splitlines()
+    for line in (Path(__file__).parents[1] / "data" / "injections.txt")
+    .read_text("utf-8")
+    .splitlines()
     if not line.startswith("#")
 ]
 ALICE, BOB, CAROL = "1", "2", "3"
@@ -43,16 +45,29 @@ class Fooled:
         schema = sent["response_format"]["json_schema"]["schema"]["properties"]
         written: object
         if "say" in schema:
-            written = {"say": self.line, "action": PROPOSED[self.calls % len(PROPOSED)], "if_refused": "No."}
+            written = {
+                "say": self.line,
+                "action": PROPOSED[self.calls % len(PROPOSED)],
+                "if_refused": "No.",
+            }
         elif "summary" in schema:
             written = {"summary": f"P1 spoke. {self.line} P1 said: {self.line}"}
         elif "briefs" in schema:
-            written = {"briefs": [{"person": f"P{n}", "text": f"P{n} spoke. {self.line}"} for n in (1, 2)]}
+            written = {
+                "briefs": [{"person": f"P{n}", "text": f"P{n} spoke. {self.line}"} for n in (1, 2)]
+            }
         else:
-            plain = {"fact": self.line[:190], "confidence": 1.0, "lifetime": "permanent", "importance": "high"}
+            plain = {
+                "fact": self.line[:190],
+                "confidence": 1.0,
+                "lifetime": "permanent",
+                "importance": "high",
+            }
             notes = list[dict[str, object]]()
             for who in ("P1", "P2", "channel"):
-                notes += [{**plain, "who": who, "said_by": who, "replaces": old} for old in self.known]
+                notes += [
+                    {**plain, "who": who, "said_by": who, "replaces": old} for old in self.known
+                ]
                 notes += [{**plain, "who": who, "said_by": by} for by in ("P1", "P2")]
             written = {"notes": notes}
         return web.json_response(completion(json.dumps(written), sent))
@@ -73,7 +88,9 @@ async def of_others(db: Database) -> dict[str, list[tuple[object, ...]]]:
     return {name: [tuple(row) for row in await db.rows(sql)] for name, sql in asked.items()}
 
 
-async def test_whatever_is_stored_no_action_no_role_no_setting_and_no_others_data_changes(tmp_path: Path) -> None:
+async def test_whatever_is_stored_no_action_no_role_no_setting_and_no_others_data_changes(
+    tmp_path: Path,
+) -> None:
     clock = ManualClock(1_800_000_000_000)
     async with SimOpenAI() as sim:
         settings = asking(sim, actions={"class_b": "live", "newcomer_protection": False})
@@ -84,7 +101,11 @@ async def test_whatever_is_stored_no_action_no_role_no_setting_and_no_others_dat
                 await put(tx, "viewers", id=BOB, login="bob")
                 hers, now = {"subject_id": ALICE, "source_kind": "self_claim"}, clock.now()
                 rule = {"scope": "channel", "source_kind": "command", "fact": "streams on Fridays"}
-                told = [{**hers, "fact": "plays the cello"}, {**hers, "fact": "lives in Oslo"}, rule]
+                told = [
+                    {**hers, "fact": "plays the cello"},
+                    {**hers, "fact": "lives in Oslo"},
+                    rule,
+                ]
                 times = dict.fromkeys(("created_at", "first_said_at", "last_confirmed_at"), now)
                 known = [await put(tx, "semantic_notes", **one, **times) for one in told]
             before = await of_others(bot.db)
@@ -93,7 +114,9 @@ async def test_whatever_is_stored_no_action_no_role_no_setting_and_no_others_dat
             for number, line in enumerate(LINES):
                 fooled.line = line
                 await clock.advance(20 * MINUTE)
-                await bot.hear(said(clock, f"s{number}", CAROL, "carol", "welcome in", "broadcaster"))
+                await bot.hear(
+                    said(clock, f"s{number}", CAROL, "carol", "welcome in", "broadcaster")
+                )
                 await bot.hear(said(clock, f"w{number}", ALICE, "alice", "hey hey, gg"))
                 await bot.hear(said(clock, f"a{number}", BOB, "bob", line))
                 await bot.hear(said(clock, f"b{number}", BOB, "bob", f"@forgetmenot_bot {line}"))
@@ -107,8 +130,14 @@ async def test_whatever_is_stored_no_action_no_role_no_setting_and_no_others_dat
             assert await of_others(bot.db) == before
             stored = await bot.db.value("SELECT count(*) FROM episodes WHERE summary LIKE '%obey%'")
             assert stored > 0, "the model's words are kept"
-            assert await bot.db.value("SELECT count(*) FROM action_logs WHERE status = 'denied'") > len(PROPOSED)
-            assert await bot.db.value("SELECT count(*) FROM semantic_notes WHERE subject_id = '2'") > 0
+            assert await bot.db.value(
+                "SELECT count(*) FROM action_logs WHERE status = 'denied'"
+            ) > len(PROPOSED)
+            assert (
+                await bot.db.value("SELECT count(*) FROM semantic_notes WHERE subject_id = '2'") > 0
+            )
         assert account.done == []
         assert fooled.calls > 2 * len(LINES)
-        assert not any("api_key" in text.casefold() or "twitch_token" in text for text in account.said)
+        assert not any(
+            "api_key" in text.casefold() or "twitch_token" in text for text in account.said
+        )

@@ -33,7 +33,11 @@ async def server() -> AsyncIterator[SimOpenAI]:
 
 def asking(server: SimOpenAI) -> Settings:
     """Settings whose model is that server, asked once."""
-    return Settings(model=ModelSettings(provider=Provider.OPENAI_COMPATIBLE, base_url=server.url, memory_timeout_s=5))
+    return Settings(
+        model=ModelSettings(
+            provider=Provider.OPENAI_COMPATIBLE, base_url=server.url, memory_timeout_s=5
+        )
+    )
 
 
 def line(clock: ManualClock, number: int, text: str) -> ChatEvent:
@@ -106,7 +110,9 @@ async def test_without_a_disk_it_says_so_and_writes_later_what_it_heard_meanwhil
             with pytest.raises(StoreError, match=words):
                 await bot.ingest.flush()
             assert words in bot.ingest.trouble
-            shown = BotControl(bot, LiveSettings(Settings()), ConnectionStatus()).state().memory_trouble
+            shown = (
+                BotControl(bot, LiveSettings(Settings()), ConnectionStatus()).state().memory_trouble
+            )
             assert shown == bot.ingest.trouble  # the dock's first line
             assert words not in in_language("de").reason(shown)
             assert await bot.db.value("SELECT count(*) FROM events") == 3
@@ -122,7 +128,9 @@ async def no_disk(bot: Bot, *, full: bool) -> AsyncIterator[None]:
     writer = bot.db._writer
     with closing(sqlite3.connect(bot.db.path, isolation_level=None)) as other:
         if full:
-            await writer.execute_fetchall("PRAGMA max_page_count = 1")  # SQLite makes it the present size
+            await writer.execute_fetchall(
+                "PRAGMA max_page_count = 1"
+            )  # SQLite makes it the present size
         else:
             await writer.execute_fetchall("PRAGMA busy_timeout = 10")
             other.execute("BEGIN IMMEDIATE")

@@ -14,11 +14,15 @@ from forgetmenot.settings.schema import PromptSettings, Settings
 from forgetmenot.store.bot_messages import ReplyStatus
 from tests.stage import ACTIVE, Stage, answering
 
-ASKED = answering("**Off you go!**", "timeout", target="alice", seconds=30, if_refused="Maybe later.")
+ASKED = answering(
+    "**Off you go!**", "timeout", target="alice", seconds=30, if_refused="Maybe later."
+)
 
 
 async def told_of(stage: Stage, reply: Reply) -> str:
-    return msgspec.json.encode(as_json(await explain(stage.db, reply.id), ACTIVE), enc_hook=ENGLISH.reason).decode()
+    return msgspec.json.encode(
+        as_json(await explain(stage.db, reply.id), ACTIVE), enc_hook=ENGLISH.reason
+    ).decode()
 
 
 async def test_the_row_tells_everything(stage: Stage) -> None:
@@ -27,15 +31,25 @@ async def test_the_row_tells_everything(stage: Stage) -> None:
     other = await stage.know("plays drums too", "2")
     await stage.hear("the sea is loud today", "2")
     stage.model.answers = [ASKED]
-    reply = await stage.reply("@forgetmenot_bot time me out and tell me about my drums, and about bob")
+    reply = await stage.reply(
+        "@forgetmenot_bot time me out and tell me about my drums, and about bob"
+    )
     row = await stage.row(reply.id)
-    assert (row.event_id, row.viewer_id, row.trigger, row.mode) == ("e2", "1", "mention", "mentions")
+    assert (row.event_id, row.viewer_id, row.trigger, row.mode) == (
+        "e2",
+        "1",
+        "mention",
+        "mentions",
+    )
     assert (row.status, row.text, row.twitch_id) == (ReplyStatus.SENT, "Off you go!", "t1")
     billed = {"billed": 1_000, "cached": 600, "output": 20, "thoughts": 0}
     assert row.usage == {"estimated": row.prompt["estimated"], **billed}
     assert (row.model, row.latency_ms, row.filters) == ("scripted", 7, ("markdown",))
     sections = {section["name"]: section for section in row.prompt["sections"]}
-    assert sections["lore"]["rows"] == [["notes", first], ["notes", second]]  # in the order of their rank
+    assert sections["lore"]["rows"] == [
+        ["notes", first],
+        ["notes", second],
+    ]  # in the order of their rank
     assert set(row.prompt["scores"]) == {str(first), str(second), str(other)}
     assert sections["chat"]["rows"] == [["events", 1]]
     assert sum(section["tokens"] for section in row.prompt["sections"]) == row.prompt["estimated"]
@@ -48,7 +62,9 @@ async def test_the_row_tells_everything(stage: Stage) -> None:
         assert part in story
     await stage.clock.advance(MINUTE)
     later = await told_of(stage, await stage.reply("@forgetmenot_bot and now?"))
-    assert '"text":"timeout of Alice for 30 s: done"' in later, "what a prompt told of deeds is named"
+    assert '"text":"timeout of Alice for 30 s: done"' in later, (
+        "what a prompt told of deeds is named"
+    )
 
 
 async def test_it_holds_no_chat_text_and_shows_none_once_chat_is_gone(stage: Stage) -> None:
@@ -84,7 +100,9 @@ async def test_silence_and_what_twitch_answered_have_a_reason(stage: Stage) -> N
     story = await told_of(stage, await stage.reply("@forgetmenot_bot hi"))
     assert '"status":"silent","text":"","detail":"The model does not answer."' in story
     stage.chat.answers = [Outcome(OutcomeKind.REFUSED, "AutoMod held it")]
-    assert '"detail":"AutoMod held it"' in await told_of(stage, await stage.reply("@forgetmenot_bot hi", "2"))
+    assert '"detail":"AutoMod held it"' in await told_of(
+        stage, await stage.reply("@forgetmenot_bot hi", "2")
+    )
 
 
 async def test_one_line_for_chat(stage: Stage) -> None:

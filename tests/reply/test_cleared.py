@@ -28,7 +28,9 @@ CLEARED = "a line that it rests on was cleared in chat"
 
 
 @contextlib.asynccontextmanager
-async def full_queue(stage: Stage, saying: Coroutine[Any, Any, Any]) -> AsyncIterator["asyncio.Task[Any]"]:
+async def full_queue(
+    stage: Stage, saying: Coroutine[Any, Any, Any]
+) -> AsyncIterator["asyncio.Task[Any]"]:
     """What is said waits for a place in the queue; at the end it gets one."""
     stage.outbox.pace = SendRateLimiter(2)
     for greeting in ("Hello.", "Hello again."):
@@ -46,7 +48,9 @@ async def clear(stage: Stage, *, event_id: str | None = None, viewer_id: str | N
         await events.clear(tx, Clear(stage.clock.now(), event_id, viewer_id), stage.clock.now())
 
 
-@pytest.mark.parametrize("what", [{"event_id": "e1"}, {"viewer_id": "1"}, {}], ids=["line", "viewer", "whole chat"])
+@pytest.mark.parametrize(
+    "what", [{"event_id": "e1"}, {"viewer_id": "1"}, {}], ids=["line", "viewer", "whole chat"]
+)
 async def test_a_line_that_is_cleared_while_the_model_thinks_is_not_answered(
     stage: Stage, what: dict[str, str]
 ) -> None:
@@ -58,7 +62,9 @@ async def test_a_line_that_is_cleared_while_the_model_thinks_is_not_answered(
     assert (await stage.row(reply.id)).text == ""
 
 
-async def test_a_line_of_another_that_is_cleared_meanwhile_is_left_out_of_a_second_thought(stage: Stage) -> None:
+async def test_a_line_of_another_that_is_cleared_meanwhile_is_left_out_of_a_second_thought(
+    stage: Stage,
+) -> None:
     await stage.hear(SECRET, "2")
     stage.model.answers = [f"Bob said that {SECRET}.", "Nobody said a word."]
     stage.model.meanwhile = lambda: clear(stage, viewer_id="2")
@@ -88,14 +94,18 @@ Way = Callable[[Stage, int], Awaitable[object]]
 WAYS: dict[str, Way] = {
     "wrong": lambda stage, note: retract(stage.db, note, at=stage.clock.now(), cause="test"),
     "forgotten": lambda stage, note: forget_fact(stage.db, note, at=stage.clock.now()),
-    "never mentioned": lambda stage, _: suppress(stage.db, "2", "marimba", by=None, at=stage.clock.now()),
+    "never mentioned": lambda stage, _: suppress(
+        stage.db, "2", "marimba", by=None, at=stage.clock.now()
+    ),
     "opted out": opt_out,
     "erased": lambda stage, _: erase(stage.db, "2", now=stage.clock.now()),
 }
 
 
 @pytest.mark.parametrize("way", WAYS)
-async def test_what_is_taken_back_while_the_model_thinks_is_not_said(stage: Stage, way: str) -> None:
+async def test_what_is_taken_back_while_the_model_thinks_is_not_said(
+    stage: Stage, way: str
+) -> None:
     note = await stage.know("plays the marimba", "2")
     stage.model.answers = ["Bob plays the marimba.", "I do not know."]
     stage.model.meanwhile = lambda: WAYS[way](stage, note)
@@ -106,7 +116,9 @@ async def test_what_is_taken_back_while_the_model_thinks_is_not_said(stage: Stag
 
 
 @pytest.mark.parametrize("way", [*WAYS, "cleared"])
-async def test_what_is_taken_back_while_a_reply_waits_for_a_place_is_not_said(stage: Stage, way: str) -> None:
+async def test_what_is_taken_back_while_a_reply_waits_for_a_place_is_not_said(
+    stage: Stage, way: str
+) -> None:
     note = await stage.know("plays the marimba", "2")
     stage.model.answers = ["Bob plays the marimba."]
     async with full_queue(stage, stage.reply("@forgetmenot_bot what does bob play?")) as task:
@@ -116,18 +128,27 @@ async def test_what_is_taken_back_while_a_reply_waits_for_a_place_is_not_said(st
     assert "marimba" not in " ".join([(await stage.row(reply.id)).text, *stage.said])
 
 
-async def test_a_list_of_notes_that_waits_for_a_place_does_not_name_what_was_forgotten(stage: Stage) -> None:
+async def test_a_list_of_notes_that_waits_for_a_place_does_not_name_what_was_forgotten(
+    stage: Stage,
+) -> None:
     note = await stage.know("plays the marimba")
     await stage.hear("@forgetmenot_bot hello")
-    async with full_queue(stage, stage.outbox.say_line("I know that Alice plays the marimba.", viewer_id="1")) as task:
+    async with full_queue(
+        stage, stage.outbox.say_line("I know that Alice plays the marimba.", viewer_id="1")
+    ) as task:
         await stage.clock.advance(500)
         await forget_fact(stage.db, note, at=stage.clock.now())
     assert (await task).status is ReplyStatus.DROPPED
     assert "marimba" not in " ".join(stage.said)
 
 
-async def test_what_only_a_summary_told_leaves_prefix_and_reply_once_it_is_forgotten(stage: Stage) -> None:
-    note, now = await remember(stage.db, "2", "plays the marimba", by="2", at=stage.clock.now()), stage.clock.now()
+async def test_what_only_a_summary_told_leaves_prefix_and_reply_once_it_is_forgotten(
+    stage: Stage,
+) -> None:
+    note, now = (
+        await remember(stage.db, "2", "plays the marimba", by="2", at=stage.clock.now()),
+        stage.clock.now(),
+    )
     await stage.hear("what a lap", "2")
     summary = "<@2> plays the marimba. The lap of <@2> was lost."
     assert await episodes.write(
@@ -142,7 +163,9 @@ async def test_what_only_a_summary_told_leaves_prefix_and_reply_once_it_is_forgo
     assert "marimba" not in (await stage.keeper.current()).text
 
 
-async def test_what_is_being_forgotten_while_an_answer_gets_its_place_is_neither_said_nor_kept(stage: Stage) -> None:
+async def test_what_is_being_forgotten_while_an_answer_gets_its_place_is_neither_said_nor_kept(
+    stage: Stage,
+) -> None:
     """The wish is there when the message is queued, and done when it wants to be written."""
     requests, text = stage.db.requests, "What I know about you: plays the kazoo in Zanzibar"
     task = asyncio.create_task(stage.outbox.say_line(text, viewer_id="1"))
@@ -157,7 +180,10 @@ async def test_what_is_being_forgotten_while_an_answer_gets_its_place_is_neither
 async def test_the_answer_that_quotes_what_was_forgotten_is_not_kept(stage: Stage) -> None:
     note = await stage.know("plays the kazoo in Zanzibar")
     await forget_fact(stage.db, note, at=stage.clock.now())
-    answers = ["Permanently deleted: #1 plays the kazoo in Zanzibar", "What I know about you: lives in Oslo"]
+    answers = [
+        "Permanently deleted: #1 plays the kazoo in Zanzibar",
+        "What I know about you: lives in Oslo",
+    ]
     for text in answers:
         await stage.outbox.say_line(text, viewer_id="1")
     assert stage.said == answers

@@ -25,7 +25,9 @@ async def test_the_same_event_is_answered_once(stage: Stage) -> None:
     assert len(stage.said) == 1
 
 
-async def test_neither_a_stale_mention_nor_a_slow_model_makes_it_answer_late(stage: Stage, settle: Move) -> None:
+async def test_neither_a_stale_mention_nor_a_slow_model_makes_it_answer_late(
+    stage: Stage, settle: Move
+) -> None:
     event = await stage.hear("@forgetmenot_bot hi")
     await settle(31_000)
     reply = await stage.engine.consider(event)
@@ -37,7 +39,9 @@ async def test_neither_a_stale_mention_nor_a_slow_model_makes_it_answer_late(sta
     assert stage.said == stage.moderation.done == []
 
 
-async def test_the_cooldown_is_waited_out_and_the_newest_line_wins(stage: Stage, settle: Move) -> None:
+async def test_the_cooldown_is_waited_out_and_the_newest_line_wins(
+    stage: Stage, settle: Move
+) -> None:
     await stage.ask("@forgetmenot_bot one")
     for word in ("two", "three"):
         stage.engine.take(await stage.hear(f"@forgetmenot_bot {word}"))
@@ -50,7 +54,9 @@ async def test_the_cooldown_is_waited_out_and_the_newest_line_wins(stage: Stage,
     assert len(stage.said) == 2
 
 
-async def test_a_bare_name_answers_the_line_before_it_or_asks_what_for(stage: Stage, settle: Move) -> None:
+async def test_a_bare_name_answers_the_line_before_it_or_asks_what_for(
+    stage: Stage, settle: Move
+) -> None:
     await stage.ask("@forgetmenot_bot")
     assert (stage.model.asked, stage.said) == ([], ["Yes? Ask me something, or type !help."])
     await settle(11_000)
@@ -121,7 +127,9 @@ async def test_a_crowd_costs_no_more_calls_than_there_is_room_for_answers(stage:
     assert len(stage.said) == 20
 
 
-async def test_a_reply_of_which_nothing_is_left_has_a_reason_and_gives_its_place_back(stage: Stage) -> None:
+async def test_a_reply_of_which_nothing_is_left_has_a_reason_and_gives_its_place_back(
+    stage: Stage,
+) -> None:
     for number in range(25):
         stage.model.answers = ["https://bad.example"]
         reply = await stage.engine.consider(passer_by(stage, number))
@@ -129,7 +137,9 @@ async def test_a_reply_of_which_nothing_is_left_has_a_reason_and_gives_its_place
         assert (reply.status, reply.detail) == (ReplyStatus.SILENT, "there was nothing to say")
 
 
-async def test_a_full_disk_while_thinking_is_a_reason(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_full_disk_while_thinking_is_a_reason(
+    stage: Stage, monkeypatch: pytest.MonkeyPatch
+) -> None:
     async def full(*_: object, **__: object) -> None:
         raise StoreFull("The disk is full.")
 

@@ -19,7 +19,9 @@ async def asked(stage: Stage, text: str, viewer: str = "1") -> str:
 async def test_a_brief_stands_before_the_notes_and_names_what_it_is_made_of(stage: Stage) -> None:
     note = await stage.know("plays drums")
     async with stage.db.write() as tx:
-        await episodes.put_brief(tx, Brief("1", "<@1> drums with <@2>.", "hash", stage.clock.now(), notes=(note,)))
+        await episodes.put_brief(
+            tx, Brief("1", "<@1> drums with <@2>.", "hash", stage.clock.now(), notes=(note,))
+        )
     reply = await stage.reply("@forgetmenot_bot hello there")
     prompt = stage.model.asked[-1].prompt
     assert "<brief>\nAlice drums with Bob.\n</brief>" in prompt
@@ -36,7 +38,11 @@ async def test_a_brief_stands_before_the_notes_and_names_what_it_is_made_of(stag
 async def test_a_reply_leaves_alone_what_is_left_alone(stage: Stage) -> None:
     await stage.know("got divorced in May")
     await rights.suppress(stage.db, "1", "divorce", by="1", at=0)
-    stage.model.answers = ["Nice hat! How is the divorce going?", "The divorce, right.", "Bob, about that divorce."]
+    stage.model.answers = [
+        "Nice hat! How is the divorce going?",
+        "The divorce, right.",
+        "Bob, about that divorce.",
+    ]
     prompt = await asked(stage, "@forgetmenot_bot so, about my divorce")
     assert "divorced in May" not in prompt
     await stage.clock.advance(60_000)
@@ -102,7 +108,9 @@ async def test_what_another_program_writes_counts_from_the_next_reply_on(stage: 
         assert "] " not in await asked(stage, "@forgetmenot_bot hello")
 
 
-async def test_what_may_not_be_told_any_more_leaves_the_prefix_before_the_next_pass(stage: Stage) -> None:
+async def test_what_may_not_be_told_any_more_leaves_the_prefix_before_the_next_pass(
+    stage: Stage,
+) -> None:
     """Who is hidden or gone, and what rests on a cleared line; what another stream told stays."""
     async with stage.db.write() as tx:
         before = await put(tx, "streams", ended_at=1, recap="The recap had a flute.")
@@ -113,7 +121,10 @@ async def test_what_may_not_be_told_any_more_leaves_the_prefix_before_the_next_p
         await channel_state.put(tx, {"digest": "It was a week of flutes."}, 1)
     whole = await stage.keeper.current()
     assert await stage.keeper.current() is whole
-    assert all(words in whole.text for words in ("had a flute", "week of flutes", "likes tea", "harp", "Carol won"))
+    assert all(
+        words in whole.text
+        for words in ("had a flute", "week of flutes", "likes tea", "harp", "Carol won")
+    )
     for change, gone, kept in (
         ("UPDATE viewers SET banned_at = 1 WHERE id = '2'", "harp", "Carol won"),
         ("DELETE FROM viewers WHERE id = '3'", "Carol", "tea"),
@@ -131,7 +142,9 @@ async def test_what_may_not_be_told_any_more_leaves_the_prefix_before_the_next_p
         assert (gone in text, kept in text) == (False, True), change
 
 
-async def test_a_message_that_names_nobody_is_about_whom_the_lines_before_it_were(stage: Stage) -> None:
+async def test_a_message_that_names_nobody_is_about_whom_the_lines_before_it_were(
+    stage: Stage,
+) -> None:
     """After a question about bob, "where does he live?" is about bob, for a quarter of an hour."""
     await stage.know("lives in Utrecht", "2")
     await stage.reply("@forgetmenot_bot what is bob's job?")

@@ -8,7 +8,13 @@ import pytest
 
 from forgetmenot.clock import ManualClock
 from forgetmenot.domain import Outcome, OutcomeKind
-from forgetmenot.errors import ForgetMeNotError, StoreFull, TwitchLoginNeeded, TwitchRateLimited, TwitchUnavailable
+from forgetmenot.errors import (
+    ForgetMeNotError,
+    StoreFull,
+    TwitchLoginNeeded,
+    TwitchRateLimited,
+    TwitchUnavailable,
+)
 from forgetmenot.reply.outbox import Outbox, Outgoing, Sent
 from forgetmenot.settings.schema import Settings
 from forgetmenot.store import bot_messages
@@ -32,19 +38,27 @@ class Queue:
         """As after a restart."""
         heard = self.overheard
         return Outbox(
-            db=self.db, out=self.chat, clock=self.clock, settings=Settings, overhear=lambda *said: heard.append(said)
+            db=self.db,
+            out=self.chat,
+            clock=self.clock,
+            settings=Settings,
+            overhear=lambda *said: heard.append(said),
         )
 
     async def message(self, text: str, patience: int = 30_000) -> Outgoing:
         async with self.db.write() as tx:
             line = f"e{next(NUMBERS)}"
-            row = await bot_messages.begin(tx, at=0, event_id=line, viewer_id="1", trigger="mention", mode="mentions")
+            row = await bot_messages.begin(
+                tx, at=0, event_id=line, viewer_id="1", trigger="mention", mode="mentions"
+            )
         return Outgoing(row, text, self.clock.now() + patience, "e1")
 
     async def send(self, text: str) -> Sent:
         return await self.box.send(await self.message(text))
 
-    async def sending(self, *texts: str, patience: int = 30_000, box: Outbox | None = None) -> list[asyncio.Task[Sent]]:
+    async def sending(
+        self, *texts: str, patience: int = 30_000, box: Outbox | None = None
+    ) -> list[asyncio.Task[Sent]]:
         messages = [await self.message(text, patience) for text in texts]
         return [asyncio.create_task((box or self.box).send(each)) for each in messages]
 
@@ -55,7 +69,9 @@ class Queue:
     def keeps_within(self, limit: int) -> bool:
         """Whether no window of thirty seconds had more."""
         times = [at for at, _, _ in self.chat.said]
-        return all(later - earlier >= 30_000 for earlier, later in zip(times, times[limit:], strict=False))
+        return all(
+            later - earlier >= 30_000 for earlier, later in zip(times, times[limit:], strict=False)
+        )
 
 
 @pytest.fixture
@@ -74,7 +90,9 @@ async def test_never_more_than_twitch_allows_in_any_thirty_seconds(
     queue: Queue, settle: Settle, moderator: bool, limit: int
 ) -> None:
     queue.box.pace.wide = lambda: moderator
-    sending = await queue.sending(*(f"line {i}" for i in range(limit + limit // 2)), patience=200_000)
+    sending = await queue.sending(
+        *(f"line {i}" for i in range(limit + limit // 2)), patience=200_000
+    )
     for _ in range(200):
         await asyncio.sleep(0.005)
         if len(queue.texts) >= limit:
@@ -94,7 +112,9 @@ async def test_the_limits_outlive_a_restart(queue: Queue, settle: Settle) -> Non
     restarted = queue.another()
     await restarted.recover()
     async with working(restarted.run()):
-        sending = await queue.sending(*(f"Line {i}" for i in range(20)), patience=90_000, box=restarted)
+        sending = await queue.sending(
+            *(f"Line {i}" for i in range(20)), patience=90_000, box=restarted
+        )
         await settle(28_000)
         assert len(queue.texts) == 20
         await settle(4_000, *sending)
@@ -105,7 +125,9 @@ async def test_the_limits_outlive_a_restart(queue: Queue, settle: Settle) -> Non
 async def test_what_was_or_may_have_been_said_is_not_said_again_within_thirty_seconds(
     queue: Queue, settle: Settle
 ) -> None:
-    queue.chat.answers = [Outcome(kind) for kind in (OutcomeKind.DONE, OutcomeKind.UNKNOWN, OutcomeKind.REFUSED)]
+    queue.chat.answers = [
+        Outcome(kind) for kind in (OutcomeKind.DONE, OutcomeKind.UNKNOWN, OutcomeKind.REFUSED)
+    ]
     statuses = [(await queue.send(text)).status for text in ("Hello", "Good morning", "bye")]
     assert statuses == [ReplyStatus.SENT, ReplyStatus.UNKNOWN, ReplyStatus.REFUSED]
     for again in ("hello", "good morning"):
@@ -121,7 +143,9 @@ async def test_what_twitch_put_off_is_first_again(queue: Queue, settle: Settle) 
     assert queue.texts == ["one", "one", "two", "three"]
 
 
-async def test_what_grows_stale_in_the_queue_is_dropped_while_it_waits(queue: Queue, settle: Settle) -> None:
+async def test_what_grows_stale_in_the_queue_is_dropped_while_it_waits(
+    queue: Queue, settle: Settle
+) -> None:
     for i in range(20):
         await queue.send(f"line {i}")
     [waiting] = await queue.sending("late", patience=5_000)
@@ -132,7 +156,10 @@ async def test_what_grows_stale_in_the_queue_is_dropped_while_it_waits(queue: Qu
 
 async def test_every_answer_of_twitch_is_kept(queue: Queue) -> None:
     answers: tuple[tuple[Outcome | ForgetMeNotError, Sent], ...] = (
-        (Outcome(OutcomeKind.REFUSED, "held by AutoMod"), Sent(ReplyStatus.REFUSED, "held by AutoMod")),
+        (
+            Outcome(OutcomeKind.REFUSED, "held by AutoMod"),
+            Sent(ReplyStatus.REFUSED, "held by AutoMod"),
+        ),
         (TwitchUnavailable("no network"), Sent(ReplyStatus.REFUSED, "no network")),
         (TwitchLoginNeeded("log in"), Sent(ReplyStatus.REFUSED, "log in")),
         (Outcome(OutcomeKind.UNKNOWN, "no answer"), Sent(ReplyStatus.UNKNOWN, "no answer")),
@@ -164,13 +191,19 @@ async def test_after_a_crash_nothing_is_sent_again(still: Queue) -> None:
     assert kept.status is ReplyStatus.UNKNOWN
     still.chat.held = None
     async with working(restarted.run()):
-        assert (await restarted.send(await still.message("hello"))).detail == "it was said just before"
-        await still.clock.advance(30_000)  # its text could go out again now, and yet that message does not
+        assert (
+            await restarted.send(await still.message("hello"))
+        ).detail == "it was said just before"
+        await still.clock.advance(
+            30_000
+        )  # its text could go out again now, and yet that message does not
         assert (await restarted.send(going)).detail == "it was said just before"
     assert len(still.texts) == 1
 
 
-async def test_without_a_disk_nothing_is_sent(queue: Queue, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_without_a_disk_nothing_is_sent(
+    queue: Queue, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """A message whose row cannot be written could go out twice after a crash, so it does not go out."""
 
     async def full(*_: object, **__: object) -> bool:
@@ -184,14 +217,24 @@ async def test_without_a_disk_nothing_is_sent(queue: Queue, monkeypatch: pytest.
 
 async def test_whoever_asks_the_same_hears_the_answer(queue: Queue) -> None:
     for viewer in ("1", "2", "2"):
-        assert (await queue.box.say_line("Done: erased.", viewer_id=viewer)).status is ReplyStatus.SENT
+        assert (
+            await queue.box.say_line("Done: erased.", viewer_id=viewer)
+        ).status is ReplyStatus.SENT
     long = "a" * 500
     await asyncio.gather(queue.box.say_line(long), queue.box.say_line(long))
-    assert queue.texts == ["Done: erased.", "Done: erased. (2)", "Done: erased. (3)", long, f"{long[:490]} (2)"]
+    assert queue.texts == [
+        "Done: erased.",
+        "Done: erased. (2)",
+        "Done: erased. (3)",
+        long,
+        f"{long[:490]} (2)",
+    ]
 
 
 @pytest.mark.parametrize("column", ["opted_out_at", "banned_at"])
-async def test_an_answer_to_somebody_who_is_not_stored_leaves_nothing_of_them(queue: Queue, column: str) -> None:
+async def test_an_answer_to_somebody_who_is_not_stored_leaves_nothing_of_them(
+    queue: Queue, column: str
+) -> None:
     async with queue.db.write() as tx:
         await tx.insert("INSERT INTO viewers (id, first_seen_at, last_seen_at) VALUES ('3', 0, 0)")
         await tx.execute(f"UPDATE viewers SET {column} = 1 WHERE id = '3'")  # noqa: S608  # a column of ours
@@ -199,5 +242,10 @@ async def test_an_answer_to_somebody_who_is_not_stored_leaves_nothing_of_them(qu
     await queue.box.say_line("Hello, everybody.")
     assert queue.texts == ["You asked about lanternmoss.", "Hello, everybody."]
     assert [text for text, _id in queue.overheard] == ["Hello, everybody."]
-    rows = await queue.db.rows("SELECT viewer_id, event_id, text, status FROM bot_messages ORDER BY id")
-    assert [tuple(row) for row in rows] == [(None, None, "", "sent"), (None, None, "Hello, everybody.", "sent")]
+    rows = await queue.db.rows(
+        "SELECT viewer_id, event_id, text, status FROM bot_messages ORDER BY id"
+    )
+    assert [tuple(row) for row in rows] == [
+        (None, None, "", "sent"),
+        (None, None, "Hello, everybody.", "sent"),
+    ]

@@ -42,7 +42,9 @@ CHANGED = [
 ]
 
 
-@pytest.mark.parametrize(("text", "sent", "fired"), [*((text, text, "") for text in UNCHANGED), *CHANGED])
+@pytest.mark.parametrize(
+    ("text", "sent", "fired"), [*((text, text, "") for text in UNCHANGED), *CHANGED]
+)
 def test_filters(text: str, sent: str, fired: str) -> None:
     polished = polish(text, CONTEXT)
     assert (polished.text, ", ".join(polished.filters)) == (sent, fired)
@@ -68,7 +70,9 @@ def test_a_claim_of_an_action_is_heard_and_talk_is_not() -> None:
 
 
 def test_what_was_done_may_be_said_and_no_more() -> None:
-    assert polish("Clipped! I banned bob. What a jump.", CONTEXT) == Polished("Clipped! What a jump.", ("claim",))
+    assert polish("Clipped! I banned bob. What a jump.", CONTEXT) == Polished(
+        "Clipped! What a jump.", ("claim",)
+    )
     assert claims_action("I timed out bob", {"clip"})
     assert not claims_action("I timed out bob for an hour", {"long_timeout"})
     assert not claims_action("I made a clip. I timed out bob.", {"timeout", "clip"})
@@ -85,7 +89,9 @@ def test_a_long_reply_is_cut_at_a_word_and_links_stay_where_they_are_allowed() -
 
 def test_our_own_lines_keep_their_names_and_the_streamers_link_and_no_other() -> None:
     url = "https://carol.example/privacy"
-    settings = Settings(privacy=PrivacySettings(privacy_url=url), reply=ReplySettings(blocklist=("gamba",)))
+    settings = Settings(
+        privacy=PrivacySettings(privacy_url=url), reply=ReplySettings(blocklist=("gamba",))
+    )
     assert tidy(f"@bob See {url} for more.", settings) == f"@bob See {url} for more."
     assert tidy("/ban @bob: see evil.zip/x, gamba\n", settings) == "ban @bob: see …"
 

@@ -30,16 +30,23 @@ async def plants_a_tree(stage: Stage, viewer: str = "1") -> int:
 async def test_what_it_looks_up_stands_in_a_second_prompt_and_answers(stage: Stage) -> None:
     note = await plants_a_tree(stage)
     # its words may be those of a line that is gone in a day: nothing of them is kept
-    stage.model.answers = [wants("zitherbloom plant tree growth"), wants("", "Your bonsai, of course.", (note,))]
+    stage.model.answers = [
+        wants("zitherbloom plant tree growth"),
+        wants("", "Your bonsai, of course.", (note,)),
+    ]
     reply = await stage.reply(QUESTION)
     assert stage.said == ["Your bonsai, of course."]
     first, second = (request.prompt for request in stage.model.asked)
     assert "What you found when you looked it up:" in second
-    assert second.startswith(first.split("Alice's message")[0]), "so that a cache serves what both have"
+    assert second.startswith(first.split("Alice's message")[0]), (
+        "so that a cache serves what both have"
+    )
     row = await stage.row(reply.id)
     assert row.used == (note,)
     assert row.prompt["looked_up"] is True
-    assert b"zitherbloom" not in b"".join(file.read_bytes() for file in stage.db.path.parent.iterdir())
+    assert b"zitherbloom" not in b"".join(
+        file.read_bytes() for file in stage.db.path.parent.iterdir()
+    )
 
 
 async def test_it_looks_once_and_has_an_answer_if_that_fails(stage: Stage) -> None:
@@ -87,9 +94,15 @@ async def test_a_reply_is_known_by_the_notes_it_looked_up_or_was_asked_for_and_l
     looked_up = await stage.reply(QUESTION, "2")
     cake = await stage.know("eats dragon cake on Fridays", None, Scope.CHANNEL)
     asked_for = await stage.reply("@forgetmenot_bot which day is dragon cake?", "3")
-    for reply, section, note in ((looked_up, "looked_up", tree), (asked_for, "channel_notes_asked", cake)):
+    for reply, section, note in (
+        (looked_up, "looked_up", tree),
+        (asked_for, "channel_notes_asked", cake),
+    ):
         rows = {one["name"]: one["rows"] for one in (await stage.row(reply.id)).prompt["sections"]}
         assert ["notes", note] in rows[section]
         assert [had for had, _at in await bot_messages.with_note(stage.db, note)] == [reply.id]
     await erase(stage.db, "1", now=stage.clock.now())
-    assert [(await stage.row(reply.id)).text for reply in (looked_up, asked_for)] == ["", "On Fridays."]
+    assert [(await stage.row(reply.id)).text for reply in (looked_up, asked_for)] == [
+        "",
+        "On Fridays.",
+    ]

@@ -5,7 +5,14 @@ from hypothesis import strategies as st
 
 from forgetmenot.domain import ChatEvent, EventKind, ReplyTo
 from forgetmenot.reply.engine import ConversationTracker
-from forgetmenot.reply.triggers import Conversations, Identity, TriggerKind, identity_of, trigger_of, without_name
+from forgetmenot.reply.triggers import (
+    Conversations,
+    Identity,
+    TriggerKind,
+    identity_of,
+    trigger_of,
+    without_name,
+)
 from forgetmenot.settings.schema import BotSettings, MemorySettings, Mode, Settings, TwitchSettings
 
 NOW = 1_784_894_400_000
@@ -18,7 +25,14 @@ LIVE = Settings(bot=BotSettings(mode=Mode.LIVE))
 
 
 def said(text: str, **changes: object) -> ChatEvent:
-    made = {"id": "e1", "kind": EventKind.MESSAGE, "user_id": "1", "login": "alice", "display_name": "Alice", "at": NOW}
+    made = {
+        "id": "e1",
+        "kind": EventKind.MESSAGE,
+        "user_id": "1",
+        "login": "alice",
+        "display_name": "Alice",
+        "at": NOW,
+    }
     return ChatEvent(text=text, **(made | changes))  # type: ignore[arg-type]
 
 
@@ -77,7 +91,10 @@ GOES_ON = {
 def test_the_next_line_is_to_the_bot_and_later_ones_if_they_sound_like_it() -> None:
     """Whoever was answered once is not followed around, and what is said to others is for them."""
     heard = {
-        text: (kind_of(text, FRESH) is TriggerKind.FOLLOW_UP, kind_of(text, TALKING) is TriggerKind.FOLLOW_UP)
+        text: (
+            kind_of(text, FRESH) is TriggerKind.FOLLOW_UP,
+            kind_of(text, TALKING) is TriggerKind.FOLLOW_UP,
+        )
         for texts in GOES_ON.values()
         for text in texts
     }
@@ -91,9 +108,19 @@ def test_a_conversation_is_that_of_two_for_three_minutes() -> None:
 
 
 def test_by_itself_it_speaks_in_live_mode_only() -> None:
-    raid, hello = said("", kind=EventKind.RAID, system_text="5 raiders from bob have joined!"), said("hi all")
-    for settings, spoken in ((LIVE, [TriggerKind.RAID, TriggerKind.RETURNER]), (MENTIONS, []), (Settings(), [])):
-        found = [trigger_of(line, BOT, NOBODY, settings, NOW, returning=line is hello) for line in (raid, hello)]
+    raid, hello = (
+        said("", kind=EventKind.RAID, system_text="5 raiders from bob have joined!"),
+        said("hi all"),
+    )
+    for settings, spoken in (
+        (LIVE, [TriggerKind.RAID, TriggerKind.RETURNER]),
+        (MENTIONS, []),
+        (Settings(), []),
+    ):
+        found = [
+            trigger_of(line, BOT, NOBODY, settings, NOW, returning=line is hello)
+            for line in (raid, hello)
+        ]
         assert [one.kind for one in found if one] == spoken
         assert not any(one.direct for one in found if one)
     assert trigger_of(hello, BOT, NOBODY, LIVE, NOW) is None
@@ -117,9 +144,13 @@ def test_a_talk_goes_on_while_few_others_speak() -> None:
             talks = ConversationTracker()
             talks.answered("1", NOW - 60_000)
             for i in range(others):
-                talks.heard(said("my parrot learned a new word", user_id=str(50 + i), login=f"viewer{i}"))
+                talks.heard(
+                    said("my parrot learned a new word", user_id=str(50 + i), login=f"viewer{i}")
+                )
                 talks.heard(said("lol", user_id="1"))
-            assert (kind_of(line, talks.conversations()) is TriggerKind.FOLLOW_UP) is (others == most)
+            assert (kind_of(line, talks.conversations()) is TriggerKind.FOLLOW_UP) is (
+                others == most
+            )
 
 
 @given(st.text(max_size=300))

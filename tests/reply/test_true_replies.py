@@ -21,7 +21,11 @@ FACTS = (
     (CAROL, "spielt Schlagzeug"), (None, "movie night is on Fridays at 20:00"),
     (None, "chat votes on the last dish with emotes"),
 )  # fmt: skip
-ROWS = (Path(__file__).parents[1] / "data" / "true_replies.tsv").read_text(encoding="utf-8").splitlines()[1:]
+ROWS = (
+    (Path(__file__).parents[1] / "data" / "true_replies.tsv")
+    .read_text(encoding="utf-8")
+    .splitlines()[1:]
+)
 PARAMETERS: Mapping[str, Mapping[str, object]] = {
     "ban": {"target": "alice"}, "long_timeout": {"target": "bob", "seconds": 3_600}, "delete": {"target": "bob"},
     "title": {"text": "alice rules"},
@@ -29,7 +33,9 @@ PARAMETERS: Mapping[str, Mapping[str, object]] = {
 
 
 async def test_true_replies_go_out_as_they_were_written(stage: Stage) -> None:
-    ids = [await stage.know(fact, who, Scope.VIEWER if who else Scope.CHANNEL) for who, fact in FACTS]
+    ids = [
+        await stage.know(fact, who, Scope.VIEWER if who else Scope.CHANNEL) for who, fact in FACTS
+    ]
     asked_by = {login: viewer for viewer, login in PEOPLE.items()}
     changed, kept_wrongly = [], []
     async with SimOpenAI() as server:
@@ -40,11 +46,17 @@ async def test_true_replies_go_out_as_they_were_written(stage: Stage) -> None:
             used = [ids[int(number)] for number in facts.split()]
             action = {"name": refused, **PARAMETERS[refused]} if refused else None
             boast = "There you go, done." if refused else say
-            server.answers(json.dumps({"action": action, "notes": [*used, 9_999], "say": boast, "if_refused": say}))
+            server.answers(
+                json.dumps(
+                    {"action": action, "notes": [*used, 9_999], "say": boast, "if_refused": say}
+                )
+            )
             reply = await stage.reply(f"@forgetmenot_bot {line}", asked_by[who])
             if stage.said[-1:] != [say]:
                 changed.append((mood, line, say, reply.text, reply.detail))
-            if list((await stage.row(reply.id)).used) != used:  # an id that stood in no prompt is none
+            if (
+                list((await stage.row(reply.id)).used) != used
+            ):  # an id that stood in no prompt is none
                 kept_wrongly.append(line)
             await stage.clock.advance(60_000)
         await model.aclose()

@@ -71,7 +71,9 @@ def _model_form(said: str) -> str:
     call, _, otherwise = rest.removesuffix("]]").partition(" | ")
     name, *given = shlex.split(call) or [""]
     action = {"name": name, **dict(one.split("=", 1) for one in given)} if name else None
-    return msgspec.json.encode({"action": action, "say": say.strip(), "if_refused": otherwise}).decode()
+    return msgspec.json.encode(
+        {"action": action, "say": say.strip(), "if_refused": otherwise}
+    ).decode()
 
 
 class Player:
@@ -79,8 +81,13 @@ class Player:
 
     def __init__(self, folder: Path, tables: Mapping[str, Any]) -> None:
         self.path = folder / "memory.sqlite3"
-        base: dict[str, Any] = {"bot": {"mode": "mentions", "notice": ""}, "twitch": {"channel": "streamer"}}
-        self.settings = convert({**base, **{name: {**base.get(name, {}), **one} for name, one in tables.items()}}, "it")
+        base: dict[str, Any] = {
+            "bot": {"mode": "mentions", "notice": ""},
+            "twitch": {"channel": "streamer"},
+        }
+        self.settings = convert(
+            {**base, **{name: {**base.get(name, {}), **one} for name, one in tables.items()}}, "it"
+        )
         self.clock, self.model = ManualClock(1_790_000_000_000), Told()
         self.since = 0
         self._last: dict[str, ChatEvent] = {}
@@ -100,7 +107,9 @@ class Player:
         at = self.clock.now() - DAY
         async with self.bot.db.write() as tx:
             for one in (about, "streamer"):
-                await viewers.record_seen(tx, [SeenViewer(f"id-{one}", one, one.title(), Role.VIEWER, at, at)])
+                await viewers.record_seen(
+                    tx, [SeenViewer(f"id-{one}", one, one.title(), Role.VIEWER, at, at)]
+                )
         await edits.remember(self.bot.db, f"id-{about}", fact, by="id-streamer", at=at)
 
     async def hear(self, login: str, text: str, *, who: str = "") -> None:
@@ -131,7 +140,9 @@ class Player:
 
     async def live(self, *, on: bool) -> None:
         now = self.clock.now()
-        await self.bot.channel_is(ChannelState(on, "Racing", "Racing", now if on else None, f"s{now}" if on else ""))
+        await self.bot.channel_is(
+            ChannelState(on, "Racing", "Racing", now if on else None, f"s{now}" if on else "")
+        )
 
     async def line(self, line: str) -> str | None:
         """Play one line of a script; of an expectation that fails, what was seen instead."""
@@ -189,7 +200,9 @@ class Player:
 
     async def order_restore(self, _rest: str) -> None:
         await self.stop()
-        await backups.restore(self.path.with_name("copy.sqlite3"), self.path, now=self.clock.now(), keep=0)
+        await backups.restore(
+            self.path.with_name("copy.sqlite3"), self.path, now=self.clock.now(), keep=0
+        )
         await self.start()
 
     async def order_stream(self, which: str) -> None:
@@ -204,7 +217,10 @@ class Player:
             about, words = rest.split(": ")
             old, _, new = words.partition(" -> ")
             known = await notes.of_subject(self.bot.db, f"id-{about}")
-            params = {"id": [note.id for note in known if old in note.fact][-1], **({"text": new} if new else {})}
+            params = {
+                "id": [note.id for note in known if old in note.fact][-1],
+                **({"text": new} if new else {}),
+            }
         control = BotControl(self.bot, LiveSettings(self.settings), ConnectionStatus())
         await control.run(what, params)
 
@@ -226,11 +242,15 @@ class Player:
         names = await viewers.names(self.bot.db, {f"id-{login}" for login in self._last})
         last = await self.bot.db.highest_id("episodes")
         every = [await episodes.get(self.bot.db, number) for number in range(1, last + 1)]
-        return [show(one.summary, names) for one in every if one and one.kind is not EpisodeKind.COMMAND]
+        return [
+            show(one.summary, names) for one in every if one and one.kind is not EpisodeKind.COMMAND
+        ]
 
     async def seen_rows(self, section: str) -> list[str]:
         """What stood in a section of the newest reply's prompt."""
-        rows = [row for row in await bot_messages.listing(self.bot.db, 20) if row.trigger != "command"]
+        rows = [
+            row for row in await bot_messages.listing(self.bot.db, 20) if row.trigger != "command"
+        ]
         newest = await explain(self.bot.db, rows[0].id)
         return [row.text for one in newest.sections if one.name == section for row in one.rows]
 
@@ -248,7 +268,9 @@ async def failures(scenario: Mapping[str, Any], folder: Path) -> list[str]:
         played = [(line, await player.line(line)) for line in lines]
     finally:
         await player.stop()
-    return [f"{scenario['name']}: {line}   seen: {seen}" for line, seen in played if seen is not None]
+    return [
+        f"{scenario['name']}: {line}   seen: {seen}" for line, seen in played if seen is not None
+    ]
 
 
 @pytest.mark.slow
@@ -261,7 +283,9 @@ async def test_every_expectation_holds(file: Path, tmp_path: Path) -> None:
             return await failures(scenario, tmp_path / str(number))
 
     scenarios = tomllib.loads(file.read_text(encoding="utf-8"))["scenario"]
-    played = await asyncio.gather(*(one(number, scenario) for number, scenario in enumerate(scenarios)))
+    played = await asyncio.gather(
+        *(one(number, scenario) for number, scenario in enumerate(scenarios))
+    )
     assert [line for lines in played for line in lines] == []
 
 

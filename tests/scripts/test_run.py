@@ -44,11 +44,15 @@ def test_it_starts_through_a_link_on_the_desktop(tmp_path: Path) -> None:
     (tmp_path / "desktop" / "first").symlink_to(Path("..") / "the program" / "start.command")
     (tmp_path / "desktop" / "Start").symlink_to("first")
     command = ["sh", str(tmp_path / "desktop" / "Start")]
-    done = subprocess.run(command, capture_output=True, text=True, check=True, stdin=subprocess.DEVNULL)
+    done = subprocess.run(
+        command, capture_output=True, text=True, check=True, stdin=subprocess.DEVNULL
+    )
     assert done.stdout.strip() == str(folder)
 
 
-@pytest.mark.parametrize("script", ["run.py", "test.py", "build_app.py", "environment.py", "browser.py"])
+@pytest.mark.parametrize(
+    "script", ["run.py", "test.py", "build_app.py", "environment.py", "browser.py"]
+)
 def test_it_needs_the_standard_library_alone_and_an_older_python_gets_as_far_as_the_sentence_about_its_age(
     script: str,
 ) -> None:
@@ -56,8 +60,20 @@ def test_it_needs_the_standard_library_alone_and_an_older_python_gets_as_far_as_
     nodes = list(ast.walk(tree))
     modules = {alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names}
     modules |= {str(node.module) for node in nodes if isinstance(node, ast.ImportFrom)}
-    assert {name.split(".")[0] for name in modules} <= {*sys.stdlib_module_names, "browser", "build_app", "environment"}
+    assert {name.split(".")[0] for name in modules} <= {
+        *sys.stdlib_module_names,
+        "browser",
+        "build_app",
+        "environment",
+    }
     functions = [node for node in nodes if isinstance(node, ast.FunctionDef)]
-    said = [part for node in functions for part in (node.returns, *(one.annotation for one in node.args.args)) if part]
-    evaluated = [ast.unparse(part) for part in said]  # by an older Python, unless they are postponed
+    said = [
+        part
+        for node in functions
+        for part in (node.returns, *(one.annotation for one in node.args.args))
+        if part
+    ]
+    evaluated = [
+        ast.unparse(part) for part in said
+    ]  # by an older Python, unless they are postponed
     assert "__future__" in modules or not [name for name in evaluated if "|" in name or "[" in name]

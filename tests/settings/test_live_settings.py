@@ -35,24 +35,40 @@ def test_two_changes_at_the_same_time_both_stay(tmp_path: Path) -> None:
 
 
 def test_every_live_setting_has_a_form_and_no_other_changes_while_it_runs() -> None:
-    assert {form_of(*one)["kind"] for one in LABELS} == {"choice", "switch", "number", "list", "text"}
+    assert {form_of(*one)["kind"] for one in LABELS} == {
+        "choice",
+        "switch",
+        "number",
+        "list",
+        "text",
+    }
     for setting in (("dock", "port"), ("model", "api_key_env"), ("x", "y")):
         with pytest.raises(SettingsError, match="while the bot runs"):
             LiveSettings(Settings()).change({setting: "x"}, no_check)
 
 
-def test_several_change_together_or_not_at_all_and_a_wrong_value_is_named_by_its_label(tmp_path: Path) -> None:
+def test_several_change_together_or_not_at_all_and_a_wrong_value_is_named_by_its_label(
+    tmp_path: Path,
+) -> None:
     path = tmp_path / "config.toml"
     path.write_text(FILE)
     settings = LiveSettings(load_settings(path), path)
     with pytest.raises(SettingsError, match="Longest reply: Must be at most 500"):
         settings.change({("twitch", "channel"): "alice", ("reply", "max_chars"): 9_000}, no_check)
-    for (table, key), value in {("bot", "mode"): "loud", ("bot", "nothing"): 1, ("bot", "name"): object()}.items():
+    for (table, key), value in {
+        ("bot", "mode"): "loud",
+        ("bot", "nothing"): 1,
+        ("bot", "name"): object(),
+    }.items():
         with pytest.raises(SettingsError):
             change_file(path, {(table, key): value})
     assert path.read_text() == FILE
     assert settings.generation == 0
     assert [one.name for one in tmp_path.iterdir()] == ["config.toml"]
     settings.change({("twitch", "channel"): "#Alice", ("reply", "max_chars"): 90}, no_check)
-    assert (settings().twitch.channel, settings().reply.max_chars, settings.generation) == ("alice", 90, 1)
+    assert (settings().twitch.channel, settings().reply.max_chars, settings.generation) == (
+        "alice",
+        90,
+        1,
+    )
     assert load_settings(path) == settings()

@@ -24,12 +24,19 @@ def test_every_setting_is_explained() -> None:
             table = head[1]
         elif key := re.match(r"#?\s?(\w+) = .*?\s# .+", line):
             told.add((table, key[1]))
-    tables = [one for one in msgspec.structs.fields(Settings) if one.name not in {"personas", "prices"}]
+    tables = [
+        one for one in msgspec.structs.fields(Settings) if one.name not in {"personas", "prices"}
+    ]
     every = {(one.name, key.name) for one in tables for key in msgspec.structs.fields(one.type)}
     assert sorted(every - told) == []
 
 
-KEYS = ("AIzaSyApa55wordpa55wordpa55wordpa55word", "sk-pa55word", "gsk_Pa55wordpa55wordpa55wordpa55word", "pa55word=")
+KEYS = (
+    "AIzaSyApa55wordpa55wordpa55wordpa55word",
+    "sk-pa55word",
+    "gsk_Pa55wordpa55wordpa55wordpa55word",
+    "pa55word=",
+)
 
 
 @pytest.mark.parametrize(
@@ -71,8 +78,12 @@ def test_a_broken_setting_is_named_with_the_way_out(toml: str, words: str) -> No
 
 
 @pytest.mark.parametrize("written", ["alice", "Alice", "#alice", "@Alice", "", "a" * 25])
-def test_a_login_may_be_written_as_people_write_it_and_is_the_one_that_twitch_knows(written: str) -> None:
-    chosen = parse_settings(f'[twitch]\nchannel = "{written}"\nbot_login = "{written}"', "config.toml").twitch
+def test_a_login_may_be_written_as_people_write_it_and_is_the_one_that_twitch_knows(
+    written: str,
+) -> None:
+    chosen = parse_settings(
+        f'[twitch]\nchannel = "{written}"\nbot_login = "{written}"', "config.toml"
+    ).twitch
     assert {chosen.channel, chosen.bot_login} == {written.strip("#@").lower()}
 
 

@@ -23,7 +23,13 @@ SETTINGS = parse_settings(LISTED, "test")
 @pytest.mark.parametrize(
     ("used", "told"),
     [
-        ({"flash-3.5": Used(3_000_000, 1_000_000, 500_000), "uncached": Used(1_000_000, 900_000, 0)}, "3.10 EUR"),
+        (
+            {
+                "flash-3.5": Used(3_000_000, 1_000_000, 500_000),
+                "uncached": Used(1_000_000, 900_000, 0),
+            },
+            "3.10 EUR",
+        ),
         ({"flash-3.5": Used(1_000, 0, 0), "another": Used(5, 0, 0)}, "at least 0.0005 EUR"),
         ({"offline": Used(900, 0, 80)}, "0.00 EUR"),
         ({"flash-3.5": Used(1, 0, 0)}, "under 0.0001 EUR"),
@@ -52,7 +58,9 @@ OWN = '[prices."gemini-3.5-flash-lite"]\ninput = 1\noutput = 1'
         ('[model]\nprovider = "openai_compatible"\nbase_url = "http://127.0.0.1:1/v1"', ""),
     ],
 )
-def test_gemini_has_list_prices_in_dollars_until_the_settings_name_one(toml: str, told: str) -> None:
+def test_gemini_has_list_prices_in_dollars_until_the_settings_name_one(
+    toml: str, told: str
+) -> None:
     assert in_words(parse_settings(toml, "test"), MILLION) == told
 
 

@@ -23,7 +23,9 @@ async def test_a_line_of_chat_is_answered_at_most_once(db: Database) -> None:
         again = fate is ReplyStatus.REFUSED
         async with db.write() as tx:
             first, second = [
-                await bot_messages.begin(tx, at=0, event_id=fate, viewer_id=None, trigger="mention", mode="live")
+                await bot_messages.begin(
+                    tx, at=0, event_id=fate, viewer_id=None, trigger="mention", mode="live"
+                )
                 for _ in range(2)
             ]
             assert await bot_messages.record_sending(tx, first, "hello", 0)

@@ -36,7 +36,9 @@ async def test_cancelled_at_any_moment_it_is_all_or_nothing(db: Database, turns:
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows moves no file that is open")
-async def test_a_file_that_was_moved_away_or_replaced_is_told_of_and_not_written_to(db: Database) -> None:
+async def test_a_file_that_was_moved_away_or_replaced_is_told_of_and_not_written_to(
+    db: Database,
+) -> None:
     away = db.path.with_name("away")
     db.path.rename(away)
     with pytest.raises(errors.StoreError):
@@ -67,12 +69,20 @@ async def test_a_memory_of_another_version_is_refused_and_not_touched(tmp_path: 
 
 async def test_no_time_can_be_a_text(db: Database) -> None:
     """Times as texts of two formats were once compared, and gates never fired."""
-    tables = await db.rows("SELECT name, strict FROM pragma_table_list WHERE schema = 'main' AND type = 'table'")
+    tables = await db.rows(
+        "SELECT name, strict FROM pragma_table_list WHERE schema = 'main' AND type = 'table'"
+    )
     ours = [row["name"] for row in tables if not row["name"].startswith("sqlite_")]
     assert all(row["strict"] for row in tables if row["name"] in ours)
-    kinds = [row for one in ours for row in await db.rows("SELECT name, type FROM pragma_table_info(?)", (one,))]
+    kinds = [
+        row
+        for one in ours
+        for row in await db.rows("SELECT name, type FROM pragma_table_info(?)", (one,))
+    ]
     times = {
-        row["name"]: row["type"] for row in kinds if row["name"] == "at" or row["name"].endswith(("_at", "_until"))
+        row["name"]: row["type"]
+        for row in kinds
+        if row["name"] == "at" or row["name"].endswith(("_at", "_until"))
     }
     assert len(times) > 20
     assert set(times.values()) == {"INTEGER"}

@@ -68,6 +68,9 @@ def test_a_second_bot_is_refused_and_whether_one_runs_can_be_asked(tmp_path: Pat
     for _ in range(2):
         with instance_lock(path):
             assert is_locked(path)
-            with pytest.raises(StoreLocked, match="in use by another ForgetMeNot"), instance_lock(path):
+            with (
+                pytest.raises(StoreLocked, match="in use by another ForgetMeNot"),
+                instance_lock(path),
+            ):
                 pass
     assert not is_locked(path)

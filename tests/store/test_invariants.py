@@ -67,14 +67,20 @@ def filled(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, int]:
             channel = await open_channel(db, clock, Settings(), Scripted(SAID_SOMETHING))
             await channel.chat(60)
             await channel.compactor.run_pass(everything=True)
-            lines = [{"scope": "channel", "fact": "plays chess"}, {"viewer": "viewer1", "fact": "likes jazz"}]
+            lines = [
+                {"scope": "channel", "fact": "plays chess"},
+                {"viewer": "viewer1", "fact": "likes jazz"},
+            ]
             await import_notes(db, map(json.dumps, lines), now=clock.now())
             await erase(db, "id-viewer2", now=clock.now())
             async with db.write() as tx:
                 await tx.execute(
-                    "UPDATE viewers SET opted_out_at = ?, first_seen_at = 1 WHERE id = 'id-viewer3'", (DAY,)
+                    "UPDATE viewers SET opted_out_at = ?, first_seen_at = 1 WHERE id = 'id-viewer3'",
+                    (DAY,),
                 )
-                await tx.execute("UPDATE events SET text = '', redacted_at = 0 WHERE viewer_id = 'id-viewer3'")
+                await tx.execute(
+                    "UPDATE events SET text = '', redacted_at = 0 WHERE viewer_id = 'id-viewer3'"
+                )
 
     asyncio.run(make())
     return path, clock.now()
@@ -84,7 +90,9 @@ def filled(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, int]:
 async def orderly(filled: tuple[Path, int], tmp_path: Path) -> AsyncIterator[tuple[Database, int]]:
     """A memory in which everything is as it should be, and what time it is there."""
     path, now = filled
-    async with open_database(shutil.copytree(path.parent, tmp_path, dirs_exist_ok=True) / path.name) as db:
+    async with open_database(
+        shutil.copytree(path.parent, tmp_path, dirs_exist_ok=True) / path.name
+    ) as db:
         yield db, now
 
 
@@ -101,7 +109,9 @@ async def test_a_broken_promise_is_told(orderly: tuple[Database, int], name: str
     assert name in {one.name for one in await verify(db, now=now)}
 
 
-async def test_who_was_erased_and_is_there_again_as_before_is_told(orderly: tuple[Database, int]) -> None:
+async def test_who_was_erased_and_is_there_again_as_before_is_told(
+    orderly: tuple[Database, int],
+) -> None:
     db, now = orderly
     db.requests.add(db.requests.of(RequestKind.ERASE, "id-viewer0", now + HOUR))
     db.requests.add(db.requests.of(RequestKind.OPT_OUT, "id-viewer1", now))

@@ -19,13 +19,22 @@ __all__ = ["channel", "settings"]
 
 
 async def reply(
-    channel: Channel, text: str, *, event_id: str | None = None, trigger: str = "mention", **rows: list[int]
+    channel: Channel,
+    text: str,
+    *,
+    event_id: str | None = None,
+    trigger: str = "mention",
+    **rows: list[int],
 ) -> int:
     """A reply that went out, and its line in chat."""
     now = channel.clock.now()
     async with channel.db.write() as tx:
-        made = await bot_messages.begin(tx, at=now, event_id=event_id, viewer_id=None, trigger=trigger, mode="live")
-        prompt = {"sections": [{"rows": [(of, row) for of, found in rows.items() for row in found]}]}
+        made = await bot_messages.begin(
+            tx, at=now, event_id=event_id, viewer_id=None, trigger=trigger, mode="live"
+        )
+        prompt = {
+            "sections": [{"rows": [(of, row) for of, found in rows.items() for row in found]}]
+        }
         await bot_messages.record_prompt(tx, made, prompt)
         await bot_messages.record_sending(tx, made, text, now)
         await bot_messages.settle(tx, made, ReplyStatus.SENT, twitch_id=f"t{made}")
@@ -35,12 +44,16 @@ async def reply(
 
 async def texts(channel: Channel) -> set[str]:
     await channel.ingest.flush()
-    rows = await channel.db.rows("SELECT text FROM bot_messages UNION SELECT text FROM events WHERE from_bot = 1")
+    rows = await channel.db.rows(
+        "SELECT text FROM bot_messages UNION SELECT text FROM events WHERE from_bot = 1"
+    )
     return {row[0] for row in rows} - {""}
 
 
 @pytest.mark.parametrize("late", [False, True])
-async def test_what_was_made_from_a_cleared_line_loses_its_words(channel: Channel, late: bool) -> None:
+async def test_what_was_made_from_a_cleared_line_loses_its_words(
+    channel: Channel, late: bool
+) -> None:
     await reply(channel, "a quiet evening")
     await channel.clock.advance(MINUTE)
     bad, good = channel.say("viewer0", "the zitherbloom"), channel.say("viewer1", "nice day")
@@ -51,25 +64,33 @@ async def test_what_was_made_from_a_cleared_line_loses_its_words(channel: Channe
         channel.ingest.take(clear)
         await channel.ingest.flush()
     await reply(channel, "zitherbloom, you say", event_id=bad.id)
-    shown = await reply(channel, "what a zitherbloom", event_id="e8", events=[seqs[bad.id], seqs[good.id]])
+    shown = await reply(
+        channel, "what a zitherbloom", event_id="e8", events=[seqs[bad.id], seqs[good.id]]
+    )
     await reply(channel, "that bloom again", event_id="e9", replies=[shown])
     await reply(channel, "a nice day indeed", event_id=good.id, events=[seqs[good.id]])
     await channel.ingest.flush()
     channel.ingest.take(clear)
     # of a clear that comes after them, everything since the line goes: any of it may say it again
     assert await texts(channel) == {"a quiet evening", *(["a nice day indeed"] if late else [])}
-    assert json.loads(await channel.db.value("SELECT prompt_json FROM bot_messages WHERE id = ?", (shown,)))
+    assert json.loads(
+        await channel.db.value("SELECT prompt_json FROM bot_messages WHERE id = ?", (shown,))
+    )
     emptied = "SELECT count(*) FROM events WHERE text = '' AND redacted_at IS NULL AND kind <> 'moderation'"
     assert await channel.db.value(emptied) == 0
 
 
-async def test_of_a_cleared_person_goes_what_answered_them_named_them_or_read_them(channel: Channel) -> None:
+async def test_of_a_cleared_person_goes_what_answered_them_named_them_or_read_them(
+    channel: Channel,
+) -> None:
     bad, good = channel.say("viewer0", "I own a zitherbloom"), channel.say("viewer1", "nice day")
     await channel.ingest.flush()
     seqs = await channel.db.pairs("SELECT id, seq FROM events")
     await reply(channel, "a zitherbloom, you say", event_id=bad.id)
     await reply(channel, "Viewer0 is the one with the bloom", event_id="e1")
-    shown = await reply(channel, "what a flower", event_id="e2", events=[seqs[bad.id], seqs[good.id]])
+    shown = await reply(
+        channel, "what a flower", event_id="e2", events=[seqs[bad.id], seqs[good.id]]
+    )
     await reply(channel, "that flower again", event_id="e3", replies=[shown])
     await reply(channel, "What I know about you: owns a zitherbloom", trigger="command")
     await reply(channel, "a nice day indeed", event_id=good.id, events=[seqs[good.id]])
@@ -86,7 +107,9 @@ async def test_a_note_from_a_cleared_edit_goes_with_the_line(channel: Channel) -
     who, now = asked.user_id, channel.clock.now()
     note = await remember(channel.db, who, "owns a piano", by=who, at=now)
     privacy = channel.settings.privacy
-    await edit(channel.db, note.id, "owns a zitherbloom", by=who, at=now, privacy=privacy, line=asked.id)
+    await edit(
+        channel.db, note.id, "owns a zitherbloom", by=who, at=now, privacy=privacy, line=asked.id
+    )
     await channel.clear(asked)
     assert "zitherbloom" not in " ".join(
         note.fact for note in await notes.of_subject(channel.db, who, tuple(NoteStatus))
@@ -98,18 +121,30 @@ async def write_of_it(channel: Channel, line: str) -> tuple[int, int]:
     channel.model.reply = lambda _: answer("P1 owns a zitherbloom. P2 had a nice day.")
     await channel.compactor.run_pass(everything=True)
     channel.model.reply = lambda _: answer("P1 had a nice day.")
-    [episode] = [row[0] for row in await channel.db.rows("SELECT id FROM episodes WHERE kind = 'chat'")]
-    new = NewNote(Scope.VIEWER, line, "owns a zitherbloom", 0.9, SourceKind.SELF_CLAIM, channel.clock.now())
+    [episode] = [
+        row[0] for row in await channel.db.rows("SELECT id FROM episodes WHERE kind = 'chat'")
+    ]
+    new = NewNote(
+        Scope.VIEWER, line, "owns a zitherbloom", 0.9, SourceKind.SELF_CLAIM, channel.clock.now()
+    )
     async with channel.db.write() as tx:
         note = await notes.insert(tx, new, cause="said", now=channel.clock.now())
-        await notes.add_evidence(tx, Stance(note, episode, "stated", line, addressed=False, at=channel.clock.now()))
-        await tx.execute("UPDATE streams SET recap = 'Somebody owns a zitherbloom.', recapped_at = 1")
-        await episodes.put_brief(tx, Brief(line, "The one with the zitherbloom.", "x", 1, notes=(note,)))
+        await notes.add_evidence(
+            tx, Stance(note, episode, "stated", line, addressed=False, at=channel.clock.now())
+        )
+        await tx.execute(
+            "UPDATE streams SET recap = 'Somebody owns a zitherbloom.', recapped_at = 1"
+        )
+        await episodes.put_brief(
+            tx, Brief(line, "The one with the zitherbloom.", "x", 1, notes=(note,))
+        )
     return note, episode
 
 
 @pytest.mark.parametrize("late", [False, True])
-async def test_no_byte_is_left_of_what_was_made_through_a_note_or_a_summary(channel: Channel, late: bool) -> None:
+async def test_no_byte_is_left_of_what_was_made_through_a_note_or_a_summary(
+    channel: Channel, late: bool
+) -> None:
     bad, _good = channel.say("viewer0", "i own a zitherbloom"), channel.say("viewer1", "nice day")
     await channel.ingest.flush()
     note, episode = await write_of_it(channel, bad.user_id)
@@ -124,7 +159,18 @@ async def test_no_byte_is_left_of_what_was_made_through_a_note_or_a_summary(chan
     await reply(channel, "a nice day it was", event_id="e4", episodes=[episode])
     async with channel.db.write() as tx:
         params = {"text": "zitherbloom day", "target": "7"}
-        row = NewAction("k", 1, "announce", "B", params, "ask", "r", "r", ActionStatus.WAITING, bot_message_id=by_note)
+        row = NewAction(
+            "k",
+            1,
+            "announce",
+            "B",
+            params,
+            "ask",
+            "r",
+            "r",
+            ActionStatus.WAITING,
+            bot_message_id=by_note,
+        )
         await action_logs.insert(tx, row)
     channel.ingest.take(clear)
     await channel.ingest.flush()
@@ -139,6 +185,8 @@ async def test_no_byte_is_left_of_what_was_made_through_a_note_or_a_summary(chan
         assert b"zither" not in file.read_bytes().lower(), file
     [action] = await action_logs.latest(channel.db, 5)
     assert (action.status, action.params) == ("denied", {"target": "7"})
-    assert [one.fact for one in await notes.of_subject(channel.db, bad.user_id, tuple(NoteStatus))] == []
+    assert [
+        one.fact for one in await notes.of_subject(channel.db, bad.user_id, tuple(NoteStatus))
+    ] == []
     with pytest.raises(FactRefused):
         await undo(channel.db, note, at=channel.clock.now())

@@ -16,7 +16,9 @@ async def test_every_table_that_points_to_people_is_looked_at(db: Database) -> N
     assert [row[0] for row in pointing if f"{row[0]} " not in looked_at] == []
 
 
-async def test_what_they_asked_for_and_where_the_channel_tells_of_them_is_there(db: Database) -> None:
+async def test_what_they_asked_for_and_where_the_channel_tells_of_them_is_there(
+    db: Database,
+) -> None:
     async with db.write() as tx:
         for key, login in (("1", "alice"), ("2", "bob")):
             await put(tx, "viewers", id=key, login=login)
@@ -25,8 +27,13 @@ async def test_what_they_asked_for_and_where_the_channel_tells_of_them_is_there(
     hers = await personal_data.export(db, "1")
     assert [row["words"] for row in hers["never_mention"]] == ["harps"]
     assert [row["value"] for row in hers["channel_texts"]] == ["<@1> won, <@2> lost."]
-    assert ("by_id" in hers["never_mention"][0], "viewer_id" in hers["never_mention"][0]) == (True, False)
-    assert [row["words"] for row in (await personal_data.export(db, "2"))["never_mention"]] == ["harps"]
+    assert ("by_id" in hers["never_mention"][0], "viewer_id" in hers["never_mention"][0]) == (
+        True,
+        False,
+    )
+    assert [row["words"] for row in (await personal_data.export(db, "2"))["never_mention"]] == [
+        "harps"
+    ]
 
 
 _WORDS_OF_OURS = """
@@ -43,12 +50,17 @@ EXEMPT = {
     **dict.fromkeys(_WORDS_OF_OURS.split(), "words, counts and names of ours or of the settings"),
     **dict.fromkeys(_GOES_WITH_THE_VIEWER.split(), "goes, or is unset, with the row in viewers"),
     **dict.fromkeys(("events.viewer_id",), "rows of theirs are deleted"),
-    **dict.fromkeys(("semantic_notes.subject_id", "bot_messages.viewer_id"), "rows of theirs are deleted"),
+    **dict.fromkeys(
+        ("semantic_notes.subject_id", "bot_messages.viewer_id"), "rows of theirs are deleted"
+    ),
     "channel_state": "read whole: it is a few rows",
     "streams.recap_file": "a path; memory/erasure cleans the file",
     "events.id": "Twitch's id of a message of somebody else",
     "bot_messages.event_id": "rows that answer them are deleted",
-    **dict.fromkeys(("briefs.made_of", "briefs.notes", "bot_messages.notes_json"), "ids of rows, and a hash of them"),
+    **dict.fromkeys(
+        ("briefs.made_of", "briefs.notes", "bot_messages.notes_json"),
+        "ids of rows, and a hash of them",
+    ),
 }
 
 
@@ -66,7 +78,11 @@ async def test_every_text_column_is_accounted_for(db: Database) -> None:
         {f"{place.table}.{column}" for place in PLACES for column in place.columns},
         await text_columns(db),
     )
-    assert {one for one in columns - cleaned if one not in EXEMPT and one.split(".")[0] not in EXEMPT} == set()
-    tables = {row[0] for row in await db.rows("SELECT name FROM sqlite_master WHERE type = 'table'")}
+    assert {
+        one for one in columns - cleaned if one not in EXEMPT and one.split(".")[0] not in EXEMPT
+    } == set()
+    tables = {
+        row[0] for row in await db.rows("SELECT name FROM sqlite_master WHERE type = 'table'")
+    }
     assert EXEMPT.keys() <= columns | tables
     assert cleaned <= columns

@@ -23,7 +23,9 @@ def test_what_is_written_is_read_by_another_process_and_names_nobody(tmp_path: P
     assert mine.is_forgotten(ALICE, {"drum", "play", "loud"})
     assert not mine.is_forgotten(ALICE, {"drum", "play"}, since=6)
     assert not mine.is_forgotten(BOB, {"drum", "play"})
-    mine.add(mine.of(RequestKind.ALLOW, ALICE, 7, words=words), mine.of(RequestKind.ERASE, ALICE, 8))
+    mine.add(
+        mine.of(RequestKind.ALLOW, ALICE, 7, words=words), mine.of(RequestKind.ERASE, ALICE, 8)
+    )
     other.refresh()
     assert (other.erased_at(ALICE), other.erased_at(BOB), other.is_out(BOB)) == (8, -1, True)
     assert not other.is_forgotten(ALICE, {"drum", "play"})
@@ -79,7 +81,9 @@ async def test_a_memory_does_not_open_without_what_it_carried_out(path: Path, ho
     file = PrivacyRequests(path).path
     held = file.read_bytes()
     lose(file, how)
-    with pytest.raises(StoreRequestsLost, match=r"Put the file back, or run `forgetmenot memory new-requests"):
+    with pytest.raises(
+        StoreRequestsLost, match=r"Put the file back, or run `forgetmenot memory new-requests"
+    ):
         async with open_database(path):
             pass
     file.write_bytes(held)
@@ -89,7 +93,9 @@ async def test_a_memory_does_not_open_without_what_it_carried_out(path: Path, ho
 
 
 @pytest.mark.parametrize("how", ["missing", "without its key"])
-async def test_a_new_file_keeps_the_opt_outs_of_the_people_in_the_memory(path: Path, how: str) -> None:
+async def test_a_new_file_keeps_the_opt_outs_of_the_people_in_the_memory(
+    path: Path, how: str
+) -> None:
     lose(PrivacyRequests(path).path, how)
     async with open_database(path, requests_lost=True) as db:
         assert await start_new_requests(db, 9) == 1
@@ -103,7 +109,9 @@ async def test_a_new_file_keeps_the_opt_outs_of_the_people_in_the_memory(path: P
 
 
 @pytest.mark.parametrize("how", ["missing", "shorter", "another"])
-async def test_a_file_that_is_harmed_while_it_is_used_costs_no_request(path: Path, how: str) -> None:
+async def test_a_file_that_is_harmed_while_it_is_used_costs_no_request(
+    path: Path, how: str
+) -> None:
     async with open_database(path) as db:
         file = db.requests.path
         lose(file, how)

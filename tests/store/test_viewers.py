@@ -41,7 +41,9 @@ async def test_a_provisional_viewer_becomes_the_real_one(db: Database, known_bef
     assert await db.value("SELECT count(*) FROM viewers") == 1
 
 
-async def test_who_is_only_shown_by_a_name_does_not_stand_before_who_is_called_so(db: Database) -> None:
+async def test_who_is_only_shown_by_a_name_does_not_stand_before_who_is_called_so(
+    db: Database,
+) -> None:
     """Else a moderator's `!forgetme bob confirm` would erase whom somebody with that display name chooses."""
     await take_in(db, seen("1", "bob"), SeenViewer("6", "mallory", "bob", Role.VIEWER, 9, 9))
     assert [one.id for one in await viewers.called(db, ["bob"])] == ["1"]

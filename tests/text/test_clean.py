@@ -21,7 +21,10 @@ def test_what_is_seen_stays_and_what_is_not_goes() -> None:
 
 
 @example("´\u200d\r\x1b")
-@given(st.text(max_size=80) | st.text(alphabet=st.sampled_from("a\u0301\u0335\u200d\ufe0f❤👩 \n\u202e"), max_size=20))
+@given(
+    st.text(max_size=80)
+    | st.text(alphabet=st.sampled_from("a\u0301\u0335\u200d\ufe0f❤👩 \n\u202e"), max_size=20)
+)
 def test_cleaning_twice_changes_nothing(text: str) -> None:
     once = clean(text)
     assert clean(once) == once
@@ -34,7 +37,12 @@ def test_disguises_have_one_skeleton_and_a_word_is_folded_where_it_pretends() ->
         "admin", "ADMIN", "аdmin", "ａｄｍｉｎ", "𝔸𝕕𝕞𝕚𝕟", "🅰🅳🅼🅸🅽", "a\u0301dmin", "a\u200bdmin", "ᴀᴅᴍɪɴ", "ᗩᗪᗰIᑎ",
     )  # fmt: skip
     assert {skeleton(disguise) for disguise in disguises} == {"admin"}
-    assert [fold_word(word) for word in ("plain", "mоd", "привет", "сор")] == ["plain", "mod", "привет", "cop"]
+    assert [fold_word(word) for word in ("plain", "mоd", "привет", "сор")] == [
+        "plain",
+        "mod",
+        "привет",
+        "cop",
+    ]
 
 
 HOSTILE = st.text(alphabet=st.sampled_from("<>/＜＞‹›«»chat \n&lt;gt#x3ce@429〈〉⟨⟩"), max_size=60)
@@ -65,6 +73,10 @@ def test_texts_that_look_the_same_have_the_same_words() -> None:
     assert all(words(word) == [word] for word in STOPWORDS)
 
 
-@given(st.lists(st.text("abzAZ019 _-.#'`\n<@>:") | st.sampled_from(["<@42>", "<@login:alice>", "it's"])).map("".join))
+@given(
+    st.lists(
+        st.text("abzAZ019 _-.#'`\n<@>:") | st.sampled_from(["<@42>", "<@login:alice>", "it's"])
+    ).map("".join)
+)
 def test_a_text_of_plain_letters_has_the_words_it_has_beside_others(text: str) -> None:
     assert words(f"{text} ж") == [*words(text), "ж"]

@@ -47,11 +47,16 @@ NO_PLANS = (
 
 
 def test_a_plan_is_over_after_the_day_it_names_or_when_it_ends() -> None:
-    over = {fact: plan_over(fact, ms("2026-11-20"), ms("2026-11-27")) for fact in (*OVER, *NO_PLANS)}
+    over = {
+        fact: plan_over(fact, ms("2026-11-20"), ms("2026-11-27")) for fact in (*OVER, *NO_PLANS)
+    }
     assert over == {fact: ms(day) for fact, day in OVER.items()} | dict.fromkeys(NO_PLANS)
 
 
-@given(st.text(alphabet="0123456789 -/.,mayjunedctlsgo\u0660", max_size=40), st.integers(-(10**15), 10**18))
+@given(
+    st.text(alphabet="0123456789 -/.,mayjunedctlsgo\u0660", max_size=40),
+    st.integers(-(10**15), 10**18),
+)
 def test_any_text_and_any_moment_can_be_read(text: str, told: int) -> None:
     assert 0 <= time_asked(text).fits(told) <= 1
     over = plan_over(text, max(told, 0) % 2**50, None)

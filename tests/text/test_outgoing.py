@@ -19,7 +19,14 @@ evil․com evil.ｃom ｗｗｗ.x bob@evil.com 😀evil.com evil_.com (evil.cc) 
 WORDS = """... e.g. i.e. 3.5 3.5k 1.5hrs v1.2 1.2.3 v1.2.3-rc1 Node.js (Vue.js). a.k.a. U.S.A. S.T.A.L.K.E.R.
 10:30. well...yes wait..what です。ok and/or 12.5% a.m. :/ .NET config.ini"""
 PARTED = {"drums.You too": "drums. You too", "evil.Com": "evil. Com", "1.First": "1. First"}
-LINKS = ["https://evil.zip", "www.evil", "EVIL.GG/x", "sub.evil.tv/abc?d", "evil dot com", "evil (dot) gg"]
+LINKS = [
+    "https://evil.zip",
+    "www.evil",
+    "EVIL.GG/x",
+    "sub.evil.tv/abc?d",
+    "evil dot com",
+    "evil (dot) gg",
+]
 TALK = ("plays drums", "e.g. tea", "a dot on the map", "node.js", "dot matrix")
 
 
@@ -27,12 +34,16 @@ def test_an_address_is_taken_out_and_a_word_with_a_dot_stays() -> None:
     assert {without_addresses(f"see {address} now") for address in ADDRESSES.split()} == {"see now"}
     kept = [f"see {word} now" for word in WORDS.split()]
     assert [without_addresses(text) for text in kept] == kept
-    assert {text: without_addresses(text) for text in PARTED} == PARTED  # a forgotten space is put in
+    assert {
+        text: without_addresses(text) for text in PARTED
+    } == PARTED  # a forgotten space is put in
     assert [text for text in (*LINKS, *TALK) if has_link(text)] == LINKS
 
 
 def test_json_tags_calls_and_annotations_are_cut_and_ordinary_brackets_stay() -> None:
-    hostile = [json.loads(line) for line in (HERE / "hostile.txt").read_text(encoding="utf-8").splitlines()]
+    hostile = [
+        json.loads(line) for line in (HERE / "hostile.txt").read_text(encoding="utf-8").splitlines()
+    ]
     harmless = (HERE / "harmless.txt").read_text(encoding="utf-8").splitlines()
     assert [text for text in hostile if without_machine_text(clean(text)) == clean(text)] == []
     assert [text for text in harmless if without_machine_text(text) != text] == []

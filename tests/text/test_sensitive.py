@@ -45,7 +45,9 @@ def listed(phrases: str) -> list[str]:
 
 
 @pytest.mark.parametrize("category", STATED)
-def test_a_statement_about_a_person_is_refused_unless_its_category_is_allowed(category: str) -> None:
+def test_a_statement_about_a_person_is_refused_unless_its_category_is_allowed(
+    category: str,
+) -> None:
     """However its letters and digits are disguised."""
     for text in listed(STATED[category]):
         assert sensitive_category(text) == category, text
@@ -54,22 +56,38 @@ def test_a_statement_about_a_person_is_refused_unless_its_category_is_allowed(ca
 
 def test_a_word_a_wish_or_a_partner_is_no_statement() -> None:
     assert [text for text in listed(HARMLESS) if sensitive_category(text)] == []
-    assert sensitive_category("call <@5558675309> the king") is None, "the id in a mention is no telephone"
+    assert sensitive_category("call <@5558675309> the king") is None, (
+        "the id in a mention is no telephone"
+    )
 
 
 def test_what_has_a_shape_is_found() -> None:
     lines = (TESTS / "text" / "shaped_phrases.txt").read_text("utf-8").splitlines()
     phrases = [line.split("|", 1) for line in lines if not line.startswith("#")]
-    missed = [text for kind, text in phrases if sensitive_category(text, allow=set(CATEGORIES) - {kind}) != kind]
+    missed = [
+        text
+        for kind, text in phrases
+        if sensitive_category(text, allow=set(CATEGORIES) - {kind}) != kind
+    ]
     assert len(missed) <= 0.02 * len(phrases), missed
 
 
-NUMBERS = {"phone": "contact", "address": "address", "email": "contact", "card": "payment", "iban": "payment"}
+NUMBERS = {
+    "phone": "contact",
+    "address": "address",
+    "email": "contact",
+    "card": "payment",
+    "iban": "payment",
+}
 NUMBER_LINES = TESTS / "data" / "phones_addresses.tsv"
 
 
 def test_numbers_and_addresses_of_many_countries() -> None:
-    rows = [line.split("\t") for line in NUMBER_LINES.read_text("utf-8").splitlines() if not line.startswith("#")]
+    rows = [
+        line.split("\t")
+        for line in NUMBER_LINES.read_text("utf-8").splitlines()
+        if not line.startswith("#")
+    ]
     others = set(CATEGORIES) - set(NUMBERS.values())
     found, lines = Counter[str](), Counter[str]()
     for split, label, text in rows:
@@ -96,12 +114,19 @@ def test_the_privacy_page_gives_the_rates_of_eleven_languages() -> None:
             every[language, category == "ok"] += 1
             refused[language, category == "ok"] += sensitive_category(text) is not None
     rates = [f"{refused[language, ok]} of {every[language, ok]}" for ok, language in SAID]
-    assert "{} in English, {} in German and {} in eleven languages, and it wrongly refuses {}".format(*rates) in PRIVACY
+    assert (
+        "{} in English, {} in German and {} in eleven languages, and it wrongly refuses {}".format(
+            *rates
+        )
+        in PRIVACY
+    )
 
 
 def test_words_of_ones_own_count_in_any_inflection_and_whatever_is_allowed() -> None:
     everything = frozenset(CATEGORIES)
-    assert sensitive_category("collects fireworks", allow=everything, extra=["firework"]) == "custom"
+    assert (
+        sensitive_category("collects fireworks", allow=everything, extra=["firework"]) == "custom"
+    )
     assert sensitive_category("met the ex wife", extra=["ex wife", " "]) == "custom"
     assert sensitive_category("plays chess", extra=["ex wife", "..."]) is None
 
@@ -113,7 +138,20 @@ def test_any_text_has_an_answer(text: str) -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["1", "a ", "is ", "-1E+02 ", "diabetes ", "is very not gay ", "12 main ", "rue ", "@a.", "糖", "ﷺ", "call 12 "],
+    [
+        "1",
+        "a ",
+        "is ",
+        "-1E+02 ",
+        "diabetes ",
+        "is very not gay ",
+        "12 main ",
+        "rue ",
+        "@a.",
+        "糖",
+        "ﷺ",
+        "call 12 ",
+    ],
 )
 def test_hostile_texts_take_no_long_time(text: str) -> None:
     sensitive_category("has asthma and 1")  # the first call reads the table

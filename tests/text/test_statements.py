@@ -12,14 +12,30 @@ FACTS = {
     "my cat is called Miso": "their cat is called Miso", "drums are my life": "drums are their life",
     "is left-handed": "is left-handed",
 }  # fmt: skip
-KEPT = ("ich wohne in Köln", "J’habite à Lyon", "me gusta el fútbol", "я люблю борщ", "私は寿司が好きです")
-NO_FACTS = ("carol is a liar", "Carol ist blöd", "Fridays are horror nights", "this is fun", "we won", "")
+KEPT = (
+    "ich wohne in Köln",
+    "J’habite à Lyon",
+    "me gusta el fútbol",
+    "я люблю борщ",
+    "私は寿司が好きです",
+)
+NO_FACTS = (
+    "carol is a liar",
+    "Carol ist blöd",
+    "Fridays are horror nights",
+    "this is fun",
+    "we won",
+    "",
+)
 
 
 def test_first_person_becomes_third_and_what_cannot_be_turned_stays() -> None:
     told = FACTS | {text: text for text in KEPT} | dict.fromkeys(NO_FACTS)
     assert {text: own_fact(text) for text in told} == told
-    followed = {"'s cat is called Miso.": "their cat is called Miso", ": plays drums": "plays drums"}
+    followed = {
+        "'s cat is called Miso.": "their cat is called Miso",
+        ": plays drums": "plays drums",
+    }
     assert {rest: others_fact(rest) for rest in followed} == followed
 
 
@@ -31,4 +47,6 @@ NO_DENIALS = """no; lol no; what's wrong with you; you're not wrong; i was wrong
 
 def test_a_denial_says_nothing_else() -> None:
     denials = re.split(r"[;\n]\s*", DENIALS)
-    assert [line for line in (*denials, *re.split(r"[;\n]\s*", NO_DENIALS)) if denies(line)] == denials
+    assert [
+        line for line in (*denials, *re.split(r"[;\n]\s*", NO_DENIALS)) if denies(line)
+    ] == denials

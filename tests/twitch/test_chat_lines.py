@@ -6,7 +6,15 @@ from hypothesis import strategies as st
 
 from forgetmenot.domain import ChatEvent, EventKind, Redaction, ReplyTo
 from forgetmenot.text.mentions import ids_in
-from forgetmenot.twitch.chat_lines import ChatItem, OtherLine, OtherRoom, RoomState, Unparsed, parse, understand
+from forgetmenot.twitch.chat_lines import (
+    ChatItem,
+    OtherLine,
+    OtherRoom,
+    RoomState,
+    Unparsed,
+    parse,
+    understand,
+)
 
 KINDS = (ChatEvent, Redaction, RoomState, OtherRoom, Unparsed, OtherLine)
 keys = st.sampled_from(
@@ -16,7 +24,9 @@ keys = st.sampled_from(
         "reply-parent-user-id", "rm-deleted",
     ]
 )  # fmt: skip
-values = st.one_of(st.text(max_size=12), st.sampled_from(["", "1", "-1", "²", "9" * 5000, "a\\", "x=y"]))
+values = st.one_of(
+    st.text(max_size=12), st.sampled_from(["", "1", "-1", "²", "9" * 5000, "a\\", "x=y"])
+)
 commands = st.sampled_from(
     [
         "PRIVMSG", "USERNOTICE", "CLEARCHAT", "CLEARMSG", "NOTICE", "ROOMSTATE", "USERSTATE", "GLOBALUSERSTATE",
@@ -29,7 +39,9 @@ commands = st.sampled_from(
 def nearly_lines(draw: st.DrawFn) -> str:
     tags = ";".join(f"{k}={v}" for k, v in draw(st.lists(st.tuples(keys, values), max_size=6)))
     prefix = draw(st.sampled_from(["", ":", ":!", ":a!b@c ", ":tmi.twitch.tv ", " :x "]))
-    params = draw(st.sampled_from(["", " ", " #den", " #den :", " * :", " #den x :"])) + draw(st.text(max_size=20))
+    params = draw(st.sampled_from(["", " ", " #den", " #den :", " * :", " #den x :"])) + draw(
+        st.text(max_size=20)
+    )
     return f"{draw(st.sampled_from(['@', '', '@@']))}{tags} {prefix}{draw(commands)}{params}"
 
 
@@ -67,7 +79,9 @@ def test_odd_texts_are_cut_mended_and_mention_nobody() -> None:
     tags = f"display-name={endless};system-msg={endless};reply-parent-msg-id=p;reply-parent-msg-body={endless}"
     said = event(f"@user-id=1;id=e1;{tags} :{endless}!x@x PRIVMSG #den :hi")
     assert said.reply_to is not None
-    lengths = [len(text) for text in (said.login, said.display_name, said.system_text, said.reply_to.text)]
+    lengths = [
+        len(text) for text in (said.login, said.display_name, said.system_text, said.reply_to.text)
+    ]
     assert lengths == [100, 100, 500, 500]
     half = event("@user-id=1;id=\ud800;display-name=\udc80 :bob!bob@x PRIVMSG #den :!memory \ud83d")
     assert (half.id, half.display_name, half.text) == ("?", "?", "!memory ?")
@@ -75,15 +89,24 @@ def test_odd_texts_are_cut_mended_and_mention_nobody() -> None:
     said = event(f"@user-id=1;{tags} :alice!alice@x PRIVMSG #den :what about <@3> and \uff1c@3>?")
     assert said.text == "what about (@3> and (@3>?"
     assert said.reply_to is not None
-    assert [ids_in(text) for text in (said.display_name, said.system_text, said.reply_to.text)] == [(), (), ()]
+    assert [ids_in(text) for text in (said.display_name, said.system_text, said.reply_to.text)] == [
+        (),
+        (),
+        (),
+    ]
 
 
 def test_what_is_said_is_an_event_with_everything() -> None:
     tags = f"{BASE};badges=moderator/1,bot-badge/1,subscriber/12;first-msg=1;emote-only=1"
     badges = frozenset({"moderator", "bot-badge", "subscriber"})
     made = ("m1", EventKind.MESSAGE, "42", "alice", "Alice", "hello: there :)", 1_700_000_000_000)
-    assert event(f"@{tags} {ALICE} :hello: there :)") == ChatEvent(*made, room_id="7", badges=badges, emote_only=True)
-    me, cheer = event(f"@{BASE} {ALICE} :\x01ACTION waves\x01"), event(f"@{BASE};bits=100 {ALICE} :Cheer100 nice")
+    assert event(f"@{tags} {ALICE} :hello: there :)") == ChatEvent(
+        *made, room_id="7", badges=badges, emote_only=True
+    )
+    me, cheer = (
+        event(f"@{BASE} {ALICE} :\x01ACTION waves\x01"),
+        event(f"@{BASE};bits=100 {ALICE} :Cheer100 nice"),
+    )
     assert (me.kind, me.text, cheer.kind) == (EventKind.ME, "waves", EventKind.CHEER)
     parent = "reply-parent-msg-id=m0;reply-parent-user-id=9;reply-parent-user-login=bob"
     answer = event(f"@{BASE};{parent};reply-parent-msg-body=is\\sit\\:\\\\ {ALICE} :@bob yes")
@@ -100,18 +123,29 @@ def test_what_is_said_is_an_event_with_everything() -> None:
 def test_usernotices_become_events_of_their_kind(msg_id: str, kind: EventKind) -> None:
     tags = f"{BASE};login=alice;msg-id={msg_id};system-msg=Alice\\sdid\\sit!"
     notice = event(f"@{tags} :tmi.twitch.tv USERNOTICE #den :yay")
-    assert (notice.kind, notice.login, notice.text, notice.system_text) == (kind, "alice", "yay", "Alice did it!")
+    assert (notice.kind, notice.login, notice.text, notice.system_text) == (
+        kind,
+        "alice",
+        "yay",
+        "Alice did it!",
+    )
 
 
 ALL_SETTINGS = "@emote-only=0;followers-only=-1;r9k=0;room-id=7;slow=0;subs-only=1"
 LINES: list[tuple[str, ChatItem]] = [
     # a timeout, a ban, a cleared chat; a person without an id never clears the whole chat
-    ("@tmi-sent-ts=9;target-user-id=42;ban-duration=600 :t CLEARCHAT #den :alice", Redaction(9, None, "42", 600)),
+    (
+        "@tmi-sent-ts=9;target-user-id=42;ban-duration=600 :t CLEARCHAT #den :alice",
+        Redaction(9, None, "42", 600),
+    ),
     ("@tmi-sent-ts=9;target-user-id=42 :t CLEARCHAT #den :alice", Redaction(9, user_id="42")),
     ("@tmi-sent-ts=9 :t CLEARCHAT #den", Redaction(9)),
     (":t CLEARCHAT #den :Alice", Redaction(5, user_id="login:alice")),
     # a deleted message, one without its id, and what a recording knows to be deleted
-    ("@login=alice;target-msg-id=m1;tmi-sent-ts=9 :t CLEARMSG #den :gone", Redaction(9, event_id="m1")),
+    (
+        "@login=alice;target-msg-id=m1;tmi-sent-ts=9 :t CLEARMSG #den :gone",
+        Redaction(9, event_id="m1"),
+    ),
     ("@login=alice :t CLEARMSG #den :gone", Unparsed()),
     (f"@{BASE};rm-deleted=1 {ALICE} :gone", OtherLine("DELETED")),
     # a partner's line in a shared chat
@@ -131,8 +165,14 @@ LINES: list[tuple[str, ChatItem]] = [
     (f"@{BASE} {ALICE}", Unparsed()),
     (":alice!a@b PRIVMSG den :hi", Unparsed()),
     # an id that nobody can have
-    *((f"@user-id={bad};id=e1 {ALICE} :hi", Unparsed()) for bad in ("12 34", "1<2", "é", "x" * 65, "1\\s2", "@1")),
-    *((line, Unparsed()) for line in ("<!DOCTYPE html>", "@id=1", "12 hello", "{}", "@a=b :x", "½ x")),
+    *(
+        (f"@user-id={bad};id=e1 {ALICE} :hi", Unparsed())
+        for bad in ("12 34", "1<2", "é", "x" * 65, "1\\s2", "@1")
+    ),
+    *(
+        (line, Unparsed())
+        for line in ("<!DOCTYPE html>", "@id=1", "12 hello", "{}", "@a=b :x", "½ x")
+    ),
 ]
 
 

@@ -9,7 +9,13 @@ import twitchio.exceptions
 from aiohttp import client_exceptions
 from twitchio.exceptions import HTTPException, MessageRejectedError
 
-from forgetmenot.errors import TwitchError, TwitchLoginNeeded, TwitchRateLimited, TwitchRefused, TwitchUnavailable
+from forgetmenot.errors import (
+    TwitchError,
+    TwitchLoginNeeded,
+    TwitchRateLimited,
+    TwitchRefused,
+    TwitchUnavailable,
+)
 from forgetmenot.twitch.errors import AnswerLost, translated, translation
 
 SECRET = "abcdefghijklmnopqrstuvwxyz1234"
@@ -18,26 +24,42 @@ SECRET = "abcdefghijklmnopqrstuvwxyz1234"
 def bare(kind: type[BaseException]) -> BaseException:
     """An instance without its constructor, with what a translation may look at."""
     error = kind.__new__(kind, SECRET)
-    looked_at = {"status": 500, "extra": {"message": SECRET}, "request_info": None, "history": (), "message": SECRET}
-    for name, value in {**looked_at, **({"code": "msg_banned"} if kind is MessageRejectedError else {})}.items():
+    looked_at = {
+        "status": 500,
+        "extra": {"message": SECRET},
+        "request_info": None,
+        "history": (),
+        "message": SECRET,
+    }
+    for name, value in {
+        **looked_at,
+        **({"code": "msg_banned"} if kind is MessageRejectedError else {}),
+    }.items():
         setattr(error, name, value)
     return error
 
 
 @pytest.mark.parametrize(
     ("module", "root", "becomes"),
-    [(twitchio.exceptions, BaseException, TwitchError), (client_exceptions, Exception, TwitchUnavailable)],
+    [
+        (twitchio.exceptions, BaseException, TwitchError),
+        (client_exceptions, Exception, TwitchUnavailable),
+    ],
 )
 def test_every_exception_of_twitchio_and_aiohttp_is_translated(
     module: object, root: type[BaseException], becomes: type[TwitchError]
 ) -> None:
-    for kind in (one for _, one in inspect.getmembers(module, inspect.isclass) if issubclass(one, root)):
+    for kind in (
+        one for _, one in inspect.getmembers(module, inspect.isclass) if issubclass(one, root)
+    ):
         ours = translation(bare(kind), "do it")
         assert isinstance(ours, becomes), kind
         assert SECRET not in str(ours)
 
 
-@pytest.mark.parametrize("error", [asyncio.CancelledError(), KeyboardInterrupt(), TwitchRefused("no"), GeneratorExit()])
+@pytest.mark.parametrize(
+    "error", [asyncio.CancelledError(), KeyboardInterrupt(), TwitchRefused("no"), GeneratorExit()]
+)
 def test_what_is_not_twitchs_passes_through(error: BaseException) -> None:
     with pytest.raises(type(error)) as raised, translated("do it"):
         raise error
