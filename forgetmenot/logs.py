@@ -1,10 +1,11 @@
 """Logging: plain lines on the console, JSON lines in a rotating file, and in neither chat text or a secret.
 
-Code logs facts about things (ids, counts, kinds), never what was said. The formatter enforces it, for libraries too:
-keys that could hold chat are dropped, and whatever is shaped like a token is masked.
+Code logs facts about things (ids, counts, kinds), never what was said. structlog's processors enforce
+it, for libraries too: keys that could hold chat are dropped, whatever is shaped like a token is masked.
+A reply, an episode or a periodic task is bound once (`structlog.contextvars.bound_contextvars`), and
+each line that is logged meanwhile names it.
 """
 
-import json
 import logging
 import logging.handlers
 import os
@@ -12,12 +13,14 @@ import re
 import sys
 import traceback
 from collections.abc import Mapping
-from datetime import UTC, datetime
 from enum import Enum
-from functools import partialmethod
 from io import TextIOWrapper
 from pathlib import Path, PurePath
 from typing import Any
+
+import structlog
+from structlog.stdlib import ProcessorFormatter
+from structlog.typing import EventDict, Processor, WrappedLogger
 
 from forgetmenot.files import make_own
 
@@ -34,7 +37,9 @@ CHAT_KEYS = frozenset(
         "system_text",
     }
 )
-MOST_DEEP = 4
+DEEPEST_LEVEL = 4
+# What structlog itself passes from processor to processor.
+STRUCTLOG_KEYS = frozenset({"_record", "_from_structlog"})
 FILE = "forgetmenot.log"
 # keys of Google, OpenAI, Groq, xAI and Hugging Face, signed tokens, and Twitch's tokens of 30 letters and digits
 _SECRET = re.compile(
@@ -61,73 +66,103 @@ def mask(text: str) -> str:
     return _SECRET.sub("•••", _AFTER_WORD.sub(r"\1•••", _IN_ADDRESS.sub("•••@", text)))
 
 
-def _harmless(value: object, depth: int = 0) -> object:
-    """A value as it may be written down, however deep chat or a secret lies in it; of a thing only what it is."""
+def _safe_value(value: object, depth: int = 0) -> object:
+    """Return a value as it may be written down.
+
+    Texts are masked; in nested values keys that could hold chat are dropped; of any other object,
+    and of what is nested too deep, only the name of its type stays.
+    """
     if value is None or isinstance(value, bool | int | float):
         return value
     if isinstance(value, str | PurePath | Enum):
         return mask(str(value))
-    if depth < MOST_DEEP and isinstance(value, Mapping):
-        kept = {str(key): inner for key, inner in value.items() if str(key) not in CHAT_KEYS}
-        return {mask(key): _harmless(inner, depth + 1) for key, inner in kept.items()}
-    if depth < MOST_DEEP and isinstance(value, list | tuple | set | frozenset):
-        return [_harmless(inner, depth + 1) for inner in value]
+    if depth >= DEEPEST_LEVEL:
+        return type(value).__name__
+    if isinstance(value, Mapping):
+        return _safe_mapping(value, depth)
+    if isinstance(value, list | tuple | set | frozenset):
+        return [_safe_value(item, depth + 1) for item in value]
     return type(value).__name__
 
 
-class _Sieved(logging.Formatter):
-    """A record as one line, of ours or of a library: JSON for the file, plain for the console."""
-
-    def __init__(self, *, as_json: bool = False) -> None:
-        super().__init__()
-        self._as_json = as_json
-
-    def format(self, record: logging.LogRecord) -> str:
-        """The line, without chat and secrets."""
-        given = {"event": record.getMessage(), **getattr(record, "fields", {})}
-        event = {key: _harmless(value) for key, value in given.items() if key not in CHAT_KEYS}
-        event["level"] = record.levelname.lower()
-        event["timestamp"] = (
-            datetime.fromtimestamp(record.created, UTC).isoformat().replace("+00:00", "Z")
-        )
-        # where a bug is, and its kind; not its message or the values around it, for these may quote chat
-        if record.exc_info and record.exc_info[1] is not None:
-            event["exception"] = where(record.exc_info[1])
-        if self._as_json:
-            return json.dumps(event, ensure_ascii=False)
-        head = f"{event.pop('timestamp')} [{event.pop('level'):<8}] {event.pop('event')!s:<30}"
-        trace = f"\n{event.pop('exception')}" if "exception" in event else ""
-        return (
-            " ".join([head, *(f"{key}={value}" for key, value in event.items())]).rstrip() + trace
-        )
+def _safe_mapping(mapping: Mapping[Any, Any], depth: int) -> dict[str, object]:
+    safe: dict[str, object] = {}
+    for key, value in mapping.items():
+        if str(key) not in CHAT_KEYS:
+            safe[mask(str(key))] = _safe_value(value, depth + 1)
+    return safe
 
 
-class Log:
-    """What the bot does, as facts: `log.info("an episode was written", episode=7)`; by the standard library's logger.
+# The processors: each takes an event and returns it changed (structlog's own shape).
 
-    `exc_info`: the exception that is to be told of, or True for the one that is handled now.
+
+def _drop_chat_and_mask(_logger: WrappedLogger, _method: str, event: EventDict) -> EventDict:
+    """Drop the keys that could hold chat and mask secrets in the values of the others."""
+    safe: EventDict = {}
+    for key, value in event.items():
+        if key in STRUCTLOG_KEYS:
+            safe[key] = value
+        elif key not in CHAT_KEYS:
+            safe[key] = _safe_value(value)
+    return safe
+
+
+def _name_exception(_logger: WrappedLogger, _method: str, event: EventDict) -> EventDict:
+    """Replace an exception by where it was raised and its kind.
+
+    Neither its message nor the values around it are written: these may quote chat.
     """
-
-    _logger = logging.getLogger("forgetmenot")
-
-    def _write(self, level: int, event: str, **fields: object) -> None:
-        if self._logger.isEnabledFor(level):
-            error: Any = fields.pop("exc_info", None)
-            self._logger.log(level, "%s", event, exc_info=error, extra={"fields": fields})
-
-    debug = partialmethod(_write, logging.DEBUG)  # for whoever looks for a bug
-    info = partialmethod(_write, logging.INFO)  # what happens on an ordinary evening
-    warning = partialmethod(_write, logging.WARNING)  # what goes on by itself, worse than it should
-    error = partialmethod(_write, logging.ERROR)  # what did not work
-    exception = partialmethod(
-        _write, logging.ERROR, exc_info=True
-    )  # a bug that is handled now: with its place
+    error = event.pop("exc_info", None)
+    if error is True:
+        error = sys.exc_info()
+    if isinstance(error, tuple):
+        error = error[1]
+    if isinstance(error, BaseException):
+        event["exception"] = where(error)
+    return event
 
 
-log = Log()
+def _formatter(renderer: Processor) -> ProcessorFormatter:
+    """Return the formatter of a handler, for records of ours and of libraries alike."""
+    return ProcessorFormatter(
+        processors=[
+            structlog.stdlib.add_log_level,
+            structlog.processors.TimeStamper(fmt="iso", utc=True),
+            _name_exception,
+            _drop_chat_and_mask,
+            ProcessorFormatter.remove_processors_meta,
+            renderer,
+        ]
+    )
+
+
+def _console_formatter() -> ProcessorFormatter:
+    return _formatter(structlog.dev.ConsoleRenderer(colors=False, sort_keys=False))
+
+
+def _file_formatter() -> ProcessorFormatter:
+    return _formatter(structlog.processors.JSONRenderer(ensure_ascii=False))
+
+
+structlog.configure(
+    processors=[
+        structlog.stdlib.filter_by_level,
+        structlog.contextvars.merge_contextvars,
+        ProcessorFormatter.wrap_for_formatter,
+    ],
+    wrapper_class=structlog.stdlib.BoundLogger,
+    logger_factory=structlog.stdlib.LoggerFactory(),
+    cache_logger_on_first_use=True,
+)
+
+# What the bot does, as facts: `log.info("an episode was written", episode=7)`.
+# debug: for whoever looks for a bug. info: what happens on an ordinary evening. warning: what goes
+# on by itself, worse than it should. error: what did not work. exception: a bug that is handled
+# now, with its place. `exc_info`: the exception to report, or True for the one that is handled now.
+log: structlog.stdlib.BoundLogger = structlog.stdlib.get_logger("forgetmenot")
 if logging.lastResort is not None:
-    # until `set_up` is called (a command that only prints): warnings alone, and never on standard output
-    logging.lastResort.setFormatter(_Sieved())
+    # until `set_up` is called (a command that only prints): warnings alone, on standard error
+    logging.lastResort.setFormatter(_console_formatter())
 
 
 def beside(database: Path) -> Path:
@@ -154,7 +189,7 @@ def set_up(
     if console and sys.stderr is not None:  # None: a program without a window on Windows
         shown = logging.StreamHandler(sys.stderr)
         shown.setLevel(logging.WARNING if quiet and level == "info" else logging.NOTSET)
-        _add(root, shown, _Sieved())
+        _add(root, shown, _console_formatter())
     if folder is None:
         return
     logging.raiseExceptions = False  # else a full disk prints a traceback for each line
@@ -164,7 +199,7 @@ def set_up(
     except OSError as error:
         log.warning("there is no log file", folder=str(folder), reason=error.strerror)
         return
-    _add(root, file, _Sieved(as_json=True))
+    _add(root, file, _file_formatter())
 
 
 class _OwnFile(logging.handlers.RotatingFileHandler):

@@ -1,5 +1,6 @@
 """What is written down about the bot's work holds neither chat nor secrets."""
 
+import json
 import logging
 import re
 import subprocess
@@ -7,8 +8,10 @@ import sys
 from pathlib import Path
 
 import pytest
+from structlog.testing import capture_logs
 
 from forgetmenot import logs
+from forgetmenot.app.periodic_tasks import PeriodicTask
 
 
 def read(folder: Path) -> str:
@@ -89,3 +92,33 @@ class Thing:
 
     def __repr__(self) -> str:
         return "what alice said"
+
+
+async def test_a_periodic_task_is_named_in_each_line_that_it_logs(tmp_path: Path) -> None:
+    logs.set_up(folder=tmp_path, console=False)
+
+    async def work() -> None:
+        logs.log.info("three rows were removed", rows=3)
+
+    await PeriodicTask("retention", lambda: 60_000, work).do(now=0)
+    logs.log.info("afterwards")
+    inside, afterwards = [json.loads(line) for line in read(tmp_path).splitlines()]
+    assert (inside["task"], inside["rows"], inside["level"]) == ("retention", 3, "info")
+    assert "task" not in afterwards
+
+
+async def test_an_unexpected_fault_of_a_task_is_logged_once_with_its_place_and_its_task(
+    tmp_path: Path,
+) -> None:
+    logs.set_up(folder=tmp_path, console=False)
+
+    async def work() -> None:
+        raise KeyError("what alice said")
+
+    task = PeriodicTask("retention", lambda: 60_000, work)
+    with capture_logs() as logged:
+        await task.do(now=0)
+    assert [entry["log_level"] for entry in logged] == ["error", "warning"]
+    await task.do(now=1)
+    written = read(tmp_path)
+    assert written == "", "the same trouble is not logged again"

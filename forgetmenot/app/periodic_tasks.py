@@ -7,6 +7,7 @@ runs what is due, in order.
 import asyncio
 from collections.abc import Awaitable, Callable
 
+import structlog
 from msgspec import Struct, field
 
 from forgetmenot.clock import MINUTE, SECOND, Clock
@@ -25,7 +26,11 @@ class PeriodicTask(Struct):
     failures: int = field(default=0)
 
     async def do(self, now: int) -> None:
-        """Run it once; errors are logged, not raised."""
+        """Run it once; errors are logged, not raised. What it logs names the task."""
+        with structlog.contextvars.bound_contextvars(task=self.name):
+            await self._do(now)
+
+    async def _do(self, now: int) -> None:
         try:
             await self.work()
         except ForgetMeNotError as error:
@@ -33,12 +38,13 @@ class PeriodicTask(Struct):
         except Exception as error:  # noqa: BLE001  # the supervisor: a bug in one task must not end the show
             sentence = f"{type(error).__name__} in {self.name}"
             if sentence != self.trouble:
-                log.exception("a task failed unexpectedly", task=self.name)
+                log.exception("a task failed unexpectedly")
             self._failed(sentence)
         else:
             if self.failures:
-                log.info("a task works again", task=self.name, failures=self.failures)
-            self.trouble, self.failures = "", 0
+                log.info("a task works again", failures=self.failures)
+            self.trouble = ""
+            self.failures = 0
         self.due_at = now + self._pause()
 
     def left(self, now: int) -> int:
@@ -48,8 +54,9 @@ class PeriodicTask(Struct):
     def _failed(self, sentence: str) -> None:
         """Log the failure, once while it stays the same."""
         if sentence != self.trouble:
-            log.warning("a task failed", task=self.name, reason=sentence)
-        self.trouble, self.failures = sentence, self.failures + 1
+            log.warning("a task failed", reason=sentence)
+        self.trouble = sentence
+        self.failures += 1
 
     def _pause(self) -> int:
         """The wait: its period, or after failures a backoff of up to 15 minutes."""

@@ -18,6 +18,7 @@ import contextlib
 from collections import OrderedDict, deque
 from collections.abc import Awaitable, Callable, Iterator
 
+import structlog
 from msgspec import Struct
 
 from forgetmenot.clock import HOUR, MINUTE, SECOND
@@ -147,7 +148,9 @@ class ReplyEngine:
             log.warning("no reply without a disk", error=type(error).__name__)
             return None
         try:
-            return await self._in_turn(job)
+            # what is logged while this reply is made names it
+            with structlog.contextvars.bound_contextvars(reply_id=job.reply_id):
+                return await self._in_turn(job)
         except ForgetMeNotError as error:
             return await self._end(job, ReplyStatus.SILENT, f"{type(error).__name__}: {error}")
 
@@ -283,7 +286,7 @@ class ReplyEngine:
             await bot_messages.settle(
                 tx, job.reply_id, status, detail, text=text if job.kept else ""
             )
-        log.info("reply not sent", reply=job.reply_id, status=status, trigger=job.trigger.kind)
+        log.info("reply not sent", reply_id=job.reply_id, status=status, trigger=job.trigger.kind)
         return Reply(job.reply_id, status, text, detail)
 
     def _over(self, task: asyncio.Task[Reply | None]) -> None:

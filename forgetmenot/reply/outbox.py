@@ -274,7 +274,7 @@ class Outbox:
         except (
             StoreError
         ) as error:  # without its row a message could be sent twice: so it is not sent at all
-            log.error("message not sent", reply=message.reply_id, error=type(error).__name__)
+            log.error("message not sent", reply_id=message.reply_id, error=type(error).__name__)
             _finish(waiting, Sent(ReplyStatus.DROPPED, str(error)))
         finally:
             # neither settled nor put back: cancelled in the middle of the call, so Twitch may have it
@@ -311,7 +311,7 @@ class Outbox:
         )  # it may say again what was cleared
         async with self._db.write() as tx:
             await bot_messages.settle(tx, message.reply_id, ReplyStatus.DROPPED, reason, text=text)
-        log.info("message dropped", reply=message.reply_id, reason=reason)
+        log.info("message dropped", reply_id=message.reply_id, reason=reason)
         _finish(waiting, Sent(ReplyStatus.DROPPED, reason))
 
     async def _deliver(self, waiting: _Waiting) -> None:
@@ -350,7 +350,7 @@ class Outbox:
             )
         if message.kept and outcome.kind is OutcomeKind.DONE and outcome.twitch_id:
             self._overhear(message.text, outcome.twitch_id)
-        log.info("message sent", reply=message.reply_id, status=status, detail=outcome.detail)
+        log.info("message sent", reply_id=message.reply_id, status=status, detail=outcome.detail)
         _finish(waiting, Sent(status, outcome.detail))
 
     async def _put_back(self, waiting: _Waiting, retry_after_s: float) -> None:

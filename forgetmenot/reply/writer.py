@@ -174,7 +174,7 @@ class ReplyWriter(Struct):
         try:
             second = await self.model.generate(request)
         except ModelError as error:
-            log.info("no second answer", reply=job.reply_id, error=type(error).__name__)
+            log.info("no second answer", error=type(error).__name__)
             return draft, answer
         async with self.db.write() as tx:
             seen = explain.telemetry(made, job.settings) | {"looked_up": True}
@@ -211,7 +211,7 @@ class ReplyWriter(Struct):
             )
             await notes.set_used(tx, used, self.clock.now())
         for name in polished.filters:
-            log.info("filter fired", reply=draft.job.reply_id, filter=name)
+            log.info("filter fired", filter=name)
         return polished.text, "" if polished.text else reply.problem
 
     async def _settle(self, draft: _Draft, reply: ModelReply) -> Polished:

@@ -5,6 +5,7 @@ from collections import deque
 
 import pytest
 from msgspec.structs import replace
+from structlog.testing import capture_logs
 
 from forgetmenot.domain import ModelAnswer, ModelRequest, Purpose, TokenUsage
 from forgetmenot.errors import (
@@ -114,29 +115,31 @@ async def test_a_passing_failure_is_tried_again_within_number_and_deadline_and_n
 
 
 async def test_after_failures_in_a_row_the_model_is_left_alone_ever_longer_and_then_probed(
-    at: Scripted, caplog: pytest.LogCaptureFixture
+    at: Scripted,
 ) -> None:
     at.script += [ModelRefused("wrong key.")] * (FAILURES + 8)
     guarded, rests = at.guard(), []
-    for number in range(FAILURES + 8):
-        await fails(guarded, ModelRefused)
-        if number >= FAILURES - 1:
-            rests.append((await fails(guarded, ModelUnavailable)).retry_after_s or 0.0)
-            if number == FAILURES - 1:
-                assert (
-                    guarded.trouble
-                    == "The model scripted failed 5 times in a row: wrong key. Next try in 15 s."
-                )
-                assert (
-                    in_language("de")
-                    .reason(guarded.trouble)
-                    .startswith("Mit dem Modell scripted ging es 5-mal")
-                )
-            at.now += rests[-1]
+    with capture_logs() as logged:
+        for number in range(FAILURES + 8):
+            await fails(guarded, ModelRefused)
+            if number >= FAILURES - 1:
+                rests.append((await fails(guarded, ModelUnavailable)).retry_after_s or 0.0)
+                if number == FAILURES - 1:
+                    assert (
+                        guarded.trouble
+                        == "The model scripted failed 5 times in a row: wrong key. Next try in 15 s."
+                    )
+                    assert (
+                        in_language("de")
+                        .reason(guarded.trouble)
+                        .startswith("Mit dem Modell scripted ging es 5-mal")
+                    )
+                at.now += rests[-1]
     assert rests[:2] == [FIRST_REST_S, 2 * FIRST_REST_S]
     assert rests == sorted(rests)
     assert rests[-1] == LONGEST_REST_S
-    assert caplog.messages == ["the model does not answer"], "a night without a model is one line"
+    events = [entry["event"] for entry in logged]
+    assert events == ["the model does not answer"], "a night without a model is one line"
     assert (await guarded.generate(REPLY)).text == "ok"
     assert guarded.trouble is None
 
