@@ -10,7 +10,7 @@ from typing import NamedTuple
 from forgetmenot.clock import DAY, MINUTE
 from forgetmenot.domain import Importance, Note, NoteStatus, SourceKind, Standing
 from forgetmenot.memory.people import REGULAR_WITHIN, standing_of
-from forgetmenot.memory.rights import load_filter
+from forgetmenot.memory.suppression import load_filter
 from forgetmenot.settings.schema import Earpiece, Settings
 from forgetmenot.store import notes, streams, viewers
 from forgetmenot.store.database import Source

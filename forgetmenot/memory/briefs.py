@@ -17,8 +17,8 @@ from forgetmenot.errors import ModelBlocked, ModelError
 from forgetmenot.logs import log
 from forgetmenot.memory.people import REGULAR_WITHIN, Handles
 from forgetmenot.memory.ranking import freshness
-from forgetmenot.memory.rights import SuppressionFilter, load_filter
 from forgetmenot.memory.summarizer import MemoryWriter
+from forgetmenot.memory.suppression import SuppressionFilter, load_filter
 from forgetmenot.memory.transcript import BRIEFS, BRIEFS_SCHEMA, memory_request, read_briefs
 from forgetmenot.settings.schema import Settings, speaking
 from forgetmenot.store import episodes, notes, viewers

@@ -19,11 +19,11 @@ from msgspec.structs import replace
 
 from forgetmenot.clock import MINUTE, Clock
 from forgetmenot.domain import Episode, Note, Recalled
-from forgetmenot.memory import rights
+from forgetmenot.memory import suppression
 from forgetmenot.memory.meaning import word_table
 from forgetmenot.memory.people import ActiveViewers
 from forgetmenot.memory.ranking import Candidate, Postings, Query, WordIndex, query_of
-from forgetmenot.memory.rights import SuppressionFilter
+from forgetmenot.memory.suppression import SuppressionFilter
 from forgetmenot.prompt.material import CHANNEL_NOTES, SPEAKER_NOTES
 from forgetmenot.settings.schema import Settings, speaking
 from forgetmenot.store import episodes, events, notes, streams, viewers
@@ -170,7 +170,7 @@ class Recall:
     async def look(self, at: Source, subjects: Sequence[str]) -> NotesSnapshot:
         """What has to be read before anything is recalled of these subjects, for a caller who reads more at once."""
         prints = [await notes.fingerprint(at, subject or None) for subject in subjects]
-        return NotesSnapshot(await rights.load_filter(at), tuple(prints))
+        return NotesSnapshot(await suppression.load_filter(at), tuple(prints))
 
     async def _built(self, subjects: tuple[str, ...], revision: tuple[Print, ...]) -> Postings:
         """Build and keep the postings of these subjects; of whoever is hidden there are none."""
@@ -371,14 +371,16 @@ async def missed(at: Source, viewer_id: str, now: int, most: int) -> Missed:
     if since is None:
         return Missed(None)
     texts = await _texts(at, since, came)
-    suppressed = await rights.load_filter(at)
+    suppressed = await suppression.load_filter(at)
     names, hidden = await viewers.shown_and_hidden(
         at, {who for text in texts.values() for who in ids_in(text)}
     )
     rows = []
     for source, text in texts.items():
         allowed = set(sentences_of(suppressed.without(text)))
-        nameable = (one for one, about in rights.with_subjects(text) if hidden.isdisjoint(about))
+        nameable = (
+            one for one, about in suppression.with_subjects(text) if hidden.isdisjoint(about)
+        )
         rows.append([(show(one, names), source) for one in nameable if one in allowed])
     # the first sentence of each text, the newest text first, then the second of each, as they fit
     chosen: dict[str, tuple[str, int]] = {}

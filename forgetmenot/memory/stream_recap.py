@@ -28,8 +28,8 @@ from forgetmenot.languages import Language, in_language, reason
 from forgetmenot.logs import log
 from forgetmenot.memory.arrivals import plan_end
 from forgetmenot.memory.people import REGULAR_WITHIN, Handles, names_typed, standing_of
-from forgetmenot.memory.rights import load_filter, only_naming
 from forgetmenot.memory.summarizer import MemoryWriter, within
+from forgetmenot.memory.suppression import load_filter, only_naming
 from forgetmenot.memory.transcript import RECAP, SUMMARY_WORDS, memory_request, read_summary
 from forgetmenot.settings.schema import Settings
 from forgetmenot.store import (

@@ -20,7 +20,7 @@ from forgetmenot.domain import (
     Target,
 )
 from forgetmenot.languages import reason
-from forgetmenot.memory import edits, rights
+from forgetmenot.memory import edits, suppression
 from forgetmenot.memory.arrivals import by_weight
 from forgetmenot.memory.compare_facts import Relation, relate
 from forgetmenot.memory.merge import LIVE
@@ -60,7 +60,7 @@ async def memory(context: OperationContext, request: Request) -> OperationResult
     public = request.asker.surface is Surface.CHAT
     if public and who.id is not None and await viewers.hidden(context.db, [who.id]):
         return OperationResult(ok=True, code="memory_empty", target=who)  # banned
-    hidden = await rights.load_filter(context.db)
+    hidden = await suppression.load_filter(context.db)
     shown = [note for note in held if hidden.allows(note)]
     rest = [note for note in held if not hidden.allows(note)]
     facts, now = await _with_names(context, [note.fact for note in shown]), context.clock.now()
@@ -88,7 +88,7 @@ async def _with_names(context: OperationContext, texts: list[str]) -> list[str]:
 async def _quoted(context: OperationContext, request: Request, note: Note) -> dict[str, object]:
     """A note as number and fact; in chat only the number if it is suppressed."""
     public = request.asker.surface is Surface.CHAT
-    if public and not (await rights.load_filter(context.db)).allows(note):
+    if public and not (await suppression.load_filter(context.db)).allows(note):
         return {"id": note.id, "fact": ""}
     [fact] = await _with_names(context, [note.fact])
     return {"id": note.id, "fact": fact}
@@ -483,13 +483,15 @@ async def never_mention(context: OperationContext, request: Request) -> Operatio
         )  # a note's number, as behind the other commands
     text = await edits.with_mentions(context.db, defang(what))
     listed = (
-        rights.same_entry(await notes.suppressions(context.db), about.id, text) if in_chat else None
+        suppression.same_entry(await notes.suppressions(context.db), about.id, text)
+        if in_chat
+        else None
     )
     if listed is not None:
-        await rights.unsuppress(context.db, listed.id)
+        await suppression.unsuppress(context.db, listed.id)
         return OperationResult(ok=True, code="may_mention", data={"id": listed.id})
     by = asker.viewer_id or None
-    row_id = await rights.suppress(context.db, about.id, text, by=by, at=context.clock.now())
+    row_id = await suppression.suppress(context.db, about.id, text, by=by, at=context.clock.now())
     return OperationResult(ok=True, code="suppressed", data={"id": row_id}, target=about)
 
 
@@ -507,6 +509,6 @@ async def _suppressed_of(
 async def may_mention(context: OperationContext, request: Request) -> OperationResult:
     """Remove an entry from that list."""
     row_id = request.number("id")
-    if not await rights.unsuppress(context.db, row_id):
+    if not await suppression.unsuppress(context.db, row_id):
         raise FactRefused("not_found")
     return OperationResult(ok=True, code="may_mention", data={"id": row_id})

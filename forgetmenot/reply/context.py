@@ -28,7 +28,7 @@ from forgetmenot.memory.recall import (
     spoken_of,
     without_hidden,
 )
-from forgetmenot.memory.rights import SuppressionFilter, load_filter
+from forgetmenot.memory.suppression import SuppressionFilter, load_filter
 from forgetmenot.operations import facts
 from forgetmenot.prompt.assemble import BOT_REPLIES, assemble, compose_prefix
 from forgetmenot.prompt.material import (

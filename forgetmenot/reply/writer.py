@@ -28,7 +28,7 @@ from forgetmenot.domain import (
 from forgetmenot.errors import ModelError
 from forgetmenot.languages import in_language, reason
 from forgetmenot.logs import log
-from forgetmenot.memory.rights import without_hidden_names, without_suppressed
+from forgetmenot.memory.suppression import without_hidden_names, without_suppressed
 from forgetmenot.operations import wording
 from forgetmenot.operations.executor import Executor
 from forgetmenot.operations.facts import ActionContext

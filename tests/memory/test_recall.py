@@ -6,7 +6,7 @@ import pytest
 
 from forgetmenot.clock import HOUR
 from forgetmenot.domain import Episode, NoteStatus
-from forgetmenot.memory import edits, rights
+from forgetmenot.memory import edits, suppression
 from forgetmenot.memory.ranking import query_of
 from forgetmenot.memory.recall import (
     CHANNEL,
@@ -18,7 +18,7 @@ from forgetmenot.memory.recall import (
     newest,
     spoken_of,
 )
-from forgetmenot.memory.rights import SuppressionFilter, without_hidden_names
+from forgetmenot.memory.suppression import SuppressionFilter, without_hidden_names
 from forgetmenot.store import notes, viewers
 from tests.notes_world import World
 
@@ -117,7 +117,7 @@ async def test_what_was_missed_is_told_by_recaps_and_of_the_stream_that_is_on_by
     )
     async with world.db.write() as tx:
         await viewers.set_banned(tx, "2", world.clock.now())
-    await rights.suppress(world.db, None, "election", by="9", at=0)
+    await suppression.suppress(world.db, None, "election", by="9", at=0)
     assert (await asked(world)).sentences == ("Carol baked bread.",)
 
 
@@ -135,9 +135,9 @@ async def test_a_topic_of_one_viewer_is_left_alone_for_them_and_for_nobody_else(
         await world.note("got divorced in May", who)
         await world.note("plays drums", who, topics=("divorce",))
         await world.note("likes tea", who)
-    await rights.suppress(world.db, "1", "a dramatic divorce", by="1", at=0)
+    await suppression.suppress(world.db, "1", "a dramatic divorce", by="1", at=0)
     assert len(await facts(recall, "1", "divorce")) == 3, "all words of an entry must occur"
-    await rights.suppress(world.db, "1", "divorced", by="1", at=0)
+    await suppression.suppress(world.db, "1", "divorced", by="1", at=0)
     assert await facts(recall, "1", "divorce") == ["likes tea"]
     assert len(await facts(recall, "2", "divorce")) == 3
 
@@ -150,7 +150,7 @@ async def test_the_summary_does_not_give_back_a_note_that_was_removed(world: Wor
     note = await world.note("plays the drums")
 
     async def told() -> list[str]:
-        found = await newest(world.db, await rights.load_filter(world.db))
+        found = await newest(world.db, await suppression.load_filter(world.db))
         return [one.summary for one in found.this_stream]
 
     before = await told()
@@ -170,11 +170,11 @@ async def test_what_a_note_says_is_left_alone_wherever_it_is_said(
     )
     note = await world.note("lost the finals")
     await world.note("lost the finals ticket and found it again")
-    await rights.suppress(world.db, "1", f"#{note}", by="1", at=0)
+    await suppression.suppress(world.db, "1", f"#{note}", by="1", at=0)
     assert await facts(recall, "1", "finals") == ["lost the finals ticket and found it again"]
-    shown = await newest(world.db, await rights.load_filter(world.db))
+    shown = await newest(world.db, await suppression.load_filter(world.db))
     assert [one.summary for one in shown.this_stream] == ["<@2> cooked a goulash."]
-    silence = await rights.load_filter(world.db)
+    silence = await suppression.load_filter(world.db)
     assert silence.about(["1"]) == ("lost the finals",)
     assert silence.about(["2"]) == ()
 

@@ -17,8 +17,9 @@ from forgetmenot.domain import NoteStatus, Scope, SourceKind
 from forgetmenot.errors import StoreError
 from forgetmenot.memory import erasure, stream_recap
 from forgetmenot.memory.erasure import Eraser
-from forgetmenot.memory.rights import Rights, suppress
+from forgetmenot.memory.rights import Rights
 from forgetmenot.memory.stream_recap import RecapWriter, markdown_of, write_file
+from forgetmenot.memory.suppression import suppress
 from forgetmenot.settings.schema import BotSettings, RecapSettings, Settings
 from forgetmenot.store import channel_state, notes, streams
 from forgetmenot.store.notes import Stance

@@ -1,7 +1,7 @@
 """What memory puts into a prompt above single notes, and what it keeps out of a reply."""
 
 from forgetmenot.domain import Scope, SourceKind
-from forgetmenot.memory import rights
+from forgetmenot.memory import suppression
 from forgetmenot.store import bot_messages, channel_state, episodes, notes, viewers
 from forgetmenot.store.database import open_database
 from forgetmenot.store.episodes import Brief
@@ -37,7 +37,7 @@ async def test_a_brief_stands_before_the_notes_and_names_what_it_is_made_of(stag
 
 async def test_a_reply_leaves_alone_what_is_left_alone(stage: Stage) -> None:
     await stage.know("got divorced in May")
-    await rights.suppress(stage.db, "1", "divorce", by="1", at=0)
+    await suppression.suppress(stage.db, "1", "divorce", by="1", at=0)
     stage.model.answers = [
         "Nice hat! How is the divorce going?",
         "The divorce, right.",
@@ -55,8 +55,8 @@ async def test_a_reply_leaves_alone_what_is_left_alone(stage: Stage) -> None:
 
 async def test_what_is_left_alone_stands_in_no_line_of_the_chat(stage: Stage) -> None:
     """Of the channel: nobody's line. Of one viewer: theirs, those that name them, and the bot's own."""
-    await rights.suppress(stage.db, None, "election", by="9", at=0)
-    await rights.suppress(stage.db, "1", "divorce", by="1", at=0)
+    await suppression.suppress(stage.db, None, "election", by="9", at=0)
+    await suppression.suppress(stage.db, "1", "divorce", by="1", at=0)
     for text, who in (
         ("my divorce is a mess", "1"), ("alice and her divorce again", "2"), ("the elections are rigged", "3"),
         ("my own divorce was in May", "3"), ("what a race", "2"),
@@ -78,7 +78,7 @@ async def test_what_is_left_alone_stands_in_no_line_of_the_chat(stage: Stage) ->
 async def test_what_is_left_alone_leaves_the_prefix_at_once(stage: Stage) -> None:
     await stage.know("chat bets on elections", None, Scope.CHANNEL)
     assert "elections" in await asked(stage, "@forgetmenot_bot hello there")
-    await rights.suppress(stage.db, None, "election", by="9", at=0)
+    await suppression.suppress(stage.db, None, "election", by="9", at=0)
     await stage.clock.advance(60_000)
     assert "elections" not in await asked(stage, "@forgetmenot_bot hello again", "2")
 
