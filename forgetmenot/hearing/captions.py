@@ -3,39 +3,96 @@
 A caption grows while somebody speaks, is corrected as it grows, rolls (its first words leave while new ones come) and
 is shown again. `CaptionReader` is told what stands there and when, and gives a line when the next one begins, when
 nothing has changed for a moment, or when it has become long.
+
+A caption is compared piece by piece. A piece is a word with the space or line break before it; in a script that writes
+no spaces (Japanese, Chinese, Thai) it is a character.
+
+What a recognizer writes where nobody speaks ("[BLANK_AUDIO]", "(upbeat music)", "you") is no word.
 """
 
 import re
-from collections.abc import Sequence
-from itertools import takewhile
+from collections.abc import Iterable, Sequence
 
 from forgetmenot.text.clean import clean, plain
+from forgetmenot.text.words import UNSPACED
 
 # Milliseconds without a change after which a caption is taken for finished.
 QUIET = 2_000
 # Milliseconds in which the same line again is the caption that was shown again, not said again.
 REPEATED_WITHIN = 30_000
-LONGEST_WORDS = 60
+# Milliseconds without a line after which thanks for watching are what a recognizer makes of silence.
+SILENCE = 10_000
 # Of what stands in a source: more is no caption, and only its end is read.
 MOST_CHARS = 2_000
 LONGEST_LINE = 500
-_KEPT_WORDS = 120
-_OVERLAP = 2
-_CUE = re.compile(r"\d+|\d\d:\d\d(?::\d\d)?[,.]\d{1,3} *-->.*|WEBVTT.*")
+# Sizes of speech: a word counts two, a character of a script without spaces one.
+_WORD_SIZE = 2
+_LONGEST_SIZE = 60 * _WORD_SIZE
+# So much at the end of a long caption may still be corrected.
+_OPEN_SIZE = 3 * _WORD_SIZE
+# A shorter overlap of two captions may be chance.
+_OVERLAP_SIZE = 2 * _WORD_SIZE
+_KEPT_PIECES = 360
+
+_TIMES = re.compile(r"\d\d:\d\d(?::\d\d)?[,.]\d{1,3} *-->.*|WEBVTT.*")
 _TAG = re.compile(r"</?[a-z][^>]{0,40}>", re.IGNORECASE)
+# Vowels and tones that sit on the letter before them, and the punctuation behind it.
+_MARKS = "\u0e31\u0e34-\u0e3a\u0e47-\u0e4e\u0eb1\u0eb4-\u0ebc\u0ec8-\u0ece\u102b-\u103e\u17b4-\u17d3\u0300-\u036f"
+_PIECE = re.compile(
+    rf"\s*(?:{UNSPACED.pattern}[{_MARKS}]*[。、！？…]*|(?:(?!{UNSPACED.pattern})\S)+)"
+)
+# A remark of the recognizer: in brackets, between stars, or notes with what is sung between them.
+_REMARK = re.compile(
+    r"[\[(（【［][^\[\](（）)【】［］\n]{0,80}[\])）】］]|\*[^*\n]{1,80}\*|[♪♫🎵🎶][^♪♫🎵🎶\n]*[♪♫🎵🎶]*"
+)
+_OPEN_REMARK = re.compile(r"[\[(（【［*][^\[\](（）)【】［］*\n]{0,80}\Z")
+# What Whisper and its kin write of silence: sentences of the subtitles that they were trained on.
+_ONLY_YOU = re.compile(r"you(?: you)*")
+_FAREWELLS = frozenset(
+    plain(sentence)
+    for sentence in (
+        "thank you for watching",
+        "thanks for watching",
+        "vielen dank fürs zuschauen",
+        "untertitel der amara.org-community",
+        "sous-titres réalisés par la communauté d'amara.org",
+        "merci d'avoir regardé cette vidéo",
+        "gracias por ver el video",
+        "obrigado por assistir",
+        "ご視聴ありがとうございました",
+        "感谢观看",
+        "시청해주셔서 감사합니다",
+    )
+)
 
 
-def caption_lines(text: str) -> list[str]:
-    """The lines of a caption file without the numbers, times and tags of subtitles."""
-    lines = (clean(_TAG.sub("", line)) for line in text.replace("\r", "\n").split("\n"))
-    return [line for line in lines if line and not _CUE.fullmatch(line)]
+def caption_lines(text: str, *, subtitles: bool = False, after_gap: bool = True) -> list[str]:
+    """Return the lines of a caption file without the numbers, times and tags of subtitles.
+
+    A number alone counts a subtitle where it follows a gap (an empty line) of a file of subtitles; elsewhere it is a
+    word. `subtitles`: the file is known to be one. `after_gap`: an empty line stood before this text.
+    """
+    are_subtitles = subtitles or "-->" in text
+    lines = []
+    for raw_line in text.replace("\r\n", "\n").replace("\r", "\n").split("\n"):
+        line = clean(_TAG.sub("", raw_line))
+        counts = are_subtitles and after_gap and line.isdecimal()
+        after_gap = not line
+        if line and not counts and not _TIMES.fullmatch(line):
+            lines.append(line)
+    return lines
+
+
+def spoken_words(text: str) -> str:
+    """Return one line of captions without the remarks of the recognizer; empty if it holds nothing else."""
+    return clean(_REMARK.sub(" ", text))
 
 
 class CaptionReader:
     """What one source shows, as lines. Times are milliseconds of any clock."""
 
     def __init__(self) -> None:
-        self._words: list[str] = []  # of what is being said
+        self._pieces: list[str] = []  # of what is being said
         self._given = 0  # how many of them were given out
         self._window = 0  # where in them the caption begins that is shown now
         self._finished = False  # all of it was given out
@@ -45,84 +102,127 @@ class CaptionReader:
 
     def stands(self, text: str) -> None:
         """What stood there before anybody listened: only what is added to it is heard."""
-        self._words, self._window, self._finished = clean(text[-MOST_CHARS:]).split(), 0, True
-        self._given = len(self._words)
+        self._pieces = _pieces(text)
+        self._window = 0
+        self._finished = True
+        self._given = len(self._pieces)
 
     def shows(self, text: str, now: int) -> list[str]:
-        """A caption as it stands there now; the lines that are finished by it."""
-        words = clean(text[-MOST_CHARS:]).split()
-        window = self._words[self._window :]
-        if words == window:
+        """Return the lines that are finished by a caption as it stands there now. A line break in it ends a line."""
+        pieces = _pieces(text)
+        window = self._pieces[self._window :]
+        if window and pieces:  # the space before the first one is no longer shown
+            pieces[0] = window[0][: -len(window[0].lstrip())] + pieces[0]
+        if pieces == window:
             return self.quiet(now)
         self._changed_at = now
-        kept = _same_beginning(window, words)
+        same = _same_beginning(window, pieces)
         # what was finished is not corrected any more: it is a sentence that begins alike
-        anew = self._finished and self._window + kept < self._given and kept < len(words)
+        anew = self._finished and self._window + same < self._given and same < len(pieces)
         self._finished = False
-        if (
-            not anew and kept and 2 * kept >= min(len(window), len(words))
-        ):  # it grows, or its last words were corrected
-            self._words[self._window :] = words
-            self._given = min(self._given, len(self._words))
-        elif overlap := _overlap(window, words):  # it rolls
-            self._window = len(self._words) - overlap
-            self._words += words[overlap:]
-        else:
-            finished = self.finish(now)
-            self._words, self._given, self._window = words, 0, 0
-            return [*finished, *self._long(now)]
-        return self._long(now)
+        if not anew and same and 2 * same >= min(len(window), len(pieces)):
+            # it grows, or its last words were corrected
+            self._pieces[self._window :] = pieces
+            self._given = min(self._given, len(self._pieces))
+            return self._long(now)
+        overlap = _overlap(window, pieces)
+        if overlap:  # it rolls
+            self._window = len(self._pieces) - overlap
+            self._pieces += pieces[overlap:]
+            return self._long(now)
+        finished = self.finish(now)
+        self._finished = False
+        self._pieces = pieces
+        self._given = 0
+        self._window = 0
+        return [*finished, *self._long(now)]
 
     def ends(self, text: str, now: int) -> list[str]:
-        """A caption to which nothing will be added; the lines that are finished by it."""
+        """Return the lines that are finished by a caption to which nothing will be added."""
         lines = [*self.shows(text, now), *self.finish(now)]
-        self._words, self._given, self._window = [], 0, 0
+        self._pieces = []
+        self._given = 0
+        self._window = 0
         return lines
 
     def quiet(self, now: int) -> list[str]:
-        """The line that stands there, if it has not changed for a moment."""
+        """Return the lines that stand there, if nothing has changed for a moment."""
         return self.finish(now) if now - self._changed_at >= QUIET else []
 
     def finish(self, now: int) -> list[str]:
-        """The line that stands there, as far as it was not given out."""
+        """Return the lines that stand there, as far as they were not given out."""
         self._finished = True
-        return self._give(len(self._words), now)
+        return self._give(len(self._pieces), now)
 
     def _long(self, now: int) -> list[str]:
-        """The beginning of somebody who speaks without a pause, but for the words that may still be corrected."""
-        waiting = len(self._words) - self._given
-        return self._give(len(self._words) - 3, now) if waiting > LONGEST_WORDS else []
+        """Give the beginning of somebody who speaks without a pause, but for what may still be corrected."""
+        if _size(self._pieces[self._given :]) <= _LONGEST_SIZE:
+            return []
+        end = len(self._pieces)
+        while _size(self._pieces[end:]) < _OPEN_SIZE:
+            end -= 1
+        return self._give(end, now)
 
     def _give(self, end: int, now: int) -> list[str]:
-        line = " ".join(self._words[self._given : end])[:LONGEST_LINE]
+        text = "".join(self._pieces[self._given : end])
         self._given = max(self._given, end)
-        gone = max(0, min(len(self._words) - _KEPT_WORDS, self._given, self._window))
-        del self._words[:gone]
-        self._given, self._window = self._given - gone, self._window - gone
-        repeated = plain(line) == self._last and now - self._last_at < REPEATED_WITHIN
-        if not any(char.isalnum() for char in line) or repeated:
-            return []
-        self._last, self._last_at = plain(line), now
-        return [line]
+        surplus = min(len(self._pieces) - _KEPT_PIECES, self._given, self._window)
+        if surplus > 0:
+            del self._pieces[:surplus]
+            self._given -= surplus
+            self._window -= surplus
+        lines = (line.strip()[:LONGEST_LINE] for line in text.split("\n"))
+        return [line for line in lines if self._is_said(line, now)]
+
+    def _is_said(self, line: str, now: int) -> bool:
+        """Return whether a line holds words, and is neither a repeat nor made of silence."""
+        words = plain(line)
+        bare = " ".join(_bare(word) for word in words.split())
+        if not any(char.isalnum() for char in words) or _ONLY_YOU.fullmatch(bare):
+            return False
+        silent_for = now - self._last_at
+        if words == self._last and silent_for < REPEATED_WITHIN:
+            return False
+        if bare in _FAREWELLS and silent_for >= SILENCE:
+            return False
+        self._last = words
+        self._last_at = now
+        return True
+
+
+def _pieces(text: str) -> list[str]:
+    """Return the pieces of what a source shows, without remarks, also one whose end is still to come."""
+    shown = _OPEN_REMARK.sub("", _REMARK.sub(" ", text[-MOST_CHARS:]))
+    lines = [clean(line) for line in shown.split("\n")]
+    return _PIECE.findall("\n".join(filter(None, lines)))
+
+
+def _size(pieces: Iterable[str]) -> int:
+    return sum(1 if UNSPACED.match(piece.lstrip()) else _WORD_SIZE for piece in pieces)
 
 
 def _same_beginning(before: Sequence[str], now: Sequence[str]) -> int:
-    """How many words both begin with."""
-    return len(
-        list(
-            takewhile(lambda pair: _bare(pair[0]) == _bare(pair[1]), zip(before, now, strict=False))
-        )
-    )
+    """Return with how many pieces both begin."""
+    same = 0
+    for old, new in zip(before, now, strict=False):
+        if _bare(old) != _bare(new):
+            break
+        same += 1
+    return same
 
 
 def _overlap(before: Sequence[str], now: Sequence[str]) -> int:
-    """How many words end the one and begin the other; fewer than two may be chance."""
-    old, new = [_bare(word) for word in before], [_bare(word) for word in now]
-    return next(
-        (n for n in range(min(len(old), len(new)), _OVERLAP - 1, -1) if old[-n:] == new[:n]), 0
-    )
+    """Return how many pieces end the one and begin the other; 0 where they are so few that it may be chance."""
+    old = [_bare(piece) for piece in before]
+    new = [_bare(piece) for piece in now]
+    for length in range(min(len(old), len(new)), 0, -1):
+        if _size(now[:length]) < _OVERLAP_SIZE:
+            break
+        if old[-length:] == new[:length]:
+            return length
+    return 0
 
 
-def _bare(word: str) -> str:
-    """A word as it compares: recognition adds capitals and commas when it has heard more."""
-    return plain(word).strip(".,;:!?…\"'")
+def _bare(piece: str) -> str:
+    """Return a piece as it compares: recognition adds capitals and commas when it has heard more."""
+    return plain(piece).strip(" \n.,;:!?…\"'。、！？")

@@ -15,12 +15,11 @@ from pathlib import Path
 
 from forgetmenot.clock import MINUTE, Clock
 from forgetmenot.errors import HearingError, InputError
-from forgetmenot.hearing.captions import LONGEST_LINE, CaptionReader
+from forgetmenot.hearing.captions import LONGEST_LINE, CaptionReader, spoken_words
 from forgetmenot.hearing.sources import Caption, CaptionFile, follow
 from forgetmenot.languages import reason
 from forgetmenot.logs import log
 from forgetmenot.settings.schema import HearingSettings
-from forgetmenot.text.clean import clean
 
 MOST_PER_MINUTE = 60
 LOOK_EVERY_S = 0.5
@@ -67,10 +66,12 @@ class Hearing:
         return next(filter(None, self._troubles.values()), "")
 
     def sent(self, text: str) -> bool:
-        """Take a line that a program sent; False if it is not to be heard, or too much comes."""
-        return (
-            self.listening and self._settings().programs and self._take(clean(text)[:LONGEST_LINE])
-        )
+        """Take the lines that a program sent; False if none is to be heard, or too much comes."""
+        if not self.listening or not self._settings().programs:
+            return False
+        lines = [spoken_words(line)[:LONGEST_LINE] for line in text.splitlines()]
+        taken = [self._take(line) for line in lines]
+        return any(taken)
 
     async def run(self) -> None:
         """Listen for ever, as the settings of the moment say."""
@@ -140,8 +141,9 @@ class Hearing:
             self._troubles["obs"] = ""
             if reader is None:
                 reader = CaptionReader()
-                reader.stands(text)
-            for line in reader.shows(text, self._clock.now()):
+                reader.stands(text.replace("\n", " "))
+            # OBS breaks a line where its source ends
+            for line in reader.shows(text.replace("\n", " "), self._clock.now()):
                 self._take(line)
 
         password = await asyncio.to_thread(self._password)
@@ -149,7 +151,8 @@ class Hearing:
 
     async def _follow_file(self, settings: HearingSettings) -> None:
         # Path's own expanduser raises where nobody has that name
-        file, reader = CaptionFile(Path(os.path.expanduser(settings.captions))), CaptionReader()  # noqa: PTH111
+        file = CaptionFile(Path(os.path.expanduser(settings.captions)))  # noqa: PTH111
+        reader = CaptionReader()
         while True:
             await self._file_answers(settings)  # to a look before a pause
             self._looking = _in_a_thread(file.look)
@@ -173,11 +176,13 @@ class Hearing:
             await asyncio.wait({self._looking})
 
     def _read(self, reader: CaptionReader, captions: list[Caption]) -> None:
-        now, lines = self._clock.now(), list[str]()
+        now = self._clock.now()
+        lines: list[str] = []
         for caption in captions[-MOST_PER_MINUTE:]:
-            lines += (
-                reader.ends(caption.text, now) if caption.ended else reader.shows(caption.text, now)
-            )
+            if caption.ended:
+                lines += reader.ends(caption.text, now)
+            else:
+                lines += reader.shows(caption.text, now)
         if not captions:
             lines += reader.quiet(now)
         for line in lines:

@@ -18,7 +18,7 @@ import stat
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, BinaryIO, NamedTuple
 
 from forgetmenot.errors import HearingError, InputError
 from forgetmenot.hearing.captions import caption_lines
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
 LARGEST = 64 * 1024
 TAIL = 64
+SUBTITLES = frozenset({".srt", ".vtt"})
 _MARKS = (
     (codecs.BOM_UTF8, "utf-8"),
     (codecs.BOM_UTF16_LE, "utf-16-le"),
@@ -45,9 +46,12 @@ class Caption(NamedTuple):
 
 
 class _State(NamedTuple):
+    """A file as it was at a look. `read_to`: bytes, but for half a character; `tail`: the last of them."""
+
     identity: tuple[int, int]
     changed: int
     size: int
+    read_to: int
     tail: bytes
 
 
@@ -59,70 +63,79 @@ class CaptionFile:
         self._before: _State | None = None
         self._looked = False
         self._line = ""  # the last line that was appended, as far as it goes
+        self._after_gap = True  # an empty line stood before it
+        self._subtitles = path.suffix.casefold() in SUBTITLES
 
     def look(self) -> list[Caption]:
-        """What changed since the last look, in order. Raises InputError."""
-        first, self._looked = not self._looked, True
+        """Return what changed since the last look, in order. Raises InputError."""
+        is_first = not self._looked
+        self._looked = True
+        before = self._before
         try:
-            if not stat.S_ISREG(self._path.stat().st_mode):
-                raise self._unusable("no_captions")
-            # without O_NONBLOCK, opening a pipe waits for somebody who writes to it
-            handle = os.open(
-                self._path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
-            )
-            with os.fdopen(handle, "rb") as file:
-                about = os.fstat(handle)
-                before, size = self._before, about.st_size
+            with self._opened() as file:
+                about = os.fstat(file.fileno())
                 identity = (about.st_dev, about.st_ino)
-                if before and (before.identity, before.changed, before.size) == (
-                    identity,
-                    about.st_mtime_ns,
-                    size,
-                ):
+                if before and before[:3] == (identity, about.st_mtime_ns, about.st_size):
                     return []
                 encoding = _encoding(file.read(4))
-                start = max(0, size - LARGEST) & ~1  # UTF-16 has two bytes a character
+                start = max(0, about.st_size - LARGEST) & ~1  # UTF-16 has two bytes a character
                 file.seek(start)
                 data = file.read(LARGEST)
         except FileNotFoundError:
             self._before = None
             return []
         except (OSError, ValueError) as error:  # the second: a path that none can be
-            raise self._unusable(
-                "unreadable_file", getattr(error, "strerror", "") or str(error)
-            ) from None
-        self._before = _State(identity, about.st_mtime_ns, start + len(data), data[-TAIL:])
-        if first:
+            why = getattr(error, "strerror", "") or str(error)
+            raise self._unusable("unreadable_file", why) from None
+        data = _whole_characters(data, encoding)
+        self._before = _State(
+            identity, about.st_mtime_ns, about.st_size, start + len(data), data[-TAIL:]
+        )
+        if is_first:
             self._shown(data.decode(encoding, "replace"))
             return []
-        at = (
-            before.size - start
-            if before and before.identity == identity and 0 < before.size < size
-            else -1
-        )
-        if (
-            before
-            and at >= 0
-            and data[max(0, at - TAIL) : at] != before.tail[-at:]
-            and data[:at] != before.tail
-        ):
-            at = -1  # longer, but not with the same beginning: it was written anew
-        grown = before is not None and before.identity == identity and 0 < before.size < start
-        text = self._decoded(data[at:] if at >= 0 else data, encoding)
-        return self._added(text) if at >= 0 or grown else self._shown(text)
+        if before is None or before.identity != identity or before.read_to == 0:
+            return self._shown(self._decoded(data, encoding))
+        if before.read_to < start:  # so much was added that its beginning is not read
+            return self._added(self._decoded(data, encoding))
+        added = _added_bytes(data, before.read_to - start, before.tail)
+        if added is None:
+            return self._shown(self._decoded(data, encoding))
+        return self._added(self._decoded(added, encoding))
+
+    def _opened(self) -> BinaryIO:
+        """Open the file without waiting for a pipe. Raises InputError for what is no file, OSError, ValueError."""
+        if not stat.S_ISREG(self._path.stat().st_mode):
+            raise self._unusable("no_captions")
+        # without O_NONBLOCK, opening a pipe waits for somebody who writes to it
+        flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
+        return os.fdopen(os.open(self._path, flags), "rb")
 
     def _added(self, text: str) -> list[Caption]:
-        """What was written behind the rest."""
+        """Return what was written behind the rest."""
         *lines, self._line = (self._line + text.replace("\r\n", "\n")).split("\n")
         self._line = self._line[-LARGEST:]
-        ended = [Caption(line, ended=True) for line in caption_lines("\n".join(lines))]
-        return ended + [Caption(line, ended=False) for line in caption_lines(self._line)]
+        captions = [Caption(line, ended=True) for line in self._spoken("\n".join(lines))]
+        if lines:
+            self._after_gap = not lines[-1].strip()
+        captions += [Caption(line, ended=False) for line in self._spoken(self._line)]
+        return captions
 
     def _shown(self, text: str) -> list[Caption]:
-        """What stands there instead of what stood there before."""
-        lines = caption_lines(text)
-        self._line = "" if text.endswith("\n") or not lines else lines[-1]
-        return [Caption(" ".join(lines), ended=False)]
+        """Return what stands there instead of what stood there before.
+
+        Lines that are all whole are several; else a program has broken one line to fit its window.
+        """
+        self._after_gap = True
+        lines = self._spoken(text)
+        *whole_rows, self._line = text.replace("\r\n", "\n").split("\n")
+        self._after_gap = not whole_rows or not whole_rows[-1].strip()
+        are_several = not self._line and not self._subtitles
+        return [Caption(("\n" if are_several else " ").join(lines), ended=False)]
+
+    def _spoken(self, text: str) -> list[str]:
+        self._subtitles = self._subtitles or "-->" in text
+        return caption_lines(text, subtitles=self._subtitles, after_gap=self._after_gap)
 
     def _decoded(self, data: bytes, encoding: str) -> str:
         text = data.decode(encoding, "replace").lstrip("\ufeff")
@@ -133,6 +146,25 @@ class CaptionFile:
 
     def _unusable(self, code: str, why: str = "") -> InputError:
         return InputError(reason(code, path=str(self._path), why=why))
+
+
+def _whole_characters(data: bytes, encoding: str) -> bytes:
+    """Return the data without a last character of which bytes are still to come."""
+    decoder = codecs.getincrementaldecoder(encoding)("replace")
+    decoder.decode(data)
+    waiting, _flags = decoder.getstate()
+    return data[: len(data) - len(waiting)]
+
+
+def _added_bytes(data: bytes, read_to: int, tail: bytes) -> bytes | None:
+    """Return what stands behind what was read; None if the file was written anew.
+
+    It was if it is shorter, or does not hold the same bytes (`tail`) where reading ended.
+    """
+    same_as_before = tail[-read_to:] if read_to else b""
+    if read_to > len(data) or not data[:read_to].endswith(same_as_before):
+        return None
+    return data[read_to:]
 
 
 def _encoding(head: bytes) -> str:

@@ -39,12 +39,61 @@ def heard(*shown: str, step: int = STEP) -> list[str]:
         (["ich mag", "ich mag Käse 👩‍👩‍👧"], ["ich mag Käse 👩‍👩‍👧"]),
         (["\u202eمرحبا بالجميع\u200b \u2066\n"], ["مرحبا بالجميع"]),
         (["今日は新しいボスと戦う"], ["今日は新しいボスと戦う"]),
+        (["今日", "今日は新", "今日は新しいボスと戦う"], ["今日は新しいボスと戦う"]),
+        (["今天我们打新", "今天我们打新的老板。"], ["今天我们打新的老板。"]),
+        (["วันนี้เรา", "วันนี้เราจะสู้กับบอส"], ["วันนี้เราจะสู้กับบอส"]),
+        (["今日は YouTube で", "今日は YouTube で配信する"], ["今日は YouTube で配信する"]),
+        (
+            ["今日は新しいボスと戦う", "ボスと戦うので応援して"],
+            ["今日は新しいボスと戦うので応援して"],
+        ),
+        (["今日は雨です", "猫が三匹います"], ["今日は雨です", "猫が三匹います"]),
+        (["2026"], ["2026"]),
+        (["first line\nsecond line"], ["first line", "second line"]),
     ],
 )
 def test_a_caption_that_grows_is_one_line_and_a_repeated_one_is_none(
     shown: list[str], lines: list[str]
 ) -> None:
     assert heard(*shown) == lines
+
+
+@pytest.mark.parametrize(
+    ("shown", "lines"),
+    [
+        (["[BLANK_AUDIO]", "[BLANK_AUDIO]"], []),
+        (["[BLANK", "[BLANK_AUDIO]", "(upbeat mus", "(upbeat music)", "*applause*"], []),
+        (["♪", "♪ la la la ♪", "🎵🎶", "【拍手】", "（音楽）"], []),
+        (["(laughs) that was close [applause]"], ["that was close"]),
+        (["♪ la la la ♪ hello chat"], ["hello chat"]),
+        (["you", "you", "You.", "you you you", "you, you"], []),
+        (["you know what"], ["you know what"]),
+        (["Thank you for watching!"], []),
+        (["Thanks for watching."], []),
+        (["ご視聴ありがとうございました"], []),
+        (["Vielen Dank fürs Zuschauen."], []),
+        (
+            ["Thank you for watching and good night alice"],
+            ["Thank you for watching and good night alice"],
+        ),
+    ],
+)
+def test_what_a_recognizer_writes_where_nobody_speaks_is_no_line(
+    shown: list[str], lines: list[str]
+) -> None:
+    assert heard(*shown) == lines
+
+
+def test_thanks_for_watching_are_words_where_somebody_has_just_spoken() -> None:
+    lines = heard("that was the last boss", "Thank you for watching.", step=QUIET + 1_000)
+    assert lines == ["that was the last boss", "Thank you for watching."]
+
+
+def test_long_speech_without_spaces_is_heard_before_its_end_and_nothing_is_lost() -> None:
+    speech = "".join(chr(0x4E00 + number) for number in range(700))
+    lines = heard(*(speech[max(0, n - 60) : n] for n in range(5, 701, 5)))
+    assert len(lines) > 2
+    assert "".join(lines) == speech
 
 
 def test_a_pause_ends_a_line_and_what_follows_is_given_alone() -> None:
@@ -89,3 +138,47 @@ def test_a_file_that_is_appended_to_shows_what_was_added(path: Path, encoding: s
         end.write(" alice\n".encode(bare))
         end.flush()
         assert look(file) == [("and alice", True)]
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-16-le", "utf-16-be"])
+@pytest.mark.parametrize("rewritten", [False, True])
+def test_a_look_that_ends_inside_a_character_waits_for_the_rest(
+    path: Path, encoding: str, *, rewritten: bool
+) -> None:
+    path.write_bytes("old\n".encode(encoding))
+    file, text = CaptionFile(path), "" if rewritten else "old\n"
+    assert look(file) == []
+    data = f"{text}I like 🎮 and more".encode(encoding)
+    written = data.index("🎮".encode(encoding)) + 2
+    path.write_bytes(data[:written])
+    assert look(file) == [("I like", False)]
+    with path.open("ab") as end:
+        end.write(data[written:])
+    assert look(file) == [("I like 🎮 and more", False)]
+
+
+def test_a_number_alone_is_a_word_but_no_number_of_a_subtitle(path: Path) -> None:
+    path.write_text("old\n")
+    file = CaptionFile(path)
+    assert look(file) == []
+    path.write_text("old\n2026\n")
+    assert look(file) == [("2026", True)]
+    subtitles = CaptionFile(path.with_suffix(".srt"))
+    path.with_suffix(".srt").write_text("1\n00:00:01,000 --> 00:00:02,000\nold\n\n")
+    assert look(subtitles) == []
+    with path.with_suffix(".srt").open("a") as end:
+        end.write("2\n")
+        end.flush()
+        assert look(subtitles) == []
+        end.write("00:00:03,000 --> 00:00:04,000\n2026\nit is\n1000\n\n3\n")
+        end.flush()
+        assert look(subtitles) == [("2026", True), ("it is", True), ("1000", True)]
+
+
+def test_several_lines_that_are_written_at_once_stay_several(path: Path) -> None:
+    path.touch()
+    file, reader = CaptionFile(path), CaptionReader()
+    assert look(file) == []
+    path.write_text("first thing\nsecond thing\nthird thing\n")
+    [caption] = file.look()
+    assert reader.ends(caption.text, 0) == ["first thing", "second thing", "third thing"]

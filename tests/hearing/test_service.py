@@ -164,6 +164,17 @@ async def test_a_path_that_none_can_be_ends_nothing_and_a_pause_holds_for_what_i
         assert listener.lines == ["movie night"]
 
 
+async def test_several_lines_that_a_program_sends_at_once_stay_several() -> None:
+    async with listening(HearingSettings(programs=True)) as listener:
+        assert listener.hearing.sent(
+            "movie night\r\n\r\n[BLANK_AUDIO]\nmoves (laughs) to Saturday\n"
+        )
+        assert not listener.hearing.sent("[BLANK_AUDIO]")
+        assert listener.hearing.sent("so sad :( today")
+        await until(lambda: len(listener.lines) == 3)
+        assert listener.lines == ["movie night", "moves to Saturday", "so sad :( today"]
+
+
 # ── OBS ─────────────────────────────────────────────────────────────────────────────────────
 
 
