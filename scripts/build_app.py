@@ -68,7 +68,16 @@ def works(program: Path) -> bool:
             if not done.stdout.startswith("{"):  # the doctor ends with 1 where it finds no network
                 say(f"{' '.join(words)} ended with {done.returncode}:\n{done.stderr}")
                 return False
-        return _serves(program, Path(name))
+        return _serves(program, Path(name)) and _signs_in(program)
+
+
+def _signs_in(program: Path) -> bool:
+    """Whether it signs in at a Twitch on loopback, starts with a client ID and uninstalls itself."""
+    command = [str(environment.python()), str(ROOT / "scripts" / "try_program.py"), str(program)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode:
+        say(f"{done.stdout}{done.stderr}")
+    return done.returncode == 0
 
 
 def _serves(program: Path, folder: Path) -> bool:
