@@ -22,7 +22,7 @@ from forgetmenot.errors import ODD_INPUT, ModelBlocked, ModelError, StoreRefused
 from forgetmenot.logs import log
 from forgetmenot.memory import merge
 from forgetmenot.memory.merge import ClaimSource, MergeResult
-from forgetmenot.memory.people import Handles
+from forgetmenot.memory.people import Handles, streamer_of
 from forgetmenot.memory.proposals import (
     SCHEMA,
     FactRefused,
@@ -40,7 +40,7 @@ from forgetmenot.store import episodes, events, notes
 from forgetmenot.store.counts import add_counts
 from forgetmenot.store.database import Transaction
 from forgetmenot.store.notes import NewNote
-from forgetmenot.text.mentions import fence
+from forgetmenot.text.mentions import fence, mention
 from forgetmenot.text.words import stems, telling_stems
 
 EPISODES_PER_RUN = 50
@@ -172,22 +172,25 @@ class Extractor(MemoryWriter):
 
     async def _case(self, episode: Episode, settings: Settings) -> tuple[str, Screen] | None:
         """The prompt for one episode, and what its answer is held against; None where nobody may be named."""
-        people = (await episodes.participants(self._db, episode.id))[:PEOPLE_SHOWN]
+        people = await episodes.participants(self._db, episode.id)
         visible = [person for person in people if not person.hidden]
         if not visible:
             return None
-        handles = Handles.of([person.viewer_id for person in visible])
-        given = {handles.handle(person.viewer_id): person for person in visible}
-        notes_known = await self._known(visible, episode.summary)
-        whose = {Scope.CHANNEL: "channel", Scope.RUNNING_BIT: "bit"}
-        told = [
-            f"[{one.id}] {whose.get(one.scope) or f'<@{one.subject_id}>'}: {one.fact}"
-            for one in notes_known
-        ]
-        known = fence("known", handles.hide("\n".join(told))) if told else ""
-        day = f"This was on {local_days(episode.started_at, episode.ended_at)}."
-        prompt = f"{day}\n\n{fence('episode', handles.hide(episode.summary))}\n\n{known}".rstrip()
-        return prompt, Screen(given, handles.ids, settings.privacy)
+        listed_people = _listed_people(visible, episode.summary)
+        streamer = await streamer_of(self._db, settings.twitch.channel)
+        streamer_id = streamer.id if streamer is not None else ""
+        handles = Handles.of([person.viewer_id for person in listed_people], streamer=streamer_id)
+        given = {handles.handle(person.viewer_id): person for person in listed_people}
+        named = [person for person in listed_people if mention(person.viewer_id) in episode.summary]
+        about = f"This was on {local_days(episode.started_at, episode.ended_at)}."
+        if any(person.viewer_id == streamer_id for person in named):
+            about += f" {handles.handle(streamer_id)} is the streamer."
+        blocks = [about, fence("episode", handles.hide(episode.summary))]
+        known = await self._known(named, episode.summary)
+        if known:
+            rows = [f"[{note.id}] {_whose(note)}: {note.fact}" for note in known]
+            blocks.append(fence("known", handles.hide("\n".join(rows))))
+        return "\n\n".join(blocks), Screen(given, handles.ids, settings.privacy)
 
     async def _known(self, people: Sequence[Participant], summary: str) -> list[Note]:
         """The notes about these people and the channel that fit the summary best."""
@@ -228,24 +231,46 @@ class Extractor(MemoryWriter):
         if screen is None:
             return
         now_there = {one.viewer_id: one for one in await episodes.participants(tx, episode.id)}
-        given = screen.people.items()
-        people = {
-            handle: now_there.get(one.viewer_id) or replace(one, hidden=True)
-            for handle, one in given
-        }
+        people = {}
+        for handle, person in screen.people.items():
+            # who was erased meanwhile is nobody any more
+            people[handle] = now_there.get(person.viewer_id) or replace(person, hidden=True)
         lines = await events.of_episode(tx, episode.id)
         # those that counted when they were said: commands, corrections
         keys = {line.id: episodes.key_of_line(line.id) for line in lines}
         counted = await episodes.ids_by_key(tx, list(keys.values()))
         taken = frozenset(line for line, key in keys.items() if key in counted)
         taking = _ProposalMerger(
-            tx, episode, replace(screen, people=people), settings, report, now, lines, taken
+            tx,
+            episode,
+            replace(screen, people=people),
+            settings,
+            report,
+            now,
+            lines,
+            taken,
+            [person for person in now_there.values() if person.lines and not person.hidden],
         )
         before = report.refused.copy()
         for raw in changes:
             await taking.take(raw)
         new = report.refused - before
         await add_counts(tx, {f"note_refused:{rule}": number for rule, number in new.items()})
+
+
+def _listed_people(people: Sequence[Participant], summary: str) -> list[Participant]:
+    """Who has a handle: everybody whom the summary names, then those who spoke most, as far as there is room."""
+    named = [person for person in people if mention(person.viewer_id) in summary]
+    others = [person for person in people if mention(person.viewer_id) not in summary]
+    chosen = {person.viewer_id for person in [*named, *others[: max(0, PEOPLE_SHOWN - len(named))]]}
+    return [person for person in people if person.viewer_id in chosen]
+
+
+def _whose(note: Note) -> str:
+    """Whom a known note is about, as the prompt shows it."""
+    if note.scope is Scope.VIEWER:
+        return f"<@{note.subject_id}>"
+    return "channel" if note.scope is Scope.CHANNEL else "bit"
 
 
 class _ProposalMerger(Struct):
@@ -259,6 +284,7 @@ class _ProposalMerger(Struct):
     now: int
     lines: Sequence[Line] = ()
     taken: frozenset[str] = frozenset()
+    speakers: Sequence[Participant] = ()
     written: int = 0
 
     async def take(self, raw: object) -> None:
@@ -288,8 +314,7 @@ class _ProposalMerger(Struct):
             shared[line.viewer_id] = max(
                 shared[line.viewer_id], len(wanted & set(stems(line.text)))
             )
-        others = (one for one in self.screen.people.values() if one.lines and not one.hidden)
-        closest = max(others, key=lambda one: shared[one.viewer_id], default=speaker)
+        closest = max(self.speakers, key=lambda one: shared[one.viewer_id], default=speaker)
         most = shared[closest.viewer_id]
         is_theirs = 2 * most > len(wanted) and most > ELSEWHERE * shared[speaker.viewer_id]
         return closest if is_theirs else speaker

@@ -12,6 +12,7 @@ import re
 from collections.abc import Callable, Collection, Container, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from functools import lru_cache
+from typing import NamedTuple
 
 from msgspec import Struct, field
 
@@ -19,11 +20,11 @@ from forgetmenot.clock import DAY, MINUTE, Clock
 from forgetmenot.domain import Attendance, ChatEvent, Role, Standing
 from forgetmenot.memory.ranking import FILLER
 from forgetmenot.settings.schema import MemorySettings, PeopleSettings, Settings
-from forgetmenot.store import viewers
-from forgetmenot.store.database import Database
+from forgetmenot.store import channel_state, viewers
+from forgetmenot.store.database import Database, Source
 from forgetmenot.store.viewers import Name
 from forgetmenot.text.clean import clean, skeleton, unleet
-from forgetmenot.text.mentions import MENTION, defang, ids_in, mention, provisional
+from forgetmenot.text.mentions import MENTION, defang, ids_in, login_of, mention, provisional
 from forgetmenot.text.words import STOPWORDS, text_cache, words
 
 _KNOWN_BOTS = """nightbot streamelements streamlabs moobot fossabot wizebot botisimo sery_bot phantombot deepbot ankhbot
@@ -244,16 +245,45 @@ _MARKS = "\u0300-\u036f\u0483-\u0489\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff"  # 
 _WORD = re.compile(rf"\w[\w{_MARKS}]*")
 _NAME = re.compile(r"[@＠]?\w+")
 _TYPED = re.compile(rf"[@＠]?\w[\w{_MARKS}]*")
+# How chat speaks of whose channel it is, without a name.
+_THE_STREAMER = r"\b(?:the|der|dem|den|die|le|la|el|il|lo) streamer(?:in)?\b"
+_TYPED_OR_STREAMER = re.compile(rf"(?P<streamer>{_THE_STREAMER})|{_TYPED.pattern}", re.IGNORECASE)
 _LIKE_A_HANDLE = re.compile(r"p\d+")
 _SHORTEST_WORD = 3
 
 
+class Streamer(NamedTuple):
+    """Whose channel it is: their id, its login, and every name (casefolded) that it goes by."""
+
+    id: str
+    login: str
+    names: frozenset[str]
+
+
+async def streamer_of(source: Source, channel: str) -> Streamer | None:
+    """Whose channel this is; None where it has no name yet. `channel`: the login in the settings.
+
+    The id is provisional until Twitch has said it, or the streamer has typed.
+    """
+    state = await channel_state.read_all(source)
+    names = [login_of(channel), state.get("login", "")]
+    logins = [name for name in names if name]
+    if not logins:
+        return None
+    viewer_id = state.get("id") or await viewers.find(source, logins[0]) or provisional(logins[0])
+    return Streamer(viewer_id, logins[0], frozenset(name.casefold() for name in logins))
+
+
 class Handles(Struct, frozen=True):
-    """The handles of one call. `names` (casefolded) → the id they stand for, or None for somebody not to be named."""
+    """The handles of one call. `names` (casefolded) → the id they stand for, or None for somebody not to be named.
+
+    `streamer`: the id that "the streamer" stands for; empty where that is nobody's.
+    """
 
     people: Mapping[str, str]
     names: Mapping[str, str | None] = field(default_factory=dict)
     bot_names: frozenset[str] = frozenset()
+    streamer: str = ""
 
     @classmethod
     def of(
@@ -261,6 +291,7 @@ class Handles(Struct, frozen=True):
         people: Sequence[str],
         names: Mapping[str, str | None] | None = None,
         bot_names: Iterable[str] = (),
+        streamer: str = "",
     ) -> "Handles":
         """Assign P1, P2, … to these ids, in this order."""
         unique = dict.fromkeys(people)
@@ -268,6 +299,7 @@ class Handles(Struct, frozen=True):
             {viewer_id: f"P{number}" for number, viewer_id in enumerate(unique, 1)},
             {name.casefold(): who for name, who in (names or {}).items()},
             frozenset(name.casefold() for name in bot_names),
+            streamer,
         )
 
     def handle(self, viewer_id: str) -> str:
@@ -281,10 +313,12 @@ class Handles(Struct, frozen=True):
 
     def hide_chat(self, text: str) -> str:
         """What somebody typed, on one line, with handles in the place of names; an unknown @name is "@someone"."""
-        return _TYPED.sub(self._hidden, defang(clean(text)))
+        return _TYPED_OR_STREAMER.sub(self._hidden, defang(clean(text)))
 
     def _hidden(self, found: re.Match[str]) -> str:
         typed = found[0]
+        if found["streamer"]:
+            return self.people.get(self.streamer, typed)
         name = typed.lstrip("@＠").casefold()
         at = typed[0] in "@＠"
         if name in self.bot_names and (at or name not in ORDINARY):
@@ -299,9 +333,20 @@ class Handles(Struct, frozen=True):
         by_handle = {handle: viewer_id for viewer_id, handle in self.people.items()}
         # a model may write a mention by itself; only a handle that was given out becomes one
         safe = defang(text)
+        if self.streamer in self.people:
+            # the model was shown the channel's name, and may write it where the handle was meant
+            safe = _TYPED_OR_STREAMER.sub(self._streamer_by_handle, safe)
         if any(found[0] not in by_handle for found in _HANDLE.finditer(safe)):
             return None
         return _HANDLE.sub(lambda found: mention(by_handle[found[0]]), safe)
+
+    def _streamer_by_handle(self, found: re.Match[str]) -> str:
+        written = found[0]
+        name = written.lstrip("@＠").casefold()
+        is_name = self.names.get(name) == self.streamer
+        if found["streamer"] or (is_name and (name != written.casefold() or _may_be_a_word(name))):
+            return self.people[self.streamer]
+        return written
 
 
 def unhandled(text: str) -> str:

@@ -20,12 +20,13 @@ import re
 import unicodedata
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Sequence
+from typing import NamedTuple
 
 from forgetmenot.clock import Clock, local_days
-from forgetmenot.domain import EpisodeKind, Part, Purpose
+from forgetmenot.domain import EpisodeKind, ModelRequest, Part, Purpose, Stream
 from forgetmenot.errors import ODD_INPUT, ModelBlocked
 from forgetmenot.logs import log
-from forgetmenot.memory.people import Handles, names_typed
+from forgetmenot.memory.people import Handles, Streamer, names_typed, streamer_of, unhandled
 from forgetmenot.memory.proposals import LONGEST_SENTENCE, never_stored, text_fault
 from forgetmenot.memory.transcript import (
     SPOKEN,
@@ -37,11 +38,12 @@ from forgetmenot.memory.transcript import (
     memory_request,
     parts,
     read_summary,
+    shown_speakers,
     transcript,
 )
 from forgetmenot.ports import LanguageModel
 from forgetmenot.settings.schema import PrivacySettings, Settings
-from forgetmenot.store import channel_state, viewers
+from forgetmenot.store import channel_state, streams, viewers
 from forgetmenot.store.counts import add_counts
 from forgetmenot.store.database import Database
 from forgetmenot.store.episodes import NewEpisode
@@ -64,6 +66,8 @@ SHORT_LINE = 8
 MARGIN = 1.2
 # Characters of a model's text that are looked at: more than it may have words for.
 MOST_READ = 4_000
+# Characters of a stream's title: Twitch's own limit.
+LONGEST_TITLE = 140
 
 # What one says of another can hardly be said otherwise than it was: it is no copy.
 _HEARSAY = re.compile(r"P\d+ \w+ (?:that )?(?=P\d+\b)")
@@ -222,73 +226,145 @@ class MemoryWriter:
         return text
 
 
+class Scene(NamedTuple):
+    """Who is in a window, and on which stream.
+
+    `parts`: who is stored with the episode; `streamer` None: nobody knows whose channel it is, or they are hidden.
+    """
+
+    parts: People
+    handles: Handles
+    streamer: Streamer | None
+    stream: Stream | None
+
+
 class Summarizer(MemoryWriter):
     """Reads windows."""
 
     async def with_model(self, window: Window) -> NewEpisode:
         """Ask the model. Raises ModelError. A window without a line worth showing is counted instead."""
         settings = self._settings()
-        people, handles = await self._people(window, settings)
-        lines = transcript(window, handles)
+        scene = await self._scene(window, settings)
+        lines = transcript(window, scene.handles)
         # commands and the bot's own lines only: there is nothing for a model to read
-        if not lines or not any(part.lines for part in people.values()):
-            return _episode(window, people, summary_in_numbers(window, handles, settings))
-        most, spoken = SUMMARY_WORDS, any(SPOKEN_MARK in line[:20] for line in lines)
-        system = SUMMARY.format(words=most, spoken=SPOKEN if spoken else "")
-        said_on = f"Said on {local_days(window[0].at, window[-1].at)}."
-        introduced = fence("people", introduce(people, window, handles))
-        prompt = f"{said_on}\n\n{introduced}\n\n{fence('chat', chr(10).join(lines))}"
-        request = memory_request(Purpose.SUMMARY, system, prompt, most, settings.model)
+        if not lines or not any(part.lines for part in scene.parts.values()):
+            return await self._counted(window, scene, settings)
+        request = _summary_request(window, scene, lines, settings)
         answer = await self._model.generate(request)
         written = read_summary(answer.text)
         if written is None:
             raise ModelBlocked("The model gave no usable summary.")
-        messages = [
-            handles.hide_chat(text) for line in window for text in (line.text, line.system_text)
-        ]
-        kept = await self._kept(written, messages, handles, most=most)
+        handles = scene.handles
+        messages = []
+        for line in window:
+            messages.append(handles.hide_chat(line.text))
+            messages.append(handles.hide_chat(line.system_text))
+        kept = await self._kept(written, messages, handles, most=SUMMARY_WORDS)
         if not kept:
-            return _episode(window, people, summary_in_numbers(window, handles, settings))
-        return _episode(window, people, kept, EpisodeKind.CHAT, answer.model)
+            return await self._counted(window, scene, settings)
+        named = await self._with_streamer(scene, kept)
+        return _episode(window, named, kept, EpisodeKind.CHAT, answer.model)
 
     async def by_counting(self, window: Window) -> NewEpisode:
         """Without a model. What cannot even be counted becomes a number of lines, because the age limit cannot wait."""
         settings = self._settings()
         try:
-            people, handles = await self._people(window, settings)
-            return _episode(window, people, summary_in_numbers(window, handles, settings))
+            return await self._counted(window, await self._scene(window, settings), settings)
         except ODD_INPUT:
             log.exception("a window could not be counted")
             return _episode(window, parts(window), f"Chat in numbers: {len(window)} lines.")
 
-    async def _people(self, window: Window, settings: Settings) -> tuple[People, Handles]:
-        """Who spoke in a window and who is named in it, and everybody's handle."""
+    async def _counted(self, window: Window, scene: Scene, settings: Settings) -> NewEpisode:
+        summary = summary_in_numbers(window, scene.handles, settings)
+        return _episode(window, await self._with_streamer(scene, summary), summary)
+
+    async def _with_streamer(self, scene: Scene, summary: str) -> People:
+        """Who is stored with a summary: also the streamer, where it names them. They get a row if they have none."""
+        streamer = scene.streamer
+        if streamer is None or streamer.id not in {*scene.parts, *ids_in(summary)}:
+            return scene.parts
+        if await viewers.get(self._db, streamer.id) is None:
+            async with self._db.write() as tx:
+                await viewers.add_unseen(tx, {streamer.id: streamer.login}, self._clock.now())
+        return {**scene.parts, streamer.id: scene.parts.get(streamer.id, Part(0, 0))}
+
+    async def _scene(self, window: Window, settings: Settings) -> Scene:
+        """Who spoke in a window and who is named in it, and the handles of all whom a model may name."""
         texts = [
             text for line in window if not line.from_bot for text in (line.text, line.system_text)
         ]
-        known = await viewers.called(
-            self._db, names_typed([*texts, *(line.text for line in window if line.from_bot)])
-        )
+        stream = await self._stream_of(window)
+        title = stream.title if stream is not None else ""
+        bot_lines = [line.text for line in window if line.from_bot]
+        streamer = await streamer_of(self._db, settings.twitch.channel)
         speakers = parts(window)
-        # somebody hidden has no handle, so that a summary cannot name them
-        names = {
-            one.name: None if one.hidden and one.id not in speakers else one.id for one in known
-        }
-        own = await channel_state.read(self._db, "bot_login")
-        bot = [
-            name
-            for name in (settings.bot.name, *settings.bot.aliases, settings.twitch.bot_login, own)
-            if name
-        ]
-        # who is named without speaking, in the order in which the names fall
-        others = Handles.of(
-            sorted({who for who in names.values() if who is not None} - set(speakers)), names, bot
-        )
-        named = dict.fromkeys(
-            who for text in texts for who in ids_in(others.ids(others.hide_chat(text)) or "")
-        )
+        names: dict[str, str | None] = {}
+        for known in await viewers.called(self._db, names_typed([*texts, *bot_lines, title])):
+            # somebody hidden has no handle, so that a summary cannot name them
+            is_hidden = known.hidden and known.id not in speakers
+            names[known.name] = None if is_hidden else known.id
+        if streamer is not None:
+            is_hidden = bool(await viewers.hidden(self._db, [streamer.id]))
+            is_hidden = is_hidden and streamer.id not in speakers
+            names.update(dict.fromkeys(streamer.names, None if is_hidden else streamer.id))
+            streamer = None if is_hidden else streamer
+        bot_names = await self._bot_names(settings, streamer)
+        streamer_id = streamer.id if streamer is not None else ""
+        # who is named, in the order in which the names fall
+        may_be_named = {who for who in names.values() if who is not None}
+        by_name = Handles.of(sorted(may_be_named), names, bot_names, streamer_id)
+        named: dict[str, None] = {}
+        for text in texts:
+            named.update(dict.fromkeys(ids_in(by_name.ids(by_name.hide_chat(text)) or "")))
         people = parts(window, list(named))
-        return people, Handles.of(list(people), names, bot)
+        shown = shown_speakers(window) | set(named)
+        first = [streamer_id] if streamer_id else []
+        in_order = [*first, *(who for who in people if who in shown)]
+        return Scene(people, Handles.of(in_order, names, bot_names, streamer_id), streamer, stream)
+
+    async def _stream_of(self, window: Window) -> Stream | None:
+        stream_id = window[0].stream_id
+        if stream_id is None:
+            return None
+        return (await streams.get_many(self._db, [stream_id])).get(stream_id)
+
+    async def _bot_names(self, settings: Settings, streamer: Streamer | None) -> set[str]:
+        """What the bot is called; where it uses the streamer's own account, that name is the streamer's."""
+        own_login = await channel_state.read(self._db, "bot_login")
+        names = {settings.bot.name, *settings.bot.aliases, settings.twitch.bot_login, own_login}
+        taken = streamer.names if streamer is not None else frozenset()
+        return {name for name in names if name and name.casefold() not in taken}
+
+
+def _summary_request(
+    window: Window, scene: Scene, lines: Sequence[str], settings: Settings
+) -> ModelRequest:
+    is_spoken = any(SPOKEN_MARK in line[:20] for line in lines)
+    system = SUMMARY.format(words=SUMMARY_WORDS, spoken=SPOKEN if is_spoken else "")
+    streamer_id = scene.streamer.id if scene.streamer is not None else ""
+    people = introduce(list(scene.handles.people), window, scene.handles, streamer_id)
+    blocks = [f"Said on {local_days(window[0].at, window[-1].at)}."]
+    about_stream = _about_stream(scene)
+    if about_stream:
+        blocks.append(fence("stream", about_stream))
+    blocks.append(fence("people", people))
+    blocks.append(fence("chat", "\n".join(lines)))
+    prompt = "\n\n".join(blocks)
+    return memory_request(Purpose.SUMMARY, system, prompt, SUMMARY_WORDS, settings.model)
+
+
+def _about_stream(scene: Scene) -> str:
+    """The channel, its title and its game, as far as they are known: what "this level" in chat is of."""
+    rows = []
+    if scene.streamer is not None:
+        handle = scene.handles.handle(scene.streamer.id)
+        # the name stands here once, so that it is known in chat's misspellings and short forms
+        rows.append(f"channel: {unhandled(scene.streamer.login)}, which is {handle}")
+    if scene.stream is not None and scene.stream.title:
+        rows.append(f"title: {scene.handles.hide_chat(cut(scene.stream.title, LONGEST_TITLE))}")
+    if scene.stream is not None and scene.stream.category:
+        rows.append(f"game: {unhandled(clean(scene.stream.category))}")
+    return "\n".join(rows)
 
 
 def _episode(

@@ -15,7 +15,7 @@ wrote better summaries without them.
 import re
 from collections import Counter, defaultdict
 from collections.abc import Collection, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 from msgspec import Struct, field
@@ -259,40 +259,75 @@ def parts(window: Window, mentioned: Sequence[str] = ()) -> dict[str, Part]:
     return {who: Part(lines[who], addressed[who]) for who in dict.fromkeys((*order, *mentioned))}
 
 
-def introduce(people: Mapping[str, Part], window: Window, handles: Handles) -> str:
-    """Who is in a window: "P1 (streamer), P2 (moderator), P3". On one line: a small model copies a list of lines."""
+def introduce(people: Sequence[str], window: Window, handles: Handles, streamer: str = "") -> str:
+    """Who is in a window: "P1 (streamer), P2 (moderator), P3". On one line: a small model copies a list of lines.
+
+    `streamer`: whose channel it is, also where they did not type.
+    """
     roles = {
         line.viewer_id: _ROLES.get(line.role, line.role.value)
         for line in window
         if line.role is not Role.VIEWER
     }
-    return ", ".join(
-        handles.handle(who) + (f" ({roles[who]})" if who in roles else "") for who in people
-    )
+    if streamer:
+        roles[streamer] = _ROLES[Role.BROADCASTER]
+    introduced = []
+    for viewer_id in people:
+        role = f" ({roles[viewer_id]})" if viewer_id in roles else ""
+        introduced.append(handles.handle(viewer_id) + role)
+    return ", ".join(introduced)
 
 
-def transcript(window: Window, handles: Handles) -> list[str]:
-    """The window as lines of the format above; those with the same words, OFTEN times or more, become one.
+class ShownLine(NamedTuple):
+    """A line as a window shows it. `repeats`: all lines with its words, where it stands for them; else none."""
+
+    line: Line
+    repeats: Sequence[Line] = ()
+
+
+def shown_lines(window: Window) -> list[ShownLine]:
+    """The lines of a window that are shown; those with the same words, OFTEN times or more, are one.
 
     Of A_FEW people it is one of each.
     """
-    repeats: dict[str, list[Line]] = defaultdict(list)
+    by_words: dict[str, list[Line]] = defaultdict(list)
     for line in window:
         if not is_command(line.text):
-            repeats[_key(line)].append(line)
-    shown: list[str] = []
-    said: set[tuple[str, str]] = set()
+            by_words[_key(line)].append(line)
+    shown: list[ShownLine] = []
+    seen: set[tuple[str, str]] = set()
     for line in window:
         key = _key(line)
-        same = repeats[key] if key and len(repeats[key]) >= OFTEN else []
-        few = len({one.viewer_id for one in same}) <= A_FEW
-        again = key, line.viewer_id if few else ""
-        if not same or (few and again not in said):
-            shown += _shown(line, handles)
-        elif again not in said:
-            shown.append(_collapsed(line, same, handles))
-        said.add(again)
+        repeats = by_words[key] if key and len(by_words[key]) >= OFTEN else []
+        if not repeats:
+            shown.append(ShownLine(line))
+            continue
+        of_a_few = len({repeat.viewer_id for repeat in repeats}) <= A_FEW
+        words_of = (key, line.viewer_id if of_a_few else "")
+        if words_of not in seen:
+            shown.append(ShownLine(line, () if of_a_few else repeats))
+        seen.add(words_of)
     return shown
+
+
+def shown_speakers(window: Window) -> set[str]:
+    """The ids of those who have a line of their own in the window as it is shown."""
+    return {
+        shown.line.viewer_id
+        for shown in shown_lines(window)
+        if not shown.repeats and not shown.line.from_bot
+    }
+
+
+def transcript(window: Window, handles: Handles) -> list[str]:
+    """The window as lines of the format above."""
+    written: list[str] = []
+    for shown in shown_lines(window):
+        if shown.repeats:
+            written.append(_collapsed(shown.line, shown.repeats, handles))
+        else:
+            written += _shown(shown.line, handles)
+    return written
 
 
 def _key(line: Line) -> str:
