@@ -31,7 +31,14 @@ from forgetmenot.operations.types import Operation, OperationContext, ParameterK
 from forgetmenot.operations.wording import chat_line
 from forgetmenot.reply.engine import ReplyEngine
 from forgetmenot.reply.outbox import EVERYBODY, Outbox
-from forgetmenot.reply.triggers import Conversations, Identity, is_ignored, trigger_of
+from forgetmenot.reply.triggers import (
+    Conversations,
+    Identity,
+    is_ignored,
+    trigger_of,
+    without_at_name,
+    without_name_in_front,
+)
 from forgetmenot.settings.schema import BotSettings, Mode, Settings
 from forgetmenot.store import channel_state, events, streams
 from forgetmenot.store.database import Database
@@ -42,6 +49,7 @@ from forgetmenot.text.chat_commands import (
     typed_command,
     without_please,
 )
+from forgetmenot.text.phrases import is_yes
 from forgetmenot.twitch.chat_lines import ChatItem, OtherRoom, RoomState, Unparsed
 
 _PUNCTUATED = re.compile(r"\A(!\w+)[?.!,:]+(?=\s|\Z)")  # "!memory?"
@@ -49,9 +57,8 @@ _TALK = frozenset(
     {"not_yours", "unknown_viewer", "about_yourself", "which_none"}
 )  # a sentence that asks in vain
 _FLAGS = "confirm|yes|ja"
-_YES = re.compile(r"(?:confirm|yes|ja)[.! ]*", re.IGNORECASE)
 # How soon a viewer's next line has to be the "yes" to a question that the bot asked them.
-ANSWERED_WITHIN = MINUTE
+ANSWERED_WITHIN = 2 * MINUTE
 _PATTERNS = {
     ParameterKind.TEXT: "(?P<NAME>.+)",
     ParameterKind.NUMBER: r"#?(?P<NAME>[0-9]{1,12})(?:\s?(?:m|min))?",
@@ -98,29 +105,33 @@ class CommandParser:
             forms, key=lambda form: -form.literals
         )  # "!forget me" before "!forget <what>"
 
-    def parse(self, text: str, question: str = "") -> ParsedCommand | None:
-        """The request in a line, or None. `question`: the line without the bot's name, if the bot was spoken to."""
-        if typed := typed_command(text):
-            return self._typed(typed)
-        command = self._typed(meant) if question and (meant := command_in_words(question)) else None
-        return (
-            ParsedCommand(command.name, command.params, in_words=True)
-            if command is not None
-            else None
-        )
+    def parse(self, text: str, question: str = "", *, unnamed: str = "") -> ParsedCommand | None:
+        """The request in a line, or None.
 
-    def _typed(self, typed: str) -> ParsedCommand | None:
+        `question`: the line without the bot's name, if the bot was spoken to. `unnamed`: the line without the bot's
+        @name, for forms that end in no free text: "!forgetme yes @bot".
+        """
+        if typed := typed_command(text):
+            return self._typed(typed, typed_command(unnamed) or typed)
+        meant = command_in_words(question)
+        command = self._typed(meant, meant) if meant else None
+        if command is None:
+            return None
+        return ParsedCommand(command.name, command.params, in_words=True)
+
+    def _typed(self, typed: str, unnamed: str) -> ParsedCommand | None:
         line = _PUNCTUATED.sub(r"\1", typed)
-        word, bare = line.split(" ", 1)[0].casefold(), without_please(line)
+        bare = without_please(_PUNCTUATED.sub(r"\1", unnamed))
+        word = line.split(" ", 1)[0].casefold()
         forms = [form for form in self._forms if form.word == word]
         for form in forms:
-            if match := form.pattern.fullmatch(line if form.whole else bare):
-                return ParsedCommand(
-                    form.name, {name: value for name, value in match.groupdict().items() if value}
-                )
-        lacks_something = bool(forms) and all(
-            form.literals > 1 or form.needs_value for form in forms
-        )
+            match = form.pattern.fullmatch(line if form.whole else bare)
+            if match is not None:
+                values = {name: value for name, value in match.groupdict().items() if value}
+                return ParsedCommand(form.name, values)
+        if not forms:
+            return None
+        lacks_something = all(form.literals > 1 or form.needs_value for form in forms)
         return ParsedCommand("help", {"command": word}) if lacks_something else None
 
 
@@ -164,7 +175,8 @@ class ChatCommands:
         asked = self._asked.get(event.user_id)
         if asked is None:
             return False
-        if _YES.fullmatch(event.text) and event.at - asked[1] <= ANSWERED_WITHIN:
+        line = without_name_in_front(event, self._identity())
+        if is_yes(line) and event.at - asked[1] <= ANSWERED_WITHIN:
             return True
         del self._asked[event.user_id]
         return False
@@ -174,23 +186,15 @@ class ChatCommands:
 
         `denies_reply`: it only says that the bot's last reply is wrong, without naming the bot.
         """
-        context, identity, settings = self._context, self._identity(), self._context.settings()
-        trigger = trigger_of(event, identity, Conversations({}), settings, event.at)
-        question = (
-            trigger.question
-            if trigger is not None and trigger.direct
-            else event.text
-            if denies_reply
-            else ""
-        )
-        command = self._parser.parse(event.text, question)
+        context = self._context
+        settings = context.settings()
+        identity = self._identity()
+        command = self._command(event, identity, denies_reply=denies_reply)
         if self.says_yes(event):
             command, _ = self._asked.pop(event.user_id)
-        bot = (
-            is_bot(settings.memory, event.login, event.user_id, event.badges)
-            or event.user_id == identity.user_id
-        )
-        if command is None or bot:  # a bot's lines can be put into its mouth
+        if command is None or self._is_bot(
+            event, identity
+        ):  # a bot's lines can be put into its mouth
             return None
         for_moderators = context.table[command.name].who[Surface.CHAT] is Permission.MODERATOR
         if is_ignored(event, identity, settings) and not for_moderators:
@@ -199,11 +203,34 @@ class ChatCommands:
         if result.code == "not_allowed" or (command.in_words and result.code in _TALK):
             return None
         if result.code == "erase_unconfirmed":
-            self._asked[event.user_id] = (
-                replace(command, params={**command.params, "confirm": "yes"}),
-                event.at,
-            )
+            confirmed = replace(command, params={**command.params, "confirm": "yes"})
+            self._asked[event.user_id] = (confirmed, event.at)
         return chat_line(result, in_language(settings.bot.language))
+
+    def _command(
+        self, event: ChatEvent, identity: Identity, *, denies_reply: bool
+    ) -> ParsedCommand | None:
+        """The command in a line, typed or in words; `denies_reply` as in `handle`."""
+        trigger = trigger_of(event, identity, Conversations({}), self._context.settings(), event.at)
+        question = ""
+        if trigger is not None and trigger.direct:
+            question = trigger.question
+        elif denies_reply:
+            question = event.text
+        line = without_name_in_front(event, identity)
+        command = self._parser.parse(line, question, unnamed=without_at_name(line, identity))
+        if command is None or command.name != "erase" or asker_of(event).moderates:
+            return command
+        # a viewer names nobody else there; a moderator may mean somebody who is called "sim"
+        if is_yes(command.params.get("viewer", "")):
+            return replace(command, params={"confirm": "yes"})
+        return command
+
+    def _is_bot(self, event: ChatEvent, identity: Identity) -> bool:
+        if event.user_id == identity.user_id:
+            return True
+        memory = self._context.settings().memory
+        return is_bot(memory, event.login, event.user_id, event.badges)
 
 
 def asker_of(event: ChatEvent) -> Asker:

@@ -17,10 +17,14 @@ from forgetmenot.settings.schema import Mode, Settings
 from forgetmenot.text.chat_commands import is_command
 from forgetmenot.text.clean import clean
 from forgetmenot.text.mentions import without_addresses
-from forgetmenot.text.words import words
+from forgetmenot.text.phrases import honorifics
+from forgetmenot.text.words import UNSPACED, WORD_ENDS, words
 
 _AT = re.compile(r"[@＠﹫]([^\W]+)")
 _EDGES = re.compile(r"\A\W+|\W+\Z")
+_SOMEBODY_IN_FRONT = re.compile(r"\A\s*[@＠﹫]\w+")
+# What parts a name from what follows; a mark with a letter behind it begins a command.
+_BEHIND_A_NAME = r"(?:[\s,:、，：]|[!！](?!\w))*"
 _CALLED = re.compile(r"\s*([^\W]+)\s*[,:]")
 _QUESTION = re.compile(r"[?？؟](?:\s|$|[!?])")
 _ASKING = ("what", "why", "how", "when", "who", "where", "which", "whose")
@@ -165,20 +169,66 @@ def wait_ms(
 
 def without_name(text: str, identity: Identity) -> str:
     """A line without the bot's name where it is called by it: every @name, and a name at either end."""
-    rest = _AT.sub(lambda found: " " if _is_own(found[1], identity) else found[0], clean(text))
+    rest = _without_at_name(clean(text), identity)
     for name in _names(identity):
-        rest = re.sub(rf"\A\W*{re.escape(name)}\b[\s,:!]*", "", rest, count=1, flags=re.IGNORECASE)
-        last = re.search(rf"(?<!\w){re.escape(name)}(?!\w)(?=\W*\Z)", rest, re.IGNORECASE)
-        rest = (
-            rest[: last.start()].rstrip(" ,") + rest[last.end() :] if last else rest
-        )  # what follows (", ok?!") stays
+        rest = _name_in_front(name).sub("", rest, count=1)
+        rest = _without_name_behind(rest, name)
     return clean(rest)
+
+
+def without_name_in_front(event: ChatEvent, identity: Identity) -> str:
+    """A line without the bot's name at its beginning: there a command may follow.
+
+    Twitch puts the name in front of a reply by itself, as it was when the bot wrote the message.
+    """
+    line = clean(event.text)
+    if _is_reply_to_it(event, identity):
+        line = _SOMEBODY_IN_FRONT.sub("", line)
+    for name in _names(identity):
+        line = _name_in_front(name).sub("", line, count=1)
+    return line.strip()
+
+
+def without_at_name(text: str, identity: Identity) -> str:
+    """A line without the bot's @name, wherever it stands."""
+    return clean(_without_at_name(clean(text), identity))
+
+
+def _without_at_name(text: str, identity: Identity) -> str:
+    def replaced(called: re.Match[str]) -> str:
+        rest = _behind_own_name(called[1], identity)
+        return called[0] if rest is None else f" {rest}"
+
+    return _AT.sub(replaced, text).lstrip(" 、，")
+
+
+def _name_in_front(name: str) -> re.Pattern[str]:
+    """A name at the beginning of a line, with an @ or without, and what parts it from the rest."""
+    polite = "|".join(map(re.escape, honorifics()))
+    # behind a name in such a script itself a letter may be part of another name
+    ends = r"(?!\w)" if UNSPACED.match(name[-1]) else WORD_ENDS
+    return re.compile(rf"\A\W*{re.escape(name)}(?:{polite}|{ends}){_BEHIND_A_NAME}", re.IGNORECASE)
+
+
+def _without_name_behind(text: str, name: str) -> str:
+    """A text without a name at its end; what follows the name (", ok?!") stays."""
+    last = re.search(rf"(?<!\w){re.escape(name)}(?!\w)(?=\W*\Z)", text, re.IGNORECASE)
+    if last is None:
+        return text
+    return text[: last.start()].rstrip(" ,") + text[last.end() :]
+
+
+def _is_reply_to_it(event: ChatEvent, identity: Identity) -> bool:
+    """Whether a line answers one of the bot's messages by Twitch's reply."""
+    if event.reply_to is None or not identity.user_id:
+        return False
+    return event.reply_to.user_id == identity.user_id
 
 
 def _address_kind(event: ChatEvent, identity: Identity) -> TriggerKind | None:
     if any(_is_own(name, identity) for name in _AT.findall(event.text)):
         return TriggerKind.MENTION
-    if event.reply_to is not None and event.reply_to.user_id == identity.user_id != "":
+    if _is_reply_to_it(event, identity):
         return TriggerKind.REPLY
     said = words(without_addresses(_AT.sub(" ", event.text)))
     if any(_holds(said, words(name)) for name in (identity.login, identity.name) if name):
@@ -220,7 +270,24 @@ def _to_somebody_else(event: ChatEvent, identity: Identity, speakers: Collection
 
 
 def _is_own(name: str, identity: Identity) -> bool:
-    return name.casefold() in {own.casefold().replace(" ", "") for own in _names(identity)}
+    return _behind_own_name(name, identity) is not None
+
+
+def _behind_own_name(called: str, identity: Identity) -> str | None:
+    """What follows the bot's name in what stands behind an @; None if that is another name.
+
+    Where no space parts words, the sentence goes on: "@ForgetMeNotさん", "@ForgetMeNot你好".
+    """
+    owns = {own.replace(" ", "") for own in _names(identity)}
+    for own in sorted(owns, key=len, reverse=True):
+        if called[: len(own)].casefold() != own.casefold():
+            continue
+        rest = called[len(own) :]
+        polite = next((end for end in honorifics() if rest.startswith(end)), "")
+        goes_on = UNSPACED.match(rest) and not UNSPACED.match(own[-1])
+        if not rest or polite or goes_on:
+            return rest.removeprefix(polite)
+    return None
 
 
 def _names(identity: Identity) -> tuple[str, ...]:

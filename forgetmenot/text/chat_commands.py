@@ -8,6 +8,7 @@ import re
 from typing import NamedTuple
 
 from forgetmenot.text.clean import clean
+from forgetmenot.text.phrases import asks_to_be_forgotten, names_everything
 from forgetmenot.text.words import STOPWORDS, words
 
 _PLEASE = re.compile(
@@ -29,12 +30,8 @@ _FORGET = re.compile(
     r"|vergiss\s*(?:,?\s*dass\s+)?(.+)|lösch(?:e|\b)\s+((?:mich|alles).*)",
     re.IGNORECASE,
 )
-_EVERYTHING = re.compile(
-    r"(?:everything|all|anything)?\s*(?:you\s+(?:know|have|remember)\s*)?(?:about|of|on)?\s*(?:me|myself)[.!]*"
-    r"|(?:bitte\s+)?(?:alles|alles,?\s+was\s+du\s+über\s+mich\s+weißt|(?:alles\s+)?(?:über\s+)?mich)[.!]*",
-    re.IGNORECASE,
-)
-_ADDRESSED = re.compile(r"\A\s*@\w+[,:]?\s+")
+# Names in front of a command, as people and Twitch's reply write them.
+_ADDRESSED = re.compile(r"\A\s*(?:[@＠﹫]\w+[,:、，：]?\s*)+(?=[!！])")
 _THAT_NOTE = r"(?:that|this)(?: (?:one|note|fact))?[.!]*"
 _TAKE_BACK = re.compile(
     rf"(?:forget|remove|(?:stop|quit) saying) {_THAT_NOTE}|remove it[.!]*", re.IGNORECASE
@@ -51,9 +48,7 @@ _CHANGE = re.compile(
     r"|(?P<words>correction|korrektur)\s*[:,]\s*(?!\w+ not\b|it))(?P<text>.+)",
     re.IGNORECASE,
 )
-_FORGET_ALL = re.compile(
-    rf"!forget\s+(?:about\s+)?(?:everything|all|{_EVERYTHING.pattern})", re.IGNORECASE
-)
+_TYPED_FORGET = re.compile(r"!forget\s+(.+)", re.IGNORECASE)
 _WHOLE = (  # a sentence, without its last punctuation, and its command
     (r"(?:help|commands|hilfe|befehle)", "!help"),
     (r"what do (?:you|u) (?:know|remember|have) (?:about|of|on) @?(\w{2,50})", "!memory {}"),
@@ -69,6 +64,8 @@ _WHOLE = (  # a sentence, without its last punctuation, and its command
     ),
     (r"why did you say that|warum hast du das gesagt", "!why"),
 )
+# "vergiss mein nicht", "forget me not"
+_NOT_TO_FORGET = re.compile(r"\b(?:not|nicht)\W*\Z", re.IGNORECASE)
 _TALK = re.compile(
     r"(?:time|times|one|day|night|moment|guy|girl|game|boss|clip|stream|when|it|this|that|him|her|them|es|das)\b.{0,3}\Z"
     r"|(?:time|one|day|night|moment)\b",
@@ -96,7 +93,10 @@ def typed_command(text: str) -> str:
     if not line.startswith(("!", "！")):
         return ""
     line = f"!{line[1:]}"
-    return "!forgetme" if _FORGET_ALL.fullmatch(without_please(line)) else line
+    forget = _TYPED_FORGET.fullmatch(line)
+    if forget is not None and names_everything(forget[1]):
+        return "!forgetme"
+    return line
 
 
 def without_please(line: str) -> str:
@@ -106,9 +106,11 @@ def without_please(line: str) -> str:
 
 def command_in_words(question: str) -> str:
     """The command that a sentence to the bot means, as it would be typed; nothing for talk."""
-    if typed := typed_command(question):
-        return typed
     sentence = _PLEASE.sub("", clean(question))
+    if typed := typed_command(sentence):
+        return typed
+    if asks_to_be_forgotten(question):
+        return "!forgetme"
     for pattern, command in _WHOLE:
         if found := re.fullmatch(pattern, sentence.rstrip(" .!?"), re.IGNORECASE):
             return command.format(found[1] or "me" if found.re.groups else "")
@@ -122,8 +124,8 @@ def _kept_or_forgotten(sentence: str) -> str:
         return "" if _TALK.match(fact) else f"!remember {fact}"
     if found := _FORGET.fullmatch(sentence):
         what = found[found.lastindex or 0]
-        if _EVERYTHING.fullmatch(what):
-            return "!forgetme"
+        if _NOT_TO_FORGET.search(what):
+            return ""
         return "" if _TALK.match(what) else f"!forget {what}"
     return ""
 

@@ -41,6 +41,8 @@ def clear_text_caches() -> None:
 _UNSPACED = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af"
 # A letter of a script that writes no spaces between words.
 UNSPACED = re.compile(f"[{_UNSPACED}]")
+# Behind a word: where it ends, also before a letter of such a script ("ForgetMeNotさん").
+WORD_ENDS = rf"(?!(?![{_UNSPACED}])\w)"
 _TOKEN = re.compile(
     rf"(?P<mention>{MENTION.pattern})|(?P<run>[{_UNSPACED}\U00020000-\U0002ffff]+)"
     rf"|(?P<word>(?:(?![{_UNSPACED}])[^\W_])+(?:['’ʼ`´](?:(?![{_UNSPACED}])[^\W_])+)*)"

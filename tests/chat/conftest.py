@@ -69,6 +69,19 @@ class Chat:
         self.ingest.take(event)
         return await self.commands.handle(event)
 
+    async def hear(self, who: str, text: str) -> str:
+        """Somebody types a line, and the whole bot hears it; what is answered."""
+        await self.clock.advance(1_000)
+        return await self.hear_event(self.event(who, text))
+
+    async def hear_event(self, event: ChatEvent) -> str:
+        """The whole bot hears a line; what is answered."""
+        before = len(self.account.said)
+        await self.bot.hear(event)
+        await self.bot.settle()
+        await self.eraser.idle()
+        return " ".join(self.account.said[before:])
+
     async def act(self, name: str, by: str, line: str = "", **params: str) -> str:
         """The model asks for an operation that the policy allowed; the result's code."""
         asker = Asker(Surface.MODEL, IDS[by], line_id=line)

@@ -13,7 +13,8 @@ TYPED: list[tuple[str, Command]] = [
     ("！memory @Bob", ("memory", {"viewer": "Bob"})), ("!memory?", ("memory", {})), ("!forget me", ("erase", {})),
     ("!forgetme CONFIRM", ("erase", {"confirm": "CONFIRM"})), ("!forgetme ja!", ("erase", {"confirm": "ja"})),
     ("!forgetme @bob confirm", ("erase", {"viewer": "bob", "confirm": "confirm"})),
-    ("!forget everything please!", ("erase", {})), ("!optin bob", ("opt_in", {"viewer": "bob"})),
+    ("!forget everything please!", ("erase", {})), ("!forget todo sobre mí", ("erase", {})),
+    ("!optin bob", ("opt_in", {"viewer": "bob"})),
     ("!forget everything about trains", ("forget", {"what": "everything about trains"})),
     ("!privacy? what do you keep of me", ("privacy", {"question": "what do you keep of me"})),
     ("!remember", ("help", {"command": "!remember"})), ("!wrong #12", ("forget", {"what": "#12"})),
@@ -44,6 +45,13 @@ IN_WORDS: list[tuple[str, Command]] = [
     ("was weißt du über @alice?", ("memory", {"viewer": "alice"})), ("vergiss alles über mich", ("erase", {})),
     ("vergiss, dass ich Harfe spiele", ("forget", {"what": "ich Harfe spiele"})),
     ("kannst du dir merken dass ich nachts arbeite", ("remember", {"fact": "ich nachts arbeite"})),
+    *((line, ("erase", {})) for line in (
+        "forget everything about me", "please delete my data", "can you forget me?", "vergiss mich",
+        "lösch meine daten", "kannst du bitte alles löschen, was du über mich weißt?", "¡Olvídame!",
+        "olvídate de mí, por favor", "borra mis datos", "oublie-moi", "peux-tu m'oublier ?",
+        "supprime mes données stp", "apaga os meus dados", "esquece tudo sobre mim", "dimenticami",
+        "cancella i miei dati", "私のことを忘れてください", "私のデータを削除して",
+    )),
     ("was speicherst du?", ("privacy", {})), ("warum hast du das gesagt?", ("why", {})),
 ]  # fmt: skip
 IN_WORDS_NOT = (
@@ -53,6 +61,19 @@ IN_WORDS_NOT = (
         "do you remember that I play drums",
         "forget it",
         "no",
+    ),
+    *(
+        "don't forget me",
+        "you forget me",
+        "forget me not",
+        "vergiss mein nicht",
+        "vergiss mich nicht",
+        "no me olvides",
+        "ne m'oublie pas",
+        "não me esqueça",
+        "私を忘れないで",
+        "delete my last message",
+        "du vergisst mich",
     ),
     *("what's wrong with you", "what did I miss on that boss?", "what do you know", "vergiss es"),
 )

@@ -44,13 +44,16 @@ def kind_of(text: str, talks: Conversations = NOBODY, **changes: object) -> Trig
 ASKS = {
     TriggerKind.MENTION: (
         "hey @ForgetMeNot, you there?", "@FORGETMENOT_BOT @forgetmenot_bot hi", "@fmn hello",
-        "@forgetmenot_bot lmao what", "@forgetmenot_bot thanks chat!",
+        "@forgetmenot_bot lmao what", "@forgetmenot_bot thanks chat!", "@ForgetMeNotさん、元気？", "@ForgetMeNot你好",
     ),
-    TriggerKind.NAME: ("forgetmenot do you know?", "I love FORGETMENOT!", "well...forgetmenot knows"),
+    TriggerKind.NAME: (
+        "forgetmenot do you know?", "I love FORGETMENOT!", "well...forgetmenot knows", "ForgetMeNotさん、元気？",
+    ),
     TriggerKind.ALIAS: ("fmn: who won?", "that little marmot again"),
     TriggerKind.BARE: ("@forgetmenot_bot", "forgetmenot?"),
     None: (
-        "forgetmenots are blue", "see https://forgetmenot.com/forgetmenot", "free skins at forgetmenot.xyz",
+        "forgetmenots are blue", "@ForgetMeNots hi", "@forgetmenot_botaniker hi",
+        "see https://forgetmenot.com/forgetmenot", "free skins at forgetmenot.xyz",
         "hello everybody", "", "!forgetmenot what", "！clip @forgetmenot_bot", "@bob you there?",
         "@forgetmenot_bot 😂😂", "@forgetmenot_bot LOL", "@forgetmenot_bot hahahaha", "@forgetmenot_bot kekw xD",
     ),
@@ -63,6 +66,20 @@ def test_what_a_line_asks_for() -> None:
     assert kind_of("forgetmenot Kappa", emote_only=True) is None
     decorated = Identity("99", "keeper", "🌿 Fern 🌿")
     assert trigger_of(said("how are you, Fern?"), decorated, NOBODY, MENTIONS, NOW) is not None
+
+
+def test_where_no_space_parts_words_the_question_begins_behind_the_name() -> None:
+    questions = {
+        "@ForgetMeNotさん、私の猫の名前は？": "私の猫の名前は?",
+        "＠ForgetMeNot你好": "你好",
+        "ForgetMeNotさん、元気？": "元気?",
+        "元気？ @ForgetMeNotさん": "元気?",
+    }
+    heard = {text: without_name(text, BOT).replace("？", "?") for text in questions}
+    assert heard == questions
+    named_in_japanese = Identity("99", "wasurenagusa", "忘れな草")
+    assert without_name("@忘れな草さん、元気", named_in_japanese) == "元気"
+    assert without_name("@忘れな草丸、元気", named_in_japanese) == "@忘れな草丸、元気"
 
 
 def test_it_never_answers_itself_another_bot_or_whom_the_settings_ignore() -> None:
