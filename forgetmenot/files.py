@@ -11,8 +11,9 @@ import glob
 import io
 import os
 import tempfile
+import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TextIO
 
@@ -25,6 +26,10 @@ from forgetmenot.languages import reason
 APPLICATION_ID = 0x464D4E31
 # No file is written for longer; another process may be at it until then.
 UNFINISHED_AFTER_S = 60
+# Windows refuses to replace or delete a file that a virus scanner or a sync program looks at: for moments.
+REFUSED_FOR_S = 2.0
+# ERROR_ACCESS_DENIED, ERROR_SHARING_VIOLATION, ERROR_LOCK_VIOLATION: the attribute `winerror` exists on Windows alone.
+_REFUSALS = frozenset({5, 32, 33})
 _NEEDED = getattr(os, "O_BINARY", 0) | getattr(
     os, "O_NOFOLLOW", 0
 )  # Windows has the first; never through a link
@@ -95,10 +100,35 @@ def replace_file(path: Path, text: str, *, mode: int = 0o600) -> None:
             os.fsync(file.fileno())
         if mode != 0o600:
             new.chmod(mode)
-        new.replace(path)
+        move_into_place(new, path)
     finally:
         with contextlib.suppress(OSError):
             new.unlink(missing_ok=True)
+
+
+def move_into_place(new: Path, path: Path) -> None:
+    """Put a finished file in the place of another one. Windows may refuse it for 2 seconds. Raises OSError."""
+    _insist(lambda: new.replace(path))
+
+
+def delete(path: Path) -> None:
+    """Delete a file, if there is one. Windows may refuse it for 2 seconds. Raises OSError."""
+    _insist(lambda: path.unlink(missing_ok=True))
+
+
+def _insist(change: Callable[[], object]) -> None:
+    """Change a file, again while Windows refuses it because another program looks at it. Raises OSError."""
+    deadline = time.monotonic() + REFUSED_FOR_S
+    while True:
+        try:
+            change()
+        except PermissionError as error:
+            refused_for_now = getattr(error, "winerror", None) in _REFUSALS
+            if not refused_for_now or time.monotonic() > deadline:
+                raise
+            time.sleep(0.05)
+        else:
+            return
 
 
 def append_own(path: Path, data: bytes) -> None:
@@ -111,6 +141,145 @@ def append_own(path: Path, data: bytes) -> None:
 
 
 # ── the files of a memory ──
+#
+# POSIX drops all locks that a process has on a file as soon as the process closes any descriptor of it. The next
+# program would take the memory for unused and delete its write-ahead log, while the bot writes on into deleted files.
+# So a file is opened once in a process, read through that descriptor, and closed after SQLite's last connection to it.
+
+# Device and inode; on a file system without inodes the path.
+FileId = tuple[object, ...]
+
+
+def file_id(path: Path) -> FileId | None:
+    """Return what tells a file from every other one, whatever its path or link; None if there is none."""
+    try:
+        about = path.stat()
+    except OSError:
+        return None
+    return _id_of(about, path)
+
+
+def _id_of(about: os.stat_result, path: Path) -> FileId:
+    if about.st_ino == 0:
+        return (str(path.resolve()),)
+    return (about.st_dev, about.st_ino)
+
+
+class OpenFile:
+    """A file that this process has open, for all who read it or have SQLite open it. Made by `opened_once`."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.users = 0
+        self.in_use_as_memory = False
+        self._descriptor: int | None = None
+        if hasattr(os, "pread"):
+            self._descriptor = os.open(path, os.O_RDONLY)
+            self.id = _id_of(os.fstat(self._descriptor), path)
+        else:  # Windows, where a lock belongs to the handle that took it: any other one may be closed
+            self.id = _id_of(path.stat(), path)
+
+    def read(self, size: int, offset: int) -> bytes:
+        """Return some of its bytes; none behind its end. Raises OSError."""
+        if self._descriptor is not None:
+            return os.pread(self._descriptor, size, offset)
+        with self.path.open("rb") as file:
+            file.seek(offset)
+            return file.read(size)
+
+    def close(self) -> None:
+        """Give the descriptor back."""
+        if self._descriptor is not None:
+            os.close(self._descriptor)
+
+
+_open_files: dict[FileId, OpenFile] = {}
+_opening = threading.Lock()
+
+
+def _acquire(path: Path) -> OpenFile:
+    with _opening:
+        file = _open_files.get(_id_of(path.stat(), path))
+        if file is None:
+            file = OpenFile(path)
+            _open_files[file.id] = file
+        file.users += 1
+        return file
+
+
+def _release(file: OpenFile) -> None:
+    with _opening:
+        file.users -= 1
+        if file.users == 0:
+            del _open_files[file.id]
+            file.close()
+
+
+@contextlib.contextmanager
+def opened_once(path: Path) -> Iterator[OpenFile]:
+    """Have a file open, together with whoever else in this process has. Raises OSError.
+
+    Whoever connects SQLite to a file does it within this: nobody closes the file meanwhile.
+    """
+    file = _acquire(path)
+    try:
+        yield file
+    finally:
+        _release(file)
+
+
+def read_blocks(path: Path, size: int) -> Iterator[bytes]:
+    """Yield a file's bytes, `size` at a time; of a memory that is in use as well. Raises OSError."""
+    offset = 0
+    with opened_once(path) as file:
+        while block := file.read(size, offset):
+            yield block
+            offset += len(block)
+
+
+class MemoryFiles:
+    """The files of the memory that a `Database` has open: its own, its write-ahead log and the log's index."""
+
+    def __init__(self, path: Path) -> None:
+        """Take the file before SQLite connects to it. Raises StoreError if it is in use already, OSError."""
+        self.path = path
+        self._files: dict[Path, OpenFile] = {}
+        memory = _acquire(path)
+        if memory.in_use_as_memory:
+            _release(memory)
+            raise StoreError(
+                f"{path} is already open in this program, which may open a memory only once."
+                " Close it first, or use the one that is open."
+            )
+        memory.in_use_as_memory = True
+        self._files[path] = memory
+
+    def add_logs(self) -> None:
+        """Take the log and its index, once SQLite has made them."""
+        for ending in ("-wal", "-shm"):
+            path = self.path.with_name(self.path.name + ending)
+            with contextlib.suppress(OSError):  # none, where SQLite cannot share memory
+                self._files[path] = _acquire(path)
+
+    def are_displaced(self) -> bool:
+        """Return whether another program removed or replaced one of them: what is written would be lost."""
+        return any(file_id(path) != file.id for path, file in self._files.items())
+
+    def own(self, path: Path) -> bool:
+        """Return whether one of them lies at this path."""
+        return any(file_id(path) == file.id for file in self._files.values())
+
+    def release(self) -> None:
+        """Give them back; after the last connection is closed."""
+        self._files[self.path].in_use_as_memory = False
+        for file in self._files.values():
+            _release(file)
+        self._files.clear()
+
+
+def is_open(path: Path) -> bool:
+    """Return whether this process has a file open as a memory, or reads it as one of a memory's."""
+    return file_id(path) in _open_files
 
 
 def protect(path: Path) -> None:
@@ -120,13 +289,8 @@ def protect(path: Path) -> None:
             os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
         if not may_be_ours(path):
             return
-    for ending in (
-        "",
-        ".requests",
-        "-wal",
-        "-shm",
-        "-journal",
-    ):  # the last three only where a crash left them
+    # the last three are there where a crash left them
+    for ending in ("", ".requests", "-wal", "-shm", "-journal"):
         with contextlib.suppress(OSError):
             file = path.with_name(path.name + ending)
             if (
@@ -139,8 +303,8 @@ def protect(path: Path) -> None:
 
 def may_be_ours(path: Path) -> bool:
     """Whether it is empty or a memory, by SQLite's header: other programs' files keep their permissions."""
-    with path.open("rb") as file:
-        head = file.read(72)
+    with opened_once(path) as file:
+        head = file.read(72, 0)
     return not head or (
         head.startswith(b"SQLite format 3\0") and head[68:72] == APPLICATION_ID.to_bytes(4)
     )

@@ -102,7 +102,8 @@ class HearingState(Struct, frozen=True):
 class BotState(Struct, frozen=True):
     """How the running bot stands; troubles are sentences, empty where all is well; a hint is what is not set up yet.
 
-    `saving`: what a spending limit leaves out, as a sentence. `hearing` is None while the settings leave it off.
+    `file_trouble`: that another program took the memory's file away. `saving`: what a spending limit leaves out, as a
+    sentence. `hearing` is None while the settings leave it off.
     `phase` is "connected", "connecting", "waiting" (for the next attempt) or "none" (nothing is read).
     """
 
@@ -116,6 +117,7 @@ class BotState(Struct, frozen=True):
     memory_trouble: str
     task_troubles: tuple[str, ...]
     settings_file: str
+    file_trouble: str = ""
     login_hint: str = ""
     saving: str = ""
     hearing: HearingState | None = None

@@ -26,6 +26,7 @@ from forgetmenot.languages import in_language, reason
 from forgetmenot.llm.build import Models, build_models, environment_with_key
 from forgetmenot.llm.guarded import Saving, SpendLimit
 from forgetmenot.memory import retention
+from forgetmenot.memory.backups import MemoryFileWatch
 from forgetmenot.memory.briefs import BriefWriter
 from forgetmenot.memory.compaction import Compactor
 from forgetmenot.memory.erasure import Eraser
@@ -142,6 +143,7 @@ class Bot:
             after=[self._refresh, self._forget_who_spoke],
         )
         self.rights = Rights(db=db, clock=clock, eraser=self.eraser, flush=self.ingest.flush)
+        self.file_watch = MemoryFileWatch(db=db, settings=settings, clock=clock)
 
     def _build_operations(self, account: BotAccount) -> None:
         """Build the outbox, the executor and the operations."""
@@ -269,6 +271,7 @@ class Bot:
                 lambda: sweep_notes(self.db, self.settings().memory, self.clock.certain()),
             ),
             PeriodicTask("memory", lambda: MEMORY_PASS_EVERY, self.memory_pass),
+            PeriodicTask("memory file", lambda: SECOND, self.file_watch.run_pass),
             PeriodicTask("privacy requests", lambda: SECOND, self.rights.work_off),
             PeriodicTask("erasures", lambda: MINUTE, self.eraser.erase_due),
             PeriodicTask("notice", lambda: MINUTE, self._notice),
@@ -322,7 +325,7 @@ async def open_bot(
     check_floor(chosen, chosen.twitch.channel, offered(chosen.actions, chosen.bridge.effects))
     # before the file is opened: two bots on one memory would answer everything twice
     with instance_lock(path):
-        async with open_database(path) as db:
+        async with open_database(path, puts_back=True) as db:
             await check_start(db)
             for file in leftovers(path):
                 file.unlink(missing_ok=True)

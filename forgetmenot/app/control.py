@@ -68,6 +68,7 @@ class BotControl:
             reply_model=bot.models.reply.name,
             memory_model=bot.models.memory.name,
             model_trouble=bot.models.trouble or "",
+            file_trouble=bot.file_watch.trouble,
             memory_trouble=bot.ingest.trouble or bot.memory_trouble,
             task_troubles=tuple(task.trouble for task in bot.tasks.all if task.trouble),
             settings_file=str(self._settings.path or ""),
@@ -84,7 +85,9 @@ class BotControl:
         bot, settings = self.bot, self._settings()
         state, say = await channel_state.read_all(bot.db), in_language(settings.bot.language)
         checks = running_checks(self.state(), settings, state, bot.clock.now(), say)
-        what = Examined(bot.db.path, settings, self._settings.path, running=True, language=say)
+        what = Examined(
+            bot.db.path, settings, self._settings.path, open_memory=bot.db, language=say
+        )
         return [*checks, *(await examine(what) if everything else ())]
 
     async def why(self, reply_id: int) -> Mapping[str, object]:

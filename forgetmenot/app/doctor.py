@@ -36,7 +36,7 @@ from forgetmenot.ports import BotState, Check
 from forgetmenot.secret_store import Account, TokenStore, login_folder
 from forgetmenot.settings.schema import Provider, Settings
 from forgetmenot.store import backup, events, invariants, streams
-from forgetmenot.store.database import SQLITE_VERSION, open_database
+from forgetmenot.store.database import SQLITE_VERSION, Database, open_database
 from forgetmenot.twitch.errors import network_reason
 
 OK, WARN, BAD = "ok", "warn", "bad"
@@ -52,8 +52,8 @@ Finding = tuple[str, str, str]
 class Examined(Struct, frozen=True):
     """What is checked. `trouble`: why the settings could not be read; they are the defaults then.
 
-    `verify`: also check every row against the guarantees, which takes longer the larger the memory is. `running`: the
-    bot that runs here says itself how its parts are.
+    `verify`: also check every row against the guarantees, which takes longer the larger the memory is. `open_memory`:
+    that of the bot that runs in this process: it says itself how its parts are, and its memory is not opened again.
     """
 
     database: Path
@@ -62,7 +62,7 @@ class Examined(Struct, frozen=True):
     trouble: str = ""
     use_keyring: bool = True
     verify: bool = False
-    running: bool = False
+    open_memory: Database | None = None
     language: Language = ENGLISH
 
     def found(self, state: str, key: str, **values: object) -> Finding:
@@ -84,7 +84,7 @@ def trouble_with(say: Language, trouble: str, fix: str, state: str = BAD) -> Fin
 async def examine(what: Examined) -> list[Check]:
     """All checks, in the order in which a streamer would fix things."""
     checks: list[Check] = []
-    for check in COMPUTER if what.running else COMPUTER + PARTS:
+    for check in COMPUTER if what.open_memory else COMPUTER + PARTS:
         try:
             async with asyncio.timeout(None if what.verify else WITHIN_S):
                 answer = await asyncio.to_thread(check, what)  # of a coroutine this only makes it
@@ -148,25 +148,30 @@ async def _clock(what: Examined) -> Finding:
 
 async def _memory(what: Examined) -> Finding:
     """The guarantees are checked as of the last line: what ages while no bot runs is deleted at the next start."""
-    say, database = what.language, what.database
-    if not database.is_file():
-        return what.found(WARN, "memory_none", path=database)
-    async with open_database(database) as db:
-        damage = await db.damage()
-        broken, unread = await invariants.broken(db), await events.count_unread(db)
-        if what.verify:
-            kept_h = what.settings.memory.raw_events_h
-            broken = [
-                str(one)
-                for one in await invariants.verify(
-                    db, now=await streams.last_heard(db), keep_h=kept_h
-                )
-            ]
+    if what.open_memory is not None:
+        return await _memory_in(what.open_memory, what)
+    if not what.database.is_file():
+        return what.found(WARN, "memory_none", path=what.database)
+    async with open_database(what.database) as db:
+        return await _memory_in(db, what)
+
+
+async def _memory_in(db: Database, what: Examined) -> Finding:
+    say = what.language
+    damage = await db.damage()
     if damage:
         return trouble_with(say, say("check.damaged", damage=damage), "restore_fix")
+    if what.verify:
+        now = await streams.last_heard(db)
+        kept_h = what.settings.memory.raw_events_h
+        violations = await invariants.verify(db, now=now, keep_h=kept_h)
+        broken = [str(violation) for violation in violations]
+    else:
+        broken = await invariants.broken(db)
     if broken:
         return what.found(BAD, "memory_broken", promises="; ".join(broken))
-    size = f"{database.stat().st_size / 1e6:.1f} MB".replace(".", say("decimal"))
+    size = f"{db.path.stat().st_size / 1e6:.1f} MB".replace(".", say("decimal"))
+    unread = await events.count_unread(db)
     return what.found(OK, "memory", size=size, n=say.number(unread))
 
 
@@ -289,6 +294,7 @@ def running_checks(
             found(say, OK, "offline") if offline else (OK, models, ""),
         ),
         "summaries": unless(state.memory_trouble, "again_fix"),
+        "memory_file": unless(state.file_trouble, "file_fix"),
         "tasks": unless(tasks, "again_fix"),
         "spending": unless(state.saving, "again_fix"),
         "settings": (OK, state.settings_file or say("check.fine"), ""),

@@ -143,7 +143,11 @@ async def standing(context: DockContext) -> Item:
     switched = switches_of(channel)
     used = await counts.spent(context.db, since=now - DAY)
     trouble = (
-        state.login_trouble or state.phase_trouble or state.model_trouble or state.memory_trouble
+        state.file_trouble
+        or state.login_trouble
+        or state.phase_trouble
+        or state.model_trouble
+        or state.memory_trouble
     )
     return {
         "name": settings.bot.name,

@@ -17,7 +17,8 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from forgetmenot.clock import DAY, Clock
+from forgetmenot import files
+from forgetmenot.clock import DAY, HOUR, Clock
 from forgetmenot.errors import (
     ForgetMeNotError,
     InputError,
@@ -25,6 +26,7 @@ from forgetmenot.errors import (
     StoreForeign,
     StoreRequestsLost,
 )
+from forgetmenot.languages import reason
 from forgetmenot.logs import log
 from forgetmenot.memory.erasure import erase_rows
 from forgetmenot.memory.rights import carry_out
@@ -86,6 +88,70 @@ class Backups:
             return
         await make(self._db, at=now, keep=keep)
         self._made_at = now
+
+
+class MemoryFileWatch:
+    """Sees that the memory's file stays in its place while the bot runs. A periodic task.
+
+    Where another program removed or replaced it, the bot's own memory is back in its place and gets a backup, and what
+    lay there instead becomes one as well: nothing of either is lost. `trouble` says so for an hour.
+    """
+
+    def __init__(self, *, db: Database, settings: Callable[[], Settings], clock: Clock) -> None:
+        self.trouble = ""
+        self._trouble_until = 0
+        self._db = db
+        self._settings = settings
+        self._clock = clock
+        self._put_back_before: int | None = None
+        self._unreadable: set[Path] = set()
+
+    async def run_pass(self) -> None:
+        """Every second. Raises StoreError if the file cannot be put back, or what lay in its place not be read."""
+        await self._db.stay_in_place()
+        now = self._clock.now()
+        if now > self._trouble_until:
+            self.trouble = ""
+        if self._db.times_put_back != self._put_back_before:
+            # at the start as well: a kill may have left what lay in the memory's place
+            await self._back_up(now)
+        for other in filter(Path.exists, self._unreadable):
+            raise StoreError(reason("other_file", path=str(other)))
+
+    async def _back_up(self, now: int) -> None:
+        times = self._db.times_put_back
+        keep = self._settings().privacy.keep_backups
+        if times:
+            folder = str(self._db.path.parent)
+            self.trouble = reason("file_put_back", folder=folder)
+            self._trouble_until = now + HOUR
+            if keep:
+                # newer than what lay in its place, which must not be what the next start compares with
+                await make(self._db, at=now + 1, keep=keep + 1)
+        for other in backup.put_aside(self._db.path):
+            if files.is_open(other):  # a thread still reads what was the memory: the next pass
+                return
+            try:
+                await self._keep(other, now)
+            except (StoreForeign, InputError):
+                self._unreadable.add(other)
+        self._put_back_before = times
+
+    async def _keep(self, other: Path, now: int) -> None:
+        """Make a backup of another memory, without whoever asked to be forgotten, and delete it."""
+        await asyncio.to_thread(backup.check, other)
+        part = other.with_name(f"{other.name}.part")
+        target = self._db.path.parent / FOLDER / name_of(self._db.path, now)
+        try:
+            await asyncio.to_thread(backup.copy, other, part)
+            await _carry_out_again(part, self._db.requests, now)
+            await asyncio.to_thread(backup.copy, part, target)
+        finally:
+            for file in _files(part):
+                file.unlink(missing_ok=True)
+        for file in _files(other):
+            file.unlink(missing_ok=True)
+        log.warning("what lay in the memory's place is kept as a backup", backup=target.name)
 
 
 class Restored(Struct, frozen=True):
@@ -180,7 +246,7 @@ def _replace(fresh: Path, database: Path) -> None:
     try:
         for file in _files(database)[1:]:  # an old log must not be read with the new file
             file.unlink(missing_ok=True)
-        fresh.replace(database)
+        files.move_into_place(fresh, database)
     except OSError as error:
         raise StoreError(
             f"{database} cannot be replaced: {error.strerror}. Close the program that uses it."

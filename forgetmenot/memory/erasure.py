@@ -15,21 +15,20 @@ emptied in place, so that a program that is writing to it can go on.
 """
 
 import asyncio
-import io
 import os
 import re
 from collections import Counter
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from itertools import islice
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
 from msgspec import Struct, field
 
 from forgetmenot import logs
 from forgetmenot.clock import MINUTE, Clock
 from forgetmenot.errors import ForgetMeNotError, InputError, StoreError
-from forgetmenot.files import incoming_folder, replace_file
+from forgetmenot.files import incoming_folder, read_blocks, replace_file
 from forgetmenot.logs import log
 from forgetmenot.memory.people import ORDINARY, SOMEBODY
 from forgetmenot.store import (
@@ -42,7 +41,7 @@ from forgetmenot.store import (
     streams,
 )
 from forgetmenot.store.channel_state import WIPE_DUE
-from forgetmenot.store.database import CARRIED_OUT, Database, Source, reading_beside
+from forgetmenot.store.database import CARRIED_OUT, Database, Source
 from forgetmenot.store.personal_data import PLACES, Place
 from forgetmenot.text.outgoing import escaped, unescaped
 from forgetmenot.text.removal import ENOUGH, Names, traces, without_person
@@ -415,8 +414,7 @@ def _search(database: Path, who: Names, report: ErasureReport) -> None:
     files = files_of(database)
     for file in files:
         try:
-            with _opened(file, database) as held:
-                count, size = _count_in(held, who)
+            count, size = _count_in(read_blocks(file, _CHUNK), who)
         except FileNotFoundError:
             continue
         except OSError as error:
@@ -443,29 +441,17 @@ def files_of(database: Path) -> list[Path]:
     )  # it holds numbers of pages alone
 
 
-def _opened(file: Path, database: Path) -> BinaryIO:
-    """A file to read from its beginning.
-
-    The memory is read by SQLite: on Unix, closing any other handle of it drops every lock that this process holds on
-    it. Another process would take it for unused, and delete its write-ahead log while the bot still writes.
-    """
-    if file != database:
-        return file.open("rb")
-    with reading_beside(database) as own:
-        return io.BytesIO(own.serialize())
-
-
-def _count_in(held: BinaryIO, who: Names) -> tuple[int, int]:
-    """How often somebody stands in a file, and how many bytes it has. Raises OSError."""
+def _count_in(blocks: Iterable[bytes], who: Names) -> tuple[int, int]:
+    """How often somebody stands in a file's bytes, and how many there are. Raises OSError."""
     found = size = 0
     rest = b""
     needles = {
         one.encode() for one in who.needles
     }  # A to Z in lower case; one stands wherever they are written
     needles = {one for one in needles if not any(other in one for other in needles - {one})}
-    while chunk := held.read(_CHUNK):
-        size += len(chunk)
-        part = rest + chunk
+    for block in blocks:
+        size += len(block)
+        part = rest + block
         low = part.lower()
         for needle in needles:
             at = low.find(needle)

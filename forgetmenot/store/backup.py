@@ -22,14 +22,15 @@ from forgetmenot import errors, files
 from forgetmenot.files import make_own
 from forgetmenot.logs import log
 from forgetmenot.store.database import (
+    ASIDE,
     CARRIED_OUT,
     Database,
     Source,
-    connect,
+    connected,
+    kept_open,
     reading_beside,
     refuse_foreign,
     schema_sql,
-    translating,
 )
 
 KEPT = (
@@ -69,6 +70,12 @@ def drop(database: Path) -> int:
     return len(gone)
 
 
+def put_aside(database: Path) -> list[Path]:
+    """What another program put in the memory's place, and has no backup yet."""
+    name = re.compile(re.escape(database.name + ASIDE) + r"\d+")
+    return sorted(file for file in database.parent.iterdir() if name.fullmatch(file.name))
+
+
 def leftovers(database: Path) -> list[Path]:
     """What a crash left of a restore, a copy or a file half written. They are deleted at each start and erasure."""
     folder, name = database.parent, database.name
@@ -95,7 +102,7 @@ def copy(source: Path, target: Path) -> Copied:
         counted = _fill(part, source)
         with part.open("r+b") as written:
             os.fsync(written.fileno())
-        part.replace(target)
+        files.move_into_place(part, target)
     except OSError as error:
         raise errors.StoreError(
             f"{target} cannot be written: {error.strerror}. Choose another place."
@@ -107,7 +114,7 @@ def copy(source: Path, target: Path) -> Copied:
 
 
 def _fill(part: Path, source: Path) -> "Counts":
-    with translating(part), contextlib.closing(connect(part, "rw")) as db:
+    with kept_open(source), connected(part, "rw") as db:
         # the file is new, is synced as a whole at the end, and is thrown away if anything goes wrong
         for pragma in (
             "journal_mode = OFF",
@@ -140,9 +147,9 @@ def check(path: Path) -> None:
     """See that a file is a whole memory of ours. Raises InputError, StoreError."""
     if not path.is_file():
         raise errors.InputError(f"There is no file {path}.")
+    if not files.may_be_ours(path):
+        raise errors.StoreForeign(f"{path} is not a ForgetMeNot memory. Nothing was changed.")
     with reading_beside(path) as db:
-        if not files.may_be_ours(path):
-            raise errors.StoreForeign(f"{path} is not a ForgetMeNot memory. Nothing was changed.")
         marks = (
             db.execute(f"PRAGMA {name}").fetchone()[0]
             for name in ("application_id", "user_version")

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from forgetmenot.errors import StoreError, TwitchRefused
 from forgetmenot.files import may_be_ours
-from forgetmenot.store.database import Database, Source, Transaction, connect, reading_beside
+from forgetmenot.store.database import Database, Source, Transaction, connected, reading_beside
 
 # Set while bytes of what was deleted may be left: memory/erasure rebuilds the file.
 WIPE_DUE = "wipe_due"
@@ -79,7 +79,7 @@ async def claim(db: Database, room_id: str, channel: str, now: int) -> None:
         await put(tx, {"id": room_id, "login": channel} if former is None else {"login": ""}, now)
     if former is not None:
         was = owner_of(former).login
-        with contextlib.closing(connect(former, "rw")) as writing:
+        with connected(former, "rw") as writing:
             renamed = "UPDATE channel_state SET value = ?, updated_at = ? WHERE name = 'login'"
             writing.execute(renamed, (channel, now))
         raise TwitchRefused(

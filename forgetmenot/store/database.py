@@ -12,7 +12,9 @@ waits for it, and caches look at `data_version()`.
 
 import asyncio
 import contextlib
+import itertools
 import json
+import os
 import sqlite3
 from collections.abc import (
     AsyncIterator,
@@ -33,8 +35,9 @@ import aiosqlite
 import msgspec
 
 from forgetmenot import errors, files
-from forgetmenot.files import APPLICATION_ID
+from forgetmenot.files import APPLICATION_ID, MemoryFiles
 from forgetmenot.languages import Reason, reason
+from forgetmenot.logs import log
 from forgetmenot.store.rights import PrivacyRequests
 
 SQLITE_VERSION = sqlite3.sqlite_version
@@ -42,6 +45,8 @@ SQLITE_VERSION = sqlite3.sqlite_version
 SCHEMA_VERSION = 8
 BUSY_TIMEOUT_S = 5.0
 _MANY: tuple[type, ...] = (list, tuple, set, frozenset, type({}.keys()), type({}.values()))
+# What another program put in the memory's place lies beside it under this name and a number, until a backup is made.
+ASIDE = ".other-"
 # The name in channel_state of how many privacy requests were carried out, and the mark of their file.
 CARRIED_OUT = "privacy_requests"
 
@@ -196,23 +201,49 @@ def _at_once(
 
 
 class Database(Source):
-    """Two connections to one file. Made by `open_database`."""
+    """Two connections to one file. Made by `open_database`.
 
-    def __init__(
-        self,
-        path: Path,
-        writer: aiosqlite.Connection,
-        reader: aiosqlite.Connection,
-        requests: PrivacyRequests,
-    ) -> None:
+    `puts_back`: where another program removes or replaces the file, what is open takes its place again. Without that
+    nothing is stored then.
+    """
+
+    def __init__(self, path: Path, requests: PrivacyRequests, *, puts_back: bool = False) -> None:
         self.path = path
         self.requests = requests
-        self._writer = writer
-        self._reader = reader
-        self._file = _file_at(path)
+        self.times_put_back = 0
+        self._puts_back = puts_back
         self._write_lock = asyncio.Lock()
         self._read_gate = asyncio.Event()
         self._read_gate.set()
+
+    async def connect(self) -> None:
+        """Open the file and the two connections to it. Raises StoreError, OSError."""
+        async with contextlib.AsyncExitStack() as stack:
+            memory_files = MemoryFiles(self.path)
+            stack.callback(memory_files.release)
+            writer = aiosqlite.connect(self.path, isolation_level=None, timeout=BUSY_TIMEOUT_S)
+            await stack.enter_async_context(opened(writer))
+            await _prepare(writer, self.path)
+            reader = aiosqlite.Connection(partial(connect, self.path), iter_chunk_size=64)
+            await stack.enter_async_context(opened(reader))
+            for connection in (writer, reader):
+                connection.row_factory = sqlite3.Row
+            await reader.execute_fetchall("PRAGMA temp_store = MEMORY")
+            # SQLite's own functions know no capitals but those of ASCII
+            await reader.create_function(
+                "casefold", 1, lambda text: (text or "").casefold(), deterministic=True
+            )
+            # the log's index is there from the first read on
+            await reader.execute_fetchall("SELECT count(*) FROM sqlite_master")
+            memory_files.add_logs()
+            self._files = memory_files
+            self._writer = writer
+            self._reader = reader
+            self._connections = stack.pop_all()
+
+    async def close(self) -> None:
+        """Close the connections, then the file."""
+        await self._connections.aclose()
 
     async def rows(self, sql: str, params: Params = ()) -> list[Row]:
         """All rows of a query, as of the last commit."""
@@ -235,13 +266,7 @@ class Database(Source):
     async def write(self) -> AsyncIterator[Transaction]:
         """One transaction: all of it, or nothing. Not to be nested."""
         async with self._write_lock:
-            if (
-                _file_at(self.path) != self._file
-            ):  # what is written to it would be lost with the last of its handles
-                raise errors.StoreError(
-                    f"{self.path} was moved or replaced while the bot ran: nothing is stored. "
-                    "Put it back, or restart the bot."
-                )
+            await self._stay_in_place()
             with translating(self.path):
                 try:
                     await self._writer.execute_fetchall("BEGIN IMMEDIATE")
@@ -254,12 +279,61 @@ class Database(Source):
 
     async def data_version(self) -> int:
         """A number that changes when anybody else, another process included, has committed."""
-        return int(await self.value("PRAGMA data_version"))
+        since_connected = int(await self.value("PRAGMA data_version"))
+        return self.times_put_back * 2**40 + since_connected
 
     async def damage(self) -> str:
-        """The first sign of damage that SQLite finds in the file; an empty text if it finds none."""
-        found = str(await self.value("PRAGMA quick_check(1)"))
-        return "" if found == "ok" else found
+        """The first sign of damage that SQLite finds in the file; an empty text if it finds none. Raises StoreError.
+
+        Beside whatever is read meanwhile: it takes a second for each 100 MB or so.
+        """
+        return await to_the_end(asyncio.to_thread(damage_of, self.path))
+
+    async def stay_in_place(self) -> None:
+        """See that the file is in its place, and put it back if another program took it away. Raises StoreError."""
+        async with self._write_lock:
+            await self._stay_in_place()
+
+    async def _stay_in_place(self) -> None:
+        """Called with the write lock, before anything is written: it would be lost with the last handle of the file."""
+        if not self._files.are_displaced():
+            return
+        if not self._puts_back or not self.path.parent.is_dir():
+            raise errors.StoreError(reason("file_gone", path=str(self.path)))
+        log.error(
+            "another program removed or replaced the memory's file; it is put back",
+            file=self.path.name,
+        )
+        try:
+            with translating(self.path):
+                await to_the_end(self._put_back())
+        except OSError as error:
+            raise files.cannot_open(self.path, error) from error
+
+    async def _put_back(self) -> None:
+        """Write all that the open connections see to a new file, put it in the old one's place, and go on with it.
+
+        A kill on the way leaves what is at the path then, or the whole memory.
+        """
+        whole = self.path.with_name(f"{self.path.name}.whole.part")
+        try:
+            await asyncio.to_thread(_begin_anew, whole)
+            await self._writer.execute_fetchall("VACUUM INTO ?", (str(whole),))
+            damage = await asyncio.to_thread(damage_of, whole)
+            if damage:  # written by two programs that did not see each other's locks
+                raise errors.StoreError(reason("file_gone", path=str(self.path)))
+            await asyncio.to_thread(_take_place, whole, self.path, self._files)
+        finally:
+            whole.unlink(missing_ok=True)
+        before = self._connections
+        self._read_gate.clear()
+        try:
+            await self.connect()
+            self.times_put_back += 1
+        finally:
+            self._read_gate.set()
+        # without a last checkpoint: SQLite sees that the file of these connections is no longer at its path
+        await before.aclose()
 
     async def wipe_deleted(self, *, thorough: bool = False) -> bool:
         """Leave no byte of deleted rows in the file or the write-ahead log; False if another process reads on.
@@ -267,8 +341,9 @@ class Database(Source):
         After a sweep of append-only rows truncating the log is enough; `thorough` (an erasure) also rebuilds the
         file: who wants to write meanwhile waits for it, a second for each 100 MB or so.
         """
-        if thorough:
-            async with self._write_lock:
+        async with self._write_lock:
+            await self._stay_in_place()
+            if thorough:
                 with translating(self.path):
                     await to_the_end(self._writer.execute_fetchall("VACUUM"))
         return await self._truncate_log()
@@ -304,42 +379,39 @@ class Database(Source):
 
 @contextlib.asynccontextmanager
 async def open_database(
-    path: Path, *, requests: PrivacyRequests | None = None, requests_lost: bool = False
+    path: Path,
+    *,
+    requests: PrivacyRequests | None = None,
+    requests_lost: bool = False,
+    puts_back: bool = False,
 ) -> AsyncIterator[Database]:
-    """Open (or make) the database, and close it whatever happens.
+    """Open (or make) the database, and close it whatever happens. Raises StoreError, also if this process has it open.
 
     `requests`: those of another memory, for a copy. `requests_lost`: that their file is lost is no error.
+    `puts_back`: for the one process that holds `files.instance_lock`.
     """
     try:
         files.make_folder(path)
+        files.protect(path)
+        with translating(path):
+            db = Database(path, requests or PrivacyRequests(path), puts_back=puts_back)
+            await db.connect()
     except OSError as error:
         raise files.cannot_open(path, error) from error
-    files.protect(path)
     with translating(path):
-        async with contextlib.AsyncExitStack() as stack:
-            writer = await stack.enter_async_context(
-                opened(aiosqlite.connect(path, isolation_level=None, timeout=BUSY_TIMEOUT_S))
-            )
-            await _prepare(writer, path)
-            requests = requests or PrivacyRequests(path)
-            state = list(
-                await writer.execute_fetchall(
-                    f"SELECT value FROM channel_state WHERE name = '{CARRIED_OUT}'"
-                )
-            )
-            if state and not requests_lost:
-                count, mark = str(state[0][0]).split()
-                requests.check(int(count), mark, f"forgetmenot memory new-requests --db {path}")
-            reader = aiosqlite.Connection(partial(connect, path), iter_chunk_size=64)
-            await stack.enter_async_context(opened(reader))
-            for connection in (writer, reader):
-                connection.row_factory = sqlite3.Row
-            await reader.execute_fetchall("PRAGMA temp_store = MEMORY")
-            # SQLite's own functions know no capitals but those of ASCII
-            await reader.create_function(
-                "casefold", 1, lambda text: (text or "").casefold(), deterministic=True
-            )
-            yield Database(path, writer, reader, requests)
+        try:
+            if not requests_lost:
+                await _check_requests(db)
+            yield db
+        finally:
+            await db.close()
+
+
+async def _check_requests(db: Database) -> None:
+    state = await db.value("SELECT value FROM channel_state WHERE name = ?", (CARRIED_OUT,))
+    if state:
+        count, mark = str(state).split()
+        db.requests.check(int(count), mark, f"forgetmenot memory new-requests --db {db.path}")
 
 
 @contextlib.asynccontextmanager
@@ -355,15 +427,6 @@ async def opened(connection: aiosqlite.Connection) -> AsyncIterator[aiosqlite.Co
         await connection.close()
 
 
-def _file_at(path: Path) -> tuple[int, int] | None:
-    """Which file that is; None if there is none."""
-    try:
-        found = path.stat()
-    except OSError:
-        return None
-    return found.st_dev, found.st_ino
-
-
 def connect(path: Path, mode: str = "ro", timeout: float = BUSY_TIMEOUT_S) -> sqlite3.Connection:
     """A connection to a file that is there (`mode`: ro or rw; it is never made), without transactions of its own."""
     return sqlite3.connect(
@@ -374,13 +437,85 @@ def connect(path: Path, mode: str = "ro", timeout: float = BUSY_TIMEOUT_S) -> sq
 @contextlib.contextmanager
 def reading_beside(path: Path) -> Iterator[sqlite3.Connection]:
     """A connection of its own for a thread that reads long, so that no reply waits for it. Raises StoreError."""
-    with translating(path), contextlib.closing(connect(path)) as own:
+    with connected(path) as own:
         yield own
 
 
+@contextlib.contextmanager
+def connected(
+    path: Path, mode: str = "ro", timeout: float = BUSY_TIMEOUT_S
+) -> Iterator[sqlite3.Connection]:
+    """A connection to a file that is there, closed at the end. Raises StoreError."""
+    with (
+        translating(path),
+        kept_open(path),
+        contextlib.closing(connect(path, mode, timeout)) as own,
+    ):
+        yield own
+
+
+@contextlib.contextmanager
+def kept_open(path: Path) -> Iterator[None]:
+    """See that nobody in this process closes a file while SQLite has it open. Raises StoreError."""
+    with contextlib.ExitStack() as stack:
+        try:
+            stack.enter_context(files.opened_once(path))
+        except OSError as error:
+            raise files.cannot_open(path, error) from error
+        yield
+
+
+def damage_of(path: Path) -> str:
+    """The first sign of damage that SQLite finds in a file; an empty text if it finds none. Raises StoreError."""
+    with reading_beside(path) as own:
+        answer = str(own.execute("PRAGMA quick_check(1)").fetchone()[0])
+    return "" if answer == "ok" else answer
+
+
 def _checkpoint(path: Path) -> None:
-    with contextlib.closing(connect(path, "rw", timeout=0)) as other:
+    with connected(path, "rw", timeout=0) as other:
         other.execute("PRAGMA wal_checkpoint(PASSIVE)")
+
+
+# ── a file that another program removed or replaced ──
+
+
+def _begin_anew(part: Path) -> None:
+    """Make an empty file of its owner alone; what a stop left of an earlier one goes. Raises OSError."""
+    part.unlink(missing_ok=True)
+    files.protect(part)
+
+
+def _take_place(whole: Path, path: Path, own_files: MemoryFiles) -> None:
+    """Put a whole memory in its place. What another program put there is moved aside with its log. Raises OSError."""
+    with whole.open("r+b") as written:
+        os.fsync(written.fileno())
+    if path.exists():
+        aside = unused_name(path)
+        _link(path, aside)
+        for ending in ("-wal", "-journal"):
+            log_file = path.with_name(path.name + ending)
+            if log_file.exists() and not own_files.own(log_file):
+                log_file.replace(aside.with_name(aside.name + ending))
+    # what lies here of a log must not be read with the new file
+    for ending in ("-wal", "-shm", "-journal"):
+        path.with_name(path.name + ending).unlink(missing_ok=True)
+    whole.replace(path)
+
+
+def unused_name(path: Path) -> Path:
+    """Where a file that another program put in the memory's place is moved to; nothing lies there yet."""
+    numbers = itertools.count(1)
+    names = (path.with_name(f"{path.name}{ASIDE}{number}") for number in numbers)
+    return next(name for name in names if not name.exists())
+
+
+def _link(path: Path, aside: Path) -> None:
+    """Give a file a second name, so that there is always one at its path; on some drives it has to be moved."""
+    try:
+        os.link(path, aside)
+    except OSError:
+        path.replace(aside)
 
 
 async def _prepare(writer: aiosqlite.Connection, path: Path) -> None:

@@ -1,5 +1,7 @@
 """`forgetmenot prompt` and `forgetmenot why`, as their users start them."""
 
+import contextlib
+import sqlite3
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -23,6 +25,7 @@ async def filled(run: Run, stage: Stage) -> Run:
     await stage.hear("the sea is loud", "2")
     await stage.ask("@forgetmenot_bot hi")
     await stage.ask("@forgetmenot_bot hi", "2")
+    await stage.db.close()  # a command is a program of its own; one program opens a memory once
     return run
 
 
@@ -50,7 +53,10 @@ async def test_it_is_the_prompt_that_the_bot_makes(stage: Stage, tmp_path: Path)
     await stage.know("plays drums")
     await stage.hear("do I know the sea?")
     said = "@forgetmenot_bot"
-    path, now = tmp_path / "memory.sqlite3", stage.clock.now()
+    path = tmp_path / "copy.sqlite3"
+    now = stage.clock.now()
+    with contextlib.closing(sqlite3.connect(stage.db.path)) as other:
+        other.execute("VACUUM INTO ?", (str(path),))
     dry = await inspect.build_prompt(
         path, Settings(bot=stage.settings.bot, actions=stage.settings.actions), "alice", said, now
     )

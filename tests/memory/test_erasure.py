@@ -1,6 +1,8 @@
 """Erasing while the memory is at work: what is under way when somebody is erased leaves nothing of them either."""
 
+import contextlib
 import json
+import sqlite3
 from typing import TYPE_CHECKING
 
 import pytest
@@ -9,7 +11,6 @@ from forgetmenot.domain import Role
 from forgetmenot.memory.erasure import WORD_IN_TEXTS, Eraser, ErasureReport, _delete_some
 from forgetmenot.store import channel_state, notes, personal_data, viewers
 from forgetmenot.store.channel_state import WIPE_DUE
-from forgetmenot.store.database import open_database
 from forgetmenot.store.invariants import verify
 from tests.memory.conftest import Channel
 from tests.rows import put
@@ -46,11 +47,11 @@ async def test_while_another_program_reads_the_last_step_waits_for_the_next_chor
 ) -> None:
     await channel.chat(5)
     eraser = Eraser(db=channel.db, clock=channel.clock)
-    async with open_database(channel.db.path) as other:
-        await other._reader.execute_fetchall("BEGIN")
-        await other.rows("SELECT count(*) FROM events")
+    with contextlib.closing(sqlite3.connect(channel.db.path, isolation_level=None)) as other:
+        other.execute("BEGIN")
+        other.execute("SELECT count(*) FROM events").fetchall()
         assert not (await eraser.erase(ALICE)).wiped
-        await other._reader.rollback()
+        other.execute("COMMIT")
     assert await channel_state.read(channel.db, WIPE_DUE) == "1"
     await eraser.erase_due()
     assert await channel_state.read(channel.db, WIPE_DUE) == ""

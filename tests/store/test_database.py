@@ -3,13 +3,18 @@
 import asyncio
 import contextlib
 import sqlite3
+import stat
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from forgetmenot import errors
+from forgetmenot.files import may_be_ours, protect, read_blocks
+from forgetmenot.store import backup
 from forgetmenot.store.database import SCHEMA_VERSION, Database, open_database, schema_sql
+from tests import proc
 
 INSERT = "INSERT INTO streams (started_at, last_event_at, title) VALUES (?1, ?1, ?2)"
 
@@ -45,7 +50,7 @@ async def test_a_file_that_was_moved_away_or_replaced_is_told_of_and_not_written
         await db.wipe_deleted()
     assert not db.path.exists()
     for _ in range(2):
-        with pytest.raises(errors.StoreError, match="was moved or replaced"):
+        with pytest.raises(errors.StoreError, match="was moved, deleted or replaced"):
             async with db.write() as tx:
                 await tx.insert(INSERT, (1, "lost"))
         db.path.write_bytes(away.read_bytes())
@@ -54,6 +59,121 @@ async def test_a_file_that_was_moved_away_or_replaced_is_told_of_and_not_written
     async with db.write() as tx:
         await tx.insert(INSERT, (1, "kept"))
     assert await count(db) == 1
+
+
+async def test_a_process_opens_a_memory_once_by_whatever_name(db: Database) -> None:
+    link = db.path.with_name("link.sqlite3")
+    link.symlink_to(db.path)
+    twin = db.path.with_name("twin.sqlite3")
+    twin.hardlink_to(db.path)
+    for name in (db.path, link, twin):
+        with pytest.raises(errors.StoreError, match="already open in this program"):
+            async with open_database(name):
+                pass
+    await db.close()
+    async with open_database(link) as again:
+        assert await count(again) == 0
+    await db.connect()
+
+
+@pytest.mark.skipif(not proc.LINUX, reason="the system does not say who holds a lock")
+async def test_nothing_that_reads_the_file_takes_its_locks(db: Database) -> None:
+    """A close of any of its descriptors would: the next program would delete the log under us."""
+    logs = [db.path.with_name(db.path.name + ending) for ending in ("-wal", "-shm")]
+    before = proc.locks_on(db.path), proc.locks_on(logs[1])
+    assert min(before) > 0
+    async with db.write() as tx:
+        await tx.insert(INSERT, (1, "in the log"))
+    assert may_be_ours(db.path)
+    protect(db.path)
+    assert b"in the log" in b"".join(read_blocks(logs[0], 1_000))
+    for path in (db.path, *logs):
+        assert sum(map(len, read_blocks(path, 5_000))) == path.stat().st_size
+    assert await db.damage() == ""
+    backup.copy(db.path, db.path.with_name("copy"))
+    assert (proc.locks_on(db.path), proc.locks_on(logs[1])) == before
+
+
+def deleted(path: Path) -> None:
+    path.unlink()
+
+
+def deleted_with_its_log(path: Path) -> None:
+    for file in path.parent.glob(f"{path.name}*"):
+        file.unlink()
+
+
+def replaced_by_an_older_copy(path: Path) -> None:
+    path.with_name("older").replace(path)
+
+
+def replaced_by_something_else(path: Path) -> None:
+    path.with_name("half").write_bytes(b"half of a download")
+    path.with_name("half").replace(path)
+
+
+def without_its_log(path: Path) -> None:
+    path.with_name(f"{path.name}-wal").unlink()
+
+
+def without_its_index(path: Path) -> None:
+    path.with_name(f"{path.name}-shm").unlink()
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows deletes no file that is open")
+@pytest.mark.parametrize(
+    "harm",
+    [
+        deleted,
+        deleted_with_its_log,
+        replaced_by_an_older_copy,
+        replaced_by_something_else,
+        without_its_log,
+        without_its_index,
+    ],
+)
+async def test_what_another_program_takes_away_is_put_back_with_every_row(
+    tmp_path: Path, harm: Callable[[Path], None]
+) -> None:
+    path = tmp_path / "memory.sqlite3"
+    async with open_database(path, puts_back=True) as db:
+        async with db.write() as tx:
+            await tx.insert(INSERT, (1, "in the file"))
+        await db.wipe_deleted()
+        path.with_name("older").write_bytes(b"".join(read_blocks(path, 1 << 16)))
+        async with db.write() as tx:
+            await tx.insert(INSERT, (2, "in the log"))
+        harm(path)
+        first_version = await db.data_version()
+        async with db.write() as tx:
+            await tx.insert(INSERT, (3, "after it"))
+        assert (await count(db), db.times_put_back) == (3, 1)
+        assert await db.data_version() != first_version
+        if proc.LINUX:
+            assert proc.locks_on(path) == 1
+            assert proc.deleted_files(tmp_path) == []
+        # what another program sees, and what a kill leaves
+        with contextlib.closing(sqlite3.connect(path)) as other:
+            assert other.execute("SELECT count(*) FROM streams").fetchone() == (3,)
+        assert stat.S_IMODE(path.stat().st_mode) == 0o600
+        assert list(tmp_path.glob("*.part")) == []
+    async with open_database(path) as db:
+        assert await count(db) == 3
+        assert await db.damage() == ""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows deletes no file that is open")
+async def test_what_lies_in_its_place_is_not_lost_either(tmp_path: Path) -> None:
+    path = tmp_path / "memory.sqlite3"
+    other = tmp_path / "other.sqlite3"
+    async with open_database(other) as db, db.write() as tx:
+        await tx.insert(INSERT, (7, "of another program"))
+    async with open_database(path, puts_back=True) as db:
+        other.replace(path)
+        await db.stay_in_place()
+        assert await count(db) == 0
+    with contextlib.closing(sqlite3.connect(f"{path}.other-1")) as aside:
+        assert aside.execute("SELECT title FROM streams").fetchall() == [("of another program",)]
 
 
 async def test_a_memory_of_another_version_is_refused_and_not_touched(tmp_path: Path) -> None:
