@@ -101,12 +101,13 @@ async def names_for(
     chain: Sequence[EvidenceLink] = (),
     texts: Sequence[str] = (),
 ) -> dict[str, str]:
-    """The present names of everybody mentioned in notes, their evidence and these texts."""
+    """The present names of everybody mentioned in notes, their evidence and these texts, without hidden people."""
     people = {note.subject_id for note in about if note.subject_id is not None}
     people.update(word.speaker_id for word in chain if word.speaker_id is not None)
     for text in (*(note.fact for note in about), *(word.episode.summary for word in chain), *texts):
         people.update(ids_in(text))
-    return await viewers.names(db, sorted(people))
+    names, _hidden = await viewers.shown_and_hidden(db, sorted(people))
+    return names
 
 
 def in_words(note: Note, told: dict[str, Any]) -> list[str]:

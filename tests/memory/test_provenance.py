@@ -4,8 +4,11 @@ import json
 
 from forgetmenot.clock import DAY
 from forgetmenot.domain import NoteStatus, Video
+from forgetmenot.languages import reason
+from forgetmenot.memory import edits
 from forgetmenot.memory.provenance import chain, in_words, moment
 from forgetmenot.store import notes, streams
+from forgetmenot.text.mentions import mention
 from tests.notes_world import World, change
 from tests.rows import put
 
@@ -48,3 +51,21 @@ async def test_the_whole_chain_is_told(world: World) -> None:
     assert f"{day}, stream {first}: Alice said to the bot (summary 1)" in told
     assert f"  replaced by #{new.id}: lives in Bergen\n" in told
     assert "active → superseded: something else was said" in told
+
+
+async def test_the_chain_names_nobody_who_opted_out_since(world: World) -> None:
+    """Neither the note's subject nor who said it, nor whom a summary or a removal names."""
+    stream = await world.stream()
+    people, summary = {"1": (5, 0), "2": (3, 0)}, "<@1> moved to Bergen, says <@2>."
+    await world.learn(
+        change(fact="lives in Bergen with <@2>"), summary=summary, stream_id=stream, people=people
+    )
+    [note] = await notes.of_subject(world.db, "1")
+    cause = reason("removed_by", name=mention("2"))
+    await edits.retract(world.db, note.id, at=world.clock.now(), cause=cause)
+    assert "Alice" in await words(world, note.id)
+    assert "Bob" in await words(world, note.id)
+    async with world.db.write() as tx:
+        await tx.execute("UPDATE viewers SET opted_out_at = 1 WHERE id IN ('1', '2')")
+    told = await words(world, note.id)
+    assert [name for name in ("alice", "bob") if name in told.lower()] == []
