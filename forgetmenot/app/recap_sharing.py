@@ -20,7 +20,7 @@ from forgetmenot.memory.stream_recap import markdown_of, write_file
 from forgetmenot.network import BadProxy, by_proxy, trusted
 from forgetmenot.secret_store import SecretStore
 from forgetmenot.settings.schema import Settings
-from forgetmenot.store import streams
+from forgetmenot.store import personal_data, streams
 from forgetmenot.store.database import Database
 
 WEBHOOK, WEBHOOK_ENV = "recap-webhook", "FORGETMENOT_RECAP_WEBHOOK"
@@ -102,8 +102,13 @@ class RecapSharing:
             text = await markdown_of(tx, stream_id, self._settings())
             if text is None:
                 raise InputError(reason("nothing_here"))
-            if not await streams.claim_post(tx, stream_id, self._clock.now(), again=again):
+            now = self._clock.now()
+            if not await streams.claim_post(tx, stream_id, now, again=again):
                 raise InputError(reason("already_handled"))
+            # written down before it is sent: a copy of the memory that is older does not post it again
+            started_at = await streams.start_of(tx, stream_id)
+            if not tx.requests.was_posted(started_at):
+                await personal_data.write_request(tx, tx.requests.posted(started_at, now))
         try:
             await send(address, text)
         except WebhookError as error:

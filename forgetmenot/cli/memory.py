@@ -99,6 +99,8 @@ async def _why(db: "Database", arguments: argparse.Namespace) -> common.Shown:
 @command("memory never", on_memory=True)
 async def _never(db: "Database", _arguments: argparse.Namespace) -> common.Shown:
     """What the bot must not mention."""
+    from forgetmenot.clock import iso
+    from forgetmenot.memory.suppression import unlisted
     from forgetmenot.store import notes, viewers
 
     rows = await notes.suppressions(db)
@@ -118,6 +120,10 @@ async def _never(db: "Database", _arguments: argparse.Namespace) -> common.Shown
         f"{row.words or f'note #{row.note_id}'}"
         for row in rows
     ]
+    empty = {"viewer_id": None, "words": "", "viewer": None, "note": None}
+    for topic in await unlisted(db):
+        value.append({**empty, "id": topic.id, "at": topic.at})
+        lines.append(f"{topic.id}. a topic named at {iso(topic.at)}; its words are not stored")
     return {"never": value}, lines or ["Nothing is on the list."]
 
 
@@ -211,8 +217,9 @@ notes unless --status says otherwise; no chat is in it, nor, unless --viewer nam
 REFUSED_SHOWN = 20
 BACKUP_KEYS = """Holds notes, summaries, people and the channel: no chat, no replies, no log-in, and no privacy
 requests. PATH may be a folder or a new file."""
-RESTORE_KEYS = """Replaces the memory with a backup; the bot must not be running. What people asked for since is carried
-out again, as far as this machine recorded it. The previous memory is saved among the backups."""
+RESTORE_KEYS = """Replaces the memory with a backup; the bot must not be running. What was decided since (erasures,
+opt-outs, bans, what is never mentioned) is carried out again, as far as this machine recorded it. The previous memory
+is saved among the backups."""
 NEW_REQUESTS_KEYS = """For a memory whose file of privacy requests is lost: begins a new one. People in the memory who
 opted out stay opted out; who was erased has to ask again."""
 
@@ -343,13 +350,13 @@ async def _restore(arguments: argparse.Namespace) -> int:
         done = await backups.restore(
             arguments.path, path, now=common.time_of("now", None), keep=keep
         )
-    counts = common.picked(done, "notes episodes erased forgotten opted_out")
+    counts = common.picked(done, "notes episodes erased forgotten opted_out banned")
     lines = [f"Restored: {done.notes} notes and {done.episodes} summaries, without chat."]
-    if done.erased or done.forgotten or done.opted_out:
-        again = (
-            f"erasures {done.erased}, facts forgotten {done.forgotten}, opt-outs {done.opted_out}"
+    if done.erased or done.forgotten or done.opted_out or done.banned:
+        lines.append(
+            f"Done again: erasures {done.erased}, facts forgotten {done.forgotten}, "
+            f"opt-outs {done.opted_out}, bans {done.banned}."
         )
-        lines.append(f"Done again: {again}.")
     if done.saved is not None:
         lines.append(f"The previous memory is saved in {done.saved}.")
     saved = str(done.saved) if done.saved else None

@@ -17,7 +17,7 @@ from forgetmenot.dock.security import UPLOAD
 from forgetmenot.domain import NOTHING, Note
 from forgetmenot.errors import InputError
 from forgetmenot.languages import ENGLISH, Language, in_language, languages, reason
-from forgetmenot.memory import provenance
+from forgetmenot.memory import provenance, suppression
 from forgetmenot.memory.arrivals import arrivals
 from forgetmenot.memory.briefs import about_viewer
 from forgetmenot.memory.compaction import SILENCE
@@ -423,9 +423,14 @@ async def _person(context: DockContext, request: web.Request) -> object:
 
 
 async def _never_mentioned(db: Database, viewer_id: str | None) -> list[Item]:
-    """What the bot never mentions about somebody, or about anybody (None)."""
+    """What the bot never mentions about somebody, or about anybody (None). An unlisted topic has no words."""
     rows = [row for row in await notes.suppressions(db) if row.viewer_id == viewer_id]
-    return [{"id": row.id, "words": row.words, "note": row.note_id} for row in rows]
+    listed = [{"id": row.id, "words": row.words, "note": row.note_id, "at": row.at} for row in rows]
+    unlisted = await suppression.unlisted_of(db, viewer_id)
+    return [
+        *listed,
+        *({"id": topic.id, "words": "", "note": None, "at": topic.at} for topic in unlisted),
+    ]
 
 
 async def _notes(context: DockContext, request: web.Request) -> object:

@@ -3,7 +3,8 @@
 Guarantees:
 - The newest few are kept, and where the newest holds less than half of what an older one does, the newest of those.
 - None of them outlives a request to be forgotten: they are deleted with it, and one is made anew.
-- Going back to any copy carries out again what was asked for: erasures, forgotten facts, opting out (memory/rights).
+- Going back to any copy carries out again what was decided since: erasures, forgotten facts, opting out, what is never
+  mentioned, bans (memory/rights). The recap of a stream is not posted again.
 
 Copies that somebody keeps elsewhere are out of reach until they are restored here.
 """
@@ -155,13 +156,14 @@ class MemoryFileWatch:
 
 
 class Restored(Struct, frozen=True):
-    """What going back did. `saved`: the copy of what was there before; `erased` …: requests carried out again."""
+    """What going back did. `saved`: the copy of what was there before; `erased` … `banned`: what was done again."""
 
     notes: int
     episodes: int
     erased: int
     forgotten: int
     opted_out: int
+    banned: int
     saved: Path | None
 
 
@@ -207,10 +209,15 @@ async def restore(source: Path, database: Path, *, now: int, keep: int) -> Resto
         for file in _files(fresh):
             with contextlib.suppress(OSError):
                 file.unlink(missing_ok=True)
-    erased, forgotten, out = (
-        done[kind] for kind in (RequestKind.ERASE, RequestKind.FORGET, RequestKind.OPT_OUT)
+    return Restored(
+        notes=held.notes,
+        episodes=held.episodes,
+        erased=done[RequestKind.ERASE],
+        forgotten=done[RequestKind.FORGET],
+        opted_out=done[RequestKind.OPT_OUT],
+        banned=done[RequestKind.BAN],
+        saved=saved,
     )
-    return Restored(held.notes, held.episodes, erased, forgotten, out, saved)
 
 
 async def _carry_out_again(

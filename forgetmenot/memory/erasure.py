@@ -62,6 +62,8 @@ _KEPT_STATES = frozenset({"id", "login", "bot_id", "bot_login", CARRIED_OUT})
 _SUBFOLDERS = (backup.FOLDER, "logs", "login")
 _CHUNK, _AROUND = 1 << 20, 64
 _NOBODY = traces(SOMEBODY)
+# As memory/stream_recap names them.
+RECAP_FILES = "????-??-?? stream *.md"
 _LINE = re.compile(r"((?:- |> |# |\*)?)(.*?)(\*?)")
 
 Step = Callable[[], Awaitable[object]]
@@ -269,13 +271,32 @@ async def clean_files(source: Source, change: Callable[[str, bool], str]) -> tup
 
     `change` gets a text, and whether it quotes the bot.
     """
-    changed, failed = 0, []
-    for name in await streams.recap_files(source):
+    changed = 0
+    failed = []
+    for file in await _recap_files(source):
         try:
-            changed += await asyncio.to_thread(_clean_file, Path(name), change)
+            changed += await asyncio.to_thread(_clean_file, file, change)
         except (OSError, UnicodeDecodeError):
-            failed.append(name)
+            failed.append(str(file))
     return changed, failed
+
+
+async def _recap_files(source: Source) -> list[Path]:
+    """Every file of a recap, also of a stream that an older copy of the memory does not know.
+
+    Of a folder that is missing (a drive that is not plugged in) what stands for all its files.
+    """
+    files = {Path(name) for name in await streams.recap_files(source)}
+    for name in await streams.recap_folders(source):
+        folder = Path(name)
+        files.update(await asyncio.to_thread(_matching, folder))
+        if not folder.is_dir() and not any(file.parent == folder for file in files):
+            files.add(folder / RECAP_FILES)
+    return sorted(files)
+
+
+def _matching(folder: Path) -> list[Path]:
+    return list(folder.glob(RECAP_FILES))
 
 
 def _clean_file(path: Path, change: Callable[[str, bool], str]) -> int:

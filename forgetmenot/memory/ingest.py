@@ -225,9 +225,7 @@ class Ingest:
             await self._store_lines(tx, welcome, counts)
         for one in redactions:
             await episodes.clear(tx, Clear(one.at, one.event_id, one.user_id), now)
-            # a ban and a timeout are the same command at Twitch; only a timeout has a duration
-            if one.user_id and one.duration_s is None and one.event_id is None:
-                await viewers.set_banned(tx, one.user_id, one.at)
+        await personal_data.ban(tx, _banned(redactions))
         counts.update(counted)
         await add_counts(tx, counts)
 
@@ -263,6 +261,7 @@ class Ingest:
     ) -> None:
         people = seen(line.event for line in lines if not line.from_bot)
         await viewers.record_seen(tx, people)
+        await personal_data.lift_bans(tx, {person.id: person.last_at for person in people})
         # the bot is no viewer who was seen: it has a name, for its lines, but no attendance and no standing
         for line in {line.event.user_id: line for line in lines if line.from_bot}.values():
             await viewers.add_bot(tx, line.event.user_id, line.event.login, line.event.display_name)
@@ -313,6 +312,15 @@ class Ingest:
             from_bot=line.from_bot,
             redacted_at=cleared_at,
         )
+
+
+def _banned(redactions: Iterable[Redaction]) -> dict[str, int]:
+    """Who was banned, and when: a ban and a timeout are the same command at Twitch, but only a timeout has an end."""
+    banned = {}
+    for redaction in redactions:
+        if redaction.user_id and redaction.duration_s is None and redaction.event_id is None:
+            banned[redaction.user_id] = redaction.at
+    return banned
 
 
 async def _is_own_joke(tx: Transaction, redaction: Redaction) -> bool:

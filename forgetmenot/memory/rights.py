@@ -11,7 +11,7 @@
 import asyncio
 import contextlib
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from forgetmenot.clock import Clock
 from forgetmenot.domain import Note
@@ -19,10 +19,11 @@ from forgetmenot.errors import ODD_INPUT, StoreError
 from forgetmenot.logs import log
 from forgetmenot.memory.erasure import Eraser, Step, clean_files
 from forgetmenot.memory.proposals import FactRefused
-from forgetmenot.store import channel_state, notes, personal_data
+from forgetmenot.memory.suppression import list_again, topic_of
+from forgetmenot.store import channel_state, notes, personal_data, streams
 from forgetmenot.store.channel_state import WIPE_DUE
 from forgetmenot.store.database import Database, Source, Transaction
-from forgetmenot.store.rights import PrivacyRequest, RequestKind
+from forgetmenot.store.rights import CHANNEL, PrivacyRequest, RequestKind
 from forgetmenot.text.removal import says, traces, without_fact
 from forgetmenot.text.words import joined, sentences_of
 
@@ -162,23 +163,23 @@ async def carry_out(
     left = db.requests.lines[done:]
     if not left:
         return changed
-    everybody = await personal_data.everybody(db)
-    people = {db.requests.digest("viewer", one): one for one in everybody} | dict(ids or {})
+    subjects = await _subjects(db, left)
+    subjects.update(ids or {})
     for number, request in enumerate(left, done + 1):
-        viewer_id = people.get(request.subject)
+        subject = subjects.get(request.subject)
         facts = [
-            words for note in await _meant(db, request, viewer_id) if (words := traces(note.fact))
+            words for note in await _meant(db, request, subject) if (words := traces(note.fact))
         ]
         await _clean_recaps(
             db, facts
         )  # before, or a stop would leave them; nobody waits for a slow drive to write
         async with db.write() as tx:
-            if viewer_id is not None:
+            if subject is not None:
                 try:
                     async with tx.part():
                         asked_now = ids is not None and request.subject in ids
                         changed[request.kind] += await _carry_out(
-                            tx, request, viewer_id, asked_now=asked_now
+                            tx, request, subject, asked_now=asked_now
                         )
                 except ODD_INPUT as error:  # it must not hold up the others
                     log.error(
@@ -188,48 +189,99 @@ async def carry_out(
                     )
             await personal_data.count_carried_out(tx, number)
         await _clean_recaps(db, facts)  # one may have been written meanwhile
-        if request.kind is RequestKind.ERASE and viewer_id is not None and erase is not None:
-            erase(viewer_id)
+        if request.kind is RequestKind.ERASE and subject is not None and erase is not None:
+            erase(subject)
     await db.wipe_deleted()
     return changed
 
 
+async def _subjects(db: Database, requests: Iterable[PrivacyRequest]) -> dict[str, str]:
+    """Whom and what requests are about, by its hash: ids of viewers, "" for the channel, the starts of streams."""
+    subjects = {db.requests.digest("viewer", CHANNEL): CHANNEL}
+    for viewer_id in await personal_data.everybody(db):
+        subjects[db.requests.digest("viewer", viewer_id)] = viewer_id
+    if any(request.kind is RequestKind.POSTED for request in requests):
+        for started_at in await streams.starts(db):
+            subjects[db.requests.stream_hash(started_at)] = str(started_at)
+    return subjects
+
+
 async def _carry_out(
-    tx: Transaction, request: PrivacyRequest, viewer_id: str, *, asked_now: bool
+    tx: Transaction, request: PrivacyRequest, subject: str, *, asked_now: bool
 ) -> int:
-    """How much it changed. `asked_now`: in this run, by somebody whom chat has shown."""
-    if request.kind is RequestKind.ERASE:
-        return await personal_data.hide(tx, viewer_id, request.at, newer=asked_now)
-    if request.kind is RequestKind.FORGET:
-        meant = await _meant(tx, request, viewer_id)
-        for note in meant:
-            await delete_fact(tx, note, request.at)
-        return len(meant)
-    if request.kind is tx.requests.chose_last(
-        request.subject
-    ):  # what somebody took back is not done again
-        if request.kind is RequestKind.OPT_OUT:
-            await personal_data.store_nothing(tx, viewer_id, request.at)
-        else:
-            await personal_data.store_again(tx, viewer_id)
-        return 1
+    """How much it changed. `asked_now`: in this run, by somebody whom chat has shown.
+
+    What was taken back since is not done again.
+    """
+    match request.kind:
+        case RequestKind.ERASE:
+            return await personal_data.hide(tx, subject, request.at, newer=asked_now)
+        case RequestKind.FORGET:
+            meant = await _meant(tx, request, subject)
+            for note in meant:
+                await delete_fact(tx, note, request.at)
+            return len(meant)
+        case RequestKind.OPT_OUT | RequestKind.OPT_IN:
+            return await _choose_again(tx, request, subject)
+        case RequestKind.NEVER_MENTION | RequestKind.MAY_MENTION:
+            return await list_again(tx, request, subject)
+        case RequestKind.BAN | RequestKind.UNBAN:
+            return await _ban_again(tx, request, subject)
+        case RequestKind.POSTED:
+            return await streams.mark_posted(tx, int(subject), request.at)
+    return 0
+
+
+async def _choose_again(tx: Transaction, request: PrivacyRequest, viewer_id: str) -> int:
+    if request.kind is not tx.requests.chose_last(request.subject):
+        return 0
+    if request.kind is RequestKind.OPT_OUT:
+        await personal_data.store_nothing(tx, viewer_id, request.at)
+    else:
+        await personal_data.store_again(tx, viewer_id)
+    return 1
+
+
+async def _ban_again(tx: Transaction, request: PrivacyRequest, viewer_id: str) -> int:
+    is_banned = tx.requests.is_banned(request.subject)
+    if is_banned and request.kind is RequestKind.BAN:
+        return await personal_data.ban_again(tx, viewer_id, request.at)
+    if not is_banned and request.kind is RequestKind.UNBAN:
+        return await personal_data.unban_again(tx, viewer_id)
     return 0
 
 
 async def start_new_requests(db: Database, now: int) -> int:
     """Go on without the file that was lost (open the memory with `requests_lost`). Raises StoreError.
 
-    The people in the memory who opted out stay so; how many.
+    What the memory knows goes into the new file: who opted out or was banned, what is never mentioned, where recaps
+    went. How many people opted out.
     """
     async with db.write() as tx:
         await asyncio.to_thread(tx.requests.start_anew)
         await personal_data.count_carried_out(tx, 0)
-        out = sorted((await personal_data.opted_out(tx)).ids)
-        await personal_data.write_request(
-            tx, *(tx.requests.of(RequestKind.OPT_OUT, one, now) for one in out)
-        )
-    log.warning("a new file of privacy requests was begun", opted_out=len(out))
-    return len(out)
+        requests = await _known_requests(tx, now)
+        await personal_data.write_request(tx, *requests)
+    opted_out = sum(request.kind is RequestKind.OPT_OUT for request in requests)
+    log.warning("a new file of privacy requests was begun", opted_out=opted_out)
+    return opted_out
+
+
+async def _known_requests(tx: Transaction, now: int) -> list[PrivacyRequest]:
+    """The requests that the rows of a memory show."""
+    requests = tx.requests
+    out = sorted((await personal_data.opted_out(tx)).ids)
+    banned = await personal_data.banned(tx)
+    rows = await notes.suppressions(tx)
+    posted = await streams.starts(tx, posted=True)
+    folders = sorted(await streams.recap_folders(tx))
+    return [
+        *(requests.of(RequestKind.OPT_OUT, viewer_id, now) for viewer_id in out),
+        *(requests.of(RequestKind.BAN, viewer_id, at) for viewer_id, at in banned.items()),
+        *(topic_of(requests, RequestKind.NEVER_MENTION, row, now) for row in rows),
+        *(requests.posted(started_at, now) for started_at in posted),
+        *(PrivacyRequest(RequestKind.RECAP_FOLDER, "", now, folder=folder) for folder in folders),
+    ]
 
 
 # ── one fact ──────────────────────────────────────────────────────────────────────────────────

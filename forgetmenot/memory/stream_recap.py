@@ -7,7 +7,8 @@
 - As Markdown it says what happened, who came, jokes, plans, clips, the bot's best lines. Only regulars stand there by
   their name, and none who opted out or was banned; of others their number. What a viewer or a model wrote is neither
   markup nor a mention there (text/outgoing).
-- A file of it is known by its stream's row: an erasure and a forgotten fact take their sentences out of it.
+- A file of it is found by its folder, also where the memory does not know the stream any more: an erasure, a forgotten
+  fact and an opt-out take their sentences out of it.
 """
 
 import asyncio
@@ -38,10 +39,12 @@ from forgetmenot.store import (
     channel_state,
     episodes,
     notes,
+    personal_data,
     streams,
     viewers,
 )
-from forgetmenot.store.database import Database, Source
+from forgetmenot.store.database import Database, Source, Transaction
+from forgetmenot.store.rights import PrivacyRequest, RequestKind
 from forgetmenot.text.mentions import fence, ids_in, show
 from forgetmenot.text.outgoing import escaped
 from forgetmenot.text.words import sentences_of
@@ -244,17 +247,20 @@ async def write_file(db: Database, stream_id: int, settings: Settings) -> None:
 
     Not while others wait for the memory: the folder may be on a slow drive. What was forgotten meanwhile is seen after.
     """
-    folder, text = Path(settings.recap.folder).expanduser(), None
+    folder = Path(settings.recap.folder).expanduser().absolute()
     began = datetime.fromtimestamp(await streams.start_of(db, stream_id) / 1_000).astimezone()
-    path = folder.absolute() / f"{began:%Y-%m-%d} stream {stream_id}.md"
-    while (found := await markdown_of(db, stream_id, settings)) not in {None, text}:
-        text = found or ""
+    path = folder / f"{began:%Y-%m-%d} stream {stream_id}.md"
+    written: str | None = None
+    while (text := await markdown_of(db, stream_id, settings)) not in {None, written}:
+        written = text or ""
         async with db.write() as tx:
+            if folder.is_dir():
+                await _note_folder(tx, str(folder))
             await streams.set_recap_file(tx, stream_id, str(path))
         try:
             if not folder.is_dir():
                 raise FileNotFoundError(ENOENT, "the folder for recaps does not exist", str(folder))
-            await asyncio.to_thread(replace_file, path, text)
+            await asyncio.to_thread(replace_file, path, written)
         except OSError as error:
             with contextlib.suppress(OSError):
                 path.unlink(
@@ -265,3 +271,10 @@ async def write_file(db: Database, stream_id: int, settings: Settings) -> None:
             raise StoreError(
                 reason("not_written", path=str(path), error=error.strerror or "")
             ) from error
+
+
+async def _note_folder(tx: Transaction, folder: str) -> None:
+    """Write down where recaps are: an older copy of the memory does not know, and somebody may be erased in it."""
+    if folder not in tx.requests.recap_folders:
+        request = PrivacyRequest(RequestKind.RECAP_FOLDER, "", folder=folder)
+        await personal_data.write_request(tx, request)

@@ -8,13 +8,24 @@
 
 import re
 from collections.abc import Callable, Container, Iterable, Iterator, Sequence
+from collections.abc import Set as AbstractSet
+from typing import NamedTuple
+
+from msgspec.structs import replace
 
 from forgetmenot.domain import Note
 from forgetmenot.memory.people import SOMEBODY, names_typed, without_names
 from forgetmenot.memory.proposals import FactRefused
-from forgetmenot.store import notes, viewers
-from forgetmenot.store.database import Database, Source
+from forgetmenot.store import notes, personal_data, viewers
+from forgetmenot.store.database import Database, Source, Transaction
 from forgetmenot.store.notes import SuppressionRow
+from forgetmenot.store.rights import (
+    CHANNEL,
+    PrivacyRequest,
+    PrivacyRequests,
+    RequestKind,
+    topic_key,
+)
 from forgetmenot.store.viewers import Known
 from forgetmenot.text.clean import clean
 from forgetmenot.text.mentions import ids_in
@@ -23,14 +34,23 @@ from forgetmenot.text.words import UNSPACED, joined, sentences_of, telling_stems
 
 LONGEST = 200
 MOST = 200
+# Numbers of topics that are not on the list begin here.
+UNLISTED_FROM = 10**12
 _NOTE = re.compile(r"#(\d{1,15})\s*\Z")
 
 
 class SuppressionFilter:
-    """Entries, ready to be asked. `removed`: (whom it was about, what it said) of notes that were taken back."""
+    """Entries, ready to be asked.
+
+    `removed`: (whom it was about, what it said) of notes that were taken back. `unlisted`: topics that only the file of
+    requests knows.
+    """
 
     def __init__(
-        self, entries: Iterable[SuppressionRow] = (), removed: Iterable[tuple[str, str]] = ()
+        self,
+        entries: Iterable[SuppressionRow] = (),
+        removed: Iterable[tuple[str, str]] = (),
+        unlisted: "UnlistedTopics | None" = None,
     ) -> None:
         self.entries = tuple(entries)
         self._removed = _meanings(removed)
@@ -41,13 +61,14 @@ class SuppressionFilter:
         self._notes = frozenset(
             entry.note_id for entry in self.entries if entry.note_id is not None
         )
+        self.unlisted = unlisted
 
     def __bool__(self) -> bool:
-        return bool(self.entries)
+        return bool(self.entries) or self.unlisted is not None
 
     @property
     def people(self) -> frozenset[str]:
-        """Everybody of whom something is left alone."""
+        """Everybody of whom something is left alone, as far as the memory knows."""
         return frozenset(who for who, _ in self._stems if who is not None)
 
     def allows(self, note: Note) -> bool:
@@ -55,13 +76,14 @@ class SuppressionFilter:
         if note.id in self._notes:
             return False
         about = (note.subject_id, *ids_in(note.fact))
-        return not _any_said(
-            self._topics, " ".join((note.fact, *note.topics, *note.asked_with)), about
-        )
+        text = " ".join((note.fact, *note.topics, *note.asked_with))
+        if _any_said(self._topics, text, about):
+            return False
+        return self.unlisted is None or self.unlisted.allows(note, telling_stems(text), about)
 
     def has(self, text: str, about: Iterable[str | None] = ()) -> bool:
         """Whether a text about these people speaks of what is left alone."""
-        return _any_said(self._stems, text, about)
+        return self._any_said(self._stems, text, tuple(about))
 
     def about(self, people: Iterable[str | None]) -> tuple[str, ...]:
         """The words that are left alone of the channel and of these people."""
@@ -75,12 +97,69 @@ class SuppressionFilter:
         Nor those that say what a note said that was taken back: a summary would give it back. `also`: whom each may be
         about besides.
         """
-        meanings = self._stems + self._removed
-        if not meanings:
+        return self._without(text, self._stems + self._removed, tuple(also))
+
+    def without_topics(self, text: str, people: Iterable[str | None]) -> str:
+        """A reply to or about these people without the sentences that speak of what is left alone."""
+        return self._without(text, self._stems, tuple(people))
+
+    def _without(self, text: str, meanings: "_Meanings", people: tuple[str | None, ...]) -> str:
+        if not meanings and self.unlisted is None:
             return text
-        people = tuple(also)
-        told = with_subjects(text)
-        return joined(one for one, about in told if not _any_said(meanings, one, (*about, *people)))
+        return joined(
+            sentence
+            for sentence, about in with_subjects(text)
+            if not self._any_said(meanings, sentence, (*about, *people))
+        )
+
+    def _any_said(self, meanings: "_Meanings", text: str, about: tuple[str | None, ...]) -> bool:
+        if _any_said(meanings, text, about):
+            return True
+        return self.unlisted is not None and self.unlisted.named_in(telling_stems(text), about)
+
+
+class UnlistedTopics:
+    """Topics that the file of requests knows and the list in the memory does not, as hashes of their words.
+
+    They were asked for after a copy was made that was restored, or by somebody who was erased.
+    """
+
+    def __init__(self, requests: PrivacyRequests, topics: Iterable[PrivacyRequest]) -> None:
+        self._requests = requests
+        self._by_subject: dict[str, list[PrivacyRequest]] = {}
+        for topic in topics:
+            self._by_subject.setdefault(topic.subject, []).append(topic)
+
+    def of(self, viewer_id: str | None) -> Sequence[PrivacyRequest]:
+        """Those of one viewer, or (None) of the channel."""
+        return self._by_subject.get(self._requests.digest("viewer", viewer_id or CHANNEL), ())
+
+    def named_in(self, stems: frozenset[str], about: Iterable[str | None]) -> bool:
+        """Whether a text with these words speaks of one, of the channel's or of these people."""
+        return any(
+            topic_words <= words for topic_words, words in self._compared(stems, about, notes=True)
+        )
+
+    def allows(self, note: Note, stems: frozenset[str], about: Iterable[str | None]) -> bool:
+        """Whether a note with these words may be shown: it is not about a topic, and says no more than a note on it."""
+        if any(topic <= words for topic, words in self._compared(stems, about, notes=False)):
+            return False
+        fact = telling_stems(note.fact)
+        return not any(
+            topic == words for topic, words in self._compared(fact, [note.subject_id], notes=True)
+        )
+
+    def _compared(
+        self, stems: frozenset[str], about: Iterable[str | None], *, notes: bool
+    ) -> Iterator[tuple[AbstractSet[str], AbstractSet[str]]]:
+        """The words of each topic that may be meant, and those of a text, as hashes. `notes`: also what a note said."""
+        for viewer_id in {None, *about}:
+            topics = [topic for topic in self.of(viewer_id) if notes or not topic.notes]
+            if not topics:
+                continue
+            words = frozenset(self._requests.hashed(viewer_id or CHANNEL, stems))
+            for topic in topics:
+                yield frozenset(topic.words), words
 
 
 def with_subjects(text: str) -> Iterator[tuple[str, Sequence[str]]]:
@@ -102,11 +181,6 @@ def _any_said(meanings: _Meanings, text: str, about: Iterable[str | None]) -> bo
     people = {who for who in about if who is not None}
     mentioned = telling_stems(text)
     return any(stems <= mentioned and (who is None or who in people) for who, stems in meanings)
-
-
-def without_suppressed(text: str, left_alone: Iterable[str]) -> str:
-    """A reply without the sentences that speak of what is left alone."""
-    return SuppressionFilter(SuppressionRow(0, None, words_) for words_ in left_alone).without(text)
 
 
 async def without_hidden_names(source: Source, text: str, reader: str) -> str:
@@ -149,44 +223,150 @@ async def suppress(
     if len(text) > LONGEST or not (named or telling_stems(text)):
         raise FactRefused("topic")
     async with db.write() as tx:
-        if len(await notes.suppressions(tx)) >= MOST:
+        entries = await notes.suppressions(tx)
+        known = same_entry(entries, viewer_id, text)
+        if known is not None:
+            return known.id
+        if len(entries) >= MOST:
             raise FactRefused("enough")
         if viewer_id is not None and await viewers.get(tx, viewer_id) is None:
             raise FactRefused("not_stored")
         note = await notes.get(tx, int(named[1])) if named else None
         if named and (note is None or viewer_id not in {None, note.subject_id}):
             raise FactRefused("not_found")
-        if note is not None:
-            return await notes.add_suppression(
-                tx, note.subject_id, "", note_id=note.id, by_id=by, at=at
-            )
-        return await notes.add_suppression(tx, viewer_id, text, note_id=None, by_id=by, at=at)
+        if note is None:
+            entry = SuppressionRow(0, viewer_id, text)
+        else:
+            entry = SuppressionRow(0, note.subject_id, "", note_id=note.id, fact=note.fact)
+        await personal_data.write_request(
+            tx, topic_of(tx.requests, RequestKind.NEVER_MENTION, entry, at)
+        )
+        return await notes.add_suppression(
+            tx, entry.viewer_id, entry.words, note_id=entry.note_id, by_id=by, at=at
+        )
+
+
+def topic_of(
+    requests: PrivacyRequests, kind: RequestKind, entry: SuppressionRow, at: int
+) -> PrivacyRequest:
+    """The request that an entry of the list stands for."""
+    words = telling_stems(entry.words or entry.fact)
+    return requests.topic(kind, entry.viewer_id, words, note_id=entry.note_id, at=at)
 
 
 def same_entry(
     entries: Iterable[SuppressionRow], viewer_id: str | None, what: str
 ) -> SuppressionRow | None:
     """The entry that already has a topic, in any form of its words, or a note; None if there is none."""
-    named, stems = _NOTE.match(clean(what)), telling_stems(what)
-    for one in entries:
-        if named and one.note_id == int(named[1]) and viewer_id in {None, one.viewer_id}:
-            return one
-        if (
-            not named
-            and one.viewer_id == viewer_id
-            and one.words
-            and telling_stems(one.words) == stems
-        ):
-            return one
+    named = _NOTE.match(clean(what))
+    stems = telling_stems(what)
+    for entry in entries:
+        if named:
+            is_same = entry.note_id == int(named[1]) and viewer_id in {None, entry.viewer_id}
+        else:
+            is_same = (
+                entry.viewer_id == viewer_id
+                and entry.words != ""
+                and telling_stems(entry.words) == stems
+            )
+        if is_same:
+            return entry
     return None
 
 
-async def unsuppress(db: Database, row_id: int) -> bool:
-    """Take one entry off the list; False if there is none."""
+async def unsuppress(db: Database, entry_id: int, at: int) -> bool:
+    """Take one entry off the list, or let an unlisted topic (by its `unlisted_id`) be mentioned; False if none is."""
     async with db.write() as tx:
-        return await notes.remove_suppression(tx, row_id)
+        rows = await notes.suppressions(tx)
+        for row in rows:
+            if row.id == entry_id:
+                lifted = topic_of(tx.requests, RequestKind.MAY_MENTION, row, at)
+                await personal_data.write_request(tx, lifted)
+                return await notes.remove_suppression(tx, entry_id)
+        for topic in _unlisted(tx.requests, rows):
+            if unlisted_id(tx.requests, topic) == entry_id:
+                lifted = replace(topic, kind=RequestKind.MAY_MENTION, at=at)
+                await personal_data.write_request(tx, lifted)
+                return True
+    return False
+
+
+async def list_again(tx: Transaction, request: PrivacyRequest, viewer_id: str) -> int:
+    """Do to a copy what was decided since about a topic, or a note; how many entries changed.
+
+    A topic needs no row: while the list lacks it, it is read in the file of requests.
+    """
+    is_left_alone = tx.requests.is_topic(request)
+    rows = await notes.suppressions(tx)
+    kind = RequestKind.NEVER_MENTION
+    listed = [
+        row for row in rows if topic_key(topic_of(tx.requests, kind, row, 0)) == topic_key(request)
+    ]
+    if request.kind is RequestKind.MAY_MENTION and not is_left_alone:
+        for row in listed:
+            await notes.remove_suppression(tx, row.id)
+        return len(listed)
+    if request.kind is RequestKind.NEVER_MENTION and is_left_alone and request.notes and not listed:
+        [note_id] = request.notes
+        note = await notes.get(tx, note_id)
+        if (
+            note is not None
+            and (note.subject_id or CHANNEL) == viewer_id
+            and note.created_at <= request.at
+        ):
+            await notes.add_suppression(
+                tx, note.subject_id, "", note_id=note_id, by_id=None, at=request.at
+            )
+            return 1
+    return 0
+
+
+class UnlistedTopic(NamedTuple):
+    """A topic that only the file of requests knows. `id`: its number for the dock, higher than that of any row.
+
+    `subject`: the hash of the viewer, or of the channel.
+    """
+
+    id: int
+    at: int
+    subject: str
+
+
+async def unlisted(source: Source) -> list[UnlistedTopic]:
+    """Every unlisted topic, in the order in which they were asked for."""
+    requests = source.requests
+    topics = _unlisted(requests, await notes.suppressions(source))
+    return [
+        UnlistedTopic(unlisted_id(requests, topic), topic.at, topic.subject) for topic in topics
+    ]
+
+
+async def unlisted_of(source: Source, viewer_id: str | None) -> list[UnlistedTopic]:
+    """The unlisted topics of one viewer, or (None) of the channel."""
+    topics = await unlisted(source)
+    if not topics:
+        return []
+    subject = source.requests.digest("viewer", viewer_id or CHANNEL)
+    return [topic for topic in topics if topic.subject == subject]
+
+
+def unlisted_id(requests: PrivacyRequests, topic: PrivacyRequest) -> int:
+    """A number by which the dock and the command line name an unlisted topic; no row's is so high."""
+    digits = requests.digest("topic", topic.subject, *topic.words, *map(str, topic.notes))
+    return UNLISTED_FROM + int(digits, 16) % UNLISTED_FROM
+
+
+def _unlisted(requests: PrivacyRequests, rows: Iterable[SuppressionRow]) -> list[PrivacyRequest]:
+    """The topics of the file that have no row."""
+    if not requests.topics:
+        return []
+    listed = {topic_key(topic_of(requests, RequestKind.NEVER_MENTION, row, 0)) for row in rows}
+    return [topic for topic in requests.topics if topic_key(topic) not in listed]
 
 
 async def load_filter(source: Source) -> SuppressionFilter:
     """The filter of what is suppressed now."""
-    return SuppressionFilter(await notes.suppressions(source), await notes.removed(source))
+    rows = await notes.suppressions(source)
+    topics = _unlisted(source.requests, rows)
+    unlisted = UnlistedTopics(source.requests, topics) if topics else None
+    return SuppressionFilter(rows, await notes.removed(source), unlisted)

@@ -488,7 +488,7 @@ async def never_mention(context: OperationContext, request: Request) -> Operatio
         else None
     )
     if listed is not None:
-        await suppression.unsuppress(context.db, listed.id)
+        await suppression.unsuppress(context.db, listed.id, context.clock.now())
         return OperationResult(ok=True, code="may_mention", data={"id": listed.id})
     by = asker.viewer_id or None
     row_id = await suppression.suppress(context.db, about.id, text, by=by, at=context.clock.now())
@@ -509,6 +509,6 @@ async def _suppressed_of(
 async def may_mention(context: OperationContext, request: Request) -> OperationResult:
     """Remove an entry from that list."""
     row_id = request.number("id")
-    if not await suppression.unsuppress(context.db, row_id):
+    if not await suppression.unsuppress(context.db, row_id, context.clock.now()):
         raise FactRefused("not_found")
     return OperationResult(ok=True, code="may_mention", data={"id": row_id})

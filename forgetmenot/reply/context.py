@@ -232,7 +232,7 @@ class ContextGatherer(Struct, frozen=True):
             )
             for kind in ("own_lines", "spoken", "chat", "thread", "bot_replies")
         }
-        everybody = suppression_filter.people
+        everybody = {*suppression_filter.people, material.speaker.id}
         done = tuple(
             one for one in material.actions_done if not suppression_filter.has(one.text, everybody)
         )
@@ -240,13 +240,12 @@ class ContextGatherer(Struct, frozen=True):
 
     def _speaks_of_it(self, line: PromptLine, suppression_filter: SuppressionFilter) -> bool:
         """Whether a line does, of whoever said it or is named in it; the bot's own, of whomever."""
-        if not suppression_filter.has(line.text, suppression_filter.people):
+        people = suppression_filter.people
+        if suppression_filter.unlisted is None and not suppression_filter.has(line.text, people):
             return False
+        named = self.recall.active_viewers.names.named_in(line.text, limit=len(people) + 1)
         if line.viewer_id is None:
-            return True
-        named = self.recall.active_viewers.names.named_in(
-            line.text, limit=len(suppression_filter.people)
-        )
+            return suppression_filter.has(line.text, {*people, *named})
         return suppression_filter.has(line.text, [line.viewer_id, *named])
 
     async def _others(

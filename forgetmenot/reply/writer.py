@@ -28,7 +28,7 @@ from forgetmenot.domain import (
 from forgetmenot.errors import ModelError
 from forgetmenot.languages import in_language, reason
 from forgetmenot.logs import log
-from forgetmenot.memory.suppression import without_hidden_names, without_suppressed
+from forgetmenot.memory.suppression import load_filter, without_hidden_names
 from forgetmenot.operations import wording
 from forgetmenot.operations.executor import Executor
 from forgetmenot.operations.facts import ActionContext
@@ -237,7 +237,8 @@ class ReplyWriter(Struct):
             polished = replace(polished, text=await self._carry_out(draft, proposal, polished.text))
         elif not polished.text and "claim" in polished.filters:
             polished = replace(polished, text=language("action.neutral"))
-        text = without_suppressed(polished.text, material.left_alone)
+        people = [material.speaker.id, *(other.viewer.id for other in material.others)]
+        text = (await load_filter(self.db)).without_topics(polished.text, people)
         if text != polished.text:
             polished = Polished(
                 text or language("action.another_subject"), (*polished.filters, "left alone")

@@ -9,7 +9,7 @@ What a cleaned text says is decided by memory/erasure.
 """
 
 import asyncio
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -224,7 +224,7 @@ async def delete_person(tx: Transaction, viewer_id: str, now: int) -> None:
     await tx.execute("DELETE FROM viewers WHERE id = ?", (viewer_id,))
 
 
-# ── opting out, and the count of requests ─────────────────────────────────────────────────────
+# ── opting out ────────────────────────────────────────────────────────────────────────────────
 
 
 async def opted_out(source: Source) -> OptedOut:
@@ -269,6 +269,55 @@ async def allow_again(tx: Transaction, viewer_id: str, words: Collection[str]) -
     if tx.requests.is_forgotten(viewer_id, words):
         hashed = tx.requests.hashed(viewer_id, words)
         await write_request(tx, tx.requests.of(RequestKind.ALLOW, viewer_id, 0, words=hashed))
+
+
+# ── bans ──────────────────────────────────────────────────────────────────────────────────────
+
+
+async def ban(tx: Transaction, banned: Mapping[str, int]) -> None:
+    """Hide everything that is known of people whom the channel banned: when (ms), by their ids."""
+    sql = "SELECT id FROM viewers WHERE id IN (SELECT value FROM json_each(?))"
+    known = await tx.column(sql, (banned.keys(),))
+    if not known:
+        return
+    await write_request(tx, *(tx.requests.of(RequestKind.BAN, one, banned[one]) for one in known))
+    for viewer_id in known:
+        await viewers.set_banned(tx, viewer_id, banned[viewer_id])
+
+
+async def banned(source: Source) -> dict[str, int]:
+    """Since when people are banned (ms), by their ids."""
+    return await source.pairs("SELECT id, banned_at FROM viewers WHERE banned_at IS NOT NULL")
+
+
+async def lift_bans(tx: Transaction, last_lines: Mapping[str, int]) -> None:
+    """Write down whose ban was lifted: they wrote after it. `last_lines`: when they last did (ms), by their ids."""
+    free = []
+    for viewer_id, at in last_lines.items():
+        banned_at = tx.requests.banned_at(viewer_id)
+        if banned_at is not None and at > banned_at:
+            free.append(tx.requests.of(RequestKind.UNBAN, viewer_id, at))
+    if free:
+        await write_request(tx, *free)
+
+
+async def ban_again(tx: Transaction, viewer_id: str, at: int) -> int:
+    """Hide somebody of whose ban an older copy does not know; how many were hidden."""
+    return await tx.execute(
+        "UPDATE viewers SET banned_at = ? WHERE id = ? AND banned_at IS NULL", (at, viewer_id)
+    )
+
+
+async def unban_again(tx: Transaction, viewer_id: str) -> int:
+    """Show somebody again of whose lifted ban an older copy does not know, unless they asked to be erased."""
+    return await tx.execute(
+        "UPDATE viewers SET banned_at = NULL"
+        " WHERE id = ? AND banned_at IS NOT NULL AND erase_at IS NULL",
+        (viewer_id,),
+    )
+
+
+# ── what was decided, and the count of it ─────────────────────────────────────────────────────
 
 
 async def write_request(tx: Transaction, *requests: PrivacyRequest) -> None:

@@ -1,10 +1,14 @@
-"""What viewers asked for about their data: one file beside the memory, to which lines are only ever added.
+"""What people decided about data: one file beside the memory, to which lines are only ever added.
+
+Viewers ask to be forgotten or left alone; the channel bans, posts a recap and names the folder of recaps. A copy of the
+memory that is older than that does not know it: it learns it from here.
 
 Guarantees:
 - A request is on disk before it is carried out, and the memory counts the lines that it has carried out. What a kill, a
   lock or a full disk kept it from is done later, and again in every older copy that is restored (memory/rights).
-- No line holds an id, a name or a fact: people and words stand there as keyed hashes. The key is the first line; the
-  file is its owner's alone and in no backup. (Plain hashes of Twitch ids hide nothing: all can be tried in minutes.)
+- No line holds an id, a name, a topic or a fact: people and words stand there as keyed hashes. The key is the first
+  line; the file is its owner's alone and in no backup. (Plain hashes of Twitch
+  ids hide nothing: all can be tried in minutes.)
 - A memory that has carried out more lines than there are does not open (`check`). A file that is removed, cut or
   replaced while it is used is written anew, from what was read of it.
 """
@@ -13,7 +17,7 @@ import contextlib
 import hmac
 import secrets
 import threading
-from collections.abc import Collection, Container, Iterator, Sequence
+from collections.abc import Collection, Container, Iterable, Iterator, Sequence
 from enum import StrEnum
 from pathlib import Path
 
@@ -29,24 +33,39 @@ KNOWN_AGAIN = 0.6
 _LOCK_S = 5.0
 
 
+# The viewer in a request that is about the channel.
+CHANNEL = ""
+
+
 class RequestKind(StrEnum):
-    """What was asked for. `allow`: a fact that was forgotten may be remembered again."""
+    """What was decided."""
 
     OPT_OUT = "opt_out"
     OPT_IN = "opt_in"
     ERASE = "erase"
     FORGET = "forget"
-    ALLOW = "allow"
+    ALLOW = "allow"  # a fact that was forgotten may be remembered again
+    NEVER_MENTION = "never_mention"
+    MAY_MENTION = "may_mention"
+    BAN = "ban"
+    UNBAN = "unban"  # somebody who was banned writes again
+    POSTED = "posted"  # the recap of a stream, to Discord
+    RECAP_FOLDER = "recap_folder"  # recaps are written there
 
 
 class PrivacyRequest(msgspec.Struct, frozen=True, omit_defaults=True):
-    """One line. `subject`: hash of the viewer's id; `words`: hashes of a fact's words; `notes`: ids of what said it."""
+    """One line.
+
+    `subject`: hash of the viewer's id, or of when the stream began; `words`: hashes of the words of a fact or a topic;
+    `notes`: ids of what said it; `folder`: where recaps are.
+    """
 
     kind: RequestKind
     subject: str
     at: int = 0
     words: tuple[str, ...] = ()
     notes: tuple[int, ...] = ()
+    folder: str = ""
 
 
 class _Key(msgspec.Struct):
@@ -193,46 +212,95 @@ class PrivacyRequests:
     # ── what follows from it ────────────────────────────────────────────────────────────────
 
     def _fold(self, requests: Sequence[PrivacyRequest]) -> None:
-        self._choice: dict[str, RequestKind] = {}
-        self._erased: dict[str, int] = {}
-        self._forgotten: dict[str, list[PrivacyRequest]] = {}
-        for one in requests:
-            if one.kind is RequestKind.ERASE:
-                self._erased[one.subject] = max(one.at, self._erased.get(one.subject, 0))
-            elif one.kind is RequestKind.FORGET:
-                self._forgotten.setdefault(one.subject, []).append(one)
-            elif one.kind is RequestKind.ALLOW:
-                held = self._forgotten.get(one.subject, [])
-                self._forgotten[one.subject] = [
-                    fact for fact in held if not _covers(one.words, fact.words)
-                ]
-            else:
-                self._choice[one.subject] = one.kind
+        self._standing = StandingRequests(requests)
 
     def is_out(self, viewer_id: str) -> bool:
         """Whether a viewer opted out, also one whom the memory does not know."""
-        if self._read_at is None:
-            self.refresh()
-        return (
-            bool(self._choice)
-            and self.chose_last(self.digest("viewer", viewer_id)) is RequestKind.OPT_OUT
-        )
+        self._read_once()
+        if not self._standing.choices:
+            return False
+        return self.chose_last(self.digest("viewer", viewer_id)) is RequestKind.OPT_OUT
 
     def chose_last(self, subject: str) -> RequestKind | None:
         """What somebody chose last: to opt out or in."""
-        return self._choice.get(subject)
+        return self._standing.choices.get(subject)
 
     def erased_at(self, viewer_id: str) -> int:
         """When somebody last asked to be erased (ms); what was said of them until then is refused. -1: never."""
         self.refresh()
-        return self._erased.get(self.digest("viewer", viewer_id), -1) if self._erased else -1
+        if not self._standing.erased_at:
+            return -1
+        return self._standing.erased_at.get(self.digest("viewer", viewer_id), -1)
 
     def is_forgotten(self, viewer_id: str, words: Collection[str], *, since: int = -1) -> bool:
         """Whether a claim about a viewer (its words) is a fact that they asked to be forgotten; only after `since`."""
         self.refresh()
-        held = self._forgotten.get(self.digest("viewer", viewer_id)) if self._forgotten else None
-        said = self.hashed(viewer_id, words) if held else ()
-        return any(one.at > since and _covers(said, one.words) for one in held or ())
+        if not self._standing.forgotten:
+            return False
+        facts = self._standing.forgotten.get(self.digest("viewer", viewer_id))
+        if not facts:
+            return False
+        claim = self.hashed(viewer_id, words)
+        return any(fact.at > since and _covers(claim, fact.words) for fact in facts)
+
+    def banned_at(self, viewer_id: str) -> int | None:
+        """When somebody was banned who has not written since (ms); None for everybody else."""
+        self._read_once()
+        if not self._standing.banned_at:
+            return None
+        return self._standing.banned_at.get(self.digest("viewer", viewer_id))
+
+    def is_banned(self, subject: str) -> bool:
+        """Whether the viewer with that hash was banned and has not written since."""
+        return subject in self._standing.banned_at
+
+    @property
+    def topics(self) -> Collection[PrivacyRequest]:
+        """What is never to be mentioned, of viewers and of the channel, also of who was erased."""
+        self._read_once()
+        return self._standing.topics.values()
+
+    def topic(
+        self,
+        kind: RequestKind,
+        viewer_id: str | None,
+        words: Collection[str],
+        *,
+        note_id: int | None = None,
+        at: int = 0,
+    ) -> PrivacyRequest:
+        """The request never to mention a topic (its words), or that it may be; `viewer_id` None: of the channel."""
+        subject_id = viewer_id or CHANNEL
+        notes = () if note_id is None else (note_id,)
+        return self.of(kind, subject_id, at, words=self.hashed(subject_id, words), notes=notes)
+
+    def is_topic(self, request: PrivacyRequest) -> bool:
+        """Whether what a request names is not to be mentioned now."""
+        self._read_once()
+        return topic_key(request) in self._standing.topics
+
+    def was_posted(self, started_at: int) -> bool:
+        """Whether the recap of the stream that began then was posted, or may have been."""
+        self._read_once()
+        return self.stream_hash(started_at) in self._standing.posted
+
+    def posted(self, started_at: int, at: int) -> PrivacyRequest:
+        """That the recap of the stream that began then is posted."""
+        return PrivacyRequest(RequestKind.POSTED, self.stream_hash(started_at), at)
+
+    def stream_hash(self, started_at: int) -> str:
+        """The hash of a stream. Not of its number: after a restore another stream gets that."""
+        return self.digest("stream", str(started_at))
+
+    @property
+    def recap_folders(self) -> Collection[str]:
+        """Every folder that recaps were written to."""
+        self._read_once()
+        return self._standing.recap_folders
+
+    def _read_once(self) -> None:
+        if self._read_at is None:
+            self.refresh()
 
     def hashed(self, viewer_id: str, words: Collection[str]) -> tuple[str, ...]:
         """A fact's words as they stand in a request."""
@@ -241,6 +309,58 @@ class PrivacyRequests:
     def says(self, viewer_id: str, words: Collection[str], request: PrivacyRequest) -> bool:
         """Whether a claim about a viewer is the fact of a request."""
         return _covers(self.hashed(viewer_id, words), request.words)
+
+
+class StandingRequests:
+    """What follows from requests that were made one after the other. `…_at` are times (ms) by the hash of a viewer."""
+
+    def __init__(self, requests: Iterable[PrivacyRequest]) -> None:
+        self.choices: dict[str, RequestKind] = {}
+        self.erased_at: dict[str, int] = {}
+        self.forgotten: dict[str, list[PrivacyRequest]] = {}
+        self.banned_at: dict[str, int] = {}
+        self.topics: dict[tuple[object, ...], PrivacyRequest] = {}
+        self.posted: set[str] = set()
+        self.recap_folders: set[str] = set()
+        for request in requests:
+            self._add(request)
+
+    def _add(self, request: PrivacyRequest) -> None:
+        subject = request.subject
+        match request.kind:
+            case RequestKind.OPT_OUT | RequestKind.OPT_IN:
+                self.choices[subject] = request.kind
+            case RequestKind.ERASE:
+                self.erased_at[subject] = max(request.at, self.erased_at.get(subject, 0))
+            case RequestKind.FORGET:
+                self.forgotten.setdefault(subject, []).append(request)
+            case RequestKind.ALLOW:
+                facts = self.forgotten.get(subject, [])
+                still = [fact for fact in facts if not _covers(request.words, fact.words)]
+                self.forgotten[subject] = still
+            case RequestKind.NEVER_MENTION:
+                self.topics[topic_key(request)] = request
+            case RequestKind.MAY_MENTION:
+                self.topics.pop(topic_key(request), None)
+            case _:
+                self._add_of_channel(request)
+
+    def _add_of_channel(self, request: PrivacyRequest) -> None:
+        subject = request.subject
+        match request.kind:
+            case RequestKind.BAN:
+                self.banned_at[subject] = request.at
+            case RequestKind.UNBAN:
+                self.banned_at.pop(subject, None)
+            case RequestKind.POSTED:
+                self.posted.add(subject)
+            case RequestKind.RECAP_FOLDER:
+                self.recap_folders.add(request.folder)
+
+
+def topic_key(request: PrivacyRequest) -> tuple[object, ...]:
+    """What two requests have in common that name the same topic, or the same note."""
+    return request.subject, request.words, request.notes
 
 
 def _covers(said: Collection[str], forgotten: Collection[str]) -> bool:

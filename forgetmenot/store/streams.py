@@ -1,6 +1,7 @@
 """Streams: when each began and ended, what it was called, and its recap."""
 
 from collections.abc import Collection, Iterable
+from pathlib import Path
 
 from forgetmenot.domain import Attendance, Stream, Video
 from forgetmenot.store.database import Row, Source, Transaction, row_as
@@ -205,14 +206,32 @@ async def set_recap_file(tx: Transaction, stream_id: int, path: str) -> None:
 
 
 async def recap_files(source: Source) -> list[str]:
-    """Every file that a recap was written to."""
+    """Every file that a recap was written to, as far as the memory knows."""
     return await source.column("SELECT recap_file FROM streams WHERE recap_file <> ''")
+
+
+async def recap_folders(source: Source) -> set[str]:
+    """Every folder that recaps were written to, also by a memory that was newer than this copy of it."""
+    files = await recap_files(source)
+    return {str(Path(file).parent) for file in files} | set(source.requests.recap_folders)
 
 
 async def claim_post(tx: Transaction, stream_id: int, at: int, *, again: bool) -> bool:
     """Note that a recap is posted now; False if it was before, unless it is to be posted again."""
     sql = "UPDATE streams SET posted_at = ? WHERE id = ? AND (coalesce(posted_at, 0) = 0 OR ?)"
     return await tx.execute(sql, (at, stream_id, again)) == 1
+
+
+async def mark_posted(tx: Transaction, started_at: int, at: int) -> int:
+    """Note of a stream in an older copy that its recap was posted, or may have been; how many there were."""
+    sql = "UPDATE streams SET posted_at = ? WHERE started_at = ? AND coalesce(posted_at, 0) = 0"
+    return await tx.execute(sql, (at, started_at))
+
+
+async def starts(source: Source, *, posted: bool = False) -> list[int]:
+    """When each stream began (ms). `posted`: only of those whose recap was posted."""
+    sql = "SELECT started_at FROM streams WHERE NOT ? OR coalesce(posted_at, 0) <> 0"
+    return await source.column(sql, (posted,))
 
 
 async def unclaim_post(tx: Transaction, stream_id: int) -> None:

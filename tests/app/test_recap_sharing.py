@@ -8,11 +8,12 @@ import pytest
 from forgetmenot.app.recap_sharing import RECENT, TRY_AGAIN, WEBHOOK, WEBHOOK_ENV, RecapSharing
 from forgetmenot.clock import HOUR, MINUTE, ManualClock
 from forgetmenot.errors import InputError, WebhookError
+from forgetmenot.memory import backups
 from forgetmenot.secret_store import SecretStore
 from forgetmenot.settings.load import parse_settings
 from forgetmenot.settings.schema import Settings
 from forgetmenot.store import streams
-from forgetmenot.store.database import Database
+from forgetmenot.store.database import Database, open_database
 from tests.loopback_servers.discord import Discord
 
 
@@ -70,6 +71,25 @@ async def test_nothing_is_posted_before_somebody_says_so_and_then_once(shared: S
     assert "The boss fell." in body["embeds"][0]["description"]
     await shared.sharing.post(stream, again=True)
     assert len(shared.there.got) == 2
+
+
+async def test_a_recap_is_not_posted_again_after_a_restore(shared: Sharing, tmp_path: Path) -> None:
+    """Of an older copy, in which it was not posted: by itself; whoever asks for it twice gets it."""
+    copy = tmp_path / "copy.sqlite3"
+    stream = await shared.stream()
+    await backups.copy_to(shared.db, copy)
+    shared.use("post_at_once = true")
+    await shared.sharing.run_pass()
+    path = tmp_path / "restored.sqlite3"
+    path.with_name(path.name + ".requests").write_bytes(shared.db.requests.path.read_bytes())
+    await backups.restore(copy, path, now=shared.clock.now(), keep=3)
+    async with open_database(path) as shared.db:
+        await shared.anew().run_pass()
+        with pytest.raises(InputError, match="done already"):
+            await shared.anew().post(stream)
+        assert len(shared.there.got) == 1
+        await shared.anew().post(stream, again=True)
+        assert len(shared.there.got) == 2
 
 
 async def test_at_once_posts_what_just_ended_and_tries_a_refusal_again_later_and_a_lost_answer_never(

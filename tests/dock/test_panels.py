@@ -11,12 +11,14 @@ from forgetmenot.clock import HOUR, ManualClock
 from forgetmenot.dock import server
 from forgetmenot.domain import Scope, SourceKind
 from forgetmenot.languages import in_language
+from forgetmenot.memory import suppression
 from forgetmenot.operations.table import buttons
 from forgetmenot.ports import HearingState
 from forgetmenot.settings.load import parse_settings
 from forgetmenot.store import notes
 from forgetmenot.store.database import Database
 from forgetmenot.store.notes import NewNote
+from forgetmenot.store.rights import RequestKind
 from tests.dock.conftest import Served
 from tests.rows import put
 
@@ -137,6 +139,25 @@ async def test_what_was_spent_stands_beside_the_limits_of_day_and_stream(
         "day": {"spent": "at least 1.75 EUR", "text": "7.00 EUR", "share": 0.25},
         "stream": {"spent": "1,100,000 tokens", "text": "4,400,000 tokens", "share": 0.25},
     }
+
+
+@pytest.mark.usefixtures("people")
+async def test_a_topic_is_shown_of_which_only_the_file_of_requests_knows(
+    dock: Served, db: Database
+) -> None:
+    """After a restore: without its words, so that it can be lifted all the same."""
+    for viewer, words, at in (("1", {"divorc"}, 5), (None, {"elect"}, 6)):
+        topic = db.requests.topic(RequestKind.NEVER_MENTION, viewer, words, at=at)
+        db.requests.add(topic)
+    [channels] = await rows(dock, "/api/left_alone")
+    [alices] = (await rows(dock, "/api/person/1"))["left_alone"]
+    assert (await rows(dock, "/api/person/2"))["left_alone"] == []
+    assert [(one["words"], one["note"], one["at"]) for one in (channels, alices)] == [
+        ("", None, 6),
+        ("", None, 5),
+    ]
+    assert await suppression.unsuppress(db, alices["id"], 7)
+    assert (await rows(dock, "/api/person/1"))["left_alone"] == []
 
 
 MISSING = """people?offset=-1 people?limit=x notes?scope=evil notes?status=1 person/404 note/x note/9?chain=1 why/7

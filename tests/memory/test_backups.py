@@ -19,10 +19,11 @@ from forgetmenot.errors import InputError, StoreDamaged, StoreForeign, StoreRequ
 from forgetmenot.memory.backups import Backups, Restored, copy_to, restore
 from forgetmenot.memory.edits import remember
 from forgetmenot.memory.erasure import Eraser
-from forgetmenot.memory.rights import Rights
+from forgetmenot.memory.rights import Rights, start_new_requests
+from forgetmenot.memory.suppression import load_filter, suppress, unlisted_of, unsuppress
 from forgetmenot.memory.transfer import import_notes
 from forgetmenot.settings.schema import Settings
-from forgetmenot.store import backup, bot_messages, notes, personal_data, viewers
+from forgetmenot.store import backup, bot_messages, notes, personal_data, streams, viewers
 from forgetmenot.store.backup import Copied, copies_of
 from forgetmenot.store.database import open_database, schema_sql
 from forgetmenot.store.rights import PrivacyRequests, RequestKind
@@ -201,6 +202,140 @@ async def test_opting_out_and_in_count_again_in_their_order(
     async with open_database(path) as db:
         out = await personal_data.opted_out(db)
         assert [one in out for one in (ALICE, BOB, "new")] == [True, False, True]
+
+
+# ── what was decided since the copy was made ────────────────────────────────────────────────
+
+
+async def shown_facts(path: Path) -> list[str]:
+    """What a reply may know."""
+    async with open_database(path) as db:
+        hidden = await load_filter(db)
+        return sorted(note.fact for note in await notes.page(db) if hidden.allows(note))
+
+
+async def test_what_is_never_mentioned_stays_so_in_an_older_copy(
+    filled: Channel, made: Copied, tmp_path: Path
+) -> None:
+    """A topic of one viewer, one of the channel, and a note by its number."""
+    now = filled.clock.now()
+    channel_fact = await remember(filled.db, None, "won the zitherbloom cup", by=ALICE, at=now)
+    copied = await copy_to(filled.db, tmp_path / "later.sqlite3")
+    [bobs_note] = await notes.of_subject(filled.db, BOB)
+    await suppress(filled.db, ALICE, "glockenferns", by=ALICE, at=now)
+    await suppress(filled.db, None, "the zitherbloom", by=None, at=now)
+    await suppress(filled.db, BOB, f"#{bobs_note.id}", by=BOB, at=now)
+    done, path = await go_back(filled, made.path, tmp_path / "first")
+    assert (done.notes, await shown_facts(path)) == (2, [])
+    done, path = await go_back(filled, copied.path, tmp_path / "second")
+    assert (done.notes, await shown_facts(path)) == (3, [])
+    held = path.with_name(path.name + ".requests").read_bytes()
+    assert [word for word in (b"glockenf", b"zither", b"marimba") if word in held] == []
+    async with open_database(path) as db:
+        hidden = await load_filter(db)
+        assert hidden.has("Alice plays the glockenfern", [ALICE])
+        assert not hidden.has("Bob plays the glockenfern", [BOB])
+        assert hidden.without(f"<@{ALICE}> hid her glockenfern. It rained.") == "It rained."
+        assert hidden.without_topics("Your glockenfern! Hello.", [ALICE]) == "Hello."
+        assert hidden.has("the zitherbloom", [])
+        assert not hidden.has("a cup of tea", [ALICE, BOB])
+        note = await notes.get(db, channel_fact.id)
+        assert note is not None
+        assert not hidden.allows(note)
+
+
+async def test_what_may_be_mentioned_again_may_be_in_an_older_copy(
+    filled: Channel, tmp_path: Path
+) -> None:
+    now = filled.clock.now()
+    [bobs_note] = await notes.of_subject(filled.db, BOB)
+    entries = [
+        await suppress(filled.db, ALICE, "glockenferns", by=ALICE, at=now),
+        await suppress(filled.db, BOB, f"#{bobs_note.id}", by=BOB, at=now),
+    ]
+    made = await copy_to(filled.db, tmp_path / "copy.sqlite3")
+    for entry in entries:
+        assert await unsuppress(filled.db, entry, now)
+    _, path = await go_back(filled, made.path, tmp_path / "data")
+    assert await shown_facts(path) == ["plays the glockenfern", "plays the marimbaglow"]
+
+
+async def test_a_topic_that_only_the_file_of_requests_knows_can_be_lifted_and_asked_for_anew(
+    filled: Channel, made: Copied, tmp_path: Path
+) -> None:
+    now = filled.clock.now()
+    await suppress(filled.db, ALICE, "glockenferns", by=ALICE, at=now)
+    _, path = await go_back(filled, made.path, tmp_path / "data")
+    async with open_database(path) as db:
+        assert await notes.suppressions(db) == []
+        [topic] = await unlisted_of(db, ALICE)
+        assert await unlisted_of(db, BOB) == await unlisted_of(db, None) == []
+        entry = await suppress(db, ALICE, "a glockenfern", by=ALICE, at=now)
+        assert await unlisted_of(db, ALICE) == []
+        assert await unsuppress(db, entry, now)
+        assert (await load_filter(db)).allows((await notes.of_subject(db, ALICE))[0])
+    _, path = await go_back(filled, made.path, tmp_path / "again")
+    async with open_database(path) as db:
+        assert [one.id for one in await unlisted_of(db, ALICE)] == [topic.id]
+        assert await unsuppress(db, topic.id, now)
+        assert await unlisted_of(db, ALICE) == []
+        assert not await unsuppress(db, topic.id, now)
+        assert await personal_data.carried_out(db) == len(db.requests.lines)
+    assert await shown_facts(path) == ["plays the glockenfern", "plays the marimbaglow"]
+
+
+async def test_who_is_banned_stays_so_in_an_older_copy_until_they_write_again(
+    filled: Channel, made: Copied, tmp_path: Path
+) -> None:
+    await filled.clock.advance(HOUR)
+    for who in (ALICE, BOB, "id-stranger"):
+        await filled.clear(user_id=who)
+    await filled.clear(user_id=CAROL, duration_s=600)
+    await filled.clock.advance(HOUR)
+    filled.say("viewer1", "I am back")
+    await filled.ingest.flush()
+    banned_copy = await copy_to(filled.db, tmp_path / "banned.sqlite3")
+    done, path = await go_back(filled, made.path, tmp_path / "data")
+    assert done.banned == 1
+    async with open_database(path) as db:
+        assert await viewers.hidden(db, [ALICE, BOB, CAROL]) == {ALICE}
+    filled.say("viewer0", "I am back too")
+    await filled.ingest.flush()
+    for number, copy in enumerate((made, banned_copy)):
+        done, path = await go_back(filled, copy.path, tmp_path / f"later {number}")
+        assert done.banned == 0
+        async with open_database(path) as db:
+            assert await viewers.hidden(db, [ALICE, BOB]) == set()
+
+
+async def test_who_was_banned_a_week_ago_is_erased_from_an_older_copy(
+    filled: Channel, made: Copied, tmp_path: Path
+) -> None:
+    await filled.clear(user_id=ALICE)
+    await filled.clock.advance(8 * DAY)
+    _, path = await go_back(filled, made.path, tmp_path / "data")
+    assert await facts(path) == {"plays the marimbaglow"}
+    assert b"glockenfern" not in path.read_bytes()
+
+
+async def test_a_new_file_of_requests_knows_what_the_memory_knows(
+    filled: Channel, tmp_path: Path
+) -> None:
+    now = filled.clock.now()
+    copied = await copy_to(filled.db, tmp_path / "copy.sqlite3")
+    await filled.clear(user_id=BOB)
+    await suppress(filled.db, ALICE, "glockenferns", by=ALICE, at=now)
+    PrivacyRequests(filled.db.path).path.unlink()
+    async with filled.db.write() as tx:
+        await streams.claim_post(tx, 1, now, again=False)
+        await streams.set_recap_file(tx, 1, str(tmp_path / "recaps" / "one.md"))
+    await start_new_requests(filled.db, now)
+    _, path = await go_back(filled, copied.path, tmp_path / "data")
+    assert "plays the glockenfern" not in await shown_facts(path)
+    async with open_database(path) as db:
+        assert await viewers.hidden(db, [ALICE, BOB]) == {BOB}
+        assert (await streams.shared(db, 1))["posted_at"] == now
+        assert await streams.recap_folders(db) == {str(tmp_path / "recaps")}
 
 
 async def test_what_was_there_is_saved_and_what_is_no_memory_is_refused(

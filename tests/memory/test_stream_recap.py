@@ -15,14 +15,16 @@ from forgetmenot import files
 from forgetmenot.clock import DAY, MINUTE
 from forgetmenot.domain import NoteStatus, Scope, SourceKind
 from forgetmenot.errors import StoreError
-from forgetmenot.memory import erasure, stream_recap
+from forgetmenot.memory import backups, erasure, stream_recap
 from forgetmenot.memory.erasure import Eraser
 from forgetmenot.memory.rights import Rights
 from forgetmenot.memory.stream_recap import RecapWriter, markdown_of, write_file
 from forgetmenot.memory.suppression import suppress
 from forgetmenot.settings.schema import BotSettings, RecapSettings, Settings
 from forgetmenot.store import channel_state, notes, streams
+from forgetmenot.store.database import open_database
 from forgetmenot.store.notes import Stance
+from forgetmenot.store.rights import PrivacyRequest, RequestKind
 from forgetmenot.text.outgoing import escaped, unescaped
 from tests.full_disk import no_room
 from tests.rows import put
@@ -209,6 +211,55 @@ async def test_who_is_erased_and_what_is_forgotten_leave_the_file_and_the_rest_s
     assert report.found == 0
 
 
+async def copy_without_streams(world: "World", folder: Path) -> Path:
+    """A copy as from before the first stream."""
+    copy = folder / "copy.sqlite3"
+    await backups.copy_to(world.db, copy)
+    async with open_database(copy) as db, db.write() as tx:
+        for forget in (
+            "UPDATE episodes SET stream_id = NULL",
+            "DELETE FROM attendance",
+            "DELETE FROM streams",
+        ):
+            await tx.execute(forget)
+    return copy
+
+
+async def test_a_file_of_a_stream_that_a_restored_copy_does_not_know_is_cleaned_all_the_same(
+    world: "World", folder: Path, tmp_path: Path
+) -> None:
+    """Also where the copy knows no file of a recap at all, and the folder holds the streamer's own files."""
+    _, file = await written(world, folder)
+    copy = await copy_without_streams(world, tmp_path)
+    own = folder / "plans.md"
+    own.write_text("Ask dora_1 about the ladder.", encoding="utf-8")
+    path = tmp_path / "restored.sqlite3"
+    path.with_name(path.name + ".requests").write_bytes(world.db.requests.path.read_bytes())
+    await backups.restore(copy, path, now=world.clock.now(), keep=3)
+    async with open_database(path) as db:
+        assert await streams.recap_files(db) == []
+        report = await Eraser(db=db, clock=world.clock).erase("3")
+    assert report.rewritten["recap_files"] >= 1
+    assert "dora" not in file.read_text(encoding="utf-8").lower()
+    assert "Alice beat the boss" in file.read_text(encoding="utf-8")
+    assert own.read_text(encoding="utf-8") == "Ask dora_1 about the ladder."
+
+
+async def test_who_was_erased_since_leaves_the_file_with_the_restore(
+    world: "World", folder: Path, tmp_path: Path
+) -> None:
+    _, file = await written(world, folder)
+    copy = await copy_without_streams(world, tmp_path)
+    await Eraser(db=world.db, clock=world.clock).erase("3")
+    file.write_text(
+        "# Brought back from elsewhere\n\nDora\\_1 fell off a ladder.\n", encoding="utf-8"
+    )
+    path = tmp_path / "restored.sqlite3"
+    path.with_name(path.name + ".requests").write_bytes(world.db.requests.path.read_bytes())
+    await backups.restore(copy, path, now=world.clock.now(), keep=3)
+    assert "Dora" not in file.read_text(encoding="utf-8")
+
+
 async def test_what_is_never_mentioned_or_was_taken_back_is_quoted_of_nobody_by_any_name(
     world: "World",
 ) -> None:
@@ -283,6 +334,7 @@ async def test_a_folder_that_is_missing_or_full_says_so_and_is_tried_again(
     with pytest.raises(StoreError, match="does not exist"):
         await write_file(world.db, stream, into(folder))
     folder.mkdir()
+    world.db.requests.add(PrivacyRequest(RequestKind.RECAP_FOLDER, "", folder=str(folder)))
     with no_room(), pytest.raises(StoreError, match="Check the disk"):
         await write_file(world.db, stream, into(folder))
     assert (list(folder.iterdir()), await streams.recap_files(world.db)) == ([], [])

@@ -160,8 +160,9 @@ function openChannel(panel) {
   return { close: list.close, changed: soon(refresh) };
 }
 
+const leftAloneWords = (row) => row.words || (row.note ? `#${row.note}` : t("memory.unlisted_topic", { ago: ago(row.at) }));
 const leftAlone = (rows, refresh) => (rows.length
-  ? rows.map((row) => h("li", {}, row.words || `#${row.note}`, " ", button(label("may_mention"), async (event) => { await act("may_mention", { id: row.id }, event.target); refresh(); }, { class: "ghost small", data: { key: `allow${row.id}` } })))
+  ? rows.map((row) => h("li", {}, leftAloneWords(row), " ", button(label("may_mention"), async (event) => { await act("may_mention", { id: row.id }, event.target); refresh(); }, { class: "ghost small", data: { key: `allow${row.id}` } })))
   : null);
 
 // ── all notes, streams ──────────────────────────────────────────────────────────────────────
