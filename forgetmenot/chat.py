@@ -199,13 +199,24 @@ class ChatCommands:
         for_moderators = context.table[command.name].who[Surface.CHAT] is Permission.MODERATOR
         if is_ignored(event, identity, settings) and not for_moderators:
             return None
-        result = await run(context, command.name, command.params, asker_of(event))
+        return await self._answer(event, command)
+
+    async def ask_erasure(self, event: ChatEvent) -> str:
+        """Ask whoever wrote a line whether everything about them is to be deleted, as `!forgetme` does.
+
+        The question, or that nothing is known of them. Raises StoreError.
+        """
+        return await self._answer(event, ParsedCommand("erase", {})) or ""
+
+    async def _answer(self, event: ChatEvent, command: ParsedCommand) -> str | None:
+        """Run a command; the line to say, or None where it is left to others. Raises StoreError."""
+        result = await run(self._context, command.name, command.params, asker_of(event))
         if result.code == "not_allowed" or (command.in_words and result.code in _TALK):
             return None
         if result.code == "erase_unconfirmed":
             confirmed = replace(command, params={**command.params, "confirm": "yes"})
             self._asked[event.user_id] = (confirmed, event.at)
-        return chat_line(result, in_language(settings.bot.language))
+        return chat_line(result, in_language(self._context.settings().bot.language))
 
     def _command(
         self, event: ChatEvent, identity: Identity, *, denies_reply: bool

@@ -106,8 +106,8 @@ class Bot:
         self.memory_trouble = ""
         self._build_memory()
         self._build_operations(account)
-        self._build_replies()
         self.commands = ChatCommands(self.operations, self.identity)
+        self._build_replies()
         self.router = Router(
             db=db,
             ingest=self.ingest,
@@ -200,6 +200,7 @@ class Bot:
             executor=self.executor,
             identity=self.identity,
             flush=self.ingest.flush,
+            ask_erasure=self.commands.ask_erasure,
         )
         self.engine = ReplyEngine(writer, settings=self.settings, speaks_up=self._speaks_up)
 

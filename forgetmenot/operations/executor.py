@@ -108,6 +108,7 @@ class Executor(Struct, kw_only=True):
             known.asks_nothing
             and decision.verdict is Verdict.DENY
             and proposal.name not in known.asked_for
+            and proposal.name not in wording.TYPED_INSTEAD
         )
         # in a preview, which nobody but the streamer reads, the words of the model stand as they would in chat
         if unasked or decision.rule == "silent_preview":

@@ -20,6 +20,10 @@ OLD = 30 * DAY
 # Actions.
 
 
+# What a person types instead, where the model read a wish that code does not read: their answer names the command.
+TYPED_INSTEAD = frozenset({"remember", "forget"})
+
+
 def line_for(
     decision: Decision,
     outcome: Outcome | None,
@@ -43,6 +47,9 @@ def line_for(
         return "" if as_written else done_line(proposal.name, decision.params, target, language)
     if outcome is not None and outcome.kind is OutcomeKind.UNKNOWN:
         return language("action.unsure")
+    # the model's words for it may claim that it was done, in a language that no filter of ours reads
+    if decision.verdict is Verdict.DENY and proposal.name in TYPED_INSTEAD:
+        return language(f"action.not_done.{proposal.name}")
     return harmless(proposal.if_refused, language)
 
 

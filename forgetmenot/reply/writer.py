@@ -24,6 +24,7 @@ from forgetmenot.domain import (
     ModelRequest,
     OutcomeKind,
     Proposal,
+    Verdict,
 )
 from forgetmenot.errors import ModelError
 from forgetmenot.languages import in_language, reason
@@ -32,7 +33,7 @@ from forgetmenot.memory.suppression import load_filter, without_hidden_names
 from forgetmenot.operations import wording
 from forgetmenot.operations.executor import Executor
 from forgetmenot.operations.facts import ActionContext
-from forgetmenot.operations.requests import is_small_talk
+from forgetmenot.operations.requests import SELF_WORDS, is_small_talk
 from forgetmenot.ports import LanguageModel
 from forgetmenot.prompt.assemble import assemble
 from forgetmenot.prompt.instructions import rules_of
@@ -42,9 +43,11 @@ from forgetmenot.reply.outbox import Outbox, ReasonToDrop, no_reason
 from forgetmenot.reply.polish import FilterContext, Polished, claims_action, polish
 from forgetmenot.reply.reply_object import ModelReply, read_reply, reply_request
 from forgetmenot.reply.triggers import Identity, Trigger, TriggerKind
-from forgetmenot.settings.schema import Provider, Settings
+from forgetmenot.settings.schema import Mode, Provider, Settings
 from forgetmenot.store import bot_messages, events, notes, viewers
 from forgetmenot.store.database import Database, Source
+from forgetmenot.text.clean import clean
+from forgetmenot.text.phrases import names_everything
 
 # How often a reply is written, where rows of its prompt are taken back meanwhile.
 MOST_DRAFTS = 2
@@ -95,10 +98,15 @@ class _Draft(NamedTuple):
     context: FilterContext
 
 
+async def _asks_nothing(_event: ChatEvent) -> str:
+    return ""
+
+
 class ReplyWriter(Struct):
     """Writes replies. It neither sends them nor decides which line gets one.
 
-    `identity`: who the bot is now; `flush` makes lines that were just heard readable.
+    `identity`: who the bot is now; `flush` makes lines that were just heard readable. `ask_erasure`: asks whoever wrote
+    a line whether everything about them is to be deleted, and returns the question.
     """
 
     db: Database
@@ -110,6 +118,7 @@ class ReplyWriter(Struct):
     executor: Executor
     identity: Callable[[], Identity]
     flush: Callable[[], Awaitable[None]]
+    ask_erasure: Callable[[ChatEvent], Awaitable[str]] = _asks_nothing
 
     async def words_for(self, job: PendingReply) -> Words:
         """The words, or a reason for none. What was written over rows that are taken back meanwhile is written anew."""
@@ -267,6 +276,10 @@ class ReplyWriter(Struct):
             question=job.trigger.question if job.trigger.direct else "",
         )
         carried = await self.executor.carry_out(proposal, context)
+        if carried.decision.verdict is Verdict.DENY and self._means_everything(job, proposal):
+            question = await self.ask_erasure(job.event)
+            if question:
+                return question
         is_done = carried.outcome is not None and carried.outcome.kind is OutcomeKind.DONE
         # in a preview, which chat does not read, they stand as they would in chat
         if carried.words_hint or is_done or carried.decision.rule == "silent_preview":
@@ -274,6 +287,18 @@ class ReplyWriter(Struct):
         # nobody asked for it: the words answer without it, unless they say that it was done
         boasts = claims_action(words, draft.context.done)
         return wording.harmless(proposal.if_refused, language) if boasts else words
+
+    @staticmethod
+    def _means_everything(job: PendingReply, proposal: Proposal) -> bool:
+        """Whether the model read a wish to be forgotten altogether, in whatever language.
+
+        A silent preview is shown to nobody who could answer.
+        """
+        if proposal.name != "forget" or job.settings.bot.mode is Mode.SHADOW:
+            return False
+        target = clean(proposal.params.get("target", "")).lstrip("@").casefold()
+        own = SELF_WORDS | {job.event.login.casefold(), clean(job.event.display_name).casefold()}
+        return target in own and names_everything(proposal.params.get("what", ""))
 
 
 def filter_context(trigger: Trigger, made: Composed, settings: Settings) -> FilterContext:
