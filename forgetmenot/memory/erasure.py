@@ -3,6 +3,8 @@
 Guarantees:
 - The person is hidden at once, and every table is cleaned (store/personal_data names each column).
 - What others said of them loses the mention; summaries and recaps lose the sentences about them.
+- Nothing of anybody else changes. A person is who the data says: an id, an @name. A bare name is theirs in what was
+  typed where they were, if it is no word; what is remembered names people by their ids, so a bare name stays there.
 - Then the file is rebuilt, and while their id and names are still known every file of the
   data folder is searched for them: the report says how many files and bytes, and how often they were found. A stop half
   way is taken up by `erase_due`.
@@ -19,17 +21,18 @@ import os
 import re
 from collections import Counter
 from collections.abc import Awaitable, Callable, Iterable, Sequence
-from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
+import msgspec
 from msgspec import Struct, field
 
 from forgetmenot import logs
 from forgetmenot.clock import MINUTE, Clock
-from forgetmenot.errors import ForgetMeNotError, InputError, StoreError
+from forgetmenot.errors import ODD_INPUT, ForgetMeNotError, InputError, StoreError
 from forgetmenot.files import incoming_folder, read_blocks, replace_file
 from forgetmenot.logs import log
+from forgetmenot.memory.meaning import word_table
 from forgetmenot.memory.people import ORDINARY, SOMEBODY
 from forgetmenot.store import (
     backup,
@@ -41,32 +44,50 @@ from forgetmenot.store import (
     streams,
 )
 from forgetmenot.store.channel_state import WIPE_DUE
-from forgetmenot.store.database import CARRIED_OUT, Database, Source
-from forgetmenot.store.personal_data import PLACES, Place
+from forgetmenot.store.database import Database, Source
+from forgetmenot.store.events import END_OF_TIME
+from forgetmenot.store.personal_data import (
+    FREE_TEXTS,
+    PEOPLE,
+    PLACES,
+    Moment,
+    Place,
+    Written,
+    WrittenRow,
+)
+from forgetmenot.text.mentions import mention
 from forgetmenot.text.outgoing import escaped, unescaped
-from forgetmenot.text.removal import ENOUGH, Names, traces, without_person
-from forgetmenot.text.words import clear_text_caches
+from forgetmenot.text.removal import (
+    ENOUGH,
+    INSIDE_FROM,
+    Names,
+    is_distinct,
+    traces,
+    without_person,
+)
+from forgetmenot.text.words import FOREIGN_STOPWORDS, clear_text_caches, words
 
 # No model call and no reply that knew of a person takes longer.
 UNDER_WAY = 2 * MINUTE
 # Who is erased twice within this is left to the periodic task.
 BEGIN_AGAIN_AFTER = 10 * MINUTE
-# A name of letters alone that stands in more texts than this, without an @ or an id, is taken for a word.
-WORD_IN_TEXTS = 100
 # So often a place is looked through: where chat goes on naming somebody, there is always something new.
 MOST_LOOKS = 8
 # Texts that one transaction rewrites: replies and commands write in between.
 TEXTS_AT_ONCE = 50
-_KEPT_TEXTS = (Place("episodes", ("summary",)), Place("semantic_notes", ("fact",)))
-_KEPT_STATES = frozenset({"id", "login", "bot_id", "bot_login", CARRIED_OUT})
+# Texts of the channel's state; all others are the program's own. The digest is made of recaps.
+_TITLE, _DIGEST = "title", "digest"
 _SUBFOLDERS = (backup.FOLDER, "logs", "login")
 _CHUNK, _AROUND = 1 << 20, 64
+_WORD_END = re.compile(rb"[\w\x80-\xff]*\Z")
+_WORD_BEGIN = re.compile(rb"[\w\x80-\xff]*")
 _NOBODY = traces(SOMEBODY)
 # As memory/stream_recap names them.
 RECAP_FILES = "????-??-?? stream *.md"
 _LINE = re.compile(r"((?:- |> |# |\*)?)(.*?)(\*?)")
 
 Step = Callable[[], Awaitable[object]]
+Decoded = TypeVar("Decoded")
 
 
 class ErasureReport(Struct):
@@ -183,14 +204,14 @@ class Eraser:
     async def _look_again(self) -> bool:
         """Clean what a model call or a reply that was under way wrote after an erasure; whether there was any."""
         now = self._clock.now()
-        ripe = [who for at, who in self._lately if now - at >= UNDER_WAY]
+        ripe = [(at, who) for at, who in self._lately if now - at >= UNDER_WAY]
         self._lately = [(at, who) for at, who in self._lately if now - at < UNDER_WAY]
         report = ErasureReport()
-        for who in ripe:
+        for erased_at, who in ripe:
             if not await personal_data.is_known(
                 self._db, who.viewer_id
             ):  # who talked again is new, and stays
-                await _clean(self._db, who, now, report)
+                await _clean(self._db, who, now, report, since=erased_at)
         return bool(report.rewritten)
 
 
@@ -200,8 +221,6 @@ async def erase_rows(db: Database, viewer_id: str, now: int) -> tuple[ErasureRep
     who = await _names(db, viewer_id)
     async with db.write() as tx:
         await personal_data.begin(tx, viewer_id, now)
-        # made again without them; and else each summary that changes would be looked up in each of them
-        await episodes.drop_briefs(tx)
     # before the rows go that tell which replies were made of them: a reply to somebody else need not have the name
     made_of_them = await asyncio.to_thread(bot_messages.resting_on, db.path, viewer_id)
     # and while it is known what they were called, and which words the bot had for them
@@ -258,7 +277,7 @@ async def _clean_recaps(
         )  # a name may stand in the reply, where a recap has "someone"
         if words and any(words <= one and len(words) >= ENOUGH * len(one) for one in said):
             return ""
-        return _clean_text(text, who, cut=True) if who.hidden(text) != text else text
+        return _without(text, who, cut=True, bare=True) if who.hidden(text) != text else text
 
     lines, report.unreachable = await clean_files(db, cleaned)
     if report.unreachable:
@@ -323,30 +342,40 @@ async def _names(db: Database, viewer_id: str) -> Names:
     if not await personal_data.is_known(db, viewer_id):
         raise InputError("Nobody with that id is known, so there is nothing to erase.")
     names = await personal_data.names_of(db, viewer_id)
-
-    def read() -> Names:
-        words = {name.casefold() for name in names if name.isalpha() and _is_a_word(db.path, name)}
-        return Names(
-            viewer_id,
-            names,
-            ORDINARY | words,
-            personal_data.names_around(db.path, viewer_id, names),
-        )
-
-    return await asyncio.to_thread(read)
+    return await asyncio.to_thread(_names_and_words, db.path, viewer_id, names)
 
 
-def _is_a_word(path: Path, name: str) -> bool:
-    """Whether a name is so common in what is remembered that it must be a word: somebody may be called "minecraft".
+def _names_and_words(path: Path, viewer_id: str, names: Sequence[str]) -> Names:
+    """Somebody's names, with those among them that a text may have as a word.
 
-    Else erasing one account could cut a game, or a town, out of everybody's notes. It still counts behind an @.
+    These are words of a language, what is played, and what stands in notes or summaries: people stand there as ids.
     """
-    alone = Names("", [name])
-    rows = (
-        row for place in _KEPT_TEXTS for row in personal_data.written_in(path, place, alone.needles)
-    )
-    texts = (row for row in rows if alone.hidden(str(row[1])) != row[1])
-    return next(islice(texts, WORD_IN_TEXTS, None), None) is not None
+    others = personal_data.names_around(path, viewer_id, names)
+    played = {"".join(words(title)) for title in personal_data.on_air(path)}
+    ordinary = set()
+    remembered = []
+    for name in names:
+        if _is_a_word(name) or "".join(words(name)) in played:
+            ordinary.add(name)
+        elif not is_distinct(name):
+            remembered.append(name)
+    for name in remembered:
+        bare = Names("", [name], (), others)
+        texts = personal_data.remembered_with(path, bare.needles)
+        if any(bare.hidden(text) != bare.hidden(text, bare=False) for text in texts):
+            ordinary.add(name)
+    return Names(viewer_id, names, ordinary, others)
+
+
+def _is_a_word(name: str) -> bool:
+    """Whether a name is a number, a word of a language, or too short to be told from one."""
+    folded = name.casefold()
+    if len(name) < INSIDE_FROM or folded.isdigit():
+        return True
+    if folded in ORDINARY or folded in FOREIGN_STOPWORDS:
+        return True
+    table = word_table()
+    return table is not None and table.number(folded) is not None
 
 
 async def _delete_some(db: Database, viewer_id: str, report: ErasureReport) -> bool:
@@ -363,30 +392,31 @@ async def _delete_some(db: Database, viewer_id: str, report: ErasureReport) -> b
     return more or len(facts) == personal_data.NOTES_AT_ONCE
 
 
-async def _clean(db: Database, who: Names, now: int, report: ErasureReport) -> None:
-    """Take them out of what is left, piece by piece."""
+async def _clean(
+    db: Database, who: Names, now: int, report: ErasureReport, since: int = END_OF_TIME
+) -> None:
+    """Take them out of what is left, piece by piece. `since`: then what is written was begun before (ms)."""
+    moment = Moment(who.viewer_id, now, since)
     for place in PLACES:
-        changed = await _clean_place(db, place, who, now)
+        changed = await _clean_place(db, place, who, moment)
         if changed:
             report.rewritten[place.table] = report.rewritten.get(place.table, 0) + changed
-    held = await channel_state.read_all(db)
-    cleaned = {
-        name: _clean_text(value, who, cut=True)
-        for name, value in held.items()
-        if name not in _KEPT_STATES
-    }
-    rewritten = {
-        name: text for name, text in cleaned.items() if text != held[name]
-    }  # others may change meanwhile
     async with db.write() as tx:
-        await channel_state.put(tx, rewritten, now)
+        title = await channel_state.read(tx, _TITLE)
+        digest = await channel_state.read(tx, _DIGEST)
+        here = await personal_data.is_here(tx, moment)
+        cleaned = {
+            _TITLE: _without(title, who, cut=True, bare=here),
+            _DIGEST: _without(digest, who, cut=True, bare=False),
+        }
+        await channel_state.put(tx, cleaned, now)
 
 
-async def _clean_place(db: Database, place: Place, who: Names, now: int) -> int:
+async def _clean_place(db: Database, place: Place, who: Names, moment: Moment) -> int:
     """Look through a place until nothing of them is found: others write while it is cleaned."""
     changed = 0
     for _ in range(MOST_LOOKS):
-        cleaned = await asyncio.to_thread(_cleaned, db.path, place, who)
+        cleaned = await asyncio.to_thread(_cleaned, db.path, place, who, moment)
         if not cleaned:
             break
         for some in range(0, len(cleaned), TEXTS_AT_ONCE):
@@ -395,27 +425,110 @@ async def _clean_place(db: Database, place: Place, who: Names, now: int) -> int:
                 changed += await personal_data.rewrite(tx, place, rows)
                 if place == PLACES[0]:
                     emptied = [row[len(place.columns)] for row in rows if not row[0]]
-                    await episodes.drop_empty(tx, emptied, now)
+                    await episodes.drop_empty(tx, emptied, moment.now)
     return changed
 
 
-def _cleaned(path: Path, place: Place, who: Names) -> list[tuple[Any, ...]]:
+def _cleaned(path: Path, place: Place, who: Names, moment: Moment) -> list[tuple[Any, ...]]:
     """The rows that change: cleaned columns, then the rowid, then the columns as they are."""
-    found = []
-    for rowid, *texts in personal_data.written_in(path, place, who.needles):
-        cleaned = [
-            _clean_text(text, who, cut=place.cut) if isinstance(text, str) else text
-            for text in texts
-        ]
-        if cleaned != texts:
-            found.append((*(("",) * len(texts) if place.whole else cleaned), rowid, *texts))
-    return found
+    changed = []
+    for row in personal_data.written_in(path, place, who.needles, moment):
+        texts = _cleaned_texts(row, place, who)
+        if texts == row.texts:
+            continue
+        if place.whole:
+            texts = ("",) * len(texts)
+        changed.append((*texts, row.rowid, *row.texts))
+    return changed
 
 
-def _clean_text(text: str, who: Names, *, cut: bool) -> str:
+def _cleaned_texts(row: WrittenRow, place: Place, who: Names) -> tuple[str | None, ...]:
+    bare = place.typed and row.near
+    texts: list[str | None] = []
+    for text in row.texts:
+        if text is None:
+            texts.append(None)
+        elif place.written is Written.TEXT:
+            texts.append(_without(text, who, cut=place.cut, bare=bare))
+        else:
+            texts.append(_CLEANED_AS[place.written](text, who, bare))
+    return tuple(texts)
+
+
+def _without(text: str, who: Names, *, cut: bool, bare: bool) -> str:
+    """A text without them; `cut`: without the sentences about them."""
+    if cut:
+        return without_person(who.marked(text, bare=bare), who.viewer_id)
+    return who.hidden(text, bare=bare)
+
+
+def _without_in_words(text: str, who: Names, bare: bool) -> str:  # noqa: FBT001  # as _CLEANED_AS calls it
+    """A JSON list of words without those that name them."""
+    listed = _decoded(text, list)
+    if listed is None:
+        return who.hidden(text, bare=False)
+    left = [word for word in listed if who.hidden(str(word), bare=bare) == str(word)]
+    return text if left == listed else _encoded(left)
+
+
+def _without_in_fields(text: str, who: Names, bare: bool) -> str:  # noqa: FBT001
+    """A proposed action without them: of its fields, those that are somebody's words, and the target."""
+    fields = _decoded(text, dict)
+    if fields is None:
+        return who.hidden(text, bare=False)
+    cleaned = dict(fields)
+    for name, value in fields.items():
+        if not isinstance(value, str):
+            continue
+        if name in FREE_TEXTS:
+            cleaned[name] = who.hidden(value, bare=bare)
+        elif name in PEOPLE and who.is_named(value):
+            cleaned[name] = SOMEBODY
+    return text if cleaned == fields else _encoded(cleaned)
+
+
+def _without_in_reason(text: str, who: Names, bare: bool) -> str:  # noqa: FBT001
+    """A reason without them: of one of ours, those of its values that mention them."""
     if text == who.viewer_id:
         return ""
-    return without_person(who.marked(text), who.viewer_id) if cut else who.hidden(text)
+    if not text.startswith('["'):
+        return who.hidden(text, bare=bare)
+    parts = _decoded(text, list)
+    if parts is None:
+        return who.hidden(text, bare=False)
+    cleaned = _without_mentions(parts, who)
+    return text if cleaned == parts else _encoded(cleaned)
+
+
+def _without_mentions(value: Any, who: Names) -> Any:  # noqa: ANN401  # any JSON
+    """JSON with "somebody" in the place of their mentions; its keys stay."""
+    if isinstance(value, str):
+        return value.replace(mention(who.viewer_id), SOMEBODY)
+    if isinstance(value, list):
+        return [_without_mentions(part, who) for part in value]
+    if isinstance(value, dict):
+        return {key: _without_mentions(part, who) for key, part in value.items()}
+    return value
+
+
+_CLEANED_AS: dict[Written, Callable[[str, Names, bool], str]] = {
+    Written.WORDS: _without_in_words,
+    Written.FIELDS: _without_in_fields,
+    Written.REASON: _without_in_reason,
+}
+
+
+def _decoded(text: str, kind: type[Decoded]) -> Decoded | None:
+    """JSON of that kind; None for anything else."""
+    try:
+        value = msgspec.json.decode(text)
+    except ODD_INPUT:
+        return None
+    return value if isinstance(value, kind) else None
+
+
+def _encoded(value: object) -> str:
+    return msgspec.json.encode(value).decode()
 
 
 def _clean_logs(database: Path, who: Names) -> None:
@@ -426,7 +539,7 @@ def _clean_logs(database: Path, who: Names) -> None:
 
 
 # ── the search ────────────────────────────────────────────────────────────────────────────────
-# It cannot find what an erasure leaves on purpose: a name that is an everyday word, where no @ is before it.
+# It does not look for what an erasure leaves on purpose: a name that is a word, where no @ is before it.
 
 
 def _search(database: Path, who: Names, report: ErasureReport) -> None:
@@ -464,23 +577,34 @@ def files_of(database: Path) -> list[Path]:
 
 def _count_in(blocks: Iterable[bytes], who: Names) -> tuple[int, int]:
     """How often somebody stands in a file's bytes, and how many there are. Raises OSError."""
-    found = size = 0
+    count = 0
+    size = 0
     rest = b""
-    needles = {
-        one.encode() for one in who.needles
-    }  # A to Z in lower case; one stands wherever they are written
-    needles = {one for one in needles if not any(other in one for other in needles - {one})}
+    encoded = {needle.encode() for needle in who.needles}
+    needles = [one for one in encoded if not any(other in one for other in encoded - {one})]
     for block in blocks:
         size += len(block)
         part = rest + block
-        low = part.lower()
+        lowered = part.lower()  # A to Z, as the needles are
         for needle in needles:
-            at = low.find(needle)
-            while at >= 0:
-                around = part[max(0, at - _AROUND) : at + len(needle) + _AROUND].decode(
-                    "utf-8", "replace"
-                )
-                found += who.hidden(around) != around
-                at = low.find(needle, at + len(needle))
+            start = lowered.find(needle)
+            while start >= 0:
+                end = start + len(needle)
+                count += _is_them(part, start, end, who)
+                start = lowered.find(needle, end)
         rest = part[-_AROUND:]  # a name may stand across two chunks
-    return found, size
+    return count, size
+
+
+def _is_them(part: bytes, start: int, end: int, who: Names) -> bool:
+    """Whether somebody is meant by what stands there."""
+    before = part[max(0, start - _AROUND) : start]
+    behind = part[end : end + _AROUND]
+    first = _WORD_END.search(before)
+    last = _WORD_BEGIN.match(behind)
+    word = (first[0] if first else b"") + part[start:end] + (last[0] if last else b"")
+    # asked first: a short name may be the beginning of thousands of others
+    if who.is_of_others(word.decode("utf-8", "replace")):
+        return False
+    around = (before + part[start:end] + behind).decode("utf-8", "replace")
+    return who.hidden(around) != around

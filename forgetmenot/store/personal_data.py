@@ -10,8 +10,9 @@ What a cleaned text says is decided by memory/erasure.
 
 import asyncio
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from enum import StrEnum
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from msgspec import Struct
 
@@ -27,7 +28,7 @@ from forgetmenot.store.database import (
     Transaction,
     reading_beside,
 )
-from forgetmenot.store.events import Clear
+from forgetmenot.store.events import END_OF_TIME, Clear
 from forgetmenot.store.rights import OptedOut, PrivacyRequest, RequestKind
 from forgetmenot.text.mentions import provisional
 
@@ -36,44 +37,108 @@ NOTES_AT_ONCE, LINES_AT_ONCE = 40, 200
 BANNED_FOR = 7 * DAY
 
 
+class Written(StrEnum):
+    """How people are written in a column."""
+
+    TEXT = "text"  # words of somebody
+    WORDS = "words"  # a JSON list of words
+    FIELDS = "fields"  # a JSON object, of which FREE_TEXTS are words of somebody and PEOPLE a name
+    REASON = (
+        "reason"  # a reason of ours, with values (languages.reason), or what another program said
+    )
+
+
+# Fields of a proposed action. All others are numbers, or names of the program's and of the settings'.
+FREE_TEXTS = frozenset({"text", "fact", "what", "reason"})
+PEOPLE = frozenset({"target"})
+
+
 class Place(Struct, frozen=True):
     """Columns in which somebody may be written, in the rows that `only` (SQL) names.
 
     `cut`: sentences about them go; `whole`: the texts go; otherwise only their name does. `also` (SQL) is set with it.
+    `near` (SQL on the row `t`): whether they were there, so that a bare name may be theirs. `typed`: there it is taken
+    for theirs, if it is no word; in what is kept, people are ids (`<@42>`), so a bare name stays.
     """
 
     table: str
     columns: tuple[str, ...]
+    written: Written = Written.TEXT
     cut: bool = False
     whole: bool = False
+    typed: bool = False
     only: str = "TRUE"
     also: str = ""
+    near: str = "FALSE"
 
 
 _WITH_THE_BOT = (
     "(from_bot = 1 OR addressed = 1 OR text LIKE '!%')"  # these quote what is remembered
 )
 _CLEARED = "redacted_at = coalesce(redacted_at, at)"
+_IN_EPISODE = "SELECT 1 FROM episode_people p WHERE p.viewer_id = :viewer AND p.episode_id"
+_HERE = "SELECT 1 FROM attendance a WHERE a.viewer_id = :viewer AND a.stream_id"
+_DURING = (
+    "SELECT 1 FROM attendance a JOIN streams s ON s.id = a.stream_id WHERE a.viewer_id = :viewer"
+    " AND t.at BETWEEN s.started_at AND max(coalesce(s.ended_at, :now), s.last_event_at)"
+)
+# `since`: what was written after they were erased was begun while they were there.
+_NEAR_EPISODE = f"t.created_at >= :since OR EXISTS ({_IN_EPISODE} = t.id)"
+_NEAR_NOTE = (
+    "t.created_at >= :since OR EXISTS (SELECT 1 FROM note_evidence e JOIN episode_people p"
+    " ON p.episode_id = e.episode_id WHERE e.note_id = t.id AND p.viewer_id = :viewer)"
+)
+_NEAR_STREAM = f"t.ended_at IS NULL AND t.started_at >= :since OR EXISTS ({_HERE} = t.id)"
+_NEAR_LINE = f"t.at >= :since OR t.stream_id IS NULL OR EXISTS ({_HERE} = t.stream_id)"
+_NEAR_TIME = f"t.at >= :since OR EXISTS ({_DURING})"
 
 PLACES = (
-    Place("episodes", ("summary",), cut=True),
-    Place("episodes", ("key", "model", "topic")),
-    Place("streams", ("recap",), cut=True),
-    Place("streams", ("title", "category", "twitch_id")),
-    Place("semantic_notes", ("fact", "topics", "asked_with")),
-    Place("note_changes", ("cause",)),
-    Place("events", ("text", "system_text"), whole=True, only=_WITH_THE_BOT, also=_CLEARED),
-    Place("events", ("text", "system_text")),
-    Place("bot_messages", ("text",), whole=True, only="trigger = 'command'"),
-    Place("bot_messages", ("text",), cut=True),
+    Place("episodes", ("summary",), cut=True, near=_NEAR_EPISODE),
+    Place("episodes", ("key",)),
+    Place("streams", ("recap",), cut=True, near=_NEAR_STREAM),
+    Place("streams", ("title",), typed=True, near=_NEAR_STREAM),
+    # before the fact loses the mention that tells whom they name
+    Place(
+        "semantic_notes",
+        ("topics", "asked_with"),
+        Written.WORDS,
+        typed=True,
+        near="instr(t.fact, '<@' || :viewer || '>')",
+    ),
+    Place("semantic_notes", ("fact",), near=_NEAR_NOTE),
+    Place("note_changes", ("cause",), Written.REASON),
+    Place(
+        "events",
+        ("text", "system_text"),
+        whole=True,
+        typed=True,
+        only=_WITH_THE_BOT,
+        also=_CLEARED,
+        near=_NEAR_LINE,
+    ),
+    Place("events", ("text", "system_text"), typed=True, near=_NEAR_LINE),
     Place(
         "bot_messages",
-        ("detail", "prompt_json", "token_usage_json", "filters_json", "model", "twitch_id"),
+        ("text",),
+        whole=True,
+        typed=True,
+        only="trigger = 'command'",
+        near=_NEAR_TIME,
     ),
-    Place("action_logs", ("params_json", "reason", "detail", "decided_by", "key")),
+    Place("bot_messages", ("text",), cut=True, typed=True, near=_NEAR_TIME),
+    Place("bot_messages", ("detail",), Written.REASON, typed=True, near=_NEAR_TIME),
+    Place("action_logs", ("params_json",), Written.FIELDS, typed=True, near=_NEAR_TIME),
+    Place("action_logs", ("reason", "detail"), Written.REASON, typed=True, near=_NEAR_TIME),
+    Place("action_logs", ("decided_by",), Written.REASON),
     Place("briefs", ("text",), cut=True),
     Place("never_mention", ("words",)),
-    Place("model_calls", ("model", "error")),
+)
+# What is remembered: where a name stands in it without a mention, it is a word (or was typed before they came).
+_REMEMBERED = (("semantic_notes", "fact"), ("episodes", "summary"), ("streams", "recap"))
+# What is on: games, as Twitch says, and what the streamer plays.
+_ON_AIR = (
+    "SELECT category FROM streams UNION SELECT topic FROM episodes"
+    " UNION SELECT value FROM channel_state WHERE name = 'category'"
 )
 
 
@@ -89,25 +154,43 @@ async def names_of(source: Source, viewer_id: str) -> list[str]:
         " WHERE n.viewer_id = ?1 AND NOT EXISTS (SELECT 1 FROM viewers v WHERE v.login = n.login AND v.id <> ?1)",
         (viewer_id,),
     )
-    return sorted({name for row in rows for name in row if name})
+    names = {name for row in rows for name in row if name}
+    # two people may be shown by the same name in Chinese, Japanese or Korean
+    shared = await source.column(
+        "SELECT display_name FROM viewers WHERE id <> ? AND login <> lower(display_name)"
+        " AND display_name IN (SELECT value FROM json_each(?))",
+        (viewer_id, sorted(names)),
+    )
+    return sorted(names.difference(shared))
 
 
 def names_around(path: Path, viewer_id: str, names: Sequence[str]) -> list[str]:
     """Longer names of other people that one of these is a part of: "bob_7" is one of "bob_77"."""
-    called = "SELECT id, login, display_name FROM viewers UNION SELECT viewer_id, login, display_name FROM viewer_names"
+    around: set[str] = set()
     with reading_beside(path) as own:
-        rows = own.execute(
-            f"SELECT login, display_name FROM ({called}) WHERE id <> ?", (viewer_id,)
-        ).fetchall()
-    parts = [name.lower() for name in names]
-    return sorted(
-        {
-            name
-            for row in rows
-            for name in row
-            if name and any(part in name.lower() for part in parts)
-        }
-    )
+        for table, person in (("viewers", "id"), ("viewer_names", "viewer_id")):
+            for column in ("login", "display_name"):
+                sql = f"SELECT {column} FROM {table} WHERE {person} <> ? AND instr(lower({column}), lower(?))"
+                for name in names:
+                    around.update(row[0] for row in own.execute(sql, (viewer_id, name)))
+    theirs = {name.casefold() for name in names}
+    return sorted(name for name in around if name.casefold() not in theirs)
+
+
+def remembered_with(path: Path, needles: Sequence[str]) -> Iterator[str]:
+    """What is remembered in which one of these stands (A to Z in lower case). Raises StoreError."""
+    found = " OR ".join("instr(hay, ?) > 0" for _ in needles)
+    with reading_beside(path) as own:
+        for table, column in _REMEMBERED:
+            hay = f"SELECT {column} AS text, lower({column}) AS hay FROM {table}"
+            for row in own.execute(f"SELECT text FROM ({hay}) WHERE {found}", needles):
+                yield row[0]
+
+
+def on_air(path: Path) -> set[str]:
+    """What was ever played, as Twitch says. Raises StoreError."""
+    with reading_beside(path) as own:
+        return {row[0] for row in own.execute(_ON_AIR) if row[0]}
 
 
 async def erase_requests(
@@ -184,17 +267,45 @@ async def facts_of(source: Source, viewer_id: str, limit: int = -1) -> dict[int,
     )
 
 
-def written_in(path: Path, place: Place, needles: Sequence[str]) -> Iterator[tuple[Any, ...]]:
-    """The rows in which one of these stands: rowid, and the place's columns. Raises StoreError."""
+class Moment(NamedTuple):
+    """Whom an erasure is of, and when it is: `since` then what is written was begun before (ms)."""
+
+    viewer: str
+    now: int
+    since: int = END_OF_TIME
+
+
+async def is_here(source: Source, moment: Moment) -> bool:
+    """Whether somebody came to the newest stream, or was erased since it began."""
+    newest = "(SELECT t.id, t.started_at, t.ended_at FROM streams t ORDER BY t.id DESC LIMIT 1) t"
+    sql = f"SELECT {_NEAR_STREAM} FROM {newest}"
+    return bool(await source.value(sql, moment._asdict()))
+
+
+class WrittenRow(NamedTuple):
+    """A row in which somebody may stand. `near`: whether they were there when it came to be."""
+
+    rowid: int
+    near: bool
+    texts: tuple[str | None, ...]
+
+
+def written_in(
+    path: Path, place: Place, needles: Sequence[str], moment: Moment
+) -> Iterator[WrittenRow]:
+    """The rows in which one of these stands. Raises StoreError."""
     together = " || char(10) || ".join(f"coalesce({column}, '')" for column in place.columns)
-    found = " OR ".join("instr(hay, ?) > 0" for _ in needles)
-    columns = ", ".join(place.columns)
+    pieces = {f"needle{number}": needle for number, needle in enumerate(needles)}
+    found = " OR ".join(f"instr(hay, :{name}) > 0" for name in pieces)
+    columns = ", ".join(f"t.{column}" for column in place.columns)
+    hay = f"SELECT rowid AS number, lower({together}) AS hay FROM {place.table} WHERE {place.only}"
+    sql = (
+        f"SELECT t.rowid, {place.near}, {columns} FROM ({hay}) JOIN {place.table} t ON t.rowid = number"
+        f" WHERE {found}"
+    )
     with reading_beside(path) as own:
-        yield from own.execute(
-            f"SELECT rowid, {columns} FROM (SELECT rowid, {columns}, lower({together}) AS hay FROM {place.table}"
-            f" WHERE {place.only}) WHERE {found}",
-            needles,
-        )
+        for rowid, near, *texts in own.execute(sql, {**pieces, **moment._asdict()}):
+            yield WrittenRow(rowid, bool(near), tuple(texts))
 
 
 async def rewrite(tx: Transaction, place: Place, rows: Iterable[Sequence[object]]) -> int:

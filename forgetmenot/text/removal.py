@@ -17,11 +17,14 @@ _PRONOUN = re.compile(
     r"\b(?:they|their|theirs|them|themselves|she|hers?|herself|he|his|him|himself)\b", re.IGNORECASE
 )
 _CAPITAL = re.compile("[A-Z]+")
-_ENDS_WITH_LETTER = re.compile(r"\w\Z")
+_WORD_CHARACTER = re.compile(r"\w")
 # Thai, Lao, Burmese, Khmer, Chinese and Japanese: words stand side by side.
 _WITHOUT_SPACES = re.compile("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u2e80-\u9fff\uf900-\ufaff]")
 _LETTERS_AND_MORE = re.compile(r"(?=.*[a-z])(?=.*[\d_])[a-z\d_]+", re.IGNORECASE | re.ASCII)
+# A shorter name is never looked for inside of a longer word, nor as a bare word.
 INSIDE_FROM = 3
+# A shorter number stands in too many texts as something else.
+_SHORTEST_ID = 6
 # The share of a fact's words that a clause about its subject has in common with it, to be that fact.
 ENOUGH = 0.5
 
@@ -29,69 +32,124 @@ ENOUGH = 0.5
 class Names:
     """How one person is written: their id, and the names they go or went by.
 
-    An empty id: only the names. `ordinary` are words of every day: a name that is one of them counts only behind an @.
-    A name that is no word (with a digit or an underscore in it, or in a script without spaces) counts inside a longer
-    one too, as in "carol_7lol", unless that is one of `others`.
+    Some forms mean nobody else: a mention, a name behind an @ or in a channel's address, a name between two other
+    people of a list, and a name that no word looks like ("carol_7"). All others may be a word of somebody else's: a
+    bare name of letters or digits, a bare id, and a name inside of a longer word ("carol_7lol"). They count with
+    `bare`; `words` never do. An empty id: only the names. `others` are longer names of other people.
     """
 
     def __init__(
         self,
         viewer_id: str,
         names: Iterable[str],
-        ordinary: Collection[str] = (),
+        words: Collection[str] = (),
         others: Iterable[str] = (),
     ) -> None:
         self.viewer_id = viewer_id
         self.names = tuple(dict.fromkeys(name for name in names if name))
-        wanted = sorted(self.names, key=len, reverse=True)
-        plain = [name for name in wanted if name.casefold() not in ordinary]
-        around = tuple(others)
-        but = rf"(?!(?:{'|'.join(map(re.escape, around))})(?!\w))" if around else ""
-        patterns = []
-        for name in plain:
-            # where no spaces part words, the name alone; else the whole word around it, unless it is somebody else's
-            if _WITHOUT_SPACES.search(name):
-                if len(name) >= INSIDE_FROM and not any(name in other for other in around):
-                    patterns.append(re.escape(name))
-            elif len(name) > INSIDE_FROM and _LETTERS_AND_MORE.fullmatch(name):
-                patterns.append(rf"@?(?<!\w){but}\w*{re.escape(name)}\w*")
-        patterns += [_word(f"@{name}") for name in wanted] + [_word(name) for name in plain]
-        # a shorter number stands in too many texts as something else
-        if len(viewer_id) >= 6:
-            patterns.append(rf"(?<!\d){re.escape(viewer_id)}(?!\d)")
-        written = "|".join([re.escape(mention(viewer_id)), *patterns] if viewer_id else patterns)
-        self._written = re.compile(written, re.IGNORECASE)
+        self.words = frozenset(word.casefold() for word in words)
+        self.others = tuple(others)
+        self._other_words = frozenset(other.casefold() for other in self.others)
+        longest_first = sorted(self.names, key=len, reverse=True)
+        self._bare_names = [name for name in longest_first if name.casefold() not in self.words]
+        certain = [self._behind_mark(name) for name in longest_first]
+        certain += [_word(name) for name in self._bare_names if is_distinct(name)]
+        possible = [form for name in self._bare_names for form in self._inside(name)]
+        possible += [*certain, *(_word(name) for name in self._bare_names)]
+        if viewer_id:
+            certain.insert(0, re.escape(mention(viewer_id)))
+            possible.insert(0, re.escape(mention(viewer_id)))
+        if len(viewer_id) >= _SHORTEST_ID and viewer_id not in self.words:
+            possible.append(_alone(viewer_id, r"\d"))
+        self._certain = re.compile("|".join(certain) or "(?!)", re.IGNORECASE)
+        self._possible = re.compile("|".join(possible) or "(?!)", re.IGNORECASE)
+
+    def _behind_mark(self, name: str) -> str:
+        """A name behind an @, in the address of a channel, or between two other people of a list."""
+        written = re.escape(name)
+        end = "" if self._joins_words(name) or not _WORD_CHARACTER.match(name[-1]) else r"(?!\w)"
+        mark = r"(?<!\w)(?:[@＠]|(?:https?://)?(?:(?:www|m)\.)?twitch\.tv/)"
+        in_list = rf"(?<=>, ){written}(?=(?:,| \w{{1,3}}|, \w{{1,3}}) <@)"
+        return f"{mark}{written}{end}|{in_list}"
+
+    def _joins_words(self, name: str) -> bool:
+        """Whether a name, in a script without spaces, stands beside other words, and is nobody else's beginning."""
+        if len(name) < INSIDE_FROM or not _WITHOUT_SPACES.search(name):
+            return False
+        return not any(name in other for other in self.others)
+
+    def _inside(self, name: str) -> list[str]:
+        """How a name that is no word stands inside of a longer one."""
+        if self._joins_words(name):
+            return [re.escape(name)]
+        if len(name) > INSIDE_FROM and is_distinct(name):
+            return [rf"@?(?<!\w)\w*{_alone(name, '0-9')}\w*"]
+        return []
 
     @property
     def needles(self) -> tuple[str, ...]:
         """Pieces of text (A to Z in lower case), one of which stands in every text that they are written in."""
-        ids = (mention(self.viewer_id), self.viewer_id) if self.viewer_id else ()
-        written = (
-            *ids,
-            *(
-                form
-                for name in self.names
-                for form in (name, name.lower(), name.upper(), name.title())
-            ),
-        )
-        return tuple(
-            dict.fromkeys(_CAPITAL.sub(lambda found: found[0].lower(), one) for one in written)
-        )
+        pieces = [mention(self.viewer_id)] if self.viewer_id else []
+        if len(self.viewer_id) >= _SHORTEST_ID and self.viewer_id not in self.words:
+            pieces.append(self.viewer_id)
+        for name in self.names:
+            if name in self._bare_names:
+                pieces += _in_any_case(name)
+                continue
+            for form in _in_any_case(name):
+                pieces += [f"@{form}", f"＠{form}", f"/{form}", f", {form}", f'"{form}"']
+        return tuple(dict.fromkeys(map(_lower, pieces)))
 
-    def marked(self, text: str) -> str:
+    def is_named(self, name: str) -> bool:
+        """Whether a name or id, as people type it, is theirs."""
+        typed = name.strip().lstrip("@＠").casefold()
+        return typed in {self.viewer_id, *(known.casefold() for known in self.names)}
+
+    def is_of_others(self, name: str) -> bool:
+        """Whether a word is the longer name of somebody else."""
+        return name.lstrip("@＠").casefold() in self._other_words
+
+    def marked(self, text: str, *, bare: bool = True) -> str:
         """The text with a mention wherever they are written."""
-        return self._written.sub(mention(self.viewer_id), text)
+        return self._replaced(text, mention(self.viewer_id), bare=bare)
 
-    def hidden(self, text: str) -> str:
+    def hidden(self, text: str, *, bare: bool = True) -> str:
         """The text with "somebody" wherever they are written."""
-        return self._written.sub(SOMEBODY, text)
+        return self._replaced(text, SOMEBODY, bare=bare)
+
+    def _replaced(self, text: str, replacement: str, *, bare: bool) -> str:
+        def replaced(match: re.Match[str]) -> str:
+            return match[0] if self.is_of_others(match[0]) else replacement
+
+        pattern = self._possible if bare else self._certain
+        return pattern.sub(replaced, text)
+
+
+def is_distinct(name: str) -> bool:
+    """Whether no word looks like a name: it has letters, and digits or underscores."""
+    return _LETTERS_AND_MORE.fullmatch(name) is not None
+
+
+def _in_any_case(name: str) -> list[str]:
+    return [name, name.lower(), name.upper(), name.title()]
+
+
+def _lower(text: str) -> str:
+    """A text in lower case from A to Z, as SQLite's `lower` has it."""
+    return _CAPITAL.sub(lambda letters: letters[0].lower(), text)
 
 
 def _word(name: str) -> str:
     """A name with no letter or digit on either side of it."""
-    last = r"(?!\w)" if _ENDS_WITH_LETTER.search(name) else ""
-    first = r"(?<!\w)" if _ENDS_WITH_LETTER.search(name[:1]) else ""
-    return f"{first}{re.escape(name)}{last}"
+    return _alone(name, r"\w")
+
+
+def _alone(name: str, neighbours: str) -> str:
+    """A name with none of these characters before its first and behind its last, where that is one of them."""
+    character = re.compile(f"[{neighbours}]")
+    before = f"(?<![{neighbours}])" if character.match(name[0]) else ""
+    behind = f"(?![{neighbours}])" if character.match(name[-1]) else ""
+    return f"{before}{re.escape(name)}{behind}"
 
 
 def without_person(text: str, viewer_id: str) -> str:

@@ -40,14 +40,18 @@ _WORDS_OF_OURS = """
 events.kind events.role episodes.kind semantic_notes.scope semantic_notes.status semantic_notes.source_kind
 semantic_notes.importance semantic_notes.persona note_changes.from_status note_changes.to_status bot_messages.trigger
 bot_messages.mode bot_messages.status bot_messages.outcome action_logs.name action_logs.class action_logs.verdict
-action_logs.rule action_logs.status briefs.persona model_calls.purpose tally
+action_logs.rule action_logs.status briefs.persona model_calls.purpose model_calls.model model_calls.error tally
+episodes.model episodes.topic streams.category bot_messages.model bot_messages.token_usage_json
+bot_messages.prompt_json bot_messages.filters_json action_logs.key
 """
 _GOES_WITH_THE_VIEWER = """
 viewers viewer_names attendance episode_people note_evidence action_logs.asked_by action_logs.target_id
 briefs.viewer_id never_mention.viewer_id never_mention.by_id
 """
 EXEMPT = {
-    **dict.fromkeys(_WORDS_OF_OURS.split(), "words, counts and names of ours or of the settings"),
+    **dict.fromkeys(
+        _WORDS_OF_OURS.split(), "words, counts and names of ours, of the settings or of games"
+    ),
     **dict.fromkeys(_GOES_WITH_THE_VIEWER.split(), "goes, or is unset, with the row in viewers"),
     **dict.fromkeys(("events.viewer_id",), "rows of theirs are deleted"),
     **dict.fromkeys(
@@ -57,6 +61,7 @@ EXEMPT = {
     "streams.recap_file": "a path; memory/erasure cleans the file",
     "events.id": "Twitch's id of a message of somebody else",
     "bot_messages.event_id": "rows that answer them are deleted",
+    **dict.fromkeys(("streams.twitch_id", "bot_messages.twitch_id"), "Twitch's id of it"),
     **dict.fromkeys(
         ("briefs.made_of", "briefs.notes", "bot_messages.notes_json"),
         "ids of rows, and a hash of them",
