@@ -150,6 +150,35 @@ CREATE INDEX notes_removed ON semantic_notes (id) WHERE status = 'retracted' AND
 CREATE INDEX notes_by_successor ON semantic_notes (superseded_by) WHERE superseded_by IS NOT NULL;
 CREATE INDEX notes_by_expiry  ON semantic_notes (status, expires_at) WHERE expires_at IS NOT NULL;
 
+-- Which notes have a word, for questions about whoever it fits: kept by the triggers, with functions of
+-- store/note_keys. Word and notes are numbers; a row holds the notes of 4,096 ids, two bytes each.
+CREATE TABLE note_words (
+    word  INTEGER NOT NULL,
+    span  INTEGER NOT NULL,                          -- id / 4096
+    notes BLOB    NOT NULL,                          -- id % 4096 of each
+    PRIMARY KEY (word, span)
+) STRICT, WITHOUT ROWID;
+CREATE TRIGGER note_words_new AFTER INSERT ON semantic_notes BEGIN
+    INSERT INTO note_words SELECT value, new.id >> 12, with_place(x'', new.id & 4095)
+        FROM json_each(note_keys(new.fact, new.topics, new.asked_with, new.status)) WHERE true
+        ON CONFLICT DO UPDATE SET notes = with_place(notes, new.id & 4095);
+END;
+CREATE TRIGGER note_words_gone AFTER DELETE ON semantic_notes BEGIN
+    UPDATE note_words SET notes = without_place(notes, old.id & 4095) WHERE span = old.id >> 12
+        AND word IN (SELECT value FROM json_each(note_keys(old.fact, old.topics, old.asked_with, old.status)));
+    DELETE FROM note_words WHERE notes = x'' AND span = old.id >> 12
+        AND word IN (SELECT value FROM json_each(note_keys(old.fact, old.topics, old.asked_with, old.status)));
+END;
+CREATE TRIGGER note_words_changed AFTER UPDATE OF id, fact, topics, asked_with, status ON semantic_notes BEGIN
+    UPDATE note_words SET notes = without_place(notes, old.id & 4095) WHERE span = old.id >> 12
+        AND word IN (SELECT value FROM json_each(note_keys(old.fact, old.topics, old.asked_with, old.status)));
+    DELETE FROM note_words WHERE notes = x'' AND span = old.id >> 12
+        AND word IN (SELECT value FROM json_each(note_keys(old.fact, old.topics, old.asked_with, old.status)));
+    INSERT INTO note_words SELECT value, new.id >> 12, with_place(x'', new.id & 4095)
+        FROM json_each(note_keys(new.fact, new.topics, new.asked_with, new.status)) WHERE true
+        ON CONFLICT DO UPDATE SET notes = with_place(notes, new.id & 4095);
+END;
+
 CREATE TABLE note_evidence (
     note_id    INTEGER NOT NULL REFERENCES semantic_notes (id) ON DELETE CASCADE,
     episode_id INTEGER NOT NULL REFERENCES episodes (id) ON DELETE CASCADE,

@@ -15,6 +15,7 @@ from array import array
 from collections.abc import Iterable, Sequence
 from functools import cache
 from importlib.resources import files
+from itertools import accumulate
 from mmap import ACCESS_READ, mmap
 
 from forgetmenot.logs import log
@@ -44,6 +45,8 @@ class WordTable:
             parts.append(view[at : at + size])
             at += size
         lines = bytes(parts[0]).decode("ascii").split("\n")  # each a stem and its words
+        self._lines = parts[0]
+        self._line_starts = array("I", accumulate((len(line) + 1 for line in lines), initial=0))
         self._number = {
             word: number for number, line in enumerate(lines) for word in line.split(" ")[1:]
         }
@@ -55,6 +58,11 @@ class WordTable:
     def number(self, word: str) -> int | None:
         """The number of a word's stem, or of a stem itself; None where the table does not list it in this form."""
         return self._number.get(word)
+
+    def stem_of(self, number: int) -> str:
+        """Return the stem that has a number."""
+        start, end = self._line_starts[number : number + 2]
+        return bytes(self._lines[start : end - 1]).decode("ascii").partition(" ")[0]
 
     def numbers(self, words: Iterable[str]) -> list[int]:
         """The numbers of those words that the table knows in this form."""

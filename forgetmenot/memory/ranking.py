@@ -18,6 +18,7 @@ from bisect import bisect_left, insort
 from collections import Counter, defaultdict
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from itertools import chain, groupby, islice
+from string import ascii_lowercase
 from typing import NamedTuple
 
 from msgspec import Struct, field
@@ -136,6 +137,19 @@ def is_one_slip(one: str, other: str) -> bool:
     end = next((at for at in range(least - start) if one[-1 - at] != other[-1 - at]), least - start)
     mine, theirs = one[start : len(one) - end], other[start : len(other) - end]
     return max(len(mine), len(theirs)) <= 1 or (len(mine) == 2 and mine == theirs[::-1])
+
+
+def slips(word: str) -> Iterator[str]:
+    """Yield everything that is one slip away from a word, as in `is_one_slip`; of a short word nothing."""
+    if len(word) <= SHORTEST_SLIP:
+        return
+    for at in range(2, len(word) + 1):
+        before, rest = word[:at], word[at:]
+        yield before + rest[1:]
+        yield before + rest[1::-1] + rest[2:]
+        for letter in ascii_lowercase:
+            yield before + letter + rest
+            yield before + letter + rest[1:]
 
 
 DAY_MS = 86_400_000
@@ -271,7 +285,7 @@ class Postings:
         `padded`: those that share nothing with what is asked fill up to so many; None: to the limit.
         """
         lexical, named = self._lexical(query.words)
-        scores = _of_best(lexical)
+        scores = of_best(lexical)
         if (
             self._meanings and self._table and query.telling
         ):  # the message itself, without what counts little
@@ -280,7 +294,7 @@ class Postings:
             )
             # one person's notes are all a little alike: what is nearer than usual tells them apart
             usual = sum(cosines) / max(1, len(cosines))
-            nearer = _of_best([max(one - usual, 0.0) for one in cosines])
+            nearer = of_best([max(one - usual, 0.0) for one in cosines])
             scores = [
                 score + MEANING_SHARE * near for score, near in zip(scores, nearer, strict=True)
             ]
@@ -392,7 +406,7 @@ def freshness(note: Note, now: int) -> float:
     return note.confidence / (1 + max(now - note.last_confirmed_at, 0) / DAY_MS / 7)
 
 
-def _of_best(scores: Sequence[float]) -> list[float]:
+def of_best(scores: Sequence[float]) -> list[float]:
     """What part of the best score each one is."""
     best = max(scores, default=0.0)
     return [score / best for score in scores] if best > 0 else [0.0] * len(scores)

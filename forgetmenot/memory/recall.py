@@ -12,6 +12,7 @@
 import asyncio
 import math
 from collections.abc import Callable, Collection, Iterable, Sequence
+from functools import partial
 from itertools import chain, zip_longest
 from typing import NamedTuple
 
@@ -19,13 +20,13 @@ from msgspec.structs import replace
 
 from forgetmenot.clock import MINUTE, Clock
 from forgetmenot.domain import Episode, Note, Recalled
-from forgetmenot.memory import suppression
+from forgetmenot.memory import channel_search, suppression
 from forgetmenot.memory.meaning import word_table
 from forgetmenot.memory.people import ActiveViewers
 from forgetmenot.memory.ranking import Candidate, Postings, Query, WordIndex, query_of
 from forgetmenot.memory.suppression import SuppressionFilter
 from forgetmenot.prompt.material import CHANNEL_NOTES, SPEAKER_NOTES
-from forgetmenot.settings.schema import Settings, speaking
+from forgetmenot.settings.schema import Persona, Settings, speaking
 from forgetmenot.store import episodes, events, notes, streams, viewers
 from forgetmenot.store.database import Database, Source
 from forgetmenot.text.mentions import ids_in, mention, show
@@ -122,16 +123,32 @@ class Recall:
         revision, postings = self._kept.get(key, ((), None))
         if postings is None or revision != seen.prints:
             postings = await self._built(key, seen.prints)
-        now, quiet, persona = self._clock.now(), seen.suppression_filter, speaking(settings)
-
-        def opens(note: Note) -> bool:
-            return persona.sees(note.persona) and (not quiet or quiet.allows(note))
+        now = self._clock.now()
+        opens = partial(_may_be_shown, speaking(settings), seen.suppression_filter)
 
         def ranked() -> list[Recalled]:
             most = usual if limit is None else limit
             return postings.ranked(asked, now=now, limit=most, padded=PADDED_TO, opens=opens)
 
         return ranked() if len(postings.notes) <= FEW else await asyncio.to_thread(ranked)
+
+    async def of_anybody(
+        self, at: Source, query: Query, seen: NotesSnapshot, people: Iterable[str] = ()
+    ) -> list[Recalled]:
+        """The notes about anybody that fit a question which asks for a person, best first.
+
+        `people`: the ids of those whom the question names. Raises StoreError.
+        """
+        settings = self._settings()
+        return await channel_search.search(
+            at,
+            query,
+            table=word_table(),
+            now=self._clock.now(),
+            opens=partial(_may_be_shown, speaking(settings), seen.suppression_filter),
+            people=people,
+            may_be_sensitive=bool(settings.privacy.allow_categories),
+        )
 
     def heard(self, viewer_id: str) -> None:
         """Somebody said something: what is known about them is made ready with the next `prepare`."""
@@ -204,6 +221,13 @@ class Recall:
             while len(self._kept) > SUBJECTS_KEPT:
                 del self._kept[next(iter(self._kept))]
         return postings
+
+
+def _may_be_shown(persona: Persona, suppression_filter: SuppressionFilter, note: Note) -> bool:
+    """Return whether this persona may know a note, and nobody asked for it never to be mentioned."""
+    if not persona.sees(note.persona):
+        return False
+    return not suppression_filter or suppression_filter.allows(note)
 
 
 def fitting(found: Sequence[Recalled], *, without: Collection[int] = ()) -> tuple[Recalled, ...]:

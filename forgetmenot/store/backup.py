@@ -35,7 +35,7 @@ from forgetmenot.store.database import (
 
 KEPT = (
     "viewers", "viewer_names", "streams", "attendance", "episodes", "episode_people", "semantic_notes", "note_evidence",
-    "note_changes", "never_mention", "channel_state",
+    "note_changes", "note_words", "never_mention", "channel_state",
 )  # fmt: skip
 FOLDER = "backups"
 
@@ -124,6 +124,12 @@ def _fill(part: Path, source: Path) -> "Counts":
         ):
             db.execute(f"PRAGMA {pragma}")
         db.executescript(schema_sql())
+        triggers = db.execute(
+            "SELECT name, sql FROM sqlite_master WHERE type = 'trigger'"
+        ).fetchall()
+        # the rows are copied as they are: nothing is derived from them a second time
+        for name, _sql in triggers:
+            db.execute(f"DROP TRIGGER {name}")
         db.execute("ATTACH ? AS source", (f"{source.absolute().as_uri()}?mode=ro",))
         db.execute("BEGIN")  # all of it as of one moment
         for table in KEPT:
@@ -133,6 +139,8 @@ def _fill(part: Path, source: Path) -> "Counts":
         # Numbers are not given twice: an id that somebody wrote down means the same row for ever.
         db.execute("DELETE FROM main.sqlite_sequence")
         db.execute("INSERT INTO main.sqlite_sequence SELECT * FROM source.sqlite_sequence")
+        for _name, sql in triggers:
+            db.execute(sql)
         db.execute("COMMIT")
         if db.execute("PRAGMA foreign_key_check").fetchone() is not None:
             raise errors.StoreForeign(

@@ -38,11 +38,12 @@ from forgetmenot import errors, files
 from forgetmenot.files import APPLICATION_ID, MemoryFiles
 from forgetmenot.languages import Reason, reason
 from forgetmenot.logs import log
+from forgetmenot.store.note_keys import SQL_FUNCTIONS
 from forgetmenot.store.rights import PrivacyRequests
 
 SQLITE_VERSION = sqlite3.sqlite_version
 # Of `schema.sql`. A file of another version is refused: there are no steps from one to the next.
-SCHEMA_VERSION = 8
+SCHEMA_VERSION = 9
 BUSY_TIMEOUT_S = 5.0
 _MANY: tuple[type, ...] = (list, tuple, set, frozenset, type({}.keys()), type({}.values()))
 # What another program put in the memory's place lies beside it under this name and a number, until a backup is made.
@@ -532,12 +533,16 @@ async def _prepare(writer: aiosqlite.Connection, path: Path) -> None:
         )
     # NORMAL: a power cut may cost the last commits, never the file. MEMORY: no chat in a temporary file on disk
     settings = {"journal_mode": "WAL", "synchronous": "NORMAL", "temp_store": "MEMORY"}
+    # the schema's triggers call functions of ours, which some builds of SQLite do not allow by themselves
+    settings["trusted_schema"] = "ON"
     for name, value in {**settings, "foreign_keys": "ON", "secure_delete": "ON"}.items():
         await writer.execute_fetchall(f"PRAGMA {name} = {value}")
     if await _number(writer, "PRAGMA secure_delete") != 1:
         raise errors.StoreError(
             "This build of SQLite cannot erase what it deletes (secure_delete). Use Python from python.org."
         )
+    for name, (arguments, function) in SQL_FUNCTIONS.items():
+        await writer.create_function(name, arguments, function, deterministic=True)
     if is_new:
         # in the script itself: `executescript` first commits any transaction that was begun outside of it
         await writer.executescript(f"BEGIN IMMEDIATE;\n{schema_sql()}\nCOMMIT;")

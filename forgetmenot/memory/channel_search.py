@@ -1,0 +1,196 @@
+"""Searches what is known about everybody and the channel, where it is not said whom a question is about.
+
+"Who plays the cello?" is answered from one index of all notes (store/note_words), which writes keep up to date:
+
+- a note scores by the rarity of those words of the question that it has, or has nearly the same meaning of, then by how
+  near its meaning is and whether its date fits (as in memory/ranking);
+- only notes with a good part of the question's words are returned, a few of each person, the best first;
+- nothing about people who are hidden, nothing suppressed, no notes of other personas, no plan that is over, and
+  nothing sensitive, neither asked for nor told, whatever the settings let a note say.
+"""
+
+import heapq
+import math
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from typing import NamedTuple
+
+from forgetmenot.domain import Note, Recalled
+from forgetmenot.memory.meaning import Meanings, WordTable
+from forgetmenot.memory.ranking import (
+    FITS_DATE,
+    MEANING_SHARE,
+    NEAR_STEMS,
+    NEAR_WEIGHT,
+    SPELT_WEIGHT,
+    Query,
+    of_best,
+    slips,
+)
+from forgetmenot.store import note_words
+from forgetmenot.store.database import Source
+from forgetmenot.store.note_keys import key_of, stems_of_note
+from forgetmenot.text.mentions import mention
+from forgetmenot.text.sensitive import sensitive_category
+from forgetmenot.text.words import STOPWORDS, stem, words
+
+MOST_RESULTS = 8
+PER_SUBJECT = 3
+# Words of a question that are looked up, the longest: they are the rarest.
+MOST_WORDS = 8
+# Entries of the index that are read for the rarest words; the others only tell those notes apart.
+MOST_READ = 3_000
+MOST_COMPARED = 200
+# Notes that are read and ranked.
+CANDIDATES = 24
+LEAST_OF_BEST = 0.5
+# What part of the question's rarest words a note must have, by their rarity: "plays drums" does not answer who plays
+# the oboe, which nobody does.
+RAREST = 2
+LEAST_OF_RAREST = 0.4
+
+
+class Term(NamedTuple):
+    """A word of the question: how rare it is, and how much each word (by its key) counts as it."""
+
+    rarity: float
+    shares: Mapping[int, float]
+
+
+async def search(
+    at: Source,
+    query: Query,
+    *,
+    table: WordTable | None,
+    now: int,
+    opens: Callable[[Note], bool],
+    people: Iterable[str] = (),
+    may_be_sensitive: bool = False,
+    limit: int = MOST_RESULTS,
+) -> list[Recalled]:
+    """Return the notes about anybody that fit what is asked, best first.
+
+    `opens`: whether a note may be shown; `people`: the ids of those whom the question names, who count as words of it;
+    `may_be_sensitive`: whether the settings let notes say what is sensitive.
+    """
+    telling = sorted(query.telling, key=len, reverse=True)
+    asked_words = [*map(mention, people), *telling][:MOST_WORDS]
+    if not asked_words or sensitive_category(" ".join(query.words)) is not None:
+        return []
+    terms, counts = await _terms(at, asked_words, table)
+    scores = await _scores(at, terms, counts)
+    least = LEAST_OF_RAREST * sum(term.rarity for term in terms[:RAREST])
+    fitting = {note_id: score for note_id, score in scores.items() if score >= least}
+    best_ids = heapq.nlargest(CANDIDATES, fitting, key=lambda note_id: (fitting[note_id], note_id))
+    candidates = []
+    for note in await note_words.visible(at, best_ids):
+        if opens(note) and not note.is_over(now):
+            candidates.append(note)
+    ranked = _ranked(candidates, fitting, query, asked_words, table)
+    if may_be_sensitive:
+        ranked = [one for one in ranked if sensitive_category(one.note.fact) is None]
+    return _few_of_each(ranked, limit)
+
+
+async def _terms(
+    at: Source, asked_words: Sequence[str], table: WordTable | None
+) -> tuple[list[Term], Mapping[int, int]]:
+    """Return the words as terms, the rarest first, and how many notes have each word that counts as one of them."""
+    shares_of = {stem(word): _shares(word, table) for word in asked_words}
+    counts = await note_words.counts(at, set().union(*shares_of.values()))
+    note_count = await at.highest_id("semantic_notes")
+    terms = []
+    for shares in shares_of.values():
+        having = sum(share * counts.get(key, 0) for key, share in shares.items())
+        having = min(having, note_count)
+        terms.append(Term(math.log(1 + (note_count - having + 0.5) / (having + 0.5)), shares))
+    terms.sort(key=lambda term: term.rarity, reverse=True)
+    return terms, counts
+
+
+def _shares(word: str, table: WordTable | None) -> dict[int, float]:
+    """Return the keys of a word and of those that it may mean, with how much each counts.
+
+    Those are words of nearly the same meaning; of a word that the table does not know, those one slip away.
+    """
+    shares = {key_of(stem(word)): 1.0}
+    if table is None:
+        return shares
+    number = table.number(stem(word))
+    if number is None:
+        for spelling in slips(word):
+            if table.number(spelling) is not None:
+                shares.setdefault(key_of(stem(spelling)), SPELT_WEIGHT)
+    else:
+        for near_number, nearness in table.near(number)[:NEAR_STEMS]:
+            shares.setdefault(key_of(table.stem_of(near_number)), NEAR_WEIGHT * nearness)
+    return shares
+
+
+async def _scores(
+    at: Source, terms: Sequence[Term], counts: Mapping[int, int]
+) -> dict[int, float]:
+    """Return the score of each note that has one of the rarer words."""
+    scores: dict[int, float] = {}
+    common: list[tuple[float, int]] = []
+    entries_left = MOST_READ
+    for term in terms:
+        found: dict[int, float] = {}
+        for key, share in sorted(term.shares.items(), key=lambda one: one[1], reverse=True):
+            count = counts.get(key, 0)
+            if count > entries_left and (scores or found):
+                common.append((term.rarity * share, key))
+                continue
+            for note_id in await note_words.newest_with(at, key, MOST_READ) if count else ():
+                found.setdefault(note_id, share)
+            entries_left -= count
+        for note_id, share in found.items():
+            scores[note_id] = scores.get(note_id, 0.0) + term.rarity * share
+    leading = heapq.nlargest(MOST_COMPARED, scores, key=lambda note_id: (scores[note_id], note_id))
+    for weight, key in common:
+        for note_id in await note_words.among(at, key, leading):
+            scores[note_id] += weight
+    return scores
+
+
+def _ranked(
+    candidates: Sequence[Note],
+    scores: Mapping[int, float],
+    query: Query,
+    asked_words: Collection[str],
+    table: WordTable | None,
+) -> list[Recalled]:
+    """Return the candidates that fit, by words, meaning and date, best first and the newest of equals."""
+    totals = of_best([scores[note.id] for note in candidates])
+    if table is not None:
+        facts = [[word for word in words(note.fact) if word not in STOPWORDS] for note in candidates]
+        meanings = Meanings(table, [table.numbers(fact) for fact in facts])
+        cosines = meanings.cosines(table.numbers(map(stem, query.telling)))
+        for place, nearness in enumerate(of_best([max(cosine, 0.0) for cosine in cosines])):
+            totals[place] += MEANING_SHARE * nearness
+    asked_stems = set(map(stem, asked_words))
+    recalled = []
+    for note, total in zip(candidates, totals, strict=True):
+        has_word = not asked_stems.isdisjoint(stems_of_note(note.fact, note.topics, note.asked_with))
+        if note.is_quiet(note.last_confirmed_at) and not has_word:
+            continue
+        fits_date = FITS_DATE * query.time.fits(note.last_confirmed_at)
+        recalled.append(Recalled(note, round(total + fits_date, 6), asked_for=has_word))
+    recalled.sort(key=lambda one: (one.score, one.note.id), reverse=True)
+    least = LEAST_OF_BEST * recalled[0].score if recalled else 0.0
+    return [one for one in recalled if one.score >= least]
+
+
+def _few_of_each(ranked: Iterable[Recalled], limit: int) -> list[Recalled]:
+    """Return the best few of each person and of the channel."""
+    shown: list[Recalled] = []
+    per_subject: Counter[str | None] = Counter()
+    for one in ranked:
+        subject = one.note.subject_id
+        if len(shown) == limit:
+            break
+        if per_subject[subject] == PER_SUBJECT:
+            continue
+        per_subject[subject] += 1
+        shown.append(one)
+    return shown

@@ -1,0 +1,44 @@
+"""Reads `note_words`, the index of all notes that may be recalled, by the keys of their words (store/note_keys)."""
+
+from collections.abc import Collection
+
+from forgetmenot.domain import Note
+from forgetmenot.store import notes
+from forgetmenot.store.database import Source
+from forgetmenot.store.note_keys import SPAN, unpacked
+
+_LISTED = "IN (SELECT value FROM json_each(?))"
+
+
+async def counts(source: Source, keys: Collection[int]) -> dict[int, int]:
+    """Return how many notes have each of these words; a word that none has is left out."""
+    counted = "SELECT word, sum(length(notes)) / 2 FROM note_words"
+    return await source.pairs(f"{counted} WHERE word {_LISTED} GROUP BY word", (keys,))
+
+
+async def newest_with(source: Source, key: int, limit: int) -> list[int]:
+    """Return the ids of the newest notes that have a word, at most about `limit`."""
+    packed = "SELECT span, notes FROM note_words WHERE word = ? ORDER BY span DESC"
+    note_ids: list[int] = []
+    for span, places in await source.rows(packed, (key,)):
+        note_ids += sorted(unpacked(span, places), reverse=True)[: limit - len(note_ids)]
+        if len(note_ids) >= limit:
+            break
+    return note_ids
+
+
+async def among(source: Source, key: int, note_ids: Collection[int]) -> set[int]:
+    """Return those of these notes that have a word."""
+    spans = sorted({note_id // SPAN for note_id in note_ids})
+    packed = f"SELECT span, notes FROM note_words WHERE word = ? AND span {_LISTED}"
+    having: set[int] = set()
+    for span, places in await source.rows(packed, (key, spans)):
+        having.update(unpacked(span, places))
+    return having.intersection(note_ids)
+
+
+async def visible(source: Source, note_ids: Collection[int]) -> list[Note]:
+    """Return those of these notes that may be recalled, of people who are not hidden and of the channel."""
+    shown = "(n.subject_id IS NULL OR n.subject_id IN (SELECT id FROM shown))"
+    recalled = "n.status IN ('active', 'past') AND n.fact <> ''"
+    return await notes.found(source, f"n.id {_LISTED} AND {recalled} AND {shown}", (note_ids,))

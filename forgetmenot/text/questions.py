@@ -1,0 +1,30 @@
+"""What a line of chat asks, as far as its form shows it. Pure.
+
+It reads question words of English, German, Spanish, Portuguese, French and Japanese, and knows no meaning: a question
+without one of them is taken for no question.
+"""
+
+from forgetmenot.text.words import words
+
+_WHO = frozenset(
+    words("who whos whose whom whod wer wem wen wessen quién quiénes quem chi kto kogo komu")
+)
+# Words for anybody, and those for "who" that mean something else in the middle of a statement.
+_ANYBODY = frozenset(
+    words(
+        "anyone anybody everyone everybody jemand jemanden jemandem irgendwer irgendjemand"
+        " alguien alguno alguém qui quelquun"
+    )
+)
+_WHO_UNSPACED = ("誰", "だれ", "どなた", "谁", "누가", "누구")
+
+
+def asks_for_person(text: str) -> bool:
+    """Return whether a line asks who somebody is: "who plays chess?", "kennt jemand ein gutes Brot?"."""
+    if any(word in text for word in _WHO_UNSPACED):
+        return True
+    line = words(text)
+    if "?" in text or "？" in text:
+        return not (_WHO | _ANYBODY).isdisjoint(line)
+    # many leave the mark out: "tell me who plays chess", "has anyone a cat"
+    return not _WHO.isdisjoint(line[:4]) or not _ANYBODY.isdisjoint(line[:2])
