@@ -20,8 +20,6 @@ from forgetmenot.memory.meaning import Meanings, WordTable
 from forgetmenot.memory.ranking import (
     FITS_DATE,
     MEANING_SHARE,
-    NEAR_STEMS,
-    NEAR_WEIGHT,
     SPELT_WEIGHT,
     Query,
     of_best,
@@ -38,6 +36,9 @@ MOST_RESULTS = 8
 PER_SUBJECT = 3
 # Words of a question that are looked up, the longest: they are the rarest.
 MOST_WORDS = 8
+# Words of nearly the same meaning are often all that a note has of a short question: "who has a pet?"
+NEAR_STEMS = 16
+NEAR_WEIGHT = 0.8
 # Entries of the index that are read for the rarest words; the others only tell those notes apart.
 MOST_READ = 3_000
 MOST_COMPARED = 200
@@ -82,10 +83,8 @@ async def search(
     least = LEAST_OF_RAREST * sum(term.rarity for term in terms[:RAREST])
     fitting = {note_id: score for note_id, score in scores.items() if score >= least}
     best_ids = heapq.nlargest(CANDIDATES, fitting, key=lambda note_id: (fitting[note_id], note_id))
-    candidates = []
-    for note in await note_words.visible(at, best_ids):
-        if opens(note) and not note.is_over(now):
-            candidates.append(note)
+    visible = await note_words.visible(at, best_ids)
+    candidates = [note for note in visible if opens(note) and not note.is_over(now)]
     ranked = _ranked(candidates, fitting, query, asked_words, table)
     if may_be_sensitive:
         ranked = [one for one in ranked if sensitive_category(one.note.fact) is None]
@@ -102,7 +101,8 @@ async def _terms(
     terms = []
     for shares in shares_of.values():
         having = sum(share * counts.get(key, 0) for key, share in shares.items())
-        having = min(having, note_count)
+        # a word that no note has is as rare as one that one note has: in a small memory all words are rare
+        having = min(max(having, 1.0), note_count)
         terms.append(Term(math.log(1 + (note_count - having + 0.5) / (having + 0.5)), shares))
     terms.sort(key=lambda term: term.rarity, reverse=True)
     return terms, counts
@@ -127,9 +127,7 @@ def _shares(word: str, table: WordTable | None) -> dict[int, float]:
     return shares
 
 
-async def _scores(
-    at: Source, terms: Sequence[Term], counts: Mapping[int, int]
-) -> dict[int, float]:
+async def _scores(at: Source, terms: Sequence[Term], counts: Mapping[int, int]) -> dict[int, float]:
     """Return the score of each note that has one of the rarer words."""
     scores: dict[int, float] = {}
     common: list[tuple[float, int]] = []
@@ -163,7 +161,9 @@ def _ranked(
     """Return the candidates that fit, by words, meaning and date, best first and the newest of equals."""
     totals = of_best([scores[note.id] for note in candidates])
     if table is not None:
-        facts = [[word for word in words(note.fact) if word not in STOPWORDS] for note in candidates]
+        facts = [
+            [word for word in words(note.fact) if word not in STOPWORDS] for note in candidates
+        ]
         meanings = Meanings(table, [table.numbers(fact) for fact in facts])
         cosines = meanings.cosines(table.numbers(map(stem, query.telling)))
         for place, nearness in enumerate(of_best([max(cosine, 0.0) for cosine in cosines])):
@@ -171,7 +171,9 @@ def _ranked(
     asked_stems = set(map(stem, asked_words))
     recalled = []
     for note, total in zip(candidates, totals, strict=True):
-        has_word = not asked_stems.isdisjoint(stems_of_note(note.fact, note.topics, note.asked_with))
+        has_word = not asked_stems.isdisjoint(
+            stems_of_note(note.fact, note.topics, note.asked_with)
+        )
         if note.is_quiet(note.last_confirmed_at) and not has_word:
             continue
         fits_date = FITS_DATE * query.time.fits(note.last_confirmed_at)

@@ -47,8 +47,8 @@ class DropStep(NamedTuple):
 
 
 _REST = (
-    "past_episode", "looked_up_past", "spoken", "bot_replies", "actions_done", "channel_notes_asked", "others", "chat",
-    "brief", "lore", "channel_notes", "channel",
+    "past_episode", "looked_up_past", "spoken", "bot_replies", "actions_done", "channel_notes_asked", "anybody",
+    "others", "chat", "brief", "lore", "channel_notes", "channel",
 )  # fmt: skip
 DROP_STEPS = (
     DropStep("1 episodes", "episodes"),
@@ -107,6 +107,7 @@ INSTRUCTIONS = "instructions"
 TOP_CHANNEL_NOTES = 3
 VIEWER_MEMORY_TOKENS = 700
 LOOKED_UP_LEAD = "What you found when you looked it up:"
+ANYBODY_LEAD = "What you know about anybody that may answer this:"
 SPOKEN_TOKENS = 150
 SPOKEN_LEAD = (
     "The streamer said aloud just now (speech recognition: names and words may be misheard):"
@@ -227,6 +228,8 @@ def _without_hidden(material: TailMaterial) -> TailMaterial:
         material,
         names={**names, material.speaker.id: rows.name_of(material.speaker)},
         others=tuple(other for other in material.others if other.viewer.id not in hidden),
+        anybody=tuple(one for one in material.anybody if one.note.subject_id not in hidden),
+        looked_up=tuple(one for one in material.looked_up if one.note.subject_id not in hidden),
         own_lines=tuple(own),
         thread=tuple(thread),
         chat=tuple(chat[-CHAT_LINES:]),
@@ -279,12 +282,13 @@ def _blocks(material: TailMaterial) -> list[Block]:
         Row(rows.one_line(done.text, names, 200), (("actions", done.id),))
         for done in material.actions_done
     )
-    looked_up = tuple(rows.note_row(found, names, now, who) for who, found in material.looked_up)
+    looked_up = tuple(rows.named_note_row(found, names, now) for found in material.looked_up)
     past = tuple(rows.past_row(one, names, now) for one in material.looked_up_past)
     return [
         brief,
         Block("lore", tuple(known), "What you know about them:").within(left),
         _others(material, cap),
+        _anybody(material),
         Block(
             "channel_notes_asked",
             tuple(rows.channel_note_row(found.note, names) for found in material.channel),
@@ -313,6 +317,12 @@ def _others(material: TailMaterial, cap: int) -> Block:
         known = [rows.note_row(r, material.names, material.now, about) for r in other.notes]
         found += Block("others", tuple(known[:NOTES_PER_OTHER])).within(cap).rows
     return Block("others", tuple(found), "What you know about people they mention:")
+
+
+def _anybody(material: TailMaterial) -> Block:
+    """The notes about anybody that may answer a question which asks for a person."""
+    found = [rows.named_note_row(one, material.names, material.now) for one in material.anybody]
+    return Block("anybody", tuple(found), ANYBODY_LEAD)
 
 
 def _own_block(material: TailMaterial, max_bytes: int = rows.OWN_BYTES) -> Block:

@@ -97,6 +97,9 @@ class TailMaterial(Struct, frozen=True):
     channel: tuple[
         Recalled, ...
     ] = ()  # notes about the channel that fit the message and stand in no prefix
+    anybody: tuple[
+        Recalled, ...
+    ] = ()  # notes about whomever, for a question that asks for a person
     past_episodes: tuple[Past, ...] = ()
     own_lines: tuple[PromptLine, ...] = ()
     thread: tuple[PromptLine, ...] = ()
@@ -107,9 +110,7 @@ class TailMaterial(Struct, frozen=True):
     names: Mapping[str, str] = field(default_factory=dict)
     hidden: frozenset[str] = frozenset()
     left_alone: tuple[str, ...] = ()
-    looked_up: tuple[
-        tuple[str, Recalled], ...
-    ] = ()  # found by words of the model's own: whom it is about, and the note
+    looked_up: tuple[Recalled, ...] = ()  # found by words of the model's own
     looked_up_past: tuple[Past, ...] = ()
     live_since: int = 0
     language: str = ""

@@ -155,6 +155,13 @@ def note_row(
     )
 
 
+def named_note_row(recalled: Recalled, names: Names, now: int) -> Row:
+    """A note with the name of whom it is about, who may be anybody, or "channel"."""
+    subject_id = recalled.note.subject_id
+    about = "channel" if subject_id is None else _as_shown(names.get(subject_id, SOMEBODY))
+    return note_row(recalled, names, now, about)
+
+
 def channel_note_row(note: Note, names: Names) -> Row:
     """A fact about the channel, or a running bit, with its dates. No age: the prefix stays the same as time goes by."""
     kind = ["running bit"] if note.scope is Scope.RUNNING_BIT else []

@@ -15,7 +15,16 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from forgetmenot.clock import DAY, HOUR, MINUTE, Clock
-from forgetmenot.domain import Attendance, ChatEvent, Prompt, PromptLine, Recalled, Standing, Viewer
+from forgetmenot.domain import (
+    Attendance,
+    ChatEvent,
+    Episode,
+    Prompt,
+    PromptLine,
+    Recalled,
+    Standing,
+    Viewer,
+)
 from forgetmenot.logs import log
 from forgetmenot.memory.people import REGULAR_WITHIN, role_of, standing_of
 from forgetmenot.memory.ranking import Query
@@ -45,7 +54,6 @@ from forgetmenot.prompt.material import (
     TailMaterial,
     stranger,
 )
-from forgetmenot.prompt.sections import name_of
 from forgetmenot.reply.reply_object import offered
 from forgetmenot.reply.triggers import Trigger, TriggerKind
 from forgetmenot.settings.schema import Settings, speaking
@@ -53,6 +61,7 @@ from forgetmenot.store import bot_messages, channel_state, episodes, events, not
 from forgetmenot.store.bot_messages import BotMessage
 from forgetmenot.store.database import Database, Source
 from forgetmenot.text.mentions import ids_in
+from forgetmenot.text.questions import asks_for_person, speaks_of_self
 
 CHAT_REACHES_BACK = 2 * HOUR
 SPOKEN_REACHES_BACK = 3 * MINUTE
@@ -126,13 +135,15 @@ class ContextGatherer(Struct, frozen=True):
         others = await self._others(at, material, moment, bot_id)
         about = [other.viewer.id for other in others]
         past = await self._past(at, query, about, moment)
-        material = replace(material, others=others, past_episodes=past)
+        anybody = await self._anybody(at, material, about, moment)
+        material = replace(material, others=others, past_episodes=past, anybody=anybody)
         texts = [
             *(one.text for one in past),
             *(done.text for done in material.actions_done),
             material.brief,
         ]
         people = {line.viewer_id for line in material.said if line.viewer_id} | {*about}
+        people |= {one.note.subject_id for one in anybody if one.note.subject_id}
         people |= {who for text in texts for who in ids_in(text)}
         names, hidden = await viewers.shown_and_hidden(at, sorted(people))
         snapshots = {
@@ -272,6 +283,19 @@ class ContextGatherer(Struct, frozen=True):
             if who in people and not people[who].opted_out
         )
 
+    async def _anybody(
+        self, at: Source, material: TailMaterial, named: Sequence[str], moment: _Moment
+    ) -> tuple[Recalled, ...]:
+        """Return what is known about anybody that may answer a question which asks for a person.
+
+        `named`: the ids of those whom it names.
+        """
+        question = moment.trigger.question or " ".join(line.text for line in material.before)
+        if not asks_for_person(question):
+            return ()
+        query = self.recall.query(question)
+        return tuple(await self.recall.of_anybody(at, query, moment.seen, named))
+
     async def _past(
         self, at: Source, query: Query, people: Sequence[str], moment: _Moment
     ) -> tuple[Past, ...]:
@@ -305,12 +329,20 @@ class ContextGatherer(Struct, frozen=True):
         channel = (
             await self.recall.about([CHANNEL], query, seen=seen[CHANNEL]) if query.telling else ()
         )
+        own = await about(material.speaker, SPEAKER_NOTES)
+        in_prefix = _rows(moment.prefix, "notes")
+        fitting_channel = fitting(channel, without=in_prefix)
+        shown = {*in_prefix, *(one.note.id for one in (*own, *fitting_channel))}
+        shown.update(one.note.id for other in others for one in other.notes)
+        anybody = [one for one in material.anybody if one.note.id not in shown]
         people = [material.speaker.id, *(other.viewer.id for other in material.others)]
+        people += [one.note.subject_id for one in anybody if one.note.subject_id]
         return replace(
             material,
-            notes=tuple(await about(material.speaker, SPEAKER_NOTES)),
-            channel=fitting(channel, without=_rows(moment.prefix, "notes")),
+            notes=tuple(own),
+            channel=fitting_channel,
             others=tuple(others),
+            anybody=tuple(anybody),
             left_alone=moment.seen.suppression_filter.about(people),
         )
 
@@ -321,48 +353,79 @@ class ContextGatherer(Struct, frozen=True):
 
         What stands in the prompt already (`shown_notes`) is left out. Raises StoreError.
         """
-        material, query = made.material, self.recall.query(words)
+        material = made.material
+        query = self.recall.query(words)
         if not query.telling:
             return None
         people = [material.speaker, *(other.viewer for other in material.others)]
-        subjects = {one.id: name_of(one) for one in people if not one.opted_out} | {
-            CHANNEL: "channel"
-        }
-        found: list[tuple[str, Recalled]] = []
-        for subject, name in subjects.items():
-            notes_of = await self.recall.about([subject], query, LOOKED_UP + len(shown_notes))
-            fresh = [one for one in notes_of if one.asked_for and one.note.id not in shown_notes]
-            found += [(name, one) for one in fresh[:LOOKED_UP]]
-        quiet, seen = await load_filter(self.db), _rows(made.prefix, "episodes")
-        before = [*seen, *(past.id for past in material.past_episodes)]
-        ids = [one for one in subjects if one != CHANNEL]
-        # the index of episodes is the reader's thread's alone
-        past = await self.db.together(
-            lambda at: spoken_of(
-                at, self.recall.episodes, query, quiet, LOOKED_UP_PAST, people=ids, without=before
-            )
-        )
-        if not (found or past):
+        subjects = [CHANNEL, *(one.id for one in people if not one.opted_out)]
+        notes_found: list[Recalled] = []
+        for subject in subjects:
+            recalled = await self.recall.about([subject], query, LOOKED_UP + len(shown_notes))
+            fresh = [one for one in recalled if one.asked_for and one.note.id not in shown_notes]
+            notes_found += fresh[:LOOKED_UP]
+        if not self._is_about_somebody(material):
+            notes_found = await self._looked_up_of_anybody(query, notes_found, shown_notes)
+        past = await self._looked_up_past(made, query, subjects[1:])
+        if not (notes_found or past):
             return None
-        looked_up = tuple(Past(one.id, one.ended_at, one.summary) for one in past)
         return await self._named(
-            replace(material, looked_up=tuple(found), looked_up_past=looked_up)
+            replace(material, looked_up=tuple(notes_found), looked_up_past=past)
         )
 
+    def _is_about_somebody(self, material: TailMaterial) -> bool:
+        """Return whether the message is about its speaker, or names somebody."""
+        if material.others or speaks_of_self(material.message.text):
+            return True
+        named = self.recall.active_viewers.names.named_in(material.message.text)
+        return material.speaker.id in named
+
+    async def _looked_up_of_anybody(
+        self, query: Query, notes_found: Sequence[Recalled], shown_notes: Collection[int]
+    ) -> list[Recalled]:
+        """Return what was found with what is known about anybody else, where nobody is named."""
+
+        async def read(at: Source) -> list[Recalled]:
+            return await self.recall.of_anybody(at, query, await self.recall.look(at, []))
+
+        known = {*shown_notes, *(one.note.id for one in notes_found)}
+        anybody = await self.db.together(read)
+        return [*notes_found, *(one for one in anybody if one.note.id not in known)]
+
+    async def _looked_up_past(
+        self, made: "Composed", query: Query, people: Sequence[str]
+    ) -> tuple[Past, ...]:
+        """Return the past episodes that fit the query and do not stand in the prompt yet."""
+        suppression_filter = await load_filter(self.db)
+        in_prompt = [*_rows(made.prefix, "episodes")]
+        in_prompt += [past.id for past in made.material.past_episodes]
+
+        async def read(at: Source) -> list[Episode]:
+            return await spoken_of(
+                at,
+                self.recall.episodes,
+                query,
+                suppression_filter,
+                LOOKED_UP_PAST,
+                people=people,
+                without=in_prompt,
+            )
+
+        # the index of episodes is the reader's thread's alone
+        episodes_found = await self.db.together(read)
+        return tuple(Past(one.id, one.ended_at, one.summary) for one in episodes_found)
+
     async def _named(self, material: TailMaterial) -> TailMaterial:
-        """With the names of the people in the notes too, whoever of them is in nothing else."""
-        recalled = (
-            *material.notes,
-            *material.channel,
-            *(one for other in material.others for one in other.notes),
-        )
-        texts = [one.note.fact for one in (*recalled, *(found for _, found in material.looked_up))]
+        """Return the material with the names of the people in the notes, whoever of them is in nothing else."""
+        recalled = [*material.notes, *material.channel, *material.anybody, *material.looked_up]
+        for other in material.others:
+            recalled += other.notes
+        texts = [one.note.fact for one in recalled]
         texts += [past.text for past in material.looked_up_past]
-        ids = (
-            {who for text in texts for who in ids_in(text)}
-            - material.names.keys()
-            - material.hidden
-        )
+        ids = {one.note.subject_id for one in material.looked_up if one.note.subject_id}
+        for text in texts:
+            ids.update(ids_in(text))
+        ids -= material.names.keys() | material.hidden
         if not ids:
             return material
         names, hidden = await viewers.shown_and_hidden(self.db, sorted(ids))

@@ -97,6 +97,7 @@ def telemetry(made: Composed, settings: Settings) -> dict[str, object]:
         *material.notes,
         *material.channel,
         *(found for other in material.others for found in other.notes),
+        *material.anybody,
     )
     return {
         "sections": [

@@ -430,9 +430,12 @@ async def opened(connection: aiosqlite.Connection) -> AsyncIterator[aiosqlite.Co
 
 def connect(path: Path, mode: str = "ro", timeout: float = BUSY_TIMEOUT_S) -> sqlite3.Connection:
     """A connection to a file that is there (`mode`: ro or rw; it is never made), without transactions of its own."""
-    return sqlite3.connect(
+    connection = sqlite3.connect(
         f"{path.absolute().as_uri()}?mode={mode}", uri=True, isolation_level=None, timeout=timeout
     )
+    for name, (arguments, function) in SQL_FUNCTIONS.items():
+        connection.create_function(name, arguments, function, deterministic=True)
+    return connection
 
 
 @contextlib.contextmanager

@@ -5,14 +5,18 @@ kept too long or left behind. It reads the whole memory, which takes seconds for
 """
 
 import asyncio
+import json
+from collections import defaultdict
 from collections.abc import Iterable
+from pathlib import Path
 
 from msgspec import Struct
 
 from forgetmenot.clock import DAY, HOUR, MINUTE
 from forgetmenot.store import personal_data
 from forgetmenot.store.counts import all_counts, line_counts
-from forgetmenot.store.database import Database
+from forgetmenot.store.database import Database, reading_beside
+from forgetmenot.store.note_keys import note_keys, unpacked
 from forgetmenot.text.mentions import ids_in
 
 # How long after its time something may still be there: two sweeps.
@@ -99,6 +103,9 @@ async def verify(db: Database, *, now: int, keep_h: float = 24.0) -> list[Violat
     counted = await line_counts(db)
     found += _violation("chat pruned unread", range(counted.pruned_unread))
     found += _violation("lines that do not add up", [] if counted.balanced else [counted])
+    found += _violation(
+        "a note whose words are not in the index", await asyncio.to_thread(_not_indexed, db.path)
+    )
     return found + await _file(db)
 
 
@@ -139,6 +146,21 @@ async def _people(db: Database) -> list[Violation]:
     )
     waits = len(db.requests.lines) - await personal_data.carried_out(db)
     return found + _violation("a privacy request that was not carried out", range(waits))
+
+
+def _not_indexed(path: Path) -> list[int]:
+    """Return the ids of notes whose words differ from what `note_words` has of them."""
+    keys_of: dict[int, set[int]] = defaultdict(set)
+    wrong = []
+    with reading_beside(path) as own:
+        for key, span, packed in own.execute("SELECT word, span, notes FROM note_words"):
+            for note_id in unpacked(span, packed):
+                keys_of[note_id].add(key)
+        columns = "id, fact, topics, asked_with, status"
+        for note_id, *texts in own.execute(f"SELECT {columns} FROM semantic_notes"):
+            if keys_of.pop(note_id, set()) != set(json.loads(note_keys(*texts))):
+                wrong.append(note_id)
+    return wrong + list(keys_of)
 
 
 async def _file(db: Database) -> list[Violation]:

@@ -59,7 +59,7 @@ def unpacked(span: int, packed: bytes) -> list[int]:
 
 
 # By their names in SQL, with the number of their arguments.
-SQL_FUNCTIONS: dict[str, tuple[int, Callable[..., object]]] = {
+SQL_FUNCTIONS: dict[str, tuple[int, Callable[..., str | bytes]]] = {
     "note_keys": (4, note_keys),
     "with_place": (2, with_place),
     "without_place": (2, without_place),

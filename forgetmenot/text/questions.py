@@ -16,6 +16,13 @@ _ANYBODY = frozenset(
         " alguien alguno alguém qui quelquun"
     )
 )
+_SELF = frozenset(
+    words(
+        "i im ive id my me mine myself ich mich mir mein meine meinen meinem meiner"
+        " yo mi mis me mío mía soy eu meu minha meus minhas je mon ma mes moi"
+    )
+)
+_SELF_UNSPACED = ("私", "わたし", "僕", "ぼく", "俺", "自分", "나는", "내가", "제가", "我")
 _WHO_UNSPACED = ("誰", "だれ", "どなた", "谁", "누가", "누구")
 
 
@@ -28,3 +35,10 @@ def asks_for_person(text: str) -> bool:
         return not (_WHO | _ANYBODY).isdisjoint(line)
     # many leave the mark out: "tell me who plays chess", "has anyone a cat"
     return not _WHO.isdisjoint(line[:4]) or not _ANYBODY.isdisjoint(line[:2])
+
+
+def speaks_of_self(text: str) -> bool:
+    """Return whether a line speaks of its author: by "I" and "my", not by the ending of a verb."""
+    if any(word in text for word in _SELF_UNSPACED):
+        return True
+    return not _SELF.isdisjoint(words(text))

@@ -52,6 +52,10 @@ class Invented:
         """A fact about somebody."""
         return self._dice.choice(_SHAPES).format(*self.words(2))
 
+    def question_for_a_person(self) -> str:
+        """A question about whoever it is that something is known of."""
+        return f"who {self.fact()}?"
+
     def line(self) -> str:
         """A line of chat."""
         return " ".join(self.words(self._dice.randint(2, 12)))

@@ -13,7 +13,7 @@ import asyncio
 import contextlib
 import json
 import random
-from collections.abc import AsyncIterator, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from statistics import median
@@ -23,6 +23,7 @@ from typing import Any, NamedTuple
 from forgetmenot.app.live import short_pauses
 from forgetmenot.clock import ManualClock
 from forgetmenot.domain import Prompt
+from forgetmenot.errors import StoreError
 from forgetmenot.memory.erasure import Eraser, ErasureReport
 from forgetmenot.memory.recall import Recall
 from forgetmenot.memory.transfer import KNOWN, import_notes
@@ -42,6 +43,7 @@ BOT = Identity("1", "keeper", "Keeper")
 CHANNEL_NOTES = 40
 COMMON = 50  # people who chat most
 WARM_ROUNDS = 25
+WHO_ROUNDS = 10
 BEST_KNOWN_ROUNDS = 15
 COLD_OTHERS = 260
 LINES = 10_000
@@ -155,11 +157,15 @@ async def measure(folder: Path, viewers: int) -> list[Figure]:
             then = await _warm(large, range(COMMON), WARM_ROUNDS)
             # as far as all of them are kept at once
             at_most = await _warm(large, best_known(viewers)[:20], BEST_KNOWN_ROUNDS)
+            who = await _warm(large, range(COMMON), WHO_ROUNDS, _dice.question_for_a_person)
+            index_size = await _index_size(large.db)
     return [
         Figure("notes in the memory", count, ""),
         *_times("reply's prompt, warm", then, 2, 4),
         *_times(f"reply's prompt, warm, {NOTES_AT_MOST} notes about the viewer", at_most, 2, 4),
         *_times("reply's prompt, viewer not seen before", cold, 6, 20),
+        *_times("reply's prompt, a question that asks for a person", who, 3, 8),
+        Figure("index of all notes by their words", index_size / count, "bytes a note", 100),
         Figure("event loop held, most", max(late), "ms", 5),
     ]
 
@@ -184,11 +190,21 @@ async def _cold(large: Memory, viewers: int, late: list[float]) -> list[Took]:
     return times
 
 
-async def _warm(large: Memory, people: range, rounds: int) -> list[Took]:
-    """The same people over and over; everybody once beforehand."""
+async def _warm(
+    large: Memory, people: range, rounds: int, says: Callable[[], str] = _dice.line
+) -> list[Took]:
+    """The same people over and over, with another line each time; everybody once beforehand."""
     for who in people:
         await large.prompt(who, "hello")
-    return [(await large.prompt(who, _dice.line()))[1] for _ in range(rounds) for who in people]
+    return [(await large.prompt(who, says()))[1] for _ in range(rounds) for who in people]
+
+
+async def _index_size(db: Database) -> int:
+    """The bytes of the index's pages; of its rows where SQLite was built without `dbstat`."""
+    try:
+        return int(await db.value("SELECT sum(pgsize) FROM dbstat WHERE name = 'note_words'"))
+    except StoreError:
+        return int(await db.value("SELECT sum(length(notes) + 10) FROM note_words"))
 
 
 # ── erasure ──────────────────────────────────────────────────────────────────────────────────

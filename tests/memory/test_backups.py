@@ -25,7 +25,7 @@ from forgetmenot.memory.transfer import import_notes
 from forgetmenot.settings.schema import Settings
 from forgetmenot.store import backup, bot_messages, notes, personal_data, streams, viewers
 from forgetmenot.store.backup import Copied, copies_of
-from forgetmenot.store.database import open_database, schema_sql
+from forgetmenot.store.database import connect, open_database, schema_sql
 from forgetmenot.store.rights import PrivacyRequests, RequestKind
 from tests.memory.conftest import Channel
 from tests.rows import put
@@ -78,7 +78,7 @@ async def facts(path: Path) -> set[str]:
 
 
 def _sql(path: Path, script: str) -> None:
-    with closing(sqlite3.connect(path)) as db:
+    with closing(connect(path, "rw")) as db:
         db.executescript(f"PRAGMA foreign_keys = OFF; {script}")
 
 

@@ -6,9 +6,10 @@ from collections.abc import Callable
 import pytest
 
 from forgetmenot.clock import ManualClock
+from tests.notes_world import recall, world
 from tests.stage import chat, stage
 
-__all__ = ["chat", "stage"]
+__all__ = ["chat", "recall", "stage", "world"]
 
 
 @pytest.fixture

@@ -106,3 +106,22 @@ async def test_a_reply_is_known_by_the_notes_it_looked_up_or_was_asked_for_and_l
         "",
         "On Fridays.",
     ]
+
+
+@pytest.mark.parametrize(
+    ("line", "finds"),
+    [
+        ("@forgetmenot_bot is there a gardener around?", True),
+        ("@forgetmenot_bot what do I grow at home?", False),
+        ("@forgetmenot_bot what does carol grow at home?", False),
+    ],
+)
+async def test_where_nobody_is_named_it_looks_among_everybody(
+    stage: Stage, line: str, *, finds: bool
+) -> None:
+    note = await plants_a_tree(stage, "2")
+    stage.model.answers = [wants("plant tree growth"), wants("", "Bob grows a bonsai.", (note,))]
+    await stage.ask(line)
+    assert (len(stage.model.asked) == 2) is finds
+    if finds:
+        assert f"Bob: [id:{note};" in stage.model.asked[1].prompt

@@ -3,7 +3,6 @@
 import asyncio
 import json
 import shutil
-import sqlite3
 from collections.abc import AsyncIterator
 from contextlib import closing
 from pathlib import Path
@@ -13,7 +12,7 @@ import pytest
 from forgetmenot.clock import DAY, HOUR, ManualClock
 from forgetmenot.memory.transfer import import_notes
 from forgetmenot.settings.schema import Settings
-from forgetmenot.store.database import Database, open_database
+from forgetmenot.store.database import Database, connect, open_database
 from forgetmenot.store.invariants import verify
 from forgetmenot.store.rights import RequestKind
 from tests.conftest import NOON
@@ -37,6 +36,7 @@ BROKEN = {
     "a status that is not its history's last": "UPDATE semantic_notes SET status = 'retracted' WHERE id = 1",
     "a replaced note without its successor": "UPDATE semantic_notes SET status = 'superseded' WHERE id = 1",
     "notes that replace each other in a circle": "UPDATE semantic_notes SET superseded_by = 3 - id WHERE id < 3",
+    "a note whose words are not in the index": "DELETE FROM note_words WHERE word = (SELECT min(word) FROM note_words)",
     "a note that outlived its end": "UPDATE semantic_notes SET expires_at = 5, source_kind = 'observed' WHERE id = 1",
     "a line of somebody who opted out": "UPDATE viewers SET opted_out_at = 5 WHERE id = 'id-viewer0'",
     "an answer to somebody who opted out": MESSAGE  # noqa: S608  # the test's own
@@ -104,7 +104,7 @@ async def test_an_orderly_memory_breaks_no_promise(orderly: tuple[Database, int]
 @pytest.mark.parametrize("name", BROKEN)
 async def test_a_broken_promise_is_told(orderly: tuple[Database, int], name: str) -> None:
     db, now = orderly
-    with closing(sqlite3.connect(db.path)) as other:
+    with closing(connect(db.path, "rw")) as other:
         other.executescript(f"PRAGMA foreign_keys = OFF; {BROKEN[name]}")
     assert name in {one.name for one in await verify(db, now=now)}
 
