@@ -149,31 +149,35 @@ class PrivacyRequests:
     def refresh(self) -> None:
         """Read the file if it changed. Raises StoreError."""
         try:
-            found = self.path.stat()
-            if self._read_at == (found.st_size, found.st_mtime_ns):
+            if self._read_at == _mark_of(self.path):
                 return
-            held = self.path.read_bytes()
+            # read under the lock: a line that another thread writes meanwhile is not taken for one that is missing
+            with self._one_at_a_time:
+                read_at = _mark_of(self.path)
+                self._take_in(self.path.read_bytes())
+                self._read_at = read_at
         except FileNotFoundError:
             self._harmed = bool(self._key)
-            return
         except OSError as error:
             raise self._unusable(error) from error
-        with self._one_at_a_time:
-            lines = held.splitlines()
-            key, requests = b"", list(_requests(lines))
-            with contextlib.suppress(msgspec.MsgspecError, UnicodeError, ValueError, IndexError):
-                key = bytes.fromhex(msgspec.json.decode(lines[0], type=_Key).key)
-            self._read_at = (found.st_size, found.st_mtime_ns)
-            self._harmed = bool(self._key) and (
-                key != self._key or requests[: len(self.lines)] != self.lines
+
+    def _take_in(self, content: bytes) -> None:
+        """Use what the file holds, unless something is missing that stood in it."""
+        lines = content.splitlines()
+        key = b""
+        with contextlib.suppress(msgspec.MsgspecError, UnicodeError, ValueError, IndexError):
+            key = bytes.fromhex(msgspec.json.decode(lines[0], type=_Key).key)
+        requests = list(_requests(lines))
+        is_longer = requests[: len(self.lines)] == self.lines
+        self._harmed = bool(self._key) and (key != self._key or not is_longer)
+        if self._harmed:
+            log.error(
+                "the file of privacy requests was changed by another program, and is written anew"
             )
-            if self._harmed:
-                log.error(
-                    "the file of privacy requests was changed by another program, and is written anew"
-                )
-                return
-            self._key, self.lines = key, requests
-            self._fold([*self.lines, *self.waiting])
+            return
+        self._key = key
+        self.lines = requests
+        self._fold([*self.lines, *self.waiting])
 
     def check(self, carried_out: int, mark: str, way_out: str) -> None:
         """See that nothing is missing that the memory has carried out. Raises StoreRequestsLost, StoreError."""
@@ -367,6 +371,12 @@ def _covers(said: Collection[str], forgotten: Collection[str]) -> bool:
     return bool(forgotten) and sum(word in said for word in forgotten) >= KNOWN_AGAIN * len(
         forgotten
     )
+
+
+def _mark_of(path: Path) -> tuple[int, int]:
+    """Return size and time of a file, by which a change is seen. Raises OSError."""
+    about = path.stat()
+    return about.st_size, about.st_mtime_ns
 
 
 def _written(requests: Sequence[PrivacyRequest | _Key]) -> bytes:

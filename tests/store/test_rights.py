@@ -2,6 +2,8 @@
 
 import stat
 import sys
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -33,6 +35,28 @@ def test_what_is_written_is_read_by_another_process_and_names_nobody(tmp_path: P
     assert not any(trace in held for trace in (ALICE.encode(), BOB.encode(), b"drum"))
     if sys.platform != "win32":
         assert stat.S_IMODE(mine.path.stat().st_mode) == 0o600
+
+
+def test_lines_that_are_written_while_others_read_are_no_alarm(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    requests = PrivacyRequests(tmp_path / "m.sqlite3")
+    requests.add()
+    written = threading.Event()
+
+    def read_on() -> None:
+        while not written.is_set():
+            requests.refresh()
+
+    with ThreadPoolExecutor(5) as threads:
+        readers = [threads.submit(read_on) for _ in range(4)]
+        for number in range(150):
+            threads.submit(requests.add, requests.of(RequestKind.OPT_OUT, ALICE, number)).result()
+        written.set()
+        for reader in readers:
+            reader.result()
+    assert [one.at for one in requests.lines] == list(range(150))
+    assert "changed by another program" not in caplog.text
 
 
 def test_a_line_that_was_cut_off_counts_for_nothing(tmp_path: Path) -> None:
