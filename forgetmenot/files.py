@@ -103,7 +103,7 @@ def replace_file(path: Path, text: str, *, mode: int = 0o600) -> None:
         move_into_place(new, path)
     finally:
         with contextlib.suppress(OSError):
-            new.unlink(missing_ok=True)
+            delete(new)
 
 
 def move_into_place(new: Path, path: Path) -> None:

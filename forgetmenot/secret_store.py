@@ -12,7 +12,7 @@ from typing import Any
 
 import msgspec
 
-from forgetmenot.files import make_own, replace_file
+from forgetmenot.files import delete, make_own, replace_file
 from forgetmenot.languages import reason
 from forgetmenot.logs import log
 from forgetmenot.startup import load
@@ -56,7 +56,7 @@ class SecretStore:
                 keyring.set_password(SERVICE, self._entry(name), text)
                 # one that is switched off takes, and loses
                 if keyring.get_password(SERVICE, self._entry(name)) == text:
-                    return self.path(name).unlink(missing_ok=True)
+                    return delete(self.path(name))
             except keyring.errors.KeyringError as error:
                 log.debug("no keyring", error=type(error).__name__)
         make_own(self.folder)
@@ -64,7 +64,7 @@ class SecretStore:
 
     def delete(self, name: str) -> None:
         """Forget it in both places. Raises OSError where the file cannot be deleted."""
-        self.path(name).unlink(missing_ok=True)
+        delete(self.path(name))
         if self._use_keyring:
             keyring = _keyring()
             with contextlib.suppress(keyring.errors.KeyringError):

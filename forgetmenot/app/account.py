@@ -124,6 +124,7 @@ async def open_account(
     try:
         yield TwitchAccount(login, streamer, helix, chat, settings)
     finally:
+        await asyncio.gather(login.aclose(), streamer.aclose())
         await helix.aclose()
 
 

@@ -36,6 +36,7 @@ from forgetmenot.settings.schema import Settings
 from forgetmenot.twitch.errors import translated
 
 RENEW_BELOW_S = 3_900  # a token that would not last until the next hourly look
+RENEWAL_WITHIN_S = 2.0  # that a stop waits for one
 _ANSWER_WITHIN = aiohttp.ClientTimeout(total=15)
 _DEVICE_GRANT = "urn:ietf:params:oauth:grant-type:device_code"
 
@@ -180,6 +181,24 @@ class Login:
     def name(self) -> str:
         """The login of the account as far as known without a call; else an empty text."""
         return self._token.login if self._token is not None else ""
+
+    @property
+    def pair(self) -> Token | None:
+        """The pair in use, as far as one was read or renewed."""
+        return self._token
+
+    @property
+    def _is_unsaved(self) -> bool:
+        """Whether the pair in use lies nowhere: after a restart it would be lost."""
+        return self._token is not None and self._token.access != self._stored
+
+    async def aclose(self) -> None:
+        """Wait for a renewal that is under way, and save a pair that no place has taken so far."""
+        if self._renewals:
+            # Twitch may have taken the old pair already
+            await asyncio.wait(self._renewals, timeout=RENEWAL_WITHIN_S)
+        if self._token is not None and self._is_unsaved:
+            await self._save(self._token)
 
     @property
     def hint(self) -> str:
@@ -378,6 +397,8 @@ class Login:
             pause, trouble = HOUR, ""
             try:
                 await self.validate()
+                if self._is_unsaved:
+                    pause = MINUTE
             except TwitchLoginNeeded as error:
                 pause, self.trouble = MINUTE, str(error)
             except TwitchError as error:

@@ -5,7 +5,7 @@ import asyncio
 import pytest
 from msgspec.structs import replace
 
-from forgetmenot.clock import HOUR, ManualClock
+from forgetmenot.clock import HOUR, MINUTE, ManualClock
 from forgetmenot.errors import TwitchLoginNeeded, TwitchUnavailable
 from forgetmenot.secret_store import Account, Token, TokenStore
 from forgetmenot.settings.schema import Settings
@@ -225,6 +225,51 @@ async def test_after_a_full_disk_the_old_pair_is_not_taken_for_a_newer_one(here:
     full.full = False
     await login.validate()
     assert here.kept() == fresh
+
+
+class Refusing(TokenStore):
+    """A place that takes nothing for a while, as where a virus scanner looks at the file."""
+
+    refuses = True
+
+    def save(self, account: Account, token: Token) -> None:
+        if self.refuses:
+            raise PermissionError(13, "Access is denied")
+        super().save(account, token)
+
+
+async def test_a_renewed_pair_that_no_place_took_is_saved_within_a_minute(here: Here) -> None:
+    """A refresh token works once: after a restart the old pair would be worth nothing."""
+    log_in(here.sim, here.store)
+    store = Refusing(here.store.folder, use_keyring=False)
+    clock = ManualClock(1_000)
+    login = here.kept_login(store=store, clock=clock)
+    here.sim.expire()
+    task = asyncio.create_task(login.keep_valid())
+    await here.sim.until(lambda: "Access is denied" in login.trouble and asleep(clock))
+    store.refuses = False
+    await clock.advance(MINUTE)
+    await here.sim.until(lambda: here.kept() == login.pair and asleep(clock))
+    assert here.sim.oauth.refreshes == 1
+    assert login.trouble == ""
+    task.cancel()
+    await asyncio.gather(task, return_exceptions=True)
+
+
+async def test_a_stop_waits_for_a_renewal_and_tries_once_more_to_save(here: Here) -> None:
+    log_in(here.sim, here.store)
+    store = Refusing(here.store.folder, use_keyring=False)
+    login = here.kept_login(store=store)
+    _stale, renewal = await renewing(here.sim, login)
+    renewal.cancel()
+    await asyncio.gather(renewal, return_exceptions=True)
+    await here.sim.until(lambda: here.sim.oauth.refreshes == 1)
+    store.refuses = False
+    await login.aclose()
+    assert here.kept() == login.pair
+    kept = here.kept()
+    assert kept is not None
+    assert here.sim.tokens.valid(kept.access) is not None
 
 
 async def test_log_in_and_helix_go_through_the_proxy(
