@@ -16,7 +16,7 @@ from itertools import islice
 from msgspec import Struct
 from msgspec.structs import replace
 
-from forgetmenot.clock import DAY, HOUR, MINUTE, Clock
+from forgetmenot.clock import DAY, HOUR, MINUTE, SECOND, Clock
 from forgetmenot.domain import ChatEvent, EventKind, Redaction
 from forgetmenot.errors import StoreError, StoreRefused
 from forgetmenot.logs import log
@@ -55,6 +55,8 @@ JOKE_TIMEOUT = "timeout"  # as operations/catalogue names it
 WITHOUT_BADGES = frozenset({EventKind.FOLLOW, EventKind.REDEMPTION, EventKind.STREAM})
 # A clear that overtook its line is kept for so long: seconds are usual, a reconnection takes minutes.
 WAITS_FOR_ITS_LINE = HOUR
+# By so much the clock may be wrong before it is corrected (clock.SystemClock).
+UNCORRECTED = 5 * SECOND
 _USER, _ALL = "user:", "all"
 
 
@@ -108,8 +110,7 @@ class Ingest:
         """Take a line or a clear in. `addressed`: it speaks to the bot."""
         if isinstance(what, Redaction):
             self._counts.update(("lines", "other"))
-            # a clear with a time far ahead would also cover what that person says later
-            self._push(replace(what, at=min(max(what.at, 0), self._clock.now() + DAY)))
+            self._push(what)
         else:
             self._counts["lines"] += 1
             self._push(TakenLine(storable(what, self._clock.now()), addressed))
@@ -207,13 +208,13 @@ class Ingest:
         """Write a batch. `counted`: what was counted about it before."""
         counts: Counter[str] = Counter()
         taken = [item for item in batch if isinstance(item, TakenLine)]
-        redactions = [
-            item
-            for item in batch
-            if isinstance(item, Redaction) and not await _is_own_joke(tx, item)
-        ]
-        # before the lines are written: a clear in the same batch covers those that stand behind it as well
         now = self._clock.now()
+        # before the lines are written: a clear in the same batch covers those that it overtook as well
+        redactions = [
+            redaction
+            for redaction in await _dated(tx, batch, now)
+            if not await _is_own_joke(tx, redaction)
+        ]
         self._cleared = {
             key: at for key, at in self._cleared.items() if at >= now - WAITS_FOR_ITS_LINE
         }
@@ -312,6 +313,26 @@ class Ingest:
             from_bot=line.from_bot,
             redacted_at=cleared_at,
         )
+
+
+async def _dated(
+    tx: Transaction, batch: Sequence[TakenLine | Redaction], now: int
+) -> list[Redaction]:
+    """The clears of a batch, none dated later than when it came: it would cover what is said after it.
+
+    By Twitch's time, which may be ahead of ours: lines before it show by how much.
+    """
+    redactions: list[Redaction] = []
+    if not any(isinstance(item, Redaction) for item in batch):
+        return redactions
+    latest = max(now, await events.newest_at(tx))
+    for item in batch:
+        if isinstance(item, TakenLine):
+            latest = max(latest, item.event.at)
+        else:
+            came_at = latest + UNCORRECTED
+            redactions.append(replace(item, at=min(max(item.at, 0), came_at)))
+    return redactions
 
 
 def _banned(redactions: Iterable[Redaction]) -> dict[str, int]:

@@ -266,6 +266,11 @@ async def line_by_id(source: Source, event_id: str) -> PromptLine | None:
     return next(iter(await _chat(source, "e.id = ?", (event_id,))), None)
 
 
+async def newest_at(source: Source) -> int:
+    """When the latest line was said (ms); 0 if none is kept."""
+    return int(await source.value("SELECT coalesce(max(at), 0) FROM events"))
+
+
 async def count_since(source: Source, since: int) -> int:
     """How many lines were said since then."""
     return int(

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from forgetmenot.clock import HOUR
+from forgetmenot.clock import HOUR, MINUTE
 from forgetmenot.domain import Redaction
 from forgetmenot.errors import StoreError
 from forgetmenot.memory import ingest as ingest_module
-from forgetmenot.store import personal_data
+from forgetmenot.store import personal_data, viewers
 from forgetmenot.store.counts import LineCounts, all_counts, line_counts
 from forgetmenot.store.database import Database
 from tests.memory.conftest import Channel, line
@@ -176,3 +176,35 @@ async def test_a_line_that_no_database_takes_holds_up_nobody(channel: Channel) -
     assert (found.lines, found.events, found.excluded, found.other) == (42, 36, 4, 2)
     assert (await all_counts(channel.db))["excluded_unstorable"] == 4
     assert channel.ingest.trouble == ""
+
+
+@pytest.mark.parametrize("whose", [None, "id-alice"])
+async def test_a_clear_that_is_dated_far_ahead_covers_nothing_that_is_said_after_it(
+    channel: Channel, whose: str | None
+) -> None:
+    """Also the second such, and a line that is stored together with it."""
+    far = 10**14
+    for number in range(2):
+        channel.say("alice", f"take this away {number}")
+        channel.ingest.take(Redaction(far, user_id=whose))
+        channel.say("alice", f"keep this {number}", at=channel.clock.now() + 6_000)
+        await channel.ingest.flush()
+        await channel.clock.advance(MINUTE)
+        channel.say("alice", f"and this {number}")
+        await channel.ingest.flush()
+        await channel.clock.advance(MINUTE)
+        left = await channel.db.column("SELECT text FROM events WHERE text <> '' ORDER BY at")
+        assert left == [f"keep this {number}", f"and this {number}"]
+    assert not await viewers.hidden(channel.db, ["id-alice"])
+
+
+async def test_a_clear_by_a_clock_ahead_of_ours_covers_the_lines_before_it(
+    channel: Channel,
+) -> None:
+    ahead = channel.clock.now() + 10 * MINUTE
+    channel.say("alice", "take this away", at=ahead)
+    await channel.ingest.flush()
+    channel.say("alice", "and this", at=ahead + 2)
+    channel.ingest.take(Redaction(ahead + 3))
+    await channel.ingest.flush()
+    assert await channel.db.column("SELECT text FROM events WHERE text <> ''") == []
