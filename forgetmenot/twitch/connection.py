@@ -15,6 +15,7 @@ from random import Random
 
 import aiohttp
 from msgspec import Struct
+from msgspec.structs import replace
 
 from forgetmenot.clock import SECOND, Clock
 from forgetmenot.errors import TwitchError, TwitchLoginNeeded, TwitchRefused, TwitchUnavailable
@@ -23,7 +24,16 @@ from forgetmenot.logs import log
 from forgetmenot.network import proxy_for, trusted
 from forgetmenot.secret_store import Token
 from forgetmenot.settings.schema import Settings
-from forgetmenot.twitch.chat_lines import ChatItem, IrcLine, RoomState, badges, parse, understand
+from forgetmenot.twitch.chat_lines import (
+    ChatItem,
+    IrcLine,
+    OtherRoom,
+    RoomState,
+    Unparsed,
+    badges,
+    parse,
+    understand,
+)
 from forgetmenot.twitch.errors import translated
 
 Socket = aiohttp.ClientWebSocketResponse[bool]
@@ -160,7 +170,7 @@ class IrcConnection:
             while True:
                 for text in await _lines(socket):
                     line = parse(text)
-                    found = understand(line, self._channel, self._clock.now())
+                    found = self._of_this_room(understand(line, self._channel, self._clock.now()))
                     if unheard := await self._take(socket, line, found, account, gap):
                         yield unheard
                     yield found
@@ -213,6 +223,21 @@ class IrcConnection:
             case "USERSTATE":
                 self.own_badges = badges(line.tags.get("badges", ""))
         return self._joined(found.room_id, account, gap) if isinstance(found, RoomState) else None
+
+    def _of_this_room(self, item: ChatItem) -> ChatItem:
+        """What a line says, where a state of the room is that of the room that was joined.
+
+        Raises TwitchUnavailable if somebody else has the channel's name by now: their chat is none for this memory.
+        """
+        if not isinstance(item, RoomState):
+            return item
+        if item.room_id == "":
+            return replace(item, room_id=self.room_id) if self._in_channel() else Unparsed()
+        if self.room_id in {"", item.room_id}:
+            return item
+        if not self._in_channel():
+            self._cannot_join("chat_no_channel")
+        return OtherRoom()
 
     def _joined(self, room_id: str, account: Token | None, gap: str) -> Gap | None:
         if self._joined_at is not None:

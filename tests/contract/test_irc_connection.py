@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import aclosing, asynccontextmanager
+from dataclasses import replace
 from random import Random
 from typing import Any
 
@@ -13,7 +14,7 @@ from forgetmenot.domain import ChatEvent, Redaction
 from forgetmenot.errors import TwitchRefused
 from forgetmenot.settings.schema import Settings
 from forgetmenot.twitch import connection as room
-from forgetmenot.twitch.chat_lines import ChatItem
+from forgetmenot.twitch.chat_lines import ChatItem, OtherRoom, RoomState
 from forgetmenot.twitch.connection import Gap, IrcConnection, Phase
 from tests.contract.conftest import Here
 from tests.loopback_servers.fixtures import settings_for
@@ -175,3 +176,40 @@ async def test_a_channel_that_does_not_exist_or_never_answers_is_one_clear_sente
     async with listening(sim, channel="nowhere") as listener:
         with pytest.raises(TwitchRefused, match="no channel `nowhere`"):
             await listener.task
+
+
+async def test_a_room_state_of_no_room_or_of_another_one_changes_nothing(sim: TwitchSim) -> None:
+    """Only the modes that it names: the memory is of the room that was joined."""
+    async with listening(sim) as listener:
+        await sim.joined()
+        await sim.raw("@emote-only=1 :tmi.twitch.tv ROOMSTATE #demo")
+        await sim.raw("@room-id=;slow=10 :tmi.twitch.tv ROOMSTATE #demo")
+        await sim.raw("@room-id=987654321;slow=30 :tmi.twitch.tv ROOMSTATE #demo")
+        await sim.say("alice", "hello")
+        await sim.until(lambda: listener.texts)
+        states = [item for item in listener.heard if isinstance(item, RoomState)]
+        assert [(state.emote_only, state.slow_s) for state in states[1:]] == [
+            (True, None),
+            (None, 10),
+        ]
+        assert {state.room_id for state in states} == {sim.world.room_id}
+        assert any(isinstance(item, OtherRoom) for item in listener.heard)
+
+
+async def test_another_room_under_the_same_name_is_not_joined_after_a_reconnection(
+    sim: TwitchSim,
+) -> None:
+    """The channel was renamed while the network was away, and somebody else took its name."""
+    async with listening(sim) as listener:
+        await sim.joined()
+        was = sim.world.owner
+        sim.world.owner = replace(was, id="987654321")
+        await sim.drop()
+        await sim.until(lambda: "`demo`" in listener.source.state.error)
+        await sim.raw("@id=n1;user-id=5;room-id=987654321 :bob!bob@x PRIVMSG #demo :from elsewhere")
+        sim.world.owner = was
+        await sim.until(lambda: listener.source.state.phase is Phase.CONNECTED)
+        await sim.say("alice", "hello")
+        await sim.until(lambda: listener.texts)
+        assert listener.texts == ["hello"]
+        assert not listener.task.done()
