@@ -12,6 +12,7 @@ import aiohttp
 import msgspec
 
 from forgetmenot.domain import Outcome, OutcomeKind
+from forgetmenot.errors import ODD_INPUT
 from forgetmenot.network import body_of
 from forgetmenot.settings.schema import Settings
 
@@ -64,7 +65,7 @@ class Bridge:
                 OutcomeKind.FAILED,
                 f"nothing answers at {error.host}:{error.port}; start its HTTP server",
             )
-        except (aiohttp.ClientError, ValueError, msgspec.DecodeError) as error:
+        except (aiohttp.ClientError, *ODD_INPUT) as error:
             return Outcome(
                 OutcomeKind.UNKNOWN, f"{type(error).__name__}: the answer was not understood"
             )
@@ -76,9 +77,12 @@ async def _json(session: aiohttp.ClientSession, url: str) -> Any:  # noqa: ANN40
 
 
 def _called(name: str, known: object) -> Mapping[str, Any] | None:
-    """The entry of that name, or of that id."""
-    entries = (
-        [entry for entry in known if isinstance(entry, Mapping)] if isinstance(known, list) else []
-    )
-    named = (entry for entry in entries if name in {entry.get("name"), entry.get("id")})
-    return next((entry for entry in named if _ID.fullmatch(str(entry.get("id")))), None)
+    """The entry of that name, or of that id; None if there is none, or if it is not as it should be."""
+    if not isinstance(known, list):
+        return None
+    for entry in known:
+        if not isinstance(entry, Mapping) or name not in [entry.get("name"), entry.get("id")]:
+            continue
+        if isinstance(entry.get("name"), str) and _ID.fullmatch(str(entry.get("id"))):
+            return entry
+    return None

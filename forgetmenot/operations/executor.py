@@ -186,6 +186,9 @@ class Executor(Struct, kw_only=True):
             return Outcome(
                 next(kind for type_, kind in _KINDS if isinstance(error, type_)), str(error)
             )
+        except Exception:  # noqa: BLE001  # whatever it is, the row must not stay `running`
+            log.exception("an action failed in an unexpected way")
+            return Outcome(OutcomeKind.UNKNOWN, reason("internal_error"))
 
     # What waits for a person.
 

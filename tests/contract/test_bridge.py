@@ -14,6 +14,7 @@ from forgetmenot.settings.load import parse_settings
 from forgetmenot.settings.schema import BridgeSettings, Settings
 from tests.loopback_servers.serving import served
 
+NOT_DONE = {OutcomeKind.UNKNOWN, OutcomeKind.REFUSED}
 GUID = "4af4bdef-f396-521f-a1a5-02983ae638cb"
 MORE = {"group": "None", "subaction_count": 1}
 LISTS = [
@@ -28,12 +29,12 @@ class OtherBot:
 
     did: list[object] = field(default_factory=list)
     status: int = 200
-    garbage: bool = False
+    garbage: str = ""
 
     def app(self) -> web.Application:
         async def actions(_request: web.Request) -> web.Response:
             if self.garbage:
-                return web.Response(text="<html>")
+                return web.Response(text=self.garbage)
             known = [
                 {"id": GUID, "name": "Confetti", "enabled": True, **MORE},
                 {"id": "off-1", "name": "Old", "enabled": False, **MORE},
@@ -100,12 +101,25 @@ async def test_only_what_the_settings_list_and_the_other_bot_has_is_run(
     assert detail in outcome.detail
 
 
-async def test_what_goes_wrong_is_told_and_nothing_is_claimed() -> None:
-    bot = OtherBot(status=500, garbage=True)
+DEEP = "[" * 100_000 + "]" * 100_000
+GARBAGE = {
+    "no JSON": "<html>",
+    "too deep": DEEP,
+    "too deep inside": f'{{"actions": {DEEP}}}',
+    "no name": '{"actions": [{"id": "Confetti"}]}',
+    "a name that is a list": '{"actions": [{"id": "a", "name": ["Confetti"]}]}',
+    "halves of characters": '{"actions": "\\ud800"}',
+}
+
+
+@pytest.mark.parametrize("garbage", GARBAGE.values(), ids=GARBAGE)
+async def test_what_goes_wrong_is_told_and_nothing_is_claimed(garbage: str) -> None:
+    bot = OtherBot(status=500, garbage=garbage)
     async with running(bot) as settings:
         bridge = Bridge(settings)
         assert (await bridge.run_effect("Fireworks")).kind is OutcomeKind.REFUSED
-        assert (await bridge.run_effect("Confetti")).kind is OutcomeKind.UNKNOWN
+        assert (await bridge.run_effect("Confetti")).kind in NOT_DONE
+    assert bot.did == ["9b1d"]
     gone = await bridge.run_effect("Confetti")
     assert gone.kind is OutcomeKind.FAILED
     assert "nothing answers" in gone.detail

@@ -8,6 +8,7 @@ import pytest
 from forgetmenot import errors
 from forgetmenot.clock import MINUTE
 from forgetmenot.domain import Outcome, OutcomeKind, Proposal, Verdict
+from forgetmenot.languages import ENGLISH
 from forgetmenot.operations.facts import ActionContext
 from forgetmenot.settings.schema import BridgeSettings
 from forgetmenot.store import action_logs
@@ -80,6 +81,14 @@ async def test_at_once_and_together_it_is_still_once(room: Room) -> None:
     context = ActionContext(event=room.event("alice", "clip it"), key="same")
     await asyncio.gather(*(room.executor.carry_out(Proposal("clip"), context) for _ in range(5)))
     assert room.account.done == ["clip"]
+
+
+async def test_an_action_that_fails_in_an_unexpected_way_is_settled(room: Room) -> None:
+    room.account.answer = RecursionError("too deep")
+    await room.propose("clip")
+    [row] = await action_logs.latest(room.db, 5)
+    assert row.status is ActionStatus.UNKNOWN
+    assert "Internal error" in ENGLISH.reason(row.detail)
 
 
 async def test_a_mode_is_taken_back_after_a_crash_and_while_twitch_is_away_for_an_hour(
