@@ -14,6 +14,7 @@ import asyncio
 import re
 from collections import OrderedDict
 from collections.abc import Callable, Coroutine, Iterator, Mapping
+from typing import NamedTuple
 
 from msgspec import Struct, field
 from msgspec.structs import replace
@@ -83,6 +84,13 @@ class ParsedCommand(Struct, frozen=True):
     name: str
     params: Mapping[str, str]
     in_words: bool = False
+
+
+class CommandAnswer(NamedTuple):
+    """What is said to a command (empty: nothing). `is_right`: somebody asked about their own data and waits for it."""
+
+    line: str
+    is_right: bool = False
 
 
 class _Form(Struct, frozen=True):
@@ -181,8 +189,8 @@ class ChatCommands:
         del self._asked[event.user_id]
         return False
 
-    async def handle(self, event: ChatEvent, *, denies_reply: bool = False) -> str | None:
-        """The line to say (empty: nothing), or None if it is no command of ours. Raises StoreError.
+    async def handle(self, event: ChatEvent, *, denies_reply: bool = False) -> CommandAnswer | None:
+        """The answer, or None if it is no command of ours. Raises StoreError.
 
         `denies_reply`: it only says that the bot's last reply is wrong, without naming the bot.
         """
@@ -206,17 +214,19 @@ class ChatCommands:
 
         The question, or that nothing is known of them. Raises StoreError.
         """
-        return await self._answer(event, ParsedCommand("erase", {})) or ""
+        answer = await self._answer(event, ParsedCommand("erase", {}))
+        return answer.line if answer is not None else ""
 
-    async def _answer(self, event: ChatEvent, command: ParsedCommand) -> str | None:
-        """Run a command; the line to say, or None where it is left to others. Raises StoreError."""
+    async def _answer(self, event: ChatEvent, command: ParsedCommand) -> CommandAnswer | None:
+        """Run a command; the answer, or None where it is left to others. Raises StoreError."""
         result = await run(self._context, command.name, command.params, asker_of(event))
         if result.code == "not_allowed" or (command.in_words and result.code in _TALK):
             return None
         if result.code == "erase_unconfirmed":
             confirmed = replace(command, params={**command.params, "confirm": "yes"})
             self._asked[event.user_id] = (confirmed, event.at)
-        return chat_line(result, in_language(self._context.settings().bot.language))
+        line = chat_line(result, in_language(self._context.settings().bot.language))
+        return CommandAnswer(line, is_right=self._context.table[command.name].waits)
 
     def _command(
         self, event: ChatEvent, identity: Identity, *, denies_reply: bool
@@ -405,18 +415,22 @@ class Router(Struct):
 
     async def _command_or_reply(self, event: ChatEvent, *, denies_reply: bool = False) -> None:
         """Answer a command (moderators always, others within their rate limit), or hand the line to the engine."""
-        line = await self._handled(event, denies_reply=denies_reply)
-        if line is None:
+        answer = await self._handled(event, denies_reply=denies_reply)
+        if answer is None:
             self.engine.take(event)
             return
         moderates = asker_of(event).moderates
-        if line and (moderates or self._rate_limit.allows(event.user_id, event.at)):
+        if answer.line and (moderates or self._rate_limit.allows(event.user_id, event.at)):
             sent = await self.outbox.say_line(
-                line, reply_to=_message_of(event), viewer_id=event.user_id, spare=not moderates
+                answer.line,
+                reply_to=_message_of(event),
+                viewer_id=event.user_id,
+                spare=not (moderates or answer.is_right),
+                first=answer.is_right,
             )
             log.info("command answered", status=sent.status)
 
-    async def _handled(self, event: ChatEvent, *, denies_reply: bool) -> str | None:
+    async def _handled(self, event: ChatEvent, *, denies_reply: bool) -> CommandAnswer | None:
         """What a command is answered; tried again while another program holds the memory or the disk is full."""
         for wait in (*TRIED_AGAIN_AFTER_S, None):
             try:
@@ -432,7 +446,7 @@ class Router(Struct):
         await self.outbox.say_without_row(
             in_language(self.settings().bot.language)("chat.not_now"), _message_of(event)
         )
-        return ""
+        return CommandAnswer("")
 
 
 def _message_of(event: ChatEvent) -> str | None:

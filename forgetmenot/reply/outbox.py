@@ -2,7 +2,8 @@
 
 Guarantees:
 - Never over Twitch's limits in a sliding window of 30 s, also across a restart. First come, first served: no viewer can
-  fill it, because replies and commands have a limit for each.
+  fill it, because replies and commands have a limit for each. Only answers about somebody's own data ("Done: I forgot
+  you") go before all others, and wait for minutes: who asked for it must not believe that nothing was done.
 - No text twice within the time in which Twitch refuses repeats.
 - A message that waited too long is dropped with a reason.
 - Each is sent at most once: its row is `sending` before the call, and after a crash it becomes `unknown`. Only a 429 is
@@ -17,7 +18,7 @@ from itertools import count
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from forgetmenot.clock import HOUR, SECOND, Clock
+from forgetmenot.clock import HOUR, MINUTE, SECOND, Clock
 from forgetmenot.domain import Outcome, OutcomeKind
 from forgetmenot.errors import StoreError, TwitchError, TwitchRateLimited
 from forgetmenot.languages import reason
@@ -32,6 +33,8 @@ from forgetmenot.text.removal import traces
 
 EVERYBODY = ""
 LONGEST_NUMBERED = 490  # of the 500 characters that Twitch takes
+# How long an answer about somebody's own data waits for a place.
+RIGHTS_WAIT = 10 * MINUTE
 # Asked when a message's turn comes: why what happened since it was written makes it pointless. Raises StoreError.
 ReasonToDrop = Callable[[], Awaitable[str]]
 
@@ -47,7 +50,7 @@ class Outgoing(Struct, frozen=True):
     `numbered`: where it was said just before it gets a number, because Twitch refuses the same again; else it is
     dropped.
     `reason_to_drop`: asked when its turn comes; raises StoreError. `kept`: False if its words are to leave nothing
-    behind, as the answer to somebody who opted out may repeat what they said.
+    behind, as the answer to somebody who opted out may repeat what they said. `first`: before all that are not.
     """
 
     reply_id: int
@@ -56,6 +59,7 @@ class Outgoing(Struct, frozen=True):
     reply_to: str | None = None
     numbered: bool = False
     kept: bool = True
+    first: bool = False
     reason_to_drop: ReasonToDrop = no_reason
 
     @property
@@ -108,7 +112,11 @@ class Outbox:
     async def send(self, message: Outgoing) -> Sent:
         """Queue a message and wait for what becomes of it. Needs `run` to be running."""
         waiting = _Waiting(message)
-        self._queue.append(waiting)
+        if message.first:
+            others = [number for number, one in enumerate(self._queue) if not one.message.first]
+            self._queue.insert(others[0] if others else len(self._queue), waiting)
+        else:
+            self._queue.append(waiting)
         self._filled.set()
         self._calm.clear()
         return await waiting.done
@@ -121,10 +129,12 @@ class Outbox:
         viewer_id: str = EVERYBODY,
         trigger: str = "command",
         spare: bool = False,
+        first: bool = False,
     ) -> Sent:
         """Send a line that no model wrote, for example a command's answer, in every mode.
 
-        `spare`: it may be left out where only the places are free that are kept for replies.
+        `spare`: it may be left out where only the places are free that are kept for replies. `first`: it is an answer
+        about somebody's own data.
         """
         if spare and self.pace.is_crowded(self._clock.now(), self.waiting + self._coming):
             return Sent(ReplyStatus.DROPPED, reason("kept_for_replies"))
@@ -147,7 +157,7 @@ class Outbox:
                 )
         finally:
             self._coming -= 1
-        deadline = now + settings.reply.stale_after_s * SECOND
+        patience = RIGHTS_WAIT if first else settings.reply.stale_after_s * SECOND
 
         words = traces(text) if viewer_id != EVERYBODY else frozenset()
         # the answer to a request to forget a fact quotes it
@@ -162,10 +172,11 @@ class Outbox:
             Outgoing(
                 reply_id,
                 text,
-                deadline,
+                now + patience,
                 reply_to,
                 numbered=True,
                 kept=kept,
+                first=first,
                 reason_to_drop=forgotten,
             )
         )

@@ -131,6 +131,26 @@ async def test_a_command_waits_for_a_locked_memory_and_says_so_where_it_stays_lo
     assert "sails" in account.said[1][0]
 
 
+async def test_each_of_a_crowd_that_asks_is_answered(
+    path: Path, clock: ManualClock, account: TalkingAccount
+) -> None:
+    """While the places of other commands' answers are taken."""
+    async with opened(path, clock, account) as bot:
+        people = [f"viewer{number}" for number in range(20)]
+        for number, who in enumerate(people):
+            for word in ("!help", "!privacy", "!optout"):
+                line_id = f"{word} {who}"
+                event = ChatEvent(
+                    line_id, EventKind.MESSAGE, f"20{number}", who, who, word, clock.now()
+                )
+                await bot.hear(event)
+        for _ in range(120):
+            await asyncio.sleep(0.01)
+            await clock.advance(1_000)
+    answered = {line for _text, line in account.said}
+    assert [who for who in people if f"!optout {who}" not in answered] == []
+
+
 @pytest.mark.parametrize(
     "typed", ["!optout", "!forgetme confirm", "!forget zitherbloom permanently"]
 )

@@ -67,7 +67,8 @@ class Chat:
         await self.clock.advance(1_000)
         event = self.event(who, text)
         self.ingest.take(event)
-        return await self.commands.handle(event)
+        answer = await self.commands.handle(event)
+        return answer.line if answer is not None else None
 
     async def hear(self, who: str, text: str) -> str:
         """Somebody types a line, and the whole bot hears it; what is answered."""

@@ -154,6 +154,26 @@ async def test_what_grows_stale_in_the_queue_is_dropped_while_it_waits(
     assert len(queue.texts) == 20
 
 
+async def test_answers_about_somebodys_own_data_go_first_and_are_not_too_late(
+    queue: Queue, settle: Settle
+) -> None:
+    """Where sending is crowded: 20 places are taken, replies wait, and 30 people asked to be forgotten."""
+    for number in range(20):
+        await queue.send(f"line {number}")
+    replies = await queue.sending("reply one", "reply two", patience=200_000)
+    await asyncio.sleep(0)
+    wishes = [
+        asyncio.create_task(queue.box.say_line("Done.", reply_to=f"w{number}", first=True))
+        for number in range(30)
+    ]
+    await settle(29_000)
+    assert len(queue.texts) == 20
+    await settle(100_000, *replies, *wishes)
+    assert {wish.result().status for wish in wishes} == {ReplyStatus.SENT}
+    assert [text[:4] for text in queue.texts[20:]] == ["Done"] * 30 + ["repl"] * 2
+    assert queue.keeps_within(20)
+
+
 async def test_every_answer_of_twitch_is_kept(queue: Queue) -> None:
     answers: tuple[tuple[Outcome | ForgetMeNotError, Sent], ...] = (
         (
