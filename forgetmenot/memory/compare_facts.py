@@ -15,7 +15,7 @@ from msgspec import Struct, field
 
 from forgetmenot.text.clean import fold_word, plain
 from forgetmenot.text.dates import MONTHS
-from forgetmenot.text.words import stem, text_cache
+from forgetmenot.text.words import PICTURE, pictures, stem, text_cache
 
 
 class Relation(StrEnum):
@@ -34,9 +34,7 @@ _OF_ONE_THING = 0.75  # for a number to correct a number
 def relate(old: str, new: str) -> Relation:
     """What `new` is to `old`: says the same, contradicts it (and should supersede it), or is another fact."""
     one, two = _read(old), _read(new)
-    if old == new or (
-        one.tokens and one.tokens == two.tokens
-    ):  # of emoji and signs nothing is read
+    if old == new or (one.tokens and one.tokens == two.tokens):  # of signs nothing is read
         return Relation.DUPLICATE
     if one.mentions != two.mentions:
         return Relation.DISTINCT
@@ -131,6 +129,7 @@ _COUNTRIES = _words(_NAMES)
 
 _TOKEN = re.compile(
     r"<@[\w:.-]{1,64}>|[$€£]?\d+(?:[.,:]\d+)*(?:st|nd|rd|th|k|%)?|[^\W_]+(?:['’][^\W_]+)*[%+]?"
+    rf"|{PICTURE}"
 )
 _NUMBER = re.compile(r"[$€£]?(\d+(?:[.:]\d+)*)(?:st|nd|rd|th)?")
 
@@ -383,4 +382,5 @@ def _by_words(one: _Reading, two: _Reading) -> Relation:
 
 
 def _weight(words: list[str]) -> float:
-    return sum(0.5 if word in _LIGHT_VERBS else 1.0 for word in words)
+    """What words tell together. A picture is half a word: it mostly goes with one."""
+    return sum(0.5 if word in _LIGHT_VERBS or pictures(word) else 1.0 for word in words)

@@ -13,7 +13,8 @@ from msgspec.structs import replace
 
 from forgetmenot.domain import EpisodeKind, Importance, Note, NoteStatus, Part, Scope, SourceKind
 from forgetmenot.languages import reason
-from forgetmenot.memory import merge
+from forgetmenot.memory import merge, own_words
+from forgetmenot.memory.compare_facts import Relation
 from forgetmenot.memory.merge import BROUGHT_BACK, LIVE, REPLACES, ClaimSource
 from forgetmenot.memory.people import SOMEBODY, Handles, names_typed
 from forgetmenot.memory.proposals import FactRefused, checked_fact, tells_of_another
@@ -26,7 +27,6 @@ from forgetmenot.store.notes import NewNote, Stance
 from forgetmenot.text.clean import clean
 from forgetmenot.text.mentions import MENTION, defang, ids_in, mention
 from forgetmenot.text.removal import traces
-from forgetmenot.text.words import FOREIGN_STOPWORDS, STOPWORDS, stem, stems, words
 
 _NUMBER = re.compile(r"#(\d{1,15})")
 MOST_FOUND = 3
@@ -113,13 +113,17 @@ async def remember(  # noqa: PLR0913  # what, of whom, by whom, under which rule
             importance=Importance.HIGH if word.source is SourceKind.COMMAND else Importance.MEDIUM,
             stream_id=stream,
         )
-        done = await merge.merge_claim(
-            tx,
-            new,
-            ClaimSource(episode, by, addressed=True, amends=instead_of is not None),
-            now=at,
-            instead_of=instead_of,
-        )
+        known = await notes.of_subject(tx, subject_id, LIVE)
+        repeated = own_words.said_before(stored, known) if instead_of is None else None
+        if repeated is not None and repeated[0] is Relation.DUPLICATE:
+            # the English words stay, so that facts can be compared
+            same = replace(new, fact=repeated[1].fact)
+            source = ClaimSource(episode, by, addressed=True)
+            done = await merge.confirm(tx, repeated[1].id, same, source, now=at)
+        else:
+            corrected = repeated[1].id if repeated is not None else instead_of
+            source = ClaimSource(episode, by, addressed=True, amends=corrected is not None)
+            done = await merge.merge_claim(tx, new, source, now=at, instead_of=corrected)
         note = await notes.get(tx, done.note_id)
     if note is None:
         raise FactRefused("not_found")
@@ -162,20 +166,18 @@ async def find(
 ) -> list[Note]:
     """The live notes about a subject that a text means, by `#id` or by words: best first, none if no word fits.
 
-    By words, a note fits when it has as many of the text's words as the best one has: two notes mean "ask which".
-    `past`: also those that are no longer live.
+    By words, a note fits when it has as many of the text's words as the best one has, in its fact or beside it: two
+    notes mean "ask which". `past`: also those that are no longer live.
     """
-    held = await notes.of_subject(db, subject_id, tuple(NoteStatus) if past else LIVE)
-    bare = text.strip() if text.strip().isdecimal() else ""
-    numbers = {int(number) for number in [*_NUMBER.findall(text), *([bare] if bare else [])]}
-    numbered = [note for note in held if note.id in numbers]
-    if numbered or (numbers and not bare):
+    known = await notes.of_subject(db, subject_id, tuple(NoteStatus) if past else LIVE)
+    is_number = text.strip().isdecimal()
+    numbers = {int(number) for number in _NUMBER.findall(text)}
+    if is_number:
+        numbers.add(int(text))
+    numbered = [note for note in known if note.id in numbers]
+    if numbered or (numbers and not is_number):
         return numbered
-    said = {stem(word) for word in words(text)} - STOPWORDS
-    asked = said - FOREIGN_STOPWORDS or said
-    shared = {note.id: len(asked & set(stems(note.fact))) for note in held}
-    most = max(shared.values(), default=0)
-    fitting = [note for note in held if most and shared[note.id] == most]
+    fitting = own_words.best_matches(text, known)
     return sorted(fitting, key=lambda note: (not note.pinned, -freshness(note, now)))[:MOST_FOUND]
 
 

@@ -20,7 +20,7 @@ from forgetmenot.settings.schema import PrivacySettings
 from forgetmenot.text.clean import clean
 from forgetmenot.text.mentions import MENTION, has_link, ids_in, mention
 from forgetmenot.text.sensitive import sensitive_category
-from forgetmenot.text.words import stems
+from forgetmenot.text.words import UNSPACED, stems
 
 Choice = TypeVar("Choice", bound=StrEnum)
 # Characters of a fact. Models (in memory/extraction) and people (chat.refused.length) are asked for at most 200; what
@@ -251,7 +251,9 @@ def _source(fact: str, subject: Participant | None, speaker: Participant | None)
 def checked_fact(fact: str, privacy: PrivacySettings, *, links: bool = False) -> str:
     """A fact of fit length, free of what is never stored; `links`: it may name an address. Raises FactRefused."""
     bare = MENTION.sub("somebody", fact)
-    if not SHORTEST <= len(bare) <= LONGEST:
+    # a character of a script without spaces says as much as two letters: "我住东京"
+    length = len(bare) + len(UNSPACED.findall(bare))
+    if length < SHORTEST or len(bare) > LONGEST:
         raise FactRefused("length")
     if _LABEL.search(bare):
         raise FactRefused("forged_label")

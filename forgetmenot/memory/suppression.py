@@ -3,7 +3,7 @@
 - What is never mentioned stays stored, and is shown again when the entry is removed. The caller decides who may change
   the list.
 - A text with all words of an entry, in any form and order, is suppressed; for an entry about one viewer only where it
-  is about them.
+  is about them. A note has the words beside it too (memory/own_words), and what it says in English goes with it.
 """
 
 import re
@@ -13,12 +13,13 @@ from typing import NamedTuple
 
 from msgspec.structs import replace
 
-from forgetmenot.domain import Note
+from forgetmenot.domain import Note, NoteStatus
+from forgetmenot.memory.own_words import note_text
 from forgetmenot.memory.people import SOMEBODY, names_typed, without_names
 from forgetmenot.memory.proposals import FactRefused
 from forgetmenot.store import notes, personal_data, viewers
 from forgetmenot.store.database import Database, Source, Transaction
-from forgetmenot.store.notes import SuppressionRow
+from forgetmenot.store.notes import NotedWords, SuppressionRow
 from forgetmenot.store.rights import (
     CHANNEL,
     PrivacyRequest,
@@ -27,10 +28,17 @@ from forgetmenot.store.rights import (
     topic_key,
 )
 from forgetmenot.store.viewers import Known
-from forgetmenot.text.clean import clean
+from forgetmenot.text.clean import clean, plain
 from forgetmenot.text.mentions import ids_in
 from forgetmenot.text.removal import INSIDE_FROM
-from forgetmenot.text.words import UNSPACED, joined, sentences_of, telling_stems
+from forgetmenot.text.words import (
+    UNSPACED,
+    joined,
+    mentioned_stems,
+    sentences_of,
+    telling_stems,
+    topic_stems,
+)
 
 LONGEST = 200
 MOST = 200
@@ -43,7 +51,7 @@ class SuppressionFilter:
     """Entries, ready to be asked.
 
     `removed`: (whom it was about, what it said) of notes that were taken back. `unlisted`: topics that only the file of
-    requests knows.
+    requests knows. `noted`: what stands in the notes of people with topics.
     """
 
     def __init__(
@@ -51,17 +59,32 @@ class SuppressionFilter:
         entries: Iterable[SuppressionRow] = (),
         removed: Iterable[tuple[str, str]] = (),
         unlisted: "UnlistedTopics | None" = None,
+        noted: Iterable[NotedWords] = (),
     ) -> None:
         self.entries = tuple(entries)
         self._removed = _meanings(removed)
-        self._topics = _meanings((entry.viewer_id, entry.words) for entry in self.entries)
-        self._stems = self._topics + _meanings(
-            (entry.viewer_id, entry.fact) for entry in self.entries
+        self._topics = tuple(
+            (entry.viewer_id, topic)
+            for entry in self.entries
+            if (topic := topic_stems(entry.words))
         )
+        facts = [(entry.viewer_id, entry.fact) for entry in self.entries]
+        # a topic in a viewer's own words hides a note that is English
+        facts += [(note.viewer_id, note.fact) for note in noted if self._is_named(note)]
+        self._facts = tuple((viewer_id, fact) for viewer_id, fact in facts if fact)
+        self._stems = self._topics + _meanings(self._facts)
         self._notes = frozenset(
             entry.note_id for entry in self.entries if entry.note_id is not None
         )
         self.unlisted = unlisted
+
+    def _is_named(self, note: NotedWords) -> bool:
+        """Whether a topic of its viewer names a note."""
+        topics = [topic for viewer_id, topic in self._topics if viewer_id == note.viewer_id]
+        text = plain(note.text)
+        # a stem stands in its word but for the last letter: most notes are told apart by that alone
+        likely = [topic for topic in topics if all(stem[:-1] in text for stem in topic)]
+        return bool(likely) and any(topic <= mentioned_stems(note.text) for topic in likely)
 
     def __bool__(self) -> bool:
         return bool(self.entries) or self.unlisted is not None
@@ -76,10 +99,10 @@ class SuppressionFilter:
         if note.id in self._notes:
             return False
         about = (note.subject_id, *ids_in(note.fact))
-        text = " ".join((note.fact, *note.topics, *note.asked_with))
+        text = note_text(note)
         if _any_said(self._topics, text, about):
             return False
-        return self.unlisted is None or self.unlisted.allows(note, telling_stems(text), about)
+        return self.unlisted is None or self.unlisted.allows(note, mentioned_stems(text), about)
 
     def has(self, text: str, about: Iterable[str | None] = ()) -> bool:
         """Whether a text about these people speaks of what is left alone."""
@@ -88,8 +111,11 @@ class SuppressionFilter:
     def about(self, people: Iterable[str | None]) -> tuple[str, ...]:
         """The words that are left alone of the channel and of these people."""
         wanted = {None, *people}
-        entries = (entry for entry in self.entries if entry.viewer_id in wanted)
-        return tuple(said for entry in entries if (said := entry.words or entry.fact))
+        topics = [
+            entry.words for entry in self.entries if entry.words and entry.viewer_id in wanted
+        ]
+        facts = [fact for viewer_id, fact in self._facts if viewer_id in wanted]
+        return (*topics, *facts)
 
     def without(self, text: str, also: Iterable[str | None] = ()) -> str:
         """A summary without the sentences that speak of it; who a sentence is about stands in it, or in the last.
@@ -115,7 +141,7 @@ class SuppressionFilter:
     def _any_said(self, meanings: "_Meanings", text: str, about: tuple[str | None, ...]) -> bool:
         if _any_said(meanings, text, about):
             return True
-        return self.unlisted is not None and self.unlisted.named_in(telling_stems(text), about)
+        return self.unlisted is not None and self.unlisted.named_in(mentioned_stems(text), about)
 
 
 class UnlistedTopics:
@@ -179,7 +205,7 @@ def _meanings(entries: Iterable[tuple[str | None, str]]) -> _Meanings:
 
 def _any_said(meanings: _Meanings, text: str, about: Iterable[str | None]) -> bool:
     people = {who for who in about if who is not None}
-    mentioned = telling_stems(text)
+    mentioned = mentioned_stems(text)
     return any(stems <= mentioned and (who is None or who in people) for who, stems in meanings)
 
 
@@ -220,7 +246,7 @@ async def suppress(
     """
     text = clean(what)
     named = _NOTE.match(text)
-    if len(text) > LONGEST or not (named or telling_stems(text)):
+    if len(text) > LONGEST or not (named or topic_stems(text)):
         raise FactRefused("topic")
     async with db.write() as tx:
         entries = await notes.suppressions(tx)
@@ -250,7 +276,7 @@ def topic_of(
     requests: PrivacyRequests, kind: RequestKind, entry: SuppressionRow, at: int
 ) -> PrivacyRequest:
     """The request that an entry of the list stands for."""
-    words = telling_stems(entry.words or entry.fact)
+    words = topic_stems(entry.words) if entry.words else telling_stems(entry.fact)
     return requests.topic(kind, entry.viewer_id, words, note_id=entry.note_id, at=at)
 
 
@@ -259,7 +285,7 @@ def same_entry(
 ) -> SuppressionRow | None:
     """The entry that already has a topic, in any form of its words, or a note; None if there is none."""
     named = _NOTE.match(clean(what))
-    stems = telling_stems(what)
+    stems = topic_stems(what)
     for entry in entries:
         if named:
             is_same = entry.note_id == int(named[1]) and viewer_id in {None, entry.viewer_id}
@@ -267,7 +293,7 @@ def same_entry(
             is_same = (
                 entry.viewer_id == viewer_id
                 and entry.words != ""
-                and telling_stems(entry.words) == stems
+                and topic_stems(entry.words) == stems
             )
         if is_same:
             return entry
@@ -369,4 +395,13 @@ async def load_filter(source: Source) -> SuppressionFilter:
     rows = await notes.suppressions(source)
     topics = _unlisted(source.requests, rows)
     unlisted = UnlistedTopics(source.requests, topics) if topics else None
-    return SuppressionFilter(rows, await notes.removed(source), unlisted)
+    people = {row.viewer_id for row in rows if row.words and row.viewer_id is not None}
+    noted = await notes.noted_words(source, people) if people else []
+    return SuppressionFilter(rows, await notes.removed(source), unlisted, noted)
+
+
+async def hides_nothing(source: Source, viewer_id: str | None, topic: str) -> bool:
+    """Whether a topic hides none of the notes about a viewer, or (None) about the channel."""
+    topic_filter = SuppressionFilter([SuppressionRow(0, viewer_id, topic)])
+    known = await notes.of_subject(source, viewer_id, (NoteStatus.ACTIVE,))
+    return all(topic_filter.allows(note) for note in known)

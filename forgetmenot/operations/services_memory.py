@@ -20,7 +20,7 @@ from forgetmenot.domain import (
     Target,
 )
 from forgetmenot.languages import reason
-from forgetmenot.memory import edits, suppression
+from forgetmenot.memory import edits, own_words, suppression
 from forgetmenot.memory.arrivals import by_weight
 from forgetmenot.memory.compare_facts import Relation, relate
 from forgetmenot.memory.merge import LIVE
@@ -31,7 +31,8 @@ from forgetmenot.operations.types import OperationContext, Request
 from forgetmenot.store import bot_messages, channel_state, notes, personal_data, viewers
 from forgetmenot.text.chat_commands import Amendment, amendment, first_word, others_fact, own_fact
 from forgetmenot.text.mentions import defang, mention, show
-from forgetmenot.text.words import words
+from forgetmenot.text.phrases import says_what_another_is
+from forgetmenot.text.words import topic_stems, words
 
 _PERMANENTLY = re.compile(
     r"\s*\b(?:permanently|forever|for good|endgültig|für immer)\s*[.!]*\Z", re.IGNORECASE
@@ -155,20 +156,33 @@ async def _subject_and_fact(
     named = typed.strip().startswith("@") or rest.startswith(("'s ", "’s ", ":"))
     if name.casefold() not in ORDINARY:
         named = named or bool(await viewers.called(context.db, [name.casefold()]))
+    if fact is None and not asker.moderates and _is_own_in_another_language(typed):
+        fact = typed
     if fact is not None and not named:
         return own_target(asker), fact
     if not asker.moderates:
         raise Refused("about_yourself" if fact is None else "not_yours")
+    return await _subject_named(context, asker, typed, name, rest)
+
+
+def _is_own_in_another_language(typed: str) -> bool:
+    """Whether a text that the rules of English cannot read may speak of whoever typed it: "vivo en Madrid"."""
+    return own_words.is_foreign(typed) and not says_what_another_is(typed)
+
+
+async def _subject_named(
+    context: OperationContext, asker: Asker, typed: str, name: str, rest: str
+) -> tuple[Target, str]:
+    """Whom a moderator's text is about, by the name at its beginning; without one, about the channel."""
     if name.casefold() == "the":
         name, rest = first_word(rest)
-    about = await _named(
-        context, asker, name, must_be=typed.startswith("@") or rest.startswith(":")
-    )
+    must_be = typed.startswith("@") or rest.startswith(":")
+    about = await _named(context, asker, name, must_be=must_be)
     if about is None:
         return Target(), typed
-    return about, others_fact(rest) if about.id is not None or rest.lstrip().startswith(
-        ":"
-    ) else typed
+    if about.id is None and not rest.lstrip().startswith(":"):
+        return about, typed
+    return about, others_fact(rest)
 
 
 async def _named(
@@ -221,7 +235,7 @@ async def forget(context: OperationContext, request: Request) -> OperationResult
     what = _PERMANENTLY.sub("", typed)
     permanently = what != typed
     what = _NUMBER.sub(r"\1", what) if _NUMBER.fullmatch(what) else what
-    if not words(what) or _THAT.fullmatch(what):
+    if not topic_stems(what) or _THAT.fullmatch(what):
         found = await _just_used(context, request)
     else:
         found = await _find(context, request, about, what, past=permanently)
@@ -474,25 +488,44 @@ async def never_mention(context: OperationContext, request: Request) -> Operatio
 
     The same again in chat takes it back.
     """
-    asker, what = request.asker, request.text("what")
-    about, in_chat = request.target, request.asker.surface is Surface.CHAT
+    asker = request.asker
+    about = request.target
+    what = request.text("what")
+    in_chat = asker.surface is Surface.CHAT
     if in_chat:
         about, what = await _suppressed_of(context, request, what)
-        what = (
-            f"#{what}" if what.isdecimal() else what
-        )  # a note's number, as behind the other commands
-    text = await edits.with_mentions(context.db, defang(what))
-    listed = (
-        suppression.same_entry(await notes.suppressions(context.db), about.id, text)
-        if in_chat
-        else None
-    )
+        # a note's number, as behind the other commands
+        what = f"#{what}" if what.isdecimal() else own_words.without_small_words(what)
+    topic = await edits.with_mentions(context.db, defang(what))
+    entries = await notes.suppressions(context.db)
+    listed = suppression.same_entry(entries, about.id, topic) if in_chat else None
     if listed is not None:
         await suppression.unsuppress(context.db, listed.id, context.clock.now())
         return OperationResult(ok=True, code="may_mention", data={"id": listed.id})
     by = asker.viewer_id or None
-    row_id = await suppression.suppress(context.db, about.id, text, by=by, at=context.clock.now())
-    return OperationResult(ok=True, code="suppressed", data={"id": row_id}, target=about)
+    row_id = await suppression.suppress(context.db, about.id, topic, by=by, at=context.clock.now())
+    data: dict[str, object] = {"id": row_id}
+    code = "suppressed"
+    is_note = what.startswith("#")
+    if in_chat and not is_note and await suppression.hides_nothing(context.db, about.id, topic):
+        code = "suppressed_nothing"
+        data |= await _could_mean(context, request, about, topic)
+    return OperationResult(ok=True, code=code, data=data, target=about)
+
+
+async def _could_mean(
+    context: OperationContext, request: Request, about: Target, topic: str
+) -> dict[str, object]:
+    """The notes that a topic which hides none could mean, and the command that hides the first.
+
+    The newest notes where none is near.
+    """
+    known = await notes.of_subject(context.db, about.id, LIVE)
+    near = own_words.best_matches(topic, known)
+    meant = near or sorted(known, key=lambda note: -note.last_confirmed_at)
+    quoted = [await _quoted(context, request, note) for note in meant[: edits.MOST_FOUND]]
+    command = f"!nevermention {meant[0].id}" if meant else ""
+    return {"notes": quoted, "command": command}
 
 
 async def _suppressed_of(

@@ -172,6 +172,18 @@ def _which_note(result: OperationResult, language: Language) -> str:
     return language(f"chat.{result.code}", **shown, list=listed)
 
 
+def _suppressed_nothing(result: OperationResult, language: Language) -> str:
+    """That a topic hides nothing, and which notes it could mean."""
+    people = _people(result, language)
+    nothing = language("chat.suppressed_nothing", **people)
+    notes = _rows(result.data["notes"])
+    if not notes:
+        return nothing
+    listed = " · ".join(_quoted(note["id"], note["fact"]) for note in notes)
+    hint = language("chat.suppressed_by_number", command=result.data["command"], list=listed)
+    return f"{nothing} {hint}"
+
+
 def _help_command(result: OperationResult, language: Language) -> str:
     forms, given = [], _rows(result.data["forms"])
     for form, name, *examples in given:
@@ -204,6 +216,7 @@ _SPECIAL: dict[str, Callable[[OperationResult, Language], str]] = {
     "status": lambda result, _: str(result.data["status"]),
     "input": lambda result, _: str(result.data["sentence"]),
     "which_note": _which_note,
+    "suppressed_nothing": _suppressed_nothing,
     "which_action": lambda result, say: say(
         "chat.which_action", list=", ".join(_rows(result.data["actions"]))
     ),

@@ -5,7 +5,7 @@ change of status writes a row of `note_changes` in the same transaction. memory/
 """
 
 import json
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from msgspec import Struct
@@ -526,6 +526,24 @@ async def removed(source: Source, limit: int = 200) -> list[tuple[str, str]]:
         (limit,),
     )
     return [(str(row[0]), str(row[1])) for row in rows]
+
+
+class NotedWords(NamedTuple):
+    """What a note about a viewer says; `text`: with the words beside it, as they are stored."""
+
+    viewer_id: str
+    fact: str
+    text: str
+
+
+async def noted_words(source: Source, viewer_ids: Iterable[str]) -> list[NotedWords]:
+    """What the live notes about these viewers say."""
+    rows = await source.rows(
+        "SELECT subject_id, fact, fact || ' ' || topics || ' ' || asked_with FROM semantic_notes"
+        " WHERE status = 'active' AND subject_id IN (SELECT value FROM json_each(?))",
+        (json.dumps(sorted(viewer_ids)),),
+    )
+    return [NotedWords(*row) for row in rows]
 
 
 async def suppressions(source: Source) -> list[SuppressionRow]:

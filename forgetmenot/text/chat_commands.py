@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from forgetmenot.text.clean import clean
 from forgetmenot.text.phrases import asks_to_be_forgotten, names_everything
-from forgetmenot.text.words import STOPWORDS, words
+from forgetmenot.text.words import STOPWORDS, WORD_ENDS, words
 
 _PLEASE = re.compile(
     r"\A(?:\W*(?:hey|hi|ok|okay|please|pls|plz|bitte|can you|could you|would you|kannst du|könntest du)[,\s]+)+"
@@ -333,10 +333,14 @@ _OUR = re.compile(r"\A(?:our|we)\b", re.IGNORECASE)
 _END = re.compile(r"[\s.!,;]+\Z")
 
 
+# Where no space parts words, the letters of the other scripts.
+_FIRST_WORD = re.compile(rf"\w+?{WORD_ENDS}")
+
+
 def first_word(text: str) -> tuple[str, str]:
-    """The first word of a text, and the rest: "@bob's cat" gives "bob" and "'s cat"."""
+    """The first word of a text, and the rest: "@bob's cat" gives "bob" and "'s cat", "bobは" "bob" and "は"."""
     stripped = text.strip().removeprefix("@")
-    name = re.match(r"\w*", stripped)
+    name = _FIRST_WORD.match(stripped)
     end = name.end() if name else 0
     return stripped[:end], stripped[end:]
 

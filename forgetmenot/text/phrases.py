@@ -1,7 +1,7 @@
-"""Sentences of several languages that say yes, or ask to be forgotten, read by the words of phrases.toml. Pure.
+"""What people type in several languages, read by the small tables of phrases.toml. Pure.
 
-A sentence is read only if every word of it is listed for one language: any other word makes it talk. That keeps
-"vergiss mein nicht" and "forget my drums" out without a rule for either.
+A sentence says yes, or asks to be forgotten, only if every word of it is listed for one language: any other word makes
+it talk. That keeps "vergiss mein nicht" and "forget my drums" out without a rule for either.
 """
 
 import re
@@ -12,6 +12,7 @@ from importlib.resources import files
 from typing import Any
 
 from forgetmenot.text.clean import clean, plain
+from forgetmenot.text.words import UNSPACED
 
 _TOKEN = re.compile(r"[^\W_]+")
 # Characters that are read: no request is longer.
@@ -61,7 +62,7 @@ class _Vocabulary:
 
 @cache
 def _vocabularies() -> tuple[_Vocabulary, ...]:
-    return tuple(_Vocabulary(table) for name, table in _table().items() if name != "address")
+    return tuple(_Vocabulary(table) for table in _table().values() if "verb" in table)
 
 
 def is_yes(text: str) -> bool:
@@ -114,3 +115,99 @@ def _is_everything(kinds: list[set[str]] | None) -> bool:
 def honorifics() -> tuple[str, ...]:
     """What is put behind a name where no space parts words: さん, 님."""
     return tuple(_table()["address"]["honorific"].split())
+
+
+# ── what a fact in one of these languages says ──────────────────────────────────────────────
+
+
+@cache
+def _possessives() -> tuple[frozenset[str], re.Pattern[str]]:
+    """Words before a thing of one's own; and those that no space parts from it."""
+    spaced = set[str]()
+    glued: list[str] = []
+    for table in _table().values():
+        listed = table.get("mine", "").split()
+        if table.get("unspaced"):
+            glued += listed
+        else:
+            spaced.update(listed)
+    return frozenset(spaced), re.compile(rf"(?<!\w)(?:{'|'.join(glued)})(?=\w)")
+
+
+def without_possessives(topic: str) -> str:
+    """What somebody names without "my": "mi perra" is "perra", "私の猫" "猫". A lone one stays."""
+    spaced, glued = _possessives()
+    parts = [part for part in topic.split() if plain(part).strip(".,!?") not in spaced]
+    return glued.sub("", " ".join(parts)) or topic
+
+
+@cache
+def _listed(name: str) -> frozenset[str]:
+    return frozenset(_table()[name]["words"].split())
+
+
+def _words_and_letters(text: str) -> list[str]:
+    """The words of a text, and every single letter where no space parts words."""
+    found: list[str] = []
+    for token in _TOKEN.findall(plain(text)):
+        found += [token, *UNSPACED.findall(token)]
+    return found
+
+
+def says_otherwise(fact: str) -> bool:
+    """Whether a fact says that something is not, or no longer, so."""
+    listed = _listed("otherwise")
+    if not listed.isdisjoint(_words_and_letters(fact)):
+        return True
+    inside = [word for word in listed if UNSPACED.match(word)]
+    return any(word in fact for word in inside)
+
+
+@cache
+def _verbs() -> Mapping[str, str]:
+    return {word: roots for roots, words in _table()["verbs"].items() for word in words.split()}
+
+
+def verbs_in(fact: str) -> dict[str, str]:
+    """The listed verbs of a fact, each with the English words that say the same."""
+    found: dict[str, str] = {}
+    for token in _TOKEN.findall(plain(fact)):
+        if token in _verbs():
+            found[token] = _verbs()[token]
+    return found
+
+
+_ENGLISH_NUMBERS = "two three four five six seven eight nine ten eleven twelve"
+
+
+@cache
+def _numbers() -> Mapping[str, str]:
+    """The number that a word stands for, of 2 to 12."""
+    found = {word: str(number) for number, word in enumerate(_ENGLISH_NUMBERS.split(), 2)}
+    for number, words in _table()["numbers"].items():
+        found |= dict.fromkeys(words.split(), number)
+    return found
+
+
+def numbers_in(fact: str) -> frozenset[str]:
+    """The numbers of a fact in digits, whatever words it has for them: "zwei" and "two" are "2"."""
+    found = set[str]()
+    for token in _words_and_letters(fact):
+        if token.isdecimal():
+            found.add(token)
+        elif token in _numbers():
+            found.add(_numbers()[token])
+    return frozenset(found)
+
+
+def without_numbers(fact: str) -> str:
+    """A fact without its numbers and what counts things behind them: "三匹" is nothing."""
+    letters = {word for word in (*_numbers(), *_listed("counters")) if UNSPACED.match(word)}
+    parts = [part for part in fact.split() if not numbers_in(part) or UNSPACED.search(part)]
+    return re.sub(f"[{''.join(sorted(letters))}\\d]", " ", " ".join(parts)) if letters else fact
+
+
+def says_what_another_is(sentence: str) -> bool:
+    """Whether a sentence begins with one word and says what that is: "Carol ist …"."""
+    tokens = _TOKEN.findall(plain(sentence))
+    return len(tokens) > 1 and tokens[1] in _listed("copula")

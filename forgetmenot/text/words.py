@@ -2,7 +2,8 @@
 
 Texts that look the same give the same words: case, full-width and ornamental letters, accents, look-alike
 letters inside a word, invisible characters and long-drawn letters ("sooooo") make no difference. Mentions (`<@42>`)
-are words. Emoji and punctuation are not. Scripts without spaces give pairs of characters. Does not know meaning.
+are words. Punctuation is none, and emoji are none but for what somebody names ("forget 🍣"). Scripts without spaces
+give pairs of characters. Does not know meaning.
 
 What is read from texts is cached in one way, so that an erasure can empty all of it at once.
 """
@@ -81,7 +82,9 @@ się to że welche welcher welches welchen wieviel wohin woher wem wen warum den
 gerade cuál cuáles cuándo cuánto cuántos cuántas dónde quién adónde otra vez quel quelle quels quelles combien
 quand où comment déjà encore quoi qual quais quando quanto quantos quantas onde quem mesmo quale quali dove chi
 quanti quante cosa hoe waar wanneer welk welke hoeveel ook alweer jak kto gdzie kiedy ile jaki jaka jakie co czy
-czym jakim znowu"""
+czym jakim znowu meinen meinem meiner meines deinen deinem deiner seine seinen seiner ihren ihrem ihrer unser unsere
+unseren unserem unserer euer eure mis nuestro nuestra nuestros nuestras notre nos votre vos leur leurs meus minhas teus
+tuas seus suas nosso nossa nossos nossas miei mie tuoi tue suoi sue nostro nostra onze mijne"""
 
 
 _GERMAN = frozenset(
@@ -183,6 +186,59 @@ def telling_stems(text: str, shortest: int = 1) -> frozenset[str]:
     return frozenset(
         stem(word) for word in words(text) if word not in STOPWORDS and len(word) >= shortest
     )
+
+
+# A flag, or another picture; a tone of skin makes no other picture of it.
+PICTURE = (
+    "[\U0001f1e6-\U0001f1ff]{2}|[\u2600-\u27bf\u2b50\u2b55\U0001f000-\U0001f1e5\U0001f200-\U0001f3fa"
+    "\U0001f400-\U0001faff]"
+)
+_PICTURE = re.compile(PICTURE)
+# Chinese characters and katakana: in Japanese they carry the meaning, hiragana joins them.
+_TELLING_RUN = re.compile("[\u3005\u30a1-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff]+")
+
+
+def pictures(text: str) -> list[str]:
+    """The emoji of a text, in order."""
+    return [] if text.isascii() else _PICTURE.findall(plain(text))
+
+
+def topic_stems(topic: str) -> frozenset[str]:
+    """What somebody names ("my cat", "猫のミケ", "🍣"), as the stems of its telling words; may be empty."""
+    text = plain(topic)
+    stems_of_topic = set(pictures(topic))
+    joins_others = _TELLING_RUN.search(text) is not None
+    for token in _TOKEN.finditer(text):
+        telling_runs = _TELLING_RUN.findall(token[0])
+        if joins_others and not telling_runs and UNSPACED.match(token[0]):
+            continue
+        for part in telling_runs or [token[0]]:
+            stems_of_topic |= telling_stems(part)
+    return frozenset(stems_of_topic)
+
+
+def mentioned_stems(text: str) -> frozenset[str]:
+    """All by which somebody may name what a text speaks of: telling words, emoji, single Chinese characters."""
+    mentioned = set(telling_stems(text))
+    if not text.isascii():
+        mentioned.update(pictures(text))
+        mentioned.update(UNSPACED.findall(plain(text)))
+    return frozenset(mentioned)
+
+
+_INFLECTION = re.compile("(?:[aeiou]?[sn]|[aeiou])$")
+_SHORTEST_ROOT = 3
+_ALIKE = 0.6
+
+
+def alike(one: str, other: str) -> bool:
+    """Whether two words differ by a slip, or by an ending of German or of a Romance language ("gato", "gatas")."""
+    root = _INFLECTION.sub("", one)
+    if len(root) >= _SHORTEST_ROOT and root == _INFLECTION.sub("", other):
+        return True
+    ours = trigrams(one)
+    theirs = trigrams(other)
+    return 2 * len(ours & theirs) >= _ALIKE * (len(ours) + len(theirs))
 
 
 @text_cache(32_768)

@@ -60,3 +60,14 @@ def test_any_two_texts_have_a_relation(one: str, two: str) -> None:
 )  # fmt: skip
 def test_what_other_memories_got_wrong(old: str, new: str, relation: Relation) -> None:
     assert relate(old, new) is relation
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "relation"),
+    [
+        ("loves 🍣", "loves 🍕", X), ("loves 🍣", "hates 🍣", C), ("favourite food is 🍣", "favourite food is 🍕", C),
+        ("plays drums", "plays drums 🥁", D), ("waves with 👍", "waves with 👍🏽", D), ("is from 🇯🇵", "is from 🇧🇷", C),
+    ],
+)  # fmt: skip
+def test_pictures_are_words(old: str, new: str, relation: Relation) -> None:
+    assert relate(old, new) is relation
