@@ -21,7 +21,7 @@ from pathlib import Path
 from forgetmenot.chat import CommandParser
 from forgetmenot.domain import ModelAnswer, Participant, Role, TokenUsage
 from forgetmenot.errors import ODD_INPUT, SettingsError
-from forgetmenot.llm.guarded import json_object, unwrapped, without_thought
+from forgetmenot.llm.answer_text import json_object, unwrapped, visible_text
 from forgetmenot.llm.offline import claims
 from forgetmenot.logs import set_up
 from forgetmenot.memory import summarizer, transcript, transfer
@@ -85,7 +85,7 @@ def _summary(text: str) -> None:
     summarizer.storable_summary(
         written, ["P1 went to the shop", text[:200]], handles, most=150, privacy=PrivacySettings()
     )
-    json_object(unwrapped(without_thought(text)))
+    json_object(unwrapped(visible_text(text)))
 
 
 def _notes(text: str) -> None:

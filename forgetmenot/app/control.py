@@ -67,7 +67,7 @@ class BotControl:
             login_trouble=self._status.login_trouble(),
             reply_model=bot.models.reply.name,
             memory_model=bot.models.memory.name,
-            model_trouble=bot.models.trouble or "",
+            model_trouble=bot.models.trouble or bot.models.prompt_cut or "",
             file_trouble=bot.file_watch.trouble,
             memory_trouble=bot.ingest.trouble or bot.memory_trouble,
             task_troubles=tuple(task.trouble for task in bot.tasks.all if task.trouble),

@@ -40,6 +40,11 @@ class Models(Struct, frozen=True):
         said = [model.trouble for model in (self.reply, self.memory) if model.trouble]
         return joined(*dict.fromkeys(said)) or None
 
+    @property
+    def prompt_cut(self) -> str | None:
+        """A sentence, if a server cuts prompts without saying so; None otherwise."""
+        return self.reply.prompt_cut or self.memory.prompt_cut
+
     async def aclose(self) -> None:
         """Close connections."""
         await self.reply.aclose()

@@ -24,7 +24,7 @@ from google.genai import types
 from forgetmenot.domain import ModelAnswer, ModelRequest, Purpose, TokenUsage
 from forgetmenot.errors import ModelBlocked, ModelRateLimited, ModelRefused, ModelUnavailable
 from forgetmenot.languages import reason
-from forgetmenot.llm.guarded import unwrapped
+from forgetmenot.llm.answer_text import unwrapped, visible_text
 from forgetmenot.network import trusted
 
 DEFAULT_BASE_URL = "https://generativelanguage.googleapis.com/"
@@ -131,11 +131,14 @@ class Gemini:
                     )
                 )
             if finish is None or finish is types.FinishReason.STOP:
-                raise ModelBlocked(reason("model_empty", model=self.name))
+                # seen now and then; the next try has words
+                raise ModelUnavailable(reason("model_empty", model=self.name))
         if finish is not None and finish not in FINISHED:
             raise ModelBlocked(reason("model_withheld", model=self.name, why=_word(finish)))
         finished = FINISHED[finish] if finish else "stop"
-        return ModelAnswer(unwrapped(text) if request.schema else text, self.name, usage, finished)
+        if request.schema:
+            text = unwrapped(text, request.schema.get("required", ()))
+        return ModelAnswer(text, self.name, usage, finished)
 
     @contextlib.contextmanager
     def _translating(self) -> Iterator[None]:
@@ -191,7 +194,8 @@ def _text(response: types.GenerateContentResponse) -> str:
     """The answer's visible text. `response.text` would warn about other parts; a thought is no answer."""
     content = response.candidates[0].content if response.candidates else None
     parts = (content.parts if content else None) or []
-    return "".join(part.text for part in parts if part.text and not part.thought).strip()
+    text = "".join(part.text for part in parts if part.text and not part.thought)
+    return visible_text(text)
 
 
 def _usage(metadata: types.GenerateContentResponseUsageMetadata | None) -> TokenUsage:

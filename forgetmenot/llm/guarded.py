@@ -9,13 +9,10 @@ Guarantees:
 """
 
 import asyncio
-import json
 import random
-import re
 import time
 from collections.abc import Awaitable, Callable, Mapping
 from enum import IntEnum
-from typing import Any
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -29,11 +26,13 @@ from forgetmenot.errors import (
     ModelUnavailable,
 )
 from forgetmenot.languages import reason
+from forgetmenot.llm.answer_text import json_object
 from forgetmenot.logs import log
 from forgetmenot.ports import CallMeter, LanguageModel
 from forgetmenot.settings import prices
 from forgetmenot.settings.schema import Settings
 from forgetmenot.startup import make_off_the_loop
+from forgetmenot.text.tokens import estimate
 
 FAILURES = 5
 FIRST_REST_S = 15.0
@@ -41,6 +40,8 @@ LONGEST_REST_S = 300.0
 FIRST_WAIT_S = 0.5
 # Upper bound of a text per token: a longer answer ignores its token limit and is cut.
 CHARACTERS_A_TOKEN = 20
+# No model reads or writes more in one call: a larger bill is nonsense.
+MOST_TOKENS_A_CALL = 20_000_000
 WORTH_RETRYING = (ModelUnavailable, ModelRateLimited)
 
 
@@ -95,6 +96,13 @@ class GuardedModel:
         self._open_until: float | None = None
         self._probing = False
         self._reason = ""
+        self._prompt_cut: str | None = None
+        self._last_window: int | None = None
+
+    @property
+    def prompt_cut(self) -> str | None:
+        """A sentence, if the server has cut a prompt without saying so; None otherwise."""
+        return self._prompt_cut
 
     @property
     def trouble(self) -> str | None:
@@ -184,17 +192,43 @@ class GuardedModel:
             error = ModelUnavailable(f"{self.name} failed unexpectedly ({type(raised).__name__}).")
             error.__cause__ = raised
         self._judge(request, error)
-        latency, kind = (
-            round((self._pace.monotonic() - started) * 1_000),
-            type(error).__name__ if error else None,
-        )
-        try:
-            await self._meter.record(request.purpose, self.name, answer.usage, latency, kind)
-        except ForgetMeNotError as trouble:  # a full disk must not cost the answer
-            log.warning("model call not metered", model=self.name, error=type(trouble).__name__)
+        latency_ms = round((self._pace.monotonic() - started) * 1_000)
+        await self._record(request, answer, error, latency_ms)
         if error is not None:
             raise error
-        return replace(answer, latency_ms=latency)
+        return replace(answer, latency_ms=latency_ms)
+
+    async def _record(
+        self, request: ModelRequest, answer: ModelAnswer, error: ModelError | None, latency_ms: int
+    ) -> None:
+        """Meter a call. A full disk must not cost the answer."""
+        usage = TokenUsage()
+        # what was refused or never arrived costs nothing; an empty answer does
+        if error is None or isinstance(error, ModelBlocked):
+            usage = counted_usage(answer.usage, request, answer.text)
+            self._notice_cut_prompt(answer.usage.input, estimated_input(request))
+        kind = type(error).__name__ if error else None
+        try:
+            await self._meter.record(request.purpose, self.name, usage, latency_ms, kind)
+        except ForgetMeNotError as trouble:
+            log.warning("model call not metered", model=self.name, error=type(trouble).__name__)
+
+    def _notice_cut_prompt(self, billed: int | None, sent: int) -> None:
+        """Remember whether the server reads less of a prompt than is sent.
+
+        It counts once two prompts in a row were billed with the same size of a context window: one
+        may be that long by chance.
+        """
+        if billed is None:
+            return
+        window = context_window_hit(billed, sent)
+        if window is None:
+            self._prompt_cut = None
+        elif window == self._last_window:
+            if self._prompt_cut is None:
+                log.warning("the server cuts prompts", model=self.name, window=window)
+            self._prompt_cut = reason("model_cuts", model=self.name, read=window, sent=sent)
+        self._last_window = window
 
     def _judge(self, request: ModelRequest, error: ModelError | None) -> None:
         """What a call says about the server; a prompt that gets no reply says nothing bad of it."""
@@ -225,6 +259,43 @@ def _has_shape(answer: ModelAnswer, request: ModelRequest) -> bool:
         return True
     answered = json_object(answer.text)
     return answered is not None and answered.keys() >= set(request.schema.get("required", ()))
+
+
+# Counting. A server may bill nothing, or nonsense; the caps must hold all the same.
+
+
+def counted_usage(usage: TokenUsage, request: ModelRequest, text: str) -> TokenUsage:
+    """Return the tokens that a call counts as: what was billed, else our own estimate."""
+    return TokenUsage(
+        input=_plausible(usage.input, estimated_input(request)),
+        cached=_plausible(usage.cached, None),
+        output=_plausible(usage.output, estimate(text)),
+        thoughts=_plausible(usage.thoughts, None),
+    )
+
+
+def estimated_input(request: ModelRequest) -> int:
+    """Return about how many tokens a request sends."""
+    return estimate(request.system) + estimate(request.prompt)
+
+
+def _plausible(billed: int | None, otherwise: int | None) -> int | None:
+    if billed is None or not 0 <= billed <= MOST_TOKENS_A_CALL:
+        return otherwise
+    return billed
+
+
+def context_window_hit(billed: int, sent: int) -> int | None:
+    """Return the tokens that a server read, if it seems to have cut the prompt; else None.
+
+    Ollama cuts without a word, to `num_ctx`, a multiple of 1,024 (4,096 if nobody sets it). Our
+    estimate of what was sent is high by up to a third, and a server may not bill what it has
+    cached: so it is a cut only where the bill is a window and much more was sent.
+    """
+    is_window = -billed % 1_024 <= 16
+    if billed < 1_024 or not is_window or sent < billed * 1.3:
+        return None
+    return billed
 
 
 # Spending limits. As more of one is used, the bot first stops speaking up by itself, then writing briefs and recaps,
@@ -301,39 +372,3 @@ class SpendLimit:
         saving = await self.saving()
         if saving >= _SKIPPED_FROM[purpose]:
             raise ModelUnavailable(self.line)
-
-
-# What models write around the JSON they were asked for.
-
-_THOUGHT = re.compile(r"\A(?:\s*<think>)?.*?</think>\s*", re.DOTALL)
-
-
-def without_thought(text: str) -> str:
-    """The text without a leading `<think>…</think>`, as small local models write it, with or without its first tag."""
-    return _THOUGHT.sub("", text, count=1)
-
-
-def unwrapped(text: str) -> str:
-    """The JSON object in a text: without a code fence, a greeting or a remark around it; the text where there is none.
-
-    Of an object that was cut off, what there is of it.
-    """
-    start = text.find("{")
-    while start >= 0:
-        try:
-            value, end = json.JSONDecoder().raw_decode(text, start)
-        except (ValueError, RecursionError):
-            break
-        if isinstance(value, dict):
-            return text[start:end]
-        start = text.find("{", end)
-    return text[text.find("{") :].strip() if start >= 0 else text.strip()
-
-
-def json_object(text: str) -> dict[str, Any] | None:
-    """The JSON object that the text is; None if it is none."""
-    try:
-        value = json.loads(text)
-    except (ValueError, RecursionError):
-        return None
-    return value if isinstance(value, dict) else None

@@ -1,24 +1,24 @@
-"""Any server with `POST {base}/chat/completions`: Ollama, llama.cpp, LM Studio, and hosted ones. No SDK, only aiohttp.
+"""Any server with `POST {base}/chat/completions`: Ollama, llama.cpp, LM Studio, and hosted ones.
+
+Only aiohttp, no SDK: what these servers do differently is the work here, and the clients that were
+tried (openai, pydantic-ai, any-llm) do less of it (docs/ARCHITECTURE.md, "Dependencies").
 
 Guarantees:
 - Only ModelError is raised, and the text is never empty.
-- A schema is requested as `json_schema`, then as `json_object`, then in plain words. A format that the server refuses,
-  or ignores twice in a row, is not tried for ten minutes. A request with a `plain_system` falls back to plain text.
-- An error carries no server text except the status and a known reason, because a server may echo chat.
+- No thought of a model is returned; an answer that cannot be told from a thought is none.
+- A parameter or format that a server refuses is left out, and so for ten minutes.
+- An error carries no server text except the status and a known reason: a server may echo chat.
 
 It does not validate the JSON against the schema.
 """
 
 import contextlib
-import json
 import time
-from collections.abc import Callable, Iterator, Mapping
-from typing import Any
+from collections.abc import Callable, Iterator
 
 import aiohttp
-from msgspec.structs import replace
 
-from forgetmenot.domain import ModelAnswer, ModelRequest, TokenUsage
+from forgetmenot.domain import ModelAnswer, ModelRequest, Purpose
 from forgetmenot.errors import (
     ModelBlocked,
     ModelError,
@@ -27,37 +27,32 @@ from forgetmenot.errors import (
     ModelUnavailable,
 )
 from forgetmenot.languages import reason
-from forgetmenot.llm.guarded import json_object, unwrapped, without_thought
+from forgetmenot.llm import chat_completions as wire
+from forgetmenot.llm.answer_text import (
+    ends_with_object,
+    is_thought,
+    json_object,
+    unwrapped,
+    visible_text,
+)
+from forgetmenot.llm.chat_completions import Completion, Payload, Rejection, RequestForm
 from forgetmenot.logs import log
 from forgetmenot.network import BadProxy, body_of, proxy_for, trusted
 
-FORMATS = ("json_schema", "json_object", "plain")
-NOT_THIS_FORMAT = {
-    400,
-    404,
-    415,
-    422,
-    501,
-}  # what servers answer to a response_format that they do not know
-# Plain words propose no action, and a server may only have had a bad moment.
-PLAINER_FOR_S = 600.0
-FINISHES = {"stop", "length", "content_filter"}
-# What servers name in `error.code` or `error.type`, and the reason that we give for it.
-HINTS = {
-    "context_length_exceeded": "hint_long",
-    "exceed_context_size_error": "hint_long",
-    "content_policy_violation": "hint_filter",
-    "content_filter": "hint_filter",
-    "billing_hard_limit_reached": "hint_spent",
-    "billing_not_active": "hint_spent",
-}
+# A simpler form costs something (plain words propose no action), and a server may only have had a
+# bad moment: after this time the whole form is tried again.
+SIMPLER_FOR_S = 600.0
 LARGEST_ANSWER = 2 * 1024 * 1024
 ROOM_FOR_THOUGHTS = 2_000  # tokens
 TOTAL_TIMEOUT_S = 600.0  # llm/guarded.py keeps the real deadline
+PATH = "/chat/completions"
 
 
 class OpenAICompatible:
-    """One model behind one base address (`http://127.0.0.1:11434/v1`). `key` may be empty. `now`: seconds."""
+    """One model behind one base address (`http://127.0.0.1:11434/v1`).
+
+    `key` may be empty. `now`: seconds of a monotonic clock.
+    """
 
     def __init__(
         self,
@@ -69,53 +64,33 @@ class OpenAICompatible:
         now: Callable[[], float] = time.monotonic,
     ) -> None:
         self.name = name
-        self._url = base_url.rstrip("/") + "/chat/completions"
+        self._base = base_url.rstrip("/")
         self._key = key
         self._thinking = thinking
-        self._thinks = False
         self._now = now
-        self._format = 0
-        self._plainer_until = 0.0
-        self._ignored = 0  # answers in a row that were no JSON
+        # learned of this model: it needs room for thoughts; what its server does not accept
+        self._thinks = False
+        self._learned = RequestForm()
+        self._learned_until = 0.0
+        self._answers_without_json = 0  # in a row
         self._session: aiohttp.ClientSession | None = None
 
     async def generate(self, request: ModelRequest) -> ModelAnswer:
-        """One answer, with up to two more tries in simpler formats where a schema is asked. Raises ModelError.
+        """Return one answer. Raises ModelError.
 
         A model that thinks unasked is asked once more with room for its thoughts, and so from then on.
         """
-        while True:
-            try:
-                return await self._generate(request)
-            except _ThoughtOnly as error:
-                if self._thinks:
-                    raise ModelBlocked(str(error)) from None
-                log.info("the model thinks and gets more output tokens", model=self.name)
-                self._thinks = True
-
-    async def _generate(self, request: ModelRequest) -> ModelAnswer:
-        if not request.schema:
-            return self._answer(await self._post(request, None), request)
-        if self._now() > self._plainer_until:
-            self._format = 0
-        first, refused = self._format, False
-        for index in range(first, len(FORMATS)):
-            plainly = FORMATS[index] == "plain" and request.plain_system is not None
-            try:
-                body = await self._post(request, FORMATS[index])
-            except _NotThisFormat as error:
-                if index == len(FORMATS) - 1:
-                    raise error.meaning from error
-                refused = True
-                continue
-            answer = self._answer(body, replace(request, schema=None) if plainly else request)
-            answer = replace(answer, plain=plainly)
-            if plainly or answer.finish == "length" or json_object(answer.text) is not None:
-                self._ignored = 0 if index == 0 else self._ignored + (not refused)
-                if index > first and (refused or self._ignored > 1):
-                    self._format, self._plainer_until = index, self._now() + PLAINER_FOR_S
-                return answer
-        raise ModelUnavailable(reason("model_no_json", model=self.name))
+        try:
+            return await self._generate(request)
+        except _ThoughtOnly as error:
+            if self._thinks:
+                raise ModelBlocked(str(error)) from None
+        log.info("the model thinks and gets more output tokens", model=self.name)
+        self._thinks = True
+        try:
+            return await self._generate(request)
+        except _ThoughtOnly as error:
+            raise ModelBlocked(str(error)) from None
 
     async def aclose(self) -> None:
         """Close the session."""
@@ -123,21 +98,94 @@ class OpenAICompatible:
             await self._session.close()
             self._session = None
 
-    async def _post(self, request: ModelRequest, form: str | None) -> Mapping[str, Any]:
-        """Send it; the answer's JSON. Raises ModelError, and _NotThisFormat where a simpler format may help."""
-        with self._translating():
-            if self._session is None:
-                wait = aiohttp.ClientTimeout(total=TOTAL_TIMEOUT_S)
-                self._session = aiohttp.ClientSession(
-                    timeout=wait, connector=aiohttp.TCPConnector(ssl=trusted())
-                )
-            headers = {"Authorization": f"Bearer {self._key}"} if self._key else {}
-            payload = self._body(
-                request, form
-            )  # to this address and no other: redirects are not followed
-            proxy, proxy_headers = proxy_for(self._url)
-            sending = self._session.post(
-                self._url,
+    async def _generate(self, request: ModelRequest) -> ModelAnswer:
+        """Ask in the fullest form that the server accepts and answers with JSON where JSON is asked."""
+        first = self._known_form()
+        form = first
+        tried = {form}
+        was_rejected = False
+        while True:
+            simpler: RequestForm | None
+            try:
+                completion = await self._complete(request, form)
+            except _Rejected as rejected:
+                simpler = form.after(rejected.rejection, has_schema=request.schema is not None)
+                if simpler is None or simpler in tried:
+                    raise rejected.meaning from None
+                was_rejected = True
+            else:
+                answer = self._answer(completion, request, form)
+                if self._is_usable(answer, request):
+                    self._remember(first, form, was_rejected=was_rejected)
+                    return answer
+                simpler = form.with_next_format()
+                if simpler is None:
+                    raise ModelUnavailable(reason("model_no_json", model=self.name))
+            form = simpler
+            tried.add(form)
+
+    def _known_form(self) -> RequestForm:
+        """Return the form that the server accepted last; after a while the whole one."""
+        if self._now() > self._learned_until:
+            self._learned = RequestForm()
+        return self._learned
+
+    def _remember(self, first: RequestForm, accepted: RequestForm, *, was_rejected: bool) -> None:
+        """Begin with this form from now on, if the server refuses the whole one.
+
+        A format that was ignored, not refused, counts only the second time in a row: any model
+        forgets its JSON once.
+        """
+        if accepted == first:
+            if first.format_index == 0:
+                self._answers_without_json = 0
+            return
+        if not was_rejected:
+            self._answers_without_json += 1
+            if self._answers_without_json < 2:
+                return
+        self._learned = accepted
+        self._learned_until = self._now() + SIMPLER_FOR_S
+
+    def _is_usable(self, answer: ModelAnswer, request: ModelRequest) -> bool:
+        """Return whether an answer is JSON where JSON is asked; one that was cut off may be."""
+        if not request.schema or answer.plain or answer.finish == "length":
+            return True
+        return json_object(answer.text) is not None
+
+    async def _complete(self, request: ModelRequest, form: RequestForm) -> Completion:
+        """Send a request in this form. Raises ModelError, and _Rejected if another form may help."""
+        payload = wire.payload(
+            self.name, request, form, thinking=self._thinking, extra_tokens=self._room()
+        )
+        try:
+            completion = await self._post(payload)
+        except _NotFound as missing:
+            # Ollama and llama.cpp serve these paths below /v1, which is easily forgotten
+            if self._base.endswith("/v1"):
+                raise missing.meaning from None
+            base = self._base
+            self._base = f"{base}/v1"
+            try:
+                completion = await self._post(payload)
+            except _NotFound as again:
+                self._base = base
+                raise again.meaning from None
+        return completion
+
+    def _room(self) -> int:
+        # these servers count thoughts as output, so a limit for the words alone would end before the first one
+        return ROOM_FOR_THOUGHTS if self._thinks else 0
+
+    async def _post(self, payload: Payload) -> Completion:
+        """Send a payload and return what came back. Raises ModelError, _Rejected and _NotFound."""
+        url = self._base + PATH
+        headers = {"Authorization": f"Bearer {self._key}"} if self._key else {}
+        with self._translating(url):
+            proxy, proxy_headers = proxy_for(url)
+            # to this address and no other: redirects are not followed
+            sending = self._open_session().post(
+                url,
                 json=payload,
                 headers=headers,
                 allow_redirects=False,
@@ -146,117 +194,105 @@ class OpenAICompatible:
             )
             async with sending as response:
                 raw = await body_of(response, LARGEST_ANSWER)
-                if response.status != 200:
-                    error = self._error(
-                        response.status, _reason(raw), _seconds(response.headers.get("Retry-After"))
-                    )
-                    raise (
-                        _NotThisFormat(error)
-                        if form and response.status in NOT_THIS_FORMAT
-                        else error
-                    )
-                body = json.loads(raw)
-        if not isinstance(body, dict):
-            raise ModelUnavailable(reason("model_empty", model=self.name))
-        return body
+                wait_s = _seconds(response.headers.get("Retry-After"))
+                completion = wire.read(response.status, raw)
+        if completion.status == 200:
+            return completion
+        meaning = self._error(completion, wait_s)
+        rejection = completion.rejection(payload)
+        if completion.status == 404 and not completion.names_model:
+            raise _NotFound(_Rejected(rejection, meaning) if rejection else meaning)
+        if rejection is not None:
+            raise _Rejected(rejection, meaning)
+        raise meaning
 
-    def _body(self, request: ModelRequest, form: str | None) -> dict[str, Any]:
-        plain = request.plain_system if form == "plain" else None
-        system = request.system if plain is None else plain
-        # these servers count thoughts as output, so a limit for the words alone would end before the first one
-        most = request.max_output_tokens + (ROOM_FOR_THOUGHTS if self._thinks else 0)
-        body: dict[str, Any] = {"model": self.name, "max_tokens": most, "stream": False}
-        if request.temperature is not None:
-            body["temperature"] = request.temperature
-        if self._thinking:
-            body["reasoning_effort"] = self._thinking
-        if form == "json_schema":
-            schema = request.schema or {}
-            # a strict server wants every field required, and none besides them allowed
-            strict = set(schema.get("properties", ())) == set(schema.get("required", ()))
-            strict = strict or "additionalProperties" not in schema
-            content = {"name": request.purpose.value, "strict": strict, "schema": schema}
-            body["response_format"] = {"type": "json_schema", "json_schema": content}
-        elif form == "json_object":
-            body["response_format"] = {"type": "json_object"}
-        if (
-            form in {"json_object", "plain"} and request.plain_system is None
-        ):  # else the instructions describe it
-            described = json.dumps(request.schema, separators=(",", ":"))
-            # in these formats no schema is sent, so the words have to describe it
-            system += f"\n\nAnswer with one JSON object that satisfies this schema, and with nothing else:\n{described}"
-        messages = [
-            {"role": "system", "content": system.strip()},
-            {"role": "user", "content": request.prompt},
-        ]
-        return body | {"messages": messages if system.strip() else messages[1:]}
+    def _open_session(self) -> aiohttp.ClientSession:
+        if self._session is None:
+            self._session = aiohttp.ClientSession(
+                timeout=aiohttp.ClientTimeout(total=TOTAL_TIMEOUT_S),
+                connector=aiohttp.TCPConnector(ssl=trusted()),
+            )
+        return self._session
 
-    def _answer(self, body: Mapping[str, Any], request: ModelRequest) -> ModelAnswer:
-        choices = body.get("choices")
-        choice = (
-            choices[0]
-            if isinstance(choices, list) and choices and isinstance(choices[0], dict)
-            else {}
-        )
-        message = choice.get("message")
-        message = message if isinstance(message, dict) else {}
-        content, thought = message.get("content"), message.get("reasoning_content")
-        said = choice.get("finish_reason")
-        finish = (
-            said if isinstance(said, str) and said in FINISHES else "other" if said else "stop"
-        )  # our words alone
-        usage = _usage(body.get("usage"))
-        text = without_thought(content).strip() if isinstance(content, str) else ""
-        thought = (
-            thought if isinstance(thought, str) else text if text.startswith("<think>") else ""
-        )
-        if request.schema and not text and json_object(unwrapped(thought)) is not None:
-            text = thought  # a server that holds a thinking model to a schema may take its answer for a thought
-        if finish == "content_filter":
+    def _answer(
+        self, completion: Completion, request: ModelRequest, form: RequestForm
+    ) -> ModelAnswer:
+        """Return the answer in a completion. Raises ModelError, and _ThoughtOnly if it is a thought."""
+        if completion.finish == "content_filter":
             raise ModelBlocked(reason("model_withheld", model=self.name, why="content filter"))
-        if not text or text.startswith("<think>"):
-            why = reason("model_empty", model=self.name)
-            if finish == "length":
-                setting = f"{'reply' if request.purpose == 'reply' else 'memory'}_output_tokens"
-                why = reason(
-                    "model_thought",
-                    model=self.name,
-                    most=request.max_output_tokens,
-                    setting=setting,
-                )
-            raise (_ThoughtOnly if thought or usage.thoughts else ModelBlocked)(why)
-        return ModelAnswer(unwrapped(text) if request.schema else text, self.name, usage, finish)
+        if completion.finish == "error" or not completion.has_choice:
+            raise ModelUnavailable(reason("model_empty", model=self.name))
+        is_plain = form.is_plain and request.plain_system is not None
+        wants_json = bool(request.schema) and not is_plain
+        text = visible_text(completion.content)
+        if wants_json:
+            text = self._json_text(text, completion, request)
+        if not text:
+            raise self._no_text(completion, request)
+        return ModelAnswer(
+            text,
+            self.name,
+            completion.usage,
+            completion.finish,
+            plain=is_plain and bool(request.schema),
+        )
+
+    def _json_text(self, text: str, completion: Completion, request: ModelRequest) -> str:
+        required = (request.schema or {}).get("required", ())
+        if text:
+            return unwrapped(text, required)
+        if completion.tool_arguments:
+            return completion.tool_arguments
+        if completion.finish == "length":
+            return ""
+        # a server that holds a thinking model to a schema may take its answer for a thought
+        return ends_with_object(completion.thought, required)
+
+    def _no_text(self, completion: Completion, request: ModelRequest) -> Exception:
+        """Return the error for an answer without a word that may be said."""
+        thought = completion.thought or is_thought(completion.content) or completion.usage.thoughts
+        why = reason("model_empty", model=self.name)
+        if completion.finish == "length":
+            kind = "reply" if request.purpose is Purpose.REPLY else "memory"
+            why = reason(
+                "model_thought",
+                model=self.name,
+                most=request.max_output_tokens,
+                setting=f"{kind}_output_tokens",
+            )
+        return _ThoughtOnly(why) if thought else ModelBlocked(why)
 
     @contextlib.contextmanager
-    def _translating(self) -> Iterator[None]:
+    def _translating(self, url: str) -> Iterator[None]:
         """The one place where aiohttp's exceptions become ours."""
         try:
             yield
-        except (ModelError, _NotThisFormat):
+        except ModelError:
             raise
         except TimeoutError as error:
             raise ModelUnavailable(reason("model_silent", model=self.name)) from error
         except (aiohttp.ClientError, OSError) as error:
-            raise ModelUnavailable(
-                reason("server_away", url=self._url, error=type(error).__name__)
-            ) from error
+            kind = type(error).__name__
+            raise ModelUnavailable(reason("server_away", url=url, error=kind)) from error
         except BadProxy as error:
-            raise ModelUnavailable(
-                reason("server_away", url=self._url, error=str(error).rstrip("."))
-            ) from None
+            sentence = str(error).rstrip(".")
+            raise ModelUnavailable(reason("server_away", url=url, error=sentence)) from None
         except (ValueError, RecursionError):  # what it choked on stands in the exception
             raise ModelUnavailable(reason("model_empty", model=self.name)) from None
 
-    def _error(self, status: int, said: str, wait: float | None) -> ModelError:
+    def _error(self, completion: Completion, wait_s: float | None) -> ModelError:
+        """Return the error for a status, without a word of the server's."""
+        status = completion.status
         if status in {401, 403}:
             return ModelRefused(reason("server_key", status=status))
-        if status == 404 or said == "model_not_found":
-            return ModelRefused(reason("server_model", model=repr(self.name), address=self._url))
+        if status == 404 or completion.names_model:
+            address = self._base + PATH
+            return ModelRefused(reason("server_model", model=repr(self.name), address=address))
         if status == 429:
-            return ModelRateLimited(reason("model_limit", model=self.name), wait)
+            return ModelRateLimited(reason("model_limit", model=self.name), wait_s)
         if status == 408 or status >= 500:
-            return ModelUnavailable(reason("server_trouble", status=status), wait)
-        hint = reason(HINTS.get(said, "hint_parameter"))
+            return ModelUnavailable(reason("server_trouble", status=status), wait_s)
+        hint = reason(completion.hint or "hint_parameter")
         return ModelRefused(reason("server_refused", status=status, hint=hint))
 
 
@@ -264,45 +300,21 @@ class _ThoughtOnly(Exception):
     """The output tokens went on thinking."""
 
 
-class _NotThisFormat(Exception):
-    """The server may not know the response_format. `meaning`: what it is if a plain request fails like this too."""
+class _Rejected(Exception):
+    """The server refused a request, perhaps for its form. `meaning`: what it is if no form helps."""
 
-    def __init__(self, meaning: ModelError) -> None:
+    def __init__(self, rejection: Rejection, meaning: ModelError) -> None:
         super().__init__(str(meaning))
+        self.rejection = rejection
         self.meaning = meaning
 
 
-def _usage(usage: object) -> TokenUsage:
-    if not isinstance(usage, dict):
-        return TokenUsage()
-    written, thoughts = (
-        _count(usage, "completion_tokens"),
-        _count(usage, "completion_tokens_details", "reasoning_tokens"),
-    )
-    return TokenUsage(
-        input=_count(usage, "prompt_tokens"),
-        cached=_count(usage, "prompt_tokens_details", "cached_tokens"),
-        # thoughts are a part of `completion_tokens`, and are counted by themselves here
-        output=written - thoughts if written is not None and thoughts else written,
-        thoughts=thoughts,
-    )
+class _NotFound(Exception):
+    """Nothing is at this address. `meaning`: what it is if nothing is below /v1 either."""
 
-
-def _count(table: object, *path: str) -> int | None:
-    for name in path:
-        table = table.get(name) if isinstance(table, dict) else None
-    return table if isinstance(table, int) else None
-
-
-def _reason(raw: bytes) -> str:
-    """The code or type that an error body names, if it is one of ours; what else it says may be somebody's chat."""
-    try:
-        body = json.loads(raw)
-    except (ValueError, RecursionError):
-        return ""
-    inner = body.get("error", body) if isinstance(body, dict) else None
-    named = [inner.get("code"), inner.get("type")] if isinstance(inner, dict) else []
-    return next((name for name in named if isinstance(name, str) and name in HINTS), "")
+    def __init__(self, meaning: Exception) -> None:
+        super().__init__(str(meaning))
+        self.meaning = meaning
 
 
 def _seconds(header: str | None) -> float | None:

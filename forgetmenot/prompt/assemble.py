@@ -24,13 +24,12 @@ from forgetmenot.prompt.material import (
     Prefix,
     PrefixMaterial,
     TailMaterial,
-    bytes_for,
-    clip,
 )
 from forgetmenot.prompt.sections import Block, Row, plain_section
 from forgetmenot.settings.schema import BotSettings, Settings, speaking
 from forgetmenot.text.clean import clean
 from forgetmenot.text.mentions import show
+from forgetmenot.text.tokens import bytes_for, clip
 from forgetmenot.text.words import is_german
 
 # When a prompt is too large, rows are dropped in seven fixed steps, no more than needed. Never dropped: instructions,

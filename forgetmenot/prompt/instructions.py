@@ -10,8 +10,8 @@ from msgspec import structs
 from forgetmenot.domain import Role, Standing
 from forgetmenot.errors import SettingsError
 from forgetmenot.languages import reason
-from forgetmenot.prompt.material import estimate
 from forgetmenot.settings.schema import Settings, speaking
+from forgetmenot.text.tokens import estimate
 
 INSTRUCTIONS_TOKENS = 900  # persona, rules and answer format together, at most
 PREFIX_SHARE = 0.6  # of the budget: what stays the same between replies

@@ -1,11 +1,10 @@
-"""The input of a prompt, rows and viewers, before it becomes text; and token estimates.
+"""The input of a prompt, rows and viewers, before it becomes text.
 
 Texts name people as `<@id>`; `names` maps ids to present names. `Past.id` is an episode's id, or the stream's for
 a recap. Everything is a tuple in the order in which it is to be shown, the most valuable notes first.
 """
 
 import hashlib
-import math
 from collections.abc import Mapping
 
 from msgspec import Struct, field
@@ -124,35 +123,3 @@ class TailMaterial(Struct, frozen=True):
 def stranger(user_id: str, name: str, now: int, role: Role = Role.VIEWER) -> Viewer:
     """A speaker of whom nothing is stored."""
     return Viewer(user_id, name.lower(), name, role, now, now)
-
-
-# Token estimates and cutting a text to a size.
-
-
-# A careful estimate: English takes about four bytes a token, German and most other languages three.
-BYTES_PER_TOKEN = 3
-
-
-def estimate(text: str) -> int:
-    """Tokens of a text, rounded up. Estimates of parts add up to at least the estimate of the whole."""
-    return math.ceil(_size(text) / BYTES_PER_TOKEN)
-
-
-def clip(text: str, max_bytes: int) -> str:
-    """The text, cut before the first character that does not fit; an ellipsis shows that it was cut."""
-    if _size(text) <= max_bytes:
-        return text
-    # the ellipsis alone takes three bytes
-    if max_bytes < 3:
-        return ""
-    kept = text.encode("utf-8", "replace")[: max_bytes - 3].decode("utf-8", "ignore")
-    return kept.rstrip() + "…"
-
-
-def bytes_for(tokens: int) -> int:
-    """The most bytes that are estimated at no more than so many tokens."""
-    return max(0, tokens * BYTES_PER_TOKEN)
-
-
-def _size(text: str) -> int:
-    return len(text) if text.isascii() else len(text.encode("utf-8", "replace"))

@@ -23,10 +23,11 @@ from forgetmenot.domain import (
     SourceKind,
     Viewer,
 )
-from forgetmenot.prompt.material import Past, clip, estimate
+from forgetmenot.prompt.material import Past
 from forgetmenot.text.clean import clean
 from forgetmenot.text.dates import just_over, plan_over
 from forgetmenot.text.mentions import SOMEBODY, called, fence, show
+from forgetmenot.text.tokens import clip, estimate
 from forgetmenot.text.words import text_cache
 
 LINE_BYTES = 360

@@ -14,7 +14,6 @@ from forgetmenot.errors import InputError
 from forgetmenot.languages import ENGLISH, Language, joined, reason
 from forgetmenot.memory.recall import Recall
 from forgetmenot.operations import facts
-from forgetmenot.prompt.material import estimate
 from forgetmenot.reply.context import Composed, ContextGatherer, PrefixKeeper, compose
 from forgetmenot.reply.triggers import (
     Conversations,
@@ -40,6 +39,7 @@ from forgetmenot.store import (
 from forgetmenot.store.bot_messages import BotMessage
 from forgetmenot.store.database import Database
 from forgetmenot.text.mentions import mention, provisional, show
+from forgetmenot.text.tokens import estimate
 
 EVENT_ID = "dry-run"
 

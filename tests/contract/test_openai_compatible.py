@@ -133,13 +133,16 @@ ODD = (
     '{"error": {"code": ["x"], "type": {}}}',
 )  # fmt: skip
 UNFINISHED = answer("<think>hm, hm", finish="length")
+REFUSED = [raw(text, 400) for text in ODD if text is not ENDLESS]
 FAILURES: list[tuple[Fault, type[ModelError], str]] = [
     (answer(None, finish="stop"), ModelBlocked, "no usable answer"),
     (answer(None, finish="length"), ModelBlocked, "reply_output_tokens"),
     (answer("Hel", finish="content_filter"), ModelBlocked, "content filter"),
     (UNFINISHED, ModelBlocked, "reply_output_tokens"),
     (raw("{}", 401), ModelRefused, "api_key_env"),
-    *((raw(text, status), ModelError, ".") for text in ODD for status in (200, 400, 500)),
+    *((raw(text, status), ModelError, ".") for text in ODD for status in (200, 500)),
+    *((fault, ModelError, ".") for fault in REFUSED),
+    (raw(ENDLESS, 400), ModelError, "."),
 ]
 
 
@@ -147,10 +150,11 @@ async def test_what_is_no_answer_is_told_in_a_sentence(
     sim: SimOpenAI, model: OpenAICompatible
 ) -> None:
     """Bodies of any shape and length become our errors."""
+    refused = {id(fault) for fault in REFUSED}
     for fault, kind, words in FAILURES:
-        sim.fail(
-            fault, times=1 + (fault is UNFINISHED)
-        )  # that is asked for once more, with room for its thoughts
+        # these are asked for once more: with room for thoughts, or without optional parameters
+        is_repeated = fault is UNFINISHED or id(fault) in refused
+        sim.fail(fault, times=2 if is_repeated else 1)
         with pytest.raises(kind, match=words):
             await model.generate(PLAIN)
     for wait, seconds in (("2", 2.0), ("Fri, 20 Nov 2026 18:00:00 GMT", None)):

@@ -4,13 +4,10 @@ import subprocess
 import sys
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from forgetmenot.errors import SettingsError
 from forgetmenot.llm.build import build_model
-from forgetmenot.llm.guarded import json_object, unwrapped, without_thought
 from forgetmenot.settings.schema import ModelSettings, Provider
 from tests.stage import NoMeter
 
@@ -72,26 +69,3 @@ def test_nothing_heavy_is_imported_before_the_first_call() -> None:
         [sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60
     )
     assert shown.stdout.strip() == "[]"
-
-
-def test_what_stands_around_an_object_is_taken_off() -> None:
-    left = {
-        '{"a": 1}': '{"a": 1}',
-        'Sure! Here is the JSON:\n```json\n{"a": 1}\n```\nAnything else?': '{"a": 1}',
-        '{"a": 1} {"b": 2}': '{"a": 1}',
-        '```json\n{"summary": "P1 pl': '{"summary": "P1 pl',
-        "before ```x``` after": "before ```x``` after",
-    }
-    assert {text: unwrapped(text) for text in left} == left
-    assert (
-        without_thought("<think>hm\nhm</think>\nhello")
-        == without_thought("hm\n</think>\n\nhello")
-        == "hello"
-    )
-    assert without_thought("<think>hm") == "<think>hm"
-
-
-@given(st.text())
-def test_nothing_raises(text: str) -> None:
-    unwrapped(without_thought(text))
-    json_object(text)

@@ -25,6 +25,7 @@ from forgetmenot.llm.guarded import (
     Limits,
     RetryClock,
     SpendLimit,
+    counted_usage,
 )
 from forgetmenot.ports import LanguageModel
 from forgetmenot.settings.prices import Used
@@ -249,3 +250,48 @@ async def test_a_full_disk_does_not_cost_the_answer(
 
     monkeypatch.setattr(at, "record", full)
     assert (await at.guard().generate(REPLY)).text == "ok"
+
+
+LONG = ModelRequest(Purpose.REPLY, "be brief", "hello " * 4_000, 50)
+
+
+@pytest.mark.parametrize(
+    ("billed", "counted"),
+    [
+        (TokenUsage(), (5, 1)),
+        (TokenUsage(input=-7, output=10**30), (5, 1)),
+        (TokenUsage(input=900, output=12), (900, 12)),
+    ],
+)
+def test_a_server_that_bills_nothing_or_nonsense_counts_as_we_estimate(
+    billed: TokenUsage, counted: tuple[int, int]
+) -> None:
+    usage = counted_usage(billed, REPLY, "ok")
+    assert (usage.input, usage.output) == counted
+
+
+class Cutting(Scripted):
+    """A server that reads no more than its window, and says so only in its bill."""
+
+    window = 4_096
+
+    async def generate(self, request: ModelRequest) -> ModelAnswer:
+        """Answer, and bill what was read."""
+        answer = await super().generate(request)
+        read = min(self.window, len(request.prompt) // 4)
+        return replace(answer, usage=TokenUsage(input=read, output=5))
+
+
+async def test_a_server_that_cuts_prompts_is_named_with_what_to_do() -> None:
+    server = Cutting()
+    guarded = server.guard()
+    await guarded.generate(LONG)
+    assert guarded.prompt_cut is None, "one prompt may be that long by chance"
+    await guarded.generate(LONG)
+    assert guarded.prompt_cut is not None
+    sentence = in_language("en").reason(guarded.prompt_cut)
+    assert "4096" in sentence.replace(",", "")
+    assert "OLLAMA_CONTEXT_LENGTH" in sentence
+    server.window = 16_384
+    await guarded.generate(LONG)
+    assert guarded.prompt_cut is None

@@ -19,12 +19,12 @@ from forgetmenot.prompt.material import (
     PersonMentioned,
     PrefixMaterial,
     TailMaterial,
-    estimate,
 )
 from forgetmenot.reply.reply_object import offered
 from forgetmenot.settings.schema import ActionSettings, BotSettings, PromptSettings, Settings
 from forgetmenot.text.clean import clean
 from forgetmenot.text.mentions import fenced
+from forgetmenot.text.tokens import estimate
 from tests.notes_world import NOW, note
 
 SETTINGS = Settings()
