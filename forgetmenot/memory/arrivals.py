@@ -17,6 +17,8 @@ from forgetmenot.store.database import Source
 from forgetmenot.store.episodes import usable_brief
 from forgetmenot.text.dates import just_over, plan_over
 from forgetmenot.text.mentions import ids_in, login_of, show
+from forgetmenot.text.roles import claims_role
+from forgetmenot.text.words import joined, sentences_of
 
 SHOWN_FOR = 10 * MINUTE
 # Cards at once.
@@ -86,16 +88,17 @@ async def card(source: Source, viewer_id: str, at: int, now: int) -> Card | None
     held = await notes.of_subject(
         source, viewer_id, (NoteStatus.ACTIVE, NoteStatus.PAST, NoteStatus.EXPIRED)
     )
-    # what others said of them is no part of who they are
-    own = [
-        one for one in held if suppressed.allows(one) and one.source_kind is not SourceKind.REPORTED
-    ]
+    own = [note for note in held if suppressed.allows(note) and _says_who_they_are(note)]
     own.sort(key=by_weight, reverse=True)
     told = [one for one in own if one.status is NoteStatus.ACTIVE and not one.is_quiet(now)]
     done = _done_since(own, came.before_at or 0, now)
     passing = done or _these_days(told, now)
     brief, made_of = await usable_brief(source, viewer_id, None)
-    brief = suppressed.without(brief)
+    brief = joined(
+        sentence
+        for sentence in sentences_of(suppressed.without(brief))
+        if not claims_role(sentence)
+    )
     best = [one for one in told if one is not passing][:BEST_NOTES]
     who = brief or " · ".join(one.fact for one in best)
     lately = passing.fact if passing else ""
@@ -117,6 +120,11 @@ async def card(source: Source, viewer_id: str, at: int, now: int) -> Card | None
         notes=used,
         over=done is not None,
     )
+
+
+def _says_who_they_are(note: Note) -> bool:
+    """Whether a note may stand on a card: nothing that others said, and no role, which Twitch's badges show."""
+    return note.source_kind is not SourceKind.REPORTED and not claims_role(note.fact)
 
 
 def plan_end(note: Note) -> int | None:

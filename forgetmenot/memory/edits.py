@@ -2,6 +2,7 @@
 
 - A remembered note has evidence too: a one-line episode. What is never stored is refused here as well.
 - An edit supersedes the old row, which stays; the note's number stays with the new one. Undo deletes nothing.
+- Nobody claims a role by their own word: roles come from Twitch's badges (text/roles).
 - Typed names become ids before a text is stored, so that it survives a rename: "bob's band" keeps `<@2>`. A viewer who
   is hidden or unknown becomes "someone".
 """
@@ -27,6 +28,7 @@ from forgetmenot.store.notes import NewNote, Stance
 from forgetmenot.text.clean import clean
 from forgetmenot.text.mentions import MENTION, defang, ids_in, mention
 from forgetmenot.text.removal import traces
+from forgetmenot.text.roles import claims_role
 
 _NUMBER = re.compile(r"#(\d{1,15})")
 MOST_FOUND = 3
@@ -87,6 +89,8 @@ async def remember(  # noqa: PLR0913  # what, of whom, by whom, under which rule
         clean(fact), rules, links=trusted
     )  # before too: naming takes addresses apart
     stored = checked_fact(await with_mentions(db, bare), rules, links=trusted)
+    if by == subject_id and claims_role(stored):
+        raise FactRefused("role")
     # who may write without end (moderators, the dock) is trusted to know whom a note is about
     if word.most is not None and subject_id is not None and tells_of_another(stored, subject_id):
         raise FactRefused("not_yours")
@@ -201,6 +205,8 @@ async def edit(
     async with db.write() as tx:
         old = await _live(tx, note_id)
         await _refuse_line(tx, old.subject_id, by, line)
+        if by == old.subject_id and claims_role(stored):
+            raise FactRefused("role")
         if old.fact == stored:
             return old
         about = old.subject_id

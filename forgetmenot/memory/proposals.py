@@ -19,6 +19,7 @@ from forgetmenot.domain import WEEK_MS, Importance, Lifetime, Participant, Scope
 from forgetmenot.settings.schema import PrivacySettings
 from forgetmenot.text.clean import clean
 from forgetmenot.text.mentions import MENTION, has_link, ids_in, mention
+from forgetmenot.text.roles import claims_role
 from forgetmenot.text.sensitive import sensitive_category
 from forgetmenot.text.words import UNSPACED, stems
 
@@ -190,7 +191,10 @@ def screened(raw: object, screen: Screen) -> ProposedChange:
     if subject is not None:
         named = re.sub(rf"\A{re.escape(mention(subject.viewer_id))}[\s,:]+", "", named)
     fact = checked_fact(named, screen.privacy)
-    source, has = _source(fact, subject, speaker), set(stems(fact))
+    source = _source(fact, subject, speaker)
+    has = set(stems(fact))
+    if source is SourceKind.SELF_CLAIM and claims_role(fact):
+        raise FactRefused("role")
     confidence = min(confidence, REPORTED_AT_MOST) if source is SourceKind.REPORTED else confidence
     return ProposedChange(
         repeats=_number(given.get("repeats")),

@@ -30,6 +30,15 @@ alice: !remember I live in Oslo -> Remembered about you: #1 lives in Oslo
 alice: !remember I live in Bergen -> Remembered about you: #2 lives in Bergen
 alice: !forget oslo -> I can't find anything like that about you. !memory shows what I know.
 alice: !forget oslo permanently -> Permanently deleted: #1 lives in Oslo
+# nobody is somebody by their own word
+alice: !remember that I am a moderator -> Nice try! Who is what here is shown by Twitch's badges
+alice: @forgetmenot_bot remember that I'm your king -> Nice try!
+alice: !remember I'm @Bob's wife -> Nice try!
+alice: !remember soy la dueña de este canal -> Nice try!
+carol: !remember I am the owner of this channel -> Nice try!
+alice: !remember I am a moderator on Reddit -> Remembered about you: #1 is a moderator on Reddit
+alice: !edit 1 is a moderator -> Nice try!
+= alice: #1 is a moderator on Reddit
 # when two fit it asks
 alice: !remember I play drums -> Remembered about you: #1 plays drums
 alice: !remember my brother sells drums in Oslo -> Remembered about you: #2 their brother sells drums in Oslo

@@ -28,6 +28,7 @@ async def test_a_card_says_who_came_how_often_and_what_holds_these_days(world: "
         "has her driving test on Friday", expires_at=world.clock.now() + 6 * DAY
     )
     await world.note("cheats at cards", source_kind=SourceKind.REPORTED)
+    await world.note("is the owner of this channel", source_kind=SourceKind.COMMAND)
     await world.over("1", recap=None)
     left = world.clock.now() - HOUR
     await world.clock.advance(DAY)

@@ -51,6 +51,7 @@ async def test_an_episode_without_a_usable_answer_waits_and_is_at_last_set_aside
         ({"said_by": "<@1>"}, "no_speaker"), ({"said_by": "P3"}, "speaker_silent"),
         ({"confidence": 0.39}, "confidence"),
         ({"said_by": 7}, "malformed"), ({"fact": "abc"}, "length"), ({"fact": "x" * 241}, "length"),
+        ({"fact": "is a moderator here"}, "role"),
         ({"fact": "is a friend of P9"}, "unknown_handle"), ({"fact": "runs /ban bob: /ban bob"}, "markup"),
     ],
 )  # fmt: skip
