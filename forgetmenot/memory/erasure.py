@@ -32,8 +32,10 @@ from forgetmenot.clock import MINUTE, Clock
 from forgetmenot.errors import ODD_INPUT, ForgetMeNotError, InputError, StoreError
 from forgetmenot.files import incoming_folder, read_blocks, replace_file
 from forgetmenot.logs import log
+from forgetmenot.memory.erased_topics import keep_unmentioned, without_topics
 from forgetmenot.memory.meaning import word_table
 from forgetmenot.memory.people import ORDINARY, SOMEBODY
+from forgetmenot.memory.suppression import filter_of
 from forgetmenot.store import (
     backup,
     bot_messages,
@@ -221,10 +223,15 @@ async def erase_rows(db: Database, viewer_id: str, now: int) -> tuple[ErasureRep
     who = await _names(db, viewer_id)
     async with db.write() as tx:
         await personal_data.begin(tx, viewer_id, now)
+    topics = await filter_of(db, viewer_id)
+    if topics is not None:
+        await clean_files(db, lambda text, _quoted: without_topics(text, who, topics))
     # before the rows go that tell which replies were made of them: a reply to somebody else need not have the name
     made_of_them = await asyncio.to_thread(bot_messages.resting_on, db.path, viewer_id)
     # and while it is known what they were called, and which words the bot had for them
     await _clean_recaps(db, who, [row for row, _line in made_of_them], report)
+    if topics is not None:
+        await keep_unmentioned(db, who, topics, now)
     for some in range(0, len(made_of_them), TEXTS_AT_ONCE):
         async with db.write() as tx:
             await bot_messages.clear(tx, made_of_them[some : some + TEXTS_AT_ONCE], now)

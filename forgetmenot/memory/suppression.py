@@ -405,3 +405,16 @@ async def hides_nothing(source: Source, viewer_id: str | None, topic: str) -> bo
     topic_filter = SuppressionFilter([SuppressionRow(0, viewer_id, topic)])
     known = await notes.of_subject(source, viewer_id, (NoteStatus.ACTIVE,))
     return all(topic_filter.allows(note) for note in known)
+
+
+async def filter_of(source: Source, viewer_id: str) -> SuppressionFilter | None:
+    """The filter of what is suppressed of one viewer alone; None if nothing is."""
+    rows = await notes.suppressions(source)
+    entries = [row for row in rows if row.viewer_id == viewer_id]
+    subject = source.requests.digest("viewer", viewer_id)
+    topics = [topic for topic in _unlisted(source.requests, rows) if topic.subject == subject]
+    if not entries and not topics:
+        return None
+    unlisted = UnlistedTopics(source.requests, topics) if topics else None
+    noted = await notes.noted_words(source, {viewer_id}) if entries else []
+    return SuppressionFilter(entries, (), unlisted, noted)

@@ -300,6 +300,12 @@ async def delete_of_subject(tx: Transaction, subject_id: str, note_ids: Sequence
     )
 
 
+async def of_others_mentioning(source: Source, viewer_id: str) -> list[Note]:
+    """The notes that mention somebody and are not about them, whatever their status."""
+    condition = "n.subject_id IS NOT ?1 AND instr(n.fact, '<@' || ?1 || '>')"
+    return await found(source, condition, (viewer_id,))
+
+
 async def ids_in_use(source: Source, ids: Sequence[int]) -> set[int]:
     """Those of these ids that are a note's."""
     sql = "SELECT id FROM semantic_notes WHERE id IN (SELECT value FROM json_each(?))"

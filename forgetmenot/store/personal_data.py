@@ -559,6 +559,30 @@ async def may_say(
     return found
 
 
+async def texts_mentioning(source: Source, viewer_id: str) -> list[TracedText]:
+    """What is remembered, notes aside, and mentions somebody."""
+    texts: list[TracedText] = []
+    for table, column in (("episodes", "summary"), ("streams", "recap"), ("briefs", "text")):
+        sql = f"SELECT rowid, {column} FROM {table} WHERE instr({column}, '<@' || ? || '>')"
+        for row_id, text in await source.rows(sql, (viewer_id,)):
+            texts.append(TracedText(table, column, False, row_id, text))  # noqa: FBT003
+    return texts
+
+
+def typed_lines(path: Path) -> Iterator[TracedText]:
+    """The lines of chat that are kept. Raises StoreError."""
+    with reading_beside(path) as own:
+        for row_id, text in own.execute("SELECT rowid, text FROM events WHERE text <> ''"):
+            yield TracedText("events", "text", False, row_id, text)  # noqa: FBT003
+
+
+def replies_said(path: Path) -> Iterator[tuple[int, str, str]]:
+    """What the bot said: the row, Twitch's id of the line, the text. Raises StoreError."""
+    sql = "SELECT id, coalesce(twitch_id, ''), text FROM bot_messages WHERE text <> ''"
+    with reading_beside(path) as own:
+        yield from own.execute(sql)
+
+
 async def rewrite_traced(tx: Transaction, text: TracedText, rest: str) -> None:
     """Write what is left of a text. A line of chat was deleted by nobody (redacted at 0): it still gets its answer."""
     also = ", redacted_at = coalesce(redacted_at, 0)" if text.table == "events" else ""
