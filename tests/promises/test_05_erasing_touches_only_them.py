@@ -33,7 +33,8 @@ PEOPLE = {str(990000000 + number): word for number, word in enumerate(WORDS)}
 KUROMI, KUROMI_NAME = "990000900", "kuromi_87"
 OTHER_NAMES = ("bob", "bobby", "bob_77", "bob_7up", "carol", "rob_12", "prob_1")
 OURS = {"wipe_due", "privacy_requests"}
-COUNTED = {"tally", "sqlite_sequence"}
+# counts, and the index of words, which follows the notes by triggers
+COUNTED = {"tally", "sqlite_sequence", "note_words"}
 
 
 def sentence(word: str) -> str:
