@@ -26,7 +26,8 @@ async def say(bot: Bot, clock: ManualClock, who: str, text: str, *badges: str) -
     event = said(clock, f"{who}-{clock.now()}", who, LOGINS[who], text, *badges)
     await bot.hear(event)
     await bot.settle()
-    return str(await bot.commands.handle(event))
+    answer = await bot.commands.handle(event)
+    return "" if answer is None else answer.line
 
 
 async def prompt(bot: Bot, clock: ManualClock, text: str) -> str:
