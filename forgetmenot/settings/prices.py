@@ -11,12 +11,13 @@ from forgetmenot.settings.schema import PriceSettings, Provider, Settings
 
 MILLION = 1_000_000
 LISTED = "2026-11"
-# In US dollars, as read in November 2026. That of cached input was not found: it counts like other input.
+# In US dollars per million tokens, as read in November 2026.
 LIST_PRICES = {
-    "gemini-3.5-flash-lite": PriceSettings(input=0.30, output=2.50),
-    "gemini-3.8-flash": PriceSettings(
-        input=1.50, output=7.50
-    ),  # its regular price; half of it until the end of 2026
+    "gemini-3.5-flash-lite": PriceSettings(input=0.30, output=2.50, cached=0.03),
+    # the regular price; Google takes half of it until 31 December 2026
+    "gemini-3.8-flash": PriceSettings(input=1.50, output=7.50, cached=0.15),
+    # the price from 30 November 2026; half of it before. That of cached input was not to be found.
+    "gemini-4-argon": PriceSettings(input=4.00, output=20.00),
 }
 _DOLLARS = frozenset({"USD", "US$", "$"})
 
