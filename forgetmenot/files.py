@@ -8,14 +8,16 @@ import codecs
 import contextlib
 import errno
 import glob
+import gzip
 import io
 import os
 import tempfile
 import threading
 import time
+import zlib
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TextIO
+from typing import Any, TextIO
 
 from filelock import FileLock, Timeout
 
@@ -24,6 +26,7 @@ from forgetmenot.languages import reason
 
 # What SQLite's header says of a memory of ours: "FMN1".
 APPLICATION_ID = 0x464D4E31
+_GZIP = b"\x1f\x8b"
 # No file is written for longer; another process may be at it until then.
 UNFINISHED_AFTER_S = 60
 # Windows refuses to replace or delete a file that a virus scanner or a sync program looks at: for moments.
@@ -36,19 +39,62 @@ _NEEDED = getattr(os, "O_BINARY", 0) | getattr(
 
 
 def open_text(
-    path: Path, *, errors: str = "strict", newline: str | None = None
+    path: Path, *, errors: str = "strict", newline: str | None = None, packed: bool = False
 ) -> io.TextIOWrapper:
     """Open UTF-8, with or without the mark that Windows' editors put first; UTF-16 where its mark says so (PowerShell).
 
-    It is opened once and looked at without moving on: what a pipe has given does not come again. Raises InputError for
-    what is no text at all, OSError.
+    It is opened once and looked at without moving on: what a pipe has given does not come again. `packed`: also what
+    gzip has packed (`is_cut_off`). Raises InputError for what is no text at all, OSError.
     """
     file = path.open("rb")
+    if packed and file.peek(2).startswith(_GZIP):
+        file.close()
+        file = io.BufferedReader(_PackedFile(path))
     try:
         return io.TextIOWrapper(file, _encoding_of(path, file.peek()), errors, newline)
     except BaseException:
         file.close()
         raise
+
+
+class _PackedFile(io.RawIOBase):
+    """What gzip has packed, read as far as it goes. `is_cut_off`: its end is missing, or damaged."""
+
+    def __init__(self, path: Path) -> None:
+        self._file = gzip.open(path, "rb")  # noqa: SIM115  # `close` does
+        self.is_cut_off = False
+
+    def readable(self) -> bool:
+        return True
+
+    def seekable(self) -> bool:
+        return True
+
+    def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
+        return self._file.seek(offset, whence)
+
+    def tell(self) -> int:
+        return self._file.tell()
+
+    def readinto(self, buffer: Any) -> int:  # noqa: ANN401  # a writable buffer of any kind
+        try:
+            # one step at a time: what was unpacked before a fault is good
+            data = self._file.read1(len(buffer))
+        except (EOFError, zlib.error, gzip.BadGzipFile):
+            self.is_cut_off = True
+            data = b""
+        buffer[: len(data)] = data
+        return len(data)
+
+    def close(self) -> None:
+        self._file.close()
+        super().close()
+
+
+def is_cut_off(file: TextIO) -> bool:
+    """Return whether the end of a packed file is missing, once all of it was read."""
+    raw = getattr(getattr(file, "buffer", None), "raw", None)
+    return isinstance(raw, _PackedFile) and raw.is_cut_off
 
 
 def _encoding_of(path: Path, head: bytes) -> str:

@@ -7,15 +7,19 @@ import sys
 import textwrap
 from pathlib import Path
 
+from msgspec.structs import asdict
+
 from forgetmenot.cli import common
 from forgetmenot.cli.common import command, option
 from forgetmenot.errors import InputError
 from forgetmenot.settings.schema import Settings
 
 FORMATS = ("irc", "csv")
-LEARN_KEYS = """FILE: a broadcast's chat as JSON by TwitchDownloader, a log of Chatterino or justlog, or raw IRC lines.
-JSON: {"lines", "streams", "episodes", "notes", "known" (lines learned before), "excluded" (lines of who is left out),
-"bad": {file: [numbers of the first lines that could not be read]}, "trouble" (why it stopped before the end)}."""
+LEARN_KEYS = """FILE: chat as JSON or text by TwitchDownloader, as JSON by chat-downloader or justlog, a log of
+Chatterino or justlog, or raw IRC lines; each also packed as .gz.
+JSON: {"lines", "streams", "episodes", "notes", "known" (lines heard or learned before), "excluded" (lines of who is
+left out), "bad": {file: {"lines" (how many cannot be read), "first" (their numbers), "cut_off" (its end is missing)}},
+"trouble" (why it stopped before the end)}."""
 
 
 @command(
@@ -145,18 +149,20 @@ async def _learn(arguments: argparse.Namespace) -> None:
     from forgetmenot.store.database import open_database
 
     logs.set_up(level="error")
-    settings, path = common.chosen_settings(arguments.config), common.database_path(arguments)
+    settings = common.chosen_settings(arguments.config)
+    path = common.database_path(arguments)
     clock = SystemClock()
     found = await estimate(arguments.files, settings, clock.now())
     common.say(found.in_words(settings, ENGLISH))
     if not arguments.yes and not common.confirmed("Learn from it now?"):
         return
-    said: list[str] = []
+    shown: list[str] = []
 
     def progress(share: float) -> None:
-        if (now := f"{share:4.0%}") not in said[-1:]:
-            common.say(now)
-            said.append(now)
+        percent = f"{share:4.0%}"
+        if percent not in shown[-1:]:
+            common.say(percent)
+            shown.append(percent)
 
     async with open_database(path) as db:
         environ = environment_with_key(settings.model, login_folder(path))
@@ -166,7 +172,8 @@ async def _learn(arguments: argparse.Namespace) -> None:
             report = await learner.learn(arguments.files, progress)
         finally:
             await models.aclose()
-    value = common.picked(report, "lines streams episodes notes known bad trouble excluded")
+    value = common.picked(report, "lines streams episodes notes known trouble excluded")
+    value["bad"] = {path: asdict(unread) for path, unread in report.bad.items()}
     common.report(arguments, value, [report.in_words(ENGLISH)], to=common.show_line)
     if report.trouble:
         raise InputError("Type the same command again to go on.")

@@ -1,233 +1,252 @@
-"""Reads the chat of past streams from files that other programs wrote, line by line, in bounded memory.
+"""One file with the chat of past streams, as events in the order of time, in bounded memory.
 
-- TwitchDownloader's JSON of a broadcast: with the people's Twitch IDs, the stream's title and its video
-- Chatterino's logs (`[20:15:03]  alice: hi`, the day in the file's first line or its name) and justlog's
-  (`[2026-05-01 20:15:03] #channel alice: hi`)
-- raw IRC lines with Twitch's tags
-
-A file is of the format that its first line shows. What cannot be read, was said by a name that nobody can have, or is
-dated later than `until` is left out and named by the number of its line. A file of no known format raises InputError.
+- A file is of the form that its beginning shows (memory/past_formats); it may be packed with gzip.
+- It is looked at once (`look`), and then its events are read as often as needed (`events`).
+- What moderators took away in it is not among the events: a deleted message; what somebody said within a day before a
+  timeout, or ever before a ban; what anybody said within a day before the chat was cleared. Nor is what AutoMod held.
+- A file that is not in order (justlog's `?reverse`) is read several times, each time a stretch of it.
+- What cannot be read, was said by a name that nobody can have, or is dated later than `until` is left out, counted, and
+  named by its number. A file of no known form raises InputError.
 """
 
-import json
+import io
 import re
-from collections.abc import Iterator
-from datetime import UTC, datetime
+from collections import Counter, OrderedDict, defaultdict
+from collections.abc import Iterable, Iterator
 from hashlib import blake2b
 from pathlib import Path
-from typing import Any, TextIO
+from typing import TextIO
 
 from msgspec import Struct, field
-from msgspec.structs import replace
 
-from forgetmenot.domain import ChatEvent, EventKind
+from forgetmenot.clock import DAY, MINUTE
+from forgetmenot.domain import ChatEvent, Redaction
 from forgetmenot.errors import InputError
-from forgetmenot.files import lines_of, open_text
+from forgetmenot.files import is_cut_off, open_text
 from forgetmenot.languages import reason
+from forgetmenot.memory.past_formats import (
+    Broadcast,
+    CutOffError,
+    NoDayError,
+    Record,
+    RemovedText,
+    UnknownFormError,
+    read_json,
+    read_log,
+)
 from forgetmenot.memory.stream_tracker import STREAM_GAP
-from forgetmenot.text.clean import clean, cut
-from forgetmenot.text.mentions import defang, is_id, is_login, provisional
-from forgetmenot.twitch import chat_lines
+from forgetmenot.text.mentions import is_login, provisional
+from forgetmenot.twitch.chat_lines import Unparsed
 
-CHUNK = 256 * 1024
-# Characters of one comment of a JSON file, or of what stands before the first: more is no such file.
-LONGEST_RECORD = 2 * 1024 * 1024
-LONGEST_LINE = 20_000
-MOST_CHARACTERS = 500
 # Lines that could not be read and are named by their number.
 BAD_NAMED = 20
-_TYPED = re.compile(r"\[(\d{4}-\d\d-\d\d )?(\d\d:\d\d:\d\d)\]\s+(?:#\w+ )?(\w{1,25}): (.+)")
-_CHATTERINO_DAY = re.compile(r"# Start logging at (\d{4}-\d\d-\d\d)")
-_DAY_IN_NAME = re.compile(r"(\d{4}-\d\d-\d\d)")
-_COMMENTS = re.compile(r'"comments"\s*:\s*\[')
+# So many lines that cannot be read, before one that can: it is a file of something else.
+FOREIGN_AFTER = 200
+# Lines of a file that is not in order which are held in memory at once.
+SORTED_AT_ONCE = 8_000
+_STRETCH = 10 * MINUTE
+# Lines are a little out of order where two programs write one log.
+_OUT_OF_ORDER = MINUTE
+_REMEMBERED_IDS = 5_000
+_HEAD = 64
+_JSON = re.compile(r"\s*(?:\{|\[\s*[\[{\]])")
 
 
-class PastChat(Struct):
-    """One file: its lines as events, read once, and what is known when they are read.
+class Unread(Struct):
+    """What of a file cannot be read: how many lines, the numbers of the first, and whether its end is missing."""
 
-    `until`: nothing was said later (ms). `bad_lines`: the numbers of the first lines that could not be read. `ended`:
-    once it is set, reading ends at the next line. `size`: of the texts, in bytes. `key`: the file by its lines, so that
-    a copy with another name is the same file.
+    lines: int = 0
+    first: list[int] = field(default_factory=list)
+    cut_off: bool = False
+
+    def add(self, number: int) -> None:
+        """Count a line by its number."""
+        self.lines += 1
+        if len(self.first) < BAD_NAMED:
+            self.first.append(number)
+
+    def __bool__(self) -> bool:
+        return self.lines > 0 or self.cut_off
+
+
+class PastChat:
+    """One file. `until`: nothing was said later (ms). `channel`: the memory's, if it is known.
+
+    `ended`: once it is set, reading ends at the next line. After `look`: `lines` and `streams` of the events, the time
+    of the first and the last (ms), the `size` of their texts in bytes, what is `unread`, and `key`: the file by its
+    events, so that a copy with another name is the same file.
     """
 
-    path: Path
-    until: int
-    title: str = ""
-    video: int = 0
-    began_at: int = 0
-    bad_lines: list[int] = field(default_factory=list)
-    ended: bool = False
-    lines: int = 0
-    streams: int = 0
-    first_at: int = 0
-    last_at: int = 0
-    size: int = 0
-    key: str = ""
+    def __init__(self, path: Path, until: int, channel: str = "") -> None:
+        self.path = path
+        self.ended = False
+        self.about = Broadcast()
+        self.unread = Unread()
+        self.lines = 0
+        self.streams = 0
+        self.first_at = 0
+        self.last_at = 0
+        self.size = 0
+        self.key = ""
+        self._until = until
+        self._channel = channel
+        self._removals = _Removals()
+        self._stretches: Counter[int] = Counter()  # lines by their time
+        self._is_in_order = True
+        self._is_newest_first = False
+
+    def look(self) -> None:
+        """Read the file to its end and keep none of it. Raises InputError for a file of no known form."""
+        recognised = self._look_at_records()
+        if self.ended:
+            return
+        if not recognised:
+            raise InputError(reason("past_format", path=self.path.name))
+        digest = blake2b(digest_size=12)
+        for event in self.events():
+            words = event.text.encode()
+            digest.update(event.id.encode() + words)
+            self.lines += 1
+            self.size += len(words) + 8
+            if event.at - self.last_at >= STREAM_GAP:
+                self.streams += 1
+            self.first_at = self.first_at or event.at
+            self.last_at = max(self.last_at, event.at)
+        self.key = digest.hexdigest()
+
+    def _look_at_records(self) -> int:
+        """Take in what was taken away, the order, and what cannot be read. How many records there are."""
+        recognised = 0
+        newest = 0
+        later, earlier = 0, 0
+        before = 0
+        for record in self._records(self.unread):
+            item = record.item
+            if isinstance(item, Unparsed) or (
+                isinstance(item, ChatEvent) and not self._is_usable(item)
+            ):
+                self.unread.add(record.number)
+                if not recognised and self.unread.lines > FOREIGN_AFTER:
+                    return 0
+                continue
+            recognised += 1
+            self._removals.add(item)
+            if isinstance(item, ChatEvent):
+                self._stretches[item.at // _STRETCH] += 1
+                later += item.at > before
+                earlier += item.at < before
+                before = item.at
+                newest = max(newest, item.at)
+                self._is_in_order = self._is_in_order and item.at >= newest - _OUT_OF_ORDER
+        self._is_newest_first = earlier > later
+        return recognised
 
     def events(self) -> Iterator[ChatEvent]:
-        """The lines of chat in the file's order. Raises InputError for a file of no known format."""
+        """Return what was said and not taken away, in the order of time, each message once. Raises InputError."""
+        ids: OrderedDict[str, None] = OrderedDict()
+        for event in self._ordered():
+            if event.id in ids or self._removals.cover(event):
+                continue
+            ids[event.id] = None
+            if len(ids) > _REMEMBERED_IDS:
+                ids.popitem(last=False)
+            yield event
+
+    def _ordered(self) -> Iterator[ChatEvent]:
+        if self._is_in_order:
+            yield from self._said()
+            return
+        for first, last in self._ranges():
+            events = [event for event in self._said() if first <= event.at // _STRETCH <= last]
+            if self._is_newest_first:
+                events.reverse()  # lines of one moment
+            yield from sorted(events, key=lambda event: event.at)
+
+    def _ranges(self) -> Iterator[tuple[int, int]]:
+        """Stretches of time, first and last, that hold no more lines than are sorted at once."""
+        stretches = sorted(self._stretches)
+        while stretches:
+            held = 0
+            taken = 0
+            for stretch in stretches:
+                held += self._stretches[stretch]
+                if taken and held > SORTED_AT_ONCE:
+                    break
+                taken += 1
+            yield stretches[0], stretches[taken - 1]
+            del stretches[:taken]
+
+    def _said(self) -> Iterator[ChatEvent]:
+        """What was said, in the file's order."""
+        for record in self._records(Unread()):
+            if isinstance(record.item, ChatEvent) and self._is_usable(record.item):
+                yield record.item
+
+    def _is_usable(self, event: ChatEvent) -> bool:
+        return 0 < event.at <= self._until and bool(event.login) and is_login(event.login)
+
+    def _records(self, unread: Unread) -> Iterator[Record]:
+        """Read the file. `unread` is told if its end is missing. Raises InputError."""
         if self.path.exists() and not self.path.is_file():  # a pipe, or a device that never ends
             raise InputError(reason("unreadable_file", path=self.path.name, why=reason("no_file")))
         try:
             # whoever wrote it may have been killed in the middle of a character
-            with open_text(self.path, errors="replace") as file:
-                first = file.read(1)
-                digest = blake2b(digest_size=12)
-                for event in self._json(file, first) if first == "{" else self._log(file, first):
-                    said = event.text.encode()
-                    digest.update(event.id.encode() + said)
-                    self.lines, self.size = self.lines + 1, self.size + len(said) + 8
-                    self.streams += event.at - self.last_at >= STREAM_GAP
-                    self.first_at, self.last_at = self.first_at or event.at, event.at
-                    yield event
-                self.key = digest.hexdigest()
+            with open_text(self.path, errors="replace", packed=True) as file:
+                for record in self._of_form(file):
+                    if self.ended:
+                        return
+                    yield record
+                unread.cut_off = is_cut_off(file)
+        except CutOffError:
+            unread.cut_off = not self.ended
         except OSError as error:
-            raise InputError(
-                reason("unreadable_file", path=self.path.name, why=error.strerror or "")
-            ) from None
+            why = error.strerror or ""
+            raise InputError(reason("unreadable_file", path=self.path.name, why=why)) from None
+        except UnknownFormError:
+            raise InputError(reason("past_format", path=self.path.name)) from None
+        except NoDayError:
+            raise InputError(reason("past_no_day", path=self.path.name)) from None
 
-    def _set_aside(self, number: int) -> None:
-        if len(self.bad_lines) < BAD_NAMED:
-            self.bad_lines.append(number)
+    def _of_form(self, file: TextIO) -> Iterator[Record]:
+        head = file.read(_HEAD)
+        file.seek(0, io.SEEK_SET)
+        if _JSON.match(head):
+            return read_json(file, self.about, lambda: self.ended)
+        return read_log(file, self.path.name, self._channel)
 
-    # ── logs: one line each ──────────────────────────────────────────────────────────────────
 
-    def _log(self, file: TextIO, first: str) -> Iterator[ChatEvent]:
-        day = (_DAY_IN_NAME.search(self.path.stem) or [""])[0]
-        found = 0
-        for number, rest in enumerate(lines_of(file, LONGEST_LINE), 1):
-            if self.ended:
-                return
-            line = f"{first if number == 1 else ''}{rest}".strip("\r\n")
-            if marked := _CHATTERINO_DAY.match(line):
-                day = marked[1]
-            if not line.strip() or line.startswith("#"):
-                continue
-            event = self._of_line(line, day, number)
-            if event is None or not self._said(event):
-                self._set_aside(number)
-                if not found and number > 200:
-                    raise InputError(reason("past_format", path=self.path.name))
-            else:
-                found += 1
-                yield event
-        if not found and not self.ended:
-            raise InputError(reason("past_format", path=self.path.name))
+class _Removals:
+    """What moderators took away in a file."""
 
-    def _of_line(self, line: str, day: str, number: int) -> ChatEvent | None:
-        if line.startswith(("@", ":")):
-            found = chat_lines.understand(chat_lines.parse(line), None)
-            return found if isinstance(found, ChatEvent) else None
-        match = _TYPED.fullmatch(line)
-        at = _moment(f"{(match[1] or day).strip()} {match[2]}", of_here=True) if match else 0
-        if match is None or not at:
-            return None
-        return self._event(
-            f"{at}:{number}", provisional(match[3]), match[3], match[3], match[4], at
-        )
+    def __init__(self) -> None:
+        self._messages: set[str] = set()
+        # the times between which somebody's lines were taken away, by their id; "" is everybody
+        self._spans: defaultdict[str, list[tuple[int, int]]] = defaultdict(list)
+        self._texts: defaultdict[str, list[tuple[int, str]]] = defaultdict(list)  # by login
 
-    # ── TwitchDownloader's JSON: an object whose comments are read one by one ────────────────
+    def add(self, item: object) -> None:
+        """Take in a record; what takes nothing away is passed over."""
+        if isinstance(item, RemovedText):
+            self._texts[item.login].append((item.at, item.beginning))
+        elif isinstance(item, Redaction) and item.event_id is not None:
+            self._messages.add(item.event_id)
+        elif isinstance(item, Redaction):
+            is_ban = item.user_id is not None and item.duration_s is None
+            since = 0 if is_ban else item.at - DAY
+            self._spans[item.user_id or ""].append((since, item.at))
 
-    def _json(self, file: TextIO, first: str) -> Iterator[ChatEvent]:
-        text = first
-        while not (start := _COMMENTS.search(text)):
-            more = file.read(CHUNK)
-            text += more
-            if not more or len(text) > LONGEST_RECORD:
-                raise InputError(reason("past_format", path=self.path.name))
-        self._head(text[: start.start()])
-        rest, number, decoder = text[start.end() :], 0, json.JSONDecoder()
-        while not self.ended:
-            rest = rest.lstrip(" \t\r\n,")
-            if rest.startswith("]"):
-                return
-            try:
-                comment, end = decoder.raw_decode(rest)
-            except (ValueError, RecursionError):
-                more = file.read(CHUNK)
-                rest += more
-                if (
-                    not more or len(rest) > LONGEST_RECORD
-                ):  # cut off, or broken: what came before is good
-                    self._set_aside(number + 1)
-                    return
-                continue
-            number, rest = number + 1, rest[end:]
-            event = self._of_comment(comment)
-            if event is None or not self._said(event):
-                self._set_aside(number)
-            else:
-                yield event
-
-    def _said(self, event: ChatEvent) -> bool:
-        return 0 < event.at <= self.until and bool(event.login) and is_login(event.login)
-
-    def _head(self, text: str) -> None:
-        """The video, which stands before the comments. Older files lack parts of it."""
-        try:
-            about = json.loads(f"{text.rstrip().rstrip(',')}}}")
-        except (ValueError, RecursionError):
-            return
-        video = _object(about, "video")
-        self.title = clean(str(video.get("title") or "")[:200])
-        number = str(video.get("id") or "")
-        self.video = int(number) if re.fullmatch(r"[0-9]{1,15}", number) else 0
-        self.began_at = _moment(video.get("created_at"))
-
-    def _of_comment(self, comment: object) -> ChatEvent | None:
-        who, message = _object(comment, "commenter"), _object(comment, "message")
-        at, name = _moment(_value(comment, "created_at")), str(who.get("name") or "")
-        viewer_id, key = str(who.get("_id") or ""), str(_value(comment, "_id") or "")
-        text = message.get("body")
-        if not (
-            at
-            and viewer_id
-            and is_id(viewer_id)
-            and name
-            and is_login(name)
-            and isinstance(text, str)
-        ):
-            return None
-        listed = message.get("user_badges")
-        badges = (
-            (one.get("_id") for one in listed if isinstance(one, dict))
-            if isinstance(listed, list)
-            else ()
-        )
-        shown = str(who.get("display_name") or name)
-        event = self._event(key or f"{at}:{viewer_id}", viewer_id, name, shown, text, at)
-        return event and replace(event, badges=frozenset(map(str, badges)))
+    def cover(self, event: ChatEvent) -> bool:
+        """Return whether a line was taken away."""
+        if event.id in self._messages:
+            return True
+        for person in ("", event.user_id, provisional(event.login)):
+            if self._reach(self._spans.get(person, ()), event.at):
+                return True
+        for at, beginning in self._texts.get(event.login, ()):
+            if at - DAY < event.at <= at and event.text.startswith(beginning):
+                return True
+        return False
 
     @staticmethod
-    def _event(
-        key: str, viewer_id: str, login: str, name: str, text: str, at: int
-    ) -> ChatEvent | None:
-        text, name, login = (
-            defang(clean(cut(text, MOST_CHARACTERS))),
-            defang(clean(name[:60])),
-            login.casefold(),
-        )
-        return (
-            ChatEvent(f"past:{key}", EventKind.MESSAGE, viewer_id, login, name, text, at)
-            if text
-            else None
-        )
-
-
-def _value(holder: object, name: str) -> object:
-    return holder.get(name) if isinstance(holder, dict) else None
-
-
-def _object(holder: object, name: str) -> dict[str, Any]:
-    value = _value(holder, name)
-    return value if isinstance(value, dict) else {}
-
-
-def _moment(text: object, *, of_here: bool = False) -> int:
-    """A time in ms; 0 for none. `of_here`: by this computer's clock, where it names no zone; else UTC."""
-    try:
-        moment = datetime.fromisoformat(str(text))
-        zone = moment.tzinfo or (None if of_here else UTC)
-        return int(moment.replace(tzinfo=zone).timestamp() * 1_000)
-    except (ValueError, OverflowError, OSError):
-        return 0
+    def _reach(spans: Iterable[tuple[int, int]], at: int) -> bool:
+        return any(since <= at <= until for since, until in spans)

@@ -10,6 +10,7 @@ opted out nor banned.
 
 import json
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import NamedTuple
 
 from msgspec import Struct
 from msgspec.structs import asdict
@@ -35,6 +36,44 @@ class NewEpisode(Struct, frozen=True):
     seqs: Sequence[int] = ()
     model: str = ""
     key: str | None = None
+
+
+# How the key of an episode begins that was learned from a file of past chat; the file's own key follows, and a colon.
+KEY_OF_PAST = "past:"
+
+
+class HeardSpan(NamedTuple):
+    """A stretch of time (ms) of which the memory knows what was said.
+
+    `learned_from`: the key of the file of past chat that it was learned from, of which only what `viewer_id` said is
+    known; "" for live chat.
+    """
+
+    first_at: int
+    last_at: int
+    learned_from: str
+    viewer_id: str | None
+
+
+async def heard(source: Source, since: int, until: int) -> list[HeardSpan]:
+    """What the memory knows of the chat between these times, in order: read, or still to be read."""
+    rows = await source.rows(
+        "SELECT e.started_at, e.ended_at, coalesce(e.key, ''), NULL FROM episodes e"
+        " WHERE e.kind IN ('chat', 'counted') AND e.ended_at >= :since AND e.started_at <= :until"
+        " AND coalesce(e.key, '') NOT LIKE :past || '%'"
+        " UNION ALL SELECT e.started_at, e.ended_at, e.key, p.viewer_id FROM episodes e"
+        " JOIN episode_people p ON p.episode_id = e.id AND p.lines > 0"
+        " WHERE e.key LIKE :past || '%' AND e.ended_at >= :since AND e.started_at <= :until"
+        " UNION ALL SELECT min(at), max(at), '', NULL FROM events WHERE episode_id IS NULL GROUP BY stream_id"
+        " HAVING max(at) >= :since AND min(at) <= :until ORDER BY 1",
+        {"since": since, "until": until, "past": KEY_OF_PAST},
+    )
+    return [HeardSpan(row[0], row[1], _file_of(row[2]), row[3]) for row in rows]
+
+
+def _file_of(key: str) -> str:
+    """The file that an episode was learned from; "" for none."""
+    return key.removeprefix(KEY_OF_PAST).partition(":")[0] if key.startswith(KEY_OF_PAST) else ""
 
 
 async def write(db: Database, new: NewEpisode, now: int) -> int | None:

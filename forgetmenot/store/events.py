@@ -178,6 +178,12 @@ async def cleared(source: Source, event_ids: Collection[str]) -> frozenset[str]:
     return frozenset(await source.column(sql, (event_ids,)))
 
 
+async def ids_between(source: Source, since: int, until: int) -> frozenset[str]:
+    """The ids of the lines that are stored of this time (ms), cleared ones too."""
+    sql = "SELECT id FROM events WHERE at BETWEEN ? AND ?"
+    return frozenset(await source.column(sql, (since, until)))
+
+
 async def was_deleted(source: Source, event_id: str) -> bool:
     """Whether a line was cleared in chat.
 

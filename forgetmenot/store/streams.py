@@ -12,16 +12,42 @@ async def begin(tx: Transaction, at: int) -> int:
     return await tx.insert("INSERT INTO streams (started_at, last_event_at) VALUES (?1, ?1)", (at,))
 
 
-async def add_past(tx: Transaction, at: int, title: str) -> int:
+async def around(source: Source, first_at: int, last_at: int, gap: int) -> int | None:
+    """The stream in which something was said between these times, or the nearest that is less than `gap` ms away."""
+    ended_at = "max(last_event_at, coalesce(ended_at, 0))"
+    away = f"max(0, started_at - :last, :first - {ended_at})"
+    sql = f"SELECT id FROM streams WHERE {away} < :gap ORDER BY {away}, abs(started_at - :first) LIMIT 1"
+    stream_id: int | None = await source.value(
+        sql, {"first": first_at, "last": last_at, "gap": gap}
+    )
+    return stream_id
+
+
+async def add_past(tx: Transaction, at: int) -> int:
     """A stream that was over before its chat was read; its id. Its recap, of a part at first, is not posted unasked."""
-    sql = "INSERT INTO streams (started_at, last_event_at, ended_at, posted_at, title) VALUES (?1, ?1, ?1, 0, ?2)"
-    return await tx.insert(sql, (at, title))
+    sql = "INSERT INTO streams (started_at, last_event_at, ended_at, posted_at) VALUES (?1, ?1, ?1, 0)"
+    return await tx.insert(sql, (at,))
 
 
-async def went_on(tx: Transaction, stream_id: int, at: int) -> None:
-    """More of a past stream was read: it lasted until then, at least, and its recap is due again."""
-    sql = "UPDATE streams SET last_event_at = max(last_event_at, ?1), ended_at = max(ended_at, ?1), recapped_at = NULL"
-    await tx.execute(f"{sql} WHERE id = ?2", (at, stream_id))
+async def describe_past(tx: Transaction, stream_id: int, title: str) -> None:
+    """Store what a file calls a stream, if it has no title yet."""
+    sql = "UPDATE streams SET title = ? WHERE id = ? AND title = ''"
+    await tx.execute(sql, (title, stream_id))
+
+
+async def went_on(tx: Transaction, stream_id: int, first_at: int, last_at: int) -> None:
+    """More of a past stream was read, and its recap is due again: it went on between these times, at least.
+
+    When a stream began and ended that Twitch has named is known.
+    """
+    await tx.execute(
+        "UPDATE streams SET recapped_at = NULL,"
+        " started_at = iif(twitch_id IS NULL, min(started_at, ?1), started_at),"
+        " ended_at = iif(twitch_id IS NULL, max(ended_at, ?2), ended_at),"
+        " last_event_at = iif(twitch_id IS NULL OR ended_at IS NULL, max(last_event_at, ?2), last_event_at)"
+        " WHERE id = ?3",
+        (first_at, last_at, stream_id),
+    )
 
 
 async def touch(tx: Transaction, stream_id: int, at: int) -> None:

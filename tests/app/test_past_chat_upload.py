@@ -61,7 +61,7 @@ async def test_it_says_what_it_takes_learns_and_deletes_the_file(
         0o700,
     ]
     asked = str((await files.look())["line"])
-    assert asked.startswith("24 lines, 2 streams, 2 days. Model calls: about 0; ")
+    assert asked.startswith("24 lines, 2 streams, 2 days. It takes less than a minute and costs ")
     assert await bot.db.value("SELECT count(*) FROM episodes") == 0
     files.learn()
     assert files.state["running"]
@@ -73,7 +73,7 @@ async def test_it_says_what_it_takes_learns_and_deletes_the_file(
     assert await bot.db.value("SELECT count(*) FROM events") == 0
     await files.take("again.log", len(data), in_pieces(data))
     files.learn()
-    assert "Learned before: 24 lines." in await done(files)
+    assert "Known before: 24 lines." in await done(files)
 
 
 async def test_what_does_not_fit_or_breaks_off_leaves_nothing(

@@ -126,7 +126,7 @@ async def test_a_stream_that_is_learned_from_its_chat_is_not_posted_by_itself_ha
 ) -> None:
     now = shared.clock.now()
     async with shared.db.write() as tx:
-        stream = await streams.add_past(tx, now - HOUR, "Yesterday")
+        stream = await streams.add_past(tx, now - HOUR)
         await streams.set_recap(tx, stream, "It began.", now)
     shared.use("post_at_once = true")
     await shared.sharing.run_pass()

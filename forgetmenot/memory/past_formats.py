@@ -1,0 +1,536 @@
+"""Reads chat in the forms in which other programs write it, one record after the other, in bounded memory.
+
+- Chatterino's logs, with each of its timestamps and without: `[20:15:03] alice: hi`, `[8:15 pm] ゆき yuki_ch: hi`; the
+  day stands in their first line or in the file's name, and the time is the computer's own
+- justlog's: `[2026-05-1 20:15:03] #channel alice: hi`, by UTC; its JSON; and TwitchDownloader's text
+- raw IRC lines with Twitch's tags
+- JSON of TwitchDownloader (`comments`), of justlog (`messages`) and of chat-downloader (a list)
+
+A record is what `twitch/chat_lines` makes of a line: something said, something taken away, of no interest, or Unparsed.
+What a moderator took away stands in a log as a sentence of the program, which nobody in chat can write: what they write
+begins with their name and a colon.
+"""
+
+import json
+import re
+from collections.abc import Callable, Iterator, Mapping
+from datetime import UTC, date, datetime, timedelta
+from typing import Any, NamedTuple, TextIO
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from forgetmenot.domain import ChatEvent, EventKind, Redaction
+from forgetmenot.files import lines_of
+from forgetmenot.text.clean import clean, cut
+from forgetmenot.text.mentions import defang, is_id, is_login, provisional
+from forgetmenot.twitch import chat_lines
+from forgetmenot.twitch.chat_lines import MOST_CHARACTERS, ChatItem, OtherLine, OtherRoom, Unparsed
+
+CHUNK = 256 * 1024
+# Characters of one value of a JSON file: no program writes a longer one of those that are read.
+LONGEST_RECORD = 16 * 1024 * 1024
+LONGEST_LINE = 20_000
+LONGEST_NAME = 60
+
+
+class RemovedText(Struct, frozen=True):
+    """A moderator took away what somebody said, given by how it begins."""
+
+    at: int
+    login: str
+    beginning: str
+
+
+class Record(NamedTuple):
+    """One line of a log, or one item of a JSON file, by its number."""
+
+    number: int
+    item: ChatItem | RemovedText
+
+
+class Broadcast(Struct):
+    """What a file says of the broadcast whose chat it holds. `began_at`: ms; 0 where it does not say."""
+
+    title: str = ""
+    video: int = 0
+    began_at: int = 0
+
+    def describe(self, video: object) -> None:
+        """Read TwitchDownloader's `video`. Older files lack parts of it."""
+        self.title = clean(str(_value(video, "title") or "")[:200])
+        number = str(_value(video, "id") or "")
+        self.video = int(number) if re.fullmatch(r"[0-9]{1,15}", number) else 0
+        self.began_at = _utc_moment(_value(video, "created_at"))
+
+
+class CutOffError(Exception):
+    """The text ends where more of it has to follow."""
+
+
+class UnknownFormError(Exception):
+    """No program writes such a file."""
+
+
+class NoDayError(Exception):
+    """A log has times, and nothing names their day."""
+
+
+# ── logs: one line each ───────────────────────────────────────────────────────────────────────
+
+_MARK = re.compile(
+    r"# St(?:art|op) logging at (\d{4})-(\d\d)-(\d\d) (\d\d):(\d\d):(\d\d) ?(.*)", re.IGNORECASE
+)
+_DAY_IN_NAME = re.compile(r"(?<!\d)(\d{4})-(\d{1,2})-(\d{1,2})(?!\d)")
+# The channel stands before the time in Chatterino's lists of highlights, and behind it in justlog's logs.
+_STAMPED = re.compile(
+    r"(?:#(?P<room>\w+) +)?\[(?P<stamp>[^\]]{1,40})\] +(?:#\w+ )?(?P<rest>.+)", re.DOTALL
+)
+_STAMP = re.compile(
+    r"(?:(\d{4})-(\d{1,2})-(\d{1,2})[ T])?(\d{1,2}):(\d\d)(?::(\d\d)(?:\.(\d{1,3})\d*)?)?(?: ?([ap])m)?(?: ?UTC|Z)?",
+    re.IGNORECASE,
+)
+_SAID = re.compile(r"(?:(?P<shown>[^\s:]{1,60}) )?(?P<login>\w{1,25}): (?P<text>.*)", re.DOTALL)
+_HELD_BY = "automod"
+_HELD = "Held a message for reason"
+_HIT = re.compile(
+    r"(?:(?P<first>\w+) has been (?P<what>timed out|permanently banned|banned)\b"
+    r"|\w+ (?P<verb>timed out|banned) (?P<second>\w+)\b).*",
+    re.DOTALL,
+)
+_CLEARED = re.compile(r"(?:chat has been cleared|(?:\w+ )?cleared the chat)\b.*", re.IGNORECASE)
+_REMOVED = re.compile(
+    r"(?:A message from (\w+) was deleted:|\w+ deleted message from (\w+) saying:) ?(.*)", re.DOTALL
+)
+_NEXT_DAY = timedelta(hours=12)  # a time that is earlier by more is of the next day
+_BACKWARDS = timedelta(minutes=2)  # by less, lines are only out of order
+
+
+def read_log(file: TextIO, name: str, channel: str) -> Iterator[Record]:
+    """Read a log. `name`: the file's; `channel`: the memory's, "" if unknown. Raises NoDayError, CutOffError."""
+    log = _Log(name, channel)
+    for number, line in enumerate(lines_of(file, LONGEST_LINE), 1):
+        text = line.strip("\r\n")
+        if not text.strip():
+            continue
+        item = log.read(text, number)
+        if isinstance(item, Unparsed) and not line.endswith("\n") and len(line) < LONGEST_LINE:
+            raise CutOffError
+        yield Record(number, item)
+    if log.lacks_day:
+        raise NoDayError
+
+
+class _Log:
+    """A log that is read line by line: what stands in a line may depend on those before it."""
+
+    def __init__(self, name: str, channel: str) -> None:
+        self._channel = channel.casefold()
+        self._day = _day_of(name)
+        self._last: datetime | None = None  # the time of the line before, without a zone
+        self._untimed_at = _ms(datetime.combine(self._day, datetime.min.time())) if self._day else 0
+        self._in_second_hour = False  # of the two that the clock shows in autumn
+        self._is_timed = False
+        self._is_held = False
+        self.lacks_day = False
+
+    def read(self, line: str, number: int) -> ChatItem | RemovedText:
+        """What one line says."""
+        mark = _MARK.fullmatch(line)
+        if mark:
+            self._begin_at(mark)
+            return OtherLine("MARK")
+        if line.startswith("# "):
+            return OtherLine("REMARK")
+        if line.startswith(("@", ":")):
+            return chat_lines.understand(chat_lines.parse(line), None)
+        stamped = _STAMPED.fullmatch(line)
+        if stamped is None:
+            return Unparsed() if self._is_timed else self._untimed(line, number)
+        self._is_timed = True
+        stamp = _STAMP.fullmatch(stamped["stamp"])
+        at = self._moment(stamp) if stamp else 0
+        if not at:
+            return Unparsed()
+        room = (stamped["room"] or "").casefold()
+        if room and self._channel and room != self._channel:
+            self._is_held = False
+            return OtherRoom()
+        return self._item(stamped["rest"].strip(), at, number) or OtherLine("SYSTEM")
+
+    def _begin_at(self, mark: re.Match[str]) -> None:
+        """Take the day and the time of a line that Chatterino writes when it begins or ends a file."""
+        *numbers, zone = mark.groups()
+        try:
+            moment = datetime(*map(int, numbers))  # type: ignore[arg-type]  # noqa: DTZ001  # of here
+        except ValueError:
+            return
+        self._day = moment.date()
+        self._last = moment
+        second = moment.replace(fold=1)
+        self._in_second_hour = _is_ambiguous(moment) and second.astimezone().tzname() == zone
+        self._untimed_at = _ms(second if self._in_second_hour else moment)
+
+    def _untimed(self, line: str, number: int) -> ChatItem | RemovedText:
+        """A line without a time: it was said after the one before it."""
+        if not self._untimed_at:
+            return Unparsed()
+        self._untimed_at += 1
+        item = self._item(line, self._untimed_at, number)
+        # without a time a sentence of the program cannot be told from any other
+        return item or (OtherLine("SYSTEM") if self._last is not None else Unparsed())
+
+    def _moment(self, stamp: re.Match[str]) -> int:
+        """The time of a line in ms; 0 for none."""
+        year, month, day, hour, minute, second, thousandths, half = stamp.groups()
+        try:
+            hour_of_day = int(hour) if half is None else int(hour) % 12 + 12 * (half in "pP")
+            micro = int((thousandths or "0").ljust(3, "0")) * 1_000
+            time = (hour_of_day, int(minute), int(second or 0), micro)
+            if year is not None:
+                moment = datetime(int(year), int(month), int(day), *time, tzinfo=UTC)
+                return int(moment.timestamp() * 1_000)
+            if self._day is None:
+                self.lacks_day = True
+                return 0
+            local = datetime(self._day.year, self._day.month, self._day.day, *time)  # noqa: DTZ001
+            return _ms(self._placed(local))
+        except (ValueError, OverflowError, OSError):
+            return 0
+
+    def _placed(self, moment: datetime) -> datetime:
+        """A time of the computer's clock in its place: a file may go on over midnight and over a change of clocks."""
+        last = self._last or moment
+        if last - moment > _NEXT_DAY:
+            moment += timedelta(days=1)
+        elif timedelta() < last - (moment - timedelta(days=1)) < _BACKWARDS:
+            moment -= timedelta(days=1)  # out of order, across midnight
+        if not _is_ambiguous(moment):
+            self._in_second_hour = False
+        elif last - moment > _BACKWARDS:
+            self._in_second_hour = True
+        self._day = max(self._day or moment.date(), moment.date())
+        self._last = moment
+        return moment.replace(fold=1 if self._in_second_hour else 0)
+
+    def _item(self, text: str, at: int, number: int) -> ChatItem | RemovedText | None:
+        """What the words of a line are; None for a sentence of the program that takes nothing away."""
+        said = _SAID.fullmatch(text)
+        shown = said["shown"] if said else None
+        # a localized name is in letters that no login has
+        if said and (
+            not shown or not shown.isascii() or shown.casefold() == said["login"].casefold()
+        ):
+            is_held = self._is_held
+            self._is_held = said["login"].casefold() == _HELD_BY and _HELD in said["text"]
+            if is_held or self._is_held:
+                return OtherLine("HELD")
+            login = said["login"]
+            key = f"{at}:{number}"
+            return (
+                chat_event(key, provisional(login), login, shown or login, said["text"], at)
+                or Unparsed()
+            )
+        self._is_held = False
+        return _taken_away(text, at)
+
+
+def _taken_away(sentence: str, at: int) -> Redaction | RemovedText | None:
+    """What a sentence of the program says that moderators took away; None for any other."""
+    hit = _HIT.fullmatch(sentence)
+    if hit:
+        is_timeout = (hit["what"] or hit["verb"]) == "timed out"
+        login = hit["first"] or hit["second"]
+        return Redaction(at, user_id=provisional(login), duration_s=1 if is_timeout else None)
+    if _CLEARED.fullmatch(sentence):
+        return Redaction(at)
+    removed = _REMOVED.fullmatch(sentence)
+    if removed:
+        login = removed[1] or removed[2]
+        return RemovedText(at, login.casefold(), clean(removed[3]).removesuffix("…").rstrip())
+    return None
+
+
+def _day_of(name: str) -> date | None:
+    match = _DAY_IN_NAME.search(name)
+    try:
+        return date(int(match[1]), int(match[2]), int(match[3])) if match else None
+    except ValueError:
+        return None
+
+
+def _ms(moment: datetime) -> int:
+    return int(moment.timestamp() * 1_000)
+
+
+def _is_ambiguous(moment: datetime) -> bool:
+    """Whether the computer's clock shows this time twice, as in the autumn."""
+    return moment.replace(fold=0).timestamp() != moment.replace(fold=1).timestamp()
+
+
+# ── JSON: an object with a list in it, or a list, whose items are read one by one ─────────────
+
+
+def read_json(file: TextIO, about: Broadcast, is_ended: Callable[[], bool]) -> Iterator[Record]:
+    """Read a JSON file. `about` is filled in. Raises CutOffError, UnknownFormError."""
+    text = _JsonText(file, is_ended)
+    if text.takes("["):
+        yield from _items(text, _of_chat_downloader)
+        return
+    text.takes("{")
+    keys: set[str] = set()
+    try:
+        while not text.takes("}"):
+            key = text.key()
+            keys.add(key)
+            if key in _LISTS and text.takes("["):
+                yield from _items(text, _LISTS[key])
+            elif key == "video":
+                about.describe(text.value())
+            else:
+                text.skip()
+            text.takes(",")
+    except CutOffError:
+        if keys.isdisjoint({*_LISTS, "embeddedData"}):
+            raise UnknownFormError from None
+        raise
+    if keys.isdisjoint(_LISTS):
+        raise UnknownFormError
+
+
+def _items(text: "_JsonText", item_of: Callable[[Any], ChatItem]) -> Iterator[Record]:
+    number = 0
+    while not text.takes("]"):
+        number += 1
+        yield Record(number, item_of(text.value()))
+        text.takes(",")
+
+
+_SPACE = re.compile(r"[ \t\r\n]*")
+_IN_STRING = re.compile(r'[^"\\]*')
+_PLAIN = re.compile(r'[^\s"\[\]{},:]+|[,:]')
+_DECODER = json.JSONDecoder()
+
+
+class _JsonText:
+    """A JSON text of any length, read from its beginning to its end."""
+
+    def __init__(self, file: TextIO, is_ended: Callable[[], bool]) -> None:
+        self._file = file
+        self._is_ended = is_ended
+        self._text = ""  # what was read of it
+        self._at = 0  # where in that we are
+
+    def _reads_more(self) -> bool:
+        """Read on; False at the end. Each time as much again, so that a long value is not looked at too often."""
+        rest = self._text[self._at :]
+        chunk = "" if self._is_ended() else self._file.read(max(CHUNK, len(rest)))
+        self._text = rest + chunk
+        self._at = 0
+        return bool(chunk)
+
+    def _next(self) -> str:
+        """The next character that is no space. Raises CutOffError at the end."""
+        while True:
+            space = _SPACE.match(self._text, self._at)
+            self._at = space.end() if space else self._at
+            if self._at < len(self._text):
+                return self._text[self._at]
+            if not self._reads_more():
+                raise CutOffError
+
+    def takes(self, character: str) -> bool:
+        """Pass over this character, if it is the next. Raises CutOffError."""
+        if self._next() != character:
+            return False
+        self._at += 1
+        return True
+
+    def key(self) -> str:
+        """Read the name of a member, with its colon. Raises CutOffError."""
+        name = self.value()
+        if not isinstance(name, str) or not self.takes(":"):
+            raise CutOffError
+        return name
+
+    def value(self) -> object:
+        """Read one value; None for one that is broken or too long, which is passed over. Raises CutOffError."""
+        self._next()
+        while True:
+            value, end = None, 0
+            try:
+                value, end = _DECODER.raw_decode(self._text, self._at)
+            except RecursionError:
+                break
+            except ValueError:
+                pass
+            if end and (end < len(self._text) or self._text[end - 1] in '"]}'):
+                self._at = end
+                return value
+            if len(self._text) - self._at > LONGEST_RECORD or not self._reads_more():
+                break
+        self.skip()
+        return None
+
+    def skip(self) -> None:
+        """Pass over one value of any length. Raises CutOffError."""
+        depth = 0
+        while True:
+            character = self._next()
+            if character == '"':
+                self._skip_string()
+            elif character in "[{":
+                depth += 1
+                self._at += 1
+            elif character in "]}":
+                depth -= 1
+                self._at += 1
+            else:
+                self._skip_plain()
+            if depth <= 0:
+                return
+
+    def _skip_string(self) -> None:
+        self._at += 1
+        while True:
+            run = _IN_STRING.match(self._text, self._at)
+            self._at = run.end() if run else self._at
+            if self._at + 1 >= len(self._text) and self._text[self._at :] != '"':
+                if not self._reads_more():
+                    raise CutOffError
+            elif self._text[self._at] == '"':
+                self._at += 1
+                return
+            else:  # a backslash, and what it stands before
+                self._at += 2
+
+    def _skip_plain(self) -> None:
+        """Pass over a number or a word; or over one comma or colon."""
+        while True:
+            run = _PLAIN.match(self._text, self._at)
+            if run is None:  # nothing that JSON knows
+                self._at += 1
+                return
+            self._at = run.end()
+            if self._at < len(self._text) or run[0] in ",:" or not self._reads_more():
+                return
+
+
+def _of_comment(comment: object) -> ChatItem:
+    """A comment of TwitchDownloader's."""
+    if _value(comment, "state") not in (None, "", "published"):
+        return OtherLine("DELETED")
+    person = _object(comment, "commenter")
+    message = _object(comment, "message")
+    text = message.get("body")
+    at = _utc_moment(_value(comment, "created_at"))
+    viewer_id = str(person.get("_id") or "")
+    login = str(person.get("name") or "")
+    if not at or not isinstance(text, str) or not _is_somebody(viewer_id, login):
+        return Unparsed()
+    key = str(_value(comment, "_id") or f"{at}:{viewer_id}")
+    shown = str(person.get("display_name") or login)
+    event = chat_event(key, viewer_id, login, shown, text, at)
+    if event is None:
+        return Unparsed()
+    kind = EventKind.ME if message.get("is_action") is True else EventKind.MESSAGE
+    return replace(event, kind=kind, badges=_badges(message.get("user_badges"), "_id"))
+
+
+def _of_message(message: object) -> ChatItem:
+    """A message of justlog's: with the line as Twitch sent it, or in parts."""
+    raw = _value(message, "raw")
+    if isinstance(raw, str) and raw:
+        return chat_lines.understand(chat_lines.parse(raw), None)
+    kind = _value(message, "type")
+    if kind not in (None, 1):  # 1 is PRIVMSG
+        return OtherLine("OTHER")
+    at = _utc_moment(_value(message, "timestamp"))
+    login = str(_value(message, "username") or _value(message, "displayName") or "")
+    viewer_id = str(_object(message, "tags").get("user-id") or provisional(login))
+    text = _value(message, "text")
+    if not at or not isinstance(text, str) or not _is_somebody(viewer_id, login):
+        return Unparsed()
+    key = str(_value(message, "id") or f"{at}:{viewer_id}")
+    shown = str(_value(message, "displayName") or login)
+    return chat_event(key, viewer_id, login, shown, text, at) or Unparsed()
+
+
+def _of_chat_downloader(item: object) -> ChatItem:
+    """An item of chat-downloader's list; its times are in microseconds."""
+    micro = _value(item, "timestamp")
+    at = int(micro) // 1_000 if isinstance(micro, int | float) and 0 < micro < 1e18 else 0
+    kind = str(_value(item, "message_type") or "text_message")
+    if kind == "ban_user":
+        login = str(_value(item, "banned_user") or "")
+        viewer_id = str(_value(item, "target_author_id") or provisional(login))
+        duration = _value(item, "ban_duration")
+        return Redaction(at, user_id=viewer_id, duration_s=1 if duration else None)
+    if kind == "delete_message":
+        return Redaction(at, event_id=str(_value(item, "target_message_id") or ""))
+    if kind == "clear_chat":
+        return Redaction(at)
+    author = _value(item, "author")
+    text = _value(item, "message")
+    if isinstance(item, dict) and (author is None or text is None):
+        return OtherLine(kind)
+    login = str(author if isinstance(author, str) else _value(author, "name") or "")
+    viewer_id = str(_value(author, "id") or provisional(login))
+    is_of_twitch = viewer_id.isdecimal() or viewer_id == provisional(login)
+    if (
+        not at
+        or not isinstance(text, str)
+        or not is_of_twitch
+        or not _is_somebody(viewer_id, login)
+    ):
+        return Unparsed()
+    key = str(_value(item, "message_id") or f"{at}:{viewer_id}")
+    shown = str(_value(author, "display_name") or login)
+    event = chat_event(key, viewer_id, login, shown, text, at)
+    if event is None:
+        return Unparsed()
+    return replace(event, badges=_badges(_value(author, "badges"), "name"))
+
+
+# By the name of the list that a file holds.
+_LISTS: Mapping[str, Callable[[Any], ChatItem]] = {"comments": _of_comment, "messages": _of_message}
+
+
+def chat_event(
+    key: str, viewer_id: str, login: str, name: str, text: str, at: int
+) -> ChatEvent | None:
+    """Return what somebody said, made safe; None where nothing is left of it. `key`: its id."""
+    words = defang(clean(cut(text, MOST_CHARACTERS)))
+    if not words:
+        return None
+    shown = defang(clean(name[:LONGEST_NAME]))
+    return ChatEvent(key, EventKind.MESSAGE, viewer_id, login.casefold(), shown, words, at)
+
+
+def _is_somebody(viewer_id: str, login: str) -> bool:
+    return bool(login) and is_login(login) and is_id(viewer_id)
+
+
+def _badges(listed: object, key: str) -> frozenset[str]:
+    if not isinstance(listed, list):
+        return frozenset()
+    return frozenset(str(_value(badge, key)) for badge in listed)
+
+
+def _value(holder: object, name: str) -> object:
+    return holder.get(name) if isinstance(holder, dict) else None
+
+
+def _object(holder: object, name: str) -> dict[str, Any]:
+    value = _value(holder, name)
+    return value if isinstance(value, dict) else {}
+
+
+def _utc_moment(text: object) -> int:
+    """A time in ms, by UTC where it names no zone; 0 for none."""
+    try:
+        moment = datetime.fromisoformat(str(text))
+        zone = moment.tzinfo or UTC
+        return int(moment.replace(tzinfo=zone).timestamp() * 1_000)
+    except (ValueError, OverflowError, OSError):
+        return 0
