@@ -1,14 +1,19 @@
 """Where secrets are kept, the log-ins among them: the system's keyring, or a file that only its user can read.
 
 A save is atomic: after a crash there is the old text or the new one. The file exists only while the keyring could not
-be used, so where there is one it is the newer. Blocking: call it in a thread. Never logs a secret.
+be used, so where there is one it is the newer. It cannot be used if its backend raises anything (each has errors of its
+own), or is silent for ten seconds (it may show a prompt that nobody sees). Blocking: call it in a thread. Never logs a
+secret.
 """
 
 import contextlib
+import queue
 import sys
+import threading
+from collections.abc import Callable
 from enum import StrEnum
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar, cast
 
 import msgspec
 
@@ -19,6 +24,8 @@ from forgetmenot.startup import load
 
 SERVICE = "forgetmenot"
 LOGIN_FOLDER = "login"
+SILENT_AFTER_S = 10.0
+Answer = TypeVar("Answer")
 
 
 def login_folder(database: Path) -> Path:
@@ -26,9 +33,52 @@ def login_folder(database: Path) -> Path:
     return database.parent / LOGIN_FOLDER
 
 
-def _keyring() -> Any:  # noqa: ANN401  # a module
-    load("keyring.errors")
-    return sys.modules["keyring"]
+class KeyringUnusable(Exception):
+    """The keyring gave no answer. `missing`: this computer has none. Control flow: `SecretStore` goes to the file."""
+
+    def __init__(self, why: str, *, missing: bool = False) -> None:
+        super().__init__(why)
+        self.missing = missing
+
+
+class SystemKeyring:
+    """The system's keyring, asked in a thread of its own for each question."""
+
+    def __init__(self) -> None:
+        self._one_at_a_time = threading.Lock()
+        self._thread: threading.Thread | None = None
+
+    def ask(self, question: Callable[[Any], Answer]) -> Answer:
+        """The answer to a question, which gets the module `keyring`. Raises KeyringUnusable.
+
+        While an earlier question is still without an answer, no other one is asked.
+        """
+        answers: queue.SimpleQueue[tuple[Answer | None, Exception | None]] = queue.SimpleQueue()
+
+        def answer() -> None:
+            try:
+                answers.put((question(sys.modules["keyring"]), None))
+            except Exception as error:  # noqa: BLE001  # whatever a backend raises
+                answers.put((None, error))
+
+        with self._one_at_a_time:
+            if self._thread is not None and self._thread.is_alive():
+                raise KeyringUnusable("silent")
+            load("keyring.errors")
+            self._thread = threading.Thread(target=answer, name="keyring", daemon=True)
+            self._thread.start()
+            try:
+                value, error = answers.get(timeout=SILENT_AFTER_S)
+            except queue.Empty:
+                log.warning("the keyring does not answer", seconds=SILENT_AFTER_S)
+                raise KeyringUnusable("silent") from None
+        if error is not None:
+            missing = isinstance(error, sys.modules["keyring.errors"].NoKeyringError)
+            raise KeyringUnusable(type(error).__name__, missing=missing)
+        return cast("Answer", value)
+
+
+_KEYRING = SystemKeyring()
 
 
 class SecretStore:
@@ -50,25 +100,30 @@ class SecretStore:
 
     def save(self, name: str, text: str) -> None:
         """Keep a text in place of the old one. Raises OSError if neither place takes it."""
-        if self._use_keyring:
-            keyring = _keyring()
-            try:
-                keyring.set_password(SERVICE, self._entry(name), text)
-                # one that is switched off takes, and loses
-                if keyring.get_password(SERVICE, self._entry(name)) == text:
-                    return delete(self.path(name))
-            except keyring.errors.KeyringError as error:
-                log.debug("no keyring", error=type(error).__name__)
+        if self._use_keyring and self._saved_in_keyring(name, text):
+            delete(self.path(name))
+            return
         make_own(self.folder)
-        return replace_file(self.path(name), text)
+        replace_file(self.path(name), text)
+
+    def _saved_in_keyring(self, name: str, text: str) -> bool:
+        entry = self._entry(name)
+        try:
+            _KEYRING.ask(lambda keyring: keyring.set_password(SERVICE, entry, text))
+            # one that is switched off takes, and loses
+            kept = _KEYRING.ask(lambda keyring: keyring.get_password(SERVICE, entry))
+        except KeyringUnusable as error:
+            log.debug("no keyring", error=str(error))
+            return False
+        return bool(kept == text)
 
     def delete(self, name: str) -> None:
         """Forget it in both places. Raises OSError where the file cannot be deleted."""
         delete(self.path(name))
         if self._use_keyring:
-            keyring = _keyring()
-            with contextlib.suppress(keyring.errors.KeyringError):
-                keyring.delete_password(SERVICE, self._entry(name))
+            entry = self._entry(name)
+            with contextlib.suppress(KeyringUnusable):
+                _KEYRING.ask(lambda keyring: keyring.delete_password(SERVICE, entry))
 
     def place(self, name: str) -> str:
         """Where it is, in words for its owner."""
@@ -83,12 +138,12 @@ class SecretStore:
         """What the keyring holds; an empty text for nothing, None where it cannot be read just now."""
         if not self._use_keyring:
             return ""
-        keyring = _keyring()
+        entry = self._entry(name)
         try:
-            return keyring.get_password(SERVICE, self._entry(name)) or ""
-        except keyring.errors.KeyringError as error:
-            log.debug("no keyring", error=type(error).__name__)
-            return "" if isinstance(error, keyring.errors.NoKeyringError) else None
+            return _KEYRING.ask(lambda keyring: keyring.get_password(SERVICE, entry)) or ""
+        except KeyringUnusable as error:
+            log.debug("no keyring", error=str(error))
+            return "" if error.missing else None
 
     def _entry(self, name: str) -> str:
         """Its name in the keyring, which the bots of other channels on this machine use, too."""

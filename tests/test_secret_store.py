@@ -3,6 +3,8 @@
 import importlib
 import os
 import stat
+import threading
+import time
 from pathlib import Path
 
 import keyring
@@ -10,6 +12,7 @@ import keyring.backend
 import keyring.errors
 import pytest
 
+from forgetmenot import secret_store
 from forgetmenot.secret_store import Account, Token, TokenStore
 
 ONE = Token("access-1", "refresh-1", "42", "keeper", ("chat:read",))
@@ -17,7 +20,7 @@ TWO = Token("access-2", "refresh-2", "42", "keeper", ("chat:read",))
 
 
 class MemoryKeyring(keyring.backend.KeyringBackend):
-    """A keyring in memory, which can be locked."""
+    """A keyring in memory, which can be locked (`error`), or wait for a person (while `answers` is clear)."""
 
     priority = 1
 
@@ -25,6 +28,9 @@ class MemoryKeyring(keyring.backend.KeyringBackend):
         super().__init__()  # type: ignore[no-untyped-call]  # keyring is not fully typed
         self.kept: dict[tuple[str, str], str] = {}
         self.locked = False
+        self.error: BaseException = keyring.errors.KeyringLocked()
+        self.answers = threading.Event()
+        self.answers.set()
 
     def get_password(self, service: str, username: str) -> str | None:
         return self._open().get((service, username))
@@ -38,7 +44,8 @@ class MemoryKeyring(keyring.backend.KeyringBackend):
 
     def _open(self) -> dict[tuple[str, str], str]:
         if self.locked:
-            raise keyring.errors.KeyringLocked
+            raise self.error
+        self.answers.wait()
         return self.kept
 
 
@@ -91,6 +98,49 @@ def test_a_locked_keyring_falls_back_to_the_file_and_the_newer_pair_wins(
     assert list(tmp_path.iterdir()) == []
     store.delete(Account.BOT)
     assert store.is_empty(Account.BOT)
+
+
+class PromptDismissed(Exception):
+    """As secretstorage raises it where somebody closes the prompt: no error of keyring's."""
+
+
+@pytest.mark.parametrize(
+    "error",
+    [PromptDismissed(), keyring.errors.PasswordSetError(), OSError("no bus"), KeyError("x")],
+)
+def test_whatever_a_backend_raises_the_file_does_and_no_pair_is_lost(
+    tmp_path: Path, ring: MemoryKeyring, error: BaseException
+) -> None:
+    store = TokenStore(tmp_path)
+    store.save(Account.BOT, ONE)
+    ring.locked = True
+    ring.error = error
+    assert store.load(Account.BOT) is None
+    assert not store.is_empty(Account.BOT), "it may hold a pair"
+    store.save(Account.BOT, TWO)
+    assert store.load(Account.BOT) == TWO
+    store.delete(Account.BOT)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_prompt_that_nobody_sees_holds_up_nothing(
+    tmp_path: Path, ring: MemoryKeyring, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(secret_store, "SILENT_AFTER_S", 0.1)
+    store = TokenStore(tmp_path)
+    store.save(Account.BOT, ONE)
+    ring.answers.clear()
+    began = time.monotonic()
+    assert store.load(Account.BOT) is None
+    store.save(Account.BOT, TWO)
+    assert store.load(Account.BOT) == TWO
+    assert time.monotonic() - began < 5
+    ring.answers.set()
+    until = time.monotonic() + 5
+    while any(tmp_path.iterdir()) and time.monotonic() < until:
+        store.save(Account.BOT, ONE)
+    assert store.load(Account.BOT) == ONE
+    assert ring.kept
 
 
 @pytest.mark.usefixtures("ring")
