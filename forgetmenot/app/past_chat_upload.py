@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 # The largest file, and what stays free on the disk: the memory has to be written too.
 MOST_BYTES, SPARE_BYTES = 16_000_000_000, 1_000_000_000
 MOST_FILES = 100
+# Bytes after which the disk is looked at again while a file comes.
+LOOK_EVERY = 64_000_000
 _BINARY = getattr(os, "O_BINARY", 0)  # Windows
 _ODD = re.compile(r"[^\w.() -]")
 
@@ -58,7 +60,7 @@ class PastChatUpload:
         """Keep a file. Raises InputError, StoreError."""
         if self._taking.locked() or self.state["running"] or len(self._files) >= MOST_FILES:
             raise InputError(reason("past_busy"))
-        if (size or 0) > min(MOST_BYTES, shutil.disk_usage(self._folder.parent).free - SPARE_BYTES):
+        if (size or 0) > min(MOST_BYTES, self._room()):
             raise InputError(reason("past_too_large"))
         async with self._taking:
             # in a folder of its own: two may have the same name
@@ -79,15 +81,23 @@ class PastChatUpload:
                 raise
             self._files.append(path)
 
-    @staticmethod
-    async def _write(path: Path, pieces: AsyncIterator[bytes]) -> None:
-        with os.fdopen(
-            os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | _BINARY, 0o600), "wb"
-        ) as file:
+    async def _write(self, path: Path, pieces: AsyncIterator[bytes]) -> None:
+        """Write a file as it comes. What was announced is not believed: each byte that is written counts."""
+        new_file = os.O_WRONLY | os.O_CREAT | os.O_EXCL | _BINARY
+        with os.fdopen(os.open(path, new_file, 0o600), "wb") as file:
+            looked_at = 0
             async for piece in pieces:
                 await asyncio.to_thread(file.write, piece)
                 if file.tell() > MOST_BYTES:
                     raise InputError(reason("past_too_large"))
+                if file.tell() - looked_at >= LOOK_EVERY:
+                    looked_at = file.tell()
+                    if self._room() < 0:
+                        raise InputError(reason("past_too_large"))
+
+    def _room(self) -> int:
+        """The bytes that a file may still take of the disk."""
+        return shutil.disk_usage(self._folder.parent).free - SPARE_BYTES
 
     async def look(self) -> Mapping[str, object]:
         """What learning from the files takes, in words. Raises InputError."""

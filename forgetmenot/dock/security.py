@@ -129,6 +129,9 @@ def guarding(guard: Guard, answer: Callable[[int, str], web.Response]) -> Handle
         reads = not request.path.startswith("/api/") or guard.may_read(request)
         if not (guard.may_act(request) if request.method == "POST" else reads):
             return answer(401, ADDRESS_AGAIN)
+        # the page packs nothing, and a small body could become a large one
+        if request.headers.get("Content-Encoding", "identity").strip().lower() != "identity":
+            return answer(415, "The dock takes no packed body.")
         return await handler(request)
 
     return check  # type: ignore[return-value]  # aiohttp's middlewares take two arguments

@@ -156,6 +156,7 @@ async def open_dock(
         logger=UNHEARD,
         shutdown_timeout=END_WITHIN_S,
         handle_signals=False,
+        auto_decompress=False,  # a packed body is refused as it is (dock/security)
         lingering_time=0,  # nobody keeps a place by a body that is refused
     )
     await runner.setup()

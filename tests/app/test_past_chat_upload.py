@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from forgetmenot.app import past_chat_upload
 from forgetmenot.app.bot import Bot, open_bot
 from forgetmenot.app.past_chat_upload import MOST_BYTES, PastChatUpload
 from forgetmenot.clock import DAY, ManualClock
@@ -90,6 +91,27 @@ async def test_what_does_not_fit_or_breaks_off_leaves_nothing(
     with no_room(), pytest.raises(StoreError, match="cannot be written"):
         await files.take("chat.log", 5000, in_pieces(b"x" * 5000))
     assert files.state["files"] == []
+    assert [one for one in incoming_folder(bot.db.path).rglob("*") if one.is_file()] == []
+
+
+async def test_a_disk_that_fills_up_while_a_file_comes_keeps_its_spare_room(
+    files: PastChatUpload, bot: Bot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also of a file whose size was not announced."""
+    monkeypatch.setattr(past_chat_upload, "LOOK_EVERY", 500)
+    taken = 0
+
+    async def pieces() -> AsyncIterator[bytes]:
+        nonlocal taken
+        for _ in range(50):
+            taken += 100
+            if taken == 1_000:  # as if another program had written meanwhile
+                monkeypatch.setattr(past_chat_upload, "SPARE_BYTES", 10**18)
+            yield b"x" * 100
+
+    with pytest.raises(InputError, match="not enough room"):
+        await files.take("chat.log", None, pieces())
+    assert taken <= 2_000
     assert [one for one in incoming_folder(bot.db.path).rglob("*") if one.is_file()] == []
 
 

@@ -131,7 +131,7 @@ async def test_a_body_that_is_none_is_refused_in_a_sentence(dock: Served) -> Non
             assert answer.status == 400, body
     packed = {**headers, "Content-Encoding": "gzip"}
     async with dock.client.post(address, data=b"no gzip", headers=packed) as answer:
-        assert answer.status == 400
+        assert answer.status == 415
     assert dock.control.asked == []
 
 
@@ -177,7 +177,8 @@ async def test_a_dropped_file_is_taken_as_bytes_of_any_size_from_the_page_alone(
             TOKEN_HEADER: dock.token,
             "Content-Type": "application/octet-stream",
         }
-        changed = {name: value for name, value in (sent | headers).items() if value}
+        more = {name.replace("_", "-"): value for name, value in headers.items()}
+        changed = {name: value for name, value in (sent | more).items() if value}
         address = f"{dock.origin}/api/past_chat?name=a%2Fb.log"
         async with (
             aiohttp.ClientSession(skip_auto_headers=["Content-Type"]) as client,
@@ -197,5 +198,12 @@ async def test_a_dropped_file_is_taken_as_bytes_of_any_size_from_the_page_alone(
         ):  # refused before the whole body was sent
             assert await send(**headers) in {401, 403}
     assert asked[0] == {"ok": True, "line": "1000000"}
+    asked.clear()
+    for encoding in ("gzip", "deflate", "br", "zstd", "x", "identity, gzip"):
+        with contextlib.suppress(aiohttp.ClientConnectionError):
+            assert await send(Content_Encoding=encoding) == 415
+    assert {told["line"] for told in asked} == {"The dock takes no packed body."}
+    assert await send(Content_Encoding="identity") == 200
     status, _ = await dock.post("/api/setup/past", {}, Content_Type="application/octet-stream")
     assert status == 401
+    assert (await dock.post("/api/hear", {"text": "hello"}, Content_Encoding="gzip"))[0] == 415
