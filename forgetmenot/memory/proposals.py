@@ -17,6 +17,7 @@ from msgspec.structs import replace
 
 from forgetmenot.domain import WEEK_MS, Importance, Lifetime, Participant, Scope, SourceKind
 from forgetmenot.settings.schema import PrivacySettings
+from forgetmenot.text.ages import without_minor_age
 from forgetmenot.text.clean import clean
 from forgetmenot.text.mentions import MENTION, has_link, ids_in, mention
 from forgetmenot.text.roles import claims_role
@@ -253,7 +254,13 @@ def _source(fact: str, subject: Participant | None, speaker: Participant | None)
 
 
 def checked_fact(fact: str, privacy: PrivacySettings, *, links: bool = False) -> str:
-    """A fact of fit length, free of what is never stored; `links`: it may name an address. Raises FactRefused."""
+    """A fact of fit length, free of what is never stored; `links`: it may name an address. Raises FactRefused.
+
+    The age of a minor is left out of it, where the rest is a sentence.
+    """
+    fact = without_ages(fact, privacy)
+    if not fact:
+        raise FactRefused("sensitive:minor_age")
     bare = MENTION.sub("somebody", fact)
     # a character of a script without spaces says as much as two letters: "我住东京"
     length = len(bare) + len(UNSPACED.findall(bare))
@@ -268,6 +275,13 @@ def checked_fact(fact: str, privacy: PrivacySettings, *, links: bool = False) ->
     if fault is not None:
         raise FactRefused(fault)
     return fact
+
+
+def without_ages(text: str, privacy: PrivacySettings) -> str:
+    """A text without the ages of minors, unless the settings allow them; empty where no sentence is left."""
+    if "minor_age" in privacy.allow_categories:
+        return text
+    return without_minor_age(text)
 
 
 def text_fault(text: str, *, links: bool = False) -> str | None:

@@ -27,7 +27,12 @@ from forgetmenot.domain import EpisodeKind, ModelRequest, Part, Purpose, Stream
 from forgetmenot.errors import ODD_INPUT, ModelBlocked
 from forgetmenot.logs import log
 from forgetmenot.memory.people import Handles, Streamer, names_typed, streamer_of, unhandled
-from forgetmenot.memory.proposals import LONGEST_SENTENCE, never_stored, text_fault
+from forgetmenot.memory.proposals import (
+    LONGEST_SENTENCE,
+    never_stored,
+    text_fault,
+    without_ages,
+)
 from forgetmenot.memory.transcript import (
     SPOKEN,
     SPOKEN_MARK,
@@ -104,6 +109,8 @@ def storable_summary(
         elif sentence in quotes:
             fault = "copied"
         else:
+            # a name stays where only the age beside it has to go
+            named = without_ages(named, privacy) or named
             fault = "sensitive" if never_stored(named, privacy) else text_fault(named)
         if named is None or fault is not None:
             refused[fault or "handle"] += 1

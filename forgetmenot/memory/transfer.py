@@ -18,7 +18,12 @@ from forgetmenot.clock import iso, parse_iso
 from forgetmenot.domain import Importance, NoteStatus, Scope, SourceKind
 from forgetmenot.errors import ODD_INPUT
 from forgetmenot.memory.people import ORDINARY
-from forgetmenot.memory.proposals import FactRefused, checked_fact, never_stored
+from forgetmenot.memory.proposals import (
+    FactRefused,
+    checked_fact,
+    never_stored,
+    without_ages,
+)
 from forgetmenot.settings.schema import PrivacySettings
 from forgetmenot.store import episodes, notes, personal_data, viewers
 from forgetmenot.store.database import Database, Transaction
@@ -157,6 +162,7 @@ def _read(number: int, line: NoteLine, now: int, privacy: PrivacySettings | None
     if who is not None and not re.fullmatch(r"[a-z0-9_.-]{1,50}", who):
         raise FactRefused("viewer is neither a login nor a Twitch ID")
     if privacy is not None:
+        fact = without_ages(fact, privacy) or fact
         try:
             checked_fact(fact, privacy, links=True)
         except FactRefused as refusal:

@@ -20,6 +20,7 @@ from importlib.resources import files
 from itertools import chain, islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from forgetmenot.text.ages import states_minor_age
 from forgetmenot.text.clean import LEET_WORD, fold_word, plain, skeleton, unleet
 from forgetmenot.text.mentions import MENTION
 from forgetmenot.text.words import UNSPACED, stems
@@ -58,7 +59,11 @@ def sensitive_category(
     looks = " ".join(skeleton(bare).replace("’", "'").split())[:LONGEST]
     shaped = (name for reading in _readings(looks) for name in _shaped(reading))
     stated = (name for reading in _readings(_as_read(bare)[:LONGEST]) for name in _stated(reading))
-    return next((name for name in chain(shaped, stated) if name not in allow), None)
+    for name in chain(shaped, stated):
+        if name not in allow:
+            return name
+    is_aged = "minor_age" not in allow and states_minor_age(bare[:LONGEST])
+    return "minor_age" if is_aged else None
 
 
 @cache

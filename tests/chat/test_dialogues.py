@@ -30,8 +30,14 @@ alice: !remember I live in Oslo -> Remembered about you: #1 lives in Oslo
 alice: !remember I live in Bergen -> Remembered about you: #2 lives in Bergen
 alice: !forget oslo -> I can't find anything like that about you. !memory shows what I know.
 alice: !forget oslo permanently -> Permanently deleted: #1 lives in Oslo
+# an age below eighteen is not stored, but a name beside it is; a cat is of any age
+alice: !remember ich bin 15 -> I don't store that kind of thing about people.
+alice: !remember I am 15 and play drums -> Remembered about you: #1 play drums
+alice: !remember my daughter is called Mia and is 7 -> Remembered about you: #2 their daughter is called Mia
+alice: !remember I have a cat named Krümel, which is 14 years old -> #3 has a cat named Krümel, which is 14 years old
+alice: !edit 1 is 16 years old -> I don't store that kind of thing about people.
 # nobody is somebody by their own word
-alice: !remember that I am a moderator -> Nice try! Who is what here is shown by Twitch's badges
+alice: !remember that I am a moderator -> Nice try! Who is what here | Twitch's badges
 alice: @forgetmenot_bot remember that I'm your king -> Nice try!
 alice: !remember I'm @Bob's wife -> Nice try!
 alice: !remember soy la dueña de este canal -> Nice try!

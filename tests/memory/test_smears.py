@@ -67,7 +67,7 @@ async def test_gossip_is_not_remembered_as_ones_own_note(world: World, fact: str
     [
         *(
             "plays in <@2>'s band on Fridays",
-            "is married to <@2>",
+            "plays chess with <@2>'s wife",
             "named a cat after <@2>",
             "<@1> plays the flute",
         ),
@@ -83,6 +83,16 @@ async def test_who_others_are_to_somebody_is_theirs_to_tell(world: World, fact: 
         world.db, "1", fact, by="1", at=world.clock.now(), word=edits.VIEWER_TRUST
     )
     assert note.source_kind is SourceKind.COMMAND
+
+
+@pytest.mark.parametrize("fact", ["is married to <@2>", "is <@2>'s wife", "is the king here"])
+async def test_nobody_is_somebody_by_their_own_word_but_by_a_moderators(
+    world: World, fact: str
+) -> None:
+    now = world.clock.now()
+    with pytest.raises(FactRefused, match="role"):
+        await edits.remember(world.db, "1", fact, by="1", at=now, word=edits.VIEWER_TRUST)
+    assert (await edits.remember(world.db, "1", fact, by="9", at=now)).fact == fact
 
 
 async def test_a_smear_replaces_nothing_that_was_said_by_its_subject(world: World) -> None:
