@@ -34,6 +34,7 @@ from forgetmenot.files import incoming_folder, read_blocks, replace_file
 from forgetmenot.logs import log
 from forgetmenot.memory.erased_topics import keep_unmentioned, without_topics
 from forgetmenot.memory.meaning import word_table
+from forgetmenot.memory.past_chat import remove_person
 from forgetmenot.memory.people import ORDINARY, SOMEBODY
 from forgetmenot.memory.suppression import filter_of
 from forgetmenot.store import (
@@ -245,6 +246,8 @@ async def erase_rows(db: Database, viewer_id: str, now: int) -> tuple[ErasureRep
         # in the same transaction: after it nobody knows that something is left to wipe
         await channel_state.put(tx, {WIPE_DUE: "1"}, now)
     await asyncio.to_thread(_clean_logs, db.path, who)
+    dropped = await asyncio.to_thread(_clean_dropped, db.path, who)
+    report.rewritten |= {"dropped_files": dropped} if dropped else {}
     clear_text_caches()  # the words of what was compared
     return report, who
 
@@ -543,6 +546,19 @@ def _clean_logs(database: Path, who: Names) -> None:
         held = file.read_text(encoding="utf-8", errors="replace")
         if who.hidden(held) != held:
             os.truncate(file, 0)
+
+
+def _clean_dropped(database: Path, who: Names) -> int:
+    """Take them out of the chat of past streams that waits to be learned from; out of how many files."""
+    changed = 0
+    for file in incoming_folder(database).rglob("*"):
+        try:
+            changed += file.is_file() and remove_person(file, who)
+        except (
+            OSError
+        ):  # Windows, while it is read: the search finds it, and it is deleted when it was learned
+            log.warning("somebody may still stand in chat that was dropped on the dock")
+    return changed
 
 
 # ── the search ────────────────────────────────────────────────────────────────────────────────

@@ -13,7 +13,7 @@
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Generator, Mapping, Sequence
 from itertools import chain, islice, pairwise
 from pathlib import Path
 from typing import NamedTuple, TypeVar
@@ -240,9 +240,14 @@ class Learner:
             report.known += file.lines
             await self._describe_stream(file)
             return
-        found = _windows(file, done.lines, self._settings().memory)
+        waiting = _windows(file, done.lines, self._settings().memory)
         while not self._ends(report):
-            taken = await _beside(file, lambda: next(found, None))
+            if await asyncio.to_thread(file.is_replaced):
+                waiting.close()
+                async for lines in self._read_anew(file, report):
+                    yield lines
+                return
+            taken = await _beside(file, lambda: next(waiting, None))
             if not taken:
                 await self._describe_stream(file)
                 return
@@ -252,6 +257,17 @@ class Learner:
             while not is_read and not self._ends(report):
                 is_read = await self._read_window(taken, done, file, report)
             yield done.lines
+
+    async def _read_anew(self, file: PastChat, report: Learned) -> AsyncIterator[int]:
+        """Read a file that was written anew, because somebody in it was erased; what was read of it is known."""
+        report.bad.pop(str(file.path), None)
+        try:
+            [again] = await _look_at([file.path], self._settings(), self._clock.now())
+        except InputError:
+            report.trouble = reason("past_gone", path=file.path.name)
+            return
+        async for lines in self._read(again, report):
+            yield lines
 
     async def _describe_stream(self, file: PastChat) -> None:
         """Note what a file says of the stream whose chat it holds."""
@@ -275,11 +291,8 @@ class Learner:
     ) -> bool:
         """Write the summary of a window with the mark that its lines were read, then its notes.
 
-        False, and no summary, where the file or the model is away, or somebody of the window left meanwhile.
+        False, and no summary, where the model is away, or somebody of the window left while it was thinking.
         """
-        if not await asyncio.to_thread(file.path.exists):  # somebody who stands in it was erased
-            report.trouble = reason("past_gone", path=file.path.name)
-            return False
         async with self._db.write() as tx:
             window = await self._window(tx, taken, file)
             await viewers.record_past(tx, seen(window.said))
@@ -486,14 +499,16 @@ async def _look_at(paths: Sequence[Path], settings: Settings, until: int) -> lis
     return files
 
 
-def _windows(chat: PastChat, skipped: int, memory: MemorySettings) -> Iterator[list[ChatEvent]]:
+def _windows(
+    chat: PastChat, skipped: int, memory: MemorySettings
+) -> Generator[list[ChatEvent], None, None]:
     """The windows of a file's lines after those that are skipped. None goes on over the end of a stream."""
     waiting: list[ChatEvent] = []
     newest = 0
     for event in chain(islice(chat.events(), skipped, None), [None]):
         ended = event is None or (newest and event.at - newest >= STREAM_GAP)
         if ended or len(waiting) == READ_AT_ONCE:
-            lines = [_line(number, event, from_bot=False) for number, event in enumerate(waiting)]
+            lines = [_line(number, said, from_bot=False) for number, said in enumerate(waiting)]
             cut = Cut(
                 smallest=memory.window_min_events,
                 largest=memory.window_max_events,

@@ -132,13 +132,35 @@ async def test_the_end_of_the_bot_ends_it_at_once_and_what_a_crash_left_goes_at_
         assert not left.parent.exists()
 
 
-async def test_an_erasure_tells_of_a_dropped_file(
+async def test_an_erasure_takes_somebody_out_of_the_dropped_files(
     files: PastChatUpload, bot: Bot, tmp_path: Path
 ) -> None:
-    await bot.hear(
-        ChatEvent("live", EventKind.MESSAGE, "77", "dora_77", "Dora_77", "hello", bot.clock.now())
-    )
+    """Also who is called by a word, and where they are only spoken of; a file without them stays as it is."""
+    people = {"77": "dora_77", "78": "drums"}
+    for viewer_id, login in people.items():
+        said = ChatEvent(
+            login, EventKind.MESSAGE, viewer_id, login, login, "hello", bot.clock.now()
+        )
+        await bot.hear(said)
     await bot.settle()
-    await files.take("chat.log", None, in_pieces(b"[20:15:03] dora_77: hi"))
-    report = await Eraser(db=bot.db, clock=bot.clock).erase("77")
-    assert report.places == {"m.sqlite3.incoming/0/chat.log": 1}
+    with_them = (
+        "[20:15:03] bob: I play drums\n[20:15:04] drums: hi\n"
+        "[20:15:05] dora_77: hi\n[20:15:06] bob: hi dora_77\n"
+    )
+    without = b"# Start logging at 2026-05-03 20:00:00 CEST\n[20:15:03] bob: hi\n"
+    await files.take("chat 2026-05-01.log", None, in_pieces(with_them.encode()))
+    await files.take("other.log", None, in_pieces(without))
+    eraser = Eraser(db=bot.db, clock=bot.clock)
+    for viewer_id in people:
+        report = await eraser.erase(viewer_id)
+        assert report.places == {}
+        assert report.rewritten["dropped_files"] == 1
+    [chat, other] = sorted(
+        file for file in incoming_folder(bot.db.path).rglob("*") if file.is_file()
+    )
+    assert other.read_bytes() == without
+    assert "dora" not in chat.read_text()
+    assert '"name": "drums"' not in chat.read_text()
+    files.learn()
+    assert "Learned from 2 lines (2 streams)" in await done(files)
+    assert await bot.db.column("SELECT login FROM viewers WHERE login IS NOT NULL") == ["bob"]

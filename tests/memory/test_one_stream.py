@@ -1,5 +1,6 @@
 """Past chat keeps the rules of live chat: a stream is one stream, a line counts once, and the bot is no evidence."""
 
+import gzip
 import itertools
 import json
 from collections.abc import Callable
@@ -12,15 +13,17 @@ from forgetmenot.clock import DAY, HOUR, MINUTE, SECOND, ManualClock
 from forgetmenot.domain import ChannelState
 from forgetmenot.languages import ENGLISH, in_language
 from forgetmenot.memory.learning import Learned, estimate
+from forgetmenot.memory.past_chat import remove_person
 from forgetmenot.settings.schema import ModelSettings, PriceSettings, Provider, Settings
 from forgetmenot.store import channel_state
 from forgetmenot.store.database import Database
+from forgetmenot.text.removal import Names
 from tests.memory.conftest import open_channel
 from tests.memory.test_learning import BEGAN, SETTINGS, Past, past
 
 __all__ = ["past"]  # the fixture
 
-PEOPLE = {"alice": 1, "bob": 2}
+PEOPLE = {"alice": 771001, "bob": 771002}
 Line = tuple[int, str, str]
 
 
@@ -128,7 +131,7 @@ async def test_a_stream_that_was_heard_live_is_not_learned_again(
     for at, who, text in evening(at=began):
         await clock.move_to(at)
         channel.say(who, text, user_id=str(PEOPLE[who]))
-    deleted = channel.say("bob", "my number is 5550199", user_id="2")
+    deleted = channel.say("bob", "my number is 5550199", user_id=str(PEOPLE["bob"]))
     await channel.clear(deleted)
     await channel.ingest.flush()
     if read:
@@ -218,13 +221,53 @@ async def test_the_bots_own_lines_are_evidence_of_nothing(past: Past, tmp_path: 
 async def test_a_file_that_is_deleted_while_it_is_read_ends_it(past: Past, tmp_path: Path) -> None:
     path = as_irc(tmp_path / "chat", evening())
 
-    async def erased() -> None:
+    async def deleted() -> None:
         path.unlink()
 
-    past.model.meanwhile = erased
+    past.model.meanwhile = deleted
     report = await past.learn(path)
     assert 0 < report.lines < 30
     assert "chat.irc is gone" in report.in_words(ENGLISH)
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("packed", [False, True])
+async def test_somebody_is_taken_out_of_a_file_while_it_is_read(
+    past: Past, tmp_path: Path, form: Writer, *, packed: bool
+) -> None:
+    """As an erasure does it: what is left is read on, and nothing of it twice."""
+    lines = [
+        *evening(28),
+        (BEGAN + 20 * MINUTE, "carol", "hi @alice"),
+        (BEGAN + 21 * MINUTE, "carol", "hi"),
+    ]
+    path = form(tmp_path / "chat", lines)
+    alice = Names("771001", ["alice", "Alice"])
+    if packed:
+        path.write_bytes(gzip.compress(path.read_bytes()))
+
+    async def erased() -> None:
+        await past.leaves("771001" if form is not as_log else "login:alice", erased=True)
+        assert remove_person(path, alice)
+
+    past.model.meanwhile = erased
+    report = await past.learn(path)
+    assert report.trouble == ""
+    assert b"alice" not in path.read_bytes().lower()
+    assert path.stat().st_mode & 0o777 == 0o600
+    assert await attendance(past.db) == [("bob", 14), ("carol", 1)]
+    assert await past.db.column("SELECT count(*) FROM streams") == [1]
+    assert not remove_person(path, alice)
+
+
+@pytest.mark.parametrize("text", [b"\x00\x01alice", b"[1, 2] alice", b""])
+def test_what_cannot_be_written_anew_is_deleted_if_they_may_stand_in_it(
+    tmp_path: Path, text: bytes
+) -> None:
+    path = tmp_path / "chat.log"
+    path.write_bytes(text)
+    assert remove_person(path, Names("1", ["alice"])) == bool(text)
+    assert [*tmp_path.iterdir()] == ([] if text else [path])
 
 
 # ── what it takes ────────────────────────────────────────────────────────────────────────────

@@ -27,6 +27,7 @@ from forgetmenot.chat import CommandRateLimiter
 from forgetmenot.clock import DAY, HOUR, MINUTE, SECOND, ManualClock
 from forgetmenot.dock.security import TOKEN_HEADER
 from forgetmenot.domain import ChannelState, ModelRequest, Purpose
+from forgetmenot.files import incoming_folder
 from forgetmenot.memory import backups
 from forgetmenot.memory.learning import Learner
 from forgetmenot.memory.stream_recap import write_file
@@ -312,6 +313,10 @@ async def _leave_traces(running: Running, past: Path) -> None:
             f"@{tags} :{who}!{who}@{who} PRIVMSG #streamer :i play the drum{'quux' * (number % 2 == 0)} {number}\n"
         )
     past.write_text("".join(rows), encoding="utf-8")
+    # and waits on the dock
+    waiting = incoming_folder(bot.db.path) / "0"
+    waiting.mkdir(parents=True)
+    (waiting / "chat.log").write_text("".join(rows), encoding="utf-8")
     learner = Learner(db=bot.db, model=bot.models.memory, settings=bot.settings, clock=clock)
     await learner.learn([past], lambda _share: learner.stop())
 
