@@ -11,6 +11,7 @@ import asyncio
 import contextlib
 import shutil
 from collections.abc import AsyncIterator, Callable, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -34,6 +35,7 @@ from forgetmenot.memory.extraction import Extractor
 from forgetmenot.memory.ingest import Ingest
 from forgetmenot.memory.recall import Recall
 from forgetmenot.memory.retention import sweep_notes
+from forgetmenot.memory.rewording import reworded
 from forgetmenot.memory.rights import Rights
 from forgetmenot.memory.stream_recap import RecapWriter
 from forgetmenot.memory.stream_tracker import StreamTracker
@@ -175,6 +177,7 @@ class Bot:
             flush=self.ingest.flush,
             refresh=self._refresh,
             explain_reply=self._explain_reply,
+            reword=partial(reworded, self.models.reply),
         )
 
     async def _refresh(self) -> None:

@@ -29,7 +29,8 @@ from forgetmenot.memory.proposals import FactRefused
 from forgetmenot.operations.run import CHANNEL_WORDS, Refused, own_target, owner, resolve_target
 from forgetmenot.operations.types import OperationContext, Request
 from forgetmenot.store import bot_messages, channel_state, notes, personal_data, viewers
-from forgetmenot.text.chat_commands import Amendment, amendment, first_word, others_fact, own_fact
+from forgetmenot.text.chat_commands import first_word, others_fact, own_fact
+from forgetmenot.text.corrections import Amendment, amendment, changed_fact, is_about_object
 from forgetmenot.text.mentions import defang, mention, show
 from forgetmenot.text.phrases import says_what_another_is
 from forgetmenot.text.words import topic_stems, words
@@ -351,68 +352,68 @@ async def edit(context: OperationContext, request: Request) -> OperationResult:
     Without a number: the note that has the same slot, else a word of what is typed; "it" is the note that was just
     removed or used. Where nothing fits, a note is added.
     """
-    asker, typed = request.asker, defang(request.text("text"))
+    asker = request.asker
+    typed = defang(request.text("text"))
     in_chat = asker.surface is Surface.CHAT
     if in_chat:
         await _refuse_not_stored(context, request)
     if not asker.viewer_id:  # on the command line; a fact is somebody's word: the streamer's
         login = await channel_state.read(context.db, "login") or ""
         asker = await owner(context.db, asker.surface, login, context.clock.now())
-    if number := request.number("id"):
-        found = await notes.get(context.db, number)
-        if found is None and not in_chat:
+    number = request.number("id")
+    if number:
+        note = await notes.get(context.db, number)
+        if note is None and not in_chat:
             raise FactRefused("not_found")
-        if found is None or not _may_change(asker, found):
+        if note is None or not _may_change(asker, note):
             raise Refused("no_note", id=number)  # whether it is another's is not for them to know
-        return await _edited(context, request, asker, found, amendment(typed))
-    about, rest = (
-        await _about(context, asker, typed) if typed.startswith("@") else (own_target(asker), typed)
-    )
+        # elsewhere the whole note is shown, and typed anew
+        change = amendment(typed) if in_chat else Amendment(typed, sentence=typed)
+        return await _edited(context, request, asker, note, change)
+    about = own_target(asker)
+    rest = typed
+    if typed.startswith("@"):
+        about, rest = await _about(context, asker, typed)
     change = amendment(rest)
     fitting = await _to_edit(context, request, about, change)
     if not fitting and len(words(change.right)) < 2:
         raise Refused("whole_note", command="!edit")
     if not fitting and not change.it:
         return await _added(context, request, about, rest)
-    return await _edited(
-        context,
-        request,
-        asker,
-        await _only(context, request, fitting, "!edit {} " + change.right),
-        change,
-    )
+    note = await _only(context, request, fitting, "!edit {} " + change.right)
+    return await _edited(context, request, asker, note, change)
 
 
 async def _to_edit(
     context: OperationContext, request: Request, about: Target, change: Amendment
 ) -> list[Note]:
+    """The notes that a correction without a number may mean."""
     if change.it:
         meant = await _just_removed(context, request) or await _just_used(context, request)
+        if not meant and change.wrong:
+            return await _find(context, request, about, change.wrong)
         if len(meant) < 2:
             return meant
-        fitting = [
-            note
-            for note in meant
-            if change.wrong and set(words(change.wrong)) <= set(words(note.fact))
-        ]
+        wrong = set(words(change.wrong))
+        fitting = [note for note in meant if wrong and wrong <= set(words(note.fact))]
         return fitting or meant
-    now_so, known = (
-        own_fact(change.right) or change.right,
-        await notes.of_subject(context.db, about.id, LIVE),
-    )
+    now_so = own_fact(change.sentence) or change.sentence
+    known = await notes.of_subject(context.db, about.id, LIVE)
     same_slot = [note for note in known if relate(note.fact, now_so) is Relation.CONFLICT]
-    return same_slot or await _find(context, request, about, f"{change.right} {change.wrong}")
+    if same_slot:
+        return same_slot
+    replaced = await _find(context, request, about, change.wrong) if change.wrong else []
+    return replaced or await _find(context, request, about, f"{change.right} {change.wrong}")
 
 
 async def _edited(
     context: OperationContext, request: Request, asker: Asker, old: Note, change: Amendment
 ) -> OperationResult:
-    in_chat, now = asker.surface is Surface.CHAT, context.clock.now()
-    text = change.applied(old.fact)
-    if in_chat and len(words(text)) < 2:
-        raise Refused("whole_note", command=f"!edit {old.id}")
-    own = own_fact(text) if in_chat and old.subject_id is not None else None
-    fact = await edits.with_mentions(context.db, own or text)
+    """Write a note anew as a correction says, and answer with both."""
+    now = context.clock.now()
+    in_chat = asker.surface is Surface.CHAT
+    text = await _corrected_text(context, asker, old, change)
+    fact = await edits.with_mentions(context.db, text)
     async with context.db.write() as tx:
         if old.status is NoteStatus.RETRACTED and change.it:
             await edits.undo(tx, old.id, at=now)
@@ -427,9 +428,37 @@ async def _edited(
             line=asker.line_id,
         )
     was = await _quoted(context, request, old)
-    return OperationResult(
-        ok=True, code="edited", data={**await _quoted(context, request, note), "was": was["fact"]}
-    )
+    data = {**await _quoted(context, request, note), "was": was["fact"]}
+    return OperationResult(ok=True, code="edited", data=data)
+
+
+async def _corrected_text(
+    context: OperationContext, asker: Asker, old: Note, change: Amendment
+) -> str:
+    """How a note reads after a correction: with the value in its place, as typed, or in a model's words.
+
+    Raises Refused: only whoever typed it knows.
+    """
+    if asker.surface is not Surface.CHAT:
+        return change.sentence
+    changed = changed_fact(old.fact, change)
+    if changed is not None:
+        return changed
+    sentence = change.sentence
+    is_sentence = len(words(sentence)) > 1
+    if is_sentence and old.subject_id is None:
+        return sentence
+    is_sentence = is_sentence and not is_about_object(old.fact, sentence)
+    own = own_fact(sentence)
+    if is_sentence and own is not None:
+        return own
+    if is_sentence and (old.subject_id != asker.viewer_id or own_words.is_foreign(sentence)):
+        return sentence
+    typed = await edits.with_mentions(context.db, sentence)
+    written = await context.reword(old.fact, typed)
+    if written is None:
+        raise Refused("whole_note", command=f"!edit {old.id}")
+    return written
 
 
 async def _added(

@@ -157,6 +157,10 @@ async def _no_reply(_reply_id: int) -> str:
     return ""
 
 
+async def _no_words(_fact: str, _typed: str) -> str | None:
+    return None
+
+
 class OperationContext(Struct):
     """What services work with. Outside the running bot the callables do nothing."""
 
@@ -172,6 +176,8 @@ class OperationContext(Struct):
         _nothing  # the prompt's prefix and recall's cache read memory again
     )
     explain_reply: Callable[[int], Awaitable[str]] = _no_reply
+    # a note as it should read after a correction that no form fits, by a model; None: it does not say
+    reword: Callable[[str, str], Awaitable[str | None]] = _no_words
 
 
 Service = Callable[[OperationContext, Request], Awaitable[OperationResult]]
