@@ -53,13 +53,14 @@ from forgetmenot.llm.offline import Offline
 from forgetmenot.logs import set_up
 from forgetmenot.memory import backups, transfer
 from forgetmenot.memory.erasure import Eraser
-from forgetmenot.memory.rights import carry_out
+from forgetmenot.memory.rights import Rights, carry_out
+from forgetmenot.memory.suppression import load_filter, suppress
 from forgetmenot.settings.schema import BotSettings, Mode, Settings
-from forgetmenot.store import personal_data
+from forgetmenot.store import personal_data, streams, viewers
 from forgetmenot.store.backup import copies_of
 from forgetmenot.store.database import Database, open_database
 from forgetmenot.store.invariants import verify
-from forgetmenot.store.rights import PrivacyRequests
+from forgetmenot.store.rights import PrivacyRequest, PrivacyRequests, RequestKind
 
 # ── a world of chat, played by processes that die ───────────────────────────────────────────
 #
@@ -312,6 +313,7 @@ async def world_account(place: Path) -> Figures:
 # A restore, an import, a sweep, a backup and an erasure; each dies at every point that it passes, and is done again.
 
 WHO = f"10000{ERASED[6:]}"
+BANNED, MUTED, OUT = "100001", "100002", "100004"
 MEMORY, COPY = Path("data") / "memory.sqlite3", Path("elsewhere") / "copy.sqlite3"
 
 
@@ -325,6 +327,41 @@ async def prepare(folder: Path) -> None:
         await bot.remember_all()
         await transfer.import_notes(bot.db, map(json.dumps, imported()), now=clock.now())
         await backups.copy_to(bot.db, folder / COPY)
+
+
+async def decide(folder: Path) -> None:
+    """What people and the channel decide about data after the copy was made; and a recap's file from back then."""
+    now = NOON + HOUR
+    recaps = folder / "recaps"
+    recaps.mkdir()
+    text = f"{ERASED} laughed about the {MARK}. It rained.\n"
+    (recaps / "2026-07-24 stream 99.md").write_text(text, encoding="utf-8")
+    async with open_database(folder / MEMORY) as db:
+        clock = ManualClock(now)
+        await Rights(db=db, clock=clock, eraser=Eraser(db=db, clock=clock)).opt_out(OUT)
+        await suppress(db, MUTED, "their exams", by=MUTED, at=now)
+        await suppress(db, None, "the election", by=None, at=now)
+        async with db.write() as tx:
+            await personal_data.ban(tx, {BANNED: now})
+            [started_at] = await streams.starts(tx)
+            folder_line = PrivacyRequest(RequestKind.RECAP_FOLDER, "", now, folder=str(recaps))
+            await personal_data.write_request(tx, db.requests.posted(started_at, now), folder_line)
+
+
+async def decisions_lost(folder: Path) -> int:
+    """How many of these decisions a restored copy does not know."""
+    async with open_database(folder / MEMORY) as db:
+        hidden = await load_filter(db)
+        posted = await db.value("SELECT count(*) FROM streams WHERE posted_at IS NOT NULL")
+        held = (
+            BANNED in await viewers.hidden(db, [BANNED]),
+            OUT in await personal_data.opted_out(db),
+            hidden.has("passed the exam", [MUTED]) and not hidden.has("passed the exam", [OUT]),
+            hidden.has("the elections", []),
+            posted == 1,
+        )
+    text = "".join(file.read_text(encoding="utf-8") for file in (folder / "recaps").iterdir())
+    return held.count(False) + (ERASED in text.lower() or MARK in text)
 
 
 async def _restore(folder: Path) -> None:
@@ -386,6 +423,8 @@ async def operations(folder: Path, dice: random.Random, wanted: int) -> Figures:
         for number in points:
             place = folder / f"{name} {number}"
             await asyncio.to_thread(shutil.copytree, start, place)
+            if name == "restore":
+                await decide(place)
             code = await asyncio.to_thread(die, place, name, number)
             figures["deaths"] += code == 9
             figures["crashes"] += code not in {0, 9}
@@ -410,6 +449,7 @@ async def operation_account(place: Path, name: str) -> Figures:
             "SELECT coalesce(sum(count), 0) FROM tally WHERE name = 'pruned_unread'"
         )
         broken = await broken_promises(db, NOON + (2 * DAY if name == "sweep" else DAY // 2))
+    lost_decisions = await decisions_lost(place) if name == "restore" else 0
     held = b"".join(file.read_bytes() for file in (place / "data").rglob("*") if file.is_file())
     gone = name in {"erasure", "restore"}
     return {
@@ -417,7 +457,7 @@ async def operation_account(place: Path, name: str) -> Figures:
         + unread
         + (name == "backup" and not copies_of(place / MEMORY)),
         "doubled": max(0, notes - expected),
-        "rights lost": int(gone and there),
+        "rights lost": int(gone and there) + lost_decisions,
         "bytes left": held.count(MARK.encode()) if gone else 0,
         "promises broken": broken,
     }
