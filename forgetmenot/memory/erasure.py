@@ -17,8 +17,10 @@ emptied in place, so that a program that is writing to it can go on.
 """
 
 import asyncio
+import contextlib
 import os
 import re
+import time
 from collections import Counter
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from pathlib import Path
@@ -30,7 +32,7 @@ from msgspec import Struct, field
 from forgetmenot import logs
 from forgetmenot.clock import MINUTE, Clock
 from forgetmenot.errors import ODD_INPUT, ForgetMeNotError, InputError, StoreError
-from forgetmenot.files import incoming_folder, read_blocks, replace_file
+from forgetmenot.files import UNFINISHED_AFTER_S, incoming_folder, read_blocks, replace_file
 from forgetmenot.logs import log
 from forgetmenot.memory.erased_topics import keep_unmentioned, without_topics
 from forgetmenot.memory.meaning import word_table
@@ -295,6 +297,12 @@ async def _clean_recaps(
     report.rewritten |= {"recap_files": lines} if lines else {}
 
 
+async def leave_recaps(db: Database, viewer_id: str) -> None:
+    """Take somebody who opts out out of the files of recaps, as an erasure does. Nothing else of theirs changes."""
+    if await personal_data.is_known(db, viewer_id):
+        await _clean_recaps(db, await _names(db, viewer_id), (), ErasureReport())
+
+
 async def clean_files(source: Source, change: Callable[[str, bool], str]) -> tuple[int, list[str]]:
     """Change the texts of all files of recaps; how many lines did, and the files that could not be changed.
 
@@ -325,7 +333,15 @@ async def _recap_files(source: Source) -> list[Path]:
 
 
 def _matching(folder: Path) -> list[Path]:
-    return list(folder.glob(RECAP_FILES))
+    """The recaps in a folder, with what a crash left of one half written: that is deleted once nobody writes it."""
+    unfinished = []
+    for file in folder.glob(f".{RECAP_FILES}-*.new"):
+        with contextlib.suppress(OSError):
+            if time.time() - file.stat().st_mtime > UNFINISHED_AFTER_S:
+                file.unlink()
+            else:
+                unfinished.append(file)
+    return [*folder.glob(RECAP_FILES), *unfinished]
 
 
 def _clean_file(path: Path, change: Callable[[str, bool], str]) -> int:

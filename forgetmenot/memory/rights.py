@@ -17,7 +17,7 @@ from forgetmenot.clock import Clock
 from forgetmenot.domain import Note
 from forgetmenot.errors import ODD_INPUT, StoreError
 from forgetmenot.logs import log
-from forgetmenot.memory.erasure import Eraser, Step, clean_files
+from forgetmenot.memory.erasure import Eraser, Step, clean_files, leave_recaps
 from forgetmenot.memory.proposals import FactRefused
 from forgetmenot.memory.suppression import list_again, topic_of
 from forgetmenot.store import channel_state, notes, personal_data, streams
@@ -167,12 +167,9 @@ async def carry_out(
     subjects.update(ids or {})
     for number, request in enumerate(left, done + 1):
         subject = subjects.get(request.subject)
-        facts = [
-            words for note in await _meant(db, request, subject) if (words := traces(note.fact))
-        ]
-        await _clean_recaps(
-            db, facts
-        )  # before, or a stop would leave them; nobody waits for a slow drive to write
+        facts = await _words_of_meant(db, request, subject)
+        # before, or a stop would leave them; nobody waits for a slow drive to write
+        await _clean_recaps(db, request, subject, facts)
         async with db.write() as tx:
             if subject is not None:
                 try:
@@ -188,7 +185,8 @@ async def carry_out(
                         error=type(error).__name__,
                     )
             await personal_data.count_carried_out(tx, number)
-        await _clean_recaps(db, facts)  # one may have been written meanwhile
+        # one may have been written meanwhile
+        await _clean_recaps(db, request, subject, facts)
         if request.kind is RequestKind.ERASE and subject is not None and erase is not None:
             erase(subject)
     await db.wipe_deleted()
@@ -329,13 +327,29 @@ async def _meant(source: Source, request: PrivacyRequest, viewer_id: str | None)
     return [note for note in found if note is not None and note.created_at <= request.at]
 
 
-async def _clean_recaps(db: Database, facts: Sequence[frozenset[str]]) -> None:
-    """Take the sentences that say one of these facts (its words) out of the files of recaps."""
+async def _words_of_meant(
+    source: Source, request: PrivacyRequest, viewer_id: str | None
+) -> list[frozenset[str]]:
+    """The words of each fact that a request wants forgotten."""
+    facts = [traces(note.fact) for note in await _meant(source, request, viewer_id)]
+    return [words for words in facts if words]
+
+
+async def _clean_recaps(
+    db: Database,
+    request: PrivacyRequest,
+    viewer_id: str | None,
+    facts: Sequence[frozenset[str]],
+) -> None:
+    """Take out of the files of recaps what a request is about: one of these facts (its words), or who opted out."""
 
     def cleaned(text: str, _quoted: bool) -> str:  # noqa: FBT001  # as `clean_files` calls it
-        told = sentences_of(text)
-        left = [one for one in told if not any(says(one, words) for words in facts)]
-        return text if len(left) == len(told) else joined(left)
+        sentences = sentences_of(text)
+        left = [one for one in sentences if not any(says(one, words) for words in facts)]
+        return text if len(left) == len(sentences) else joined(left)
 
     if facts:
         await clean_files(db, cleaned)
+    chose_now = request.kind is db.requests.chose_last(request.subject)
+    if request.kind is RequestKind.OPT_OUT and chose_now and viewer_id is not None:
+        await leave_recaps(db, viewer_id)

@@ -1,6 +1,7 @@
 """A stream's recap for the streamer: what and who stands in it, and that what is forgotten leaves its file."""
 
 import asyncio
+import os
 import re
 from datetime import datetime
 from pathlib import Path
@@ -209,6 +210,30 @@ async def test_who_is_erased_and_what_is_forgotten_leave_the_file_and_the_rest_s
     assert "My own line about Alice and tea." in after
     assert report.rewritten["recap_files"] >= 3
     assert report.found == 0
+
+
+async def test_what_a_crash_left_of_a_file_half_written_is_cleaned_too(
+    world: "World", folder: Path
+) -> None:
+    _, file = await written(world, folder)
+    young, old = (folder / f".{file.name}-{end}.new" for end in ("abc", "def"))
+    for left in (young, old):
+        left.write_bytes(file.read_bytes())
+    os.utime(old, (1, 1))
+    await Eraser(db=world.db, clock=world.clock).erase("3")
+    assert "dora" not in young.read_text(encoding="utf-8").lower()
+    assert not old.exists()
+
+
+async def test_who_opts_out_leaves_the_files_that_name_them(world: "World", folder: Path) -> None:
+    _, file = await written(world, folder)
+    assert "Dora" in file.read_text(encoding="utf-8")
+    rights = Rights(db=world.db, clock=world.clock, eraser=Eraser(db=world.db, clock=world.clock))
+    await rights.opt_out("3")
+    after = file.read_text(encoding="utf-8")
+    assert [word for word in ("dora", "fell", "dances") if word in after.lower()] == []
+    assert "Alice beat the boss. The mines were dark." in after
+    assert await notes.of_subject(world.db, "3")
 
 
 async def copy_without_streams(world: "World", folder: Path) -> Path:
