@@ -6,13 +6,13 @@
   near its meaning is and whether its date fits (as in memory/ranking);
 - only notes with a good part of the question's words are returned, a few of each person, the best first;
 - nothing about people who are hidden, nothing suppressed, no notes of other personas, no plan that is over, and
-  nothing sensitive, neither asked for nor told, whatever the settings let a note say.
+  nothing sensitive, whatever the settings let a note say.
 """
 
-import heapq
 import math
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from operator import itemgetter
 from typing import NamedTuple
 
 from forgetmenot.domain import Note, Recalled
@@ -29,8 +29,9 @@ from forgetmenot.store import note_words
 from forgetmenot.store.database import Source
 from forgetmenot.store.note_keys import key_of, stems_of_note
 from forgetmenot.text.mentions import mention
+from forgetmenot.text.questions import asks_in_a_sentence
 from forgetmenot.text.sensitive import sensitive_category
-from forgetmenot.text.words import STOPWORDS, stem, words
+from forgetmenot.text.words import stem
 
 MOST_RESULTS = 8
 PER_SUBJECT = 3
@@ -39,11 +40,12 @@ MOST_WORDS = 8
 # Words of nearly the same meaning are often all that a note has of a short question: "who has a pet?"
 NEAR_STEMS = 16
 NEAR_WEIGHT = 0.8
-# Entries of the index that are read for the rarest words; the others only tell those notes apart.
-MOST_READ = 3_000
-MOST_COMPARED = 200
+# Notes that are taken from the index for the rarest words; the others only tell those notes apart, and a word that
+# more have does not even that.
+MOST_READ = 1_000
+MOST_COMPARED = 8_000
 # Notes that are read and ranked.
-CANDIDATES = 24
+CANDIDATES = 16
 LEAST_OF_BEST = 0.5
 # What part of the question's rarest words a note must have, by their rarity: "plays drums" does not answer who plays
 # the oboe, which nobody does.
@@ -76,14 +78,13 @@ async def search(
     """
     telling = sorted(query.telling, key=len, reverse=True)
     asked_words = [*map(mention, people), *telling][:MOST_WORDS]
-    if not asked_words or sensitive_category(" ".join(query.words)) is not None:
+    if not asked_words:
         return []
     terms, counts = await _terms(at, asked_words, table)
     scores = await _scores(at, terms, counts)
     least = LEAST_OF_RAREST * sum(term.rarity for term in terms[:RAREST])
     fitting = {note_id: score for note_id, score in scores.items() if score >= least}
-    best_ids = heapq.nlargest(CANDIDATES, fitting, key=lambda note_id: (fitting[note_id], note_id))
-    visible = await note_words.visible(at, best_ids)
+    visible = await note_words.visible(at, _best(fitting, CANDIDATES))
     candidates = [note for note in visible if opens(note) and not note.is_over(now)]
     ranked = _ranked(candidates, fitting, query, asked_words, table)
     if may_be_sensitive:
@@ -91,12 +92,26 @@ async def search(
     return _few_of_each(ranked, limit)
 
 
+def asks_what_is_sensitive(question: str) -> bool:
+    """Return whether an answer to "who …?" would state of somebody what is never stored about people."""
+    asked = question.replace("?", " ")
+    if sensitive_category(asked) is not None:
+        return True
+    if asks_in_a_sentence(question):
+        return False
+    return sensitive_category(f"Somebody is {asked}. Somebody has {asked}.") is not None
+
+
 async def _terms(
     at: Source, asked_words: Sequence[str], table: WordTable | None
 ) -> tuple[list[Term], Mapping[int, int]]:
     """Return the words as terms, the rarest first, and how many notes have each word that counts as one of them."""
-    shares_of = {stem(word): _shares(word, table) for word in asked_words}
+    shares_of = {word: _near_words(word, table) for word in asked_words}
     counts = await note_words.counts(at, set().union(*shares_of.values()))
+    for word, shares in shares_of.items():
+        if len(shares) == 1 and counts.keys().isdisjoint(shares):
+            shares.update(_spellings(word, table))
+            counts.update(await note_words.counts(at, shares.keys()))
     note_count = await at.highest_id("semantic_notes")
     terms = []
     for shares in shares_of.values():
@@ -108,23 +123,23 @@ async def _terms(
     return terms, counts
 
 
-def _shares(word: str, table: WordTable | None) -> dict[int, float]:
-    """Return the keys of a word and of those that it may mean, with how much each counts.
-
-    Those are words of nearly the same meaning; of a word that the table does not know, those one slip away.
-    """
+def _near_words(word: str, table: WordTable | None) -> dict[int, float]:
+    """Return the keys of a word and of those of nearly the same meaning, with how much each counts."""
     shares = {key_of(stem(word)): 1.0}
-    if table is None:
+    number = table.number(stem(word)) if table is not None else None
+    if table is None or number is None:
         return shares
-    number = table.number(stem(word))
-    if number is None:
-        for spelling in slips(word):
-            if table.number(spelling) is not None:
-                shares.setdefault(key_of(stem(spelling)), SPELT_WEIGHT)
-    else:
-        for near_number, nearness in table.near(number)[:NEAR_STEMS]:
-            shares.setdefault(key_of(table.stem_of(near_number)), NEAR_WEIGHT * nearness)
+    for near_number, nearness in table.near(number)[:NEAR_STEMS]:
+        shares.setdefault(key_of(table.stem_of(near_number)), NEAR_WEIGHT * nearness)
     return shares
+
+
+def _spellings(word: str, table: WordTable | None) -> dict[int, float]:
+    """Return the keys of the words that may have been meant by one that nobody knows, with how much each counts."""
+    if table is None:
+        return {}
+    known = [spelling for spelling in slips(word) if table.number(spelling) is not None]
+    return {key_of(stem(spelling)): SPELT_WEIGHT for spelling in known}
 
 
 async def _scores(at: Source, terms: Sequence[Term], counts: Mapping[int, int]) -> dict[int, float]:
@@ -133,22 +148,29 @@ async def _scores(at: Source, terms: Sequence[Term], counts: Mapping[int, int]) 
     common: list[tuple[float, int]] = []
     entries_left = MOST_READ
     for term in terms:
-        found: dict[int, float] = {}
-        for key, share in sorted(term.shares.items(), key=lambda one: one[1], reverse=True):
+        share_of: dict[int, float] = {}
+        for key, share in sorted(term.shares.items(), key=itemgetter(1), reverse=True):
             count = counts.get(key, 0)
-            if count > entries_left and (scores or found):
-                common.append((term.rarity * share, key))
+            if count > entries_left and (scores or share_of):
+                if count <= MOST_COMPARED:
+                    common.append((term.rarity * share, key))
                 continue
             for note_id in await note_words.newest_with(at, key, MOST_READ) if count else ():
-                found.setdefault(note_id, share)
+                share_of.setdefault(note_id, share)
             entries_left -= count
-        for note_id, share in found.items():
+        for note_id, share in share_of.items():
             scores[note_id] = scores.get(note_id, 0.0) + term.rarity * share
-    leading = heapq.nlargest(MOST_COMPARED, scores, key=lambda note_id: (scores[note_id], note_id))
     for weight, key in common:
-        for note_id in await note_words.among(at, key, leading):
+        having = await note_words.newest_with(at, key, MOST_COMPARED)
+        for note_id in scores.keys() & having:
             scores[note_id] += weight
     return scores
+
+
+def _best(scores: Mapping[int, float], limit: int) -> list[int]:
+    """Return the notes that score best, the newest of equals."""
+    best = sorted(scores.items(), key=itemgetter(1, 0), reverse=True)
+    return [note_id for note_id, _score in best[:limit]]
 
 
 def _ranked(
@@ -160,24 +182,20 @@ def _ranked(
 ) -> list[Recalled]:
     """Return the candidates that fit, by words, meaning and date, best first and the newest of equals."""
     totals = of_best([scores[note.id] for note in candidates])
+    stems = [stems_of_note(note.fact, note.topics, note.asked_with) for note in candidates]
     if table is not None:
-        facts = [
-            [word for word in words(note.fact) if word not in STOPWORDS] for note in candidates
-        ]
-        meanings = Meanings(table, [table.numbers(fact) for fact in facts])
+        meanings = Meanings(table, [table.numbers(note_stems) for note_stems in stems])
         cosines = meanings.cosines(table.numbers(map(stem, query.telling)))
         for place, nearness in enumerate(of_best([max(cosine, 0.0) for cosine in cosines])):
             totals[place] += MEANING_SHARE * nearness
     asked_stems = set(map(stem, asked_words))
     recalled = []
-    for note, total in zip(candidates, totals, strict=True):
-        has_word = not asked_stems.isdisjoint(
-            stems_of_note(note.fact, note.topics, note.asked_with)
-        )
-        if note.is_quiet(note.last_confirmed_at) and not has_word:
-            continue
-        fits_date = FITS_DATE * query.time.fits(note.last_confirmed_at)
-        recalled.append(Recalled(note, round(total + fits_date, 6), asked_for=has_word))
+    for note, note_stems, total in zip(candidates, stems, totals, strict=True):
+        has_word = not asked_stems.isdisjoint(note_stems)
+        # what is stale or past is only found by a word of its own
+        if has_word or not note.is_quiet(note.last_confirmed_at):
+            fits_date = FITS_DATE * query.time.fits(note.last_confirmed_at)
+            recalled.append(Recalled(note, round(total + fits_date, 6), asked_for=has_word))
     recalled.sort(key=lambda one: (one.score, one.note.id), reverse=True)
     least = LEAST_OF_BEST * recalled[0].score if recalled else 0.0
     return [one for one in recalled if one.score >= least]

@@ -10,7 +10,9 @@
 """
 
 import asyncio
+import heapq
 import math
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Sequence
 from functools import partial
 from itertools import chain, zip_longest
@@ -133,16 +135,18 @@ class Recall:
         return ranked() if len(postings.notes) <= FEW else await asyncio.to_thread(ranked)
 
     async def of_anybody(
-        self, at: Source, query: Query, seen: NotesSnapshot, people: Iterable[str] = ()
+        self, at: Source, question: str, seen: NotesSnapshot, people: Iterable[str] = ()
     ) -> list[Recalled]:
-        """The notes about anybody that fit a question which asks for a person, best first.
+        """The notes about anybody that fit a question, or words to look up, best first; none to a sensitive one.
 
         `people`: the ids of those whom the question names. Raises StoreError.
         """
+        if channel_search.asks_what_is_sensitive(question):
+            return []
         settings = self._settings()
         return await channel_search.search(
             at,
-            query,
+            self.query(question),
             table=word_table(),
             now=self._clock.now(),
             opens=partial(_may_be_shown, speaking(settings), seen.suppression_filter),
@@ -300,16 +304,18 @@ class EpisodeIndex:
         return frozenset(self._words.forms(word))
 
     def speaking_of(
-        self, terms: Sequence[Collection[str]], enough: int, without: Collection[int]
+        self, terms: Sequence[Collection[str]], enough: int, without: Collection[int], limit: int
     ) -> list[int]:
         """The episodes with a form of enough of these words, those that have most and then the newest first."""
-        found = [set(chain.from_iterable(map(self._words.places, forms))) for forms in terms]
-        found.sort(key=len)
+        having = [set(chain.from_iterable(map(self._words.places, forms))) for forms in terms]
+        having.sort(key=len)
         # who has k of n words has one of the rarest n - k + 1
-        rare = set().union(*found[: len(found) - enough + 1]).difference(without)
-        shared = {episode: sum(episode in having for having in found) for episode in rare}
-        good = [episode for episode, count in shared.items() if count >= enough]
-        return sorted(good, key=lambda episode: (shared[episode], episode), reverse=True)
+        rare = set().union(*having[: len(having) - enough + 1]).difference(without)
+        counts: Counter[int] = Counter()
+        for episode_ids in having:
+            counts.update(episode_ids & rare)
+        fitting = ((count, episode_id) for episode_id, count in counts.items() if count >= enough)
+        return [episode_id for _count, episode_id in heapq.nlargest(limit, fitting)]
 
 
 async def spoken_of(
@@ -334,7 +340,7 @@ async def spoken_of(
     terms = list(map(index.forms, different.values()))
     enough = min(len(terms), max(2, math.ceil(MATCHING_SHARE * len(terms))))
     # one more than is looked at, to see whether many episodes have a single word
-    best = index.speaking_of(terms, enough, without)[: LOOKED_AT + 1]
+    best = index.speaking_of(terms, enough, without, LOOKED_AT + 1)
     if len(terms) == 1 and len(best) > LOOKED_AT:
         return []  # a word that many speak of tells none of them apart
     visible = await _visible(at, await episodes.get_many(at, best), suppression_filter)

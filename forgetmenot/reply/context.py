@@ -293,8 +293,7 @@ class ContextGatherer(Struct, frozen=True):
         question = moment.trigger.question or " ".join(line.text for line in material.before)
         if not asks_for_person(question):
             return ()
-        query = self.recall.query(question)
-        return tuple(await self.recall.of_anybody(at, query, moment.seen, named))
+        return tuple(await self.recall.of_anybody(at, question, moment.seen, named))
 
     async def _past(
         self, at: Source, query: Query, people: Sequence[str], moment: _Moment
@@ -365,7 +364,7 @@ class ContextGatherer(Struct, frozen=True):
             fresh = [one for one in recalled if one.asked_for and one.note.id not in shown_notes]
             notes_found += fresh[:LOOKED_UP]
         if not self._is_about_somebody(material):
-            notes_found = await self._looked_up_of_anybody(query, notes_found, shown_notes)
+            notes_found = await self._looked_up_of_anybody(words, notes_found, shown_notes)
         past = await self._looked_up_past(made, query, subjects[1:])
         if not (notes_found or past):
             return None
@@ -381,12 +380,12 @@ class ContextGatherer(Struct, frozen=True):
         return material.speaker.id in named
 
     async def _looked_up_of_anybody(
-        self, query: Query, notes_found: Sequence[Recalled], shown_notes: Collection[int]
+        self, words: str, notes_found: Sequence[Recalled], shown_notes: Collection[int]
     ) -> list[Recalled]:
         """Return what was found with what is known about anybody else, where nobody is named."""
 
         async def read(at: Source) -> list[Recalled]:
-            return await self.recall.of_anybody(at, query, await self.recall.look(at, []))
+            return await self.recall.of_anybody(at, words, await self.recall.look(at, []))
 
         known = {*shown_notes, *(one.note.id for one in notes_found)}
         anybody = await self.db.together(read)

@@ -5,7 +5,7 @@ from collections.abc import Collection
 from forgetmenot.domain import Note
 from forgetmenot.store import notes
 from forgetmenot.store.database import Source
-from forgetmenot.store.note_keys import SPAN, unpacked
+from forgetmenot.store.note_keys import unpacked
 
 _LISTED = "IN (SELECT value FROM json_each(?))"
 
@@ -17,28 +17,21 @@ async def counts(source: Source, keys: Collection[int]) -> dict[int, int]:
 
 
 async def newest_with(source: Source, key: int, limit: int) -> list[int]:
-    """Return the ids of the newest notes that have a word, at most about `limit`."""
+    """Return the ids of the newest notes that have a word, the newest spans first."""
     packed = "SELECT span, notes FROM note_words WHERE word = ? ORDER BY span DESC"
     note_ids: list[int] = []
     for span, places in await source.rows(packed, (key,)):
-        note_ids += sorted(unpacked(span, places), reverse=True)[: limit - len(note_ids)]
-        if len(note_ids) >= limit:
+        in_span = unpacked(span, places)
+        if len(in_span) > limit - len(note_ids):
+            in_span = sorted(in_span, reverse=True)[: limit - len(note_ids)]
+        note_ids += in_span
+        if len(note_ids) == limit:
             break
     return note_ids
 
 
-async def among(source: Source, key: int, note_ids: Collection[int]) -> set[int]:
-    """Return those of these notes that have a word."""
-    spans = sorted({note_id // SPAN for note_id in note_ids})
-    packed = f"SELECT span, notes FROM note_words WHERE word = ? AND span {_LISTED}"
-    having: set[int] = set()
-    for span, places in await source.rows(packed, (key, spans)):
-        having.update(unpacked(span, places))
-    return having.intersection(note_ids)
-
-
 async def visible(source: Source, note_ids: Collection[int]) -> list[Note]:
     """Return those of these notes that may be recalled, of people who are not hidden and of the channel."""
-    shown = "(n.subject_id IS NULL OR n.subject_id IN (SELECT id FROM shown))"
+    shown = "(n.subject_id IS NULL OR EXISTS (SELECT 1 FROM shown v WHERE v.id = n.subject_id))"
     recalled = "n.status IN ('active', 'past') AND n.fact <> ''"
     return await notes.found(source, f"n.id {_LISTED} AND {recalled} AND {shown}", (note_ids,))

@@ -37,6 +37,11 @@ def asks_for_person(text: str) -> bool:
     return not _WHO.isdisjoint(line[:4]) or not _ANYBODY.isdisjoint(line[:2])
 
 
+def asks_in_a_sentence(text: str) -> bool:
+    """Return whether a line asks for a person by a sentence: not by "anyone gay here?", nor by words alone."""
+    return asks_for_person(text) and _ANYBODY.isdisjoint(words(text)[:1])
+
+
 def speaks_of_self(text: str) -> bool:
     """Return whether a line speaks of its author: by "I" and "my", not by the ending of a verb."""
     if any(word in text for word in _SELF_UNSPACED):

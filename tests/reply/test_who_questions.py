@@ -7,7 +7,6 @@ from forgetmenot.domain import NoteStatus
 from forgetmenot.memory import edits
 from forgetmenot.memory.channel_search import PER_SUBJECT
 from forgetmenot.memory.erasure import Eraser
-from forgetmenot.memory.ranking import query_of
 from forgetmenot.memory.recall import Recall
 from forgetmenot.memory.suppression import suppress
 from forgetmenot.settings.schema import PrivacySettings
@@ -76,10 +75,10 @@ async def test_the_channels_facts_are_found_and_nothing_stands_there_twice(world
         await world.note(f"rule {number}: no spoilers for the {number}th lantern", None)
     prompt = await prompt_for(world, "2", "bob", "who blames what lantern?")
     assert prompt.tail.count("blames the lantern for everything") == 1
-    query = query_of("who invented that lantern?")
+    question = "who invented that lantern?"
     recall = Recall(db=world.db, settings=lambda: world.settings, clock=world.clock)
     seen = await world.db.together(lambda at: recall.look(at, []))
-    found = await world.db.together(lambda at: recall.of_anybody(at, query, seen))
+    found = await world.db.together(lambda at: recall.of_anybody(at, question, seen))
     assert found[0].note.fact == "the lantern was invented by <@1>"
     assert len(found) <= PER_SUBJECT
 
@@ -118,7 +117,9 @@ async def test_nothing_sensitive_is_asked_for_or_told_even_where_it_may_be_store
     world.settings = world.settings.__class__(privacy=PrivacySettings(allow_categories=("health",)))
     await world.note("was diagnosed with asthma as a child", "1")
     await world.note("was a child in Oslo", "9")
-    assert await asked(world, "who has asthma?") == ""
+    await world.note("brought his boyfriend along to the gay bar", "9")
+    for text in ("who has asthma?", "anyone gay here?", "who here is gay", "wer ist hier schwul?"):
+        assert await asked(world, text) == ""
     found = await asked(world, "who was a child in Oslo or diagnosed?")
     assert "child in Oslo" in found
     assert "asthma" not in found
