@@ -14,6 +14,7 @@ import asyncio
 import re
 from collections import OrderedDict
 from collections.abc import Callable, Coroutine, Iterator, Mapping
+from functools import cache
 from typing import NamedTuple
 
 from msgspec import Struct, field
@@ -22,7 +23,7 @@ from msgspec.structs import replace
 from forgetmenot.clock import MINUTE
 from forgetmenot.domain import Asker, ChatEvent, EventKind, Permission, Redaction, Surface
 from forgetmenot.errors import ForgetMeNotError, StoreError, StoreFull, StoreLocked
-from forgetmenot.languages import in_language
+from forgetmenot.languages import in_language, languages
 from forgetmenot.logs import log
 from forgetmenot.memory.ingest import Ingest
 from forgetmenot.memory.people import is_bot, role_of
@@ -50,9 +51,13 @@ from forgetmenot.text.chat_commands import (
     typed_command,
     without_please,
 )
+from forgetmenot.text.clean import clean
 from forgetmenot.text.phrases import is_yes
+from forgetmenot.text.words import is_slip
 from forgetmenot.twitch.chat_lines import ChatItem, OtherRoom, RoomState, Unparsed
 
+_MARKS_BEHIND = re.compile(r"[?.!,:]+\Z")
+_WITHOUT_UMLAUTS = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue", "ß": "ss"})
 _PUNCTUATED = re.compile(r"\A(!\w+)[?.!,:]+(?=\s|\Z)")  # "!memory?"
 _TALK = frozenset(
     {"not_yours", "unknown_viewer", "about_yourself", "which_none"}
@@ -79,11 +84,15 @@ NOTICED = "noticed_stream"
 
 
 class ParsedCommand(Struct, frozen=True):
-    """An operation's name with its parameters as typed; `in_words`: said to the bot in plain words."""
+    """An operation's name with its parameters as typed.
+
+    `in_words`: said to the bot in plain words. `incomplete`: help on a command that lacks something.
+    """
 
     name: str
     params: Mapping[str, str]
     in_words: bool = False
+    incomplete: bool = False
 
 
 class CommandAnswer(NamedTuple):
@@ -105,10 +114,11 @@ class _Form(Struct, frozen=True):
 
 
 class CommandParser:
-    """Parses lines by the forms of a table."""
+    """Parses lines by the forms of a table, their first words in any language, with a slip of the finger or without."""
 
     def __init__(self, table: Mapping[str, Operation]) -> None:
         forms = [form for operation in table.values() for form in _compiled(operation)]
+        self._names = {form.word: form.word for form in forms} | dict(_other_names())
         self._forms = sorted(
             forms, key=lambda form: -form.literals
         )  # "!forget me" before "!forget <what>"
@@ -119,13 +129,29 @@ class CommandParser:
         `question`: the line without the bot's name, if the bot was spoken to. `unnamed`: the line without the bot's
         @name, for forms that end in no free text: "!forgetme yes @bot".
         """
-        if typed := typed_command(text):
-            return self._typed(typed, typed_command(unnamed) or typed)
+        typed = self._in_its_name(typed_command(text))
+        if typed:
+            return self._typed(typed, self._in_its_name(typed_command(unnamed)) or typed)
         meant = command_in_words(question)
         command = self._typed(meant, meant) if meant else None
         if command is None:
             return None
         return ParsedCommand(command.name, command.params, in_words=True)
+
+    def _in_its_name(self, typed: str) -> str:
+        """A typed command with the name that the table has for it: "!memroy" and "!gedächtnis" are "!memory"."""
+        word, space, rest = typed.partition(" ")
+        marks = _MARKS_BEHIND.search(word)
+        bare = word[: marks.start()] if marks else word
+        name = self._names.get(bare.casefold()) or self._meant(bare.casefold())
+        if name is None:
+            return typed
+        return typed_command(f"{name}{marks[0] if marks else ''}{space}{rest}")
+
+    def _meant(self, word: str) -> str | None:
+        """The one command that was typed with a slip; None where none is, or two are near."""
+        near = {name for known, name in self._names.items() if is_slip(word[1:], known[1:])}
+        return near.pop() if len(near) == 1 else None
 
     def _typed(self, typed: str, unnamed: str) -> ParsedCommand | None:
         line = _PUNCTUATED.sub(r"\1", typed)
@@ -140,7 +166,22 @@ class CommandParser:
         if not forms:
             return None
         lacks_something = all(form.literals > 1 or form.needs_value for form in forms)
-        return ParsedCommand("help", {"command": word}) if lacks_something else None
+        if not lacks_something:
+            return None
+        return ParsedCommand("help", {"command": word}, incomplete=True)
+
+
+@cache
+def _other_names() -> Mapping[str, str]:
+    """The commands by the names that each language has for them."""
+    found: dict[str, str] = {}
+    for code in languages():
+        for command, names in in_language(code).tables["command"].items():
+            for name in names.split():
+                found[f"!{name}"] = f"!{command}"
+                # as it is typed without umlauts
+                found[f"!{name.translate(_WITHOUT_UMLAUTS)}"] = f"!{command}"
+    return found
 
 
 def _compiled(operation: Operation) -> Iterator[_Form]:
@@ -240,12 +281,22 @@ class ChatCommands:
             question = event.text
         line = without_name_in_front(event, identity)
         command = self._parser.parse(line, question, unnamed=without_at_name(line, identity))
+        is_to_the_bot = line != clean(event.text) or bool(question)
+        if command is not None and not is_to_the_bot and self._is_another_bots(command):
+            return None
         if command is None or command.name != "erase" or asker_of(event).moderates:
             return command
         # a viewer names nobody else there; a moderator may mean somebody who is called "sim"
         if is_yes(command.params.get("viewer", "")):
             return replace(command, params={"confirm": "yes"})
         return command
+
+    def _is_another_bots(self, command: ParsedCommand) -> bool:
+        """Whether `!help` or `!commands` is left to another bot; help on an incomplete command is not."""
+        bot = self._context.settings().bot
+        if command.name == "help":
+            return not bot.answers_help and not command.incomplete
+        return command.name == "commands" and not bot.answers_commands
 
     def _is_bot(self, event: ChatEvent, identity: Identity) -> bool:
         if event.user_id == identity.user_id:

@@ -171,7 +171,12 @@ class Label(NamedTuple):
 _SHOWN = (
     # group, table, its keys that are shown at once, and those under "Advanced"
     ("channel", "twitch", "channel", "bot_login client_id"),
-    ("who", "bot", "mode name aliases persona language notice", "reply_language speaks_as"),
+    (
+        "who",
+        "bot",
+        "mode name aliases persona language notice",
+        "reply_language speaks_as answers_help answers_commands",
+    ),
     ("model", "model", "", "provider reply_model memory_model base_url"),
     ("talk", "reply", "max_chars viewer_gap_s blocklist", "allow_links"),
     ("talk", "rewards", "ask remember", ""),

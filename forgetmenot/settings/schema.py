@@ -117,6 +117,8 @@ class BotSettings(Table, frozen=True, kw_only=True):
     notice: Annotated[str, Meta(max_length=400)] = (
         "I'm a bot with a memory. !privacy says what I keep, !optout keeps you out of it."
     )
+    answers_help: bool = True
+    answers_commands: bool = True
 
 
 class PersonaSettings(Table, frozen=True, kw_only=True):

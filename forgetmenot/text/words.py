@@ -241,6 +241,27 @@ def alike(one: str, other: str) -> bool:
     return 2 * len(ours & theirs) >= _ALIKE * (len(ours) + len(theirs))
 
 
+# In shorter words a wrong letter makes another word; swapped letters seldom do.
+_SHORTEST_SWAPPED, _SHORTEST_SLIP = 4, 6
+
+
+def is_slip(typed: str, word: str) -> bool:
+    """Whether a word was typed with one slip: two letters swapped, one wrong, missing inside, or too much."""
+    if len(word) < _SHORTEST_SWAPPED or typed[:1] != word[:1] or typed == word:
+        return False
+    at = next(
+        (at for at, pair in enumerate(zip(typed, word, strict=False)) if len({*pair}) > 1), None
+    )
+    if at is None:  # only longer or shorter: a shorter one is mostly another word
+        return len(word) >= _SHORTEST_SLIP and len(typed) == len(word) + 1
+    swapped = word[:at] + word[at + 1 : at + 2] + word[at] + word[at + 2 :]
+    if typed == swapped:
+        return True
+    if len(word) < _SHORTEST_SLIP:
+        return False
+    return typed[at + 1 :] in {word[at + 1 :], word[at:]} or typed[at:] == word[at + 1 :]
+
+
 @text_cache(32_768)
 def trigrams(word: str) -> frozenset[str]:
     """The three-letter pieces of a word with its edges marked by a space: "cat" gives " ca", "cat", "at "."""
