@@ -39,6 +39,7 @@ from forgetmenot.store import (
     dock_rows,
     events,
     notes,
+    personal_data,
     streams,
     viewers,
 )
@@ -433,6 +434,13 @@ async def _never_mentioned(db: Database, viewer_id: str | None) -> list[Item]:
     ]
 
 
+async def _doubtful(context: DockContext, _request: web.Request) -> object:
+    """The texts of others in which erasures left a name that may be a word: table, row, text."""
+    rows = await personal_data.doubtful_texts(context.db, context.clock.now())
+    known = await names(context.db, (str(row["text"]) for row in rows))
+    return [{**row, "text": show(str(row["text"]), known)} for row in rows]
+
+
 async def _notes(context: DockContext, request: web.Request) -> object:
     query = request.query
     offset, limit = page_of(request)
@@ -522,5 +530,6 @@ ROUTES = (
     _reads("/api/streams", _streams),
     _reads("/api/stream/{id}", _episodes),
     _reads("/api/left_alone", lambda context, _: _never_mentioned(context.db, None)),
+    _reads("/api/doubtful", _doubtful),
     _reads("/api/export/{id}", _export),
 )

@@ -33,6 +33,7 @@ from forgetmenot import logs
 from forgetmenot.clock import MINUTE, Clock
 from forgetmenot.errors import ODD_INPUT, ForgetMeNotError, InputError, StoreError
 from forgetmenot.files import UNFINISHED_AFTER_S, incoming_folder, read_blocks, replace_file
+from forgetmenot.languages import in_language, languages
 from forgetmenot.logs import log
 from forgetmenot.memory.erased_topics import keep_unmentioned, without_topics
 from forgetmenot.memory.meaning import word_table
@@ -52,15 +53,17 @@ from forgetmenot.store.channel_state import WIPE_DUE
 from forgetmenot.store.database import Database, Source
 from forgetmenot.store.events import END_OF_TIME
 from forgetmenot.store.personal_data import (
+    DOUBTFUL_PLACES,
     FREE_TEXTS,
     PEOPLE,
     PLACES,
+    DoubtfulPlace,
     Moment,
     Place,
     Written,
     WrittenRow,
 )
-from forgetmenot.text.mentions import mention
+from forgetmenot.text.mentions import MENTION, mention
 from forgetmenot.text.outgoing import escaped, unescaped
 from forgetmenot.text.removal import (
     ENOUGH,
@@ -70,7 +73,13 @@ from forgetmenot.text.removal import (
     traces,
     without_person,
 )
-from forgetmenot.text.words import FOREIGN_STOPWORDS, clear_text_caches, words
+from forgetmenot.text.words import (
+    FOREIGN_STOPWORDS,
+    clear_text_caches,
+    joined,
+    sentences_of,
+    words,
+)
 
 # No model call and no reply that knew of a person takes longer.
 UNDER_WAY = 2 * MINUTE
@@ -99,7 +108,8 @@ class ErasureReport(Struct):
     """What was deleted and rewritten. `wiped`: False if another process keeps deleted bytes alive for now.
 
     `files` and `bytes` were searched afterwards, in which the person was `found` so often, in these `places`; files of
-    recaps that could not be read or changed (`unreachable`) count among them.
+    recaps that could not be read or changed (`unreachable`) count among them. `doubtful`: texts of others that were
+    left, with a bare name in them that may be theirs, or a word.
     """
 
     events: int = 0
@@ -111,6 +121,7 @@ class ErasureReport(Struct):
     places: dict[str, int] = field(default_factory=dict)
     unreachable: list[str] = field(default_factory=list)
     found: int = 0
+    doubtful: int = 0
 
 
 class Eraser:
@@ -243,7 +254,10 @@ async def erase_rows(db: Database, viewer_id: str, now: int) -> tuple[ErasureRep
     await _clean(db, who, now, report)
     while await _delete_some(db, viewer_id, report):  # whatever came in meanwhile goes as well
         pass
+    doubtful = await asyncio.to_thread(_doubtful, db.path, who, Moment(viewer_id, now))
+    report.doubtful = len(doubtful)
     async with db.write() as tx:
+        await personal_data.keep_doubtful(tx, doubtful, now)
         await personal_data.delete_person(tx, viewer_id, now)
         # in the same transaction: after it nobody knows that something is left to wipe
         await channel_state.put(tx, {WIPE_DUE: "1"}, now)
@@ -264,14 +278,22 @@ async def finish(db: Database, erased: Sequence[tuple[ErasureReport, Names]], no
         await channel_state.put(tx, {WIPE_DUE: "" if wiped else "1"}, now)
     for report, who in erased:
         report.wiped = wiped
-        await asyncio.to_thread(_search, db.path, who, report)
+        await asyncio.to_thread(_search, db.path, _searched_for(who, report), report)
         report.places |= dict.fromkeys(report.unreachable, 1)
         report.found += len(report.unreachable)
         done = {
             name: getattr(report, name)
-            for name in ("events", "notes", "wiped", "files", "bytes", "found")
+            for name in ("events", "notes", "wiped", "files", "bytes", "found", "doubtful")
         }
         log.info("a viewer was erased", **done, rewritten=report.rewritten)
+
+
+def _searched_for(who: Names, report: ErasureReport) -> Names:
+    """What files are searched for: a bare name that was left in doubt is in the report already."""
+    if not report.doubtful:
+        return who
+    in_doubt = [name for name in who.names if not is_distinct(name)]
+    return Names(who.viewer_id, who.names, in_doubt, who.others)
 
 
 async def _clean_recaps(
@@ -281,15 +303,19 @@ async def _clean_recaps(
 
     And what the bot said to them, or said because of them: it need not name them.
     """
-    said = [traces(text) for text in await bot_messages.words_of(db, who.viewer_id, reply_ids)]
+    spoken = await bot_messages.words_of(db, who.viewer_id, reply_ids)
+    said_to_them = [traces(text) for text in spoken]
+    own_facts = await personal_data.facts_of(db, who.viewer_id)
+    mentioning = await personal_data.recap_mentions(db, who.viewer_id)
+    shown = ShownTexts(who, own_facts.values(), mentioning)
 
     def cleaned(text: str, quoted: bool) -> str:  # noqa: FBT001  # as `clean_files` calls it
-        words = (
-            traces(text) - _NOBODY if quoted else ()
-        )  # a name may stand in the reply, where a recap has "someone"
-        if words and any(words <= one and len(words) >= ENOUGH * len(one) for one in said):
+        if quoted and _is_one_of(said_to_them, traces(text) - _NOBODY):
             return ""
-        return _without(text, who, cut=True, bare=True) if who.hidden(text) != text else text
+        marked = shown.marked(text)
+        if who.marked(marked) == text:
+            return text  # also where its spaces are odd
+        return _without(marked, who, cut=True, bare=True)
 
     lines, report.unreachable = await clean_files(db, cleaned)
     if report.unreachable:
@@ -301,6 +327,65 @@ async def leave_recaps(db: Database, viewer_id: str) -> None:
     """Take somebody who opts out out of the files of recaps, as an erasure does. Nothing else of theirs changes."""
     if await personal_data.is_known(db, viewer_id):
         await _clean_recaps(db, await _names(db, viewer_id), (), ErasureReport())
+
+
+def _is_one_of(texts: Sequence[frozenset[str]], quote: frozenset[str]) -> bool:
+    """Whether a quote is one of these texts, or most of it: a recap has "someone" in the place of a name."""
+    if not quote:
+        return False
+    return any(quote <= text and len(quote) >= ENOUGH * len(text) for text in texts)
+
+
+class ShownTexts:
+    """What a recap's file may say of somebody, as the memory has it: there they stand by name.
+
+    So a file is cleaned of somebody called `drums`, and others go on playing the drums in it.
+    """
+
+    def __init__(self, who: Names, own_facts: Iterable[str], mentioning: Iterable[str]) -> None:
+        self._who = who
+        theirs = mention(who.viewer_id)
+        sentences = [sentence for text in mentioning for sentence in sentences_of(text)]
+        about_them = [sentence for sentence in sentences if theirs in sentence]
+        self._lines = self._pattern([f"{theirs}: {fact}" for fact in own_facts])
+        self._sentences = self._pattern(about_them)
+        # a file may be older than the language that is set now
+        self._lists = [in_language(code)("recap.back", who="").strip() for code in languages()]
+
+    def _pattern(self, texts: Iterable[str]) -> re.Pattern[str]:
+        """One of these texts, with any names in the place of others' mentions, and theirs in that of theirs."""
+        called = f"@?(?:{'|'.join(map(re.escape, self._who.names)) or '(?!)'})"
+        patterns = []
+        for text in texts:
+            # every second piece is the id of a mention
+            pieces = MENTION.split(text)
+            for number, piece in enumerate(pieces):
+                if number % 2 == 0:
+                    pieces[number] = re.escape(piece)
+                else:
+                    pieces[number] = called if piece == self._who.viewer_id else ".+?"
+            patterns.append("".join(pieces))
+        return re.compile(f"(?:.+?: )?(?:{'|'.join(patterns) or '(?!)'})", re.IGNORECASE)
+
+    def marked(self, text: str) -> str:
+        """A line of the file, with a mention in the place of what is known to be about them."""
+        theirs = mention(self._who.viewer_id)
+        if not any(name.casefold() in text.casefold() for name in self._who.names):
+            return text
+        for opening in self._lists:
+            if text.startswith(opening):
+                return self._without_in_list(opening, text.removeprefix(opening).strip())
+        if self._lines.fullmatch(text):
+            return theirs
+        sentences = sentences_of(text)
+        marked = [f"{theirs}." if self._sentences.fullmatch(one) else one for one in sentences]
+        return text if marked == sentences else joined(marked)
+
+    def _without_in_list(self, opening: str, listed: str) -> str:
+        """A list of people without them; where it had nobody else, a mention."""
+        names = listed.split(", ")
+        left = [name for name in names if not self._who.is_named(name)]
+        return f"{opening} {', '.join(left)}" if left else mention(self._who.viewer_id)
 
 
 async def clean_files(source: Source, change: Callable[[str, bool], str]) -> tuple[int, list[str]]:
@@ -377,31 +462,55 @@ def _names_and_words(path: Path, viewer_id: str, names: Sequence[str]) -> Names:
     These are words of a language, what is played, and what stands in notes or summaries: people stand there as ids.
     """
     others = personal_data.names_around(path, viewer_id, names)
-    played = {"".join(words(title)) for title in personal_data.on_air(path)}
-    ordinary = set()
-    remembered = []
+    everyday = _everyday(path, names)
+    remembered = set()
     for name in names:
-        if _is_a_word(name) or "".join(words(name)) in played:
-            ordinary.add(name)
-        elif not is_distinct(name):
-            remembered.append(name)
-    for name in remembered:
+        if name in everyday or is_distinct(name):
+            continue
         bare = Names("", [name], (), others)
         texts = personal_data.remembered_with(path, bare.needles)
-        if any(bare.hidden(text) != bare.hidden(text, bare=False) for text in texts):
-            ordinary.add(name)
-    return Names(viewer_id, names, ordinary, others)
+        if any(bare.is_bare_in(text) for text in texts):
+            remembered.add(name)
+    return Names(viewer_id, names, everyday | remembered, others)
 
 
-def _is_a_word(name: str) -> bool:
-    """Whether a name is a number, a word of a language, or too short to be told from one."""
+def _everyday(path: Path, names: Iterable[str]) -> set[str]:
+    """Those names that are numbers, words of a language or games, whoever uses them."""
+    played = {"".join(words(title)) for title in personal_data.on_air(path)}
+    table = word_table()
+    everyday = set()
+    for name in names:
+        folded = name.casefold()
+        is_listed = table is not None and table.number(folded) is not None
+        if _is_small(name) or is_listed or "".join(words(name)) in played:
+            everyday.add(name)
+    return everyday
+
+
+def _is_small(name: str) -> bool:
+    """Whether a name is a number or a word of every sentence, or too short to be told from one."""
     folded = name.casefold()
     if len(name) < INSIDE_FROM or folded.isdigit():
         return True
-    if folded in ORDINARY or folded in FOREIGN_STOPWORDS:
-        return True
-    table = word_table()
-    return table is not None and table.number(folded) is not None
+    return folded in ORDINARY or folded in FOREIGN_STOPWORDS
+
+
+def _doubtful(path: Path, who: Names, moment: Moment) -> list[DoubtfulPlace]:
+    """The texts of others in which a bare name may still be theirs: they stay, and the streamer may look at them.
+
+    Of an everyday word only those where they were; of small words none. What is deleted within a day is left out.
+    """
+    everyday = _everyday(path, who.names)
+    small = {name for name in who.names if _is_small(name)}
+    near = Names("", set(who.names) - small, (), who.others)
+    far = Names("", set(who.names) - small - everyday, (), who.others)
+    found = set()
+    for place in DOUBTFUL_PLACES:
+        for row in personal_data.written_in(path, place, near.needles, moment):
+            looked_for = near if row.near else far
+            if any(looked_for.is_bare_in(text) for text in row.texts if text):
+                found.add(DoubtfulPlace(place.table, row.rowid))
+    return sorted(found)
 
 
 async def _delete_some(db: Database, viewer_id: str, report: ErasureReport) -> bool:

@@ -101,9 +101,14 @@ def sentence(result: OperationResult, language: Language = ENGLISH) -> str:
         return chat_line(result, language)
     name = result.target.name if result.target is not None else ""
     unfinished = "" if result.data.get("wiped", True) else language("result.unfinished")
-    return language(
-        key, **{"name": name, "unfinished": unfinished, **_in_words(result.data, language)}
-    )
+    more = {"name": name, "unfinished": unfinished, "left": _left(result, "result", language)}
+    return language(key, **{**more, **_in_words(result.data, language)})
+
+
+def _left(result: OperationResult, surface: str, language: Language) -> str:
+    """How many texts of others an erasure left in doubt, as a sentence; empty for none."""
+    count = result.data.get("doubtful", 0)
+    return language(f"{surface}.erased_left", n=count) if count else ""
 
 
 def _refused(surface: str, result: OperationResult, language: Language) -> str:
@@ -208,6 +213,9 @@ def _rows(value: object) -> Sequence[Any]:
 
 _SPECIAL: dict[str, Callable[[OperationResult, Language], str]] = {
     "memory": _memory,
+    "erased": lambda result, say: say(
+        "chat.erased", **result.data, left=_left(result, "chat", say)
+    ),
     "missed": lambda result, say: say(
         "chat.missed", ago=say.span(int(str(result.data["ago"])), "ago"), text=result.data["text"]
     ),

@@ -14,6 +14,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import NamedTuple
 
+import msgspec
 from msgspec import Struct
 
 from forgetmenot.clock import DAY
@@ -133,6 +134,15 @@ PLACES = (
     Place("briefs", ("text",), cut=True),
     Place("never_mention", ("words",)),
 )
+# Texts that stay for more than a day, in which a bare name may be left.
+DOUBTFUL_PLACES = (
+    Place("semantic_notes", ("fact",), near=_NEAR_NOTE),
+    Place("episodes", ("summary",), near=_NEAR_EPISODE),
+    Place("streams", ("title", "recap"), near=_NEAR_STREAM),
+    Place("bot_messages", ("text",), near=_NEAR_TIME),
+    Place("action_logs", ("params_json",), near=_NEAR_TIME),
+    Place("never_mention", ("words",)),
+)
 # What is remembered: where a name stands in it without a mention, it is a word (or was typed before they came).
 _REMEMBERED = (("semantic_notes", "fact"), ("episodes", "summary"), ("streams", "recap"))
 # What is on: games, as Twitch says, and what the streamer plays.
@@ -179,7 +189,7 @@ def names_around(path: Path, viewer_id: str, names: Sequence[str]) -> list[str]:
 
 def remembered_with(path: Path, needles: Sequence[str]) -> Iterator[str]:
     """What is remembered in which one of these stands (A to Z in lower case). Raises StoreError."""
-    found = " OR ".join("instr(hay, ?) > 0" for _ in needles)
+    found = " OR ".join("instr(hay, ?) > 0" for _ in needles) or "FALSE"
     with reading_beside(path) as own:
         for table, column in _REMEMBERED:
             hay = f"SELECT {column} AS text, lower({column}) AS hay FROM {table}"
@@ -267,12 +277,67 @@ async def facts_of(source: Source, viewer_id: str, limit: int = -1) -> dict[int,
     )
 
 
+async def recap_mentions(source: Source, viewer_id: str) -> list[str]:
+    """The texts that a recap is made of and that mention somebody."""
+    return await source.column(
+        f"SELECT fact FROM semantic_notes WHERE instr(fact, {_NAMED})"
+        f" UNION SELECT recap FROM streams WHERE instr(recap, {_NAMED})",
+        (viewer_id,),
+    )
+
+
 class Moment(NamedTuple):
     """Whom an erasure is of, and when it is: `since` then what is written was begun before (ms)."""
 
     viewer: str
     now: int
     since: int = END_OF_TIME
+
+
+class DoubtfulPlace(NamedTuple):
+    """A text that was left in an erasure, with a bare name in it: its table and row."""
+
+    table: str
+    row: int
+
+
+# Where the streamer is shown them, so long and no more than so many.
+_DOUBTFUL, DOUBTFUL_SHOWN_FOR, MOST_DOUBTFUL = "doubtful", 30 * DAY, 30
+_SHOWN_TEXTS = {
+    "semantic_notes": "SELECT fact FROM semantic_notes WHERE id = ? AND status = 'active'"
+    " AND (subject_id IS NULL OR subject_id IN (SELECT id FROM shown))",
+    "episodes": "SELECT summary FROM episodes WHERE id = ?",
+    "streams": "SELECT title || ' ' || recap FROM streams WHERE id = ?",
+    "bot_messages": "SELECT text FROM bot_messages WHERE id = ?",
+}
+
+
+async def keep_doubtful(tx: Transaction, places: Sequence[DoubtfulPlace], now: int) -> None:
+    """Keep where the streamer may look, without the name: the newest of each table, notes first."""
+    if not places:
+        return
+    shown = [place for place in places if place.table in _SHOWN_TEXTS]
+    shown.sort(key=lambda place: (place.table != "semantic_notes", -place.row))
+    kept = [[*place, now] for place in shown] + await _kept_doubtful(tx, now)
+    value = msgspec.json.encode(kept[:MOST_DOUBTFUL]).decode()
+    await channel_state.put(tx, {_DOUBTFUL: value}, now)
+
+
+async def doubtful_texts(source: Source, now: int) -> list[dict[str, object]]:
+    """The texts that erasures left in doubt and that are still there: table, row, text."""
+    texts: list[dict[str, object]] = []
+    for table, row, _at in await _kept_doubtful(source, now):
+        text = await source.value(_SHOWN_TEXTS[table], (row,))
+        entry = {"table": table, "row": row, "text": text}
+        if text and entry not in texts:
+            texts.append(entry)
+    return texts
+
+
+async def _kept_doubtful(source: Source, now: int) -> list[tuple[str, int, int]]:
+    stored = await channel_state.read(source, _DOUBTFUL)
+    rows = msgspec.json.decode(stored or "[]", type=list[tuple[str, int, int]])
+    return [row for row in rows if row[0] in _SHOWN_TEXTS and now - row[2] < DOUBTFUL_SHOWN_FOR]
 
 
 async def is_here(source: Source, moment: Moment) -> bool:
@@ -296,7 +361,7 @@ def written_in(
     """The rows in which one of these stands. Raises StoreError."""
     together = " || char(10) || ".join(f"coalesce({column}, '')" for column in place.columns)
     pieces = {f"needle{number}": needle for number, needle in enumerate(needles)}
-    found = " OR ".join(f"instr(hay, :{name}) > 0" for name in pieces)
+    found = " OR ".join(f"instr(hay, :{name}) > 0" for name in pieces) or "FALSE"
     columns = ", ".join(f"t.{column}" for column in place.columns)
     hay = f"SELECT rowid AS number, lower({together}) AS hay FROM {place.table} WHERE {place.only}"
     sql = (

@@ -105,6 +105,10 @@ class Names:
         typed = name.strip().lstrip("@＠").casefold()
         return typed in {self.viewer_id, *(known.casefold() for known in self.names)}
 
+    def is_bare_in(self, text: str) -> bool:
+        """Whether one of the names stands in a text in a form that may be a word of somebody else's."""
+        return self.hidden(text) != self.hidden(text, bare=False)
+
     def is_of_others(self, name: str) -> bool:
         """Whether a word is the longer name of somebody else."""
         return name.lstrip("@＠").casefold() in self._other_words

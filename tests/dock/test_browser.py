@@ -13,13 +13,15 @@ from forgetmenot.clock import DAY, ManualClock
 from forgetmenot.dock.security import TOKEN_FILE
 from forgetmenot.files import incoming_folder
 from forgetmenot.languages import in_language, reason
+from forgetmenot.memory.edits import remember
 from forgetmenot.secret_store import SecretStore, login_folder
 from forgetmenot.settings.live_settings import LiveSettings
 from forgetmenot.settings.load import parse_settings
-from forgetmenot.store import action_logs, episodes, viewers
+from forgetmenot.store import action_logs, episodes, personal_data, viewers
 from forgetmenot.store.backup import copies_of
 from forgetmenot.store.database import Database
 from forgetmenot.store.episodes import Brief
+from forgetmenot.store.personal_data import DoubtfulPlace
 from tests.dock.conftest import (
     BROWSER,
     STATE,
@@ -257,6 +259,22 @@ async def test_who_is_erased_and_what_is_old_leaves_the_docks_that_are_open_or_w
             await expect(one.locator(".item.line")).to_have_count(1)
             await expect(one.locator(".item.line")).to_contain_text("a new day")
             await expect(one.locator(".item.episode")).not_to_have_count(0)
+
+
+async def test_what_an_erasure_left_in_doubt_is_listed_and_leads_to_the_note(
+    demo: DemoBot, running: Browser
+) -> None:
+    bob = await demo.id_of("bob")
+    note = await remember(demo.bot.db, bob, "met zanzibarian", by=bob, at=demo.clock.now())
+    async with demo.bot.db.write() as tx:
+        place = DoubtfulPlace("semantic_notes", note.id)
+        await personal_data.keep_doubtful(tx, [place], demo.clock.now())
+    async with page_on(running, demo.address) as page:
+        await go(page, "memory/channel")
+        await expect(page.get_by_role("heading", name="Left by erasures")).to_be_visible()
+        left = page.locator("li", has_text="met zanzibarian")
+        await left.get_by_role("link", name=f"#{note.id}").click()
+        await expect(page.locator(".notecard", has_text="met zanzibarian")).to_be_visible()
 
 
 async def test_a_note_goes_through_everything_and_its_person_is_exported_and_erased(

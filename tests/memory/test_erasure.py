@@ -85,12 +85,30 @@ async def test_a_bare_name_stays_in_what_is_remembered_and_one_behind_an_at_goes
         for fact in ("plays minecraft", "likes @minecraft", "met zanzibarian", "met kuromi_87"):
             await put(tx, "semantic_notes", subject_id="1", fact=fact)
     eraser = Eraser(db=world.db, clock=world.clock)
-    for viewer_id in ("777001", "777002", "777003"):
-        await eraser.erase(viewer_id)
+    reports = [await eraser.erase(viewer_id) for viewer_id in ("777001", "777002", "777003")]
     facts = [note.fact for note in await notes.of_subject(world.db, "1")]
     assert sorted(facts) == sorted(
         ["plays minecraft", "likes somebody", "met zanzibarian", "met somebody"]
     )
+    # whoever plays minecraft, it is a game; the other may be the name, and the streamer is shown it
+    assert [(report.doubtful, report.found) for report in reports] == [(0, 0), (1, 0), (0, 0)]
+    [left] = await personal_data.doubtful_texts(world.db, world.clock.now())
+    assert (left["table"], left["text"]) == ("semantic_notes", "met zanzibarian")
+    later = world.clock.now() + personal_data.DOUBTFUL_SHOWN_FOR
+    assert await personal_data.doubtful_texts(world.db, later) == []
+
+
+async def test_a_word_is_in_doubt_where_they_were(world: "World") -> None:
+    stream = await world.stream()
+    for viewer_id, login in (("777001", "drums"), ("777002", "will")):
+        await world.viewer(viewer_id, login)
+        await world.attends(viewer_id, stream)
+    with_them = {"1": (2, 0), "777001": (2, 0), "777002": (1, 0)}
+    await world.episode("<@1> said that drums will win.", with_them, stream)
+    await world.episode("<@1> plays drums.", {"1": (2, 0)}, stream)
+    eraser = Eraser(db=world.db, clock=world.clock)
+    assert (await eraser.erase("777001")).doubtful == 1
+    assert (await eraser.erase("777002")).doubtful == 0, "a word of every sentence"
 
 
 async def test_a_reply_that_says_nothing_of_them_stays_though_they_were_in_its_prompt(

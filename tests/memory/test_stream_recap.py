@@ -236,6 +236,37 @@ async def test_who_opts_out_leaves_the_files_that_name_them(world: "World", fold
     assert await notes.of_subject(world.db, "3")
 
 
+async def test_a_name_that_is_a_word_leaves_the_file_where_it_is_a_person(
+    world: "World", folder: Path
+) -> None:
+    await world.viewer("4", "drums")
+    await world.regulars("1", "2", "4")
+    await world.clock.advance(30 * DAY)
+    recap = "<@1> plays drums. <@4> fell off a ladder, and she laughed. Drums were loud."
+    stream = await world.over("1", "2", "4", recap=recap)
+    await said(world, stream, "buys drums on 24 December 2026", "1")
+    await said(world, stream, "dances in a show on 24 December 2026", "4")
+    await said(world, stream, "meets <@4> on 24 December 2026", "2")
+    await said(world, stream, "the cursed drums", None, scope=Scope.RUNNING_BIT)
+    await bot_said(world, "Drums are no stage.", viewer_id="1")
+    await write_file(world.db, stream, into(folder))
+    [file] = folder.iterdir()
+    before = file.read_text(encoding="utf-8").splitlines()
+    await Eraser(db=world.db, clock=world.clock).erase("4")
+    gone = {
+        "Alice plays drums. Drums fell off a ladder, and she laughed. Drums were loud.": (
+            "Alice plays drums. Drums were loud."
+        ),
+        "- Back after a while: Alice, Bob, Drums": "- Back after a while: Alice, Bob",
+        "- Drums: dances in a show on 24 December 2026": None,
+        "- Bob: meets Drums on 24 December 2026": None,
+    }
+    assert gone.keys() <= set(before)
+    expected = [gone.get(line, line) for line in before]
+    after = file.read_text(encoding="utf-8").splitlines()
+    assert after == [line for line in expected if line is not None]
+
+
 async def copy_without_streams(world: "World", folder: Path) -> Path:
     """A copy as from before the first stream."""
     copy = folder / "copy.sqlite3"

@@ -145,19 +145,34 @@ const suppression = (refresh, viewer = {}) => adder("never_mention", "what", vie
 // ── the channel ─────────────────────────────────────────────────────────────────────────────
 
 function openChannel(panel) {
-  const alone = h("ul", { class: "plain" });
+  const alone = h("ul", { class: "plain" }), doubtful = h("div", {});
   const { list, past } = standingOrPast({ scope: "channel" }, () => refresh());
   const drawAlone = changedOnly((rows) => redraw(alone, leftAlone(rows, refresh)));
+  const drawDoubtful = changedOnly((rows) => redraw(doubtful, leftInDoubt(rows)));
   async function refresh() {
     await list.refresh();
     const rows = await get("left_alone").catch(() => null);
     if (rows) drawAlone(rows);
+    const texts = await get("doubtful").catch(() => null);
+    if (texts) drawDoubtful(texts);
   }
   put(panel, remember(label("remember"), {}, refresh), remember(t("channel.joke"), { joke: true }, refresh),
     heading(t("memory.notes_title"), past), list.root,
-    h("h2", {}, label("never_mention")), suppression(refresh), alone);
+    h("h2", {}, label("never_mention")), suppression(refresh), alone, doubtful);
   refresh();
   return { close: list.close, changed: soon(refresh) };
+}
+
+// Texts of others that erasures left, since a name in them may be a word.
+const leftInDoubt = (rows) => rows.length > 0 && [
+  h("h2", {}, t("channel.doubtful")), h("p", { class: "meta" }, t("channel.doubtful_text")),
+  h("ul", { class: "plain" }, rows.map((row) => h("li", {}, doubtfulLink(row), ` ${row.text}`))),
+];
+
+function doubtfulLink(row) {
+  if (row.table === "semantic_notes") return h("a", { href: `#memory/note/${row.row}` }, `#${row.row}`);
+  if (row.table === "bot_messages") return button(t("now.why"), () => why(row.row), { class: "ghost small", data: { key: `doubtful${row.row}` } });
+  return h("a", { href: "#memory/streams" }, t("memory.streams"));
 }
 
 const leftAloneWords = (row) => row.words || (row.note ? `#${row.note}` : t("memory.unlisted_topic", { ago: ago(row.at) }));
