@@ -55,18 +55,21 @@ class HeardSpan(NamedTuple):
     viewer_id: str | None
 
 
-async def heard(source: Source, since: int, until: int) -> list[HeardSpan]:
-    """What the memory knows of the chat between these times, in order: read, or still to be read."""
+async def heard(source: Source, since: int, until: int, lull: int) -> list[HeardSpan]:
+    """What the memory knows of the chat between these times, in order: read, or still to be read.
+
+    Live chat also where it is up to `lull` ms away.
+    """
     rows = await source.rows(
-        "SELECT e.started_at, e.ended_at, coalesce(e.key, ''), NULL FROM episodes e"
-        " WHERE e.kind IN ('chat', 'counted') AND e.ended_at >= :since AND e.started_at <= :until"
-        " AND coalesce(e.key, '') NOT LIKE :past || '%'"
+        "SELECT e.started_at, e.ended_at, '', NULL FROM episodes e"
+        " WHERE e.kind IN ('chat', 'counted') AND coalesce(e.key, '') NOT LIKE :past || '%'"
+        " AND e.ended_at >= :since - :lull AND e.started_at <= :until + :lull"
         " UNION ALL SELECT e.started_at, e.ended_at, e.key, p.viewer_id FROM episodes e"
         " JOIN episode_people p ON p.episode_id = e.id AND p.lines > 0"
         " WHERE e.key LIKE :past || '%' AND e.ended_at >= :since AND e.started_at <= :until"
         " UNION ALL SELECT min(at), max(at), '', NULL FROM events WHERE episode_id IS NULL GROUP BY stream_id"
-        " HAVING max(at) >= :since AND min(at) <= :until ORDER BY 1",
-        {"since": since, "until": until, "past": KEY_OF_PAST},
+        " HAVING max(at) >= :since - :lull AND min(at) <= :until + :lull ORDER BY 1",
+        {"since": since, "until": until, "lull": lull, "past": KEY_OF_PAST},
     )
     return [HeardSpan(row[0], row[1], _file_of(row[2]), row[3]) for row in rows]
 

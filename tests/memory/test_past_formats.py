@@ -9,6 +9,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from forgetmenot.errors import InputError
 from forgetmenot.memory.past_chat import PastChat
@@ -402,3 +404,36 @@ def test_what_was_taken_away_in_chat_is_not_read(
     chat = looked(path)
     assert [words for _, words, _ in said(chat)] == left, form
     assert chat.unread.lines == 0
+
+
+# ── whatever stands in a file ────────────────────────────────────────────────────────────────
+
+PIECES = (
+    '{"comments":[', '{"messages":[', "[{", json.dumps(COMMENT), json.dumps(JUSTLOG), json.dumps(DOWNLOADED), ",",
+    "]", "}", "{", "[", ":", '"', '"\\', "\\u12", "\v", "\x00", "-1e999", "NaN", "null", "9" * 5_000, "[" * 3_000,
+    START, "\n", "[20:15:03] alice: hi\n", "[99:15:03] alice: hi\n", "[2026-13-99 20:15:03] #demo alice: hi\n",
+    "# Stop logging at ", "# Start logging at 2026-99-01 20:00:00 CEST\n", "ゆき yuki_ch: hi\n", '"embeddedData":',
+    "[20:01:00] alice has been timed out for 10m.\n", '"video":', '"timestamp":',
+    "[0001-01-01 00:00:00] #demo alice: hi\n", "[9999-12-31 23:59:59] a: b\n",
+)  # fmt: skip
+
+
+@given(st.lists(st.sampled_from(PIECES), max_size=12), st.booleans())
+@settings(
+    max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None
+)
+def test_no_file_raises_anything_but_an_error_that_names_it(
+    tmp_path: Path,
+    pieces: list[str],
+    packed: bool,  # hypothesis gives it by its place
+) -> None:
+    data = "".join(pieces).encode()
+    path = tmp_path / "chat 2026-05-01.log"
+    path.write_bytes(gzip.compress(data)[: len(data) or None] if packed else data)
+    chat = PastChat(path, UNTIL)
+    try:
+        chat.look()
+    except InputError as error:
+        assert path.name in str(error)  # noqa: PT017  # most files are read
+    else:
+        assert len(list(chat.events())) == chat.lines
