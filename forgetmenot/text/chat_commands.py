@@ -7,8 +7,13 @@ boss?". What the commands are, and who may give them, is operations/table.
 import re
 
 from forgetmenot.text.clean import clean
-from forgetmenot.text.phrases import asks_to_be_forgotten, names_everything
-from forgetmenot.text.words import STOPWORDS, WORD_ENDS, words
+from forgetmenot.text.phrases import (
+    asked_to_forget,
+    asked_to_remember,
+    asks_to_be_forgotten,
+    names_everything,
+)
+from forgetmenot.text.words import FOREIGN_STOPWORDS, STOPWORDS, WORD_ENDS, words
 
 _PLEASE = re.compile(
     r"\A(?:\W*(?:hey|hi|ok|okay|please|pls|plz|bitte|can you|could you|would you|kannst du|könntest du)[,\s]+)+"
@@ -113,8 +118,20 @@ def command_in_words(question: str) -> str:
     for pattern, command in _WHOLE:
         if found := re.fullmatch(pattern, sentence.rstrip(" .!?"), re.IGNORECASE):
             return command.format(found[1] or "me" if found.re.groups else "")
+    if in_own_language := _asked_in_another_language(question):
+        return in_own_language
     # "remember that boss?" asks; only the questions above are commands
     return "" if sentence.endswith("?") else _correction(sentence) or _kept_or_forgotten(sentence)
+
+
+def _asked_in_another_language(question: str) -> str:
+    """The command in "recuerda que toco la guitarra" or "oublie mon lapin"; empty for "oublie ça" and all else."""
+    fact = asked_to_remember(clean(question))
+    if fact and "?" not in question:
+        return f"!remember {fact}"
+    what = asked_to_forget(clean(question))
+    names_something = not FOREIGN_STOPWORDS.issuperset(words(what))
+    return f"!forget {what}" if what and names_something else ""
 
 
 def _kept_or_forgotten(sentence: str) -> str:

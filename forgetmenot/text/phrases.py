@@ -17,6 +17,8 @@ from forgetmenot.text.words import UNSPACED
 _TOKEN = re.compile(r"[^\W_]+")
 # Characters that are read: no request is longer.
 _LONGEST = 200
+# "yes, delete everything"
+_BESIDE_YES = {"yes", "please", "verb", "me", "me_verb", "all"}
 _KINDS = ("yes", "please", "verb", "me", "me_verb", "all", "subject", "beside")
 
 
@@ -74,7 +76,7 @@ def _says_yes(kinds: list[set[str]] | None) -> bool:
     if kinds is None:
         return False
     agrees = any("yes" in kind for kind in kinds)
-    return agrees and all(kind & {"yes", "please"} for kind in kinds)
+    return agrees and all(kind & _BESIDE_YES for kind in kinds)
 
 
 def asks_to_be_forgotten(sentence: str) -> bool:
@@ -109,6 +111,54 @@ def _is_everything(kinds: list[set[str]] | None) -> bool:
         return False
     names_it = any(kind & {"all", "me"} for kind in kinds)
     return names_it and all(kind & {"all", "me", "beside", "please"} for kind in kinds)
+
+
+class _Wishes:
+    """How one language asks to remember, or to forget, one thing."""
+
+    def __init__(self, table: Mapping[str, Any], kind: str) -> None:
+        please = [_spaced(word) for word in table["please"].split()]
+        polite = "|".join(sorted(map(re.escape, please), key=len, reverse=True))
+        before = "|".join(re.escape(_spaced(word)) for word in table.get(kind, "").split())
+        behind = "|".join(map(re.escape, table.get(f"{kind}_behind", "").split()))
+        if before:
+            asks = (
+                rf"(?:(?:{polite})[,\s]+)*(?:{before})[\s:,]+(?P<what>.+?)(?:[,\s]+(?:{polite}))*"
+            )
+        else:
+            asks = rf"(?P<what>.+?)(?:{behind})(?:{polite})*"
+        self._pattern = re.compile(asks.replace(r"\ ", r"[\s'’-]+"))
+
+    def what(self, sentence: str) -> str:
+        """What a sentence asks to remember or forget, as it was typed; empty if it asks for nothing."""
+        folded = plain(sentence)
+        if len(folded) != len(sentence):
+            return ""
+        found = self._pattern.fullmatch(folded.strip(" .!?。！？¡¿、"))
+        if found is None:
+            return ""
+        start = folded.index(found["what"])
+        return sentence[start : start + len(found["what"])].strip()
+
+
+def _spaced(listed: str) -> str:
+    return plain(listed).replace("_", " ")
+
+
+@cache
+def _wishes(kind: str) -> tuple[_Wishes, ...]:
+    tables = [table for table in _table().values() if kind in table or f"{kind}_behind" in table]
+    return tuple(_Wishes(table, kind) for table in tables)
+
+
+def asked_to_remember(sentence: str) -> str:
+    """The fact in "recuerda que toco la guitarra", as it was typed; empty for anything else."""
+    return next(filter(None, (wish.what(sentence) for wish in _wishes("remember"))), "")
+
+
+def asked_to_forget(sentence: str) -> str:
+    """What is to be forgotten in "olvida lo de mi perra", as it was typed; empty for anything else."""
+    return next(filter(None, (wish.what(sentence) for wish in _wishes("forget"))), "")
 
 
 @cache

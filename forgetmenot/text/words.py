@@ -84,7 +84,8 @@ quand où comment déjà encore quoi qual quais quando quanto quantos quantas on
 quanti quante cosa hoe waar wanneer welk welke hoeveel ook alweer jak kto gdzie kiedy ile jaki jaka jakie co czy
 czym jakim znowu meinen meinem meiner meines deinen deinem deiner seine seinen seiner ihren ihrem ihrer unser unsere
 unseren unserem unserer euer eure mis nuestro nuestra nuestros nuestras notre nos votre vos leur leurs meus minhas teus
-tuas seus suas nosso nossa nossos nossas miei mie tuoi tue suoi sue nostro nostra onze mijne"""
+tuas seus suas nosso nossa nossos nossas miei mie tuoi tue suoi sue nostro nostra onze mijne
+eso esto esa isso isto aquilo ça cela dies dieses"""
 
 
 _GERMAN = frozenset(

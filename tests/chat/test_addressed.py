@@ -66,6 +66,8 @@ YES = (
     "sim",
     "ja bitte",
     "はい",
+    "yes, delete everything",
+    "sí, bórrame",
     "yes \U000e0000",
 )
 
@@ -85,7 +87,7 @@ async def test_a_yes_counts_for_two_minutes(chat: Chat, waited: int, *, counts: 
     assert ("everything is deleted" in await chat.hear("alice", "yes")) is counts
 
 
-@pytest.mark.parametrize("between", ["hm", "@ForgetMeNot no", "!memory"])
+@pytest.mark.parametrize("between", ["hm", "@ForgetMeNot no", "!memory", "yes i know"])
 async def test_any_other_line_of_theirs_is_a_no(chat: Chat, between: str) -> None:
     await chat.hear("alice", "!forgetme")
     await chat.hear("alice", between)

@@ -52,6 +52,14 @@ IN_WORDS: list[tuple[str, Command]] = [
         "supprime mes données stp", "apaga os meus dados", "esquece tudo sobre mim", "dimenticami",
         "cancella i miei dati", "私のことを忘れてください", "私のデータを削除して",
     )),
+    ("recuerda que toco la guitarra", ("remember", {"fact": "toco la guitarra"})),
+    ("Souviens-toi que j'habite à Lyon !", ("remember", {"fact": "j'habite à Lyon"})),
+    ("por favor lembra que eu moro em Lisboa", ("remember", {"fact": "eu moro em Lisboa"})),
+    ("将棋が好きって覚えておいてください", ("remember", {"fact": "将棋が好き"})),
+    ("olvida lo de mi perra, por favor", ("forget", {"what": "mi perra"})),
+    ("oublie mon lapin", ("forget", {"what": "lapin"})),
+    ("esquece que eu toco piano", ("forget", {"what": "eu toco piano"})),
+    ("猫のことを忘れて", ("forget", {"what": "猫"})),
     ("was speicherst du?", ("privacy", {})), ("warum hast du das gesagt?", ("why", {})),
 ]  # fmt: skip
 IN_WORDS_NOT = (
