@@ -26,7 +26,7 @@ from forgetmenot.app.live import serve_dock
 from forgetmenot.chat import CommandRateLimiter
 from forgetmenot.clock import DAY, HOUR, MINUTE, SECOND, ManualClock
 from forgetmenot.dock.security import TOKEN_HEADER
-from forgetmenot.domain import ChannelState, ModelRequest, Purpose
+from forgetmenot.domain import ChannelState, ModelRequest, Purpose, Redaction
 from forgetmenot.files import incoming_folder
 from forgetmenot.memory import backups
 from forgetmenot.memory.learning import Learner
@@ -39,6 +39,7 @@ from tests.notes_world import Scripted
 from tests.stage import RecordingAccount, answering, live_bot, said, until
 
 ALICE, BOB, STREAMER = "771234501", "771234502", "771234503"
+MODERATOR = "moderator"
 MARKS = ("quux", ALICE)
 NUMBERS = itertools.count(1)
 _SAID = re.compile(r"^(P\d+)(?: \(to the bot\))?: i (\w+) (.+)$", re.MULTILINE)
@@ -88,15 +89,17 @@ class Running:
     account: RecordingAccount
     address: str
 
-    async def say(self, text: str, who: str = ALICE, login: str = "alicequux") -> None:
+    async def say(
+        self, text: str, who: str = ALICE, login: str = "alicequux", *badges: str
+    ) -> None:
         """Somebody says something; it is heard, not yet answered."""
         await self.clock.advance(20 * SECOND)
-        await self.bot.hear(said(self.clock, f"e{next(NUMBERS)}", who, login, text))
+        await self.bot.hear(said(self.clock, f"e{next(NUMBERS)}", who, login, text, *badges))
 
-    async def ask(self, text: str, who: str = BOB, login: str = "bob") -> str:
+    async def ask(self, text: str, who: str = BOB, login: str = "bob", *badges: str) -> str:
         """Somebody says something; what the bot answers to it, if anything."""
         before = len(self.account.said)
-        await self.say(text, who, login)
+        await self.say(text, who, login, *badges)
         await self.bot.settle()
         return " ".join(self.account.said[before:])
 
@@ -250,6 +253,44 @@ async def test_forgetting_drill(tmp_path: Path, clock: ManualClock) -> None:
     async with opened(path, clock) as restored:
         await restored.bot.tasks.catch_up()
         await _is_gone(restored, path)
+
+
+async def test_a_restore_takes_back_nothing_that_was_decided(
+    tmp_path: Path, clock: ManualClock
+) -> None:
+    """The copy is from before: a topic of hers and one of the channel, an opt-out, a ban."""
+    path, copy = tmp_path / "memory" / "memory.sqlite3", tmp_path / "elsewhere" / "copy.sqlite3"
+    path.parent.mkdir()
+    carol, dave = ("771234504", "carolquux"), ("771234505", "davequux")
+    async with opened(path, clock) as running:
+        bot = running.bot
+        await bot.channel_is(ChannelState(True, "Racing", "Racing", clock.now()))
+        for text in ("i play the zitherquux", "i paint the dragonquux", "hello"):
+            await running.say(text)
+        for who, thing in ((carol, "celloquux"), (dave, "drumquux")):
+            await running.say(f"i play the {thing}", *who)
+            await running.say("hello", *who)
+        await bot.remember_all()
+        await running.ask("!remember channel has won the cupquux", STREAMER, "streamer", MODERATOR)
+        known = await running.ask("@ForgetMeNot what do alicequux, carolquux and davequux play?")
+        assert "zitherquux" in known
+        await backups.copy_to(bot.db, copy)
+        await running.ask("!nevermention my zitherquux", ALICE, "alicequux")
+        await running.ask("!nevermention channel the cupquux", STREAMER, "streamer", MODERATOR)
+        await running.ask("!optout", *carol)
+        await bot.hear(Redaction(clock.now(), user_id=dave[0]))
+        await bot.settle()
+    await backups.restore(copy, path, now=clock.now(), keep=5)
+    async with opened(path, clock) as restored:
+        await restored.bot.tasks.catch_up()
+        for name in ("alicequux", "carolquux", "davequux", "the channel"):
+            told = await restored.ask(
+                f"@ForgetMeNot what do you know of {name}, the cup and music?"
+            )
+            hidden = ("zitherquux", "celloquux", "drumquux", "cupquux")
+            assert [word for word in hidden if word in told] == []
+        told = await restored.ask("@ForgetMeNot what does alicequux paint?")
+        assert "dragonquux" in told, "all else is there again"
 
 
 TABLES = {
