@@ -350,13 +350,18 @@ async def _restore(arguments: argparse.Namespace) -> int:
         done = await backups.restore(
             arguments.path, path, now=common.time_of("now", None), keep=keep
         )
-    counts = common.picked(done, "notes episodes erased forgotten opted_out banned")
+    counts = common.picked(done, "notes episodes erased forgotten removed opted_out banned")
     lines = [f"Restored: {done.notes} notes and {done.episodes} summaries, without chat."]
-    if done.erased or done.forgotten or done.opted_out or done.banned:
-        lines.append(
-            f"Done again: erasures {done.erased}, facts forgotten {done.forgotten}, "
-            f"opt-outs {done.opted_out}, bans {done.banned}."
-        )
+    again = {
+        "erasures": done.erased,
+        "facts forgotten": done.forgotten,
+        "notes removed": done.removed,
+        "opt-outs": done.opted_out,
+        "bans": done.banned,
+    }
+    if any(again.values()):
+        counts_again = ", ".join(f"{what} {count}" for what, count in again.items())
+        lines.append(f"Done again: {counts_again}.")
     if done.saved is not None:
         lines.append(f"The previous memory is saved in {done.saved}.")
     saved = str(done.saved) if done.saved else None

@@ -3,8 +3,8 @@
 Guarantees:
 - The newest few are kept, and where the newest holds less than half of what an older one does, the newest of those.
 - None of them outlives a request to be forgotten: they are deleted with it, and one is made anew.
-- Going back to any copy carries out again what was decided since: erasures, forgotten facts, opting out, what is never
-  mentioned, bans (memory/rights). The recap of a stream is not posted again.
+- Going back to any copy carries out again what was decided since: erasures, forgotten facts, removed
+  notes, opting out, what is never mentioned, bans (memory/rights). The recap of a stream is not posted again.
 
 Copies that somebody keeps elsewhere are out of reach until they are restored here.
 """
@@ -162,6 +162,7 @@ class Restored(Struct, frozen=True):
     episodes: int
     erased: int
     forgotten: int
+    removed: int
     opted_out: int
     banned: int
     saved: Path | None
@@ -214,6 +215,7 @@ async def restore(source: Path, database: Path, *, now: int, keep: int) -> Resto
         episodes=held.episodes,
         erased=done[RequestKind.ERASE],
         forgotten=done[RequestKind.FORGET],
+        removed=done[RequestKind.REMOVE],
         opted_out=done[RequestKind.OPT_OUT],
         banned=done[RequestKind.BAN],
         saved=saved,

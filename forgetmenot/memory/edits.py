@@ -25,6 +25,7 @@ from forgetmenot.store import episodes, events, notes, personal_data, streams, v
 from forgetmenot.store.database import Database, Source, Transaction
 from forgetmenot.store.episodes import NewEpisode
 from forgetmenot.store.notes import NewNote, Stance
+from forgetmenot.store.rights import PrivacyRequest, RequestKind
 from forgetmenot.text.clean import clean
 from forgetmenot.text.mentions import MENTION, defang, ids_in, mention
 from forgetmenot.text.removal import traces
@@ -244,15 +245,45 @@ async def edit(
 UNDONE = "undone"
 
 
-async def retract(db: Database, note_id: int, *, at: int, cause: str) -> Note:
+async def retract(db: Database, note_id: int, *, at: int, cause: str, own: bool = False) -> Note:
     """Take a note back; it keeps its text and can be brought back with `undo`. Returns the note as it was.
 
-    Raises FactRefused.
+    `own`: its subject asks for that, and it stays so in an older copy too. Of what the streamer removes, a backup is
+    the way back. Raises FactRefused.
     """
     async with db.write() as tx:
         note = await _live(tx, note_id)
+        if own:
+            removal = _removal(tx, RequestKind.REMOVE, note, at)
+            await personal_data.write_request(tx, removal)
         await notes.set_status(tx, note, NoteStatus.RETRACTED, at=at, cause=cause)
         return note
+
+
+def _removal(source: Source, kind: RequestKind, note: Note, at: int) -> PrivacyRequest:
+    """That its subject had a note removed, or that it was brought back."""
+    words = traces(note.fact)
+    return source.requests.of_words(kind, note.subject_id, words, note_id=note.id, at=at)
+
+
+async def remove_again(tx: Transaction, request: PrivacyRequest, viewer_id: str) -> int:
+    """Remove from a copy what its subject had removed since, by its number or its words; how many notes that were.
+
+    Not what is newer than the request, or was said again after it.
+    """
+    if not tx.requests.is_removed(request):
+        return 0
+    removed = 0
+    for note in await notes.of_subject(tx, viewer_id, LIVE):
+        is_meant = note.id in request.notes or tx.requests.says(
+            viewer_id, traces(note.fact), request
+        )
+        if is_meant and (await notes.changes(tx, note.id))[-1].at <= request.at:
+            await notes.set_status(
+                tx, note, NoteStatus.RETRACTED, at=request.at, cause=reason("by_hand")
+            )
+            removed += 1
+    return removed
 
 
 async def _refuse_line(tx: Transaction, subject_id: str | None, by: str, line: str) -> None:
@@ -302,6 +333,9 @@ async def undo(db: Database | Transaction, note_id: int, *, at: int) -> Note:
 
 async def _stand_again(tx: Transaction, note: Note, now: int) -> Note:
     """Reactivate a retracted note; a note that an undo had reactivated in its place is superseded again."""
+    brought_back = _removal(tx, RequestKind.BRING_BACK, note, now)
+    if tx.requests.is_removed(brought_back):
+        await personal_data.write_request(tx, brought_back)
     last = (await notes.changes(tx, note.id))[-1]
     held = await notes.of_subject(tx, note.subject_id, LIVE) if last.cause == UNDONE else []
     await notes.set_status(tx, note, NoteStatus.ACTIVE, at=now, cause=UNDONE)

@@ -17,6 +17,7 @@ from forgetmenot.clock import Clock
 from forgetmenot.domain import Note
 from forgetmenot.errors import ODD_INPUT, StoreError
 from forgetmenot.logs import log
+from forgetmenot.memory import edits
 from forgetmenot.memory.erasure import Eraser, Step, clean_files, leave_recaps
 from forgetmenot.memory.proposals import FactRefused
 from forgetmenot.memory.suppression import list_again, topic_of
@@ -223,6 +224,8 @@ async def _carry_out(
             return await _choose_again(tx, request, subject)
         case RequestKind.NEVER_MENTION | RequestKind.MAY_MENTION:
             return await list_again(tx, request, subject)
+        case RequestKind.REMOVE:
+            return await edits.remove_again(tx, request, subject)
         case RequestKind.BAN | RequestKind.UNBAN:
             return await _ban_again(tx, request, subject)
         case RequestKind.POSTED:

@@ -277,7 +277,7 @@ def topic_of(
 ) -> PrivacyRequest:
     """The request that an entry of the list stands for."""
     words = topic_stems(entry.words) if entry.words else telling_stems(entry.fact)
-    return requests.topic(kind, entry.viewer_id, words, note_id=entry.note_id, at=at)
+    return requests.of_words(kind, entry.viewer_id, words, note_id=entry.note_id, at=at)
 
 
 def same_entry(

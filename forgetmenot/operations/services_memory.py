@@ -487,7 +487,7 @@ async def _retract(
     context: OperationContext, request: Request, note_id: int, *, own: bool = False
 ) -> OperationResult:
     note = await edits.retract(
-        context.db, note_id, at=context.clock.now(), cause=_by(request.asker)
+        context.db, note_id, at=context.clock.now(), cause=_by(request.asker), own=own
     )
     data = await _quoted(context, request, note)
     return OperationResult(ok=True, code="retracted_own" if own else "retracted", data=data)

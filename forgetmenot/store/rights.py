@@ -47,6 +47,8 @@ class RequestKind(StrEnum):
     ALLOW = "allow"  # a fact that was forgotten may be remembered again
     NEVER_MENTION = "never_mention"
     MAY_MENTION = "may_mention"
+    REMOVE = "remove"  # a note, by its subject, who can bring it back
+    BRING_BACK = "bring_back"
     BAN = "ban"
     UNBAN = "unban"  # somebody who was banned writes again
     POSTED = "posted"  # the recap of a stream, to Discord
@@ -264,7 +266,7 @@ class PrivacyRequests:
         self._read_once()
         return self._standing.topics.values()
 
-    def topic(
+    def of_words(
         self,
         kind: RequestKind,
         viewer_id: str | None,
@@ -273,7 +275,7 @@ class PrivacyRequests:
         note_id: int | None = None,
         at: int = 0,
     ) -> PrivacyRequest:
-        """The request never to mention a topic (its words), or that it may be; `viewer_id` None: of the channel."""
+        """A request about a topic or a note (its words) of one viewer, or (None) of the channel."""
         subject_id = viewer_id or CHANNEL
         notes = () if note_id is None else (note_id,)
         return self.of(kind, subject_id, at, words=self.hashed(subject_id, words), notes=notes)
@@ -282,6 +284,10 @@ class PrivacyRequests:
         """Whether what a request names is not to be mentioned now."""
         self._read_once()
         return topic_key(request) in self._standing.topics
+
+    def is_removed(self, request: PrivacyRequest) -> bool:
+        """Whether the note that a request names was removed, and not brought back."""
+        return topic_key(request) in self._standing.removed
 
     def was_posted(self, started_at: int) -> bool:
         """Whether the recap of the stream that began then was posted, or may have been."""
@@ -324,6 +330,7 @@ class StandingRequests:
         self.forgotten: dict[str, list[PrivacyRequest]] = {}
         self.banned_at: dict[str, int] = {}
         self.topics: dict[tuple[object, ...], PrivacyRequest] = {}
+        self.removed: set[tuple[object, ...]] = set()
         self.posted: set[str] = set()
         self.recap_folders: set[str] = set()
         for request in requests:
@@ -347,11 +354,16 @@ class StandingRequests:
             case RequestKind.MAY_MENTION:
                 self.topics.pop(topic_key(request), None)
             case _:
-                self._add_of_channel(request)
+                self._add_by_channel(request)
 
-    def _add_of_channel(self, request: PrivacyRequest) -> None:
+    def _add_by_channel(self, request: PrivacyRequest) -> None:
+        """What the channel decides, and what anybody may take back."""
         subject = request.subject
         match request.kind:
+            case RequestKind.REMOVE:
+                self.removed.add(topic_key(request))
+            case RequestKind.BRING_BACK:
+                self.removed.discard(topic_key(request))
             case RequestKind.BAN:
                 self.banned_at[subject] = request.at
             case RequestKind.UNBAN:

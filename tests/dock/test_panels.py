@@ -147,7 +147,7 @@ async def test_a_topic_is_shown_of_which_only_the_file_of_requests_knows(
 ) -> None:
     """After a restore: without its words, so that it can be lifted all the same."""
     for viewer, words, at in (("1", {"divorc"}, 5), (None, {"elect"}, 6)):
-        topic = db.requests.topic(RequestKind.NEVER_MENTION, viewer, words, at=at)
+        topic = db.requests.of_words(RequestKind.NEVER_MENTION, viewer, words, at=at)
         db.requests.add(topic)
     [channels] = await rows(dock, "/api/left_alone")
     [alices] = (await rows(dock, "/api/person/1"))["left_alone"]

@@ -17,7 +17,7 @@ from forgetmenot.clock import DAY, HOUR, ManualClock
 from forgetmenot.domain import Redaction
 from forgetmenot.errors import InputError, StoreDamaged, StoreForeign, StoreRequestsLost
 from forgetmenot.memory.backups import Backups, Restored, copy_to, restore
-from forgetmenot.memory.edits import remember
+from forgetmenot.memory.edits import remember, retract, undo
 from forgetmenot.memory.erasure import Eraser
 from forgetmenot.memory.rights import Rights, start_new_requests
 from forgetmenot.memory.suppression import load_filter, suppress, unlisted_of, unsuppress
@@ -211,7 +211,8 @@ async def shown_facts(path: Path) -> list[str]:
     """What a reply may know."""
     async with open_database(path) as db:
         hidden = await load_filter(db)
-        return sorted(note.fact for note in await notes.page(db) if hidden.allows(note))
+        known = await notes.page(db, status="active")
+        return sorted(note.fact for note in known if hidden.allows(note))
 
 
 async def test_what_is_never_mentioned_stays_so_in_an_older_copy(
@@ -281,6 +282,32 @@ async def test_a_topic_that_only_the_file_of_requests_knows_can_be_lifted_and_as
         assert await unlisted_of(db, ALICE) == []
         assert not await unsuppress(db, topic.id, now)
         assert await personal_data.carried_out(db) == len(db.requests.lines)
+    assert await shown_facts(path) == ["plays the glockenfern", "plays the marimbaglow"]
+
+
+async def test_a_note_that_was_removed_stays_removed_in_an_older_copy(
+    filled: Channel, tmp_path: Path
+) -> None:
+    """By its subject; not by the streamer, nor one that was brought back, or said again before the copy was made."""
+    db, now = filled.db, filled.clock.now()
+    await remember(db, None, "won the zitherbloom cup", by=ALICE, at=now)
+    made = await copy_to(db, tmp_path / "copy.sqlite3")
+    await filled.clock.advance(HOUR)
+    later = filled.clock.now()
+    ids = {note.fact: note.id for note in await notes.page(db)}
+    for fact, note_id in ids.items():
+        await retract(db, note_id, at=later, cause="wrong", own="zitherbloom" not in fact)
+    await undo(db, ids["plays the marimbaglow"], at=later)
+    done, path = await go_back(filled, made.path, tmp_path / "first")
+    assert done.removed == 1
+    assert await shown_facts(path) == ["plays the marimbaglow", "won the zitherbloom cup"]
+    async with open_database(path) as copied:
+        again = await undo(copied, ids["plays the glockenfern"], at=later)
+        assert again.fact == "plays the glockenfern"
+    await filled.clock.advance(HOUR)
+    await remember(db, ALICE, "plays the glockenfern", by=ALICE, at=filled.clock.now())
+    newer = await copy_to(db, tmp_path / "newer.sqlite3")
+    _, path = await go_back(filled, newer.path, tmp_path / "second")
     assert await shown_facts(path) == ["plays the glockenfern", "plays the marimbaglow"]
 
 
