@@ -88,6 +88,14 @@ def spoken_words(text: str) -> str:
     return clean(_REMARK.sub(" ", text))
 
 
+def is_made_of_silence(line: str, silent_for: int) -> bool:
+    """Return whether a line is what a recognizer writes where nobody speaks, after `silent_for` ms without a line."""
+    bare = " ".join(_bare(word) for word in line.split())
+    if not any(char.isalnum() for char in bare) or _ONLY_YOU.fullmatch(bare):
+        return True
+    return bare in _FAREWELLS and silent_for >= SILENCE
+
+
 class CaptionReader:
     """What one source shows, as lines. Times are milliseconds of any clock."""
 
@@ -177,13 +185,10 @@ class CaptionReader:
     def _is_said(self, line: str, now: int) -> bool:
         """Return whether a line holds words, and is neither a repeat nor made of silence."""
         words = plain(line)
-        bare = " ".join(_bare(word) for word in words.split())
-        if not any(char.isalnum() for char in words) or _ONLY_YOU.fullmatch(bare):
-            return False
         silent_for = now - self._last_at
-        if words == self._last and silent_for < REPEATED_WITHIN:
+        if is_made_of_silence(line, silent_for):
             return False
-        if bare in _FAREWELLS and silent_for >= SILENCE:
+        if words == self._last and silent_for < REPEATED_WITHIN:
             return False
         self._last = words
         self._last_at = now

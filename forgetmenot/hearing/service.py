@@ -15,7 +15,12 @@ from pathlib import Path
 
 from forgetmenot.clock import MINUTE, Clock
 from forgetmenot.errors import HearingError, InputError
-from forgetmenot.hearing.captions import LONGEST_LINE, CaptionReader, spoken_words
+from forgetmenot.hearing.captions import (
+    LONGEST_LINE,
+    CaptionReader,
+    is_made_of_silence,
+    spoken_words,
+)
 from forgetmenot.hearing.sources import Caption, CaptionFile, follow
 from forgetmenot.languages import reason
 from forgetmenot.logs import log
@@ -66,12 +71,17 @@ class Hearing:
         return next(filter(None, self._troubles.values()), "")
 
     def sent(self, text: str) -> bool:
-        """Take the lines that a program sent; False if none is to be heard, or too much comes."""
+        """Take the lines that a program sent; False if they are not to be heard, or too much comes.
+
+        What a recognizer makes of silence is taken, and is no line.
+        """
         if not self.listening or not self._settings().programs:
             return False
+        silent_for = self._clock.now() - self.last_at
         lines = [spoken_words(line)[:LONGEST_LINE] for line in text.splitlines()]
-        taken = [self._take(line) for line in lines]
-        return any(taken)
+        said = [line for line in lines if not is_made_of_silence(line, silent_for)]
+        taken = [self._take(line) for line in said]
+        return all(taken)
 
     async def run(self) -> None:
         """Listen for ever, as the settings of the moment say."""

@@ -37,7 +37,6 @@ from forgetmenot.languages import in_language, languages
 from forgetmenot.logs import log
 from forgetmenot.memory.erased_topics import keep_unmentioned, without_topics
 from forgetmenot.memory.meaning import word_table
-from forgetmenot.memory.past_chat import remove_person
 from forgetmenot.memory.people import ORDINARY, SOMEBODY
 from forgetmenot.memory.suppression import filter_of
 from forgetmenot.store import (
@@ -675,10 +674,15 @@ def _clean_logs(database: Path, who: Names) -> None:
 
 def _clean_dropped(database: Path, who: Names) -> int:
     """Take them out of the chat of past streams that waits to be learned from; out of how many files."""
+    files = [file for file in incoming_folder(database).rglob("*") if file.is_file()]
+    if not files:
+        return 0
+    from forgetmenot.memory.past_chat import remove_person
+
     changed = 0
-    for file in incoming_folder(database).rglob("*"):
+    for file in files:
         try:
-            changed += file.is_file() and remove_person(file, who)
+            changed += remove_person(file, who)
         except (
             OSError
         ):  # Windows, while it is read: the search finds it, and it is deleted when it was learned

@@ -432,7 +432,7 @@ async def test_it_asks_shows_how_far_it_is_and_the_bot_goes_on(
         await page.evaluate(DROP, {"name": "evening.log", "text": f"odd line\n{chat}"})
         dialog = page.locator("dialog")
         await expect(dialog).to_contain_text("400 lines, 2 streams, 2 days")
-        await expect(dialog).to_contain_text("evening.log that cannot be read: 1.")
+        await expect(dialog).to_contain_text("evening.log: 1 line cannot be read: 1.")
         assert await page.evaluate("document.documentElement.scrollWidth") <= 300
         await dialog.get_by_role("button", name="Cancel").click()
         assert await demo.bot.db.value("SELECT count(*) FROM episodes") == before
