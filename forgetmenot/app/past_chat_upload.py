@@ -94,6 +94,10 @@ class PastChatUpload:
                     looked_at = file.tell()
                     if self._room() < 0:
                         raise InputError(reason("past_too_large"))
+            # an erasure has written anew what came of it, without somebody
+            is_replaced = not os.path.samestat(os.fstat(file.fileno()), path.stat())
+        if is_replaced:
+            raise InputError(reason("past_gone", path=path.name))
 
     def _room(self) -> int:
         """The bytes that a file may still take of the disk."""

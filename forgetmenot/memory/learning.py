@@ -364,7 +364,7 @@ class Learner:
 
     async def _window(self, source: Source, taken: Sequence[ChatEvent], file: PastChat) -> _Window:
         """The lines of those whom nothing keeps out, as far as they are not known."""
-        own = await _own_ids(source)
+        own = await _own_ids(source, self._settings())
         welcome = await self._welcome(source, taken, own)
         first_at = min(event.at for event in taken)
         last_at = max(event.at for event in taken)
@@ -442,12 +442,12 @@ def _within(event: ChatEvent, span: HeardSpan) -> bool:
     return span.first_at - EARLY_BY_AT_MOST <= event.at <= span.last_at + LATE_BY_AT_MOST
 
 
-async def _own_ids(source: Source) -> frozenset[str]:
-    """The ids under which the bot itself stands in a file; none where nobody is signed in."""
+async def _own_ids(source: Source, settings: Settings) -> frozenset[str]:
+    """The ids under which the bot itself stands in a file; none where it was never signed in and has no login set."""
     state = await channel_state.read_all(source)
-    own_id = state.get("bot_id", "")
-    login = state.get("bot_login", "")
-    return frozenset(filter(None, (own_id, provisional(login) if login else "")))
+    logins = {state.get("bot_login", ""), settings.twitch.bot_login.lstrip("@")}
+    ids = {provisional(login) for login in logins if login}
+    return frozenset({state["bot_id"], *ids} if state.get("bot_id") else ids)
 
 
 async def _identified(source: Source, taken: Sequence[ChatEvent]) -> list[ChatEvent]:

@@ -164,3 +164,23 @@ async def test_an_erasure_takes_somebody_out_of_the_dropped_files(
     files.learn()
     assert "Learned from 2 lines (2 streams)" in await done(files)
     assert await bot.db.column("SELECT login FROM viewers WHERE login IS NOT NULL") == ["bob"]
+
+
+async def test_an_erasure_while_a_file_comes_leaves_nothing_of_it(
+    files: PastChatUpload, bot: Bot
+) -> None:
+    """What came of it was written anew, and the rest would go nowhere."""
+    said = ChatEvent("m", EventKind.MESSAGE, "771234", "dora_77", "Dora", "hello", bot.clock.now())
+    await bot.hear(said)
+    await bot.settle()
+    eraser = Eraser(db=bot.db, clock=bot.clock)
+
+    async def comes() -> AsyncIterator[bytes]:
+        yield b"[20:15:03] dora_77: hi\n" * 10_000  # more than is kept before it is written
+        await eraser.erase("771234")
+        yield b"[20:15:04] bob: hi\n"
+
+    with pytest.raises(InputError, match=r"chat 2026-05-01.log is gone"):
+        await files.take("chat 2026-05-01.log", None, comes())
+    assert files.state["files"] == []
+    assert [one for one in incoming_folder(bot.db.path).rglob("*") if one.is_file()] == []

@@ -44,6 +44,7 @@ class Past:
 
     def __init__(self, db: Database, clock: ManualClock) -> None:
         self.db, self.clock, self.model = db, clock, Scripted()
+        self.settings = SETTINGS
         self.model.reply = self._writes
 
     def _writes(self, request: ModelRequest) -> str:
@@ -53,7 +54,9 @@ class Past:
         return json.dumps({"notes": [{"who": "P1", "fact": fact, "lifetime": "permanent"}]})
 
     def learner(self) -> Learner:
-        return Learner(db=self.db, model=self.model, settings=lambda: SETTINGS, clock=self.clock)
+        return Learner(
+            db=self.db, model=self.model, settings=lambda: self.settings, clock=self.clock
+        )
 
     async def learn(self, *paths: Path) -> Learned:
         return await self.learner().learn(paths)

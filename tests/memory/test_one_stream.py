@@ -8,13 +8,20 @@ from datetime import datetime
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from forgetmenot.clock import DAY, HOUR, MINUTE, SECOND, ManualClock
 from forgetmenot.domain import ChannelState
 from forgetmenot.languages import ENGLISH, in_language
 from forgetmenot.memory.learning import Learned, estimate
 from forgetmenot.memory.past_chat import remove_person
-from forgetmenot.settings.schema import ModelSettings, PriceSettings, Provider, Settings
+from forgetmenot.settings.schema import (
+    ModelSettings,
+    PriceSettings,
+    Provider,
+    Settings,
+    TwitchSettings,
+)
 from forgetmenot.store import channel_state
 from forgetmenot.store.database import Database
 from forgetmenot.text.removal import Names
@@ -201,9 +208,15 @@ async def test_the_end_of_a_stream_that_twitch_told_stays(
     assert await db.column("SELECT started_at FROM streams") == [began]
 
 
-async def test_the_bots_own_lines_are_evidence_of_nothing(past: Past, tmp_path: Path) -> None:
-    async with past.db.write() as tx:
-        await channel_state.put(tx, {"bot_id": "9", "bot_login": "keeper"}, past.clock.now())
+@pytest.mark.parametrize("known_from", ["login", "settings"])
+async def test_the_bots_own_lines_are_evidence_of_nothing(
+    past: Past, tmp_path: Path, known_from: str
+) -> None:
+    if known_from == "login":
+        async with past.db.write() as tx:
+            await channel_state.put(tx, {"bot_id": "9", "bot_login": "keeper"}, past.clock.now())
+    else:
+        past.settings = replace(SETTINGS, twitch=TwitchSettings(bot_login="Keeper"))
     lines = [(at, who if n % 3 else "keeper", text) for n, (at, who, text) in enumerate(evening())]
     for form in FORMS:
         await past.learn(form(tmp_path / "chat", lines))
