@@ -382,12 +382,21 @@ def unlisted_id(requests: PrivacyRequests, topic: PrivacyRequest) -> int:
     return UNLISTED_FROM + int(digits, 16) % UNLISTED_FROM
 
 
-def _unlisted(requests: PrivacyRequests, rows: Iterable[SuppressionRow]) -> list[PrivacyRequest]:
+def _unlisted(
+    requests: PrivacyRequests, rows: Sequence[SuppressionRow]
+) -> Sequence[PrivacyRequest]:
     """The topics of the file that have no row."""
     if not requests.topics:
-        return []
-    listed = {topic_key(topic_of(requests, RequestKind.NEVER_MENTION, row, 0)) for row in rows}
-    return [topic for topic in requests.topics if topic_key(topic) not in listed]
+        return ()
+    # each reply asks several times, and hashing the words of 200 rows takes 4 ms: no words are kept for it
+    version = (hash(tuple(rows)), requests.count)
+    known = requests.unlisted
+    if known is None or known[0] != version:
+        listed = {topic_key(topic_of(requests, RequestKind.NEVER_MENTION, row, 0)) for row in rows}
+        topics = [topic for topic in requests.topics if topic_key(topic) not in listed]
+        known = (version, topics)
+        requests.unlisted = known
+    return known[1]
 
 
 async def load_filter(source: Source) -> SuppressionFilter:

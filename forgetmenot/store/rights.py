@@ -83,6 +83,8 @@ class PrivacyRequests:
         self.waiting: list[
             PrivacyRequest
         ] = []  # the disk takes none of them for now; they count all the same
+        # which topics are not on the list (memory/suppression), for a list and a number of requests
+        self.unlisted: tuple[object, Sequence[PrivacyRequest]] | None = None
         self._key = b""
         self._read_at: tuple[int, int] | None = None
         self._harmed = False  # what was read of the file stands in it no more
@@ -259,6 +261,11 @@ class PrivacyRequests:
     def is_banned(self, subject: str) -> bool:
         """Whether the viewer with that hash was banned and has not written since."""
         return subject in self._standing.banned_at
+
+    @property
+    def count(self) -> int:
+        """How many requests there are, those among them that cannot be written yet."""
+        return len(self.lines) + len(self.waiting)
 
     @property
     def topics(self) -> Collection[PrivacyRequest]:
