@@ -335,7 +335,7 @@ async def decide(folder: Path) -> None:
     recaps = folder / "recaps"
     recaps.mkdir()
     text = f"{ERASED} laughed about the {MARK}. It rained.\n"
-    (recaps / "2026-07-24 stream 99.md").write_text(text, encoding="utf-8")
+    (recaps / "2026-07-24 20-00 stream 99.md").write_text(text, encoding="utf-8")
     async with open_database(folder / MEMORY) as db:
         clock = ManualClock(now)
         await Rights(db=db, clock=clock, eraser=Eraser(db=db, clock=clock)).opt_out(OUT)

@@ -96,7 +96,7 @@ _WORD_END = re.compile(rb"[\w\x80-\xff]*\Z")
 _WORD_BEGIN = re.compile(rb"[\w\x80-\xff]*")
 _NOBODY = traces(SOMEBODY)
 # As memory/stream_recap names them.
-RECAP_FILES = "????-??-?? stream *.md"
+RECAP_FILES = "????-??-?? ??-?? stream *.md"
 _LINE = re.compile(r"((?:- |> |# |\*)?)(.*?)(\*?)")
 
 Step = Callable[[], Awaitable[object]]

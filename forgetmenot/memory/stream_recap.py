@@ -249,7 +249,8 @@ async def write_file(db: Database, stream_id: int, settings: Settings) -> None:
     """
     folder = Path(settings.recap.folder).expanduser().absolute()
     began = datetime.fromtimestamp(await streams.start_of(db, stream_id) / 1_000).astimezone()
-    path = folder / f"{began:%Y-%m-%d} stream {stream_id}.md"
+    # with the time: after a restore of an older copy another stream of that day may get the number
+    path = folder / f"{began:%Y-%m-%d %H-%M} stream {stream_id}.md"
     written: str | None = None
     while (text := await markdown_of(db, stream_id, settings)) not in {None, written}:
         written = text or ""

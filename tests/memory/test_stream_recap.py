@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from forgetmenot import files
-from forgetmenot.clock import DAY, MINUTE
+from forgetmenot.clock import DAY, HOUR, MINUTE
 from forgetmenot.domain import NoteStatus, Scope, SourceKind
 from forgetmenot.errors import StoreError
 from forgetmenot.memory import backups, erasure, stream_recap
@@ -299,6 +299,29 @@ async def test_a_file_of_a_stream_that_a_restored_copy_does_not_know_is_cleaned_
     assert "dora" not in file.read_text(encoding="utf-8").lower()
     assert "Alice beat the boss" in file.read_text(encoding="utf-8")
     assert own.read_text(encoding="utf-8") == "Ask dora_1 about the ladder."
+
+
+async def test_a_restore_costs_no_file_of_a_stream_that_the_copy_does_not_know(
+    world: "World", folder: Path, tmp_path: Path
+) -> None:
+    """The next stream of that day gets the number of the lost one."""
+    copy = tmp_path / "copy.sqlite3"
+    await backups.copy_to(world.db, copy)
+    lost = await world.over(recap="Somebody sang.")
+    await write_file(world.db, lost, into(folder))
+    [file] = folder.iterdir()
+    path = tmp_path / "restored.sqlite3"
+    await backups.restore(copy, path, now=world.clock.now(), keep=3)
+    later = world.clock.now() + 2 * HOUR
+    async with open_database(path) as db:
+        async with db.write() as tx:
+            again = await streams.begin(tx, later)
+            await streams.end(tx, again, later + HOUR)
+            await streams.set_recap(tx, again, "The boss fell.", later + HOUR)
+        assert again == lost
+        await write_file(db, again, into(folder))
+    assert "Somebody sang." in file.read_text(encoding="utf-8")
+    assert len(list(folder.iterdir())) == 2
 
 
 async def test_who_was_erased_since_leaves_the_file_with_the_restore(
