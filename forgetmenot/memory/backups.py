@@ -2,7 +2,8 @@
 
 Guarantees:
 - The newest few are kept, and where the newest holds less than half of what an older one does, the newest of those.
-- None of them outlives a request to be forgotten: they are deleted with it, and one is made anew.
+- None of them outlives a request to be forgotten: those that have the person are deleted with it
+  (of a fact: all), and one is made anew.
 - Going back to any copy carries out again what was decided since: erasures, forgotten facts, removed
   notes, opting out, what is never mentioned, bans (memory/rights). The recap of a stream is not posted again.
 

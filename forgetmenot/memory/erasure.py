@@ -179,8 +179,9 @@ class Eraser:
     async def erase(self, viewer_id: str) -> ErasureReport:
         """Erase one person. Raises InputError if nobody has that id, StoreError."""
         async with self._one_at_a_time:
+            was_due = bool(await channel_state.read(self._db, WIPE_DUE))
             report, who = await self._erase(viewer_id)
-            await finish(self._db, [(report, who)], self._clock.now())
+            await finish(self._db, [(report, who)], self._clock.now(), all_copies=was_due)
             await self._forget()
         return report
 
@@ -205,11 +206,14 @@ class Eraser:
             due = await personal_data.due(self._db, self._clock.certain())
             # somebody who was begun waits for this lock with a task of their own, which tells them what it did
             left = [one for one in due if one not in self._running or self._running[one].done()]
+            was_due = bool(await channel_state.read(self._db, WIPE_DUE))
             erased = [await self._erase(viewer_id) for viewer_id in left]
             looked = len(self._lately)
             stray = await self._look_again()
-            if erased or stray or await channel_state.read(self._db, WIPE_DUE):
-                await finish(self._db, erased, self._clock.now())
+            if erased or stray or was_due:
+                # what else was to be wiped (a forgotten fact, an erasure before a stop) is in no list any more
+                all_copies = stray or was_due
+                await finish(self._db, erased, self._clock.now(), all_copies=all_copies)
             if (
                 erased or len(self._lately) < looked
             ):  # what was under way has filled the caches anew
@@ -267,12 +271,16 @@ async def erase_rows(db: Database, viewer_id: str, now: int) -> tuple[ErasureRep
     return report, who
 
 
-async def finish(db: Database, erased: Sequence[tuple[ErasureReport, Names]], now: int) -> None:
-    """Wipe what was deleted, and search every file for those who were erased. Raises StoreError."""
+async def finish(
+    db: Database, erased: Sequence[tuple[ErasureReport, Names]], now: int, *, all_copies: bool
+) -> None:
+    """Wipe what was deleted, and search every file for those who were erased. Raises StoreError.
+
+    Copies in which one of them stands are deleted, or `all_copies`; a running bot makes a new one.
+    """
     wiped = await db.wipe_deleted(thorough=True)
-    await asyncio.to_thread(
-        backup.drop, db.path
-    )  # they know more than they may; a running bot makes a new one
+    people = [who for _report, who in erased]
+    await asyncio.to_thread(_drop_copies, db.path, people, now, all_copies=all_copies)
     async with db.write() as tx:
         await channel_state.put(tx, {WIPE_DUE: "" if wiped else "1"}, now)
     for report, who in erased:
@@ -285,6 +293,28 @@ async def finish(db: Database, erased: Sequence[tuple[ErasureReport, Names]], no
             for name in ("events", "notes", "wiped", "files", "bytes", "found", "doubtful")
         }
         log.info("a viewer was erased", **done, rewritten=report.rewritten)
+
+
+def _drop_copies(
+    database: Path, people: Sequence[Names], now: int, *, all_copies: bool = False
+) -> None:
+    """Delete the copies beside the memory in which one of them stands; the others may be all that is left of a text."""
+    copies = backup.copies_of(database)
+    if not all_copies:
+        copies = [copy for copy in copies if any(_stands_in(copy, who, now) for who in people)]
+    backup.drop(database, copies)
+
+
+def _stands_in(copy: Path, who: Names, now: int) -> bool:
+    """Whether a copy has somebody; also where it cannot be read."""
+    moment = Moment(who.viewer_id, now)
+    try:
+        if personal_data.is_in_copy(copy, moment):
+            return True
+        places = [place for place in PLACES if place.table in backup.KEPT]
+        return any(_cleaned(copy, place, who, moment) for place in places)
+    except StoreError:
+        return True
 
 
 def _searched_for(who: Names, report: ErasureReport) -> Names:

@@ -13,6 +13,7 @@ import asyncio
 import contextlib
 import os
 import re
+from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -57,9 +58,9 @@ def copies_of(database: Path) -> list[Path]:
     return sorted((file for file in found if name.fullmatch(file.name)), reverse=True)
 
 
-def drop(database: Path) -> int:
-    """Delete the copies beside a memory, unfinished ones too; how many there were. Raises StoreError."""
-    gone = copies_of(database)
+def drop(database: Path, copies: Sequence[Path] | None = None) -> int:
+    """Delete these copies beside a memory (None: all), and unfinished ones; how many there were. Raises StoreError."""
+    gone = copies_of(database) if copies is None else copies
     try:
         for file in [*gone, *leftovers(database)]:
             file.unlink(missing_ok=True)

@@ -340,6 +340,15 @@ async def _kept_doubtful(source: Source, now: int) -> list[tuple[str, int, int]]
     return [row for row in rows if row[0] in _SHOWN_TEXTS and now - row[2] < DOUBTFUL_SHOWN_FOR]
 
 
+def is_in_copy(path: Path, moment: Moment) -> bool:
+    """Whether somebody is known in a copy, or its digest mentions them. Raises StoreError."""
+    known = "SELECT 1 FROM viewers WHERE id = :viewer"
+    mentioned = "SELECT 1 FROM channel_state WHERE instr(value, '<@' || :viewer || '>')"
+    with reading_beside(path) as own:
+        sql = f"SELECT EXISTS ({known}) OR EXISTS ({mentioned})"
+        return bool(own.execute(sql, moment._asdict()).fetchone()[0])
+
+
 async def is_here(source: Source, moment: Moment) -> bool:
     """Whether somebody came to the newest stream, or was erased since it began."""
     newest = "(SELECT t.id, t.started_at, t.ended_at FROM streams t ORDER BY t.id DESC LIMIT 1) t"

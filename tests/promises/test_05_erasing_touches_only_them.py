@@ -13,8 +13,10 @@ import pytest
 from forgetmenot.clock import DAY, HOUR, ManualClock
 from forgetmenot.domain import Scope
 from forgetmenot.languages import reason
+from forgetmenot.memory import backups
 from forgetmenot.memory.erasure import Eraser
 from forgetmenot.store import channel_state
+from forgetmenot.store.backup import copies_of
 from forgetmenot.store.database import Database, Transaction
 from tests.rows import put
 
@@ -237,6 +239,32 @@ def is_about_erased(row: tuple[object, ...]) -> bool:
     names = (KUROMI_NAME, *WORDS)
     by_id = any(viewer_id in text for viewer_id in (KUROMI, *PEOPLE))
     return by_id or any(f"@{name}" in text or f'"target": "{name}"' in text for name in names)
+
+
+async def test_a_backup_that_does_not_know_them_stays_and_one_that_does_goes(
+    db: Database, clock: ManualClock, tmp_path: Path
+) -> None:
+    """It may be the only place in which words of others are left."""
+    async with db.write() as tx:
+        await put(tx, "viewers", id=BOB, login="bob")
+        await put(tx, "semantic_notes", subject_id=BOB, fact="plays drums")
+    old = await backups.make(db, at=clock.now(), keep=5)
+    before = old.path.read_bytes()
+    async with db.write() as tx:
+        for viewer_id, login in (("990000001", "drums"), ("990000002", "kuromi_87")):
+            await put(tx, "viewers", id=viewer_id, login=login)
+    newer = await backups.make(db, at=clock.now() + 1, keep=5)
+    eraser = Eraser(db=db, clock=clock)
+    await eraser.erase("990000001")
+    assert copies_of(db.path) == [old.path]
+    assert old.path.read_bytes() == before
+    assert not newer.path.exists()
+    async with db.write() as tx:
+        await put(tx, "semantic_notes", subject_id=BOB, fact="is a friend of kuromi_87")
+    named = await backups.make(db, at=clock.now() + 2, keep=5)
+    await eraser.erase("990000002")
+    assert copies_of(db.path) == [old.path], "this one named them, though it need not know them"
+    assert not named.path.exists()
 
 
 @pytest.fixture
