@@ -17,7 +17,6 @@ from msgspec import Meta, Struct, field
 from forgetmenot.clock import iso, parse_iso
 from forgetmenot.domain import Importance, NoteStatus, Scope, SourceKind
 from forgetmenot.errors import ODD_INPUT
-from forgetmenot.memory.people import ORDINARY
 from forgetmenot.memory.proposals import (
     FactRefused,
     checked_fact,
@@ -38,7 +37,7 @@ from forgetmenot.text.mentions import (
     mention,
     provisional,
 )
-from forgetmenot.text.removal import traces, without_person
+from forgetmenot.text.removal import is_distinct, traces, without_person
 from forgetmenot.text.words import joined, sentences_of
 
 # Lines that one transaction writes: whoever waits to write waits for some 25 ms and not for the file.
@@ -311,25 +310,24 @@ def _wish_against(
 
 
 def _without_erased(tx: Transaction, read: ReadLine) -> ReadLine:
-    """The line without mentions of people who were erased, and its summary without sentences about them."""
+    """The line without mentions of people who were erased, and its summary without sentences about them.
 
-    def marked(found: re.Match[str]) -> str:
-        name = found[0].removeprefix("@").casefold()
-        is_word = (
-            found[0].startswith("<")
-            or not is_login(name)
-            or (name in ORDINARY and name == found[0].casefold())
-        )
-        return (
-            found[0]
-            if is_word or tx.requests.erased_at(provisional(name)) < 0
-            else mention(provisional(name))
-        )
+    As in an erasure, a name without an @ counts only if no word looks like it.
+    """
 
-    fact, summary = _WORD.sub(marked, read.fact), _WORD.sub(marked, read.summary)
-    for one in ids_in(f"{fact} {summary}"):
-        if tx.requests.erased_at(one) >= 0:
-            fact, summary = fact.replace(mention(one), SOMEBODY), without_person(summary, one)
+    def marked(match: re.Match[str]) -> str:
+        name = match[0].removeprefix("@").casefold()
+        is_name = match[0].startswith("@") or is_distinct(name)
+        if not is_name or not is_login(name) or tx.requests.erased_at(provisional(name)) < 0:
+            return match[0]
+        return mention(provisional(name))
+
+    fact = _WORD.sub(marked, read.fact)
+    summary = _WORD.sub(marked, read.summary)
+    for viewer_id in ids_in(f"{fact} {summary}"):
+        if tx.requests.erased_at(viewer_id) >= 0:
+            fact = fact.replace(mention(viewer_id), SOMEBODY)
+            summary = without_person(summary, viewer_id)
     return read._replace(fact=fact, summary=summary)
 
 

@@ -8,10 +8,11 @@ No chat text stands here but the bot's own: `prompt_json` holds row ids.
 """
 
 import json
+import sqlite3
 from collections.abc import Collection, Sequence
 from enum import StrEnum
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 from msgspec import Struct
@@ -19,7 +20,9 @@ from msgspec import Struct
 from forgetmenot.languages import read_reason, reason
 from forgetmenot.store import action_logs
 from forgetmenot.store.database import Database, Row, Source, Transaction, reading_beside, row_as
-from forgetmenot.text.words import telling_stems
+from forgetmenot.text.mentions import mention
+from forgetmenot.text.removal import Names
+from forgetmenot.text.words import sentences_of, telling_stems
 
 NOT_FINISHED = "not finished"
 ANSWERED_ELSEWHERE = reason("answered_elsewhere")
@@ -263,15 +266,32 @@ _RESTS_ON_NOTHING = _had(
 )
 _THEIR_NOTES = "r.value ->> 1 IN (SELECT id FROM semantic_notes WHERE subject_id = :viewer)"
 _KNEW_THEIRS = _had(notes=_THEIR_NOTES)
+# An answer to a command has no prompt; "#12 plays drums" quotes note 12.
+_QUOTES_THEIRS = (
+    "SELECT m.id, coalesce(m.twitch_id, ''), m.text, n.fact FROM bot_messages m JOIN semantic_notes n"
+    " ON n.subject_id = :viewer AND instr(m.text || ' ', '#' || n.id || ' ')"
+    " WHERE m.\"trigger\" = 'command' AND m.text <> ''"
+)
+_THEIR_WORDS = (
+    "SELECT fact FROM semantic_notes WHERE subject_id = :viewer"
+    " UNION ALL SELECT text FROM events WHERE viewer_id = :viewer"
+)
+_THEIR_EPISODES = (
+    "SELECT e.summary FROM episodes e JOIN episode_people p ON p.episode_id = e.id"
+    " WHERE p.viewer_id = :viewer"
+)
+# By what a row of a prompt is of. A reply that had no words of theirs keeps its own.
+_WORDS_OF_OTHERS = {
+    "notes": "SELECT fact FROM semantic_notes WHERE id = :row AND subject_id IS NOT :viewer",
+    "events": "SELECT text FROM events WHERE seq = :row AND viewer_id <> :viewer AND from_bot = 0",
+    "episodes": "SELECT summary FROM episodes WHERE id = :row",
+    "streams": "SELECT recap FROM streams WHERE id = :row",
+}
 _RESTS_ON_THEM = _had(
     events="r.value ->> 1 IN (SELECT seq FROM events WHERE viewer_id = :viewer)",
     notes=_THEIR_NOTES,
     episodes="r.value ->> 1 IN (SELECT episode_id FROM episode_people WHERE viewer_id = :viewer)",
     replies="r.value ->> 1 IN (SELECT value FROM json_each(:found))",
-)
-_NAMES_THEM = (
-    "EXISTS (SELECT 1 FROM viewers v WHERE v.id = :viewer"
-    " AND (instr(lower(m.text), v.login) OR instr(lower(m.text), lower(v.display_name))))"
 )
 
 
@@ -279,45 +299,107 @@ async def clear_since(
     tx: Transaction, since: int, *, at: int, viewer_id: str = "", everything: bool = False
 ) -> None:
     """Take the words of replies since then away, and of their lines in chat: of all, or of those described above."""
-    which = f"(:everything OR m.\"trigger\" = 'command' OR m.viewer_id = :viewer OR {_NAMES_THEM} OR {_RESTS_ON_IT})"
+    names = await tx.row("SELECT login, display_name FROM viewers WHERE id = ?", (viewer_id,))
+    who = Names(viewer_id, [name for name in names or () if name])
+    which = f":everything OR m.\"trigger\" = 'command' OR m.viewer_id = :viewer OR {_RESTS_ON_IT}"
     params = {"since": since, "everything": everything, "viewer": viewer_id}
-    found = f"SELECT m.id, m.twitch_id FROM bot_messages m WHERE m.at >= :since AND m.text <> '' AND {which}"
-    while rows := await tx.rows(
-        found, params
-    ):  # again: others may have had one of these in their prompt
-        await clear(tx, [(row[0], row[1]) for row in rows], at)
+    sql = (
+        f"SELECT m.id, m.twitch_id, m.text, ({which}) FROM bot_messages m"
+        " WHERE m.at >= :since AND m.text <> ''"
+    )
+    while True:  # again: others may have had one of these in their prompt
+        rows = await tx.rows(sql, params)
+        replies = [(row[0], row[1]) for row in rows if row[3] or who.hidden(row[2]) != row[2]]
+        if not replies:
+            return
+        await clear(tx, replies, at)
+
+
+class _Reply(NamedTuple):
+    """A reply that may say something of somebody. `knew`: there was a note about them in its prompt."""
+
+    id: int
+    line: str
+    text: str
+    knew: bool
+    prompt: str
+    event_id: str | None
 
 
 def resting_on(path: Path, viewer_id: str) -> list[tuple[int, str]]:
     """The replies that say something of somebody, with their name or without: row, and Twitch's id of its line.
 
-    Those whose prompt had a note about them: it was about them then, in whatever words or language. And those whose
-    prompt had a line of theirs, an episode with them or such a reply, as each prompt of a busy evening has, and that
-    share a word with what they said and what was noted. Read beside whatever is written.
+    Those whose prompt had a note about them: it was about them then, in whatever words or language. Those whose prompt
+    had a line of theirs, an episode with them or such a reply, as each prompt of a busy evening has, and that have a
+    word of theirs which nothing else in that prompt has. And answers to commands that quote a note of theirs by its
+    number. Read beside whatever is written.
     """
-    told = (
-        "SELECT fact FROM semantic_notes WHERE subject_id = :viewer UNION ALL SELECT text FROM events WHERE"
-        " viewer_id = :viewer UNION ALL SELECT summary FROM episodes e JOIN episode_people p ON p.episode_id = e.id"
-        " WHERE p.viewer_id = :viewer"
-    )
-    sql = (
-        f"SELECT m.id, coalesce(m.twitch_id, ''), m.text, {_KNEW_THEIRS} FROM bot_messages m WHERE"
-    )
-    sql += f" m.text <> '' AND {_RESTS_ON_THEM}"
-    found, more = dict[int, str](), True
+    columns = f"m.id, coalesce(m.twitch_id, ''), m.text, {_KNEW_THEIRS}, m.prompt_json, m.event_id"
+    sql = f"SELECT {columns} FROM bot_messages m WHERE m.text <> '' AND {_RESTS_ON_THEM}"
     with reading_beside(path) as own:
-        texts = [row[0] for row in own.execute(told, {"viewer": viewer_id})]
-        theirs = set[str]().union(*map(telling_stems, texts))
-        while more:  # again: others had one of these in their prompt
-            rows = own.execute(sql, {"viewer": viewer_id, "found": json.dumps([*found])}).fetchall()
-            fresh = {
-                row[0]: row[1]
-                for row in rows
-                if row[3] or not theirs.isdisjoint(telling_stems(row[2]))
-            }
-            more = len(fresh) > len(found)
-            found = fresh
-    return [*found.items()]
+        words = _PromptWords(own, viewer_id)
+        quoting = own.execute(_QUOTES_THEIRS, {"viewer": viewer_id})
+        replies = {
+            reply_id: line
+            for reply_id, line, text, fact in quoting
+            if not telling_stems(fact).isdisjoint(telling_stems(text))
+        }
+        while True:  # again: others had one of these in their prompt
+            known = len(replies)
+            values = {"viewer": viewer_id, "found": json.dumps([*replies])}
+            for row in own.execute(sql, values).fetchall():
+                reply = _Reply(*row)
+                if reply.knew or words.has_theirs(reply):
+                    replies[reply.id] = reply.line
+            if len(replies) == known:
+                return [*replies.items()]
+
+
+class _PromptWords:
+    """Which words of a reply can come from one person alone, among all that stood in its prompt."""
+
+    def __init__(self, own: sqlite3.Connection, viewer_id: str) -> None:
+        self._own = own
+        self._viewer_id = viewer_id
+        self._of_others_in: dict[tuple[str, int], frozenset[str]] = {}
+        self._theirs: set[str] = set()
+        for (text,) in own.execute(_THEIR_WORDS, {"viewer": viewer_id}):
+            self._theirs |= telling_stems(text)
+        for (summary,) in own.execute(_THEIR_EPISODES, {"viewer": viewer_id}):
+            for sentence in sentences_of(summary):
+                if mention(viewer_id) in sentence:
+                    self._theirs |= telling_stems(sentence)
+
+    def has_theirs(self, reply: _Reply) -> bool:
+        """Whether a reply has a word of theirs that nothing else in its prompt has."""
+        shared = self._theirs & telling_stems(reply.text)
+        if not shared:
+            return False
+        sections = msgspec.json.decode(reply.prompt).get("sections", ())
+        for section in sections:
+            for of, row in section.get("rows", ()):
+                shared -= self._of_others(of, row)
+        for row in self._own.execute("SELECT seq FROM events WHERE id = ?", (reply.event_id,)):
+            shared -= self._of_others("events", row[0])
+        return bool(shared)
+
+    def _of_others(self, of: str, row: int) -> frozenset[str]:
+        """The words that a row of a prompt has of others."""
+        key = (of, row)
+        if key not in self._of_others_in:
+            self._of_others_in[key] = self._read(of, row)
+        return self._of_others_in[key]
+
+    def _read(self, of: str, row: int) -> frozenset[str]:
+        sql = _WORDS_OF_OTHERS.get(of)
+        if sql is None:
+            return frozenset()
+        found = self._own.execute(sql, {"row": row, "viewer": self._viewer_id}).fetchone()
+        if found is None:
+            return frozenset()
+        sentences = sentences_of(found[0])
+        theirs = mention(self._viewer_id)
+        return telling_stems(" ".join(one for one in sentences if theirs not in one))
 
 
 async def words_of(source: Source, viewer_id: str, reply_ids: Collection[int]) -> list[str]:

@@ -111,6 +111,41 @@ async def test_a_word_is_in_doubt_where_they_were(world: "World") -> None:
     assert (await eraser.erase("777002")).doubtful == 0, "a word of every sentence"
 
 
+async def test_a_reply_whose_words_others_in_its_prompt_had_too_stays(channel: Channel) -> None:
+    """Each prompt of a busy evening has lines of everybody."""
+    channel.say("viewer0", "I play the drums and the zitherbloom")
+    his = channel.say("viewer1", "I play the drums")
+    await channel.ingest.flush()
+    seqs = await channel.db.column("SELECT seq FROM events ORDER BY seq")
+    async with channel.db.write() as tx:
+        episode = await put(
+            tx,
+            "episodes",
+            summary=f"<@{ALICE}> plays the drums and the flute. <@id-viewer1> met a carpenter.",
+        )
+        for person in (ALICE, "id-viewer1"):
+            await put(tx, "episode_people", episode_id=episode, viewer_id=person, lines=1)
+        rows = [*(["events", seq] for seq in seqs), ["episodes", episode]]
+        prompt = json.dumps({"sections": [{"rows": rows}]})
+        for text in ("You play the drums!", "How is the carpenter?", "A flute!", "Zitherbloom?"):
+            await put(
+                tx,
+                "bot_messages",
+                viewer_id=his.user_id,
+                event_id=None,
+                text=text,
+                prompt_json=prompt,
+                at=his.at,
+            )
+    await Eraser(db=channel.db, clock=channel.clock).erase(ALICE)
+    assert await channel.db.column("SELECT text FROM bot_messages ORDER BY id") == [
+        "You play the drums!",
+        "How is the carpenter?",
+        "",
+        "",
+    ]
+
+
 async def test_a_reply_that_says_nothing_of_them_stays_though_they_were_in_its_prompt(
     channel: Channel,
 ) -> None:

@@ -150,6 +150,16 @@ async def test_an_import_brings_back_nobody_who_was_erased_or_opted_out(world: W
     assert [one.line for one in again.refused] == [1]
 
 
+async def test_an_import_keeps_words_that_are_the_name_of_somebody_erased(world: World) -> None:
+    for viewer_id, login in (("771", "valorant"), ("772", "kuromi_87")):
+        await world.viewer(viewer_id, login)
+        await Eraser(db=world.db, clock=world.clock).erase(viewer_id)
+    facts = ("plays valorant", "likes @valorant", "met kuromi_87")
+    await take_in(world.db, *({"viewer": "alice", "fact": fact} for fact in facts))
+    stored = [note.fact for note in await notes.of_subject(world.db, "1")]
+    assert sorted(stored) == ["likes somebody", "met somebody", "plays valorant"]
+
+
 async def test_an_export_holds_everything_and_its_notes_come_in_again(world: World) -> None:
     line = {
         "viewer": "alice",

@@ -178,7 +178,16 @@ async def _texts_with(
 async def _texts_about(tx: Transaction, viewer_id: str, login: str, stream: int, now: int) -> None:
     """What is theirs, and where others' texts have them."""
     them = f"<@{viewer_id}>"
-    await put(tx, "semantic_notes", subject_id=viewer_id, fact=f"fixes the bagpipes of {login}")
+    fact = f"fixes the bagpipes of {login}"
+    note = await put(tx, "semantic_notes", subject_id=viewer_id, fact=fact)
+    await put(
+        tx,
+        "bot_messages",
+        at=now,
+        viewer_id=CAROL,
+        trigger="command",
+        text=f"What I know about {login}: #{note} {fact}",
+    )
     await put(
         tx,
         "semantic_notes",
@@ -237,8 +246,9 @@ def is_about_erased(row: tuple[object, ...]) -> bool:
     """Whether one of the people who are erased stands in a row as a person."""
     text = "\n".join(map(str, row))
     names = (KUROMI_NAME, *WORDS)
-    by_id = any(viewer_id in text for viewer_id in (KUROMI, *PEOPLE))
-    return by_id or any(f"@{name}" in text or f'"target": "{name}"' in text for name in names)
+    if "bagpipes" in text or any(viewer_id in text for viewer_id in (KUROMI, *PEOPLE)):
+        return True
+    return any(f"@{name}" in text or f'"target": "{name}"' in text for name in names)
 
 
 async def test_a_backup_that_does_not_know_them_stays_and_one_that_does_goes(
@@ -293,6 +303,7 @@ async def test_an_erasure_leaves_every_row_of_others_byte_for_byte(
     assert [summary for summary in expected if summary not in summaries] == []
     lines = await memory.column("SELECT text FROM events WHERE text LIKE 'hi %'")
     assert set(lines) == {"hi somebody, hi"}
+    assert await memory.column("SELECT text FROM bot_messages WHERE text LIKE '%bagpipes%'") == []
     for row in await memory.rows("SELECT * FROM bot_messages"):
         for column in ("token_usage_json", "prompt_json", "filters_json", "notes_json"):
             json.loads(row[column])

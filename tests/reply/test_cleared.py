@@ -204,3 +204,17 @@ async def test_what_was_said_again_from_the_thread_is_cleared_too(stage: Stage) 
     async with stage.db.write() as tx:
         await bot_messages.clear_since(tx, told.at + 1, at=stage.clock.now(), viewer_id="2")
     assert [(await stage.row(reply.id)).text for reply in (first, second)] == ["", ""]
+
+
+async def test_who_is_cleared_is_named_by_a_whole_word_alone(stage: Stage) -> None:
+    """A timeout of somebody called `art` takes no reply about a party with it."""
+    told = await stage.hear("hello", "2")
+    async with stage.db.write() as tx:
+        await tx.execute("UPDATE viewers SET login = 'art', display_name = 'Art' WHERE id = '2'")
+    for text in ("What a party!", "Art is right."):
+        await stage.outbox.say_line(text, viewer_id="1")
+    async with stage.db.write() as tx:
+        await tx.execute("UPDATE bot_messages SET \"trigger\" = 'mention'")
+        await bot_messages.clear_since(tx, told.at, at=stage.clock.now(), viewer_id="2")
+    texts = await stage.db.column("SELECT text FROM bot_messages ORDER BY id")
+    assert texts == ["What a party!", ""]
