@@ -61,11 +61,18 @@ def is_foreign(text: str) -> bool:
         return any(letter.isalpha() for letter in text)
     if UNSPACED.search(text):
         return True
-    said = words(text)
-    small = [word for word in said if word in FOREIGN_STOPWORDS - STOPWORDS]
-    english = [word for word in said if word in STOPWORDS]
-    if len(small) != len(english):
-        return len(small) > len(english)
+    foreign = 0
+    english = 0
+    for word in text.split():
+        is_small = FOREIGN_STOPWORDS.issuperset(words(word)) and not STOPWORDS.issuperset(
+            words(word)
+        )
+        if is_small or not word.isascii():  # an accent: "à" is not "a"
+            foreign += 1
+        elif STOPWORDS.issuperset(words(word)):
+            english += 1
+    if foreign != english:
+        return foreign > english
     return not is_english(text)
 
 

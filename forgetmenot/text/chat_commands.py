@@ -140,9 +140,11 @@ def _kept_or_forgotten(sentence: str) -> str:
         return "" if _TALK.match(fact) else f"!remember {fact}"
     if found := _FORGET.fullmatch(sentence):
         what = found[found.lastindex or 0]
-        if _NOT_TO_FORGET.search(what):
+        said = words(what)
+        names_nothing = bool(said) and (STOPWORDS | FOREIGN_STOPWORDS).issuperset(said)
+        if names_nothing or _NOT_TO_FORGET.search(what) or _TALK.match(what):
             return ""
-        return "" if _TALK.match(what) else f"!forget {what}"
+        return f"!forget {what}"
     return ""
 
 

@@ -19,7 +19,7 @@ _TOKEN = re.compile(r"[^\W_]+")
 _LONGEST = 200
 # "yes, delete everything"
 _BESIDE_YES = {"yes", "please", "verb", "me", "me_verb", "all"}
-_KINDS = ("yes", "please", "verb", "me", "me_verb", "all", "subject", "beside")
+_KINDS = ("yes", "please", "verb", "me", "me_verb", "all", "subject", "can", "beside")
 
 
 @cache
@@ -94,7 +94,9 @@ def _means_everything(kinds: list[set[str]] | None) -> bool:
 
 
 def _is_statement(kinds: list[set[str]]) -> bool:
-    """Whether it begins with its subject, behind a greeting or not: "you forget me"."""
+    """Whether it begins with its subject, behind a greeting or not, and wishes nothing: "you forget me"."""
+    if any("can" in kind for kind in kinds):
+        return False
     for kind in kinds:
         if "please" not in kind:
             return "subject" in kind
@@ -215,15 +217,18 @@ def says_otherwise(fact: str) -> bool:
 
 @cache
 def _verbs() -> Mapping[str, str]:
-    return {word: roots for roots, words in _table()["verbs"].items() for word in words.split()}
+    found: dict[str, str] = {}
+    for roots, words in _table()["verbs"].items():
+        found |= dict.fromkeys(plain(words).split(), roots)
+    return found
 
 
 def verbs_in(fact: str) -> dict[str, str]:
     """The listed verbs of a fact, each with the English words that say the same."""
     found: dict[str, str] = {}
-    for token in _TOKEN.findall(plain(fact)):
-        if token in _verbs():
-            found[token] = _verbs()[token]
+    for word in _words_and_letters(fact):
+        if word in _verbs():
+            found[word] = _verbs()[word]
     return found
 
 

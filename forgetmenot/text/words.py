@@ -85,7 +85,7 @@ quanti quante cosa hoe waar wanneer welk welke hoeveel ook alweer jak kto gdzie 
 czym jakim znowu meinen meinem meiner meines deinen deinem deiner seine seinen seiner ihren ihrem ihrer unser unsere
 unseren unserem unserer euer eure mis nuestro nuestra nuestros nuestras notre nos votre vos leur leurs meus minhas teus
 tuas seus suas nosso nossa nossos nossas miei mie tuoi tue suoi sue nostro nostra onze mijne
-eso esto esa isso isto aquilo ça cela dies dieses"""
+eso esto esa isso isto aquilo ça cela dies dieses einfach"""
 
 
 _GERMAN = frozenset(
