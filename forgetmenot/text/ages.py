@@ -82,8 +82,17 @@ def _languages() -> tuple[_Language, ...]:
     return tuple(_Language(table) for name, table in _table().items() if name != "unspaced")
 
 
+@cache
+def _number() -> re.Pattern[str]:
+    """A digit, or a word for a number in one of the languages: without one no text states an age."""
+    listed = {word for table in _table().values() for word in table.get("numbers", "").split()}
+    return re.compile(rf"\d|\b(?:{'|'.join(sorted(map(plain, listed)))})\b")
+
+
 def states_minor_age(text: str) -> bool:
     """Whether a text states the age of a person below eighteen."""
+    if not _number().search(plain(text)):
+        return False
     if _states_unspaced(text):
         return True
     tokens = _tokens(text)
@@ -92,6 +101,8 @@ def states_minor_age(text: str) -> bool:
 
 def without_minor_age(text: str) -> str:
     """A text without the ages of people below eighteen; empty where too little, or no sentence, would be left."""
+    if not _number().search(plain(text)):
+        return text
     rest = text
     for language in _languages():
         ages = _of_a_minor(_tokens(rest), language)

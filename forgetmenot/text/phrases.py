@@ -51,15 +51,15 @@ class _Vocabulary:
         if self._word_inside is None:
             return tokens
         letters = "".join(tokens)
-        found: list[str] = []
+        listed_words: list[str] = []
         at = 0
         while at < len(letters):
             word = self._word_inside.match(letters, at)
             if word is None:
                 return [letters]
-            found.append(word[0])
+            listed_words.append(word[0])
             at = word.end()
-        return found
+        return listed_words
 
 
 @cache
@@ -136,11 +136,11 @@ class _Wishes:
         folded = plain(sentence)
         if len(folded) != len(sentence):
             return ""
-        found = self._pattern.fullmatch(folded.strip(" .!?。！？¡¿、"))
-        if found is None:
+        wish = self._pattern.fullmatch(folded.strip(" .!?。！？¡¿、"))
+        if wish is None:
             return ""
-        start = folded.index(found["what"])
-        return sentence[start : start + len(found["what"])].strip()
+        start = folded.index(wish["what"])
+        return sentence[start : start + len(wish["what"])].strip()
 
 
 def _spaced(listed: str) -> str:
@@ -200,10 +200,10 @@ def _listed(name: str) -> frozenset[str]:
 
 def _words_and_letters(text: str) -> list[str]:
     """The words of a text, and every single letter where no space parts words."""
-    found: list[str] = []
+    pieces: list[str] = []
     for token in _TOKEN.findall(plain(text)):
-        found += [token, *UNSPACED.findall(token)]
-    return found
+        pieces += [token, *UNSPACED.findall(token)]
+    return pieces
 
 
 def says_otherwise(fact: str) -> bool:
@@ -217,19 +217,19 @@ def says_otherwise(fact: str) -> bool:
 
 @cache
 def _verbs() -> Mapping[str, str]:
-    found: dict[str, str] = {}
+    roots_of: dict[str, str] = {}
     for roots, words in _table()["verbs"].items():
-        found |= dict.fromkeys(plain(words).split(), roots)
-    return found
+        roots_of |= dict.fromkeys(plain(words).split(), roots)
+    return roots_of
 
 
 def verbs_in(fact: str) -> dict[str, str]:
     """The listed verbs of a fact, each with the English words that say the same."""
-    found: dict[str, str] = {}
+    verbs: dict[str, str] = {}
     for word in _words_and_letters(fact):
         if word in _verbs():
-            found[word] = _verbs()[word]
-    return found
+            verbs[word] = _verbs()[word]
+    return verbs
 
 
 _ENGLISH_NUMBERS = "two three four five six seven eight nine ten eleven twelve"
@@ -238,21 +238,21 @@ _ENGLISH_NUMBERS = "two three four five six seven eight nine ten eleven twelve"
 @cache
 def _numbers() -> Mapping[str, str]:
     """The number that a word stands for, of 2 to 12."""
-    found = {word: str(number) for number, word in enumerate(_ENGLISH_NUMBERS.split(), 2)}
+    number_of = {word: str(number) for number, word in enumerate(_ENGLISH_NUMBERS.split(), 2)}
     for number, words in _table()["numbers"].items():
-        found |= dict.fromkeys(words.split(), number)
-    return found
+        number_of |= dict.fromkeys(words.split(), number)
+    return number_of
 
 
 def numbers_in(fact: str) -> frozenset[str]:
     """The numbers of a fact in digits, whatever words it has for them: "zwei" and "two" are "2"."""
-    found = set[str]()
+    numbers = set[str]()
     for token in _words_and_letters(fact):
         if token.isdecimal():
-            found.add(token)
+            numbers.add(token)
         elif token in _numbers():
-            found.add(_numbers()[token])
-    return frozenset(found)
+            numbers.add(_numbers()[token])
+    return frozenset(numbers)
 
 
 def without_numbers(fact: str) -> str:
