@@ -19,6 +19,10 @@ DAY = 24 * HOUR
 _EPOCH = datetime(1970, 1, 1)  # noqa: DTZ001  # in UTC, as all here; Windows' own conversion knows no year before it
 
 
+def _machine_ms() -> int:
+    return time.time_ns() // 1_000_000
+
+
 def _monotonic_ms() -> int:
     return time.monotonic_ns() // 1_000_000
 
@@ -39,6 +43,10 @@ class Clock(Protocol):
         """Wait that long by this clock."""
 
 
+# What the machine's clock may be off before it is corrected, and what counts as a jump of it.
+TOLERANCE = 5 * SECOND
+
+
 class SystemClock:
     """The machine's clock, corrected by what Twitch's own timestamps say (`observe`).
 
@@ -46,6 +54,9 @@ class SystemClock:
     of the last 15 differences, so that one late line moves nothing, and is left out below five seconds. `certain` adds
     what the monotonic clock counted since to Twitch's time, and before that is known to the newest time in the memory:
     after a pause of days nothing is deleted until Twitch has said a time.
+
+    Where the machine's clock jumps against its monotonic one, because the PC slept or its clock was set, the next line
+    alone decides: the differences from before the jump are dropped.
     """
 
     def __init__(self) -> None:
@@ -53,13 +64,18 @@ class SystemClock:
         self._offset = 0
         self._since_boot: deque[int] = deque(maxlen=15)  # Twitch's time less the monotonic clock's
         self._newest_row = -_monotonic_ms()
+        self._lead = _machine_ms() - _monotonic_ms()
+        # lines from before that time say nothing: they waited in a buffer while the PC slept
+        self._too_old = 0
 
     def now(self) -> int:
         """Corrected milliseconds since the epoch."""
-        return time.time_ns() // 1_000_000 + self._offset
+        self._notice_jump()
+        return _machine_ms() + self._offset
 
     def certain(self) -> int:
         """By Twitch's time if any is known, else by the newest row's, else from 0 on."""
+        self._notice_jump()
         start = _median(self._since_boot) if self._since_boot else self._newest_row
         return start + _monotonic_ms()
 
@@ -70,10 +86,35 @@ class SystemClock:
 
     def observe(self, twitch_ms: int) -> None:
         """Take Twitch's timestamp of a line that has just arrived."""
+        self._notice_jump()
+        if twitch_ms < self._too_old:
+            return
         self._since_boot.append(twitch_ms - _monotonic_ms())
-        self._differences.append(twitch_ms - time.time_ns() // 1_000_000)
+        self._differences.append(twitch_ms - _machine_ms())
         typical = _median(self._differences)
-        self._offset = typical if abs(typical) > 5 * SECOND else 0
+        self._offset = typical if abs(typical) > TOLERANCE else 0
+
+    def _notice_jump(self) -> None:
+        """Begin anew where the machine's clock moved by something else than the time that passed.
+
+        A jump by the correction itself sets the clock right; after any other one the PC slept, and the correction stays
+        until a line says otherwise.
+        """
+        lead = _machine_ms() - _monotonic_ms()
+        jump = lead - self._lead
+        expected = _monotonic_ms() + self._lead + self._offset
+        self._lead = lead
+        if abs(jump) <= TOLERANCE:
+            return
+        if abs(jump - self._offset) <= TOLERANCE:
+            self._offset = 0
+        elif jump > 0 and self._since_boot:
+            self._too_old = expected + TOLERANCE
+        if self._since_boot:
+            # so much has passed in any case
+            self._newest_row = max(self._newest_row, _median(self._since_boot))
+        self._differences.clear()
+        self._since_boot.clear()
 
     async def sleep(self, ms: int) -> None:
         """Sleep in real time."""

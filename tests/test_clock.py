@@ -4,7 +4,16 @@ import time
 
 import pytest
 
-from forgetmenot.clock import DAY, HOUR, MINUTE, SystemClock, local_date, local_days, parse_iso
+from forgetmenot.clock import (
+    DAY,
+    HOUR,
+    MINUTE,
+    SECOND,
+    SystemClock,
+    local_date,
+    local_days,
+    parse_iso,
+)
 
 
 def machine_ms() -> int:
@@ -52,6 +61,76 @@ def test_what_is_certain_waits_for_twitch_and_goes_by_no_clock_of_the_machine(
     for _ in range(15):
         clock.observe(true)
     assert (clock.now(), clock.certain()) == (true, true)
+
+
+class Computer:
+    """A computer whose clock may be wrong, and that may sleep; `true` is the time outside."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, ahead: int = 0) -> None:
+        self.true = 1_784_894_400_000
+        self.ahead = ahead
+        self.counted = 5 * HOUR
+        monkeypatch.setattr(time, "time_ns", lambda: (self.true + self.ahead) * 1_000_000)
+        monkeypatch.setattr(time, "monotonic_ns", lambda: self.counted * 1_000_000)
+
+    def runs(self, ms: int) -> None:
+        self.true += ms
+        self.counted += ms
+
+    def sleeps(self, ms: int) -> None:
+        self.true += ms
+
+    def hears(self, clock: SystemClock, lines: int = 15) -> None:
+        for _ in range(lines):
+            self.runs(SECOND)
+            clock.observe(self.true)
+
+
+@pytest.mark.parametrize("ahead", [3 * HOUR, -3 * HOUR])
+def test_a_clock_that_is_set_right_is_right_at_once(
+    monkeypatch: pytest.MonkeyPatch, ahead: int
+) -> None:
+    computer = Computer(monkeypatch, ahead)
+    clock = SystemClock()
+    computer.hears(clock)
+    assert clock.now() == computer.true
+    computer.runs(MINUTE)
+    computer.ahead = 0
+    assert clock.now() == computer.true
+    computer.hears(clock, 1)
+    assert (clock.now(), clock.certain()) == (computer.true, computer.true)
+
+
+@pytest.mark.parametrize("ahead", [3 * HOUR, -3 * HOUR])
+def test_a_clock_that_is_set_wrong_is_right_with_the_next_line(
+    monkeypatch: pytest.MonkeyPatch, ahead: int
+) -> None:
+    computer = Computer(monkeypatch)
+    clock = SystemClock()
+    computer.hears(clock)
+    computer.ahead = ahead
+    clock.now()  # tasks ask every second
+    computer.runs(10 * SECOND)
+    computer.hears(clock, 1)
+    assert (clock.now(), clock.certain()) == (computer.true, computer.true)
+
+
+@pytest.mark.parametrize("ahead", [0, 3 * HOUR])
+def test_after_a_sleep_the_time_is_right_though_older_lines_are_still_to_be_read(
+    monkeypatch: pytest.MonkeyPatch, ahead: int
+) -> None:
+    computer = Computer(monkeypatch, ahead)
+    clock = SystemClock()
+    computer.hears(clock)
+    before = computer.true
+    computer.sleeps(8 * HOUR)
+    assert clock.now() == computer.true
+    assert clock.certain() == before
+    for number in range(20):  # they waited in the system's buffer
+        clock.observe(before - number)
+        assert clock.now() == computer.true
+    computer.hears(clock, 1)
+    assert (clock.now(), clock.certain()) == (computer.true, computer.true)
 
 
 def test_a_time_that_its_zone_puts_outside_of_the_calendar_is_refused() -> None:
