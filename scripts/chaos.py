@@ -1,9 +1,9 @@
 """Everything that can break a memory, and one check of all its promises after each: `python scripts/chaos.py`.
 
 Kills at named and random points and inside operations, thirty ways in which a model fails, a disk that is full,
-read-only, locked or gone, flipped bits, wrong clocks. Seeded:
-`--seed 7` does the same again. `--quick` is the part that the tests run. Prints a table; the exit code is 1 if anything
-was lost, doubled, sent twice or left behind. Nothing leaves this machine, and nothing stays on it.
+read-only, locked or gone, flipped bits, wrong clocks; every button and command of a bot whose file other programs take
+away. Seeded: `--seed 7` does the same again. `--quick` is the part that the tests run. Prints a table; the exit code is
+1 if anything was lost, doubled, sent twice or left behind. Nothing leaves this machine, and nothing stays on it.
 """
 
 import argparse
@@ -15,6 +15,7 @@ import logging
 import os
 import random
 import shutil
+import signal
 import sqlite3
 import subprocess
 import sys
@@ -28,6 +29,8 @@ from unittest import mock
 
 import aiosqlite
 from environment import say
+from every_button import Presser
+from speed.programs import started
 
 from forgetmenot.app.bot import SWEEP, Bot, BotIdentity, NoAccount, open_bot
 from forgetmenot.clock import DAY, HOUR, MINUTE, SECOND, ManualClock, SystemClock
@@ -61,6 +64,8 @@ from forgetmenot.store.backup import copies_of
 from forgetmenot.store.database import Database, open_database
 from forgetmenot.store.invariants import verify
 from forgetmenot.store.rights import PrivacyRequest, PrivacyRequests, RequestKind
+from tests import proc
+from tests.loopback_servers.twitch import TwitchSim
 
 # ── a world of chat, played by processes that die ───────────────────────────────────────────
 #
@@ -72,6 +77,7 @@ NOON = 1_784_894_400_000
 SETTINGS = Settings(bot=BotSettings(mode=Mode.MENTIONS))
 MUST_BE_ZERO = (
     "lost",
+    "locks lost",
     "doubled",
     "sent twice",
     "rights lost",
@@ -603,8 +609,10 @@ async def disks(folder: Path) -> Figures:
                     await bot.ingest.flush()
                 if mended:
                     damage.close()
-                    for pragma in MENDED:
-                        await writer.execute_fetchall(f"PRAGMA {pragma}")
+                    for (
+                        pragma
+                    ) in MENDED:  # of the present connection: the file may have been put back
+                        await bot.db._writer.execute_fetchall(f"PRAGMA {pragma}")  # noqa: SLF001
                     await bot.settle()
         async with open_bot(path, settings=lambda: SETTINGS, clock=clock) as bot:
             await bot.settle()
@@ -674,6 +682,120 @@ async def clocks(folder: Path, dice: random.Random, wanted: int) -> Figures:
     return figures
 
 
+# ── the file of a bot that is used ──────────────────────────────────────────────────────────
+
+
+class Evening:
+    """Chat to a bot in a process of its own. `said`: what must be in its memory, by Twitch's id."""
+
+    def __init__(self, sim: TwitchSim, memory: Path) -> None:
+        self.said: dict[str, str] = {}
+        self.locks_lost = 0
+        self.paused = False
+        self._sim = sim
+        self._memory = memory
+
+    async def talk(self) -> None:
+        """Some lines a second, by people of whom nobody asks for anything."""
+        for number in itertools.count():
+            await asyncio.sleep(0.1)
+            if self.paused or not any(one.channels for one in self._sim.irc.connections):
+                continue
+            text = f"the {number} run of level {number % 9} went well"
+            self.said[await self._sim.say(f"viewer{number % 12}", text)] = text
+
+    async def quiet(self) -> None:
+        """Nobody says anything until what was said is on disk."""
+        self.paused = True
+        await asyncio.sleep(1)
+
+    def count_locks(self, pid: int, after: str) -> None:
+        """See that the bot holds its locks and has no file open that is deleted; on Linux alone."""
+        if not proc.LINUX:
+            return
+        index = self._memory.with_name(f"{self._memory.name}-shm")
+        missing = [file.name for file in (self._memory, index) if not proc.locks_on(file, pid)]
+        missing += proc.deleted_files(self._memory.parent, pid)
+        if missing:
+            say(f"   after {after}: {missing}")
+            self.locks_lost += 1
+
+
+def _log_removed(memory: Path) -> None:
+    memory.with_name(f"{memory.name}-wal").unlink()
+
+
+def _file_removed(memory: Path) -> None:
+    memory.unlink()
+
+
+def _file_replaced(memory: Path) -> None:
+    memory.with_name("older").replace(memory)
+
+
+HARMS = (_log_removed, _file_removed, _file_replaced)
+
+
+async def used_file(folder: Path, *, quick: bool) -> Figures:
+    """A bot whose every button is pressed, whose file other programs take away, and that is killed: what is lost.
+
+    `quick`: of the terminal's commands only some, and no other program.
+    """
+    place = folder / "bot"
+    memory = place / "m.sqlite3"
+    async with TwitchSim() as sim:
+        evening = Evening(sim, memory)
+        talking = asyncio.create_task(evening.talk())
+        async with started(sim, place, bot='mode = "mentions"') as bot:
+            presser = Presser(sim, place, bot)
+            shutil.copyfile(memory, place / "older")
+            for name, press in (
+                ("the dock", presser.dock),
+                ("chat", presser.chat),
+                ("the terminal", lambda: presser.terminal(SOME_COMMANDS if quick else ())),
+                ("captions", lambda: presser.captions(memory)),
+            ):
+                await press()
+                evening.count_locks(bot.pid, name)
+            for harm in () if quick else HARMS:
+                await evening.quiet()
+                before = memory.stat().st_ino
+                harm(memory)
+                evening.paused = False
+                await sim.until(lambda: _is_another(memory, before), 20)  # noqa: B023  # asked at once
+                await asyncio.sleep(1)
+                evening.count_locks(bot.pid, harm.__name__)
+                await presser.terminal(("memory list",))
+            await evening.quiet()
+            os.kill(bot.pid, signal.SIGKILL)
+        talking.cancel()
+        await asyncio.gather(talking, return_exceptions=True)
+    for crash in presser.crashes:
+        say(f"   {crash}")
+    async with open_database(memory) as db:
+        rows = await db.rows("SELECT id, text FROM events")
+        broken = await broken_promises(db, SystemClock().now())
+    stored = Counter(row["id"] for row in rows)
+    texts = {row["id"]: row["text"] for row in rows}
+    return {
+        "pressed": presser.presses,
+        "lines": len(evening.said),
+        "lost": sum(texts.get(line_id) != text for line_id, text in evening.said.items()),
+        "doubled": sum(count - 1 for count in stored.values()),
+        "locks lost": evening.locks_lost,
+        "crashes": len(presser.crashes),
+        "promises broken": broken,
+    }
+
+
+# Of each kind one: a check, a read, a change, and what is refused while a bot runs.
+SOME_COMMANDS = ("doctor", "memory list", "viewer optout", "memory restore")
+
+
+def _is_another(memory: Path, inode: int) -> bool:
+    return memory.exists() and memory.stat().st_ino != inode
+
+
 # ── all of it ───────────────────────────────────────────────────────────────────────────────
 
 
@@ -687,6 +809,7 @@ async def chaos(folder: Path, seed: int, *, quick: bool) -> dict[str, Figures]:
         ),
         "a disk that fails": lambda place, _dice: disks(place),
         "flipped bits": lambda place, dice: flips(place, dice, 20 if quick else 1_000),
+        "a file in use": lambda place, _dice: used_file(place, quick=quick),
         "wrong clocks": lambda place, dice: clocks(place, dice, 4 if quick else 100),
     }
     found: dict[str, Figures] = {}

@@ -20,6 +20,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, NamedTuple
 
+from forgetmenot import files
 from forgetmenot.errors import HearingError, InputError
 from forgetmenot.hearing.captions import caption_lines
 from forgetmenot.languages import reason
@@ -105,7 +106,8 @@ class CaptionFile:
 
     def _opened(self) -> BinaryIO:
         """Open the file without waiting for a pipe. Raises InputError for what is no file, OSError, ValueError."""
-        if not stat.S_ISREG(self._path.stat().st_mode):
+        # the memory itself is not opened beside SQLite: closing it again would take its locks away
+        if not stat.S_ISREG(self._path.stat().st_mode) or files.is_open(self._path):
             raise self._unusable("no_captions")
         # without O_NONBLOCK, opening a pipe waits for somebody who writes to it
         flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)

@@ -10,9 +10,13 @@ import pytest
 
 from forgetmenot.app.bot import Bot, open_bot
 from forgetmenot.app.control import BotControl, ConnectionStatus
+from forgetmenot.app.periodic_tasks import PeriodicTask
 from forgetmenot.clock import HOUR, MINUTE, SECOND, ManualClock
 from forgetmenot.domain import ChatEvent, EventKind
+from forgetmenot.errors import InputError
 from forgetmenot.files import read_blocks
+from forgetmenot.hearing.sources import CaptionFile
+from forgetmenot.memory.backups import Backups
 from forgetmenot.memory.edits import remember
 from forgetmenot.settings.live_settings import LiveSettings
 from forgetmenot.settings.schema import Settings
@@ -52,6 +56,32 @@ async def test_checking_everything_from_the_dock_keeps_the_locks(bot: Bot) -> No
     assert min(before) > 0
     checks = await control_of(bot).checks(everything=True)
     assert [check.state for check in checks if check.name == "Memory"] == ["ok"]
+    assert locks(bot) == before
+
+
+@linux
+async def test_no_periodic_task_backup_or_erasure_takes_the_locks(
+    bot: Bot, clock: ManualClock
+) -> None:
+    before = locks(bot)
+    copies = Backups(db=bot.db, settings=Settings, clock=clock)
+    bot.tasks.all.append(PeriodicTask("backups", lambda: MINUTE, copies.run_pass))
+    bot.ingest.take(line(1, clock.now()))
+    await bot.settle()
+    await bot.rights.erase(ALICE)
+    await bot.eraser.idle()
+    for task in bot.tasks.all:
+        await task.do(clock.now())
+        assert (task.name, task.trouble, locks(bot)) == (task.name, "", before)
+    assert len(copies_of(bot.db.path)) == 1
+
+
+@linux
+async def test_captions_that_are_named_as_the_memory_itself_are_not_opened(bot: Bot) -> None:
+    before = locks(bot)
+    for path in (bot.db.path, bot.db.path.with_name(f"{bot.db.path.name}-shm")):
+        with pytest.raises(InputError, match="caption program"):
+            CaptionFile(path).look()
     assert locks(bot) == before
 
 
