@@ -74,7 +74,7 @@ WORDS = {
     "memory import": "FOLDER/notes.jsonl",
     "memory export": "",
     "memory backup": "FOLDER/copy.sqlite3",
-    "memory restore": "FOLDER/copy.sqlite3 --yes",  # refused: a bot runs
+    "memory restore": "FOLDER/copy.sqlite3",  # refused: a bot runs
     "viewer export": "bob",
     "why": "",
     "recall": "--batch FOLDER/questions.jsonl",
@@ -153,7 +153,8 @@ def terminal_commands(folder: Path) -> list[list[str]]:
             words = shlex.split(operation.examples[-1])[1:]
             typed[" ".join(words[:2])] = words
     for name, rest in WORDS.items():
-        typed[name] = name.split() + shlex.split(rest.replace("FOLDER", str(folder)))
+        typed[name] = name.split()
+        typed[name] += [word.replace("FOLDER", str(folder)) for word in rest.split()]
     unknown = set(_leaves(build_parser())) - typed.keys() - COMMANDS_LEFT_OUT.keys()
     if unknown:
         raise LookupError(f"WORDS lacks {sorted(unknown)}")

@@ -243,8 +243,14 @@ class Database(Source):
             self._connections = stack.pop_all()
 
     async def close(self) -> None:
-        """Close the connections, then the file."""
-        await self._connections.aclose()
+        """See that the file is in its place once more, close the connections, then the file."""
+        try:
+            if self._puts_back:
+                await self.stay_in_place()
+        except errors.StoreError as error:
+            log.error("the memory's file could not be put back", reason=str(error))
+        finally:
+            await self._connections.aclose()
 
     async def rows(self, sql: str, params: Params = ()) -> list[Row]:
         """All rows of a query, as of the last commit."""
@@ -323,6 +329,9 @@ class Database(Source):
             damage = await asyncio.to_thread(damage_of, whole)
             if damage:  # written by two programs that did not see each other's locks
                 raise errors.StoreError(reason("file_gone", path=str(self.path)))
+            if not self._files.own(self.path):
+                # somebody may have moved the file, and put it back one day: it is whole without its log
+                await self._writer.execute_fetchall("PRAGMA wal_checkpoint(PASSIVE)")
             await asyncio.to_thread(_take_place, whole, self.path, self._files)
         finally:
             whole.unlink(missing_ok=True)

@@ -163,6 +163,41 @@ async def test_what_another_program_takes_away_is_put_back_with_every_row(
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows deletes no file that is open")
+async def test_a_file_that_is_taken_away_just_before_the_stop_is_put_back_as_well(
+    tmp_path: Path,
+) -> None:
+    """Else the next start would read our log with the other file."""
+    path = tmp_path / "memory.sqlite3"
+    async with open_database(path, puts_back=True) as db:
+        older = b"".join(read_blocks(path, 1 << 16))
+        async with db.write() as tx:
+            await tx.many(INSERT, [(number, "x" * 500) for number in range(99)])
+        await db.wipe_deleted()  # from the log into the file
+        async with db.write() as tx:
+            await tx.insert(INSERT, (99, "in the log"))
+        path.unlink()
+        path.write_bytes(older)
+    async with open_database(path) as db:
+        assert await count(db) == 100
+        assert await db.damage() == ""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows moves no file that is open")
+async def test_a_file_that_was_moved_away_is_whole_without_its_log(tmp_path: Path) -> None:
+    path = tmp_path / "memory.sqlite3"
+    async with open_database(path, puts_back=True) as db:
+        async with db.write() as tx:
+            await tx.insert(INSERT, (1, "in the log"))
+        path.rename(tmp_path / "away.sqlite3")
+        await db.stay_in_place()
+        async with db.write() as tx:
+            await tx.insert(INSERT, (2, "after it"))
+    for name, rows in (("away.sqlite3", 1), ("memory.sqlite3", 2)):
+        async with open_database(tmp_path / name) as db:
+            assert await count(db) == rows
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows deletes no file that is open")
 async def test_what_lies_in_its_place_is_not_lost_either(tmp_path: Path) -> None:
     path = tmp_path / "memory.sqlite3"
     other = tmp_path / "other.sqlite3"
