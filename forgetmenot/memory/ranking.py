@@ -33,6 +33,7 @@ from forgetmenot.text.dates import (
     tells_time,
     time_asked,
 )
+from forgetmenot.text.questions import without_greeting
 from forgetmenot.text.words import STOPWORDS, small_words, stem, trigrams, words
 
 CHANGED_BY_STEMMING = (
@@ -162,19 +163,36 @@ FITS_DATE, TELLS_TIME, TELLS_DURATION = 0.5, 0.15, 0.25
 PINNED = 10.0  # above any score
 SOON = 0.3  # of a note that names a day of the coming week: above those that only mean something like what is asked
 END_OF_TIME = 1 << 62
+# How much nearer than usual (as a cosine) a note must be to count whole: where none is, meaning counts less.
+WHOLE_NEARNESS = 0.3
+# Of the best note's score, what a note must have to be offered: what answers is still there (docs/EVALUATION.md).
+LEAST_OF_BEST = 0.27
+_ANY = 1e-6
 NAMED = 0.9  # of a word: a form of it, or one a slip away
 
 # Words of chat and of questions that say nothing about what is asked for.
 _FILLER = """hey hi hello yo lol lmao lul kekw omg btw tbh imo thanks thx yeah yep nope nah hmm uh um actually maybe
-    know remember tell think talk anything something everything thing stuff chat bot guys dude bro man"""
-FILLER = frozenset(_FILLER.split())
+    know remember tell think talk anything something everything thing stuff chat bot guys dude bro man everyone
+    everybody weißt kennst erinnerst erzähl über sabes recuerdas conoces cuéntame sobre sabe lembra conhece sais connais
+    souviens gibts gibt es"""
+FILLER = frozenset(words(_FILLER))
+# Words that ask for what was said last, where nothing else is asked for: "what's new with me?"
+_NEWEST = """new news newest latest lately recently update updates neu neues neuigkeiten zuletzt nuevo nueva novedades
+    últimamente novo novidades ultimamente nouveau nouvelles neuf récemment"""
+NEWEST = frozenset(words(_NEWEST))
 
 
 class Query(Struct, frozen=True):
-    """What is asked for: words with their weights, and what is asked about time."""
+    """What is asked for: words with their weights, and what is asked about time.
+
+    `anything`: nothing in particular is, as by a greeting or "what do you know about me?"; `newest`: then what was said
+    last, "what's new?".
+    """
 
     words: Mapping[str, float] = field(default_factory=dict)
     time: TimeAsked = NO_TIME
+    anything: bool = False
+    newest: bool = False
 
     @property
     def telling(self) -> list[str]:
@@ -195,14 +213,17 @@ def query_of(text: str, *, low: str = "", without: Iterable[str] = ()) -> Query:
     What counts less must be said as it is: it matches no misspelling. Small words of other languages count less too:
     "hat", "son" and "van" are some.
     """
-    said = words(text)
+    said = words(without_greeting(text))
     small = small_words(said)
     ignored = {word for name in without for word in words(name)} | STOPWORDS | FILLER
     weights = {word: LOW_WEIGHT for word in words(low) if word not in ignored}
     weights.update(
         {word: LOW_WEIGHT if word in small else 1.0 for word in said if word not in ignored}
     )
-    return Query(weights, time_asked(text))
+    telling = {word for word, weight in weights.items() if weight >= 1}
+    if telling and telling <= NEWEST:
+        return Query(anything=True, newest=True)
+    return Query(weights, time_asked(text), anything=not telling)
 
 
 class _Weights(NamedTuple):
@@ -282,7 +303,7 @@ class Postings:
     ) -> list[Recalled]:
         """The best notes in order, at most `limit` of those that `opens` lets through.
 
-        `padded`: those that share nothing with what is asked fill up to so many; None: to the limit.
+        `padded`: those that share little or nothing with what is asked fill up to so many; None: to the limit.
         """
         lexical, named = self._lexical(query.words)
         scores = of_best(lexical)
@@ -294,19 +315,22 @@ class Postings:
             )
             # one person's notes are all a little alike: what is nearer than usual tells them apart
             usual = sum(cosines) / max(1, len(cosines))
-            nearer = of_best([max(one - usual, 0.0) for one in cosines])
+            differences = [max(cosine - usual, 0.0) for cosine in cosines]
+            most = max([WHOLE_NEARNESS, *differences])
+            nearer = [difference / most for difference in differences]
             scores = [
                 score + MEANING_SHARE * near for score, near in zip(scores, nearer, strict=True)
             ]
         if query.time:
             scores = list(map(float.__add__, scores, self._reading(query.time)))
-        shown = (i for i in self._ordered(scores, named, query.time, now) if opens(self.notes[i]))
+        ordered = self._ordered(scores, named, query.time, now)
+        if query.newest:
+            ordered = iter(sorted(ordered, key=self._said_last, reverse=True))
+        best = list(islice((i for i in ordered if opens(self.notes[i])), max(limit, 0)))
         most = limit if padded is None else padded
-        best = list(
-            islice(
-                (i for rank, i in enumerate(shown) if rank < most or lexical[i] > 0), max(limit, 0)
-            )
-        )
+        least = LEAST_OF_BEST * max((scores[i] for i in best), default=0.0)
+        fitting = [i for i in best[most:] if scores[i] >= max(least, _ANY) or self.notes[i].pinned]
+        best = best[:most] + fitting
         return [
             Recalled(self.notes[i], round(scores[i], 6), asked_for=named.get(i, 0.0) >= NAMED)
             for i in best
@@ -332,6 +356,9 @@ class Postings:
         offered.sort(key=places.__getitem__, reverse=True)
         for _, alike in groupby(offered, key=places.__getitem__):
             yield from sorted(alike, key=lambda i: (-freshness(self.notes[i], now), i))
+
+    def _said_last(self, place: int) -> int:
+        return self.notes[place].last_confirmed_at
 
     def _lexical(self, asked: Mapping[str, float]) -> tuple[list[float], dict[int, float]]:
         """The score of each note by words, and how far each note has a word of its own that is asked for."""

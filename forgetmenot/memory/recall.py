@@ -38,8 +38,9 @@ from forgetmenot.text.words import STOPWORDS, sentences_of, stem, words
 SUBJECTS_KEPT = 200
 # Notes that are asked on the loop; more, which only an import brings, are asked in a thread.
 FEW = 400
-# So many notes are offered though they share nothing with the message.
-PADDED_TO = 10
+# Of somebody of whom little is known a few notes are offered whatever fits: the answer may share no word with the
+# question and hardly its meaning ("which pet?", "has a gecko").
+LITTLE_KNOWN, AT_LEAST = 10, 4
 NEARLY_AS_GOOD = 0.5  # of the best one's score
 CHATTING = 15 * MINUTE
 PREPARED = 40  # people at most whose postings are built beforehand
@@ -97,13 +98,16 @@ class Recall:
         before). Category and title count little: a chess stream brings up chess notes where nothing else decides.
         """
         bot = self._settings().bot
-        said = [word for word in f"{before} {message}".split() if not word.startswith("@")]
-        people = [word for word in said if self.active_viewers.names.is_name(word)]
-        return query_of(
-            " ".join(said),
-            low=f"{category} {title}",
-            without=(bot.name, *bot.aliases, *names, *people),
-        )
+        low = f"{category} {title}"
+        typed = [word for word in f"{before} {message}".split() if not word.startswith("@")]
+        people = [word for word in typed if self.active_viewers.names.is_name(word)]
+        without = (bot.name, *bot.aliases, *names, *people)
+        asked = query_of(" ".join(typed), low=low, without=without)
+        if not message or not before:
+            return asked
+        # a greeting asks for nothing in particular, whatever was said before it
+        alone = query_of(message, without=without)
+        return replace(asked, anything=alone.anything, newest=alone.newest)
 
     async def about(
         self,
@@ -111,10 +115,12 @@ class Recall:
         query: Query | str,
         limit: int | None = None,
         *,
+        padded: bool = False,
         seen: NotesSnapshot | None = None,
     ) -> list[Recalled]:
         """The notes about some viewers, or about the CHANNEL with its running bits, as one list, best first.
 
+        Only those that fit what is asked, but all there are where nothing is, as by a greeting. `padded`: also else.
         `seen`: what `look` has just read of them. Raises StoreError.
         """
         settings, key = self._settings(), tuple(subjects)
@@ -130,7 +136,9 @@ class Recall:
 
         def ranked() -> list[Recalled]:
             most = usual if limit is None else limit
-            return postings.ranked(asked, now=now, limit=most, padded=PADDED_TO, opens=opens)
+            at_least = AT_LEAST if len(postings.notes) <= LITTLE_KNOWN else 0
+            padded_to = None if padded or asked.anything else at_least
+            return postings.ranked(asked, now=now, limit=most, padded=padded_to, opens=opens)
 
         return ranked() if len(postings.notes) <= FEW else await asyncio.to_thread(ranked)
 

@@ -7,6 +7,7 @@ Guarantees:
 - Instructions, date, speaker, the speaker's own messages and the current message are never dropped.
 """
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from msgspec.structs import replace
@@ -21,6 +22,7 @@ from forgetmenot.prompt.material import (
     OTHERS,
     OWN_LINES,
     SPEAKER_NOTES,
+    Past,
     Prefix,
     PrefixMaterial,
     TailMaterial,
@@ -30,7 +32,7 @@ from forgetmenot.settings.schema import BotSettings, Settings, speaking
 from forgetmenot.text.clean import clean
 from forgetmenot.text.mentions import show
 from forgetmenot.text.tokens import bytes_for, clip
-from forgetmenot.text.words import is_german
+from forgetmenot.text.words import is_german, sentences_of
 
 # When a prompt is too large, rows are dropped in seven fixed steps, no more than needed. Never dropped: instructions,
 # date, speaker, the speaker's own messages and the current message. The prefix loses whole sections from its end, so
@@ -104,7 +106,7 @@ class PromptDraft:
 
 INSTRUCTIONS = "instructions"
 TOP_CHANNEL_NOTES = 3
-VIEWER_MEMORY_TOKENS = 700
+VIEWER_MEMORY_TOKENS = 1_000
 LOOKED_UP_LEAD = "What you found when you looked it up:"
 ANYBODY_LEAD = "What you know about anybody that may answer this:"
 SPOKEN_TOKENS = 150
@@ -144,14 +146,28 @@ def _prefix_blocks(material: PrefixMaterial) -> list[Block]:
     digest = rows.one_line(
         show(material.digest, names)[: rows.DIGEST_CHARS], names, 3 * rows.DIGEST_CHARS
     )
-    past = tuple(rows.past_row(past, names) for past in material.episodes)
+    past = [rows.past_row(past, names) for past in _without_repeated_texts(material.episodes)]
+    told = " ".join(row.text for row in past)
     return [
         Block("channel", tuple(Row(text) for text in about)),
         Block("channel_notes", tuple(notes[:TOP_CHANNEL_NOTES])),
         Block("channel_notes_more", tuple(notes[TOP_CHANNEL_NOTES:])),
-        Block("digest", (Row(digest),) if digest else ()),
-        Block("episodes", past, newest_last=True),
+        # of a week with one stream it is that stream's recap
+        Block("digest", (Row(digest),) if digest and digest not in told else ()),
+        Block("episodes", tuple(past), newest_last=True),
     ]
+
+
+def _without_repeated_texts(episodes: Sequence[Past]) -> list[Past]:
+    """The episodes that say more than those before them: a short stream's recap may say all that its episode does."""
+    kept: list[Past] = []
+    told: set[str] = set()
+    for past in episodes:
+        sentences = {sentence.casefold() for sentence in sentences_of(past.text)}
+        if not sentences <= told:
+            kept.append(past)
+            told |= sentences
+    return kept
 
 
 def assemble(prefix: Prefix, material: TailMaterial, settings: Settings) -> Prompt:
@@ -161,6 +177,7 @@ def assemble(prefix: Prefix, material: TailMaterial, settings: Settings) -> Prom
     material = replace(_without_hidden(material), language=language)
     now, speaker = _now(material), _speaker(material)
     room = budget - now.tokens - speaker.tokens
+    material = _without_texts_of(prefix, material)
     draft = PromptDraft(prefix.sections, _blocks(material))
     draft.fit(room)
     # what is left is never dropped, and long lines of it may still not fit
@@ -236,6 +253,19 @@ def _without_hidden(material: TailMaterial) -> TailMaterial:
     )
 
 
+def _without_texts_of(prefix: Prefix, material: TailMaterial) -> TailMaterial:
+    """The material without past episodes whose text the prefix shows, as that of another row."""
+
+    def is_new(past: Past) -> bool:
+        return rows.one_line(past.text, material.names, rows.SUMMARY_BYTES) not in prefix.text
+
+    return replace(
+        material,
+        past_episodes=tuple(filter(is_new, material.past_episodes)),
+        looked_up_past=tuple(filter(is_new, material.looked_up_past)),
+    )
+
+
 def _now(material: TailMaterial) -> Section:
     minutes = (material.now - material.live_since) // 60_000 if material.live_since else -1
     live = (
@@ -262,9 +292,8 @@ def _speaker(material: TailMaterial) -> Section:
 def _blocks(material: TailMaterial) -> list[Block]:
     """What may be dropped, and the two that never are, in their order: the message is last."""
     names, now, cap = material.names, material.now, VIEWER_MEMORY_TOKENS
-    about = clip(rows.one_line(material.brief, names, 1_500), bytes_for(cap // 2))
-    made_of = tuple(("notes", one) for one in material.brief_notes)
-    brief = Block("brief", (Row(about, made_of),) if about else ())
+    about = _brief_row(material.brief, material.brief_notes, names)
+    brief = Block("brief", (about,) if about.text else ())
     # a brief is made of the same notes: both together have the tokens that one viewer's memory may take
     left = cap - (brief.section().tokens if brief.rows else 0)
     known = [
@@ -309,13 +338,23 @@ def _blocks(material: TailMaterial) -> list[Block]:
     ]
 
 
+def _brief_row(brief: str, made_of: tuple[int, ...], names: rows.Names, about: str = "") -> Row:
+    """Who somebody is, in one line with the notes that it is made of; an empty row without a brief."""
+    text = clip(rows.one_line(brief, names, 1_500), bytes_for(VIEWER_MEMORY_TOKENS // 3))
+    subject = f"{about}: " if about and text else ""
+    return Row(subject + text, tuple(("notes", note_id) for note_id in made_of))
+
+
 def _others(material: TailMaterial, cap: int) -> Block:
-    found: list[Row] = []
+    shown: list[Row] = []
     for other in material.others[:OTHERS]:
         about = rows.name_of(other.viewer)
         known = [rows.note_row(r, material.names, material.now, about) for r in other.notes]
-        found += Block("others", tuple(known[:NOTES_PER_OTHER])).within(cap).rows
-    return Block("others", tuple(found), "What you know about people they mention:")
+        known = known[:NOTES_PER_OTHER]
+        if other.brief:
+            known.insert(0, _brief_row(other.brief, other.brief_notes, material.names, about))
+        shown += Block("others", tuple(known)).within(cap).rows
+    return Block("others", tuple(shown), "What you know about people they mention:")
 
 
 def _anybody(material: TailMaterial) -> Block:

@@ -38,6 +38,10 @@ they need: {actions}.{correct}
 """
 _CORRECT = " For correct: the note's id, the fact as it is now."
 _NOTES = '- "notes": ids of the notes your line uses, 12 for [id:12].\n'
+_LOOK_UP = """\
+- "look_up": other words to search your memory with, where the answer may be there and is not here; else "". "say" is \
+then for when nothing is found: promise no search.
+"""
 _SAY = '- "say": your line{done}.\n'
 _IF_REFUSED = '- "if_refused": your line if the action is not done.\n'
 # A few examples for the tone: models copy their words, and greeted everybody by the name in them. `action` stands first
@@ -85,13 +89,14 @@ def rules_of(system: str) -> str:
 
 def _form(actions: Sequence[str]) -> str:
     if not actions:
-        return _NOTES + _SAY.format(done="")
+        return _NOTES + _LOOK_UP + _SAY.format(done="")
     names = {action.split()[0] for action in actions}
     acting = next((example for name, example in _ACTING.items() if name in names), "")
     correct = _CORRECT if "correct" in names else ""
     fields = (
         _ACTION.format(actions=_listed(actions), correct=correct)
         + _NOTES
+        + _LOOK_UP
         + _SAY.format(done=", as if it was done")
     )
     return f"{fields}{_IF_REFUSED}Examples\n{_ANSWERING}{acting}".rstrip() + "\n"

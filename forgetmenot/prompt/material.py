@@ -13,7 +13,7 @@ from forgetmenot.domain import Note, PromptLine, Recalled, Role, Section, Standi
 
 # How many notes about the speaker and about the channel a prompt has, at most.
 SPEAKER_NOTES, CHANNEL_NOTES = 20, 5
-OTHERS, NOTES_PER_OTHER = 2, 10
+OTHERS, NOTES_PER_OTHER = 2, 20
 CHAT_LINES, OWN_LINES = 20, 5
 PAST_EPISODES = 2
 
@@ -32,10 +32,15 @@ class Past(Struct, frozen=True):
 
 
 class PersonMentioned(Struct, frozen=True):
-    """A viewer who is talked about, and what is known about them."""
+    """A viewer who is talked about, and what is known about them.
+
+    `brief`: who they are, where just that is asked; `brief_notes`: the ids of the notes that it is made of.
+    """
 
     viewer: Viewer
-    notes: tuple[Recalled, ...]
+    notes: tuple[Recalled, ...] = ()
+    brief: str = ""
+    brief_notes: tuple[int, ...] = ()
 
 
 class ActionDone(Struct, frozen=True):

@@ -44,12 +44,13 @@ _COUNT = dict(
 
 Names = Mapping[str, str]
 
+# What a prompt says of a note's source, where it is not what its subject said: a label is in every row.
 _WHOSE_WORD = {
-    SourceKind.COMMAND: "asked to be remembered",
-    SourceKind.SELF_CLAIM: "said by them",
     SourceKind.OBSERVED: "seen in chat",
     SourceKind.REPORTED: "said by others",
 }
+# A note that was said within this time is shown with its age, an older one with its date.
+_SHOWN_BY_AGE = 14 * _DAY
 
 
 class Row(Struct, frozen=True):
@@ -132,28 +133,35 @@ def chat_row(line: PromptLine, names: Names, max_bytes: int = LINE_BYTES) -> Row
 def note_row(
     recalled: Recalled, names: Names, now: int, about: str = "", left_at: int | None = None
 ) -> Row:
-    """`[id:12; said by them; tags: drinks; 2026-11-18, 2 days ago] likes tea`, with whom it is about, if given.
+    """`[id:12; 2 days ago] likes tea`, with whom it is about, if given.
 
     A note that was said on several days has the first and the last. What is over is told with its month. `left_at`: of
     a plan that ended since then it is to ask.
     """
     note = recalled.note
-    facts = [_WHOSE_WORD[note.source_kind]] if note.source_kind in _WHOSE_WORD else []
-    if note.topics:
-        facts.append("tags: " + ", ".join(clip(clean(topic), 40) for topic in note.topics[:3]))
-    again = "again " if date(note.first_said_at) != date(note.last_confirmed_at) else ""
-    facts.append(f"{date(note.first_said_at)}, {again}{ago(now - note.last_confirmed_at)}")
+    known = [f"id:{note.id}"]
+    if note.source_kind in _WHOSE_WORD:
+        known.append(_WHOSE_WORD[note.source_kind])
+    text = one_line(note.fact, names, FACT_BYTES)
+    if note.status is NoteStatus.PAST or note.is_over(now):
+        text = f"in {moment(note.last_confirmed_at):%B %Y}: {text}"
+    else:
+        known.append(_said(note, now))
     if left_at is not None and just_over(
         plan_over(note.fact, note.first_said_at, note.expires_at), left_at, now
     ):
-        facts.append("its day has passed: ask how it went")
+        known.append("its day has passed: ask how it went")
     subject = f"{about}: " if about else ""
-    over = note.status is NoteStatus.PAST or note.is_over(now)
-    when = f"in {moment(note.last_confirmed_at):%B %Y}: " if over else ""
-    known = "; ".join([f"id:{note.id}", *facts])
-    return Row(
-        f"{subject}[{known}] {when}{one_line(note.fact, names, FACT_BYTES)}", (("notes", note.id),)
-    )
+    return Row(f"{subject}[{'; '.join(known)}] {text}", (("notes", note.id),))
+
+
+def _said(note: Note, now: int) -> str:
+    """When a note was said: "2 days ago", "2026-03-01", "2025-11-02, again yesterday"."""
+    last = date(note.last_confirmed_at)
+    age = now - note.last_confirmed_at
+    when = ago(age) if age < _SHOWN_BY_AGE else last
+    first = date(note.first_said_at)
+    return when if first == last else f"{first}, again {when}"
 
 
 def named_note_row(recalled: Recalled, names: Names, now: int) -> Row:

@@ -72,6 +72,8 @@ RECENT_ACTIONS_WINDOW = 2 * HOUR
 SAME_TOPIC_WITHIN = MINUTE
 THREAD_LINES = 3
 RECENT_ACTIONS = 3
+# Notes of somebody asked about of whom nothing that is known fits the question.
+NOTES_OF_ANY_KIND = 5
 # Notes of each subject, and episodes, that a second look adds.
 LOOKED_UP, LOOKED_UP_PAST = 8, 2
 
@@ -123,17 +125,11 @@ class ContextGatherer(Struct, frozen=True):
         material = await self._conversation(at, await self._speaker(at, moment), moment)
         if seen.suppression_filter:
             material = self._quiet(material, seen.suppression_filter)
-        lately = [
-            one.text for one in material.own_lines if trigger.event.at - one.at <= SAME_TOPIC_WITHIN
-        ]
-        query = self.recall.query(
-            trigger.question,
-            before=" ".join(dict.fromkeys([*(line.text for line in material.before), *lately])),
-            category=moment.channel.get("category", ""),
-            title=moment.channel.get("title", ""),
-        )
         others = await self._others(at, material, moment, bot_id)
         about = [other.viewer.id for other in others]
+        query = self._query(material, moment, [other.viewer for other in others])
+        if query.anything:
+            others = await self._with_briefs(at, others, moment)
         past = await self._past(at, query, about, moment)
         anybody = await self._anybody(at, material, about, moment)
         material = replace(material, others=others, past_episodes=past, anybody=anybody)
@@ -141,6 +137,7 @@ class ContextGatherer(Struct, frozen=True):
             *(one.text for one in past),
             *(done.text for done in material.actions_done),
             material.brief,
+            *(other.brief for other in others),
         ]
         people = {line.viewer_id for line in material.said if line.viewer_id} | {*about}
         people |= {one.note.subject_id for one in anybody if one.note.subject_id}
@@ -152,6 +149,31 @@ class ContextGatherer(Struct, frozen=True):
         }
         snapshots[material.speaker.id] = seen
         return replace(material, names=names, hidden=hidden), moment, query, snapshots
+
+    def _query(self, material: TailMaterial, moment: _Moment, others: Sequence[Viewer]) -> Query:
+        """Return what the message asks for, with the speaker's thought before it."""
+        since = moment.event.at - SAME_TOPIC_WITHIN
+        lately = [line.text for line in material.own_lines if line.at >= since]
+        before = dict.fromkeys([*(line.text for line in material.before), *lately])
+        return self.recall.query(
+            moment.trigger.question,
+            before=" ".join(before),
+            category=moment.channel.get("category", ""),
+            title=moment.channel.get("title", ""),
+            names=[name for viewer in others for name in (viewer.login, viewer.display_name)],
+        )
+
+    async def _with_briefs(
+        self, at: Source, others: Sequence[PersonMentioned], moment: _Moment
+    ) -> tuple[PersonMentioned, ...]:
+        """Return the people with who they are, for a message that asks just that: "who is Jolene?"."""
+        persona = speaking(moment.settings).name
+        known = []
+        for other in others:
+            brief, made_of = await episodes.usable_brief(at, other.viewer.id, persona)
+            brief = moment.seen.suppression_filter.without(brief)
+            known.append(replace(other, brief=brief, brief_notes=made_of if brief else ()))
+        return tuple(known)
 
     async def standing(self, event: ChatEvent, settings: Settings) -> Standing:
         """How well the speaker of a line is known."""
@@ -278,7 +300,7 @@ class ContextGatherer(Struct, frozen=True):
         named = named_in(material.before) or named_in([*recent, *material.thread[-1:]])
         people = await viewers.get_many(at, named) if named else {}
         return tuple(
-            PersonMentioned(people[who], ())
+            PersonMentioned(people[who])
             for who in named
             if who in people and not people[who].opted_out
         )
@@ -316,15 +338,17 @@ class ContextGatherer(Struct, frozen=True):
         query: Query,
         seen: Mapping[str, NotesSnapshot],
     ) -> TailMaterial:
-        async def about(who: Viewer, most: int) -> Sequence[Recalled]:
+        async def about(who: Viewer, most: int, *, padded: bool = False) -> Sequence[Recalled]:
             if who.opted_out:
                 return ()
-            return await self.recall.about([who.id], query, most, seen=seen[who.id])
+            return await self.recall.about([who.id], query, most, padded=padded, seen=seen[who.id])
 
-        others = [
-            replace(other, notes=tuple(await about(other.viewer, NOTES_PER_OTHER)))
-            for other in material.others
-        ]
+        others = []
+        for other in material.others:
+            known = await about(other.viewer, NOTES_PER_OTHER)
+            if not known:  # they were asked about, so the newest is better than nothing
+                known = await about(other.viewer, NOTES_OF_ANY_KIND, padded=True)
+            others.append(replace(other, notes=tuple(known)))
         channel = (
             await self.recall.about([CHANNEL], query, seen=seen[CHANNEL]) if query.telling else ()
         )

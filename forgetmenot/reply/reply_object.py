@@ -33,8 +33,7 @@ SAY = "your line of chat"
 ACTION = "what the current message itself asks you to do, else null"
 NOTES = "the id numbers of the notes that your line uses, as they stand in [id:…]; empty if it uses none"
 LOOK_UP = (
-    "only where the answer may be in your memory and does not stand here: a few other words to look for it with, those"
-    " that a note about it would have; else empty. With it, say is your line if nothing is found, no promise to look"
+    "other words to look for in your memory, where the answer may be there and not here; else empty"
 )
 IF_REFUSED = "only with an action: what you say instead if it is not done"
 MOST_NOTES = 20

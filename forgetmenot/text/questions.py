@@ -4,7 +4,16 @@ It reads question words of English, German, Spanish, Portuguese, French and Japa
 without one of them is taken for no question.
 """
 
+import re
+
 from forgetmenot.text.words import words
+
+_GREETING = re.compile(
+    r"\A\W*(?:(?:good (?:morning|afternoon|evening|night|day)|guten (?:morgen|abend|tag)|gute nacht"
+    r"|buen(?:os|as) (?:d[ií]as|tardes|noches)|bom dia|boa (?:tarde|noite)|bonjour|bonsoir|salut|coucou|hallo|moin"
+    r"|servus|hola|ol[áa]|oi|ciao)\b|(?:こんにちは|こんばんは|おはよう)(?:ございます)?)[\s,.!]*",
+    re.IGNORECASE,
+)
 
 _WHO = frozenset(
     words("who whos whose whom whod wer wem wen wessen quién quiénes quem chi kto kogo komu")
@@ -24,6 +33,11 @@ _SELF = frozenset(
 )
 _SELF_UNSPACED = ("私", "わたし", "僕", "ぼく", "俺", "自分", "나는", "내가", "제가", "我")
 _WHO_UNSPACED = ("誰", "だれ", "どなた", "谁", "누가", "누구")
+
+
+def without_greeting(text: str) -> str:
+    """Return a line without a greeting at its beginning: its words mean something else in other lines."""
+    return _GREETING.sub("", text)
 
 
 def asks_for_person(text: str) -> bool:

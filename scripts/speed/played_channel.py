@@ -46,11 +46,21 @@ CHATTER = (
     "lol", "gg", "that jump was so close", "one more try", "KEKW", "i am literally a toaster", "chat is this real",
 )  # fmt: skip
 _ROW = re.compile(
-    r"^(?:(?P<who>\w+): )?\[id:(?P<id>\d+); (?P<source>[^;\]]+);.*?(?P<date>\d{4}-\d\d-\d\d)[^\]]*\] (?P<fact>.+)$",
+    r"^(?:(?P<who>\w+): )?\[id:(?P<id>\d+)(?P<known>[^\]]*)\] (?P<fact>.+)$",
     re.MULTILINE,
 )
+_AGE = re.compile(r"(\d+) days? ago")
+_DATE = re.compile(r"\d{4}-\d\d-\d\d")
 _VALUE = r"(\w+)"
 _SPOKEN = re.compile(r"^(P\d+)(?: \(to the bot\))?: (.+)$", re.MULTILINE)
+
+
+def _said_last(known: str) -> tuple[int, str]:
+    """When a note was said, as its label has it, to be compared: its age in the last two weeks, else its date."""
+    if age := _AGE.search(known):
+        return -int(age[1]), ""
+    dates = _DATE.findall(known)
+    return (-1_000, dates[-1]) if dates else (0, "")
 
 
 def names() -> list[str]:
@@ -199,7 +209,7 @@ def _reply(prompt: str) -> object:
             ]
             held = [(one, re.fullmatch(fact.format(_VALUE), one["fact"])) for one in theirs]
             fitting = [
-                ("others" not in one["source"], one["date"], value[1], int(one["id"]))
+                ("others" not in one["known"], _said_last(one["known"]), value[1], int(one["id"]))
                 for one, value in held
                 if value
             ]

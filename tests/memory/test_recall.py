@@ -53,6 +53,51 @@ async def test_the_channels_facts_are_ranked_by_the_message(world: World, recall
     )
 
 
+async def test_only_what_fits_is_shown_and_all_where_nothing_is_asked_for(
+    world: World, recall: Recall
+) -> None:
+    for number in range(7):
+        await world.note(f"once beat the swamp boss in {number} tries")
+    for fact in (
+        "plays the cello in a quartet",
+        "lives in Oslo",
+        "collects stamps",
+        "has two cats",
+    ):
+        await world.clock.advance(HOUR)
+        await world.note(fact)
+
+    async def shown(text: str, before: str = "") -> list[str]:
+        found = await recall.about(["1"], recall.query(text, before=before))
+        return [one.note.fact for one in found]
+
+    assert await shown("do I still play the cello?") == ["plays the cello in a quartet"]
+    assert await shown("who is xyzzy plugh?") == []
+    for text in (
+        "hi!", "Good morning everyone", "guten Abend", "what do you know about me?", "tell me about me",
+        "was weißt du so über mich?", "que sabes sobre mí", "こんばんは",
+    ):  # fmt: skip
+        assert len(await shown(text)) == 11, text
+    assert len(await shown("what do you know about me?", before="that cello was hard")) == 11
+    for text in ("what's new with me?", "any news?", "was gibt's Neues", "quoi de neuf ?"):
+        assert (await shown(text))[0] == "has two cats", text
+
+
+async def test_of_whom_little_is_known_a_few_notes_are_shown_whatever_fits(
+    world: World, recall: Recall
+) -> None:
+    for fact in ("has a gecko at home", "lives in Oslo", "collects stamps", "sings", "drinks mate"):
+        await world.note(fact)
+    assert len(await recall.about(["1"], "xyzzy plugh?")) == 4
+
+
+async def test_a_pinned_note_is_shown_whatever_is_asked(world: World, recall: Recall) -> None:
+    await world.note("founded the channel", pinned=True)
+    await world.note("plays the cello")
+    found = await recall.about(["1"], "do I still play the cello?")
+    assert len(found) == 2
+
+
 # ── past episodes ─────────────────────────────────────────────────────────────────────────────
 
 
@@ -125,7 +170,8 @@ async def test_what_was_missed_is_told_by_recaps_and_of_the_stream_that_is_on_by
 
 
 async def facts(recall: Recall, viewer_id: str, query: str = "") -> list[str]:
-    return [one.note.fact for one in await recall.about([viewer_id], query)]
+    found = await recall.about([viewer_id], query, padded=True)
+    return [one.note.fact for one in found]
 
 
 async def test_a_topic_of_one_viewer_is_left_alone_for_them_and_for_nobody_else(

@@ -27,7 +27,7 @@ async def told_of(stage: Stage, reply: Reply) -> str:
 
 async def test_the_row_tells_everything(stage: Stage) -> None:
     first = await stage.know("plays drums in a band")
-    second = await stage.know("lives by the sea")
+    second = await stage.know("lost a drum on the way")
     other = await stage.know("plays drums too", "2")
     await stage.hear("the sea is loud today", "2")
     stage.model.answers = [ASKED]
@@ -46,10 +46,8 @@ async def test_the_row_tells_everything(stage: Stage) -> None:
     assert row.usage == {"estimated": row.prompt["estimated"], **billed}
     assert (row.model, row.latency_ms, row.filters) == ("scripted", 7, ("markdown",))
     sections = {section["name"]: section for section in row.prompt["sections"]}
-    assert sections["lore"]["rows"] == [
-        ["notes", first],
-        ["notes", second],
-    ]  # in the order of their rank
+    # in the order of their rank
+    assert sections["lore"]["rows"] == [["notes", first], ["notes", second]]
     assert set(row.prompt["scores"]) == {str(first), str(second), str(other)}
     assert sections["chat"]["rows"] == [["events", 1]]
     assert sum(section["tokens"] for section in row.prompt["sections"]) == row.prompt["estimated"]

@@ -20,6 +20,7 @@ from forgetmenot.prompt.material import (
     PrefixMaterial,
     TailMaterial,
 )
+from forgetmenot.prompt.sections import note_row
 from forgetmenot.reply.reply_object import offered
 from forgetmenot.settings.schema import ActionSettings, BotSettings, PromptSettings, Settings
 from forgetmenot.text.clean import clean
@@ -81,14 +82,49 @@ def test_the_model_gets_instructions_apart_from_data_whose_every_row_can_be_name
         tuple(range(6, 26)),
         (900,),
     )
-    assert (
-        "[id:100; said by them; tags: music; 2026-07-22, 2 days ago] plays drums in band 0"
-        in prompt.tail
-    )
+    assert "[id:100; 2 days ago] plays drums in band 0" in prompt.tail
     system, data = split(prompt)
     assert "\n<" not in system
     assert data.startswith("<channel>")
     assert data.endswith("</message>")
+
+
+def test_no_text_stands_there_twice() -> None:
+    """A stream of one episode has it as episode, as recap, and after a week as the digest."""
+    told = "<@2> won the pumpkin race. Chat cheered."
+    recap, episode = Past(1, NOW - DAY, told, is_recap=True), Past(7, NOW - DAY, told)
+    prefix = compose_prefix(replace(PREFIX, digest=told, episodes=(recap, episode)), SETTINGS)
+    assert prefix.text.count("won the pumpkin race") == 1
+    more = replace(episode, text=f"{told} <@1> sang.")
+    prefix = compose_prefix(replace(PREFIX, episodes=(recap, more)), SETTINGS)
+    assert "Alice sang." in prefix.text
+    past = (Past(9, NOW - DAY, told), Past(10, NOW - DAY, "<@1> baked bread."))
+    found = assemble(prefix, replace(tail(), past_episodes=past), SETTINGS)
+    assert "baked bread" in found.tail
+    assert "pumpkin" not in found.tail
+
+
+def test_a_note_has_its_source_only_where_it_is_not_its_subjects_word() -> None:
+    kinds = {
+        SourceKind.SELF_CLAIM: "[id:1; today] likes tea", SourceKind.COMMAND: "[id:1; today] likes tea",
+        SourceKind.REPORTED: "[id:1; said by others; today] likes tea",
+        SourceKind.OBSERVED: "[id:1; seen in chat; today] likes tea",
+    }  # fmt: skip
+    for kind, shown in kinds.items():
+        recalled = Recalled(note(1, "likes tea", source_kind=kind), 1.0)
+        assert note_row(recalled, {}, NOW).text == shown
+    times = {"first_said_at": NOW - 99 * DAY, "last_confirmed_at": NOW - 50 * DAY}
+    old = note_row(Recalled(note(1, "likes tea", **times), 1.0), {}, NOW)
+    assert old.text == "[id:1; 2026-04-16, again 2026-06-04] likes tea"
+    month = note(1, "was in Oslo", **times, expires_at=NOW - DAY)
+    assert note_row(Recalled(month, 1.0), {}, NOW).text == "[id:1] in June 2026: was in Oslo"
+
+
+def test_how_to_look_something_up_stands_in_the_text_too() -> None:
+    """Of servers that take a schema as a grammar only, or none, the model sees nothing but the text."""
+    for actions in ((), ("clip",)):
+        text = instructions(SETTINGS, actions=actions)
+        assert text.index('"notes"') < text.index('- "look_up"') < text.index('- "say"')
 
 
 def test_with_an_empty_memory_it_is_told_so() -> None:
@@ -104,7 +140,7 @@ def test_with_an_empty_memory_it_is_told_so() -> None:
 # ── the budget ──────────────────────────────────────────────────────────────────────────────
 
 
-@pytest.mark.parametrize(("over", "steps"), [(0, 0), (10, 1), (90, 2), (350, 5)])
+@pytest.mark.parametrize(("over", "steps"), [(0, 0), (10, 1), (90, 2), (250, 5)])
 def test_the_ladder_sheds_in_its_order_and_no_more_than_it_has_to(over: int, steps: int) -> None:
     prefix = compose_prefix(PREFIX, SETTINGS)
     small = Settings(prompt=PromptSettings(budget_tokens=prompt_of(tail()).estimated_tokens - over))
@@ -127,7 +163,7 @@ def test_the_ladder_sheds_in_its_order_and_no_more_than_it_has_to(over: int, ste
 def test_memory_about_one_viewer_is_capped() -> None:
     prompt = prompt_of(replace(tail(), notes=lore_of(10, "x" * 200), brief="b" * 600))
     size = sum(section.tokens for section in prompt.sections if section.name in {"brief", "lore"})
-    assert 0 < size <= 700
+    assert 0 < size <= 1_000
 
 
 def lore_of(count: int, fact: str) -> tuple[Recalled, ...]:
@@ -206,7 +242,7 @@ def own_shown(tail: TailMaterial) -> set[str]:
 
 def test_the_default_voice_is_short_with_every_action_and_a_documented_one_fits() -> None:
     actions = offered(ActionSettings())
-    assert estimate(instructions(Settings(), "a_channel_with_a_long_name", actions)) <= 604
+    assert estimate(instructions(Settings(), "a_channel_with_a_long_name", actions)) <= 650
     check_floor(Settings(), "a_channel_with_a_long_name", actions)
     assert "{chars} {0}" in instructions(Settings(bot=BotSettings(persona="{chars} {0}")))
 

@@ -1,11 +1,11 @@
 """What memory puts into a prompt above single notes, and what it keeps out of a reply."""
 
 import contextlib
-import sqlite3
 
 from forgetmenot.domain import Scope
 from forgetmenot.memory import suppression
 from forgetmenot.store import bot_messages, channel_state, episodes, notes, viewers
+from forgetmenot.store.database import connect
 from forgetmenot.store.episodes import Brief
 from tests.rows import put
 from tests.stage import Stage
@@ -97,7 +97,7 @@ async def test_a_stale_note_that_a_reply_used_is_active_again_and_no_other(stage
 async def test_what_another_program_writes_counts_from_the_next_reply_on(stage: Stage) -> None:
     await stage.know("plays drums")
     assert "] plays drums" in await asked(stage, "@forgetmenot_bot hello")
-    with contextlib.closing(sqlite3.connect(stage.db.path, isolation_level=None)) as other:
+    with contextlib.closing(connect(stage.db.path, "rw")) as other:
         copied = "scope, subject_id, confidence, source_kind, created_at, first_said_at, last_confirmed_at"
         other.execute(
             f"INSERT INTO semantic_notes ({copied}, fact) SELECT {copied}, 'lives in Oslo' FROM semantic_notes"  # noqa: S608
@@ -153,3 +153,30 @@ async def test_a_message_that_names_nobody_is_about_whom_the_lines_before_it_wer
     assert "] lives in Utrecht" in await asked(stage, "@forgetmenot_bot and where does he live?")
     await stage.clock.advance(3_600_000)
     assert "] lives in Utrecht" not in await asked(stage, "@forgetmenot_bot where does she live?")
+
+
+async def test_who_somebody_is_is_told_by_their_brief_and_twenty_notes(stage: Stage) -> None:
+    for number in range(22):
+        await stage.know(f"has beaten the lighthouse level number {number} of a long game", "2")
+    last = await stage.know("moved to a houseboat near the harbour last spring", "2")
+    async with stage.db.write() as tx:
+        brief = Brief("2", "<@2> runs every lighthouse with <@1>.", "hash", 1, notes=(last,))
+        await episodes.put_brief(tx, brief)
+    prompt = await asked(stage, "@forgetmenot_bot who is bob?")
+    assert "Bob: Bob runs every lighthouse with Alice." in prompt
+    assert prompt.count("Bob: [id:") == 20
+    await stage.clock.advance(60_000)
+    prompt = await asked(stage, "@forgetmenot_bot where does bob live, on a houseboat?", "3")
+    assert "runs every lighthouse" not in prompt
+    assert prompt.count("Bob: [id:") < 5
+    async with stage.db.write() as tx:
+        await viewers.set_banned(tx, "1", stage.clock.now())
+    await stage.clock.advance(60_000)
+    assert "with somebody." in await asked(stage, "@forgetmenot_bot who is bob?", "3")
+
+
+async def test_of_somebody_asked_about_a_little_is_told_though_nothing_fits(stage: Stage) -> None:
+    for number in range(12):
+        await stage.know(f"collects stamp {number}", "2")
+    prompt = await asked(stage, "@forgetmenot_bot what zorbles does bob vibe?")
+    assert prompt.count("Bob: [id:") == 5
