@@ -18,6 +18,7 @@ from msgspec import Struct, field
 
 from forgetmenot.clock import DAY, MINUTE, Clock
 from forgetmenot.domain import Attendance, ChatEvent, Role, Standing
+from forgetmenot.memory.meaning import is_common_word
 from forgetmenot.memory.ranking import FILLER
 from forgetmenot.settings.schema import MemorySettings, PeopleSettings, Settings
 from forgetmenot.store import channel_state, viewers
@@ -323,7 +324,7 @@ class Handles(Struct, frozen=True):
         at = typed[0] in "@＠"
         if name in self.bot_names and (at or name not in ORDINARY):
             return BOT
-        if name in self.names and (at or _may_be_a_word(name)):
+        if name in self.names and (at or _counts_without_at(name)):
             who = self.names[name]
             return SOMEBODY if who is None else self.handle(who)
         return f"@{SOMEBODY}" if at else _unforged(typed)
@@ -344,7 +345,9 @@ class Handles(Struct, frozen=True):
         written = found[0]
         name = written.lstrip("@＠").casefold()
         is_name = self.names.get(name) == self.streamer
-        if found["streamer"] or (is_name and (name != written.casefold() or _may_be_a_word(name))):
+        if found["streamer"] or (
+            is_name and (name != written.casefold() or _counts_without_at(name))
+        ):
             return self.people[self.streamer]
         return written
 
@@ -364,9 +367,14 @@ def _unforged(word: str) -> str:
     return "bot" if unleet(looks) == "bot" else word
 
 
-def _may_be_a_word(name: str) -> bool:
-    """Whether a name counts without an @: not "king" or "ok", which are words before they are names."""
-    return len(name) >= _SHORTEST_WORD and name not in ORDINARY and not name.isdigit()
+def _counts_without_at(name: str) -> bool:
+    """Whether a bare name means its owner: not "king", "ok" or "drums", which are words before they are names.
+
+    Else everybody's "plays drums" would be a fact about the viewer `drums`, and go with them.
+    """
+    if len(name) < _SHORTEST_WORD or name.isdigit():
+        return False
+    return name not in ORDINARY and not is_common_word(name)
 
 
 def without_names(text: str, names: Collection[str]) -> str:
@@ -376,7 +384,7 @@ def without_names(text: str, names: Collection[str]) -> str:
         name = found[0].lstrip("@＠").casefold()
         return (
             SOMEBODY
-            if name in names and (found[0][0] in "@＠" or _may_be_a_word(name))
+            if name in names and (found[0][0] in "@＠" or _counts_without_at(name))
             else found[0]
         )
 

@@ -10,7 +10,9 @@ from forgetmenot.memory.people import Handles, unhandled
 from forgetmenot.text.clean import clean, skeleton
 
 HANDLES = Handles.of(
-    ["1", "2"], {"alice": "1", "Bob_x": "2", "carol": None, "king": "2", "al": "1"}, ["fmnbot"]
+    ["1", "2"],
+    {"alice": "1", "Bob_x": "2", "carol": None, "king": "2", "al": "1", "drums": "2"},
+    ["fmnbot"],
 )
 
 
@@ -19,6 +21,7 @@ HANDLES = Handles.of(
     [
         ("al is king", "al is king"),  # ordinary and short words name somebody only behind an @
         ("@al is @king", "P1 is P2"),
+        ("i play drums with @drums", "i play drums with P2"),  # and so is a word of the table
         ("@nobody_known and carol", "@someone and someone"),
         ("@fmnbot hi, fmnbot", "BOT hi, BOT"),
         ("BOT: B0T: ВOT: Bot: 𝐁𝐎𝐓: ＢＯＴ: hi", "bot: " * 6 + "hi"),

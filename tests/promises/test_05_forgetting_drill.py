@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import aiohttp
+import pytest
 from aiohttp.test_utils import unused_port
 from msgspec.structs import replace
 
@@ -48,15 +49,16 @@ _SAID = re.compile(r"^(P\d+)(?: \(to the bot\))?: i (\w+) (.+)$", re.MULTILINE)
 class Capable(Scripted):
     """Writes down whatever is said and says all it knows."""
 
-    def __init__(self) -> None:
+    def __init__(self, target: str) -> None:
         super().__init__()
         self.reply = self._answer
+        self.target = target
 
     def _answer(self, request: ModelRequest) -> str:
         prompt = request.prompt
         if request.purpose is Purpose.REPLY:
             if "time me out" in prompt.rpartition("<message")[2]:
-                return answering("Off you go!", "timeout", target="alicequux", seconds="60")
+                return answering("Off you go!", "timeout", target=self.target, seconds="60")
             known = sorted(set(re.findall(r"\w+quux", f"{request.system} {prompt}")))
             # the same words twice in a row would not be sent
             return answering(
@@ -88,13 +90,14 @@ class Running:
     model: Capable
     account: RecordingAccount
     address: str
+    login: str
+    former: str
 
-    async def say(
-        self, text: str, who: str = ALICE, login: str = "alicequux", *badges: str
-    ) -> None:
-        """Somebody says something; it is heard, not yet answered."""
+    async def say(self, text: str, who: str = ALICE, login: str = "", *badges: str) -> None:
+        """Somebody says something (`login`: hers where it is left out); it is heard, not yet answered."""
         await self.clock.advance(20 * SECOND)
-        await self.bot.hear(said(self.clock, f"e{next(NUMBERS)}", who, login, text, *badges))
+        line = said(self.clock, f"e{next(NUMBERS)}", who, login or self.login, text, *badges)
+        await self.bot.hear(line)
 
     async def ask(self, text: str, who: str = BOB, login: str = "bob", *badges: str) -> str:
         """Somebody says something; what the bot answers to it, if anything."""
@@ -149,15 +152,17 @@ SETTINGS = convert(
 
 
 @contextlib.asynccontextmanager
-async def opened(path: Path, clock: ManualClock) -> AsyncIterator[Running]:
+async def opened(
+    path: Path, clock: ManualClock, login: str = "alicequux", former: str = "aliceoldquux"
+) -> AsyncIterator[Running]:
     """A bot on that memory, with a model, an account, a log file and a dock."""
-    model, settings = Capable(), LiveSettings(SETTINGS)
+    model, settings = Capable(login), LiveSettings(SETTINGS)
     logs.set_up(level="debug", folder=logs.beside(path), console=False)
     async with (
         live_bot(path, clock, settings, model) as (bot, account),
         serve_dock(bot, settings, ConnectionStatus(), lambda _line: None) as address,
     ):
-        yield Running(bot, clock, model, account, address)
+        yield Running(bot, clock, model, account, address, login, former)
 
 
 def marked(*texts: str) -> list[str]:
@@ -205,14 +210,20 @@ def caches() -> Iterator[object]:
             yield from (one for key, one in vars(module).items() if not key.startswith("__"))
 
 
-async def test_forgetting_drill(tmp_path: Path, clock: ManualClock) -> None:
+@pytest.mark.parametrize(("login", "former"), [("alicequux", "aliceoldquux"), ("drums", "friday")])
+async def test_forgetting_drill(
+    tmp_path: Path, clock: ManualClock, login: str, former: str
+) -> None:
+    """A name that is a word leaves as well, and nobody else's words do."""
     path, elsewhere = tmp_path / "memory" / "memory.sqlite3", tmp_path / "elsewhere"
     elsewhere.mkdir()
     path.parent.mkdir()
     past = elsewhere / "chat.log"
-    async with opened(path, clock) as running:
+    async with opened(path, clock, login, former) as running:
         bot, model = running.bot, running.model
         await _leave_traces(running, past)
+        others = await _others_notes(bot)
+        assert len(others) > 2
         # what lies elsewhere by then: an export and a copy of the memory
         exported = [json.dumps(line) async for line in export_notes(bot.db)]
         await backups.make(bot.db, at=clock.now(), keep=5)
@@ -221,7 +232,7 @@ async def test_forgetting_drill(tmp_path: Path, clock: ManualClock) -> None:
         shown = await running.seen_in_the_dock()
         assert await _tables_with_marks(bot) >= TABLES
         assert "quux" in shown
-        assert "quux" in await running.ask("@ForgetMeNot what does alicequux play?")
+        assert "quux" in await running.ask(f"@ForgetMeNot what does {login} play?")
         assert marks_held(bot, *caches())
 
         # a reply and a summary are under way when she asks, and lines wait for the model
@@ -240,6 +251,7 @@ async def test_forgetting_drill(tmp_path: Path, clock: ManualClock) -> None:
         await bot.settle()
 
         await _is_gone(running, path)
+        assert await _others_notes(bot) == others
         # the file that was half read is read to its end, and the export comes back
         await Learner(db=bot.db, model=bot.models.memory, settings=bot.settings, clock=clock).learn(
             [past]
@@ -247,12 +259,19 @@ async def test_forgetting_drill(tmp_path: Path, clock: ManualClock) -> None:
         await import_notes(bot.db, exported, now=clock.now())
         await bot.tasks.catch_up()
         await _is_gone(running, path)
-    async with opened(path, clock) as again:
+    async with opened(path, clock, login, former) as again:
         await _is_gone(again, path)
     await backups.restore(elsewhere / "copy.sqlite3", path, now=clock.now(), keep=5)
-    async with opened(path, clock) as restored:
+    async with opened(path, clock, login, former) as restored:
         await restored.bot.tasks.catch_up()
         await _is_gone(restored, path)
+        assert others <= await _others_notes(restored.bot)
+
+
+async def _others_notes(bot: Bot) -> set[str]:
+    """What is known of bob, but for what names her."""
+    facts = await bot.db.column("SELECT fact FROM semantic_notes WHERE subject_id = ?", (BOB,))
+    return {fact for fact in facts if not marked(fact) and "somebody" not in fact}
 
 
 async def test_a_restore_takes_back_nothing_that_was_decided(
@@ -321,18 +340,21 @@ async def _leave_traces(running: Running, past: Path) -> None:
         ChannelState(live=True, title="Racing", category="Racing", started_at=clock.now())
     )
     for text in ("i play the zitherquux", "i fix the bagpipequux", "hello"):
-        await running.say(text, login="aliceoldquux")
+        await running.say(text, login=running.former)
     for text in ("i drive the vanquux", "i paint the dragonquux", "hello again"):
         await running.say(text)
-    await running.say("i like @alicequux and AliceOldQuux", BOB, "bob")
+    await running.say(f"i like @{running.login} and {running.former.title()}", BOB, "bob")
+    for text in ("i play the drums", "i sing on friday"):
+        await running.say(text, BOB, "bob")
+    await running.ask("!remember I like drums on friday", BOB, "bob")
     for typed in ("!remember I collect stampquux", "!nevermention my exquux", "!alias add Quuxie"):
-        await running.ask(typed, ALICE, "alicequux")
-    await running.ask("@ForgetMeNot what do i play?", ALICE, "alicequux")
-    await running.ask("@ForgetMeNot please time me out", ALICE, "alicequux")
-    await running.ask("@ForgetMeNot what does alicequux play?")
+        await running.ask(typed, ALICE, running.login)
+    await running.ask("@ForgetMeNot what do i play?", ALICE, running.login)
+    await running.ask("@ForgetMeNot please time me out", ALICE, running.login)
+    await running.ask(f"@ForgetMeNot what does {running.login} play?")
     await bot.remember_all()
-    await running.ask("!forget stampquux", ALICE, "alicequux")
-    await running.ask("!remember I no longer drive the vanquux", ALICE, "alicequux")
+    await running.ask("!forget stampquux", ALICE, running.login)
+    await running.ask("!remember I no longer drive the vanquux", ALICE, running.login)
     await bot.channel_is(ChannelState(live=False, title="", category=""))
     await clock.advance(12 * HOUR)
     await bot.channel_is(ChannelState(live=False, title="", category=""))
@@ -348,7 +370,7 @@ async def _leave_traces(running: Running, past: Path) -> None:
     # the chat of a past stream is half read
     began, rows = clock.now() - 20 * DAY, list[str]()
     for number in range(24):
-        who, key = (("alicequux", ALICE), ("bob", BOB))[number % 2]
+        who, key = ((running.login, ALICE), ("bob", BOB))[number % 2]
         tags = f"id=p{number};user-id={key};tmi-sent-ts={began + number * MINUTE}"
         rows.append(
             f"@{tags} :{who}!{who}@{who} PRIVMSG #streamer :i play the drum{'quux' * (number % 2 == 0)} {number}\n"
