@@ -82,10 +82,13 @@ MUST_BE_ZERO = (
     "sent twice",
     "rights lost",
     "bytes left",
+    "others changed",
     "promises broken",
     "crashes",
 )
 OPTED_OUT, ERASED, MARK = "viewer3", "viewer5", "quillfrost"
+# Who is called like a word of everybody's lines, or of the imported notes.
+WORDS = {"try": "1000071", "series": "1000072"}
 
 
 class Witness(NoAccount):
@@ -113,7 +116,8 @@ def line(number: int, at: int, who: str = "", text: str = "") -> ChatEvent:
         text
         or f"try {number} of level {number % 9} went well {MARK if who == ERASED else ''}".strip()
     )
-    return ChatEvent(f"m{number}", EventKind.MESSAGE, f"10000{who[6:]}", who, who.title(), text, at)
+    viewer_id = WORDS.get(who, f"10000{who[6:]}")
+    return ChatEvent(f"m{number}", EventKind.MESSAGE, viewer_id, who, who.title(), text, at)
 
 
 async def broken_promises(db: Database, now: int) -> int:
@@ -318,7 +322,7 @@ async def world_account(place: Path) -> Figures:
 #
 # A restore, an import, a sweep, a backup and an erasure; each dies at every point that it passes, and is done again.
 
-WHO = f"10000{ERASED[6:]}"
+ERASED_IDS = (f"10000{ERASED[6:]}", *WORDS.values())
 BANNED, MUTED, OUT = "100001", "100002", "100004"
 MEMORY, COPY = Path("data") / "memory.sqlite3", Path("elsewhere") / "copy.sqlite3"
 
@@ -330,6 +334,8 @@ async def prepare(folder: Path) -> None:
         for number in range(60):
             await clock.advance(1_000)
             await bot.hear(line(number, clock.now()))
+        for number, who in enumerate(WORDS, 60):
+            await bot.hear(line(number, clock.now(), who, "good evening"))
         await bot.remember_all()
         await transfer.import_notes(bot.db, map(json.dumps, imported()), now=clock.now())
         await backups.copy_to(bot.db, folder / COPY)
@@ -395,11 +401,13 @@ async def _erase(folder: Path) -> None:
     async with open_database(folder / MEMORY) as db:
         await carry_out(db)  # as each start does
         eraser = Eraser(db=db, clock=ManualClock(NOON + DAY))
-        if await db.value("SELECT count(*) FROM viewers WHERE id = ? AND erase_at IS NULL", (WHO,)):
-            async with db.write() as tx:
-                await personal_data.begin(tx, WHO, NOON + DAY)
-            eraser.start(WHO)
-            await eraser.idle()
+        for viewer_id in ERASED_IDS:
+            waits = "SELECT count(*) FROM viewers WHERE id = ? AND erase_at IS NULL"
+            if await db.value(waits, (viewer_id,)):
+                async with db.write() as tx:
+                    await personal_data.begin(tx, viewer_id, NOON + DAY)
+                eraser.start(viewer_id)
+                await eraser.idle()
         await eraser.erase_due()
 
 
@@ -450,7 +458,13 @@ async def operation_account(place: Path, name: str) -> Figures:
         notes = await db.value(
             "SELECT count(*) FROM semantic_notes WHERE source_kind = 'import' AND status = 'active'"
         )
-        there = await db.value("SELECT count(*) FROM viewers WHERE id = ?", (WHO,))
+        erased = "id IN (SELECT value FROM json_each(?))"
+        there = await db.value(f"SELECT count(*) FROM viewers WHERE {erased}", (ERASED_IDS,))  # noqa: S608  # ours
+        # nobody named anybody: whatever has "somebody" now had a word
+        changed = 0
+        for texts in ("text FROM events", "summary FROM episodes", "fact FROM semantic_notes"):
+            rows = await db.column(f"SELECT {texts}")
+            changed += sum("somebody" in text.lower() for text in rows)
         unread = await db.value(
             "SELECT coalesce(sum(count), 0) FROM tally WHERE name = 'pruned_unread'"
         )
@@ -463,8 +477,9 @@ async def operation_account(place: Path, name: str) -> Figures:
         + unread
         + (name == "backup" and not copies_of(place / MEMORY)),
         "doubled": max(0, notes - expected),
-        "rights lost": int(gone and there) + lost_decisions,
+        "rights lost": (there if gone else 0) + lost_decisions,
         "bytes left": held.count(MARK.encode()) if gone else 0,
+        "others changed": changed,
         "promises broken": broken,
     }
 
