@@ -33,14 +33,8 @@ from forgetmenot.operations.types import Operation, OperationContext, ParameterK
 from forgetmenot.operations.wording import chat_line
 from forgetmenot.reply.engine import ReplyEngine
 from forgetmenot.reply.outbox import EVERYBODY, Outbox
-from forgetmenot.reply.triggers import (
-    Conversations,
-    Identity,
-    is_ignored,
-    trigger_of,
-    without_at_name,
-    without_name_in_front,
-)
+from forgetmenot.reply.own_name import Identity, without_at_name, without_name_in_front
+from forgetmenot.reply.triggers import Conversations, is_ignored, trigger_of
 from forgetmenot.settings.schema import BotSettings, Mode, Settings
 from forgetmenot.store import channel_state, events, streams
 from forgetmenot.store.database import Database

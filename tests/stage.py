@@ -34,7 +34,7 @@ from forgetmenot.ports import CallMeter, LanguageModel
 from forgetmenot.reply.context import ContextGatherer, PrefixKeeper
 from forgetmenot.reply.engine import Reply, ReplyEngine
 from forgetmenot.reply.outbox import Outbox
-from forgetmenot.reply.triggers import Identity
+from forgetmenot.reply.own_name import Identity
 from forgetmenot.reply.writer import ReplyWriter
 from forgetmenot.settings.load import convert
 from forgetmenot.settings.schema import (
@@ -43,6 +43,7 @@ from forgetmenot.settings.schema import (
     ClassMode,
     Mode,
     ModelSettings,
+    ReplySettings,
     Settings,
 )
 from forgetmenot.store import bot_messages, channel_state, notes
@@ -174,6 +175,8 @@ BOT = Identity("99", "forgetmenot_bot", "ForgetMeNot")
 ACTIVE = Settings(
     bot=BotSettings(mode=Mode.MENTIONS),
     actions=ActionSettings(class_b=ClassMode.LIVE, newcomer_protection=False),
+    # the rest of a question is not waited for: most tests move no clock
+    reply=ReplySettings(gather_s=0),
 )
 
 

@@ -49,8 +49,8 @@ from forgetmenot.reply.context import ContextGatherer, PrefixKeeper
 from forgetmenot.reply.engine import ReplyEngine
 from forgetmenot.reply.explain import explain, one_line
 from forgetmenot.reply.outbox import Outbox
+from forgetmenot.reply.own_name import Identity, identity_of
 from forgetmenot.reply.reply_object import offered
-from forgetmenot.reply.triggers import Identity, identity_of
 from forgetmenot.reply.writer import ReplyWriter
 from forgetmenot.secret_store import login_folder
 from forgetmenot.settings.prices import Used

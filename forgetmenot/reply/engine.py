@@ -34,6 +34,9 @@ from forgetmenot.reply.triggers import (
     Trigger,
     TriggerKind,
     is_ignored,
+    is_to_somebody_else,
+    is_unfinished,
+    joined,
     trigger_of,
     wait_ms,
 )
@@ -41,10 +44,13 @@ from forgetmenot.reply.writer import PendingReply, ReplyWriter
 from forgetmenot.settings.schema import Mode, Settings
 from forgetmenot.store import bot_messages, personal_data
 from forgetmenot.store.bot_messages import ReplyStatus
+from forgetmenot.text.chat_commands import is_command
 from forgetmenot.text.clean import clean
 
 EVENTS_REMEMBERED = 2_000
 PEOPLE_REMEMBERED = 5_000
+# A question of many lines is waited for this many times as long as for one.
+MOST_GATHERED = 4
 
 
 class Reply(Struct, frozen=True):
@@ -75,6 +81,11 @@ class ReplyEngine:
         self._seen: OrderedDict[str, int] = OrderedDict()
         self._met: OrderedDict[str, int] = OrderedDict()
         self._newest: dict[str, str] = {}
+        # by viewer: the question whose end is waited for, and when it began
+        self._gathering: dict[str, Trigger] = {}
+        self._gathering_since: dict[str, int] = {}
+        # by viewer: the newest line whose answer is not yet asked of the model
+        self._pending: dict[str, PendingReply] = {}
         self._answered: deque[PendingReply] = deque(maxlen=20)
         self._turns: dict[str, asyncio.Lock] = {}
         self._spoke_up: int | None = None
@@ -119,25 +130,14 @@ class ReplyEngine:
 
     async def consider(self, event: ChatEvent) -> Reply | None:
         """Answer one line if it asks for it; None if it does not. Takes as long as the reply does."""
-        settings, now, identity = self._settings(), self._clock.now(), self._identity()
-        if is_ignored(event, identity, settings) and event.kind is not EventKind.REDEMPTION:
+        settings = self._settings()
+        trigger = await self._trigger_in(event, settings)
+        if trigger is None:
             return None
-        returning = (
-            self._is_first_line(event)
-            and settings.bot.mode is Mode.LIVE
-            and await self._writer.gatherer.standing(event, settings) is Standing.RETURNER
-        )
-        talks = self.conversation_tracker.conversations()
-        trigger = trigger_of(event, identity, talks, settings, now, returning=returning)
-        # after the trigger is known: this line must not count as one that came between
-        self.conversation_tracker.heard(event)
-        if trigger is None or self._is_repeated(event.id):
-            return None
-        # of a reward there is a row that says so: the points can be given back
-        if trigger.kind is not TriggerKind.REWARD and (await read_switches(self._db)).silent(now):
-            return None
-        if not trigger.direct and self._speaks_up is not None and not await self._speaks_up():
-            return None
+        if trigger.direct and trigger.kind is not TriggerKind.REWARD:
+            trigger = await self._gathered(trigger, settings)
+            if trigger is None:
+                return None
         try:
             await self._flush()  # so that a newcomer is somebody by the time their row is written
             # in this run `_seen` knows; this is for a line that an earlier run has answered
@@ -153,6 +153,70 @@ class ReplyEngine:
                 return await self._in_turn(job)
         except ForgetMeNotError as error:
             return await self._end(job, ReplyStatus.SILENT, f"{type(error).__name__}: {error}")
+
+    async def _trigger_in(self, event: ChatEvent, settings: Settings) -> Trigger | None:
+        """Return the trigger in a line that may be answered now; None if there is none."""
+        now = self._clock.now()
+        identity = self._identity()
+        if is_ignored(event, identity, settings) and event.kind is not EventKind.REDEMPTION:
+            return None
+        returning = (
+            self._is_first_line(event)
+            and settings.bot.mode is Mode.LIVE
+            and await self._writer.gatherer.standing(event, settings) is Standing.RETURNER
+        )
+        talks = self.conversation_tracker.conversations()
+        trigger = trigger_of(event, identity, talks, settings, now, returning=returning)
+        trigger = self._joined_with_waiting(event, trigger, talks)
+        # after the trigger is known: this line must not count as one that came between
+        self.conversation_tracker.heard(event)
+        if trigger is None or self._is_repeated(event.id):
+            return None
+        # of a reward there is a row that says so: the points can be given back
+        if trigger.kind is not TriggerKind.REWARD and (await read_switches(self._db)).silent(now):
+            return None
+        if trigger.direct or self._speaks_up is None or await self._speaks_up():
+            return trigger
+        return None
+
+    def _joined_with_waiting(
+        self, event: ChatEvent, trigger: Trigger | None, talks: Conversations
+    ) -> Trigger | None:
+        """Return the trigger of a line, with the lines of the same person that still wait for an answer.
+
+        People write a question over several lines, and name the bot in the first one only.
+        """
+        waiting = self._gathering.get(event.user_id)
+        if waiting is None and event.user_id in self._pending:
+            waiting = self._pending[event.user_id].trigger
+        if waiting is None or waiting.event.id == event.id or event.emote_only:
+            return trigger
+        if trigger is not None and trigger.direct:
+            return joined(waiting, event, trigger.question)
+        if is_ignored(event, self._identity(), self._settings()) or is_command(event.text):
+            return trigger
+        if is_to_somebody_else(event, self._identity(), talks.speakers):
+            return trigger
+        return joined(waiting, event, event.text)
+
+    async def _gathered(self, trigger: Trigger, settings: Settings) -> Trigger | None:
+        """Wait for more of a question that has no end yet; None if a later line of it is answered."""
+        viewer_id = trigger.event.user_id
+        goes_on = viewer_id in self._gathering
+        self._gathering[viewer_id] = trigger
+        since = self._gathering_since.setdefault(viewer_id, trigger.event.at)
+        gather_ms = int(settings.reply.gather_s * SECOND)
+        ends_at = min(trigger.event.at + gather_ms, since + MOST_GATHERED * gather_ms)
+        try:
+            wait = ends_at - self._clock.now()
+            if wait > 0 and is_unfinished(trigger.question, goes_on=goes_on):
+                with self._waiting():
+                    await self._clock.sleep(wait)
+            is_newest = self._gathering.get(viewer_id) is trigger
+        finally:
+            if self._gathering.get(viewer_id) is trigger:
+                del self._gathering[viewer_id], self._gathering_since[viewer_id]
+        return trigger if is_newest else None
 
     async def _begin(self, trigger: Trigger, settings: Settings) -> PendingReply:
         event = trigger.event
@@ -171,6 +235,8 @@ class ReplyEngine:
     async def _in_turn(self, job: PendingReply) -> Reply:
         viewer = job.event.user_id
         self._newest[viewer] = job.event.id
+        if job.trigger.direct:
+            self._pending[viewer] = job
         # one lock for each viewer: the replies to two people are made side by side
         turn = self._turns.setdefault(viewer, asyncio.Lock())
         try:
@@ -178,12 +244,16 @@ class ReplyEngine:
                 await turn.acquire()
             try:
                 why_not = await self._reason_to_pass(job)
+                if self._pending.get(viewer) is job:
+                    del self._pending[viewer]
                 return await (
                     self._end(job, ReplyStatus.SILENT, why_not) if why_not else self._reply(job)
                 )
             finally:
                 turn.release()
         finally:
+            if self._pending.get(viewer) is job:
+                del self._pending[viewer]
             if self._newest.get(viewer) == job.event.id:  # nobody waits behind it
                 del self._newest[viewer], self._turns[viewer]
 
@@ -265,6 +335,7 @@ class ReplyEngine:
             words.text,
             job.deadline,
             job.reply_to,
+            addressee=job.event.display_name if job.trigger.direct else "",
             kept=job.kept,
             reason_to_drop=words.reason_to_drop,
         )
@@ -272,7 +343,10 @@ class ReplyEngine:
         # an unknown fate counts as an answer, so that nobody gets two
         if sent.status in {ReplyStatus.SENT, ReplyStatus.UNKNOWN}:
             self.conversation_tracker.answered(
-                job.event.user_id, self._clock.now(), direct=job.trigger.direct
+                job.event.user_id,
+                self._clock.now(),
+                direct=job.trigger.direct,
+                asked=words.text.rstrip().endswith(("?", "？")),
             )
             self._answered.append(job)
             if not job.trigger.direct:
@@ -341,9 +415,10 @@ class ConversationTracker:
         self._near: dict[
             str, int
         ] = {}  # viewer → how many lines of others may still come before a question
-        self._fresh: set[str] = (
-            set()
-        )  # those whom nobody spoke after: what another says is as likely for whoever spoke
+        # those whom nobody spoke after: what another says is as likely for whoever spoke
+        self._fresh: set[str] = set()
+        # those whom its last answer asked something
+        self._asked: set[str] = set()
 
     def heard(self, event: ChatEvent) -> None:
         """Take in that somebody spoke: whoever else the bot talks with has a line less to go on in."""
@@ -356,10 +431,16 @@ class ConversationTracker:
         for name in (event.login.casefold(), event.display_name.casefold()):
             _keep(self._speakers, name, event.at, SPEAKERS_KEPT)
 
-    def answered(self, viewer_id: str, at: int, *, direct: bool = True) -> None:
-        """The bot has answered somebody; `direct`: they had asked outright."""
+    def answered(
+        self, viewer_id: str, at: int, *, direct: bool = True, asked: bool = False
+    ) -> None:
+        """The bot has answered somebody. `direct`: they had asked outright; `asked`: it asked back."""
         if direct:
             self._fresh.add(viewer_id)
+        if asked:
+            self._asked.add(viewer_id)
+        else:
+            self._asked.discard(viewer_id)
         self._near[viewer_id] = LINES_BEFORE_A_QUESTION
         self._answered[viewer_id] = at
         self._answered.move_to_end(viewer_id)
@@ -375,9 +456,9 @@ class ConversationTracker:
         self._answered.pop(viewer_id, None)
         self._near.pop(viewer_id, None)
         self._fresh.discard(viewer_id)
+        self._asked.discard(viewer_id)
 
     def conversations(self) -> Conversations:
-        """What the triggers look at."""
-        return Conversations(
-            {who: self._answered[who] for who in self._near}, self._speakers.keys(), self._fresh
-        )
+        """Return what the triggers look at."""
+        answered_at = {viewer_id: self._answered[viewer_id] for viewer_id in self._near}
+        return Conversations(answered_at, self._speakers.keys(), self._fresh, self._asked)

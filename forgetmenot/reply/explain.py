@@ -15,15 +15,8 @@ from forgetmenot.languages import ENGLISH, Language, joined, reason
 from forgetmenot.memory.recall import Recall
 from forgetmenot.operations import facts
 from forgetmenot.reply.context import Composed, ContextGatherer, PrefixKeeper, compose
-from forgetmenot.reply.triggers import (
-    Conversations,
-    Identity,
-    Trigger,
-    TriggerKind,
-    identity_of,
-    trigger_of,
-    without_name,
-)
+from forgetmenot.reply.own_name import Identity, identity_of, without_name
+from forgetmenot.reply.triggers import Conversations, Trigger, TriggerKind, trigger_of
 from forgetmenot.settings import prices
 from forgetmenot.settings.schema import Settings
 from forgetmenot.store import (

@@ -4,7 +4,7 @@ Guarantees:
 - Never over Twitch's limits in a sliding window of 30 s, also across a restart. First come, first served: no viewer can
   fill it, because replies and commands have a limit for each. Only answers about somebody's own data ("Done: I forgot
   you") go before all others, and wait for minutes: who asked for it must not believe that nothing was done.
-- No text twice within the time in which Twitch refuses repeats.
+- No text twice within the time in which Twitch refuses repeats: an answer is varied, not dropped.
 - A message that waited too long is dropped with a reason.
 - Each is sent at most once: its row is `sending` before the call, and after a crash it becomes `unknown`. Only a 429 is
   retried.
@@ -32,7 +32,8 @@ from forgetmenot.store.database import Database
 from forgetmenot.text.removal import traces
 
 EVERYBODY = ""
-LONGEST_NUMBERED = 490  # of the 500 characters that Twitch takes
+LONGEST_TEXT = 500  # characters that Twitch takes
+LONGEST_NUMBERED = 490
 # How long an answer about somebody's own data waits for a place.
 RIGHTS_WAIT = 10 * MINUTE
 # Asked when a message's turn comes: why what happened since it was written makes it pointless. Raises StoreError.
@@ -47,8 +48,9 @@ async def no_reason() -> str:
 class Outgoing(Struct, frozen=True):
     """One message. `reply_id`: its row in bot_messages; `deadline`: when it is too late.
 
-    `numbered`: where it was said just before it gets a number, because Twitch refuses the same again; else it is
-    dropped.
+    Twitch refuses the same words again within 30 s. Then a message with an `addressee` (a name) gets
+    that name in front, and one that is `numbered` or still the same gets a number: nobody stays
+    without an answer for sounding like somebody else. What is said to nobody is dropped.
     `reason_to_drop`: asked when its turn comes; raises StoreError. `kept`: False if its words are to leave nothing
     behind, as the answer to somebody who opted out may repeat what they said. `first`: before all that are not.
     """
@@ -58,6 +60,7 @@ class Outgoing(Struct, frozen=True):
     deadline: int
     reply_to: str | None = None
     numbered: bool = False
+    addressee: str = ""
     kept: bool = True
     first: bool = False
     reason_to_drop: ReasonToDrop = no_reason
@@ -274,11 +277,8 @@ class Outbox:
         waiting = self._take()
         if waiting is None:
             return
-        message = waiting.message
-        if message.numbered and self.pace.is_repeated(message.text, now):
-            again = (f"{message.text[:LONGEST_NUMBERED]} ({n})" for n in count(2))
-            text = next(text for text in again if not self.pace.is_repeated(text, now))
-            waiting.message = message = replace(message, text=text, numbered=False)
+        message = self._in_new_words(waiting.message, now)
+        waiting.message = message
         try:
             why = self._reason_to_drop(message, now)
             await (self._drop(waiting, why) if why else self._deliver(waiting))
@@ -291,6 +291,23 @@ class Outbox:
             # neither settled nor put back: cancelled in the middle of the call, so Twitch may have it
             if waiting not in self._queue:
                 _finish(waiting, Sent(ReplyStatus.UNKNOWN, reason("stopped")))
+
+    def _in_new_words(self, message: Outgoing, now: int) -> Outgoing:
+        """Return a message with words that Twitch has not just had, if it is for somebody."""
+        if not self.pace.is_repeated(message.text, now):
+            return message
+        text = message.text
+        if message.addressee:
+            text = f"@{message.addressee} {text}"[:LONGEST_TEXT]
+            if not self.pace.is_repeated(text, now):
+                return replace(message, text=text)
+        if not message.addressee and not message.numbered:
+            return message
+        for number in count(2):
+            numbered = f"{text[:LONGEST_NUMBERED]} ({number})"
+            if not self.pace.is_repeated(numbered, now):
+                return replace(message, text=numbered)
+        return message
 
     def _take(self) -> _Waiting | None:
         while self._queue:

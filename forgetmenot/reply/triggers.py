@@ -10,21 +10,17 @@ from collections.abc import Collection, Mapping
 from enum import StrEnum
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from forgetmenot.domain import ChatEvent, EventKind
 from forgetmenot.memory.people import Exclusion
+from forgetmenot.reply.own_name import Identity, address_of, with_right_name, without_name
 from forgetmenot.settings.schema import Mode, Settings
 from forgetmenot.text.chat_commands import is_command
 from forgetmenot.text.clean import clean
-from forgetmenot.text.mentions import without_addresses
-from forgetmenot.text.phrases import honorifics
-from forgetmenot.text.words import UNSPACED, WORD_ENDS, words
+from forgetmenot.text.words import words
 
 _AT = re.compile(r"[@＠﹫]([^\W]+)")
-_EDGES = re.compile(r"\A\W+|\W+\Z")
-_SOMEBODY_IN_FRONT = re.compile(r"\A\s*[@＠﹫]\w+")
-# What parts a name from what follows; a mark with a letter behind it begins a command.
-_BEHIND_A_NAME = r"(?:[\s,:、，：]|[!！](?!\w))*"
 _CALLED = re.compile(r"\s*([^\W]+)\s*[,:]")
 _QUESTION = re.compile(r"[?？؟](?:\s|$|[!?])")
 _ASKING = ("what", "why", "how", "when", "who", "where", "which", "whose")
@@ -40,6 +36,30 @@ _TO_EVERYBODY = re.compile(
 )
 _LAUGH = re.compile(
     r"lo+l+|lu+l+w?|lmf?ao+|ro+fl|(?:omega)?lul|kekw?|xd+|a?(?:h[aei]|j[ae]){2,}[hj]?|k{4,}|(?:rs)+|mdr+|ptdr|gg+|w{3,}"
+)
+# An end of a sentence, or a picture, which is one too.
+_ENDED = re.compile(r"(?:[.!?…。！？؟]|[^\w\s,;:])\W*\Z")
+# Words of a line that may be only the beginning of a question, and how one begins.
+SHORT_LINE = 4
+_BEGINS_A_QUESTION = frozenset(
+    (
+        *_ASKING,
+        *(
+            "do",
+            "does",
+            "did",
+            "can",
+            "could",
+            "will",
+            "would",
+            "should",
+            "is",
+            "are",
+            "was",
+            "were",
+        ),
+        *("have", "has", "you", "remember", "tell", "weißt", "weisst", "kannst", "erinnerst", "du"),
+    )
 )
 _SECOND_PERSON = frozenset({"you", "your", "youre", "u", "ur"})
 
@@ -72,22 +92,6 @@ DIRECT = frozenset(
 )
 
 
-class Identity(Struct, frozen=True):
-    """Who the bot is."""
-
-    user_id: str
-    login: str
-    name: str = ""
-    aliases: tuple[str, ...] = ()
-
-
-def identity_of(settings: Settings, user_id: str, login: str) -> Identity:
-    """The bot under these settings, with the account it is signed in with (both empty if it only listens)."""
-    return Identity(
-        user_id, login or settings.twitch.bot_login, settings.bot.name, settings.bot.aliases
-    )
-
-
 class Trigger(Struct, frozen=True):
     """One request for an answer. `question` is the line without the bot's name."""
 
@@ -104,12 +108,14 @@ class Trigger(Struct, frozen=True):
 class Conversations(Struct, frozen=True):
     """Who the bot still talks with: viewer id → when it last answered them; and the names of those who spoke lately.
 
-    `fresh`: ids of those whom it answered when they asked outright, and after whose answer nobody has spoken.
+    `fresh`: ids of those whom it answered when they asked outright, and after whose answer nobody
+    has spoken. `asked`: ids of those whom its last answer asked something.
     """
 
     answered_at: Mapping[str, int]
     speakers: Collection[str] = ()
     fresh: Collection[str] = ()
+    asked: Collection[str] = ()
 
 
 def trigger_of(
@@ -122,15 +128,16 @@ def trigger_of(
     returning: bool = False,
 ) -> Trigger | None:
     """The trigger in a line, or None. `returning`: the speaker is back after a long time and has just said hello."""
-    question = without_name(event.text, identity)
-    if (
-        event.kind is EventKind.REDEMPTION
-    ):  # also where it is not answered, so that the points can be given back
+    right_text = with_right_name(event.text, identity, conversations.speakers)
+    question = without_name(right_text, identity)
+    if event.kind is EventKind.REDEMPTION:
+        # also where it is not answered, so that the points can be given back
         return Trigger(TriggerKind.REWARD, event, question)
     if is_ignored(event, identity, settings) or is_command(event.text):
         return None
-    kind = _address_kind(event, identity)
-    if kind is not None:
+    address = address_of(replace(event, text=right_text), identity)
+    if address is not None:
+        kind = TriggerKind(address.value)
         if event.emote_only or _is_no_talk(question):
             return None
         bare = kind is not TriggerKind.REPLY and not any(char.isalnum() for char in question)
@@ -167,99 +174,54 @@ def wait_ms(
     return ready - now
 
 
-def without_name(text: str, identity: Identity) -> str:
-    """A line without the bot's name where it is called by it: every @name, and a name at either end."""
-    rest = _without_at_name(clean(text), identity)
-    for name in _names(identity):
-        rest = _name_in_front(name).sub("", rest, count=1)
-        rest = _without_name_behind(rest, name)
-    return clean(rest)
-
-
-def without_name_in_front(event: ChatEvent, identity: Identity) -> str:
-    """A line without the bot's name at its beginning: there a command may follow.
-
-    Twitch puts the name in front of a reply by itself, as it was when the bot wrote the message.
-    """
-    line = clean(event.text)
-    if _is_reply_to_it(event, identity):
-        line = _SOMEBODY_IN_FRONT.sub("", line)
-    for name in _names(identity):
-        line = _name_in_front(name).sub("", line, count=1)
-    return line.strip()
-
-
-def without_at_name(text: str, identity: Identity) -> str:
-    """A line without the bot's @name, wherever it stands."""
-    return clean(_without_at_name(clean(text), identity))
-
-
-def _without_at_name(text: str, identity: Identity) -> str:
-    def replaced(called: re.Match[str]) -> str:
-        rest = _behind_own_name(called[1], identity)
-        return called[0] if rest is None else f" {rest}"
-
-    return _AT.sub(replaced, text).lstrip(" 、，")
-
-
-def _name_in_front(name: str) -> re.Pattern[str]:
-    """A name at the beginning of a line, with an @ or without, and what parts it from the rest."""
-    polite = "|".join(map(re.escape, honorifics()))
-    # behind a name in such a script itself a letter may be part of another name
-    ends = r"(?!\w)" if UNSPACED.match(name[-1]) else WORD_ENDS
-    return re.compile(rf"\A\W*{re.escape(name)}(?:{polite}|{ends}){_BEHIND_A_NAME}", re.IGNORECASE)
-
-
-def _without_name_behind(text: str, name: str) -> str:
-    """A text without a name at its end; what follows the name (", ok?!") stays."""
-    last = re.search(rf"(?<!\w){re.escape(name)}(?!\w)(?=\W*\Z)", text, re.IGNORECASE)
-    if last is None:
-        return text
-    return text[: last.start()].rstrip(" ,") + text[last.end() :]
-
-
-def _is_reply_to_it(event: ChatEvent, identity: Identity) -> bool:
-    """Whether a line answers one of the bot's messages by Twitch's reply."""
-    if event.reply_to is None or not identity.user_id:
-        return False
-    return event.reply_to.user_id == identity.user_id
-
-
-def _address_kind(event: ChatEvent, identity: Identity) -> TriggerKind | None:
-    if any(_is_own(name, identity) for name in _AT.findall(event.text)):
-        return TriggerKind.MENTION
-    if _is_reply_to_it(event, identity):
-        return TriggerKind.REPLY
-    said = words(without_addresses(_AT.sub(" ", event.text)))
-    if any(_holds(said, words(name)) for name in (identity.login, identity.name) if name):
-        return TriggerKind.NAME
-    if any(_holds(said, words(alias)) for alias in identity.aliases):
-        return TriggerKind.ALIAS
-    return None
-
-
 def _continues(
     event: ChatEvent, identity: Identity, talks: Conversations, settings: Settings, now: int
 ) -> bool:
-    """Whether it goes on with a talk: soon after an answer to the same viewer, and not spoken to somebody else."""
+    """Return whether a line may go on with a talk: soon after an answer to the same viewer.
+
+    It needs a sign that it is for the bot: it answers the bot's question, or nobody has spoken in
+    between and it asks or speaks to somebody, or a later line asks somebody ("are you sure?").
+    """
     answered = talks.answered_at.get(event.user_id)
     if answered is None or not 0 <= now - answered <= settings.reply.follow_up_s * 1_000:
         return False
     if event.emote_only or not any(char.isalnum() for char in event.text):
         return False
-    if _to_somebody_else(event, identity, talks.speakers):
+    if is_to_somebody_else(event, identity, talks.speakers):
         return False
-    said = words(event.text)
-    if event.user_id in talks.fresh and len(said) > 1:  # "LUL" is for the channel
-        return True
-    # a later line in a talk still has to sound like one to the bot: a question, or how people go on
-    return bool(
-        _QUESTION.search(event.text) or _GOING_ON & set(said[:1]) or _SECOND_PERSON & set(said[:3])
-    )
+    line_words = words(event.text)
+    is_next = event.user_id in talks.fresh
+    if is_next and event.user_id in talks.asked:
+        return not _is_no_talk(event.text)
+    asks = bool(_QUESTION.search(event.text))
+    speaks_to_it = bool(_SECOND_PERSON & set(line_words[:3]))
+    goes_on = bool(_GOING_ON & set(line_words[:1]))
+    if is_next:
+        return asks or speaks_to_it or goes_on
+    return asks and speaks_to_it
 
 
-def _to_somebody_else(event: ChatEvent, identity: Identity, speakers: Collection[str]) -> bool:
-    """Whether it addresses somebody else: a person, or the whole channel."""
+def is_unfinished(question: str, *, goes_on: bool) -> bool:
+    """Return whether words without an end may be only the beginning of a question.
+
+    They may be if they begin like one and are few ("do you remember"), or if the question already
+    `goes_on` over several lines. A greeting is whole.
+    """
+    if _ENDED.search(question):
+        return False
+    line_words = words(question)
+    begins_a_question = bool(_BEGINS_A_QUESTION & set(line_words[:1]))
+    return goes_on or (begins_a_question and len(line_words) <= SHORT_LINE)
+
+
+def joined(earlier: Trigger, event: ChatEvent, more: str) -> Trigger:
+    """Return one trigger for several lines of one person: the newest line is answered."""
+    kind = TriggerKind.MENTION if earlier.kind is TriggerKind.BARE else earlier.kind
+    return Trigger(kind, event, clean(f"{earlier.question} {more}"))
+
+
+def is_to_somebody_else(event: ChatEvent, identity: Identity, speakers: Collection[str]) -> bool:
+    """Return whether a line addresses somebody else: a person, or the whole channel."""
     if event.reply_to is not None and event.reply_to.user_id != identity.user_id:
         return True
     if _AT.search(event.text) or _TO_EVERYBODY.search(event.text):
@@ -267,40 +229,6 @@ def _to_somebody_else(event: ChatEvent, identity: Identity, speakers: Collection
     # "alice, how are you" is for alice only if somebody of that name is here; "well, how" is not
     called = _CALLED.match(event.text)
     return called is not None and called[1].casefold() in speakers
-
-
-def _is_own(name: str, identity: Identity) -> bool:
-    return _behind_own_name(name, identity) is not None
-
-
-def _behind_own_name(called: str, identity: Identity) -> str | None:
-    """What follows the bot's name in what stands behind an @; None if that is another name.
-
-    Where no space parts words, the sentence goes on: "@ForgetMeNotさん", "@ForgetMeNot你好".
-    """
-    owns = {own.replace(" ", "") for own in _names(identity)}
-    for own in sorted(owns, key=len, reverse=True):
-        if called[: len(own)].casefold() != own.casefold():
-            continue
-        rest = called[len(own) :]
-        polite = next((end for end in honorifics() if rest.startswith(end)), "")
-        goes_on = UNSPACED.match(rest) and not UNSPACED.match(own[-1])
-        if not rest or polite or goes_on:
-            return rest.removeprefix(polite)
-    return None
-
-
-def _names(identity: Identity) -> tuple[str, ...]:
-    """What it is called, without pictures around it: nobody types "@Fern 🌿"."""
-    names = (identity.login, identity.name, *identity.aliases)
-    return tuple(bare for name in names if (bare := _EDGES.sub("", name)))
-
-
-def _holds(said: list[str], name: list[str]) -> bool:
-    """Whether the words of a name stand in a line, in order and side by side."""
-    return bool(name) and any(
-        said[i : i + len(name)] == name for i in range(len(said) - len(name) + 1)
-    )
 
 
 def _is_no_talk(text: str) -> bool:

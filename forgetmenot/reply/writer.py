@@ -40,9 +40,10 @@ from forgetmenot.prompt.instructions import rules_of
 from forgetmenot.reply import explain
 from forgetmenot.reply.context import Composed, ContextGatherer, PrefixKeeper, compose
 from forgetmenot.reply.outbox import Outbox, ReasonToDrop, no_reason
+from forgetmenot.reply.own_name import Identity
 from forgetmenot.reply.polish import FilterContext, Polished, claims_action, polish
 from forgetmenot.reply.reply_object import ModelReply, read_reply, reply_request
-from forgetmenot.reply.triggers import Identity, Trigger, TriggerKind
+from forgetmenot.reply.triggers import Trigger, TriggerKind
 from forgetmenot.settings.schema import Mode, Provider, Settings
 from forgetmenot.store import bot_messages, events, notes, viewers
 from forgetmenot.store.database import Database, Source

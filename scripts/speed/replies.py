@@ -30,7 +30,8 @@ from forgetmenot.memory.transfer import KNOWN, import_notes
 from forgetmenot.prompt.assemble import assemble
 from forgetmenot.prompt.material import Prefix
 from forgetmenot.reply.context import ContextGatherer, PrefixKeeper
-from forgetmenot.reply.triggers import Conversations, Identity, trigger_of
+from forgetmenot.reply.own_name import Identity
+from forgetmenot.reply.triggers import Conversations, trigger_of
 from forgetmenot.settings.schema import Settings
 from forgetmenot.store import channel_state
 from forgetmenot.store.database import Database, open_database

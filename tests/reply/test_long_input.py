@@ -14,9 +14,10 @@ from forgetmenot.memory.people import Handles
 from forgetmenot.memory.summarizer import storable_summary
 from forgetmenot.operations.requests import asked_for
 from forgetmenot.operations.table import OPERATIONS
+from forgetmenot.reply.own_name import Identity, without_name
 from forgetmenot.reply.polish import FilterContext, claims_action, polish
 from forgetmenot.reply.reply_object import read_reply
-from forgetmenot.reply.triggers import Conversations, Identity, trigger_of, without_name
+from forgetmenot.reply.triggers import Conversations, trigger_of
 from forgetmenot.settings.schema import PrivacySettings, Settings
 from forgetmenot.text.chat_commands import command_in_words
 from forgetmenot.text.mentions import has_link, without_addresses

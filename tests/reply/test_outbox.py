@@ -5,6 +5,7 @@ import itertools
 from collections.abc import AsyncIterator, Awaitable, Callable
 
 import pytest
+from msgspec.structs import replace
 
 from forgetmenot.clock import ManualClock
 from forgetmenot.domain import Outcome, OutcomeKind
@@ -269,3 +270,27 @@ async def test_an_answer_to_somebody_who_is_not_stored_leaves_nothing_of_them(
         (None, None, "", "sent"),
         (None, None, "Hello, everybody.", "sent"),
     ]
+
+
+async def test_three_people_who_say_hello_get_three_answers(queue: Queue) -> None:
+    """Twitch refuses the same words within 30 s: then the name stands in front, or a number behind."""
+    for name in ("Alice", "Bob", "Bob"):
+        message = replace(await queue.message("Hello! Nice to see you."), addressee=name)
+        assert (await queue.box.send(message)).status is ReplyStatus.SENT
+    assert queue.texts == [
+        "Hello! Nice to see you.",
+        "@Bob Hello! Nice to see you.",
+        "@Bob Hello! Nice to see you. (2)",
+    ]
+
+
+async def test_an_answer_with_a_name_in_front_fits_into_a_message(queue: Queue) -> None:
+    for name in ("Alice", "Bob"):
+        message = replace(await queue.message("x" * 500), addressee=name)
+        assert (await queue.box.send(message)).status is ReplyStatus.SENT
+    assert [len(text) for text in queue.texts] == [500, 500]
+
+
+async def test_what_it_says_to_nobody_is_not_said_twice(queue: Queue) -> None:
+    sent = [await queue.send("Welcome, raiders!") for _ in range(2)]
+    assert [each.status for each in sent] == [ReplyStatus.SENT, ReplyStatus.DROPPED]

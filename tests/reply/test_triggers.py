@@ -1,18 +1,13 @@
 """Who is answered, and who is not."""
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from forgetmenot.domain import ChatEvent, EventKind, ReplyTo
 from forgetmenot.reply.engine import ConversationTracker
-from forgetmenot.reply.triggers import (
-    Conversations,
-    Identity,
-    TriggerKind,
-    identity_of,
-    trigger_of,
-    without_name,
-)
+from forgetmenot.reply.own_name import Identity, identity_of, without_name
+from forgetmenot.reply.triggers import Conversations, TriggerKind, trigger_of
 from forgetmenot.settings.schema import BotSettings, MemorySettings, Mode, Settings, TwitchSettings
 
 NOW = 1_784_894_400_000
@@ -44,15 +39,19 @@ def kind_of(text: str, talks: Conversations = NOBODY, **changes: object) -> Trig
 ASKS = {
     TriggerKind.MENTION: (
         "hey @ForgetMeNot, you there?", "@FORGETMENOT_BOT @forgetmenot_bot hi", "@fmn hello",
+        "@forgetmento hi", "@Forget_Me_Not hi", "@forgetmenott what?", "@forgetmenot_bto hi",
         "@forgetmenot_bot lmao what", "@forgetmenot_bot thanks chat!", "@ForgetMeNotさん、元気？", "@ForgetMeNot你好",
     ),
     TriggerKind.NAME: (
-        "forgetmenot do you know?", "I love FORGETMENOT!", "well...forgetmenot knows", "ForgetMeNotさん、元気？",
+        "forgetmenot do you know?", "I love FORGETMENOT!", "well...forgetmenot knows?", "ForgetMeNotさん、元気？",
+        "hey forgetmenot how are you", "what do you think, forgetmenot, is it late?", "thank you forgetmenot",
+        "forget me not, what do I play?", "forgetmnot, hi", "do you know, frogetmenot?",
     ),
-    TriggerKind.ALIAS: ("fmn: who won?", "that little marmot again"),
+    TriggerKind.ALIAS: ("fmn: who won?", "little marmot what's up"),
     TriggerKind.BARE: ("@forgetmenot_bot", "forgetmenot?"),
     None: (
-        "forgetmenots are blue", "@ForgetMeNots hi", "@forgetmenot_botaniker hi",
+        "forgetmenots are blue", "that little marmot again", "my forgetmenot died yesterday",
+        "please forget me not when you leave", "@fmx hi", "@notforgetme hi", "@forgetmenot_botaniker hi",
         "see https://forgetmenot.com/forgetmenot", "free skins at forgetmenot.xyz",
         "hello everybody", "", "!forgetmenot what", "！clip @forgetmenot_bot", "@bob you there?",
         "@forgetmenot_bot 😂😂", "@forgetmenot_bot LOL", "@forgetmenot_bot hahahaha", "@forgetmenot_bot kekw xD",
@@ -64,6 +63,7 @@ def test_what_a_line_asks_for() -> None:
     for kind, texts in ASKS.items():
         assert {text: kind_of(text) for text in texts} == dict.fromkeys(texts, kind)
     assert kind_of("forgetmenot Kappa", emote_only=True) is None
+    assert kind_of("@forgetmento hi", Conversations({}, {"forgetmento"})) is None, "she is here"
     decorated = Identity("99", "keeper", "🌿 Fern 🌿")
     assert trigger_of(said("how are you, Fern?"), decorated, NOBODY, MENTIONS, NOW) is not None
 
@@ -96,31 +96,43 @@ def test_it_never_answers_itself_another_bot_or_whom_the_settings_ignore() -> No
     assert trigger_of(said("@fmn_bot hi"), bot, NOBODY, settings, NOW) is not None
 
 
+# is it taken as meant for the bot: as the next line after its answer, and after others have spoken?
 GOES_ON = {
-    (True, True): ("and before that?", "are you sure", "thanks!", "well, did you see that?"),
-    (True, False): ("my cat is called Miso", "I had soup"),  # later it is chatter, for the channel again
-    (False, False): (
-        "...", "LUL", "thanks everybody, good night", "what a day, guys", "@carol same here", "bob, did you see that?",
-    ),
-}  # fmt: skip
+    "and before that?": (True, False),
+    "are you sure?": (True, True),
+    "are you sure": (True, False),
+    "thanks!": (True, False),
+    "well, did you see that?": (True, True),
+    "my cat is called Miso": (False, False),
+    "I had soup": (False, False),
+    "what a jump": (True, False),
+    "...": (False, False),
+    "LUL": (False, False),
+    "thanks everybody, good night": (False, False),
+    "what a day, guys": (False, False),
+    "@carol same here": (False, False),
+    "bob, did you see that?": (False, False),
+}
 
 
-def test_the_next_line_is_to_the_bot_and_later_ones_if_they_sound_like_it() -> None:
+@pytest.mark.parametrize("text", GOES_ON)
+def test_a_line_without_its_name_needs_a_sign_that_it_is_for_the_bot(text: str) -> None:
     """Whoever was answered once is not followed around, and what is said to others is for them."""
-    heard = {
-        text: (
-            kind_of(text, FRESH) is TriggerKind.FOLLOW_UP,
-            kind_of(text, TALKING) is TriggerKind.FOLLOW_UP,
-        )
-        for texts in GOES_ON.values()
-        for text in texts
-    }
-    assert heard == {text: both for both, texts in GOES_ON.items() for text in texts}
+    is_next = kind_of(text, FRESH) is TriggerKind.FOLLOW_UP
+    is_later = kind_of(text, TALKING) is TriggerKind.FOLLOW_UP
+    assert (is_next, is_later) == GOES_ON[text]
+
+
+def test_an_answer_to_its_question_is_for_the_bot() -> None:
+    asked = Conversations({"1": NOW - 60_000}, {"bob"}, fresh={"1"}, asked={"1"})
+    assert kind_of("my cat is called Miso", asked) is TriggerKind.FOLLOW_UP
+    assert kind_of("LUL", asked) is None
+    assert kind_of("my cat is called Miso", Conversations(asked.answered_at, asked={"1"})) is None
 
 
 def test_a_conversation_is_that_of_two_for_three_minutes() -> None:
-    assert kind_of("and before that?", TALKING, user_id="2") is None
-    assert kind_of("and before that?", Conversations({"1": NOW - 181_000})) is None
+    assert kind_of("are you sure?", TALKING, user_id="2") is None
+    assert kind_of("are you sure?", Conversations({"1": NOW - 181_000})) is None
     assert kind_of("same", TALKING, reply_to=ReplyTo("m1", "2", "bob", "hi")) is None
 
 
@@ -155,9 +167,9 @@ def test_the_question_is_the_line_without_the_name() -> None:
 
 
 def test_a_talk_goes_on_while_few_others_speak() -> None:
-    """Own lines bring nobody further away. "please no" is soon about what was said meanwhile."""
-    for line, most in (("please no", 0), ("what time is it?", 15)):
-        for others in (most, most + 1):
+    """Own lines bring nobody further away. "what time" is soon about what was said meanwhile."""
+    for line, limit in (("what time is it?", 0), ("are you sure?", 15)):
+        for others in (limit, limit + 1):
             talks = ConversationTracker()
             talks.answered("1", NOW - 60_000)
             for i in range(others):
@@ -166,7 +178,7 @@ def test_a_talk_goes_on_while_few_others_speak() -> None:
                 )
                 talks.heard(said("lol", user_id="1"))
             assert (kind_of(line, talks.conversations()) is TriggerKind.FOLLOW_UP) is (
-                others == most
+                others == limit
             )
 
 

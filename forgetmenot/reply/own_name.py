@@ -1,0 +1,236 @@
+"""Whether and how a line calls the bot by its name. Pure.
+
+A name calls it behind an @, at either end of a line, or beside a comma: in the middle of a sentence
+it is talked about ("my fern died"). One slip in an @name or in a name beside a comma is forgiven,
+and so are its parts written apart ("forget me not, …"), unless somebody here has that very name.
+"""
+
+import re
+from collections.abc import Collection
+from enum import StrEnum
+
+from msgspec import Struct
+
+from forgetmenot.domain import ChatEvent
+from forgetmenot.settings.schema import Settings
+from forgetmenot.text.clean import clean
+from forgetmenot.text.mentions import without_addresses
+from forgetmenot.text.phrases import honorifics
+from forgetmenot.text.words import UNSPACED, WORD_ENDS, words
+
+# A shorter name is too near to other words.
+SHORTEST_WITH_A_SLIP = 6
+# Words before a name at the beginning of a line that still call it: "hey fern how are you".
+_BEFORE_A_NAME = frozenset(
+    (
+        *("hey", "hi", "hello", "heya", "hiya", "yo", "ok", "okay", "oh", "so", "well", "sorry"),
+        *("thanks", "thank", "you", "thx", "ty", "good", "morning", "evening", "night"),
+        *("hallo", "moin", "danke", "hola", "gracias", "salut", "merci", "oi", "obrigado"),
+    )
+)
+_AT = re.compile(r"[@＠﹫]([^\W]+)")
+_EDGES = re.compile(r"\A\W+|\W+\Z")
+_SOMEBODY_IN_FRONT = re.compile(r"\A\s*[@＠﹫]\w+")
+# What parts a name from what follows; a mark with a letter behind it begins a command.
+_BEHIND_A_NAME = r"(?:[\s,:、，：|]|[!！](?!\w))*"
+# One to four words before a comma at the beginning, or one behind a comma at the end.
+_BEFORE_COMMA = re.compile(r"\A\W*(\w+(?:[ _-]\w+){0,3})\s*(?=[,:，：])")
+_BEHIND_COMMA = re.compile(r"(?<=[,，])\s*(\w+)(?=\W*\Z)")
+_NOT_A_LETTER = re.compile(r"[\W_]+")
+
+
+class Identity(Struct, frozen=True):
+    """Who the bot is."""
+
+    user_id: str
+    login: str
+    name: str = ""
+    aliases: tuple[str, ...] = ()
+
+
+def identity_of(settings: Settings, user_id: str, login: str) -> Identity:
+    """The bot under these settings, with the account it is signed in with (both empty if it only listens)."""
+    return Identity(
+        user_id, login or settings.twitch.bot_login, settings.bot.name, settings.bot.aliases
+    )
+
+
+def with_right_name(text: str, identity: Identity, speakers: Collection[str] = ()) -> str:
+    """Return a line in which a slip in the bot's name is put right where the line calls it by it.
+
+    `speakers`: casefolded names of who is here; somebody's own name is no slip.
+    """
+
+    def right(match: re.Match[str]) -> str:
+        typed = match[1]
+        own = _meant_name(typed, identity, speakers)
+        return match[0] if own is None else match[0].replace(typed, own)
+
+    line = _AT.sub(right, text)
+    line = _BEFORE_COMMA.sub(right, line)
+    return _BEHIND_COMMA.sub(right, line)
+
+
+def _meant_name(typed: str, identity: Identity, speakers: Collection[str]) -> str | None:
+    """Return the bot's name that somebody meant to type, without spaces; None if they meant another."""
+    if typed.casefold() in speakers:
+        return None
+    letters = _letters(typed)
+    for name in _names(identity):
+        own = _letters(name)
+        if len(own) >= SHORTEST_WITH_A_SLIP and _differs_by_a_slip(letters, own):
+            return name.replace(" ", "")
+    return None
+
+
+def _letters(name: str) -> str:
+    return _NOT_A_LETTER.sub("", name).casefold()
+
+
+def _differs_by_a_slip(typed: str, right: str) -> bool:
+    """Return whether one letter at most is missing, too many, another one, or two are swapped."""
+    if abs(len(typed) - len(right)) > 1:
+        return False
+    same_start = 0
+    while same_start < min(len(typed), len(right)) and typed[same_start] == right[same_start]:
+        same_start += 1
+    typed_rest = typed[same_start:]
+    right_rest = right[same_start:]
+    swapped = typed_rest[:2] == right_rest[:2][::-1]
+    return (
+        typed_rest[1:] == right_rest[1:]
+        or typed_rest[1:] == right_rest
+        or typed_rest == right_rest[1:]
+        or (swapped and typed_rest[2:] == right_rest[2:])
+    )
+
+
+def without_name(text: str, identity: Identity) -> str:
+    """A line without the bot's name where it is called by it: every @name, and a name at either end."""
+    rest = _without_at_name(clean(text), identity)
+    for name in _names(identity):
+        rest = _name_in_front(name).sub("", rest, count=1)
+        rest = _without_name_behind(rest, name)
+    return clean(rest)
+
+
+def without_name_in_front(event: ChatEvent, identity: Identity) -> str:
+    """A line without the bot's name at its beginning: there a command may follow.
+
+    Twitch puts the name in front of a reply by itself, as it was when the bot wrote the message.
+    """
+    line = clean(event.text)
+    if _is_reply_to_it(event, identity):
+        line = _SOMEBODY_IN_FRONT.sub("", line)
+    for name in _names(identity):
+        line = _name_in_front(name).sub("", line, count=1)
+    return line.strip()
+
+
+def without_at_name(text: str, identity: Identity) -> str:
+    """A line without the bot's @name, wherever it stands."""
+    return clean(_without_at_name(clean(text), identity))
+
+
+def _without_at_name(text: str, identity: Identity) -> str:
+    def replaced(called: re.Match[str]) -> str:
+        rest = _behind_own_name(called[1], identity)
+        return called[0] if rest is None else f" {rest}"
+
+    return _AT.sub(replaced, text).lstrip(" 、，")
+
+
+def _name_in_front(name: str) -> re.Pattern[str]:
+    """A name at the beginning of a line, with an @ or without, and what parts it from the rest."""
+    polite = "|".join(map(re.escape, honorifics()))
+    # behind a name in such a script itself a letter may be part of another name
+    ends = r"(?!\w)" if UNSPACED.match(name[-1]) else WORD_ENDS
+    return re.compile(rf"\A\W*{re.escape(name)}(?:{polite}|{ends}){_BEHIND_A_NAME}", re.IGNORECASE)
+
+
+def _without_name_behind(text: str, name: str) -> str:
+    """A text without a name at its end; what follows the name (", ok?!") stays."""
+    last = re.search(rf"(?<!\w){re.escape(name)}(?!\w)(?=\W*\Z)", text, re.IGNORECASE)
+    if last is None:
+        return text
+    return text[: last.start()].rstrip(" ,") + text[last.end() :]
+
+
+def _is_reply_to_it(event: ChatEvent, identity: Identity) -> bool:
+    """Whether a line answers one of the bot's messages by Twitch's reply."""
+    if event.reply_to is None or not identity.user_id:
+        return False
+    return event.reply_to.user_id == identity.user_id
+
+
+class Address(StrEnum):
+    """How a line calls the bot."""
+
+    MENTION = "mention"
+    REPLY = "reply"
+    NAME = "name"
+    ALIAS = "alias"
+
+
+def address_of(event: ChatEvent, identity: Identity) -> Address | None:
+    """Return how a line calls the bot; None if it does not."""
+    if any(_is_own(name, identity) for name in _AT.findall(event.text)):
+        return Address.MENTION
+    if _is_reply_to_it(event, identity):
+        return Address.REPLY
+    line = without_addresses(_AT.sub(" ", event.text))
+    if any(_is_called(line, name) for name in (identity.login, identity.name) if name):
+        return Address.NAME
+    if any(_is_called(line, alias) for alias in identity.aliases):
+        return Address.ALIAS
+    return None
+
+
+def _is_called(line: str, name: str) -> bool:
+    """Return whether a line calls somebody by this name: at either end, or beside a comma."""
+    line_words = words(line)
+    name_words = words(name)
+    for start in _places(line_words, name_words):
+        before = line_words[:start]
+        after = line_words[start + len(name_words) :]
+        if not after or all(word in _BEFORE_A_NAME for word in before):
+            return True
+    bare = re.escape(_EDGES.sub("", name))
+    beside_comma = rf"[,，、]\s*{bare}{WORD_ENDS}|(?<!\w){bare}\s*[,:，、：]"
+    return re.search(beside_comma, line, re.IGNORECASE) is not None
+
+
+def _places(line_words: list[str], name_words: list[str]) -> list[int]:
+    """Return where the words of a name stand in a line, in order and side by side."""
+    if not name_words:
+        return []
+    length = len(name_words)
+    starts = range(len(line_words) - length + 1)
+    return [start for start in starts if line_words[start : start + length] == name_words]
+
+
+def _is_own(name: str, identity: Identity) -> bool:
+    return _behind_own_name(name, identity) is not None
+
+
+def _behind_own_name(called: str, identity: Identity) -> str | None:
+    """What follows the bot's name in what stands behind an @; None if that is another name.
+
+    Where no space parts words, the sentence goes on: "@ForgetMeNotさん", "@ForgetMeNot你好".
+    """
+    owns = {own.replace(" ", "") for own in _names(identity)}
+    for own in sorted(owns, key=len, reverse=True):
+        if called[: len(own)].casefold() != own.casefold():
+            continue
+        rest = called[len(own) :]
+        polite = next((end for end in honorifics() if rest.startswith(end)), "")
+        goes_on = UNSPACED.match(rest) and not UNSPACED.match(own[-1])
+        if not rest or polite or goes_on:
+            return rest.removeprefix(polite)
+    return None
+
+
+def _names(identity: Identity) -> tuple[str, ...]:
+    """What it is called, without pictures around it: nobody types "@Fern 🌿"."""
+    names = (identity.login, identity.name, *identity.aliases)
+    return tuple(bare for name in names if (bare := _EDGES.sub("", name)))
