@@ -14,7 +14,12 @@ from msgspec.structs import replace
 
 from forgetmenot.domain import Prompt, Section
 from forgetmenot.prompt import sections as rows
-from forgetmenot.prompt.instructions import PREFIX_SHARE, instructions, posture
+from forgetmenot.prompt.instructions import (
+    MAY_BE_FOR_OTHERS,
+    PREFIX_SHARE,
+    instructions,
+    posture,
+)
 from forgetmenot.prompt.material import (
     CHANNEL_NOTES,
     CHAT_LINES,
@@ -286,6 +291,8 @@ def _speaker(material: TailMaterial) -> Section:
     text = f"{line}\n{posture(material.speaker.role, material.standing)}"
     if not (material.notes or material.brief.strip()):
         text += "\nYou remember nothing about them: do not pretend otherwise."
+    if not material.is_addressed:
+        text += f"\n{MAY_BE_FOR_OTHERS}"
     return plain_section("speaker", f"{text}\n\n")
 
 

@@ -111,6 +111,13 @@ def _listed(actions: Sequence[str]) -> str:
     return "; ".join(f"{needs}: {names}" if needs else names for needs, names in groups)
 
 
+# Said of a line that does not name the bot and comes soon after its answer.
+MAY_BE_FOR_OTHERS = (
+    'They did not name you. If this is not for you, or needs no answer, "say" is "": silence is a good'
+    " answer."
+)
+
+
 def posture(role: Role, standing: Standing) -> str:
     """How to treat the speaker: by role first, and by how well they are known. The streamer is no guest."""
     known = _STANDINGS[standing]

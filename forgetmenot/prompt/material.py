@@ -117,6 +117,7 @@ class TailMaterial(Struct, frozen=True):
     looked_up: tuple[Recalled, ...] = ()  # found by words of the model's own
     looked_up_past: tuple[Past, ...] = ()
     live_since: int = 0
+    is_addressed: bool = True  # False: the line does not name the bot, and may be for others
     language: str = ""
 
     @property

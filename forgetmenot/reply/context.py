@@ -203,6 +203,7 @@ class ContextGatherer(Struct, frozen=True):
                 0, event.id, event.user_id, event.text or event.system_text, event.at
             ),
             standing=standing_of(came, moment.settings.people, moment.now),
+            is_addressed=moment.trigger.kind is not TriggerKind.FOLLOW_UP,
             streams=came.streams,
             left_at=came.before_at or 0,
             live_since=int(began) if moment.channel.get("live") == "1" and began.isdigit() else 0,

@@ -8,6 +8,7 @@ from msgspec.structs import replace
 
 from forgetmenot.domain import ChatEvent, EventKind
 from forgetmenot.errors import StoreFull
+from forgetmenot.prompt.instructions import MAY_BE_FOR_OTHERS
 from forgetmenot.settings.schema import BotSettings, Mode, Settings
 from forgetmenot.store import bot_messages
 from forgetmenot.store.bot_messages import ReplyStatus
@@ -145,3 +146,17 @@ async def test_a_full_disk_while_thinking_is_a_reason(
 
     monkeypatch.setattr(bot_messages, "record_prompt", full)
     assert (await stage.reply("@forgetmenot_bot hi")).detail == "StoreFull: The disk is full."
+
+
+async def test_a_line_that_may_be_for_others_may_be_left_without_an_answer(stage: Stage) -> None:
+    """It is offered with the right to be silent, and silence costs the next answer nothing."""
+    stage.settings = replace(stage.settings, reply=replace(stage.settings.reply, viewer_gap_s=0))
+    stage.model.answers = [answering("The cello."), answering(""), answering("Since May.")]
+    await stage.reply("@forgetmenot_bot what do I play?")
+    silent = await stage.reply("what a jump")
+    asked = stage.model.asked[-1].prompt
+    assert MAY_BE_FOR_OTHERS in asked
+    assert (silent.status, stage.said) == (ReplyStatus.SILENT, ["The cello."])
+    answered = await stage.reply("@forgetmenot_bot since when?")
+    assert MAY_BE_FOR_OTHERS not in stage.model.asked[-1].prompt
+    assert answered.text == "Since May."
