@@ -725,15 +725,23 @@ class Evening:
         await asyncio.sleep(1)
 
     def count_locks(self, pid: int, after: str) -> None:
-        """See that the bot holds its locks and has no file open that is deleted; on Linux alone."""
-        if not proc.LINUX:
-            return
-        index = self._memory.with_name(f"{self._memory.name}-shm")
-        missing = [file.name for file in (self._memory, index) if not proc.locks_on(file, pid)]
-        missing += proc.deleted_files(self._memory.parent, pid)
-        if missing:
-            say(f"   after {after}: {missing}")
-            self.locks_lost += 1
+        """Count where the bot holds no lock on its memory any more, or has a deleted file open."""
+        self.locks_lost += locks_lost(self._memory, pid, after)
+
+
+def locks_lost(memory: Path, pid: int, after: str) -> bool:
+    """Return whether a bot lost its locks, or has a file open that is deleted; what is missing is printed.
+
+    On Linux alone: other systems do not say who holds a lock.
+    """
+    if not proc.LINUX:
+        return False
+    index = memory.with_name(f"{memory.name}-shm")
+    missing = [file.name for file in (memory, index) if not proc.locks_on(file, pid)]
+    missing += proc.deleted_files(memory.parent, pid)
+    if missing:
+        say(f"   after {after}: {missing}")
+    return bool(missing)
 
 
 def _log_removed(memory: Path) -> None:
@@ -768,10 +776,13 @@ async def used_file(folder: Path, *, quick: bool) -> Figures:
                 ("the dock", presser.dock),
                 ("chat", presser.chat),
                 ("the terminal", lambda: presser.terminal(SOME_COMMANDS if quick else ())),
-                ("captions", lambda: presser.captions(memory)),
             ):
                 await press()
                 evening.count_locks(bot.pid, name)
+            await evening.quiet()  # it leaves its channel and joins it again
+            await presser.captions(memory)
+            evening.count_locks(bot.pid, "captions")
+            evening.paused = False
             for harm in () if quick else HARMS:
                 await evening.quiet()
                 before = memory.stat().st_ino
@@ -781,6 +792,7 @@ async def used_file(folder: Path, *, quick: bool) -> Figures:
                 await asyncio.sleep(1)
                 evening.count_locks(bot.pid, harm.__name__)
                 await presser.terminal(("memory list",))
+            await asyncio.sleep(1)
             await evening.quiet()
             os.kill(bot.pid, signal.SIGKILL)
         talking.cancel()

@@ -2,10 +2,11 @@
 
 Sends more messages than the limits let through, by the bot's own queue and Helix client, to a Twitch on loopback that
 refuses and loses answers. With `--live [--minutes 60]` a bot in a process of its own hears 400 lines of chat a minute;
-it is stopped, killed and started again meanwhile, people opt out and are erased, messages are deleted, and at the end
-every row and every byte of its folder is looked at. Prints what was done and what came of it; the exit code is 1 if
-anything was lost, doubled, sent twice, left or over a limit, or if the bot's memory grew by more than a fifth after it
-had settled. Nothing leaves this machine, and nothing stays on it.
+every button of its dock is pressed and every command run, it is stopped, killed and started again meanwhile, people opt
+out and are erased, messages are deleted, and at the end every row and every byte of its folder is looked at. Prints
+what was done and what came of it; the exit code is 1 if anything was lost, doubled, changed, sent twice, left or over a
+limit, or if the bot's memory grew by more than a fifth after it had settled. Nothing leaves this machine, and nothing
+stays on it.
 """
 
 import argparse
@@ -24,9 +25,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import chaos
-from chaos import NOON, Figures, broken_promises
+from chaos import NOON, Figures, broken_promises, locks_lost
 from environment import say
-from speed.programs import resident, started
+from every_button import Presser
+from speed.programs import Running, resident, started
 
 from forgetmenot.clock import HOUR, ManualClock, SystemClock
 from forgetmenot.domain import Outcome
@@ -45,6 +47,7 @@ from tests.loopback_servers.twitch import TwitchSim
 
 MUST_BE_ZERO = (
     *chaos.MUST_BE_ZERO,
+    "changed",
     "messages doubled",
     "messages lost",
     "fates told wrongly",
@@ -159,6 +162,7 @@ def _fate(sim: TwitchSim, out: Troubled, fates: dict[str, Sent]) -> Figures:
 
 PER_MINUTE, PEOPLE, WISHING = 400, 300, 5
 OUT_MARK, ERASED_MARK, DELETED_MARK = MARKS = "quillfrost", "emberling", "saltwhistle"
+PRESS_AGAIN_S = 60
 QUIET_S = 3.0  # before a kill or a cut, so that nothing is under way
 SETTLED = 0.25  # of the time: from then on memory is compared, and no process is ended any more
 MAY_GROW = 1.2
@@ -166,11 +170,11 @@ MAY_GROW = 1.2
 
 @dataclass
 class Chat:
-    """What was said, and what must have become of it. `expected`: lines that must be stored."""
+    """What was said, and what must have become of it. `expected`: lines that must be stored as they were said."""
 
     sim: TwitchSim
     dice: random.Random
-    expected: list[str] = field(default_factory=list)
+    expected: dict[str, str] = field(default_factory=dict)
     after_opt_out: list[str] = field(default_factory=list)
     number: int = 0
     wished: bool = False
@@ -202,7 +206,7 @@ class Chat:
                 out = f"leaver_{self.number % WISHING}"
                 self.after_opt_out.append(await self.sim.say(out, f"{OUT_MARK} {words}"))
             else:
-                self.expected.append(await self.sim.say(who, words))
+                self.expected[await self.sim.say(who, words)] = words
 
     async def wish(self) -> None:
         """Some opt out, and some have everything erased; each after having said something."""
@@ -248,19 +252,52 @@ class Chat:
         self.paused.clear()
 
 
+class Pressing:
+    """Somebody who presses every button and runs every command of a bot, again and again, a minute apart."""
+
+    def __init__(self, sim: TwitchSim, folder: Path, bot: Running) -> None:
+        self.presser = Presser(sim, folder, bot)
+        self.locks_lost = 0
+        self._memory = folder / "m.sqlite3"
+        self._pid = bot.pid
+        self._over = asyncio.Event()
+        self._task = asyncio.create_task(self._press())
+
+    async def stop(self) -> None:
+        """Press no more, after what is being pressed. What went wrong is printed."""
+        self._over.set()
+        await self._task
+        for crash in self.presser.crashes:
+            say(f"   {crash}")
+
+    async def _press(self) -> None:
+        places = (self.presser.dock, self.presser.chat, self.presser.terminal)
+        while not self._over.is_set():
+            for press in places:
+                if not self._over.is_set():
+                    await press()
+                    self.locks_lost += locks_lost(self._memory, self._pid, press.__name__)
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(self._over.wait(), PRESS_AGAIN_S)
+
+
 async def live(folder: Path, minutes: float) -> Figures:
     """Chat in real time to a bot in a process of its own, which is stopped, killed and started again."""
     async with TwitchSim() as sim:
         chat = Chat(sim, random.Random(1))  # noqa: S311  # the same again, not secrets
         talking = [asyncio.create_task(chat.talk()), asyncio.create_task(chat.wish())]
         began, sizes = time.monotonic(), list[int]()
+        pressed: list[Pressing] = []
         ends = [began + minutes * 60 * SETTLED * part for part in (0.4, 0.7, 1.0)] + [
             began + minutes * 60
         ]
         for number, end in enumerate(ends):
             chat.paused.clear()
             async with started(sim, folder, bot='mode = "mentions"') as bot:
+                pressing = Pressing(sim, folder, bot)
                 sizes = await _talked_until(chat, bot.pid, end)
+                await pressing.stop()
+                pressed.append(pressing)
                 await chat.quiet()
                 if end is not ends[-1] and number % 2 == 0:
                     os.kill(bot.pid, signal.SIGKILL)
@@ -276,6 +313,9 @@ async def live(folder: Path, minutes: float) -> Figures:
         "lines": chat.number,
         "answers": len(sim.sent),
         "processes": len(ends),
+        "pressed": sum(one.presser.presses for one in pressed),
+        "crashes": sum(len(one.presser.crashes) for one in pressed),
+        "locks lost": sum(one.locks_lost for one in pressed),
         **figures,
         "sent twice": sum(count - 1 for count in sent.values()),
         "megabytes at the end": round(sizes[-1] / 1e6, 1) if sizes else 0,
@@ -301,8 +341,9 @@ async def _account(folder: Path, chat: Chat) -> Figures:
     clock = SystemClock()
     async with open_database(folder / "m.sqlite3") as db:
         await Eraser(db=db, clock=clock).erase_due()
-        stored = Counter(row[0] for row in await db.rows("SELECT id FROM events"))
+        rows = await db.rows("SELECT id, text FROM events")
         known = {row[0]: row[1] for row in await db.rows("SELECT login, opted_out_at FROM viewers")}
+        stored = Counter(row["id"] for row in rows)
         not_heeded = sum(stored[one] for one in chat.after_opt_out)
         for number in range(WISHING):
             not_heeded += known.get(f"leaver_{number}") is None
@@ -315,7 +356,8 @@ async def _account(folder: Path, chat: Chat) -> Figures:
                 say(f"{mark} stands {count} times in {file.name}")
                 left += count
     return {
-        "lost": len(set(chat.expected) - stored.keys()),
+        "lost": len(chat.expected.keys() - stored.keys()),
+        "changed": sum(row["text"] != chat.expected.get(row["id"], row["text"]) for row in rows),
         "doubled": sum(count - 1 for count in stored.values()),
         "rights lost": not_heeded,
         "bytes left": left,
