@@ -34,7 +34,15 @@ from forgetmenot.text.dates import (
     time_asked,
 )
 from forgetmenot.text.questions import without_greeting
-from forgetmenot.text.words import STOPWORDS, small_words, stem, trigrams, words
+from forgetmenot.text.words import (
+    STOPWORDS,
+    ideographs,
+    is_grammar,
+    small_words,
+    stem,
+    trigrams,
+    words,
+)
 
 CHANGED_BY_STEMMING = (
     2  # letters at a stem's end that may not be the word's: "skies" is "sky", "ability" "abl"
@@ -176,6 +184,7 @@ _FILLER = """hey hi hello yo lol lmao lul kekw omg btw tbh imo thanks thx yeah y
     everybody weißt kennst erinnerst erzähl über sabes recuerdas conoces cuéntame sobre sabe lembra conhece sais connais
     souviens gibts gibt es"""
 FILLER = frozenset(words(_FILLER))
+_CATS_IN_FRENCH = frozenset(("chat", "chats"))
 # Words that ask for what was said last, where nothing else is asked for: "what's new with me?"
 _NEWEST = """new news newest latest lately recently update updates neu neues neuigkeiten zuletzt nuevo nueva novedades
     últimamente novo novidades ultimamente nouveau nouvelles neuf récemment"""
@@ -213,13 +222,15 @@ def query_of(text: str, *, low: str = "", without: Iterable[str] = ()) -> Query:
     What counts less must be said as it is: it matches no misspelling. Small words of other languages count less too:
     "hat", "son" and "van" are some.
     """
-    said = words(without_greeting(text))
-    small = small_words(said)
-    ignored = {word for name in without for word in words(name)} | STOPWORDS | FILLER
+    typed = words(without_greeting(text))
+    typed += ideographs(text)
+    small = small_words(typed)
+    filler = FILLER - _CATS_IN_FRENCH if small else FILLER
+    ignored = {word for name in without for word in words(name)} | STOPWORDS | filler
     weights = {word: LOW_WEIGHT for word in words(low) if word not in ignored}
-    weights.update(
-        {word: LOW_WEIGHT if word in small else 1.0 for word in said if word not in ignored}
-    )
+    for word in typed:
+        if word not in ignored:
+            weights[word] = LOW_WEIGHT if word in small or is_grammar(word) else 1.0
     telling = {word for word, weight in weights.items() if weight >= 1}
     if telling and telling <= NEWEST:
         return Query(anything=True, newest=True)

@@ -24,6 +24,7 @@ from forgetmenot.text.chat_commands import command_in_words, first_word, others_
 from forgetmenot.text.clean import clean
 from forgetmenot.text.mentions import defang, without_addresses
 from forgetmenot.text.outgoing import without_command, without_machine_text, without_phrases
+from forgetmenot.text.questions import opens_as_question
 from forgetmenot.text.words import stem, words
 
 _NOT = frozenset(
@@ -105,7 +106,37 @@ _REQUEST_WORDS = frozenset(
             "wunsche",
             "mochte",
         ),
-        *("brauche", "soll", "sollen", "kann", "konnte", "jemand", "und", "dann"),
+        *("brauche", "soll", "sollen", "kann", "konnte", "jemand", "und", "dann", "ware"),
+        *("puedes", "podrias", "haz", "hazme", "pon", "dame", "quiero", "necesito", "favor"),
+        *("pode", "poderia", "faca", "coloca", "quero", "preciso"),
+        *(
+            "peux",
+            "peut",
+            "pourrais",
+            "pouvez",
+            "mets",
+            "donne",
+            "donnes",
+            "veux",
+            "voudrais",
+            "plait",
+            "svp",
+            "stp",
+        ),
+        *("puoi", "potresti", "metti", "dammi", "voglio"),
+        *(
+            "banear",
+            "baneas",
+            "banea",
+            "bane",
+            "bana",
+            "banir",
+            "bannir",
+            "mutear",
+            "silenciar",
+            "expulsar",
+            "expulser",
+        ),
     )
 )
 _GUARDED = "|".join(
@@ -119,6 +150,11 @@ _GUARDED = "|".join(
 _NAMES_ACTION = re.compile(rf"\b(?:{_GUARDED})(?:s|n?t|n?e[nd]?|n?ed|n?ing)?\b")
 _SECOND_CLAUSE = re.compile(r"[,;:.!?…–—]\s*\S")
 _CALLED = re.compile(r"\A\s*[@＠]\w+[\s,:!]*")
+_LEAD_IN = re.compile(
+    r"\A\W*(?:do you (?:know|remember)|tell me|wei(?:ß|ss)t du(?: noch)?|sag mal|sabes|(?:você |vc )?sabe|tu sais)\b"
+    r"[\s,]*",
+    re.IGNORECASE,
+)
 _QUOTED = re.compile(r"\"[^\"]*\"|“[^“”]*”|„[^„“”]*[“”]|«[^«»]*»")
 _BIT = re.compile(
     r"\b(?:running|inside) (?:joke|gag|bit)s?\s*(?:[:,–-]|is\b|that\b)+\s*(\S.{4,})", re.IGNORECASE
@@ -148,12 +184,12 @@ def asks_nothing(message: str) -> bool:
 
     It is one clause, has no request word, and names none of the actions that are guarded or asked for.
     """
-    line = _CALLED.sub("", clean(message)).rstrip(" .!?…)")
+    line = _asked_line(message).rstrip(" .!?…)。！？")
     spoken = words(line)
+    if not spoken or not (len(spoken) == 1 or _opens_plainly(line, spoken)):
+        return False
     return (
-        bool(spoken)
-        and (spoken[0] in _STATEMENT_STARTS | _QUESTION_STARTS or len(spoken) == 1)
-        and not _REQUEST_WORDS & set(spoken)
+        not _REQUEST_WORDS & set(spoken)
         and not _NAMES_ACTION.search(" ".join(spoken))
         and not _SECOND_CLAUSE.search(line)
         and not asked_for(line)
@@ -162,8 +198,28 @@ def asks_nothing(message: str) -> bool:
 
 def is_small_talk(message: str) -> bool:
     """Whether a line asks for nothing and is no question either."""
-    spoken = words(_CALLED.sub("", clean(message)))
-    return asks_nothing(message) and "?" not in message and spoken[0] not in _QUESTION_STARTS
+    line = _asked_line(message)
+    if "?" in line or "？" in line or not asks_nothing(message):
+        return False
+    return words(line)[0] not in _QUESTION_STARTS and not opens_as_question(line)
+
+
+def _asked_line(message: str) -> str:
+    """Return what a line says without the name called, and without "do you know" before a question."""
+    line = _CALLED.sub("", clean(message))
+    question = _LEAD_IN.sub("", line)
+    if words(question)[:1] and _is_question_start(question):
+        return question
+    return line
+
+
+def _is_question_start(line: str) -> bool:
+    return words(line)[0] in _QUESTION_STARTS or opens_as_question(line)
+
+
+def _opens_plainly(line: str, spoken: list[str]) -> bool:
+    """Return whether a line begins as a greeting, a statement of its author or a question."""
+    return spoken[0] in _STATEMENT_STARTS or _is_question_start(line)
 
 
 def typed(

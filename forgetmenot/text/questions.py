@@ -25,6 +25,30 @@ _ANYBODY = frozenset(
         " alguien alguno alguém qui quelquun"
     )
 )
+# Where a question begins, in the languages besides English.
+_QUESTION_WORDS = frozenset(
+    words(
+        "wer wie was wann wo warum wieso weshalb welche welcher welches welchen welchem wen wem wessen wohin woher"
+        " womit wovor wovon worüber wozu wieviel wieviele"
+        " qué quién quiénes cuál cuáles cuándo cuánto cuánta cuántos cuántas cómo dónde adónde"
+        " que quem qual quais quando quanto quanta quantos quantas onde como cadê porque"
+        " qui quoi quand quel quelle quels quelles combien où comment pourquoi lequel laquelle"
+        " che chi quale quali dove come cosa perché"
+    )
+)
+# What may stand before the question word: "mit wem", "en qué", "o que", "c'est quand".
+_BEFORE_QUESTION_WORD = frozenset(
+    words(
+        "in im an am auf mit von aus zu für bei seit um bis ab und en de del a al con por para desde em do da no na"
+        " com o e dans à avec pour depuis sur chez cest est ce et di per"
+    )
+)
+_QUESTION_UNSPACED = re.compile(
+    "何|なに|なんで|なんの|どこ|誰|だれ|どなた|いつ|どの|どんな|どれ|どっち|なぜ|どう|いくつ|いくら"
+)
+_REQUEST_UNSPACED = re.compile(
+    "ください|下さい|お願い|おねがい|くれ|もらえ|ちょうだい|[てで][！!。.？?]*$"
+)
 _SELF = frozenset(
     words(
         "i im ive id my me mine myself ich mich mir mein meine meinen meinem meiner"
@@ -49,6 +73,18 @@ def asks_for_person(text: str) -> bool:
         return not (_WHO | _ANYBODY).isdisjoint(line)
     # many leave the mark out: "tell me who plays chess", "has anyone a cat"
     return not _WHO.isdisjoint(line[:4]) or not _ANYBODY.isdisjoint(line[:2])
+
+
+def opens_as_question(text: str) -> bool:
+    """Return whether a line in another language than English begins with a question word, and asks for no deed."""
+    if _QUESTION_UNSPACED.search(text):
+        return _REQUEST_UNSPACED.search(text.strip()) is None
+    for word in words(text):
+        if word in _QUESTION_WORDS:
+            return True
+        if word not in _BEFORE_QUESTION_WORD:
+            return False
+    return False
 
 
 def asks_in_a_sentence(text: str) -> bool:

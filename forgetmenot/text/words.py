@@ -136,6 +136,20 @@ def _read(token: re.Match[str]) -> list[str]:
     return [found[i : i + 2] for i in range(max(1, len(found) - 1))]
 
 
+_IDEOGRAPH = re.compile("[\u3400-\u9fff]")
+_HIRAGANA = re.compile("[\u3040-\u309f]+")
+
+
+def ideographs(text: str) -> list[str]:
+    """Return each Chinese character of a text: alone it may be a word of a note ("猫"), where `words` has pairs."""
+    return _IDEOGRAPH.findall(text)
+
+
+def is_grammar(word: str) -> bool:
+    """Return whether a word of Japanese is nothing but hiragana: mostly an ending or a particle."""
+    return _HIRAGANA.fullmatch(word) is not None
+
+
 @text_cache(32_768)
 def _folded(found: str) -> str:
     word = _APOSTROPHES.sub("", _ELIDED.sub("", _POSSESSIVE.sub("", fold_word(found))))

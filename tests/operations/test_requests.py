@@ -1,5 +1,8 @@
 """What a viewer's own words ask for; and the parameters of a proposal: only declared ones, clean, in their bounds."""
 
+import tomllib
+from pathlib import Path
+
 import pytest
 
 from forgetmenot.operations.catalogue import BY_NAME
@@ -8,6 +11,7 @@ from forgetmenot.operations.requests import (
     asked_for,
     asks_nothing,
     check,
+    is_small_talk,
     names,
     resolve,
     typed,
@@ -80,6 +84,33 @@ def test_a_line_names_somebody_as_a_whole_word_and_small_talk_asks_for_nothing()
     assert names("shoutout for me", ALICE, ALICE)
     assert not names("shoutout for me", BOB, ALICE)
     assert [line for line in NAMES_ACTION + WONDERS if asks_nothing(line)] == list(WONDERS)
+
+
+OTHER_LANGUAGES = tomllib.loads(
+    (Path(__file__).parents[1] / "data" / "other_languages.toml").read_text(encoding="utf-8")
+)
+
+
+def test_a_question_in_another_language_asks_for_no_deed_and_a_request_does() -> None:
+    """So that a question does not carry the schema of all actions, and a moderator's wish is still one."""
+    questions = [text for rows in OTHER_LANGUAGES["questions"].values() for _, text in rows]
+    questions += [text for rows in OTHER_LANGUAGES["more_questions"].values() for text in rows]
+    assert len(questions) == 69
+    assert [text for text in questions if not asks_nothing(text)] == []
+    assert [text for text in questions if is_small_talk(text)] == []
+    requests = [text for rows in OTHER_LANGUAGES["requests"].values() for text in rows]
+    assert [text for text in requests if asks_nothing(text)] == []
+
+
+def test_do_you_know_before_a_question_is_no_request() -> None:
+    for text in (
+        "do you know who plays chess?",
+        "tell me when the race is",
+        "weißt du noch, wer gewonnen hat?",
+    ):
+        assert asks_nothing(text), text
+    for text in ("tell me a joke", "do you know how to clip that?", "do you remember me?"):
+        assert not is_small_talk(text), text
 
 
 ANNOUNCE, TIMEOUT, LONG = BY_NAME["announce"], BY_NAME["timeout"], BY_NAME["long_timeout"]

@@ -67,6 +67,16 @@ async def test_a_misspelt_word_and_one_of_nearly_the_same_meaning_find_it(world:
     assert "Carol" in await asked(world, "who has got a pet?")
 
 
+@pytest.mark.parametrize(
+    "question",
+    ["wer hat eine Katze?", "¿quién tiene un gato?", "quem tem um gato?", "誰が猫を飼ってる？", "qui a un chat ?"],
+)  # fmt: skip
+async def test_it_is_asked_in_other_languages(world: World, question: str) -> None:
+    await two_evenings(world)
+    await world.note("owns a pet called Miso", "9", asked_with=("Katze", "gato", "猫", "chat"))
+    assert "Carol: " in await asked(world, question)
+
+
 async def test_the_channels_facts_are_found_and_nothing_stands_there_twice(world: World) -> None:
     await world.note("blames the lantern for everything", "2")
     await world.note("the lantern was invented by <@1>", None)

@@ -1,0 +1,44 @@
+"""A channel that chats in another language: notes are English, the words they are asked with are not."""
+
+import tomllib
+from pathlib import Path
+
+from forgetmenot.memory.meaning import word_table
+from forgetmenot.memory.ranking import Candidate, Postings, query_of
+from tests.notes_world import NOW, note
+
+DATA = tomllib.loads(
+    (Path(__file__).parents[1] / "data" / "other_languages.toml").read_text(encoding="utf-8")
+)
+# What else is known of the same regular: 48 notes in English.
+OTHERS = [
+    f"{did} {what}"
+    for did in ("talked about", "bought", "lost", "dreamt of", "laughed at", "broke")
+    for what in ("a kite", "the bus", "an umbrella", "old maps", "a cake", "a lamp", "the stairs", "a radio")
+]  # fmt: skip
+
+
+def places(language: str) -> list[int]:
+    """At which place of the ranking the right note of each question comes, from 1; 0 where it does not."""
+    candidates = []
+    for number, known in enumerate(DATA["notes"], start=1):
+        asked_with = tuple(known[language].split())
+        candidates.append(Candidate(note(number, known["fact"], asked_with=asked_with)))
+    for number, fact in enumerate(OTHERS, start=100):
+        candidates.append(Candidate(note(number, fact)))
+    postings = Postings(candidates, word_table())
+    assert len(candidates) == 64
+    found = []
+    for about, question in DATA["questions"][language]:
+        ranked = postings.ranked(query_of(question), now=NOW, limit=20, padded=0)
+        ids = [one.note.id for one in ranked]
+        found.append(ids.index(about) + 1 if about in ids else 0)
+    return found
+
+
+def test_the_right_note_is_found_and_nearly_always_first() -> None:
+    of_language = {language: places(language) for language in DATA["questions"]}
+    every = [place for found in of_language.values() for place in found]
+    assert len(every) == 48
+    assert 0 not in every, of_language
+    assert every.count(1) >= 47, of_language
