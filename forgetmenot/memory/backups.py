@@ -55,6 +55,8 @@ async def make(db: Database, *, at: int, keep: int) -> Copied:
 async def copy_to(db: Database, target: Path) -> Copied:
     """Make a copy there. One in which somebody still stands who was forgotten meanwhile is made again."""
     while True:
+        # it is read by its path: else it would be a copy of what another program put there
+        await db.stay_in_place()
         asked = _asked(db)
         # a thread cannot be cancelled: leaving it behind would leave half a copy
         made = await to_the_end(asyncio.to_thread(backup.copy, db.path, target))
@@ -255,7 +257,7 @@ async def _save(database: Path, now: int, keep: int) -> Path | None:
 def _replace(fresh: Path, database: Path) -> None:
     try:
         for file in _files(database)[1:]:  # an old log must not be read with the new file
-            file.unlink(missing_ok=True)
+            files.delete(file)
         files.move_into_place(fresh, database)
     except OSError as error:
         raise StoreError(

@@ -63,7 +63,7 @@ def drop(database: Path, copies: Sequence[Path] | None = None) -> int:
     gone = copies_of(database) if copies is None else copies
     try:
         for file in [*gone, *leftovers(database)]:
-            file.unlink(missing_ok=True)
+            files.delete(file)
     except OSError as error:
         raise errors.StoreError(
             f"{error.filename} cannot be deleted: {error.strerror}. Delete it yourself."
