@@ -183,6 +183,17 @@ class PromptLine(NamedTuple):
     at: int
 
 
+class StreamEvent(NamedTuple):
+    """Something that Twitch reported, in its words: a raid, a sub, a hype train. `id`: events.seq."""
+
+    id: int
+    event_id: str
+    viewer_id: str
+    kind: EventKind
+    text: str
+    at: int
+
+
 # ── what is remembered: episodes (tier 2) and notes (tier 3) ──────────────────────────────────────
 
 

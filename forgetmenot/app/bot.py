@@ -38,7 +38,7 @@ from forgetmenot.memory.retention import sweep_notes
 from forgetmenot.memory.rewording import reworded
 from forgetmenot.memory.rights import Rights
 from forgetmenot.memory.stream_recap import RecapWriter
-from forgetmenot.memory.stream_tracker import StreamTracker
+from forgetmenot.memory.stream_tracker import StreamTracker, channel_changes
 from forgetmenot.operations.executor import Executor
 from forgetmenot.operations.run import run
 from forgetmenot.operations.table import OPERATIONS
@@ -230,10 +230,14 @@ class Bot:
         """Update the channel's state from Twitch; opens and closes streams."""
         now = self.clock.now()
         await self.ingest.flush()
+        before = await channel_state.read_all(self.db)
         await self.stream_tracker.live(state, now)
         values = {"title": state.title, "category": state.category, "live": FLAGS[state.live]}
         async with self.db.write() as tx:
             await channel_state.put(tx, {**values, "started_at": str(state.started_at or "")}, now)
+        if state.live and before.get("live") == "1" and before.get("id"):
+            for event in channel_changes(before, values, now):
+                self.ingest.take(event)
 
     def become(self, me: BotIdentity) -> None:
         """Use this account from now on."""

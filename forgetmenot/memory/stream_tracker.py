@@ -4,13 +4,16 @@ Where Helix says whether the channel is live, that decides: an interruption shor
 and what is said while the channel is known to be offline belongs to none. Where it does not, a gap in chat does.
 """
 
+from collections.abc import Mapping
+
 from msgspec import Struct
 
 from forgetmenot.clock import HOUR, MINUTE
-from forgetmenot.domain import ChannelState
+from forgetmenot.domain import ChannelState, ChatEvent, EventKind
 from forgetmenot.logs import log
 from forgetmenot.store import streams
 from forgetmenot.store.database import Database, Transaction
+from forgetmenot.text.clean import clean
 
 # A stream that is offline for less goes on: Twitch reports short drops as an end.
 OFFLINE_AT_LEAST = 10 * MINUTE
@@ -104,3 +107,33 @@ def _is_another(stream: _Open, state: ChannelState, now: int) -> bool:
 async def _close(tx: Transaction, stream: _Open, at: int) -> None:
     await streams.end(tx, stream.id, at)
     log.info("stream closed", stream=stream.id)
+
+
+def channel_changes(
+    before: Mapping[str, str], after: Mapping[str, str], now: int
+) -> list[ChatEvent]:
+    """The stream's new game and title as events of the channel. `before`: the names of channel_state.
+
+    A first title or game is none: nothing changed.
+    """
+    changes = []
+    for field, sentence in (
+        ("category", "The game changed from {before} to {after}."),
+        ("title", "The stream's title changed to “{after}”."),
+    ):
+        if before.get(field) and after[field] and before[field] != after[field]:
+            text = clean(sentence.format(before=before[field], after=after[field]))
+            login = before.get("login", "")
+            changes.append(
+                ChatEvent(
+                    f"{field}:{now}",
+                    EventKind.STREAM,
+                    before["id"],
+                    login,
+                    login,
+                    "",
+                    now,
+                    system_text=text,
+                )
+            )
+    return changes

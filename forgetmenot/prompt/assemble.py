@@ -54,7 +54,7 @@ class DropStep(NamedTuple):
 
 _REST = (
     "past_episode", "looked_up_past", "spoken", "bot_replies", "actions_done", "channel_notes_asked", "anybody",
-    "others", "chat", "brief", "lore", "channel_notes", "channel",
+    "others", "chat", "happened", "brief", "lore", "channel_notes", "channel",
 )  # fmt: skip
 DROP_STEPS = (
     DropStep("1 episodes", "episodes"),
@@ -118,6 +118,7 @@ SPOKEN_TOKENS = 150
 SPOKEN_LEAD = (
     "The streamer said aloud just now (speech recognition: names and words may be misheard):"
 )
+HAPPENED_LEAD = "What happened on the stream in the last half hour, as Twitch reports it:"
 # The bot's own last replies in a prompt, so that it does not repeat itself.
 BOT_REPLIES = 5
 SHORTEST_OWN_BYTES = (rows.OWN_BYTES, 120, 60, 30)
@@ -253,7 +254,8 @@ def _without_hidden(material: TailMaterial) -> TailMaterial:
         looked_up=tuple(one for one in material.looked_up if one.note.subject_id not in hidden),
         own_lines=tuple(own),
         thread=tuple(thread),
-        chat=tuple(chat[-CHAT_LINES:]),
+        happened=tuple(one for one in material.happened if one.viewer_id not in hidden),
+        chat=tuple(chat),
         bot_replies=tuple(rows.without_repeats(material.bot_replies, ids, texts)),
     )
 
@@ -307,7 +309,8 @@ def _blocks(material: TailMaterial) -> list[Block]:
         rows.note_row(found, names, now, left_at=material.left_at)
         for found in material.notes[:SPEAKER_NOTES]
     ]
-    chat = tuple(rows.chat_row(line, names) for line in material.chat)
+    happened = tuple(rows.event_row(event, names, now) for event in material.happened)
+    chat = tuple(rows.chat_rows(material.chat, names)[-CHAT_LINES:])
     spoken = tuple(rows.chat_row(line, names) for line in material.spoken)
     said = tuple(
         Row(rows.one_line(line.text, names, rows.LINE_BYTES), (("replies", line.id),))
@@ -331,6 +334,7 @@ def _blocks(material: TailMaterial) -> list[Block]:
         Block("past_episode", tuple(rows.past_row(p, names, now) for p in material.past_episodes)),
         Block("spoken", spoken, SPOKEN_LEAD, newest_last=True).within(SPOKEN_TOKENS),
         _own_block(material),
+        Block("happened", happened, HAPPENED_LEAD, newest_last=True),
         Block("chat", chat, "The channel lately:", newest_last=True),
         Block(
             "bot_replies",

@@ -9,13 +9,24 @@ from collections.abc import Mapping
 
 from msgspec import Struct, field
 
-from forgetmenot.domain import Note, PromptLine, Recalled, Role, Section, Standing, Viewer
+from forgetmenot.domain import (
+    Note,
+    PromptLine,
+    Recalled,
+    Role,
+    Section,
+    Standing,
+    StreamEvent,
+    Viewer,
+)
 
 # How many notes about the speaker and about the channel a prompt has, at most.
 SPEAKER_NOTES, CHANNEL_NOTES = 20, 5
 OTHERS, NOTES_PER_OTHER = 2, 20
 CHAT_LINES, OWN_LINES = 20, 5
 PAST_EPISODES = 2
+# Twitch's events in a prompt, and lines with the same words of more people than these, which become one.
+EVENT_ROWS, A_FEW = 8, 5
 
 
 class Past(Struct, frozen=True):
@@ -108,6 +119,7 @@ class TailMaterial(Struct, frozen=True):
     own_lines: tuple[PromptLine, ...] = ()
     thread: tuple[PromptLine, ...] = ()
     spoken: tuple[PromptLine, ...] = ()  # what the streamer said aloud lately, as captions had it
+    happened: tuple[StreamEvent, ...] = ()  # what Twitch reported lately, oldest first
     chat: tuple[PromptLine, ...] = ()
     bot_replies: tuple[PromptLine, ...] = ()
     actions_done: tuple[ActionDone, ...] = ()

@@ -4,7 +4,8 @@ Names are looked up here, at the last moment. Text from chat is cleaned to one v
 keep it from closing its block.
 """
 
-from collections.abc import Iterable, Mapping
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from functools import lru_cache
 
@@ -12,6 +13,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from forgetmenot.domain import (
+    EventKind,
     Note,
     NoteStatus,
     PromptLine,
@@ -21,10 +23,11 @@ from forgetmenot.domain import (
     Scope,
     Section,
     SourceKind,
+    StreamEvent,
     Viewer,
 )
-from forgetmenot.prompt.material import Past
-from forgetmenot.text.clean import clean
+from forgetmenot.prompt.material import A_FEW, Past
+from forgetmenot.text.clean import clean, once_each
 from forgetmenot.text.dates import just_over, plan_over
 from forgetmenot.text.mentions import SOMEBODY, called, fence, show
 from forgetmenot.text.tokens import clip, estimate
@@ -128,6 +131,37 @@ def chat_row(line: PromptLine, names: Names, max_bytes: int = LINE_BYTES) -> Row
     return Row(
         f"{who}: {one_line(line.text, names, max_bytes)}", ((of, line.id),) if line.id else ()
     )
+
+
+def chat_rows(lines: Sequence[PromptLine], names: Names) -> list[Row]:
+    """A row for each line, oldest first; one for all lines with the same words of more than A_FEW people.
+
+    It stands where the last of them was said: "18 people: RAID".
+    """
+    by_words: dict[str, list[PromptLine]] = defaultdict(list)
+    for line in lines:
+        by_words[once_each(line.text).casefold()].append(line)
+    chat: list[Row] = []
+    for line in lines:
+        same = by_words[once_each(line.text).casefold()]
+        people = len({one.viewer_id for one in same})
+        if people <= A_FEW:
+            chat.append(chat_row(line, names))
+        elif line is same[-1]:
+            text = one_line(once_each(line.text), names, LINE_BYTES)
+            chat.append(Row(f"{people} people: {text}", tuple(("events", one.id) for one in same)))
+    return chat
+
+
+def event_row(event: StreamEvent, names: Names, now: int) -> Row:
+    """`12 min ago: 120 raiders from Ox have joined!`; with who it was, where Twitch's words do not say it."""
+    minutes = max(0, now - event.at) // 60_000
+    text = one_line(event.text, names, LINE_BYTES)
+    name = _as_shown(names.get(event.viewer_id, SOMEBODY))
+    if event.kind is not EventKind.STREAM and name.casefold() not in text.casefold():
+        text = f"{name}: {text}"
+    when = f"{minutes} min ago" if minutes else "just now"
+    return Row(f"{when}: {text}", (("events", event.id),))
 
 
 def note_row(

@@ -23,6 +23,7 @@ from forgetmenot.domain import (
     PromptLine,
     Recalled,
     Standing,
+    StreamEvent,
     Viewer,
 )
 from forgetmenot.logs import log
@@ -42,6 +43,7 @@ from forgetmenot.operations import facts
 from forgetmenot.prompt.assemble import BOT_REPLIES, assemble, compose_prefix
 from forgetmenot.prompt.material import (
     CHAT_LINES,
+    EVENT_ROWS,
     NOTES_PER_OTHER,
     OTHERS,
     OWN_LINES,
@@ -66,6 +68,9 @@ from forgetmenot.text.questions import asks_for_person, speaks_of_self
 CHAT_REACHES_BACK = 2 * HOUR
 SPOKEN_REACHES_BACK = 3 * MINUTE
 SPOKEN_LINES = 6
+HAPPENED_REACHES_BACK = 30 * MINUTE
+# Lines that are read for the prompt's chat: a raid says the same words a hundred times, and they become one row.
+CHAT_READ = 5 * CHAT_LINES
 THREAD_REACHES_BACK = 15 * MINUTE
 REPLIES_REACH_BACK = DAY
 RECENT_ACTIONS_WINDOW = 2 * HOUR
@@ -140,6 +145,7 @@ class ContextGatherer(Struct, frozen=True):
             *(other.brief for other in others),
         ]
         people = {line.viewer_id for line in material.said if line.viewer_id} | {*about}
+        people |= {event.viewer_id for event in material.happened}
         people |= {one.note.subject_id for one in anybody if one.note.subject_id}
         people |= {who for text in texts for who in ids_in(text)}
         names, hidden = await viewers.shown_and_hidden(at, sorted(people))
@@ -217,7 +223,10 @@ class ContextGatherer(Struct, frozen=True):
         own = await events.lines(
             at, of=event.user_id, since=since, until=until, limit=OWN_LINES + 2
         )
-        chat = await events.lines(at, since=since, until=until, limit=2 * CHAT_LINES + 1)
+        chat = await events.lines(at, since=since, until=until, limit=CHAT_READ)
+        happened = await events.reported(
+            at, since=moment.now - HAPPENED_REACHES_BACK, until=until, limit=EVENT_ROWS
+        )
         heard: list[PromptLine] = []
         if moment.settings.hearing.on:
             heard = await events.lines(
@@ -248,6 +257,7 @@ class ContextGatherer(Struct, frozen=True):
             before=tuple(before),
             own_lines=tuple(earlier),
             spoken=tuple(heard),
+            happened=tuple(happened),
             chat=tuple(chat),
             thread=tuple(_own_line(line) for line in thread),
             bot_replies=tuple(_own_line(line) for line in replies),
@@ -264,7 +274,7 @@ class ContextGatherer(Struct, frozen=True):
                 for line in getattr(material, kind)
                 if not self._speaks_of_it(line, suppression_filter)
             )
-            for kind in ("own_lines", "spoken", "chat", "thread", "bot_replies")
+            for kind in ("own_lines", "spoken", "happened", "chat", "thread", "bot_replies")
         }
         everybody = {*suppression_filter.people, material.speaker.id}
         done = tuple(
@@ -272,7 +282,9 @@ class ContextGatherer(Struct, frozen=True):
         )
         return replace(material, **kept, actions_done=done)
 
-    def _speaks_of_it(self, line: PromptLine, suppression_filter: SuppressionFilter) -> bool:
+    def _speaks_of_it(
+        self, line: PromptLine | StreamEvent, suppression_filter: SuppressionFilter
+    ) -> bool:
         """Whether a line does, of whoever said it or is named in it; the bot's own, of whomever."""
         people = suppression_filter.people
         if suppression_filter.unlisted is None and not suppression_filter.has(line.text, people):

@@ -10,7 +10,7 @@ from itertools import starmap
 from typing import NamedTuple
 
 from forgetmenot.clock import HOUR
-from forgetmenot.domain import Line, PromptLine
+from forgetmenot.domain import EventKind, Line, PromptLine, StreamEvent
 from forgetmenot.store import bot_messages, channel_state
 from forgetmenot.store.database import Params, Source, Transaction, row_as
 
@@ -245,18 +245,57 @@ async def lines(
     of: str | None = None,
     spoken: bool = False,
 ) -> list[PromptLine]:
-    """The last lines of chat, oldest first; `of`: what one person typed; `spoken`: what the streamer said aloud."""
+    """The last lines of chat, oldest first; `of`: what one person typed; `spoken`: what the streamer said aloud.
+
+    Twitch's events without words of a viewer's are none (`reported`).
+    """
     kind = f"e.kind {'=' if spoken else '<>'} 'spoken'"
-    theirs = (
-        "e.text <> '' AND e.viewer_id = :of"
-        if of is not None
-        else "e.text <> ''"
-        if spoken
-        else "TRUE"
-    )
+    theirs = "e.text <> ''"
+    if of is not None:
+        theirs += " AND e.viewer_id = :of"
     newest = "e.at BETWEEN :since AND :until ORDER BY e.at DESC, e.seq DESC LIMIT :limit"
     values = {"of": of, "since": since, "until": until, "limit": limit}
     return (await _chat(source, f"{kind} AND {theirs} AND {newest}", values))[::-1]
+
+
+# What Twitch reports, the most important first: of many a reply is shown the newest of each kind before a second one.
+REPORTED = (
+    EventKind.RAID,
+    EventKind.STREAM,
+    EventKind.GIFT,
+    EventKind.SUB,
+    EventKind.CHEER,
+    EventKind.REDEMPTION,
+    EventKind.FOLLOW,
+    EventKind.NOTICE,
+)
+# A gift of fifty subs comes as one event and fifty more: the first of each giver says how many.
+_REPORTED_SQL = """
+WITH reported AS (
+    SELECT e.seq, e.id, e.viewer_id, e.kind, e.at, k.key AS importance,
+        iif(e.system_text = '', 'cheered: ' || e.text, e.system_text) AS words,
+        row_number() OVER (PARTITION BY e.kind, e.viewer_id ORDER BY e.at, e.seq) AS of_theirs
+    FROM events e JOIN shown v ON v.id = e.viewer_id JOIN json_each(:kinds) k ON k.value = e.kind
+    WHERE e.redacted_at IS NULL AND e.at BETWEEN :since AND :until
+        AND (e.system_text <> '' OR e.kind = 'cheer')
+), numbered AS (
+    SELECT *, row_number() OVER (PARTITION BY kind ORDER BY at DESC, seq DESC) AS nth
+    FROM reported WHERE kind <> 'gift' OR of_theirs = 1
+)
+SELECT seq, id, viewer_id, kind, words, at FROM numbered ORDER BY nth, importance LIMIT :limit
+"""
+
+
+async def reported(
+    source: Source, *, since: int, until: int, limit: int, kinds: Sequence[EventKind] = REPORTED
+) -> list[StreamEvent]:
+    """What Twitch reported between these times, oldest first.
+
+    Where there is more than the limit, the newest of each kind comes before a second of any.
+    """
+    values = {"kinds": kinds, "since": since, "until": until, "limit": limit}
+    rows = await source.rows(_REPORTED_SQL, values)
+    return sorted(starmap(StreamEvent, rows), key=lambda event: (event.at, event.id))
 
 
 async def lines_by_seq(source: Source, seqs: Collection[int]) -> dict[int, PromptLine]:

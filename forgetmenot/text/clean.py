@@ -33,6 +33,15 @@ def clean(text: str) -> str:
     return _SPACES.sub(" ", unicodedata.normalize("NFC", visible)).strip()
 
 
+def once_each(text: str) -> str:
+    """The cleaned text, each word once where it was written several times in a row."""
+    words: list[str] = []
+    for word in clean(text).split():
+        if not words or word.casefold() != words[-1].casefold():
+            words.append(word)
+    return " ".join(words)
+
+
 def _visible(text: str) -> str:
     """The characters that may be seen, with at most two marks on each letter."""
     kept: list[str] = []

@@ -1,0 +1,122 @@
+"""What happened on the stream, as a reply's prompt shows it."""
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from forgetmenot.app.bot import Bot
+from forgetmenot.clock import MINUTE, SECOND, ManualClock
+from forgetmenot.domain import ChannelState, ChatEvent, EventKind, Prompt, Redaction
+from forgetmenot.prompt.assemble import assemble
+from forgetmenot.reply.context import ContextGatherer
+from forgetmenot.reply.triggers import Trigger, TriggerKind
+from forgetmenot.settings.schema import Settings
+from forgetmenot.store import channel_state
+from tests.stage import live_bot, said
+
+ALICE, BOB, OX, OWNER = "771234501", "771234502", "771234503", "771234500"
+RAID = "20 raiders from OxQuux have joined!"
+
+
+@pytest.fixture
+async def bot(tmp_path: Path, clock: ManualClock) -> AsyncIterator[Bot]:
+    async with live_bot(tmp_path / "memory.sqlite3", clock, Settings) as (bot, _account):
+        await channel_state.claim(bot.db, OWNER, "demo", clock.now())
+        await bot.channel_is(ChannelState(True, "Boss rush", "Hades", clock.now()))
+        yield bot
+
+
+async def prompt(bot: Bot, clock: ManualClock, text: str, *badges: str) -> Prompt:
+    """What the model is shown when Bob asks."""
+    await bot.settle()
+    question = said(clock, "question", BOB, "bobquux", text, *badges)
+    trigger = Trigger(TriggerKind.MENTION, question, question=text)
+    gatherer = ContextGatherer(db=bot.db, recall=bot.recall, clock=clock)
+    material = await gatherer.tail(trigger, bot.settings(), bot_id="")
+    return assemble(await bot.keeper.current(), material, bot.settings())
+
+
+def block(shown: Prompt, name: str) -> str:
+    return "".join(section.text for section in shown.sections if section.name == name)
+
+
+def reported(
+    clock: ManualClock, kind: EventKind, who: str, sentence: str, text: str = ""
+) -> ChatEvent:
+    event_id = f"{kind}-{who}-{clock.now()}-{sentence}"
+    return ChatEvent(
+        event_id, kind, who, f"user{who}", f"User{who}", text, clock.now(), system_text=sentence
+    )
+
+
+async def raid(bot: Bot, clock: ManualClock) -> None:
+    """A raid by Ox, whose twenty viewers all say the same."""
+    await bot.hear(
+        ChatEvent("raid", EventKind.RAID, OX, "oxquux", "OxQuux", "", clock.now(), system_text=RAID)
+    )
+    for number in range(20):
+        await clock.advance(SECOND)
+        await bot.hear(said(clock, f"ox{number}", f"7{number}", f"raider{number}", "OX RAID"))
+
+
+async def test_a_raid_is_seen_above_the_noise_that_it_makes(bot: Bot, clock: ManualClock) -> None:
+    await raid(bot, clock)
+    shown = await prompt(bot, clock, "who raided us?")
+    assert RAID in block(shown, "happened")
+    assert block(shown, "chat").count("OX RAID") == 1
+    assert "20 people: OX RAID" in block(shown, "chat")
+
+
+async def test_a_few_people_with_the_same_words_keep_a_line_each(
+    bot: Bot, clock: ManualClock
+) -> None:
+    for number in range(5):
+        await bot.hear(said(clock, f"a{number}", f"7{number}", f"viewer{number}", "Germany"))
+    shown = await prompt(bot, clock, "where is everybody from?")
+    assert block(shown, "chat").count("Germany") == 5
+
+
+async def test_a_flood_of_gifts_and_redemptions_does_not_hide_a_raid(
+    bot: Bot, clock: ManualClock
+) -> None:
+    await bot.hear(reported(clock, EventKind.RAID, OX, RAID))
+    await clock.advance(MINUTE)
+    bomb = "UserA is gifting 50 Tier 1 Subs to Demo's community!"
+    await bot.hear(reported(clock, EventKind.GIFT, ALICE, bomb))
+    for number in range(50):
+        gift = f"UserA gifted a Tier 1 sub to viewer{number}!"
+        await bot.hear(reported(clock, EventKind.GIFT, ALICE, gift))
+        drink = f"User{number} redeemed the reward “Hydrate {number}”."
+        await bot.hear(reported(clock, EventKind.REDEMPTION, f"8{number}", drink))
+    happened = block(await prompt(bot, clock, "what did I miss?"), "happened")
+    assert RAID in happened
+    assert bomb in happened
+    assert "Hydrate 49" in happened
+    assert happened.count(" ago: ") + happened.count("just now: ") == 8
+
+
+async def test_what_is_longer_ago_or_of_somebody_banned_is_not_shown(
+    bot: Bot, clock: ManualClock
+) -> None:
+    await bot.hear(reported(clock, EventKind.RAID, OX, RAID))
+    await bot.hear(reported(clock, EventKind.CHEER, ALICE, "", "Cheer100 nice"))
+    assert "cheered: Cheer100 nice" in block(await prompt(bot, clock, "and?"), "happened")
+    await bot.hear(Redaction(clock.now() + SECOND, user_id=ALICE))
+    happened = block(await prompt(bot, clock, "and?"), "happened")
+    assert RAID in happened
+    assert "Cheer100" not in happened
+    await clock.advance(31 * MINUTE)
+    assert block(await prompt(bot, clock, "and?"), "happened") == ""
+
+
+async def test_a_new_game_and_a_new_title_are_events_of_the_stream(
+    bot: Bot, clock: ManualClock
+) -> None:
+    await clock.advance(MINUTE)
+    await bot.channel_is(ChannelState(True, "Boss rush", "Celeste", clock.now()))
+    await bot.channel_is(ChannelState(True, "Climbing", "Celeste", clock.now()))
+    await bot.channel_is(ChannelState(True, "Climbing", "Celeste", clock.now()))
+    happened = block(await prompt(bot, clock, "what changed?"), "happened")
+    assert happened.count("The game changed from Hades to Celeste.") == 1
+    assert happened.count("The stream's title changed to “Climbing”.") == 1
