@@ -119,8 +119,9 @@ class MemoryFileWatch:
         if self._db.times_put_back != self._put_back_before:
             # at the start as well: a kill may have left what lay in the memory's place
             await self._back_up(now)
-        for other in filter(Path.exists, self._unreadable):
-            raise StoreError(reason("other_file", path=str(other)))
+        unreadable = [other for other in self._unreadable if other.exists()]
+        if unreadable:
+            raise StoreError(reason("other_file", path=str(unreadable[0])))
 
     async def _back_up(self, now: int) -> None:
         times = self._db.times_put_back
