@@ -18,7 +18,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from forgetmenot.chat import CommandParser
+from forgetmenot.chat.parser import CommandParser
 from forgetmenot.domain import ModelAnswer, Participant, Role, TokenUsage
 from forgetmenot.errors import ODD_INPUT, SettingsError
 from forgetmenot.llm.answer_text import json_object, unwrapped, visible_text

@@ -19,7 +19,9 @@ from msgspec import Struct
 
 from forgetmenot.app.periodic_tasks import PeriodicTask, PeriodicTasks, keep_going
 from forgetmenot.bridge import Bridge
-from forgetmenot.chat import ChatCommands, RoomModeTracker, Router, take_notice
+from forgetmenot.chat.commands import ChatCommands
+from forgetmenot.chat.notice import take_notice
+from forgetmenot.chat.router import RoomModeTracker, Router
 from forgetmenot.clock import DAY, MINUTE, SECOND, Clock
 from forgetmenot.domain import ChannelState, ChatEvent, Outcome, OutcomeKind, Redaction
 from forgetmenot.files import incoming_folder, instance_lock

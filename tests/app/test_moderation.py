@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from forgetmenot.app.bot import Bot
-from forgetmenot.chat import BURST
+from forgetmenot.chat.rate_limit import BURST
 from forgetmenot.clock import MINUTE, SECOND, ManualClock
 from forgetmenot.domain import ChatEvent, EpisodeKind, EventKind, Part, Redaction
 from forgetmenot.memory.edits import VIEWER_TRUST, remember

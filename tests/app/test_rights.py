@@ -119,7 +119,7 @@ async def test_an_opt_out_waits_for_a_locked_memory_and_holds_from_the_moment_it
 async def test_a_command_waits_for_a_locked_memory_and_says_so_where_it_stays_locked(
     bot: Bot, path: Path, account: TalkingAccount, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("forgetmenot.chat.TRIED_AGAIN_AFTER_S", (0.1, 0.1))
+    monkeypatch.setattr("forgetmenot.chat.router.TRIED_AGAIN_AFTER_S", (0.1, 0.1))
     with locked(path):
         await say(bot, "!remember I play the zitherbloom")
         await until(lambda: account.said)

@@ -3,7 +3,8 @@
 import msgspec
 import pytest
 
-from forgetmenot.chat import ChatCommands, CommandParser
+from forgetmenot.chat.commands import ChatCommands
+from forgetmenot.chat.parser import CommandParser
 from forgetmenot.operations.table import OPERATIONS
 from forgetmenot.settings.schema import BotSettings, Settings
 from tests.chat.conftest import Chat

@@ -5,7 +5,7 @@ import dataclasses
 import msgspec
 import pytest
 
-from forgetmenot.chat import ChatCommands
+from forgetmenot.chat.commands import ChatCommands
 from forgetmenot.clock import DAY, HOUR, MINUTE
 from forgetmenot.domain import NoteStatus, Permission, Scope, SourceKind
 from forgetmenot.operations.services import read_switches

@@ -2,7 +2,7 @@
 
 import pytest
 
-from forgetmenot.chat import CommandParser
+from forgetmenot.chat.parser import CommandParser
 from forgetmenot.operations.table import OPERATIONS
 from forgetmenot.text.chat_commands import is_command
 

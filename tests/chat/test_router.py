@@ -1,6 +1,8 @@
 """Around the commands: how many answers one viewer gets, the channel's modes, and the notice once per stream."""
 
-from forgetmenot.chat import BURST, MS_PER_ANSWER, CommandRateLimiter, RoomModeTracker, take_notice
+from forgetmenot.chat.notice import take_notice
+from forgetmenot.chat.rate_limit import BURST, MS_PER_ANSWER, CommandRateLimiter
+from forgetmenot.chat.router import RoomModeTracker
 from forgetmenot.clock import ManualClock
 from forgetmenot.operations.catalogue import ACTIONS
 from forgetmenot.reply.outbox import WINDOW_MS, SendRateLimiter

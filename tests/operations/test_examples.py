@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from forgetmenot.chat import CommandParser
+from forgetmenot.chat.parser import CommandParser
 from forgetmenot.cli import main
 from forgetmenot.domain import Surface
 from forgetmenot.operations.table import OPERATIONS

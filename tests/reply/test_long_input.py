@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 import pytest
 
-from forgetmenot.chat import CommandParser
+from forgetmenot.chat.parser import CommandParser
 from forgetmenot.domain import ChatEvent, EventKind, ModelAnswer, TokenUsage
 from forgetmenot.memory.people import Handles
 from forgetmenot.memory.summarizer import storable_summary

@@ -1,0 +1,1 @@
+"""A chat line: to memory, to a command, to a reply."""

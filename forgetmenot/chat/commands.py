@@ -1,0 +1,138 @@
+"""Recognises the command in a chat line, runs it and words the answer.
+
+What a command does is decided in operations/. Where it cannot be done as asked in plain words, the line
+is treated as talk.
+"""
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+from msgspec.structs import replace
+
+from forgetmenot.chat.parser import CommandParser, ParsedCommand
+from forgetmenot.clock import MINUTE
+from forgetmenot.domain import Asker, ChatEvent, Permission, Surface
+from forgetmenot.languages import in_language
+from forgetmenot.memory.people import is_bot, role_of
+from forgetmenot.operations.run import run
+from forgetmenot.operations.types import OperationContext
+from forgetmenot.operations.wording import chat_line
+from forgetmenot.reply.own_name import Identity, without_at_name, without_name_in_front
+from forgetmenot.reply.triggers import Conversations, is_ignored, trigger_of
+from forgetmenot.text.clean import clean
+from forgetmenot.text.phrases import is_yes
+
+# How soon a viewer's next line has to be the "yes" to a question that the bot asked them.
+ANSWERED_WITHIN = 2 * MINUTE
+# Results of a sentence that asks in vain: it is talk.
+_TALK = frozenset({"not_yours", "unknown_viewer", "about_yourself", "which_none"})
+
+
+class CommandAnswer(NamedTuple):
+    """What is said to a command (empty: nothing). `is_right`: somebody asked about their own data and waits for it."""
+
+    line: str
+    is_right: bool = False
+
+
+class ChatCommands:
+    """Recognises commands and runs them."""
+
+    def __init__(self, context: OperationContext, identity: Callable[[], Identity]) -> None:
+        self._context = context
+        self._parser = CommandParser(context.table)
+        self._identity = identity
+        self._asked: dict[str, tuple[ParsedCommand, int]] = {}
+
+    def says_yes(self, event: ChatEvent) -> bool:
+        """Whether a line is the "yes" to what the bot just asked its viewer. Any other line of theirs is a no."""
+        asked = self._asked.get(event.user_id)
+        if asked is None:
+            return False
+        line = without_name_in_front(event, self._identity())
+        if is_yes(line) and event.at - asked[1] <= ANSWERED_WITHIN:
+            return True
+        del self._asked[event.user_id]
+        return False
+
+    async def handle(self, event: ChatEvent, *, denies_reply: bool = False) -> CommandAnswer | None:
+        """The answer, or None if it is no command of ours. Raises StoreError.
+
+        `denies_reply`: it only says that the bot's last reply is wrong, without naming the bot.
+        """
+        context = self._context
+        settings = context.settings()
+        identity = self._identity()
+        command = self._command(event, identity, denies_reply=denies_reply)
+        if self.says_yes(event):
+            command, _ = self._asked.pop(event.user_id)
+        if command is None or self._is_bot(
+            event, identity
+        ):  # a bot's lines can be put into its mouth
+            return None
+        for_moderators = context.table[command.name].who[Surface.CHAT] is Permission.MODERATOR
+        if is_ignored(event, identity, settings) and not for_moderators:
+            return None
+        return await self._answer(event, command)
+
+    async def ask_erasure(self, event: ChatEvent) -> str:
+        """Ask whoever wrote a line whether everything about them is to be deleted, as `!forgetme` does.
+
+        The question, or that nothing is known of them. Raises StoreError.
+        """
+        answer = await self._answer(event, ParsedCommand("erase", {}))
+        return answer.line if answer is not None else ""
+
+    async def _answer(self, event: ChatEvent, command: ParsedCommand) -> CommandAnswer | None:
+        """Run a command; the answer, or None where it is left to others. Raises StoreError."""
+        result = await run(self._context, command.name, command.params, asker_of(event))
+        if result.code == "not_allowed" or (command.in_words and result.code in _TALK):
+            return None
+        if result.code == "erase_unconfirmed":
+            confirmed = replace(command, params={**command.params, "confirm": "yes"})
+            self._asked[event.user_id] = (confirmed, event.at)
+        line = chat_line(result, in_language(self._context.settings().bot.language))
+        return CommandAnswer(line, is_right=self._context.table[command.name].waits)
+
+    def _command(
+        self, event: ChatEvent, identity: Identity, *, denies_reply: bool
+    ) -> ParsedCommand | None:
+        """The command in a line, typed or in words; `denies_reply` as in `handle`."""
+        trigger = trigger_of(event, identity, Conversations({}), self._context.settings(), event.at)
+        question = ""
+        if trigger is not None and trigger.direct:
+            question = trigger.question
+        elif denies_reply:
+            question = event.text
+        line = without_name_in_front(event, identity)
+        command = self._parser.parse(line, question, unnamed=without_at_name(line, identity))
+        is_to_the_bot = line != clean(event.text) or bool(question)
+        if command is not None and not is_to_the_bot and self._is_another_bots(command):
+            return None
+        if command is None or command.name != "erase" or asker_of(event).moderates:
+            return command
+        # a viewer names nobody else there; a moderator may mean somebody who is called "sim"
+        if is_yes(command.params.get("viewer", "")):
+            return replace(command, params={"confirm": "yes"})
+        return command
+
+    def _is_another_bots(self, command: ParsedCommand) -> bool:
+        """Whether `!help` or `!commands` is left to another bot; help on an incomplete command is not."""
+        bot = self._context.settings().bot
+        if command.name == "help":
+            return not bot.answers_help and not command.incomplete
+        return command.name == "commands" and not bot.answers_commands
+
+    def _is_bot(self, event: ChatEvent, identity: Identity) -> bool:
+        if event.user_id == identity.user_id:
+            return True
+        memory = self._context.settings().memory
+        return is_bot(memory, event.login, event.user_id, event.badges)
+
+
+def asker_of(event: ChatEvent) -> Asker:
+    """The asker, with the role from the message's badges."""
+    role = role_of(event.badges)
+    return Asker(
+        Surface.CHAT, event.user_id, role, event.login, event.display_name, line_id=event.id
+    )
