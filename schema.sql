@@ -30,6 +30,28 @@ CREATE TABLE viewer_names (
 ) STRICT;
 CREATE INDEX viewer_names_by_login ON viewer_names (login);
 
+-- By which words somebody is found: every name that they have or had, whole and in parts. Kept by the triggers, with a
+-- function of store/name_keys.
+CREATE TABLE name_words (
+    word      TEXT NOT NULL,
+    viewer_id TEXT NOT NULL REFERENCES viewers (id) ON DELETE CASCADE ON UPDATE CASCADE,
+    PRIMARY KEY (word, viewer_id)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX name_words_by_viewer ON name_words (viewer_id);
+CREATE TRIGGER name_words_seen AFTER INSERT ON viewer_names BEGIN
+    INSERT INTO name_words SELECT value, new.viewer_id FROM json_each(name_keys(new.login, new.display_name))
+        WHERE true ON CONFLICT DO NOTHING;
+END;
+CREATE TRIGGER name_words_new AFTER INSERT ON viewers WHEN new.login IS NOT NULL BEGIN
+    INSERT INTO name_words SELECT value, new.id FROM json_each(name_keys(new.login, new.display_name))
+        WHERE true ON CONFLICT DO NOTHING;
+END;
+CREATE TRIGGER name_words_named AFTER UPDATE OF login ON viewers
+    WHEN new.login IS NOT NULL AND new.login IS NOT old.login BEGIN
+    INSERT INTO name_words SELECT value, new.id FROM json_each(name_keys(new.login, new.display_name))
+        WHERE true ON CONFLICT DO NOTHING;
+END;
+
 -- ── streams ─────────────────────────────────────────────────────────────────────────────────
 CREATE TABLE streams (
     id            INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -149,6 +171,23 @@ CREATE INDEX notes_by_scope   ON semantic_notes (scope, status) WHERE subject_id
 CREATE INDEX notes_removed ON semantic_notes (id) WHERE status = 'retracted' AND subject_id IS NOT NULL;
 CREATE INDEX notes_by_successor ON semantic_notes (superseded_by) WHERE superseded_by IS NOT NULL;
 CREATE INDEX notes_by_expiry  ON semantic_notes (status, expires_at) WHERE expires_at IS NOT NULL;
+
+-- What notes say that their subjects are called ("goes by Deb"); it counts while the note is active. Kept by the triggers.
+CREATE TABLE nicknames (
+    word    TEXT    NOT NULL,
+    note_id INTEGER NOT NULL REFERENCES semantic_notes (id) ON DELETE CASCADE ON UPDATE CASCADE,
+    PRIMARY KEY (word, note_id)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX nicknames_by_note ON nicknames (note_id);
+CREATE TRIGGER nicknames_new AFTER INSERT ON semantic_notes WHEN new.subject_id IS NOT NULL BEGIN
+    INSERT INTO nicknames SELECT value, new.id FROM json_each(nickname_keys(new.fact)) WHERE true
+        ON CONFLICT DO NOTHING;
+END;
+CREATE TRIGGER nicknames_changed AFTER UPDATE OF fact ON semantic_notes WHEN new.fact IS NOT old.fact BEGIN
+    DELETE FROM nicknames WHERE note_id = new.id;
+    INSERT INTO nicknames SELECT value, new.id FROM json_each(nickname_keys(new.fact)) WHERE new.subject_id IS NOT NULL
+        ON CONFLICT DO NOTHING;
+END;
 
 -- Which notes have a word, for questions about whoever it fits: kept by the triggers, with functions of
 -- store/note_keys. Word and notes are numbers; a row holds the notes of 4,096 ids, two bytes each.

@@ -25,7 +25,7 @@ from forgetmenot.text.phrases import is_yes
 # How soon a viewer's next line has to be the "yes" to a question that the bot asked them.
 ANSWERED_WITHIN = 2 * MINUTE
 # Results of a sentence that asks in vain: it is talk.
-_TALK = frozenset({"not_yours", "unknown_viewer", "about_yourself", "which_none"})
+_TALK = frozenset({"not_yours", "unknown_viewer", "which_viewer", "about_yourself", "which_none"})
 
 
 class CommandAnswer(NamedTuple):

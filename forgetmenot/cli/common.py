@@ -400,13 +400,18 @@ async def _change(db: "Database", arguments: argparse.Namespace) -> int:
 
 
 async def known_viewer(source: "Source", login_or_id: str) -> str:
-    """The id of a known viewer. Raises InputError."""
-    from forgetmenot.store import viewers
+    """The id of a known viewer. Raises InputError, also where several can be meant."""
+    from forgetmenot.memory import names
 
-    viewer_id = await viewers.find(source, login_or_id)
-    if viewer_id is None:
-        raise InputError(f"No viewer named {login_or_id}. Use a current login or a Twitch ID.")
-    return viewer_id
+    meant = await names.resolve(source, login_or_id, may_be_short=True)
+    if not meant:
+        raise InputError(
+            f"No viewer named {login_or_id}. Use a name they have or had, or a Twitch ID."
+        )
+    if len(meant) > 1:
+        listed = await names.told_apart(source, meant)
+        raise InputError(f"{login_or_id} can be {listed}. Use @ and the login, or id: and the ID.")
+    return meant[0]
 
 
 @contextmanager

@@ -178,7 +178,7 @@ class Question(msgspec.Struct, frozen=True):
 
 
 async def _answer(db: "Database", recall: "Recall", number: int, line: str) -> dict[str, object]:
-    from forgetmenot.store import viewers
+    from forgetmenot.memory import names
 
     try:
         question = msgspec.json.decode(line, type=Question)
@@ -186,8 +186,10 @@ async def _answer(db: "Database", recall: "Recall", number: int, line: str) -> d
         return {"id": None, "error": f"line {number}: {error}"}
     started = perf_counter()
     given = [name.removeprefix("@").casefold() for name in question.viewers]
-    ids = await viewers.find_many(db, given)
-    subjects = tuple(dict.fromkeys(ids[name] for name in given if name in ids))
+    meant: dict[str, None] = {}
+    for name in given:
+        meant.update(dict.fromkeys(await names.resolve(db, name)))
+    subjects = tuple(meant)
     query = recall.query(question.text, names=given)
     recalled = await recall.about(subjects, query, question.limit) if subjects else []
     ms = (perf_counter() - started) * 1_000

@@ -17,11 +17,12 @@ from forgetmenot.languages import reason
 from forgetmenot.memory import merge, own_words
 from forgetmenot.memory.compare_facts import Relation
 from forgetmenot.memory.merge import BROUGHT_BACK, LIVE, REPLACES, ClaimSource
+from forgetmenot.memory.names import called
 from forgetmenot.memory.people import SOMEBODY, Handles, names_typed
 from forgetmenot.memory.proposals import FactRefused, checked_fact, tells_of_another
 from forgetmenot.memory.ranking import freshness
 from forgetmenot.settings.schema import PrivacySettings
-from forgetmenot.store import episodes, events, notes, personal_data, streams, viewers
+from forgetmenot.store import episodes, events, notes, personal_data, streams
 from forgetmenot.store.database import Database, Source, Transaction
 from forgetmenot.store.episodes import NewEpisode
 from forgetmenot.store.notes import NewNote, Stance
@@ -365,7 +366,7 @@ async def _undo_supersede(tx: Transaction, old: Note, now: int) -> None:
 
 async def with_mentions(db: Source, text: str) -> str:
     """A text with mentions in the place of names. Mentions that it has stay: `defang` foreign text before."""
-    known = await viewers.called(db, names_typed([MENTION.sub(" ", text)]))
+    known = await called(db, names_typed([MENTION.sub(" ", text)]))
     names = {one.name: None if one.hidden else one.id for one in known}
     handles = Handles.of([one.id for one in known if not one.hidden], names)
     pieces = enumerate(MENTION.split(text))  # every second one is the id of a mention

@@ -29,6 +29,7 @@ from forgetmenot.errors import InputError, ModelBlocked, ModelError
 from forgetmenot.languages import Language, reason
 from forgetmenot.memory.extraction import Extractor
 from forgetmenot.memory.ingest import seen, visits
+from forgetmenot.memory.names import owners
 from forgetmenot.memory.past_chat import PastChat, Unread
 from forgetmenot.memory.people import Exclusion, role_of
 from forgetmenot.memory.stream_tracker import STREAM_GAP
@@ -451,8 +452,9 @@ async def _own_ids(source: Source, settings: Settings) -> frozenset[str]:
 
 
 async def _identified(source: Source, taken: Sequence[ChatEvent]) -> list[ChatEvent]:
-    """The lines with the ids that their people have here: a log has names alone."""
-    known = await viewers.find_many(source, sorted({event.login for event in taken}))
+    """The lines with the ids of those who had their logins then: a log has names alone."""
+    logins = {event.login for event in taken if not event.user_id.isdigit()}
+    known = await owners(source, logins, taken[0].at) if logins else {}
     return [
         event
         if event.user_id.isdigit()

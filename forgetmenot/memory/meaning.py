@@ -19,6 +19,7 @@ from itertools import accumulate
 from mmap import ACCESS_READ, mmap
 
 from forgetmenot.logs import log
+from forgetmenot.text.given_names import GIVEN_NAMES
 
 MAGIC = b"forgetmenot words 1\n"
 ZERO = 128  # what is added to a vector's components in the file, which holds bytes
@@ -155,45 +156,10 @@ def word_table() -> WordTable | None:
         return None
 
 
-# Which words are names of people: those whose nearest words are.
-
-_FIRST_NAMES = """john mary david anna robert laura michael sarah peter emma james kate thomas julia daniel lisa paul
-maria chris emily"""
-# Of the 32 nearest, so many are near a first name of that list …
-_NEAR_FIRST_NAMES = 8
-# … which so many of a name's nearest words are.
-_NEAR_NAMES = 2
-
-
-@cache
 def is_common_word(word: str) -> bool:
     """Whether the table has a word that is no name of a person: "drums" and "valorant", not "alice".
 
-    False without the table. Of 90 first names 1 counts as a word (max), of 84 words 9 as names (king, panda, zelda …).
+    False without the table.
     """
     table = word_table()
-    number = table.number(word) if table is not None else None
-    if table is None or number is None:
-        return False
-    names = [one for one, _nearness in table.near(number) if _is_near_first_names(one)]
-    return len(names) < _NEAR_NAMES
-
-
-@cache
-def _is_near_first_names(number: int) -> bool:
-    table = word_table()
-    if table is None:
-        return False
-    near = {one for one, _nearness in table.near(number)}
-    return len(near & _around_first_names()) >= _NEAR_FIRST_NAMES
-
-
-@cache
-def _around_first_names() -> frozenset[int]:
-    """The numbers of the first names of the list, and of the words nearest to them."""
-    table = word_table()
-    if table is None:
-        return frozenset()
-    names = table.numbers(_FIRST_NAMES.split())
-    near = [one for name in names for one, _nearness in table.near(name)]
-    return frozenset([*names, *near])
+    return table is not None and word not in GIVEN_NAMES and table.number(word) is not None

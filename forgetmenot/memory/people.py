@@ -7,7 +7,6 @@
   name of a known viewer in a text; typing a handle gives nobody one; an answer with an unknown handle is not mapped.
 """
 
-import asyncio
 import re
 from collections.abc import Callable, Collection, Container, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
@@ -21,12 +20,13 @@ from forgetmenot.domain import Attendance, ChatEvent, Role, Standing
 from forgetmenot.memory.meaning import is_common_word
 from forgetmenot.memory.ranking import FILLER
 from forgetmenot.settings.schema import MemorySettings, PeopleSettings, Settings
-from forgetmenot.store import channel_state, viewers
+from forgetmenot.store import channel_state
 from forgetmenot.store.database import Database, Source
-from forgetmenot.store.viewers import Name
+from forgetmenot.store.names import active_ids, by_login
 from forgetmenot.text.clean import clean, skeleton, unleet
-from forgetmenot.text.mentions import MENTION, defang, ids_in, login_of, mention, provisional
-from forgetmenot.text.words import STOPWORDS, text_cache, words
+from forgetmenot.text.mentions import MENTION, defang, login_of, mention, provisional
+from forgetmenot.text.names import MARKS, WordKind, pieces_of_run
+from forgetmenot.text.words import FOREIGN_STOPWORDS, STOPWORDS, UNSPACED, WORD_ENDS, text_cache
 
 _KNOWN_BOTS = """nightbot streamelements streamlabs moobot fossabot wizebot botisimo sery_bot phantombot deepbot ankhbot
     coebot stay_hydrated_bot soundalerts streamstickers pretzelrocks songlistbot restreambot own3d streamlootsbot
@@ -108,34 +108,24 @@ SEEN_LATELY = DAY
 
 
 class ActiveViewers:
-    """The `names` of the active viewers of one database; none until the first `look`."""
+    """The ids of those who were in chat within a day, and of all regulars; none until the first `look`."""
 
     def __init__(self, *, db: Database, settings: Callable[[], Settings], clock: Clock) -> None:
         self._db = db
         self._settings = settings
         self._clock = clock
-        self.names = ViewerNames(())
-        self._until = self._seen = 0
+        self.ids: frozenset[str] = frozenset()
+        self._until = 0
 
     async def look(self) -> None:
-        """Read the active viewers, unless they were read within the last minute."""
+        """Read them, unless they were read within the last minute."""
         if self._clock.now() >= self._until:
             await self.look_again()
 
     async def look_again(self) -> None:
-        """Read the active viewers. A periodic task calls it so that no reply has to wait."""
-        now, regular = self._clock.now(), self._settings().people
-        names = await viewers.active_names(
-            self._db,
-            seen_since=now - SEEN_LATELY,
-            regular_since=now - REGULAR_WITHIN,
-            regular_streams=regular.regular_streams,
-        )
-        seen = hash(tuple(names))
-        # the index of thousands of names is only built anew when one of them changed
-        if seen != self._seen:
-            self.names = await asyncio.to_thread(ViewerNames, names)
-            self._seen = seen
+        """Read them. A periodic task calls it so that no reply has to wait."""
+        now = self._clock.now()
+        self.ids = await active_now(self._db, self._settings().people, now)
         self._until = now + FRESH
 
     def forget(self) -> None:
@@ -143,14 +133,15 @@ class ActiveViewers:
         self._until = 0
 
 
-# Viewers named in a text: by @name, name, former name or an unambiguous short form. A word that fits two people names
-# neither, and an ordinary word needs an @. Only recent chatters and regulars are known.
+async def active_now(source: Source, people: PeopleSettings, now: int) -> frozenset[str]:
+    """The ids of those who were in chat within a day, and of all regulars; nobody hidden."""
+    return await active_ids(
+        source,
+        seen_since=now - SEEN_LATELY,
+        regular_since=now - REGULAR_WITHIN,
+        regular_streams=people.regular_streams,
+    )
 
-
-_AT = re.compile(r"@([A-Za-z0-9_]{2,25})")
-_TOKEN = re.compile(r"[\w'’]+")
-_PARTS = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|[^\W\d_]+")
-_SHORTEST_PART = 3
 
 # Ordinary words of chat that are often a piece of a login, or one.
 _ORDINARY = """game games gaming gamer play plays player playing live stream streams streamer streaming twitch channel
@@ -163,94 +154,67 @@ _ORDINARY = """game games gaming gamer play plays player playing live stream str
 ORDINARY = frozenset(_ORDINARY.split()) | STOPWORDS | FILLER
 
 
-NOBODY = ""  # the result for a word that fits two people
+def kind_of(word: str) -> WordKind:
+    """What a word (as text/names compares it) is before it is anybody's name."""
+    if word in ORDINARY or word in FOREIGN_STOPWORDS:
+        return WordKind.COMMON
+    return WordKind.ORDINARY if is_common_word(word) else WordKind.NO_WORD
 
 
-class ViewerNames:
-    """An index of names. Built off the loop; asked in microseconds.
-
-    Texts alone, no sets: the garbage collector walks over thousands of sets for 10 ms, and nothing else runs meanwhile.
-    """
-
-    def __init__(self, names: Iterable[Name]) -> None:
-        self._exact: dict[str, str] = {}
-        self._at: dict[str, str] = {}
-        self._parts: dict[str, str] = {}
-        # current names first, so that a former name never takes a login from who has it now
-        for name in sorted(names, key=lambda name: not name.current):
-            self._add(name)
-
-    def _add(self, name: Name) -> None:
-        if (
-            name.current or name.login not in self._at
-        ):  # a login that somebody else holds now is theirs
-            _enter(self._at, name.login.casefold(), name.viewer_id)
-        for level, pieces in zip(
-            (self._exact, self._parts), _read(name.login, name.display_name), strict=True
-        ):
-            for piece in pieces:
-                _enter(level, piece, name.viewer_id)
-
-    def named_in(self, text: str, *, without: Collection[str] = (), limit: int = 2) -> list[str]:
-        """The ids of people a text speaks of, in its order, at most `limit`; `without` are ids to leave out."""
-        found = [
-            *ids_in(text),
-            *(self._at.get(login.casefold(), NOBODY) for login in _AT.findall(text)),
-        ]
-        # what stands behind an @ is that person's name or nobody's: its pieces name no one
-        for token in _TOKEN.findall(_AT.sub(" ", text)):
-            found += self._people(token)
-        return [
-            person for person in dict.fromkeys(found) if person != NOBODY and person not in without
-        ][:limit]
-
-    def is_name(self, word: str) -> bool:
-        """Whether a word is the whole name of somebody: "drummer" is not, though it is a piece of "drummer_dan"."""
-        whole = _whole(word)
-        return whole in self._exact and whole not in ORDINARY
-
-    def _people(self, token: str) -> list[str]:
-        """Whom one token names: by the whole of it, else by its words. "When is alices birthday", as people type it."""
-        for name in (token, token[:-1]) if token[-1] in "sS" else (token,):
-            if self.is_name(name):
-                return [self._exact[_whole(name)]]
-        known = (word for word in words(token) if word not in ORDINARY)
-        return [self._parts.get(word, NOBODY) for word in known]
-
-
-def _enter(level: dict[str, str], word: str, person: str) -> None:
-    level[word] = person if level.get(word, person) == person else NOBODY
-
-
-@text_cache(8_192)
-def _whole(name: str) -> str:
-    return "".join(words(name))
-
-
-@text_cache(8_192)
-def _read(login: str, display_name: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """A name by the whole of it and by its parts: the same names come every minute."""
-    wholes = tuple({_whole(login), _whole(display_name)} - {""})
-    found = [
-        word
-        for piece in _PARTS.findall(display_name) or _PARTS.findall(login)
-        for word in words(piece)
-    ]
-    return wholes, tuple(part for part in found if len(part) >= _SHORTEST_PART)
+def is_ordinary(word: str) -> bool:
+    """Whether a word is one of the language before it is anybody's name."""
+    return kind_of(word) is not WordKind.NO_WORD
 
 
 SOMEBODY = "someone"
 BOT = "BOT"
-_HANDLE = re.compile(r"(?<!\w)P(\d{1,4})(?!\w)")
-_MARKS = "\u0300-\u036f\u0483-\u0489\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff"  # they sit on a letter and end no word
-_WORD = re.compile(rf"\w[\w{_MARKS}]*")
-_NAME = re.compile(r"[@＠]?\w+")
-_TYPED = re.compile(rf"[@＠]?\w[\w{_MARKS}]*")
+# Letters of scripts without spaces stand right beside a handle, as beside the name in its place ("P3さん").
+_SPACED = rf"(?!{UNSPACED.pattern})\w"
+_HANDLE = re.compile(rf"(?<!{_SPACED})P(\d{{1,4}}){WORD_ENDS}")
+_WORD_PATTERN = rf"{_SPACED}(?:(?!{UNSPACED.pattern})[\w{MARKS}])*"
+_WORD = re.compile(_WORD_PATTERN)
+_NAME = re.compile(rf"[@＠]?(?:{_WORD_PATTERN}|{UNSPACED.pattern}+)")
 # How chat speaks of whose channel it is, without a name.
 _THE_STREAMER = r"\b(?:the|der|dem|den|die|le|la|el|il|lo) streamer(?:in)?\b"
-_TYPED_OR_STREAMER = re.compile(rf"(?P<streamer>{_THE_STREAMER})|{_TYPED.pattern}", re.IGNORECASE)
 _LIKE_A_HANDLE = re.compile(r"p\d+")
 _SHORTEST_WORD = 3
+
+
+def _typed(names: Iterable[str]) -> re.Pattern[str]:
+    """What may be a name in a typed text: a word, or one of these names inside letters without spaces."""
+    return _typed_with(tuple(sorted(name for name in names if UNSPACED.search(name))))
+
+
+@text_cache(64)
+def _typed_with(unspaced: tuple[str, ...]) -> re.Pattern[str]:
+    longest_first = sorted(unspaced, key=len, reverse=True)
+    inside = [rf"[@＠]?{re.escape(name)}" for name in longest_first]
+    # where a name that nobody here has ends behind its @, only a space tells
+    unknown = rf"[@＠]{UNSPACED.pattern}+"
+    streamer = rf"(?P<streamer>{_THE_STREAMER})"
+    return re.compile(
+        "|".join([streamer, *inside, unknown, rf"[@＠]?{_WORD_PATTERN}"]), re.IGNORECASE
+    )
+
+
+class _Named(NamedTuple):
+    """A typed name of somebody, and what was typed behind it: the "s" of "alices birthday"."""
+
+    name: str
+    ending: str
+
+
+def _name_in(typed: str, names: Container[str]) -> _Named | None:
+    """The name among these (casefolded) that a typed word is; None if it is none, or means something else first."""
+    is_marked = typed[0] in "@＠"
+    name = typed.lstrip("@＠").casefold()
+    if not (is_marked or _counts_without_at(name)):
+        return None
+    if name in names:
+        return _Named(name, "")
+    owner = name[:-1]
+    is_owners = name.endswith("s") and owner in names and _counts_without_at(owner)
+    return _Named(owner, "'s") if is_owners and not is_marked else None
 
 
 class Streamer(NamedTuple):
@@ -271,7 +235,7 @@ async def streamer_of(source: Source, channel: str) -> Streamer | None:
     logins = [name for name in names if name]
     if not logins:
         return None
-    viewer_id = state.get("id") or await viewers.find(source, logins[0]) or provisional(logins[0])
+    viewer_id = state.get("id") or await by_login(source, logins[0]) or provisional(logins[0])
     return Streamer(viewer_id, logins[0], frozenset(name.casefold() for name in logins))
 
 
@@ -314,20 +278,21 @@ class Handles(Struct, frozen=True):
 
     def hide_chat(self, text: str) -> str:
         """What somebody typed, on one line, with handles in the place of names; an unknown @name is "@someone"."""
-        return _TYPED_OR_STREAMER.sub(self._hidden, defang(clean(text)))
+        return _typed(self.names).sub(self._hidden, defang(clean(text)))
 
     def _hidden(self, found: re.Match[str]) -> str:
         typed = found[0]
         if found["streamer"]:
             return self.people.get(self.streamer, typed)
+        is_marked = typed[0] in "@＠"
         name = typed.lstrip("@＠").casefold()
-        at = typed[0] in "@＠"
-        if name in self.bot_names and (at or name not in ORDINARY):
+        if name in self.bot_names and (is_marked or name not in ORDINARY):
             return BOT
-        if name in self.names and (at or _counts_without_at(name)):
-            who = self.names[name]
-            return SOMEBODY if who is None else self.handle(who)
-        return f"@{SOMEBODY}" if at else _unforged(typed)
+        named = _name_in(typed, self.names)
+        if named is not None:
+            viewer_id = self.names[named.name]
+            return (SOMEBODY if viewer_id is None else self.handle(viewer_id)) + named.ending
+        return f"@{SOMEBODY}" if is_marked else _unforged(typed)
 
     def ids(self, text: str) -> str | None:
         """An answer with mentions in the place of handles; None if it has a handle that was not given out."""
@@ -336,7 +301,7 @@ class Handles(Struct, frozen=True):
         safe = defang(text)
         if self.streamer in self.people:
             # the model was shown the channel's name, and may write it where the handle was meant
-            safe = _TYPED_OR_STREAMER.sub(self._streamer_by_handle, safe)
+            safe = _typed(self.names).sub(self._streamer_by_handle, safe)
         if any(found[0] not in by_handle for found in _HANDLE.finditer(safe)):
             return None
         return _HANDLE.sub(lambda found: mention(by_handle[found[0]]), safe)
@@ -368,31 +333,37 @@ def _unforged(word: str) -> str:
 
 
 def _counts_without_at(name: str) -> bool:
-    """Whether a bare name means its owner: not "king", "ok" or "drums", which are words before they are names.
+    """Whether a name counts without an @: not "king" or "drums", which are words before they are names.
 
     Else everybody's "plays drums" would be a fact about the viewer `drums`, and go with them.
     """
-    if len(name) < _SHORTEST_WORD or name.isdigit():
-        return False
-    return name not in ORDINARY and not is_common_word(name)
+    if UNSPACED.match(name):
+        return True
+    return len(name) >= _SHORTEST_WORD and not name.isdigit() and not is_ordinary(name)
 
 
 def without_names(text: str, names: Collection[str]) -> str:
     """The text with "someone" in the place of these names (casefolded); one that is a word first counts behind an @."""
+    if not names:
+        return text
 
     def shown(found: re.Match[str]) -> str:
-        name = found[0].lstrip("@＠").casefold()
-        return (
-            SOMEBODY
-            if name in names and (found[0][0] in "@＠" or _counts_without_at(name))
-            else found[0]
-        )
+        named = None if found["streamer"] else _name_in(found[0], names)
+        return found[0] if named is None else SOMEBODY + named.ending
 
-    return _TYPED.sub(shown, text) if names else text
+    return _typed(names).sub(shown, text)
 
 
 def names_typed(texts: Iterable[str]) -> set[str]:
-    """Every word (casefolded) in these texts that could be somebody's name."""
-    return {
-        found.lstrip("@＠").casefold() for text in texts for found in _NAME.findall(clean(text))
-    }
+    """Every word (casefolded) in these texts that could be somebody's name, also without the s of a genitive."""
+    typed: set[str] = set()
+    for text in texts:
+        for word in _NAME.findall(clean(text)):
+            name = word.lstrip("@＠").casefold()
+            if UNSPACED.match(name):
+                typed |= pieces_of_run(name)
+                continue
+            typed.add(name)
+            if name.endswith("s"):
+                typed.add(name[:-1])
+    return typed

@@ -94,14 +94,13 @@ class Recall:
     ) -> Query:
         """What is asked for: the message and the speaker's thought before it, less names, filler and the bot's name.
 
-        Left out are `names`, whoever stands behind an @, and the people around (as far as they were looked up
-        before). Category and title count little: a chess stream brings up chess notes where nothing else decides.
+        Left out are `names`, and whoever stands behind an @. Category and title count little: a chess stream brings up
+        chess notes where nothing else decides.
         """
         bot = self._settings().bot
         low = f"{category} {title}"
         typed = [word for word in f"{before} {message}".split() if not word.startswith("@")]
-        people = [word for word in typed if self.active_viewers.names.is_name(word)]
-        without = (bot.name, *bot.aliases, *names, *people)
+        without = (bot.name, *bot.aliases, *names)
         asked = query_of(" ".join(typed), low=low, without=without)
         if not message or not before:
             return asked
@@ -143,18 +142,23 @@ class Recall:
         return ranked() if len(postings.notes) <= FEW else await asyncio.to_thread(ranked)
 
     async def of_anybody(
-        self, at: Source, question: str, seen: NotesSnapshot, people: Iterable[str] = ()
+        self,
+        at: Source,
+        question: str,
+        seen: NotesSnapshot,
+        people: Iterable[str] = (),
+        names: Iterable[str] = (),
     ) -> list[Recalled]:
         """The notes about anybody that fit a question, or words to look up, best first; none to a sensitive one.
 
-        `people`: the ids of those whom the question names. Raises StoreError.
+        `people`: the ids of those whom the question names; `names`: the words by which it does. Raises StoreError.
         """
         if channel_search.asks_what_is_sensitive(question):
             return []
         settings = self._settings()
         return await channel_search.search(
             at,
-            self.query(question),
+            self.query(question, names=names),
             table=word_table(),
             now=self._clock.now(),
             opens=partial(_may_be_shown, speaking(settings), seen.suppression_filter),

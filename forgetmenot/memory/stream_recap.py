@@ -28,6 +28,7 @@ from forgetmenot.files import replace_file
 from forgetmenot.languages import Language, in_language, reason
 from forgetmenot.logs import log
 from forgetmenot.memory.arrivals import plan_end
+from forgetmenot.memory.names import called
 from forgetmenot.memory.people import REGULAR_WITHIN, Handles, names_typed, standing_of
 from forgetmenot.memory.summarizer import MemoryWriter, within
 from forgetmenot.memory.suppression import load_filter, only_naming
@@ -164,7 +165,7 @@ async def markdown_of(source: Source, stream_id: int, settings: Settings) -> str
 
     async def told(text: str, to: str | None = None) -> str:
         """A text with the names of those who may be named."""
-        named = await viewers.called(source, names_typed([text]))
+        named = await called(source, names_typed([text]))
         text = suppressed.without(text, [to, *(one.id for one in named)])
         text = await only_naming(source, show(text, shown), shown)
         return escaped(_BEGINS.sub("S", text))

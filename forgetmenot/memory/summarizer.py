@@ -26,6 +26,7 @@ from forgetmenot.clock import Clock, local_days
 from forgetmenot.domain import EpisodeKind, ModelRequest, Part, Purpose, Stream
 from forgetmenot.errors import ODD_INPUT, ModelBlocked
 from forgetmenot.logs import log
+from forgetmenot.memory.names import in_chat
 from forgetmenot.memory.people import Handles, Streamer, names_typed, streamer_of, unhandled
 from forgetmenot.memory.proposals import (
     LONGEST_SENTENCE,
@@ -305,11 +306,9 @@ class Summarizer(MemoryWriter):
         bot_lines = [line.text for line in window if line.from_bot]
         streamer = await streamer_of(self._db, settings.twitch.channel)
         speakers = parts(window)
-        names: dict[str, str | None] = {}
-        for known in await viewers.called(self._db, names_typed([*texts, *bot_lines, title])):
-            # somebody hidden has no handle, so that a summary cannot name them
-            is_hidden = known.hidden and known.id not in speakers
-            names[known.name] = None if is_hidden else known.id
+        # somebody hidden has no handle, so that a summary cannot name them
+        typed = [*texts, *bot_lines, title]
+        names = await in_chat(self._db, typed, names_typed(typed), window[-1].at, speakers)
         if streamer is not None:
             is_hidden = bool(await viewers.hidden(self._db, [streamer.id]))
             is_hidden = is_hidden and streamer.id not in speakers

@@ -14,11 +14,13 @@ from typing import NamedTuple
 from msgspec.structs import replace
 
 from forgetmenot.domain import Note, NoteStatus
+from forgetmenot.memory.names import called
 from forgetmenot.memory.own_words import note_text
-from forgetmenot.memory.people import SOMEBODY, names_typed, without_names
+from forgetmenot.memory.people import names_typed, without_names
 from forgetmenot.memory.proposals import FactRefused
 from forgetmenot.store import notes, personal_data, viewers
 from forgetmenot.store.database import Database, Source, Transaction
+from forgetmenot.store.names import Known
 from forgetmenot.store.notes import NotedWords, SuppressionRow
 from forgetmenot.store.rights import (
     CHANNEL,
@@ -27,12 +29,9 @@ from forgetmenot.store.rights import (
     RequestKind,
     topic_key,
 )
-from forgetmenot.store.viewers import Known
 from forgetmenot.text.clean import clean, plain
 from forgetmenot.text.mentions import ids_in
-from forgetmenot.text.removal import INSIDE_FROM
 from forgetmenot.text.words import (
-    UNSPACED,
     joined,
     mentioned_stems,
     sentences_of,
@@ -211,30 +210,17 @@ def _any_said(meanings: _Meanings, text: str, about: Iterable[str | None]) -> bo
 
 async def without_hidden_names(source: Source, text: str, reader: str) -> str:
     """Free text without the names of people who opted out or were banned, but for `reader`, who is spoken to."""
-    return await _without_known(
-        source, text, lambda one: one.hidden and one.id != reader, hidden_only=True
-    )
+    return await _without_known(source, text, lambda one: one.hidden and one.id != reader)
 
 
 async def only_naming(source: Source, text: str, may_be: Container[str]) -> str:
     """Free text without the names of all but these people."""
-    return await _without_known(source, text, lambda one: one.id not in may_be, hidden_only=False)
+    return await _without_known(source, text, lambda one: one.id not in may_be)
 
 
-async def _without_known(
-    source: Source, text: str, goes: Callable[[Known], bool], *, hidden_only: bool
-) -> str:
-    known = await viewers.called(source, names_typed([text]))
-    shown = without_names(text, {one.name for one in known if goes(one)})
-    for one in (
-        ()
-        if shown.isascii()
-        else await viewers.displayed_in(source, shown, hidden_only=hidden_only)
-    ):
-        # where no space parts words, a name stands inside of one
-        if goes(one) and len(one.name) >= INSIDE_FROM and UNSPACED.search(one.name):
-            shown = shown.replace(one.name, SOMEBODY)
-    return shown
+async def _without_known(source: Source, text: str, goes: Callable[[Known], bool]) -> str:
+    known = await called(source, names_typed([text]))
+    return without_names(text, {one.name for one in known if goes(one)})
 
 
 async def suppress(

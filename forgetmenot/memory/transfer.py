@@ -17,6 +17,7 @@ from msgspec import Meta, Struct, field
 from forgetmenot.clock import iso, parse_iso
 from forgetmenot.domain import Importance, NoteStatus, Scope, SourceKind
 from forgetmenot.errors import ODD_INPUT
+from forgetmenot.memory.names import meant_at
 from forgetmenot.memory.proposals import (
     FactRefused,
     checked_fact,
@@ -24,7 +25,7 @@ from forgetmenot.memory.proposals import (
     without_ages,
 )
 from forgetmenot.settings.schema import PrivacySettings
-from forgetmenot.store import episodes, notes, personal_data, viewers
+from forgetmenot.store import episodes, names, notes, personal_data, viewers
 from forgetmenot.store.database import Database, Transaction
 from forgetmenot.store.notes import NewNote, Stance
 from forgetmenot.text.clean import clean
@@ -48,6 +49,7 @@ OPTED_OUT = "this person opted out: nothing about them is stored"
 ERASED = "this person was erased"
 FORGOTTEN = "this was to be forgotten"
 KNOWN = "this note is here already"
+SEVERAL = "several people had this login: give the Twitch ID"
 NO_NOTE = "this is no active note. A whole memory moves with `memory backup`"
 PRIVACY = PrivacySettings()
 _WORD = re.compile(rf"{MENTION.pattern}|@?\b\w{{3,25}}\b")
@@ -210,19 +212,21 @@ def _time(key: str, value: str | None) -> int | None:
 async def _write(
     tx: Transaction, batch: Sequence[ReadLine], report: ImportReport, now: int
 ) -> None:
-    ids = await viewers.find_many(tx, sorted({read.who for read in batch if read.who is not None}))
+    subjects = await _subjects(tx, batch)
+    known = set(await viewers.existing(tx, set(subjects.values())))
     opted_out = await personal_data.opted_out(tx)
     used = await notes.ids_in_use(tx, [read.line.id for read in batch if read.line.id is not None])
     said: dict[str | None, set[tuple[str, str]]] = {}
     taken: list[ReadLine] = []  # with ids of people alone
     for read in batch:
-        about = read.who and ids.get(
-            read.who, read.who if read.who.isdigit() else provisional(read.who)
-        )
+        about = subjects.get(read.number)
+        if read.who is not None and about is None:
+            report.refused.append(RefusedLine(read.number, SEVERAL))
+            continue
         if about not in said:
             said[about] = await notes.facts_of(tx, about)
         number, fact = read.line.id, (read.fact, read.line.persona)
-        reason = _wish_against(tx, read, about, opted_out, known=read.who in ids)
+        reason = _wish_against(tx, read, about, opted_out, known=about in known)
         if not reason and fact in said[about] and (number is None or number in used):
             reason = KNOWN  # a number that is free here makes it another note
         if reason:
@@ -234,7 +238,7 @@ async def _write(
         elif number is not None:
             used.add(number)
         taken.append(_without_erased(tx, read)._replace(who=about))
-    report.viewers += await _add_people(tx, taken, set(ids.values()), now)
+    report.viewers += await _add_people(tx, taken, known, now)
     rests_on, new = await _evidence(tx, taken, now)
     report.episodes += new
     free = count(max([await tx.highest_id("semantic_notes"), *used]) + 1)
@@ -257,16 +261,37 @@ async def _write(
     report.imported += len(written)
 
 
+async def _subjects(tx: Transaction, batch: Sequence[ReadLine]) -> dict[int, str]:
+    """The id of whom each line is about, by its number; none where nobody can say who had a login when it was said."""
+    typed = {read.who for read in batch if read.who is not None}
+    by_id = set(await viewers.existing(tx, typed | set(map(provisional, typed))))
+    spans = await names.spans(tx, typed)
+    subjects: dict[int, str] = {}
+    for read in batch:
+        who = read.who
+        if who is None:
+            continue
+        if who in by_id or (who.isdigit() and who not in spans):
+            subjects[read.number] = who
+        elif who in spans:
+            meant = meant_at(spans[who], read.at)
+            if meant is not None:
+                subjects[read.number] = meant
+        else:
+            subjects[read.number] = provisional(who)
+    return subjects
+
+
 async def _add_people(
     tx: Transaction, taken: Sequence[ReadLine], known: Collection[str], now: int
 ) -> int:
     """Store the subjects who are new, how many, and whoever is only mentioned."""
     new = {read.who for read in taken if read.who is not None}.difference(known)
     everybody = new.union(*(ids_in(f"{read.fact} {read.summary}") for read in taken))
-    logins = {
-        who: who.removeprefix(PROVISIONAL) if who.startswith(PROVISIONAL) else None
-        for who in sorted(everybody)
-    }
+    logins: dict[str, str | None] = {}
+    for who in sorted(everybody):
+        login = who.removeprefix(PROVISIONAL)
+        logins[who] = login if who != login and is_login(login) else None
     await viewers.add_unseen(tx, logins, now)
     return len(new)
 

@@ -9,6 +9,8 @@ from collections.abc import Mapping
 
 from forgetmenot.domain import Asker, OperationResult, Permission, Role, Surface, Target
 from forgetmenot.errors import InputError, SettingsError
+from forgetmenot.memory import names
+from forgetmenot.memory.people import active_now
 from forgetmenot.memory.proposals import FactRefused
 from forgetmenot.operations.types import (
     Operation,
@@ -19,6 +21,7 @@ from forgetmenot.operations.types import (
 )
 from forgetmenot.store import viewers
 from forgetmenot.store.database import Database
+from forgetmenot.store.names import by_login
 from forgetmenot.text.mentions import is_login, login_of, provisional
 
 CHANNEL_WORDS = frozenset({"channel", "stream", "chat"})
@@ -48,7 +51,7 @@ async def run(
     target: Target | None = None
     try:
         values = checked(operation, params)
-        target = await _target(context.db, operation, values, asker)
+        target = await _target(context, operation, values, asker)
         result = await operation.service(context, Request(asker, target, values))
     except Refused as refused:
         return refused.result
@@ -100,17 +103,22 @@ def _fit(parameter: Parameter, value: object) -> object:
 
 
 async def _target(
-    db: Database, operation: Operation, values: Mapping[str, object], asker: Asker
+    context: OperationContext, operation: Operation, values: Mapping[str, object], asker: Asker
 ) -> Target:
     parameter = next((one for one in operation.params if one.kind is ParameterKind.VIEWER), None)
     name = str(values.get(parameter.name, "")) if parameter is not None else ""
     if asker.surface is Surface.CHAT:
-        return await resolve_target(db, asker, name)
-    return await _known(db, parameter, name, asker) if parameter is not None and name else Target()
+        may_be_short = parameter is not None and parameter.may_be_short
+        return await resolve_target(context, asker, name, may_be_short=may_be_short)
+    if parameter is None or not name:
+        return Target()
+    return await _known(context, parameter, name, asker)
 
 
-async def resolve_target(db: Database, asker: Asker, name: str) -> Target:
-    """Who a name in chat means (empty: the asker). Raises Refused."""
+async def resolve_target(
+    context: OperationContext, asker: Asker, name: str, *, may_be_short: bool = False
+) -> Target:
+    """Who a name in chat means (empty: the asker); `may_be_short`: also a nickname or a short form. Raises Refused."""
     wanted = name.removeprefix("@").casefold()
     if wanted in SELF_WORDS or wanted in {asker.login.casefold(), asker.display_name.casefold()}:
         return own_target(asker)
@@ -118,11 +126,13 @@ async def resolve_target(db: Database, asker: Asker, name: str) -> Target:
         raise Refused("not_yours")
     if wanted in CHANNEL_WORDS:
         return Target()
-    known = await viewers.called(db, [wanted])
-    if not known:
+    # a bare number that is typed in chat is somebody's name, never an id
+    typed = f"@{name}" if wanted.isdecimal() else name
+    viewer_id = await _only_one_meant(context, typed, may_be_short=may_be_short)
+    if viewer_id is None:
         raise Refused("unknown_viewer", name=name)
-    shown = await viewers.names(db, [known[0].id])
-    return Target(known[0].id, shown.get(known[0].id, name), own=known[0].id == asker.viewer_id)
+    shown = await viewers.names(context.db, [viewer_id])
+    return Target(viewer_id, shown.get(viewer_id, name), own=viewer_id == asker.viewer_id)
 
 
 def own_target(asker: Asker) -> Target:
@@ -130,30 +140,53 @@ def own_target(asker: Asker) -> Target:
     return Target(asker.viewer_id, asker.display_name, own=True)
 
 
-async def _known(db: Database, parameter: Parameter, name: str, asker: Asker) -> Target:
-    """A viewer by id or present login; where the parameter allows it, also a login never seen here."""
-    viewer_id = await viewers.find(db, name)
-    if viewer_id is None and parameter.unseen:
-        login = login_of(name)
-        unseen = provisional(login)
-        if (login and is_login(login) and not login.isdecimal()) or await viewers.find(
-            db, unseen
-        ) is not None:
-            return Target(unseen, login)
-    if viewer_id is None:
-        raise Refused("unknown_viewer", name=name)
+async def _only_one_meant(
+    context: OperationContext, name: str, *, may_be_short: bool
+) -> str | None:
+    """The id of the only viewer whom a name can mean; None if nobody goes by it. Raises Refused to ask which."""
+    here = await active_now(context.db, context.settings().people, context.clock.now())
+    meant = await names.resolve(context.db, name, here=here, may_be_short=may_be_short)
+    if len(meant) > 1:
+        listed = await names.told_apart(context.db, meant)
+        raise Refused("which_viewer", name=name, viewers=listed)
+    return meant[0] if meant else None
+
+
+async def _known(
+    context: OperationContext, parameter: Parameter, name: str, asker: Asker
+) -> Target:
+    """A viewer by id or name; where the parameter allows it, also a login never seen here."""
+    db = context.db
+    # the dock and the model hand in the id of somebody whom they were shown
+    by_id = asker.surface is not Surface.CLI and await viewers.get(db, name) is not None
+    viewer_id = name
+    if not by_id:
+        meant = await _only_one_meant(context, name, may_be_short=parameter.may_be_short)
+        unseen = await _unseen(db, name) if meant is None and parameter.unseen else None
+        if unseen is not None:
+            return unseen
+        if meant is None:
+            raise Refused("unknown_viewer", name=name)
+        viewer_id = meant
     shown = await viewers.names(db, [viewer_id])
-    return Target(
-        viewer_id,
-        shown.get(viewer_id, name),
-        own=asker.surface is Surface.MODEL and viewer_id == asker.viewer_id,
-    )
+    is_own = asker.surface is Surface.MODEL and viewer_id == asker.viewer_id
+    return Target(viewer_id, shown.get(viewer_id, name), own=is_own)
+
+
+async def _unseen(db: Database, name: str) -> Target | None:
+    """Whoever has a login that was never seen here, if it can be one."""
+    login = login_of(name)
+    unseen = provisional(login)
+    may_be_login = bool(login) and is_login(login) and not login.isdecimal()
+    if may_be_login or await viewers.get(db, unseen) is not None:
+        return Target(unseen, login)
+    return None
 
 
 async def owner(db: Database, surface: Surface, channel: str, now: int) -> Asker:
     """The streamer as an asker: the channel's account; until its id is known, a provisional one is stored."""
     login = channel.casefold() or "streamer"
-    viewer_id = await viewers.find(db, login)
+    viewer_id = await by_login(db, login)
     if viewer_id is None:
         viewer_id = provisional(login)
         async with db.write() as tx:

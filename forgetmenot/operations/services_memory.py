@@ -20,11 +20,11 @@ from forgetmenot.domain import (
     Target,
 )
 from forgetmenot.languages import reason
-from forgetmenot.memory import edits, own_words, suppression
+from forgetmenot.memory import edits, names, own_words, suppression
 from forgetmenot.memory.arrivals import by_weight
 from forgetmenot.memory.compare_facts import Relation, relate
 from forgetmenot.memory.merge import LIVE
-from forgetmenot.memory.people import ORDINARY
+from forgetmenot.memory.people import is_ordinary
 from forgetmenot.memory.proposals import FactRefused
 from forgetmenot.operations.run import CHANNEL_WORDS, Refused, own_target, owner, resolve_target
 from forgetmenot.operations.types import OperationContext, Request
@@ -32,6 +32,7 @@ from forgetmenot.store import bot_messages, channel_state, notes, personal_data,
 from forgetmenot.text.chat_commands import first_word, others_fact, own_fact
 from forgetmenot.text.corrections import Amendment, amendment, changed_fact, is_about_object
 from forgetmenot.text.mentions import defang, mention, show
+from forgetmenot.text.names import compact
 from forgetmenot.text.phrases import says_what_another_is
 from forgetmenot.text.words import topic_stems, words
 
@@ -155,8 +156,8 @@ async def _subject_and_fact(
     fact = own_fact(typed, for_channel=asker.moderates)
     # "@bob's cat is mine", "bob hates me"
     named = typed.strip().startswith("@") or rest.startswith(("'s ", "’s ", ":"))
-    if name.casefold() not in ORDINARY:
-        named = named or bool(await viewers.called(context.db, [name.casefold()]))
+    if not is_ordinary(compact(name)):
+        named = named or bool(await names.called(context.db, [name.casefold()]))
     if fact is None and not asker.moderates and _is_own_in_another_language(typed):
         fact = typed
     if fact is not None and not named:
@@ -189,9 +190,14 @@ async def _subject_named(
 async def _named(
     context: OperationContext, asker: Asker, name: str, *, must_be: bool
 ) -> Target | None:
-    """Who goes by a name; None if nobody does. Raises Refused where it `must_be` somebody's."""
+    """Who goes by a name; None if nobody does. Raises Refused where it `must_be` somebody's.
+
+    An ordinary word ("drums are loud") is nobody's name unless it must be.
+    """
+    if not must_be and is_ordinary(compact(name)) and name.casefold() not in CHANNEL_WORDS:
+        return None
     try:
-        return await resolve_target(context.db, asker, name or "?")
+        return await resolve_target(context, asker, name or "?", may_be_short=True)
     except Refused as refused:
         if must_be or refused.result.code != "unknown_viewer":
             raise
@@ -564,7 +570,7 @@ async def _suppressed_of(
     name, what = first_word(typed)
     named = typed.startswith("@") or name.casefold() in CHANNEL_WORDS
     if asker.moderates and named and what.strip():
-        return await resolve_target(context.db, asker, name), what.strip()
+        return await resolve_target(context, asker, name), what.strip()
     return own_target(asker), typed
 
 

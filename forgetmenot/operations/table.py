@@ -34,13 +34,15 @@ def _number(name: str, *, optional: bool = False) -> Parameter:
 
 _ID, _ID_OR_LAST = _number("id"), _number("id", optional=True)
 _VIEWER = Parameter("viewer", ParameterKind.VIEWER, optional=True)
+_SHOWN_VIEWER_NEEDED = Parameter("viewer", ParameterKind.VIEWER, may_be_short=True)
+_SHOWN_VIEWER = Parameter("viewer", ParameterKind.VIEWER, optional=True, may_be_short=True)
 _SOMEBODY = Parameter("viewer", ParameterKind.VIEWER, optional=True, unseen=True)
 _TARGET = Parameter("target", ParameterKind.VIEWER, optional=True)
 
 _PEOPLE: tuple[Operation, ...] = (
     # Memory.
-    Operation("memory", _ANYBODY, services_memory.memory, (_VIEWER,), ("!memory [viewer]",), ("!memory",)),
-    Operation("who", _MODERATORS, services.who, (Parameter("viewer", ParameterKind.VIEWER),), ("!who <viewer>",),
+    Operation("memory", _ANYBODY, services_memory.memory, (_SHOWN_VIEWER,), ("!memory [viewer]",), ("!memory",)),
+    Operation("who", _MODERATORS, services.who, (_SHOWN_VIEWER_NEEDED,), ("!who <viewer>",),
         ("!who alice",)),
     Operation("missed", _ANYBODY, services.missed, (), ("!missed",), ("!missed",)),
     Operation("remember", _ANYBODY | _DOCK | _MODEL, services_memory.remember,

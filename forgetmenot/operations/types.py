@@ -49,6 +49,8 @@ class Parameter(Struct, frozen=True):
     default: str | None = None  # None: it must be given
     optional: bool = False  # an empty value will do
     unseen: bool = False  # of a viewer: the streamer may name a login that has never been seen here
+    # of a viewer: a nickname or a short form will do; never where something is deleted or stopped
+    may_be_short: bool = False
 
 
 RunOperation = Callable[[str, Mapping[str, object], Asker], Awaitable[OperationResult]]

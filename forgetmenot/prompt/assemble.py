@@ -357,7 +357,7 @@ def _brief_row(brief: str, made_of: tuple[int, ...], names: rows.Names, about: s
 
 
 def _others(material: TailMaterial, cap: int) -> Block:
-    shown: list[Row] = []
+    shown = [Row(rows.unclear_line(unclear)) for unclear in material.unclear_names]
     for other in material.others[:OTHERS]:
         about = rows.name_of(other.viewer)
         known = [rows.note_row(r, material.names, material.now, about) for r in other.notes]

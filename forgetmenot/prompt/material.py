@@ -54,6 +54,13 @@ class PersonMentioned(Struct, frozen=True):
     brief_notes: tuple[int, ...] = ()
 
 
+class UnclearName(Struct, frozen=True):
+    """A word of the message that may name several people, and how these are shown."""
+
+    word: str
+    names: tuple[str, ...]
+
+
 class ActionDone(Struct, frozen=True):
     """What became of an action, in words. `id`: action_logs.id. `done`: its name if it was really done, else empty."""
 
@@ -109,6 +116,7 @@ class TailMaterial(Struct, frozen=True):
     brief_notes: tuple[int, ...] = ()
     notes: tuple[Recalled, ...] = ()
     others: tuple[PersonMentioned, ...] = ()
+    unclear_names: tuple[UnclearName, ...] = ()
     channel: tuple[
         Recalled, ...
     ] = ()  # notes about the channel that fit the message and stand in no prefix

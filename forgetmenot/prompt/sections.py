@@ -26,7 +26,7 @@ from forgetmenot.domain import (
     StreamEvent,
     Viewer,
 )
-from forgetmenot.prompt.material import A_FEW, Past
+from forgetmenot.prompt.material import A_FEW, Past, UnclearName
 from forgetmenot.text.clean import clean, once_each
 from forgetmenot.text.dates import just_over, plan_over
 from forgetmenot.text.mentions import SOMEBODY, called, fence, show
@@ -116,6 +116,14 @@ def one_line(text: str, names: Names, max_bytes: int) -> str:
 def name_of(viewer: Viewer) -> str:
     """A viewer's name as a prompt shows it."""
     return called(clip(clean(viewer.display_name or viewer.login), 60)) or "somebody"
+
+
+def unclear_line(unclear: UnclearName) -> str:
+    """Whom a word may mean: `"bob" may be BobTheBuilder or bob_ross`, of which the reply may ask."""
+    names = " or ".join(_as_shown(name) for name in unclear.names)
+    return (
+        f'"{clip(clean(unclear.word), 60)}" may be {names}: ask who is meant, unless it is plain.'
+    )
 
 
 @text_cache(2_048)

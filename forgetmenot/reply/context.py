@@ -8,7 +8,8 @@
 - The tail is one snapshot in the reader's thread, unless notes of a viewer are not cached yet.
 """
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
+from itertools import chain
 from typing import NamedTuple
 
 from msgspec import Struct
@@ -27,7 +28,8 @@ from forgetmenot.domain import (
     Viewer,
 )
 from forgetmenot.logs import log
-from forgetmenot.memory.people import REGULAR_WITHIN, role_of, standing_of
+from forgetmenot.memory.names import index_of
+from forgetmenot.memory.people import REGULAR_WITHIN, role_of, standing_of, streamer_of
 from forgetmenot.memory.ranking import Query
 from forgetmenot.memory.recall import (
     CHANNEL,
@@ -54,6 +56,7 @@ from forgetmenot.prompt.material import (
     Prefix,
     PrefixMaterial,
     TailMaterial,
+    UnclearName,
     stranger,
 )
 from forgetmenot.reply.reply_object import offered
@@ -63,6 +66,7 @@ from forgetmenot.store import bot_messages, channel_state, episodes, events, not
 from forgetmenot.store.bot_messages import BotMessage
 from forgetmenot.store.database import Database, Source
 from forgetmenot.text.mentions import ids_in
+from forgetmenot.text.names import NameIndex, Naming
 from forgetmenot.text.questions import asks_for_person, speaks_of_self
 
 CHAT_REACHES_BACK = 2 * HOUR
@@ -84,6 +88,7 @@ LOOKED_UP, LOOKED_UP_PAST = 8, 2
 
 
 NO_PREFIX = Prefix("", ())
+NO_NAMES = NameIndex()
 
 
 class _Moment(Struct, frozen=True):
@@ -95,6 +100,7 @@ class _Moment(Struct, frozen=True):
     channel: Mapping[str, str]
     seen: NotesSnapshot  # of the speaker's notes
     prefix: Prefix
+    named: NameIndex = NO_NAMES  # whom the words of the message and of the lines before it may mean
 
     @property
     def event(self) -> ChatEvent:
@@ -129,20 +135,25 @@ class ContextGatherer(Struct, frozen=True):
         )
         material = await self._conversation(at, await self._speaker(at, moment), moment)
         if seen.suppression_filter:
-            material = self._quiet(material, seen.suppression_filter)
-        others = await self._others(at, material, moment, bot_id)
-        about = [other.viewer.id for other in others]
-        query = self._query(material, moment, [other.viewer for other in others])
+            material = await self._quiet(at, material, seen.suppression_filter)
+        before = self._before(material, moment)
+        moment = replace(moment, named=await self._names_in(at, material, before, moment))
+        query = self._query(moment, before)
+        material = await self._with_others(at, material, moment, bot_id)
         if query.anything:
-            others = await self._with_briefs(at, others, moment)
-        past = await self._past(at, query, about, moment)
-        anybody = await self._anybody(at, material, about, moment)
-        material = replace(material, others=others, past_episodes=past, anybody=anybody)
+            material = await self._with_briefs(at, material, moment)
+        about = [other.viewer.id for other in material.others]
+        # "who plays drums?" is no question about the viewer `drums`, of whom something is shown in case it is
+        certain = moment.named.certain_in(f"{before} {trigger.question}")
+        named = [viewer_id for viewer_id in about if viewer_id in certain]
+        past = await self._past(at, query, named, moment)
+        anybody = await self._anybody(at, material, named, moment)
+        material = replace(material, past_episodes=past, anybody=anybody)
         texts = [
             *(one.text for one in past),
             *(done.text for done in material.actions_done),
             material.brief,
-            *(other.brief for other in others),
+            *(other.brief for other in material.others),
         ]
         people = {line.viewer_id for line in material.said if line.viewer_id} | {*about}
         people |= {event.viewer_id for event in material.happened}
@@ -156,30 +167,34 @@ class ContextGatherer(Struct, frozen=True):
         snapshots[material.speaker.id] = seen
         return replace(material, names=names, hidden=hidden), moment, query, snapshots
 
-    def _query(self, material: TailMaterial, moment: _Moment, others: Sequence[Viewer]) -> Query:
-        """Return what the message asks for, with the speaker's thought before it."""
+    def _before(self, material: TailMaterial, moment: _Moment) -> str:
+        """Return the speaker's thought before the message."""
         since = moment.event.at - SAME_TOPIC_WITHIN
         lately = [line.text for line in material.own_lines if line.at >= since]
-        before = dict.fromkeys([*(line.text for line in material.before), *lately])
+        return " ".join(dict.fromkeys([*(line.text for line in material.before), *lately]))
+
+    def _query(self, moment: _Moment, before: str) -> Query:
+        """Return what the message asks for, with the speaker's thought before it."""
+        question = moment.trigger.question
         return self.recall.query(
-            moment.trigger.question,
-            before=" ".join(before),
+            question,
+            before=before,
             category=moment.channel.get("category", ""),
             title=moment.channel.get("title", ""),
-            names=[name for viewer in others for name in (viewer.login, viewer.display_name)],
+            names=moment.named.words_of_names(f"{before} {question}"),
         )
 
     async def _with_briefs(
-        self, at: Source, others: Sequence[PersonMentioned], moment: _Moment
-    ) -> tuple[PersonMentioned, ...]:
-        """Return the people with who they are, for a message that asks just that: "who is Jolene?"."""
+        self, at: Source, material: TailMaterial, moment: _Moment
+    ) -> TailMaterial:
+        """Return the material with who its people are, for a message that asks just that: "who is Jolene?"."""
         persona = speaking(moment.settings).name
         known = []
-        for other in others:
+        for other in material.others:
             brief, made_of = await episodes.usable_brief(at, other.viewer.id, persona)
             brief = moment.seen.suppression_filter.without(brief)
             known.append(replace(other, brief=brief, brief_notes=made_of if brief else ()))
-        return tuple(known)
+        return replace(material, others=tuple(known))
 
     async def standing(self, event: ChatEvent, settings: Settings) -> Standing:
         """How well the speaker of a line is known."""
@@ -266,57 +281,78 @@ class ContextGatherer(Struct, frozen=True):
             ),
         )
 
-    def _quiet(self, material: TailMaterial, suppression_filter: SuppressionFilter) -> TailMaterial:
+    async def _quiet(
+        self, at: Source, material: TailMaterial, suppression_filter: SuppressionFilter
+    ) -> TailMaterial:
         """The conversation without the lines that speak of what is to be left alone."""
-        kept = {
-            kind: tuple(
-                line
-                for line in getattr(material, kind)
-                if not self._speaks_of_it(line, suppression_filter)
-            )
+        lines = {
+            kind: getattr(material, kind)
             for kind in ("own_lines", "spoken", "happened", "chat", "thread", "bot_replies")
         }
-        everybody = {*suppression_filter.people, material.speaker.id}
+        people = suppression_filter.people
+        is_suspect = suppression_filter.unlisted is not None
+        suspects = [
+            line.text
+            for line in chain.from_iterable(lines.values())
+            if is_suspect or suppression_filter.has(line.text, people)
+        ]
+        named = await index_of(at, suspects, here=self.recall.active_viewers.ids)
+        allowed = {
+            kind: tuple(
+                line for line in of_kind if not _speaks_of_it(line, suppression_filter, named)
+            )
+            for kind, of_kind in lines.items()
+        }
+        everybody = {*people, material.speaker.id}
         done = tuple(
             one for one in material.actions_done if not suppression_filter.has(one.text, everybody)
         )
-        return replace(material, **kept, actions_done=done)
+        return replace(material, **allowed, actions_done=done)
 
-    def _speaks_of_it(
-        self, line: PromptLine | StreamEvent, suppression_filter: SuppressionFilter
-    ) -> bool:
-        """Whether a line does, of whoever said it or is named in it; the bot's own, of whomever."""
-        people = suppression_filter.people
-        if suppression_filter.unlisted is None and not suppression_filter.has(line.text, people):
-            return False
-        named = self.recall.active_viewers.names.named_in(line.text, limit=len(people) + 1)
-        if line.viewer_id is None:
-            return suppression_filter.has(line.text, {*people, *named})
-        return suppression_filter.has(line.text, [line.viewer_id, *named])
-
-    async def _others(
-        self, at: Source, material: TailMaterial, moment: _Moment, bot_id: str
-    ) -> tuple[PersonMentioned, ...]:
-        """The people who are talked about, without what is known about them."""
-        recent = [
-            one
-            for one in material.own_lines[-1:]
-            if moment.event.at - one.at <= THREAD_REACHES_BACK
-        ]
-
-        def named_in(lines: Iterable[PromptLine]) -> list[str]:
-            text = " ".join([*(line.text for line in lines), moment.trigger.question])
-            without = {material.speaker.id, bot_id}
-            return self.recall.active_viewers.names.named_in(text, without=without, limit=OTHERS)
-
-        # "and where does she live?" is about the people of the lines before it
-        named = named_in(material.before) or named_in([*recent, *material.thread[-1:]])
-        people = await viewers.get_many(at, named) if named else {}
-        return tuple(
-            PersonMentioned(people[who])
-            for who in named
-            if who in people and not people[who].opted_out
+    async def _names_in(
+        self, at: Source, material: TailMaterial, before: str, moment: _Moment
+    ) -> NameIndex:
+        """Whom the words of the message and of the lines before it may mean."""
+        thread = [line.text for line in (*material.own_lines[-1:], *material.thread[-1:])]
+        return await index_of(
+            at,
+            [moment.trigger.question, before, *thread],
+            here=self.recall.active_viewers.ids,
+            streamer=await streamer_of(at, moment.settings.twitch.channel),
         )
+
+    async def _with_others(
+        self, at: Source, material: TailMaterial, moment: _Moment, bot_id: str
+    ) -> TailMaterial:
+        """The material with the people who are talked about, without what is known about them."""
+        without = {material.speaker.id, bot_id}
+
+        def named_in(text: str) -> list[Naming]:
+            return moment.named.namings(text, without=without)
+
+        namings = named_in(moment.trigger.question)
+        namings += named_in(" ".join(line.text for line in material.before))
+        if not namings:
+            # "and where does she live?" is about the people of the lines before it
+            own = [
+                line
+                for line in material.own_lines[-1:]
+                if moment.event.at - line.at <= THREAD_REACHES_BACK
+            ]
+            namings = named_in(" ".join(line.text for line in (*own, *material.thread[-1:])))
+        mentioned: dict[str, None] = {}
+        for naming in namings:
+            mentioned.update(dict.fromkeys(naming.viewer_ids))
+        viewer_ids = list(mentioned)[:OTHERS]
+        people = await viewers.get_many(at, viewer_ids) if viewer_ids else {}
+        shown = [people[who] for who in viewer_ids if who in people and not people[who].opted_out]
+        unclear = [
+            UnclearName(naming.word, tuple(people[who].display_name for who in naming.viewer_ids))
+            for naming in namings
+            if len(naming.viewer_ids) > 1 and people.keys() >= set(naming.viewer_ids)
+        ]
+        others = tuple(PersonMentioned(viewer) for viewer in shown)
+        return replace(material, others=others, unclear_names=tuple(unclear))
 
     async def _anybody(
         self, at: Source, material: TailMaterial, named: Sequence[str], moment: _Moment
@@ -328,7 +364,8 @@ class ContextGatherer(Struct, frozen=True):
         question = moment.trigger.question or " ".join(line.text for line in material.before)
         if not asks_for_person(question):
             return ()
-        return tuple(await self.recall.of_anybody(at, question, moment.seen, named))
+        names = moment.named.words_of_names(question)
+        return tuple(await self.recall.of_anybody(at, question, moment.seen, named, names))
 
     async def _past(
         self, at: Source, query: Query, people: Sequence[str], moment: _Moment
@@ -390,7 +427,8 @@ class ContextGatherer(Struct, frozen=True):
         What stands in the prompt already (`shown_notes`) is left out. Raises StoreError.
         """
         material = made.material
-        query = self.recall.query(words)
+        names = (await index_of(self.db, [words])).words_of_names(words)
+        query = self.recall.query(words, names=names)
         if not query.telling:
             return None
         people = [material.speaker, *(other.viewer for other in material.others)]
@@ -400,7 +438,7 @@ class ContextGatherer(Struct, frozen=True):
             recalled = await self.recall.about([subject], query, LOOKED_UP + len(shown_notes))
             fresh = [one for one in recalled if one.asked_for and one.note.id not in shown_notes]
             notes_found += fresh[:LOOKED_UP]
-        if not self._is_about_somebody(material):
+        if not await self._is_about_somebody(material):
             notes_found = await self._looked_up_of_anybody(words, notes_found, shown_notes)
         past = await self._looked_up_past(made, query, subjects[1:])
         if not (notes_found or past):
@@ -409,12 +447,13 @@ class ContextGatherer(Struct, frozen=True):
             replace(material, looked_up=tuple(notes_found), looked_up_past=past)
         )
 
-    def _is_about_somebody(self, material: TailMaterial) -> bool:
+    async def _is_about_somebody(self, material: TailMaterial) -> bool:
         """Return whether the message is about its speaker, or names somebody."""
-        if material.others or speaks_of_self(material.message.text):
+        text = material.message.text
+        if material.others or speaks_of_self(text):
             return True
-        named = self.recall.active_viewers.names.named_in(material.message.text)
-        return material.speaker.id in named
+        named = await index_of(self.db, [text], here=self.recall.active_viewers.ids)
+        return material.speaker.id in named.named_in(text)
 
     async def _looked_up_of_anybody(
         self, words: str, notes_found: Sequence[Recalled], shown_notes: Collection[int]
@@ -470,6 +509,19 @@ class ContextGatherer(Struct, frozen=True):
 
 def _own_line(said: BotMessage) -> PromptLine:
     return PromptLine(said.id, f"bot:{said.id}", None, said.text, said.at)
+
+
+def _speaks_of_it(
+    line: PromptLine | StreamEvent, suppression_filter: SuppressionFilter, named: NameIndex
+) -> bool:
+    """Whether a line speaks of what is left alone of whoever said it or is named in it; the bot's own, of whomever."""
+    people = suppression_filter.people
+    if suppression_filter.unlisted is None and not suppression_filter.has(line.text, people):
+        return False
+    mentioned = named.named_in(line.text, limit=len(people) + 1)
+    if line.viewer_id is None:
+        return suppression_filter.has(line.text, {*people, *mentioned})
+    return suppression_filter.has(line.text, [line.viewer_id, *mentioned])
 
 
 class PrefixKeeper(Struct):

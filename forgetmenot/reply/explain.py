@@ -12,6 +12,7 @@ from forgetmenot.clock import Clock
 from forgetmenot.domain import ChatEvent, EventKind, ModelAnswer, Prompt, RowId
 from forgetmenot.errors import InputError
 from forgetmenot.languages import ENGLISH, Language, joined, reason
+from forgetmenot.memory.names import resolve
 from forgetmenot.memory.recall import Recall
 from forgetmenot.operations import facts
 from forgetmenot.reply.context import Composed, ContextGatherer, PrefixKeeper, compose
@@ -58,7 +59,8 @@ async def preview(
         state = await channel_state.read_all(db)
         identity = identity_of(settings, state.get("bot_id", ""), state.get("bot_login", ""))
     name = viewer.strip().removeprefix("@")
-    found = await viewers.find(db, name)
+    meant = await resolve(db, viewer)
+    found = meant[0] if meant else None
     known = (await viewers.get_many(db, [found])).get(found) if found else None
     login = name.casefold()
     who = (

@@ -35,8 +35,8 @@ from forgetmenot.store.database import (
 )
 
 KEPT = (
-    "viewers", "viewer_names", "streams", "attendance", "episodes", "episode_people", "semantic_notes", "note_evidence",
-    "note_changes", "note_words", "never_mention", "channel_state",
+    "viewers", "viewer_names", "name_words", "streams", "attendance", "episodes", "episode_people",
+    "semantic_notes", "note_evidence", "note_changes", "nicknames", "note_words", "never_mention", "channel_state",
 )  # fmt: skip
 FOLDER = "backups"
 

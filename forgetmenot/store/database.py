@@ -38,12 +38,14 @@ from forgetmenot import errors, files
 from forgetmenot.files import APPLICATION_ID, MemoryFiles
 from forgetmenot.languages import Reason, reason
 from forgetmenot.logs import log
-from forgetmenot.store.note_keys import SQL_FUNCTIONS
+from forgetmenot.store import name_keys, note_keys
 from forgetmenot.store.rights import PrivacyRequests
 
 SQLITE_VERSION = sqlite3.sqlite_version
 # Of `schema.sql`. A file of another version is refused: there are no steps from one to the next.
 SCHEMA_VERSION = 9
+# What the schema's triggers call.
+_SQL_FUNCTIONS = name_keys.SQL_FUNCTIONS | note_keys.SQL_FUNCTIONS
 BUSY_TIMEOUT_S = 5.0
 _MANY: tuple[type, ...] = (list, tuple, set, frozenset, type({}.keys()), type({}.values()))
 # What another program put in the memory's place lies beside it under this name and a number, until a backup is made.
@@ -442,7 +444,7 @@ def connect(path: Path, mode: str = "ro", timeout: float = BUSY_TIMEOUT_S) -> sq
     connection = sqlite3.connect(
         f"{path.absolute().as_uri()}?mode={mode}", uri=True, isolation_level=None, timeout=timeout
     )
-    for name, (arguments, function) in SQL_FUNCTIONS.items():
+    for name, (arguments, function) in _SQL_FUNCTIONS.items():
         connection.create_function(name, arguments, function, deterministic=True)
     return connection
 
@@ -553,7 +555,7 @@ async def _prepare(writer: aiosqlite.Connection, path: Path) -> None:
         raise errors.StoreError(
             "This build of SQLite cannot erase what it deletes (secure_delete). Use Python from python.org."
         )
-    for name, (arguments, function) in SQL_FUNCTIONS.items():
+    for name, (arguments, function) in _SQL_FUNCTIONS.items():
         await writer.create_function(name, arguments, function, deterministic=True)
     if is_new:
         # in the script itself: `executescript` first commits any transaction that was begun outside of it

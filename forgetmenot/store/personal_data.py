@@ -531,6 +531,7 @@ _THEIR_NOTES = "(SELECT id FROM semantic_notes WHERE subject_id = ?1)"
 PARTS = {
     "person": "viewers WHERE id = ?1",
     "names": "viewer_names WHERE viewer_id = ?1",
+    "words_of_names": "name_words WHERE viewer_id = ?1",
     "streams": "attendance WHERE viewer_id = ?1",
     "lines": "events WHERE viewer_id = ?1 AND redacted_at IS NULL",
     "notes": "semantic_notes WHERE subject_id = ?1",

@@ -1,4 +1,4 @@
-"""Viewers' rows: who somebody is by id, login or a word in a text, who is hidden, and how a row comes to be.
+"""Viewers' rows: who somebody is by id, who is hidden, and how a row comes to be. By their names: store/names.
 
 - Hidden are those who opted out or were banned.
 - A rename keeps the id. A recycled login inherits nothing; its former holder has no name until they speak again.
@@ -12,30 +12,20 @@ from msgspec import Struct
 
 from forgetmenot.domain import Role, Viewer
 from forgetmenot.store.database import Database, Row, Source, Transaction, row_as
-from forgetmenot.text.mentions import PROVISIONAL, ids_in, login_of
-
-
-class Name(NamedTuple):
-    """A person with one login of theirs; `current` is false for a former one."""
-
-    viewer_id: str
-    login: str
-    display_name: str
-    current: bool
-
-
-class Known(NamedTuple):
-    """Somebody a text may name: by which word, and whether they may be named at all."""
-
-    id: str
-    name: str
-    hidden: bool
+from forgetmenot.text.mentions import PROVISIONAL, ids_in, provisional
 
 
 async def get(source: Source, viewer_id: str) -> Viewer | None:
     """One person by id, hidden or not; None for somebody who is not stored."""
     row = await source.row("SELECT * FROM viewers WHERE id = ?", (viewer_id,))
     return viewer_of(row) if row else None
+
+
+async def existing(source: Source, viewer_ids: Collection[str]) -> list[str]:
+    """Those of these ids that somebody has, hidden or not."""
+    return await source.column(
+        "SELECT id FROM viewers WHERE id IN (SELECT value FROM json_each(?))", (viewer_ids,)
+    )
 
 
 async def get_many(source: Source, viewer_ids: Collection[str]) -> dict[str, Viewer]:
@@ -45,21 +35,6 @@ async def get_many(source: Source, viewer_ids: Collection[str]) -> dict[str, Vie
         (viewer_ids,),
     )
     return {row["id"]: viewer_of(row) for row in rows}
-
-
-async def find(source: Source, login_or_id: str) -> str | None:
-    """The id of a person given by id or by their present login, # or @ before it or not; hidden people too."""
-    found = await find_many(source, [login_or_id, login_of(login_or_id)])
-    return found.get(login_or_id) or found.get(login_of(login_or_id))
-
-
-async def find_many(source: Source, logins_or_ids: Collection[str]) -> dict[str, str]:
-    """The ids of people given by id or by their present login, hidden people too; an id wins over a login."""
-    sql = (
-        "SELECT login, id FROM viewers WHERE login IN (SELECT value FROM json_each(?1))"
-        " UNION ALL SELECT id, id FROM viewers WHERE id IN (SELECT value FROM json_each(?1))"
-    )
-    return await source.pairs(sql, (logins_or_ids,))
 
 
 _AMONG = "FROM viewers WHERE id IN (SELECT value FROM json_each(?))"
@@ -106,59 +81,6 @@ async def hidden_or_gone(source: Source, viewer_ids: Collection[str]) -> frozens
             "SELECT id FROM shown WHERE id IN (SELECT value FROM json_each(?))", (viewer_ids,)
         )
     )
-
-
-async def called(source: Source, words: Iterable[str]) -> list[Known]:
-    """Whoever any of these words (casefolded) names: by login, former login, or a display name that is not the login.
-
-    A login that somebody holds now is theirs, whoever held it before or is shown by that name. `hidden`: opted out or
-    banned.
-    """
-    rows = await source.rows(
-        "WITH said AS (SELECT value AS word FROM json_each(?1)),"
-        " found AS (SELECT v.id, s.word, 0 AS rank FROM said s JOIN viewers v ON v.login = s.word"
-        "  UNION ALL SELECT n.viewer_id, s.word, 2 FROM said s JOIN viewer_names n ON n.login = s.word"
-        "  UNION ALL SELECT v.id, v.display_name, 1 FROM viewers v WHERE v.display_name IN (SELECT word FROM said))"
-        f" SELECT v.id, f.word, {_IS_HIDDEN}"
-        " FROM found f JOIN viewers v ON v.id = f.id ORDER BY f.rank, v.last_seen_at DESC",
-        (sorted(set(words)),),
-    )
-    first: dict[str, Known] = {}
-    for row in rows:
-        first.setdefault(row[1], Known(row[0], row[1], bool(row[2])))
-    return list(first.values())
-
-
-async def displayed_in(source: Source, text: str, *, hidden_only: bool) -> list[Known]:
-    """Whose display names stand in a text, also inside of its words; none that is only their login."""
-    displayed = "lower(display_name) IS NOT login AND instr(?, display_name)"
-    displayed += f" AND {_IS_HIDDEN}" if hidden_only else ""  # these are few, and found by an index
-    rows = await source.rows(
-        f"SELECT id, display_name, {_IS_HIDDEN} FROM viewers WHERE {displayed}", (text,)
-    )
-    return [Known(row[0], row[1], bool(row[2])) for row in rows]
-
-
-async def active_names(
-    source: Source, *, seen_since: int, regular_since: int, regular_streams: int
-) -> list[Name]:
-    """The names, former ones too, of recent chatters and of regulars; nobody who opted out or was banned."""
-    rows = await source.rows(
-        "WITH regulars AS (SELECT a.viewer_id FROM attendance a JOIN streams s ON s.id = a.stream_id"
-        "  WHERE s.started_at >= :regular_since GROUP BY a.viewer_id HAVING count(*) >= :regular_streams),"
-        " active AS (SELECT id, login, display_name FROM shown WHERE last_seen_at >= :seen_since"
-        "  OR id IN (SELECT viewer_id FROM regulars) ORDER BY last_seen_at DESC LIMIT :limit)"
-        " SELECT id, login, display_name, 1 AS current FROM active WHERE login IS NOT NULL"
-        " UNION ALL SELECT n.viewer_id, n.login, n.display_name, 0 FROM viewer_names n"
-        "  JOIN active a ON a.id = n.viewer_id WHERE n.login IS NOT a.login",
-        {
-            "seen_since": seen_since,
-            "regular_since": regular_since,
-            "regular_streams": regular_streams,
-            "limit": 2_000,
-        },
-    )
-    return [Name(row[0], row[1], row[2] or row[1], bool(row[3])) for row in rows]
 
 
 async def chatting(source: Source, *, since: int, limit: int) -> list[str]:
@@ -252,25 +174,33 @@ async def record_seen(tx: Transaction, people: Sequence[SeenViewer]) -> None:
         " banned_at = CASE WHEN excluded.last_seen_at > banned_at THEN NULL ELSE banned_at END",
         rows,
     )
-    await tx.many(
-        "INSERT INTO viewer_names (viewer_id, login, display_name, first_seen_at, last_seen_at) VALUES (?, ?, ?, ?, ?)"
-        " ON CONFLICT DO UPDATE SET last_seen_at = max(last_seen_at, excluded.last_seen_at)",
-        [
-            (person.id, person.login, person.display_name, person.first_at, person.last_at)
-            for person in people
-        ],
-    )
+    await _record_names(tx, people)
 
 
 async def record_past(tx: Transaction, people: Sequence[SeenViewer]) -> None:
     """Store who was there before anything else that is known of them: names and roles that are newer stay."""
     await tx.many(
         "INSERT INTO viewers (id, login, display_name, role, first_seen_at, last_seen_at)"
-        # a login belongs to whoever has it now
-        " SELECT ?1, iif(EXISTS (SELECT 1 FROM viewers WHERE login = ?2 AND id <> ?1), NULL, ?2), ?3, ?4, ?5, ?6"
+        # a login belongs to whoever has it now, and of a provisional id only to the one that is made of it
+        " SELECT ?1, iif(EXISTS (SELECT 1 FROM viewers WHERE login = ?2 AND id <> ?1) OR (?1 GLOB ?7 AND ?1 <> ?8),"
+        " NULL, ?2), ?3, ?4, ?5, ?6"
         " WHERE true ON CONFLICT (id) DO UPDATE SET first_seen_at = min(first_seen_at, excluded.first_seen_at),"
         " last_seen_at = max(last_seen_at, excluded.last_seen_at)",
-        people,
+        [(*person, f"{PROVISIONAL}*", provisional(person.login)) for person in people],
+    )
+    await _record_names(tx, people)
+
+
+async def _record_names(tx: Transaction, people: Sequence[SeenViewer]) -> None:
+    """Store from when to when people were seen with these names."""
+    await tx.many(
+        "INSERT INTO viewer_names (viewer_id, login, display_name, first_seen_at, last_seen_at) VALUES (?, ?, ?, ?, ?)"
+        " ON CONFLICT DO UPDATE SET first_seen_at = min(first_seen_at, excluded.first_seen_at),"
+        " last_seen_at = max(last_seen_at, excluded.last_seen_at)",
+        [
+            (person.id, person.login, person.display_name, person.first_at, person.last_at)
+            for person in people
+        ],
     )
 
 

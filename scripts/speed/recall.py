@@ -24,8 +24,8 @@ from forgetmenot.clock import DAY, ManualClock, iso
 from forgetmenot.memory.recall import Recall
 from forgetmenot.memory.transfer import import_notes
 from forgetmenot.settings.schema import Settings
-from forgetmenot.store import viewers
 from forgetmenot.store.database import open_database
+from forgetmenot.store.names import by_login
 from speed.figures import Figure
 
 TYPO_SHARE = 0.3
@@ -170,7 +170,7 @@ async def ask(
                 f"{len(report.refused)} lines were refused; the first: {report.refused[0]}"
             )
         recall = Recall(db=db, settings=lambda: settings, clock=ManualClock(NOW))
-        ids = await viewers.find_many(db, list(conversation.people.values()))
+        ids = {login: await by_login(db, login) or "" for login in conversation.people.values()}
         for way, change in ways.items():
             for question in conversation.questions:
                 query = recall.query(change(question.text), names=conversation.people)

@@ -7,6 +7,7 @@ from forgetmenot.chat.rate_limit import BURST
 from forgetmenot.clock import MINUTE, SECOND, ManualClock
 from forgetmenot.domain import ChatEvent, EpisodeKind, EventKind, Part, Redaction
 from forgetmenot.memory.edits import VIEWER_TRUST, remember
+from forgetmenot.memory.names import index_of
 from forgetmenot.prompt.assemble import assemble
 from forgetmenot.reply.context import ContextGatherer
 from forgetmenot.reply.triggers import Conversations, trigger_of
@@ -17,6 +18,7 @@ from tests.stage import live_bot, said
 
 ALICE, BOB, CAROL = "771234501", "771234502", "771234503"
 LOGINS = {ALICE: "alicequux", BOB: "bobquux", CAROL: "carolquux"}
+NAMED = "what does @alicequux play?"
 TRACES = ("alicequux", "zitherbloom", "marimbaglow", ALICE)
 
 
@@ -76,7 +78,7 @@ async def test_a_ban_hides_everything_at_once(bot: Bot, clock: ManualClock) -> N
         await prompt(bot, clock, question),
         await say(bot, clock, BOB, "!memory"),
         str(await bot.recall.about([ALICE], "zitherbloom marimbaglow", 10)),
-        str(bot.recall.active_viewers.names.named_in("what does @alicequux play?")),
+        str((await index_of(bot.db, [NAMED])).named_in(NAMED)),
         *(note.fact for note in listed if note.subject_id != BOB),
     ]).casefold()  # fmt: skip
     assert [trace for trace in TRACES if trace in seen] == []

@@ -11,7 +11,7 @@ import pytest
 from forgetmenot.memory import edits, merge, transfer
 from forgetmenot.memory.compare_facts import Relation, relate
 from forgetmenot.memory.extraction import MOST_TAKEN, Extractor
-from forgetmenot.memory.people import ActiveViewers
+from forgetmenot.memory.names import index_of
 from forgetmenot.memory.proposals import FactRefused
 from tests.memory.conftest import Channel
 from tests.notes_world import World, change, live, prompt_for, section
@@ -51,11 +51,9 @@ async def test_a_note_about_one_person_is_out_of_reach_through_another(world: Wo
 async def test_a_look_alike_name_is_not_the_person(channel: Channel, world: World) -> None:
     channel.say("mallory", "hi", display_name="Аliсе")  # Cyrillic А, с and е
     await channel.ingest.flush()
-    active_viewers = ActiveViewers(db=world.db, settings=lambda: world.settings, clock=world.clock)
-    await active_viewers.look()
-    assert active_viewers.names.named_in("and @alice?") == ["1"]
-    assert active_viewers.names.named_in("what about Alice?") in ([], ["1"])
-    assert "id-mallory" not in active_viewers.names.named_in("what about alice?")
+    for asked in ("and @alice?", "what about Alice?", "what about alice?"):
+        named = await index_of(world.db, [asked], here={"1", "id-mallory"})
+        assert named.named_in(asked) == ["1"]
 
 
 async def test_a_flood_of_proposals_is_capped_per_episode(world: World) -> None:

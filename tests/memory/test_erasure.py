@@ -12,6 +12,7 @@ from forgetmenot.memory.erasure import Eraser, ErasureReport, _delete_some
 from forgetmenot.store import channel_state, notes, personal_data, viewers
 from forgetmenot.store.channel_state import WIPE_DUE
 from forgetmenot.store.invariants import verify
+from forgetmenot.store.names import by_login
 from tests.memory.conftest import Channel
 from tests.rows import put
 
@@ -71,7 +72,7 @@ async def test_somebody_elses_name_is_left_alone(channel: Channel) -> None:
         await channel.db.value("SELECT count(*) FROM events WHERE text = 'viewer0 is new here'")
         == 1
     )
-    assert await viewers.find(channel.db, "viewer0") == "new"
+    assert await by_login(channel.db, "viewer0") == "new"
 
 
 async def test_a_bare_name_stays_in_what_is_remembered_and_one_behind_an_at_goes(

@@ -45,8 +45,8 @@ episodes.model episodes.topic streams.category bot_messages.model bot_messages.t
 bot_messages.prompt_json bot_messages.filters_json action_logs.key
 """
 _GOES_WITH_THE_VIEWER = """
-viewers viewer_names attendance episode_people note_evidence action_logs.asked_by action_logs.target_id
-briefs.viewer_id never_mention.viewer_id never_mention.by_id
+viewers viewer_names name_words nicknames attendance episode_people note_evidence action_logs.asked_by
+action_logs.target_id briefs.viewer_id never_mention.viewer_id never_mention.by_id
 """
 EXEMPT = {
     **dict.fromkeys(

@@ -3,6 +3,7 @@
 import pytest
 
 from forgetmenot.domain import Role
+from forgetmenot.memory.names import called
 from forgetmenot.store import viewers
 from forgetmenot.store.database import Database
 from forgetmenot.store.viewers import SeenViewer
@@ -23,7 +24,7 @@ async def test_two_swap_their_logins(db: Database) -> None:
     await take_in(db, seen("1", "alice"), seen("2", "bob"))
     await take_in(db, seen("1", "bob", 5), seen("2", "alice", 5))
     assert await viewers.names(db, ["1", "2"]) == {"1": "Bob", "2": "Alice"}
-    found = {one.name: one.id for one in await viewers.called(db, ["alice", "bob", "nobody"])}
+    found = {one.name: one.id for one in await called(db, ["alice", "bob", "nobody"])}
     assert found == {"alice": "2", "bob": "1"}
 
 
@@ -46,6 +47,6 @@ async def test_who_is_only_shown_by_a_name_does_not_stand_before_who_is_called_s
 ) -> None:
     """Else a moderator's `!forgetme bob confirm` would erase whom somebody with that display name chooses."""
     await take_in(db, seen("1", "bob"), SeenViewer("6", "mallory", "bob", Role.VIEWER, 9, 9))
-    assert [one.id for one in await viewers.called(db, ["bob"])] == ["1"]
+    assert [one.id for one in await called(db, ["bob"])] == ["1"]
     await take_in(db, seen("1", "robert", 10))
-    assert [one.id for one in await viewers.called(db, ["bob"])] == ["6"]
+    assert [one.id for one in await called(db, ["bob"])] == ["6"]
