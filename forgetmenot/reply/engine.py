@@ -134,7 +134,9 @@ class ReplyEngine:
         trigger = await self._trigger_in(event, settings)
         if trigger is None:
             return None
-        if trigger.direct and trigger.kind is not TriggerKind.REWARD:
+        # a reward is whole, and so is what a caption has as a sentence
+        is_typed = event.kind is not EventKind.SPOKEN and trigger.kind is not TriggerKind.REWARD
+        if trigger.direct and is_typed:
             trigger = await self._gathered(trigger, settings)
             if trigger is None:
                 return None
