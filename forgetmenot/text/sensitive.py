@@ -58,12 +58,22 @@ def sensitive_category(
         return "custom"
     looks = " ".join(skeleton(bare).replace("’", "'").split())[:LONGEST]
     shaped = (name for reading in _readings(looks) for name in _shaped(reading))
-    stated = (name for reading in _readings(_as_read(bare)[:LONGEST]) for name in _stated(reading))
-    for name in chain(shaped, stated):
+    for name in chain(shaped, _statements(bare)):
         if name not in allow:
             return name
     is_aged = "minor_age" not in allow and states_minor_age(bare[:LONGEST])
     return "minor_age" if is_aged else None
+
+
+def states_what_is_sensitive(text: str) -> bool:
+    """Return whether a text says of somebody what is sensitive; numbers and addresses are not looked for."""
+    return next(_statements(MENTION.sub(" somebody ", text)), None) is not None
+
+
+def _statements(text: str) -> Iterator[str]:
+    """Yield the categories of what a text states."""
+    for reading in _readings(_as_read(text)[:LONGEST]):
+        yield from _stated(reading)
 
 
 @cache
