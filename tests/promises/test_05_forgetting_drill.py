@@ -36,6 +36,9 @@ from forgetmenot.memory.transfer import export_notes, import_notes
 from forgetmenot.settings.live_settings import LiveSettings
 from forgetmenot.settings.load import convert
 from forgetmenot.settings.schema import RecapSettings
+from forgetmenot.store import note_words
+from forgetmenot.store.note_keys import key_of
+from forgetmenot.text.words import stem
 from tests.notes_world import Scripted
 from tests.stage import RecordingAccount, answering, live_bot, said, until
 
@@ -43,6 +46,8 @@ ALICE, BOB, STREAMER = "771234501", "771234502", "771234503"
 MODERATOR = "moderator"
 MARKS = ("quux", ALICE)
 NUMBERS = itertools.count(1)
+# As numbers, which no search for bytes finds: those of her words in the index of all notes.
+HER_WORDS = [key_of(stem(word)) for word in ("zitherquux", "bagpipequux", "vanquux", "dragonquux")]
 _SAID = re.compile(r"^(P\d+)(?: \(to the bot\))?: i (\w+) (.+)$", re.MULTILINE)
 
 
@@ -231,6 +236,7 @@ async def test_forgetting_drill(
 
         shown = await running.seen_in_the_dock()
         assert await _tables_with_marks(bot) >= TABLES
+        assert await note_words.counts(bot.db, HER_WORDS)
         assert "quux" in shown
         assert "quux" in await running.ask(f"@ForgetMeNot what does {login} play?")
         assert marks_held(bot, *caches())
@@ -393,6 +399,7 @@ async def _is_gone(running: Running, path: Path) -> None:
     assert prompts
     assert marked(said, *prompts) == []
     assert marks_in(path.parent) == []
+    assert await note_words.counts(running.bot.db, HER_WORDS) == {}
     await running.bot.recall.prepare()  # as each second
     held = marks_held(running.bot, *caches())
     assert held == [], "\n".join(sorted(held))
