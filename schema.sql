@@ -87,6 +87,7 @@ CREATE TABLE events (
     id          TEXT    NOT NULL UNIQUE,             -- Twitch's id of the message
     stream_id   INTEGER REFERENCES streams (id),
     viewer_id   TEXT    NOT NULL REFERENCES viewers (id) ON UPDATE CASCADE,
+    target_id   TEXT REFERENCES viewers (id) ON UPDATE CASCADE, -- whom a moderator's act hit
     kind        TEXT    NOT NULL,
     text        TEXT    NOT NULL,
     system_text TEXT    NOT NULL DEFAULT '',
@@ -103,6 +104,7 @@ CREATE TABLE events (
 CREATE INDEX events_unread    ON events (at, seq) WHERE episode_id IS NULL AND redacted_at IS NULL;
 CREATE INDEX events_by_age    ON events (at);
 CREATE INDEX events_by_viewer ON events (viewer_id, at);
+CREATE INDEX events_by_target ON events (target_id) WHERE target_id IS NOT NULL;
 CREATE INDEX events_by_episode ON events (episode_id) WHERE episode_id IS NOT NULL;
 
 -- What happened to every line, so that it can be accounted for after it was pruned.

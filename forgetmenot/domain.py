@@ -27,6 +27,7 @@ class EventKind(StrEnum):
     FOLLOW = "follow"
     REDEMPTION = "redemption"  # channel points spent
     STREAM = "stream"  # something that happened on the stream: the end of a poll, a hype train, ads
+    MODERATION = "moderation"  # what a moderator did: `events.target_id` is whom it hit
     NOTICE = "notice"  # any other USERNOTICE: watch streaks, badges, rituals
 
 

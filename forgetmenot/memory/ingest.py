@@ -17,15 +17,17 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from forgetmenot.clock import DAY, HOUR, MINUTE, SECOND, Clock
-from forgetmenot.domain import ChatEvent, EventKind, Redaction
+from forgetmenot.domain import ChatEvent, EventKind, Redaction, Role
 from forgetmenot.errors import StoreError, StoreRefused
 from forgetmenot.logs import log
+from forgetmenot.memory.moderation import act_of
 from forgetmenot.memory.people import OPTED_OUT, Exclusion, role_of
 from forgetmenot.memory.stream_tracker import STREAM_GAP, StreamTracker
 from forgetmenot.settings.schema import Settings
 from forgetmenot.store import (
     action_logs,
     bot_messages,
+    channel_state,
     episodes,
     events,
     personal_data,
@@ -35,7 +37,7 @@ from forgetmenot.store import (
 from forgetmenot.store.counts import add_counts
 from forgetmenot.store.database import Database, Transaction
 from forgetmenot.store.events import Clear, NewEvent
-from forgetmenot.store.rights import RequestKind
+from forgetmenot.store.rights import OptedOut, RequestKind
 from forgetmenot.store.viewers import SeenViewer
 from forgetmenot.text.mentions import provisional
 
@@ -221,20 +223,25 @@ class Ingest:
         for one in redactions:
             key = one.event_id or (_USER + one.user_id if one.user_id else _ALL)
             self._cleared[key] = max(one.at, self._cleared.get(key, 0))
-        welcome = await self._welcome(tx, taken, counts)
+        opted_out = await personal_data.opted_out(tx)
+        welcome = await self._welcome(tx, taken, opted_out, counts)
         if welcome:
             await self._store_lines(tx, welcome, counts)
         for one in redactions:
             await episodes.clear(tx, Clear(one.at, one.event_id, one.user_id), now)
         await personal_data.ban(tx, _banned(redactions))
+        await self._store_moderation(tx, redactions, opted_out, counts)
         counts.update(counted)
         await add_counts(tx, counts)
 
     async def _welcome(
-        self, tx: Transaction, taken: Sequence[TakenLine], counts: Counter[str]
+        self,
+        tx: Transaction,
+        taken: Sequence[TakenLine],
+        opted_out: OptedOut,
+        counts: Counter[str],
     ) -> list[TakenLine]:
         """Those that nothing keeps out."""
-        opted_out = await personal_data.opted_out(tx)
         rules = Exclusion(self._settings().memory, opted_out, self.own_id)
         welcome: list[TakenLine] = []
         by_name: dict[str, str] = {}
@@ -256,6 +263,48 @@ class Ingest:
                 out = tx.requests.of(RequestKind.OPT_OUT, viewer_id, self._clock.now())
                 await personal_data.write_request(tx, out)
         return welcome
+
+    async def _store_moderation(
+        self,
+        tx: Transaction,
+        redactions: Sequence[Redaction],
+        opted_out: OptedOut,
+        counts: Counter[str],
+    ) -> None:
+        """Store what moderators did, as events of the channel. Chat does not say which of them it was.
+
+        Of whom they hit the id is stored, unless nobody with it was ever seen here, or they opted out.
+        """
+        channel = await channel_state.read_all(tx)
+        channel_id = channel.get("id", "")
+        if not redactions or not channel_id:
+            return
+        authors = await events.authors(tx, [one.event_id for one in redactions if one.event_id])
+        hit = {one.user_id for one in redactions if one.user_id} | set(authors.values())
+        seen_here = await viewers.may_be_stored(tx, hit)
+        stream_id = await streams.open_id(tx)
+        acts = []
+        for redaction in redactions:
+            act = act_of(redaction)
+            target = redaction.user_id or authors.get(redaction.event_id or "")
+            known = target if target in seen_here and target not in opted_out else None
+            act_id = f"{act.name}:{redaction.event_id or known or ''}:{redaction.at}"
+            acts.append(
+                NewEvent(
+                    act_id,
+                    stream_id,
+                    channel_id,
+                    EventKind.MODERATION,
+                    Role.VIEWER,
+                    redaction.at,
+                    system_text=act.words,
+                    target_id=known,
+                )
+            )
+        await viewers.add_unseen(tx, {channel_id: channel.get("login")}, self._clock.now())
+        fresh = await events.insert(tx, acts)
+        stored = len(acts) if fresh is None else len(fresh)
+        counts.update({"lines": len(acts), "events": stored, "duplicates": len(acts) - stored})
 
     async def _store_lines(
         self, tx: Transaction, lines: Sequence[TakenLine], counts: Counter[str]

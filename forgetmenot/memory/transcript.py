@@ -21,6 +21,7 @@ import msgspec
 from msgspec import Struct, field
 
 from forgetmenot.domain import EventKind, Line, ModelRequest, Part, Purpose, Role
+from forgetmenot.memory.moderation import acts_in_numbers
 from forgetmenot.memory.people import BOT, Handles
 from forgetmenot.memory.proposals import listed
 from forgetmenot.settings.schema import ModelSettings, Provider
@@ -237,6 +238,8 @@ def _end(lines: Sequence[Line], cut: Cut) -> int | None:
     return max(ends, key=lambda end: (lull(end), end))
 
 
+# Events that are no part of a person: who they name as their viewer only stands for the channel.
+NOBODYS = frozenset({EventKind.STREAM, EventKind.MODERATION})
 # So many lines with the same words become one.
 OFTEN = 3
 # People whose same words stay a line of each: "Germany", to "where are you from?", tells of everybody who says it.
@@ -251,7 +254,7 @@ _RANKS = {Role.BROADCASTER: 0, Role.MODERATOR: 1, Role.VIP: 2}
 
 def parts(window: Window, mentioned: Sequence[str] = ()) -> dict[str, Part]:
     """Who is in a window, by rank and then by lines: the streamer first; last who was only spoken about."""
-    said = [line for line in window if not line.from_bot and line.kind is not EventKind.STREAM]
+    said = [line for line in window if not line.from_bot and line.kind not in NOBODYS]
     lines = Counter(line.viewer_id for line in said)
     addressed = Counter(line.viewer_id for line in said if line.addressed)
     roles = {line.viewer_id: line.role for line in said}
@@ -327,7 +330,8 @@ def transcript(window: Window, handles: Handles) -> list[str]:
             written.append(_collapsed(shown.line, shown.repeats, handles))
         else:
             written += _shown(shown.line, handles)
-    return written
+    acts = [line.system_text for line in window if line.kind is EventKind.MODERATION]
+    return [*written, f"* Moderators: {acts_in_numbers(acts)}"] if acts else written
 
 
 def _key(line: Line) -> str:
@@ -346,6 +350,9 @@ def _collapsed(first: Line, lines: Sequence[Line], handles: Handles) -> str:
 
 
 def _shown(line: Line, handles: Handles) -> list[str]:
+    # whom moderators hit has no name here: what happened to them is nothing to know about them
+    if line.kind is EventKind.MODERATION:
+        return []
     said = line.text if line.kind is EventKind.SPOKEN else said_text(line.text)
     if line.text and not said:
         return []

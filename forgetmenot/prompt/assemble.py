@@ -54,7 +54,7 @@ class DropStep(NamedTuple):
 
 _REST = (
     "past_episode", "looked_up_past", "spoken", "bot_replies", "actions_done", "channel_notes_asked", "anybody",
-    "others", "chat", "happened", "brief", "lore", "channel_notes", "channel",
+    "others", "chat", "happened", "moderation", "brief", "lore", "channel_notes", "channel",
 )  # fmt: skip
 DROP_STEPS = (
     DropStep("1 episodes", "episodes"),
@@ -118,6 +118,7 @@ SPOKEN_TOKENS = 150
 SPOKEN_LEAD = (
     "The streamer said aloud just now (speech recognition: names and words may be misheard):"
 )
+MODERATION_LEAD = "What moderators did lately; Twitch does not say which of them:"
 HAPPENED_LEAD = "What happened on the stream in the last half hour, as Twitch reports it:"
 # The bot's own last replies in a prompt, so that it does not repeat itself.
 BOT_REPLIES = 5
@@ -310,6 +311,7 @@ def _blocks(material: TailMaterial) -> list[Block]:
         for found in material.notes[:SPEAKER_NOTES]
     ]
     happened = tuple(rows.event_row(event, names, now) for event in material.happened)
+    moderation = tuple(rows.moderation_row(event, now) for event in material.moderation)
     chat = tuple(rows.chat_rows(material.chat, names)[-CHAT_LINES:])
     spoken = tuple(rows.chat_row(line, names) for line in material.spoken)
     said = tuple(
@@ -334,6 +336,7 @@ def _blocks(material: TailMaterial) -> list[Block]:
         Block("past_episode", tuple(rows.past_row(p, names, now) for p in material.past_episodes)),
         Block("spoken", spoken, SPOKEN_LEAD, newest_last=True).within(SPOKEN_TOKENS),
         _own_block(material),
+        Block("moderation", moderation, MODERATION_LEAD, newest_last=True),
         Block("happened", happened, HAPPENED_LEAD, newest_last=True),
         Block("chat", chat, "The channel lately:", newest_last=True),
         Block(

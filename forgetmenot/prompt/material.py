@@ -128,6 +128,7 @@ class TailMaterial(Struct, frozen=True):
     thread: tuple[PromptLine, ...] = ()
     spoken: tuple[PromptLine, ...] = ()  # what the streamer said aloud lately, as captions had it
     happened: tuple[StreamEvent, ...] = ()  # what Twitch reported lately, oldest first
+    moderation: tuple[StreamEvent, ...] = ()  # for moderators alone
     chat: tuple[PromptLine, ...] = ()
     bot_replies: tuple[PromptLine, ...] = ()
     actions_done: tuple[ActionDone, ...] = ()

@@ -163,13 +163,21 @@ def chat_rows(lines: Sequence[PromptLine], names: Names) -> list[Row]:
 
 def event_row(event: StreamEvent, names: Names, now: int) -> Row:
     """`12 min ago: 120 raiders from Ox have joined!`; with who it was, where Twitch's words do not say it."""
-    minutes = max(0, now - event.at) // 60_000
     text = one_line(event.text, names, LINE_BYTES)
     name = _as_shown(names.get(event.viewer_id, SOMEBODY))
     if event.kind is not EventKind.STREAM and name.casefold() not in text.casefold():
         text = f"{name}: {text}"
-    when = f"{minutes} min ago" if minutes else "just now"
-    return Row(f"{when}: {text}", (("events", event.id),))
+    return Row(f"{_minutes_ago(now - event.at)}: {text}", (("events", event.id),))
+
+
+def moderation_row(event: StreamEvent, now: int) -> Row:
+    """`2 min ago: Bob was banned`. Without the row that it is from: what explains a reply is read by anybody."""
+    return Row(f"{_minutes_ago(now - event.at)}: {one_line(event.text, {}, LINE_BYTES)}")
+
+
+def _minutes_ago(ms: int) -> str:
+    minutes = max(0, ms) // 60_000
+    return f"{minutes} min ago" if minutes else "just now"
 
 
 def note_row(

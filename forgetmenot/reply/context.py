@@ -251,6 +251,9 @@ class ContextGatherer(Struct, frozen=True):
                 until=until,
                 limit=SPOKEN_LINES,
             )
+        moderation: list[StreamEvent] = []
+        if material.speaker.role.moderates:
+            moderation = await events.moderation(at, since=since, until=until, limit=EVENT_ROWS)
         current = next((line for line in own if line.event_id == event.id), material.message)
         earlier = [line for line in own if line.event_id != event.id]
         thread = await bot_messages.said_lately(
@@ -273,6 +276,7 @@ class ContextGatherer(Struct, frozen=True):
             own_lines=tuple(earlier),
             spoken=tuple(heard),
             happened=tuple(happened),
+            moderation=tuple(moderation),
             chat=tuple(chat),
             thread=tuple(_own_line(line) for line in thread),
             bot_replies=tuple(_own_line(line) for line in replies),

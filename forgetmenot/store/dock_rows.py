@@ -32,7 +32,7 @@ async def lines(db: Database, limit: int) -> list[dict[str, object]]:
         "SELECT 'line:' || e.seq AS key, 'line' AS kind, e.at, coalesce(v.display_name, v.login, 'somebody') AS who,"
         " e.role, e.kind AS what, iif(e.text = '', e.system_text, e.text) AS text, e.addressed"
         " FROM events e JOIN shown v ON v.id = e.viewer_id WHERE e.redacted_at IS NULL"
-        " AND e.from_bot = 0 ORDER BY e.seq DESC LIMIT ?",
+        " AND e.from_bot = 0 AND e.kind <> 'moderation' ORDER BY e.seq DESC LIMIT ?",
         (limit,),
     )
     return [dict(row) for row in reversed(rows)]

@@ -29,6 +29,7 @@ class NewEvent(NamedTuple):
     addressed: bool = False
     from_bot: bool = False
     redacted_at: int | None = None
+    target_id: str | None = None
 
 
 class Clear(NamedTuple):
@@ -80,9 +81,9 @@ async def clear(tx: Transaction, what: Clear, now: int) -> set[int]:
     if what.event_id is not None:
         where = "id = :id"
     elif what.viewer_id is not None:
-        where = "viewer_id = :id AND at <= :at"
+        where = "viewer_id = :id AND at <= :at AND kind <> 'moderation'"
     else:
-        where = "at <= :at"
+        where = "at <= :at AND kind <> 'moderation'"
     whole_chat = what.event_id is None and what.viewer_id is None
     params = {"at": what.at, "id": what.event_id or what.viewer_id}
     rows = await tx.rows(
@@ -249,7 +250,7 @@ async def lines(
 
     Twitch's events without words of a viewer's are none (`reported`).
     """
-    kind = f"e.kind {'=' if spoken else '<>'} 'spoken'"
+    kind = "e.kind = 'spoken'" if spoken else "e.kind NOT IN ('spoken', 'moderation')"
     theirs = "e.text <> ''"
     if of is not None:
         theirs += " AND e.viewer_id = :of"
@@ -298,6 +299,29 @@ async def reported(
     return sorted(starmap(StreamEvent, rows), key=lambda event: (event.at, event.id))
 
 
+async def moderation(source: Source, *, since: int, until: int, limit: int) -> list[StreamEvent]:
+    """The newest acts of moderation between these times, oldest first, for moderators alone.
+
+    With the names of those whom they hit, also of the banned; not of who opted out or is being erased.
+    """
+    rows = await source.rows(
+        "SELECT e.seq, e.id, e.viewer_id, e.kind,"
+        " iif(e.system_text LIKE 'The %', '', coalesce(v.display_name, v.login, 'somebody') || ' ') || e.system_text,"
+        " e.at FROM events e LEFT JOIN viewers v"
+        " ON v.id = e.target_id AND v.opted_out_at IS NULL AND v.erase_at IS NULL"
+        " WHERE e.kind = 'moderation' AND e.redacted_at IS NULL AND e.at BETWEEN ? AND ?"
+        " ORDER BY e.at DESC, e.seq DESC LIMIT ?",
+        (since, until, limit),
+    )
+    return list(starmap(StreamEvent, reversed(rows)))
+
+
+async def authors(source: Source, event_ids: Collection[str]) -> dict[str, str]:
+    """Who wrote these lines, by the lines' ids."""
+    sql = "SELECT id, viewer_id FROM events WHERE id IN (SELECT value FROM json_each(?))"
+    return await source.pairs(sql, (event_ids,))
+
+
 async def lines_by_seq(source: Source, seqs: Collection[int]) -> dict[int, PromptLine]:
     """Lines that are still there, by their seq."""
     return {
@@ -319,5 +343,8 @@ async def newest_at(source: Source) -> int:
 async def count_since(source: Source, since: int) -> int:
     """How many lines were said since then."""
     return int(
-        await source.value("SELECT count(*) FROM events WHERE at >= ? AND from_bot = 0", (since,))
+        await source.value(
+            "SELECT count(*) FROM events WHERE at >= ? AND from_bot = 0 AND kind <> 'moderation'",
+            (since,),
+        )
     )

@@ -254,7 +254,7 @@ async def delete_chat(tx: Transaction, viewer_id: str) -> tuple[int, bool]:
     theirs = "(asked_by = ?1 OR target_id = ?1) AND revert_at IS NULL AND status != 'running'"
     await tx.execute(f"DELETE FROM action_logs WHERE {theirs}", (viewer_id,))
     values = {"viewer": viewer_id, "limit": LINES_AT_ONCE}
-    lines = "SELECT id FROM events WHERE viewer_id = :viewer ORDER BY seq LIMIT :limit"
+    lines = "SELECT id FROM events WHERE viewer_id = :viewer OR target_id = :viewer ORDER BY seq LIMIT :limit"
     answers = f"SELECT id FROM bot_messages WHERE viewer_id = :viewer OR event_id IN ({lines}) LIMIT :limit"
     cleared = "text = '', system_text = '', redacted_at = coalesce(redacted_at, at)"
     said = f"SELECT text FROM bot_messages WHERE text <> '' AND id IN ({answers})"
@@ -440,6 +440,10 @@ async def store_nothing(tx: Transaction, viewer_id: str, at: int) -> None:
         " ON CONFLICT (id) DO UPDATE SET opted_out_at = coalesce(opted_out_at, ?2)",
         (viewer_id, at),
     )
+    await tx.execute(
+        "UPDATE events SET target_id = NULL, id = 'moderation:' || seq WHERE target_id = ?",
+        (viewer_id,),
+    )
     last = await tx.value("SELECT max(at) FROM events WHERE viewer_id = ?", (viewer_id,))
     await episodes.clear(tx, Clear(max(at, last or at), viewer_id=viewer_id, remembered=False), at)
 
@@ -534,6 +538,7 @@ PARTS = {
     "words_of_names": "name_words WHERE viewer_id = ?1",
     "streams": "attendance WHERE viewer_id = ?1",
     "lines": "events WHERE viewer_id = ?1 AND redacted_at IS NULL",
+    "moderation": "events WHERE target_id = ?1",
     "notes": "semantic_notes WHERE subject_id = ?1",
     "notes_history": f"note_changes WHERE note_id IN {_THEIR_NOTES}",
     "evidence": f"note_evidence WHERE note_id IN {_THEIR_NOTES}",

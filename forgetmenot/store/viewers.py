@@ -264,6 +264,15 @@ async def add_bot(tx: Transaction, viewer_id: str, login: str, display_name: str
     )
 
 
+async def may_be_stored(source: Source, viewer_ids: Collection[str]) -> frozenset[str]:
+    """Those of these ids that somebody here has who neither opted out nor is being erased; also the banned."""
+    sql = (
+        "SELECT id FROM viewers WHERE opted_out_at IS NULL AND erase_at IS NULL"
+        " AND id IN (SELECT value FROM json_each(?))"
+    )
+    return frozenset(await source.column(sql, (viewer_ids,)))
+
+
 async def add_unseen(tx: Transaction, people: Mapping[str, str | None], at: int) -> None:
     """Store people nobody has seen yet, by id, with the login that is named for them unless somebody here has it.
 

@@ -105,7 +105,7 @@ _ACTION_NAMES = (
 )
 _KEYS = "action|if_refused|target|user(?:name)?|seconds|duration|reason|fact|what|text|name|arguments|parameters|args"
 _TAGS = (
-    r"instructions|channel\w*|digest|episodes|now|speaker|brief|lore|others|past_episode|own_messages|happened|chat|bot_replies"
+    r"instructions|channel\w*|digest|episodes|now|speaker|brief|lore|others|past_episode|own_messages|happened|moderation|chat|bot_replies"
     r"|actions_done|message|action|tool\w*|function\w*|invoke|parameter|command|think\w*"
 )
 _SOURCES = "said by (?:them|others)|asked to be remembered|imported|seen in chat|just now"

@@ -53,7 +53,7 @@ EXEMPT = {
         _WORDS_OF_OURS.split(), "words, counts and names of ours, of the settings or of games"
     ),
     **dict.fromkeys(_GOES_WITH_THE_VIEWER.split(), "goes, or is unset, with the row in viewers"),
-    **dict.fromkeys(("events.viewer_id",), "rows of theirs are deleted"),
+    **dict.fromkeys(("events.viewer_id", "events.target_id"), "rows of theirs are deleted"),
     **dict.fromkeys(
         ("semantic_notes.subject_id", "bot_messages.viewer_id"), "rows of theirs are deleted"
     ),
