@@ -372,6 +372,9 @@ async def _start(bot: Bot) -> None:
     known = {"bot_id": bot.me.user_id, "bot_login": bot.me.login}
     async with bot.db.write() as tx:
         await channel_state.put(tx, {name: value for name, value in known.items() if value}, now)
+    off_since = await channel_state.set_at(bot.db, "live", FLAGS[False])
+    if off_since is not None:
+        await bot.stream_tracker.end_stopped(off_since, now)
     # before anything is stored: who opted out while the disk was full is not, and who is to be erased is known by then
     await bot.rights.open()
     # before anything is sent, because what the last run sent counts towards Twitch's limits

@@ -30,6 +30,14 @@ async def read_all(source: Source) -> dict[str, str]:
     return await source.pairs("SELECT name, value FROM channel_state")
 
 
+async def set_at(source: Source, name: str, value: str) -> int | None:
+    """When a name got this value (ms); None if it has another one."""
+    at: int | None = await source.value(
+        "SELECT updated_at FROM channel_state WHERE name = ? AND value = ?", (name, value)
+    )
+    return at
+
+
 async def put(tx: Transaction, values: Mapping[str, str], now: int) -> None:
     """Set names; `updated_at` moves only where the value changed."""
     await tx.many(

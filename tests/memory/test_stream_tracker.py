@@ -9,6 +9,7 @@ import pytest
 from forgetmenot.clock import HOUR, MINUTE
 from forgetmenot.domain import ChannelState, ModelRequest, Purpose
 from forgetmenot.errors import ModelBlocked, StoreError
+from forgetmenot.memory.stream_tracker import StreamTracker
 from forgetmenot.store import streams
 from forgetmenot.store.database import Row, Source
 from forgetmenot.text.mentions import fenced
@@ -136,3 +137,61 @@ async def test_a_stream_begins_by_twitchs_clock_where_the_pcs_own_is_behind(
     assert await channel.db.value("SELECT started_at FROM streams") == right
     await channel.stream_tracker.live(state(live=False), wrong + 11 * MINUTE)
     assert await channel.db.value("SELECT ended_at - started_at FROM streams") >= 0
+
+
+async def test_a_stream_that_obs_alone_reports_ends_and_three_evenings_are_three_streams(
+    channel: Channel,
+) -> None:
+    """OBS knows no id of Twitch's, and says once that it is over; chat goes on with a line an hour."""
+    tracker = channel.stream_tracker
+    for _ in range(3):
+        await tracker.live(state(live=True, started_at=channel.clock.now()), channel.clock.now())
+        await channel.chat(3, every_ms=HOUR)
+        await tracker.live(state(live=True), channel.clock.now())
+        await tracker.live(state(live=False), channel.clock.now())
+        for _ in range(20):
+            await channel.chat(1, every_ms=HOUR)
+            await tracker.tick(channel.clock.now())
+    rows = await channel.db.rows("SELECT ended_at - started_at FROM streams ORDER BY id")
+    assert [row[0] for row in rows] == [3 * HOUR] * 3
+    assert await channel.db.column("SELECT DISTINCT twitch_id FROM streams") == [None]
+
+
+async def test_a_stream_that_chat_opened_is_closed_ten_minutes_after_twitch_says_it_is_off(
+    channel: Channel,
+) -> None:
+    began = channel.clock.now()
+    await channel.chat(5, every_ms=MINUTE)
+    for _ in range(20):
+        await channel.stream_tracker.live(state(live=False), channel.clock.now())
+        await channel.chat(1, every_ms=MINUTE)
+    ended = await channel.db.column("SELECT ended_at FROM streams")
+    assert ended == [began + 5 * MINUTE]
+
+
+async def test_an_obs_that_streams_again_within_ten_minutes_goes_on_and_later_begins_another(
+    channel: Channel,
+) -> None:
+    tracker = channel.stream_tracker
+    for pause in (9 * MINUTE, 11 * MINUTE):
+        await tracker.live(state(live=True, started_at=channel.clock.now()), channel.clock.now())
+        await tracker.live(state(live=False), channel.clock.now())
+        await channel.clock.advance(pause)
+    await tracker.live(state(live=True, started_at=channel.clock.now()), channel.clock.now())
+    assert len(await channel.db.rows("SELECT id FROM streams")) == 2
+
+
+async def test_a_stream_that_ended_before_a_restart_is_closed_by_the_next_run(
+    channel: Channel,
+) -> None:
+    began = channel.clock.now()
+    await channel.stream_tracker.live(state(live=True), began)
+    await channel.chat(3, every_ms=MINUTE)
+    ended = channel.clock.now()
+    await channel.stream_tracker.live(state(live=False), ended)
+    next_run = StreamTracker(channel.db)
+    await next_run.end_stopped(began - HOUR, ended + HOUR)  # of a stream before
+    await next_run.end_stopped(ended, ended + 9 * MINUTE)
+    assert await channel.db.column("SELECT ended_at FROM streams") == [None]
+    await next_run.end_stopped(ended, ended + 11 * MINUTE)
+    assert await channel.db.column("SELECT ended_at FROM streams") == [ended]
