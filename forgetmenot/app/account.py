@@ -13,7 +13,7 @@ from msgspec import Struct
 from forgetmenot.app.bot import Bot, BotIdentity
 from forgetmenot.app.periodic_tasks import PeriodicTask
 from forgetmenot.clock import DAY, MINUTE, SECOND, Clock, SystemClock
-from forgetmenot.domain import Role
+from forgetmenot.domain import ChannelState, Role
 from forgetmenot.errors import TwitchError
 from forgetmenot.languages import in_language, joined
 from forgetmenot.memory.people import role_of
@@ -135,11 +135,16 @@ CHANNEL_STATE_EVERY, WHERE_REPORTED = 150 * SECOND, 10 * MINUTE
 
 
 def watch_channel(
-    bot: Bot, account: TwitchAccount, *, reported: Callable[[], bool] = lambda: False
+    bot: Bot,
+    account: TwitchAccount,
+    *,
+    reported: Callable[[], bool] = lambda: False,
+    corrected: Callable[[ChannelState], ChannelState] = lambda state: state,
 ) -> None:
     """Add the tasks that need an account: own identity, channel state, send rate.
 
-    `reported`: whether Twitch's events report the channel's state, which is asked for less often then.
+    `reported`: whether Twitch's events report the channel's state, which is asked for less often then. `corrected`:
+    Twitch's answer with what was reported since.
     """
     # the badges that Twitch gave the bot's own log-in in chat; before the first of them the lower limit holds
     bot.outbox.pace.wide = lambda: role_of(account.chat.own_badges or frozenset()) in MANY_LINES
@@ -147,7 +152,8 @@ def watch_channel(
     async def look() -> None:
         await account.chat_first()
         if await account.login.exists():
-            await bot.channel_is(await account.helix.channel_state())
+            state = await account.helix.channel_state()
+            await bot.channel_is(corrected(state))
 
     async def recognise() -> None:
         await account.chat_first()

@@ -191,7 +191,12 @@ async def _run(session: _Session, trouble: str = "") -> None:
         if chat is not None:
             status = ConnectionStatus(lambda: chat.state)
         if account is not None:
-            watch_channel(bot, account, reported=lambda: stream.reports_state)
+            watch_channel(
+                bot,
+                account,
+                reported=lambda: stream.reports_state,
+                corrected=stream.corrected,
+            )
             status = ConnectionStatus(
                 lambda: account.chat.state, lambda: account.broken, lambda: account.hint
             )

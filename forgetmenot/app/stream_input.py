@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 from forgetmenot.app.bot import Bot
-from forgetmenot.clock import MINUTE
+from forgetmenot.clock import HOUR, MINUTE
 from forgetmenot.domain import ChannelState, ChatEvent, EventKind
 from forgetmenot.errors import InputError
 from forgetmenot.languages import reason
 from forgetmenot.ports import HearingState
-from forgetmenot.secret_store import Account, SecretStore
+from forgetmenot.secret_store import SecretStore
 from forgetmenot.settings.schema import Settings
 from forgetmenot.store import channel_state
 from forgetmenot.text.clean import clean
@@ -27,10 +27,16 @@ if TYPE_CHECKING:
     from forgetmenot.app.account import TwitchAccount
     from forgetmenot.hearing.service import Hearing
     from forgetmenot.twitch.eventsub import Changes, Happened, StreamEvents
+    from forgetmenot.twitch.login import Login
 
 OBS_PASSWORD = "obs-password"  # noqa: S105  # the name that it is kept under
 STOPPED = "hearing_stopped"  # in the channel's state: a bot that is built anew does not listen again by itself
 MOST_FOLLOWS = 10  # in a minute: bought followers come by the thousand
+API_LAG = (
+    3 * MINUTE
+)  # Twitch's API knows of a begin or an end up to two minutes later than OBS and its own events
+OLD_REDEMPTION = HOUR  # points spent longer ago are not answered any more
+LOOK_FOR_LOG_IN_S = 60.0
 Task = tuple[str, Callable[[], Awaitable[None]]]
 
 
@@ -44,6 +50,9 @@ class StreamInput:
         self._numbers = count()
         self._changing = asyncio.Lock()
         self._follows: deque[int] = deque(maxlen=MOST_FOLLOWS)
+        # what OBS or an event reported of the channel, by field of ChannelState: the value, and when (ms)
+        self._reports: dict[str, tuple[object, int]] = {}
+        self._to_ask = asyncio.Event()
         self._account: TwitchAccount | None = None
         self.hearing: Hearing | None = None
         self._events: StreamEvents | None = None
@@ -66,12 +75,30 @@ class StreamInput:
         self._account = account
         if account is not None and self._settings().twitch.client_id:
             found.append(("events", lambda: self._follow_events(account)))
+            found.append(("channel reports", self._ask_when_reported))
         return found
 
     @property
     def reports_state(self) -> bool:
         """Whether Twitch reports by itself when the stream begins or ends and what it is about."""
         return self._events is not None and self._events.reports_state
+
+    def corrected(self, state: ChannelState) -> ChannelState:
+        """What Twitch's API answers, corrected by what OBS or an event has reported since, which it lags behind."""
+        since = self._bot.clock.now() - API_LAG
+        reports = {name: value for name, (value, at) in self._reports.items() if at >= since}
+        if reports.get("live") == state.live:
+            # both agree; the API knows the stream's id and when it began
+            for name in ("live", "started_at", "stream_id"):
+                reports.pop(name, None)
+        return replace(state, **reports)
+
+    async def _ask_when_reported(self) -> None:
+        """Ask Twitch's API at once each time OBS or an event reports something: neither knows all of it."""
+        while True:
+            await self._to_ask.wait()
+            self._to_ask.clear()
+            await self._bot.tasks.do("channel")
 
     async def _listen(self, hearing: "Hearing") -> None:
         hearing.paused = await channel_state.read(self._bot.db, STOPPED) == "1"
@@ -118,18 +145,26 @@ class StreamInput:
     async def obs_streams(self, *, live: bool | None) -> None:
         """OBS began or ended the stream: known at once, where Twitch says so a minute later.
 
-        None: it does not stream now. Where Twitch is asked too, the stream may come from another computer.
+        None: it does not stream now. The stream may come from another computer then: it is off only where nobody asks
+        Twitch and OBS has reported a stream before.
         """
-        if live is None and self._account is not None and await self._account.login.exists():
+        known = await channel_state.read(self._bot.db, "live")
+        if live is None and (not known or await self._has_log_in()):
             return
         live = bool(live)
-        if (await channel_state.read(self._bot.db, "live") == "1") != live:
-            await self._channel_changed(
-                {"live": live, "started_at": self._bot.clock.now() if live else None}
-            )
+        changes: Changes = {}
+        if (known == "1") != live:
+            changes = {"live": live, "started_at": self._bot.clock.now() if live else None}
+        await self._channel_changed(changes)
+
+    async def _has_log_in(self) -> bool:
+        return self._account is not None and await self._account.login.exists()
 
     async def _channel_changed(self, changes: "Changes") -> None:
+        """Take over what is reported of the channel, and have Twitch asked about the rest."""
         async with self._changing:  # two sources may report at the same moment
+            now = self._bot.clock.now()
+            self._reports |= {name: (value, now) for name, value in changes.items()}
             state = await channel_state.read_all(self._bot.db)
             began = state.get("started_at", "")
             before = ChannelState(
@@ -142,30 +177,38 @@ class StreamInput:
             if before.live and not after.live:
                 await self._bot.channel_is(before)  # until this moment
             await self._bot.channel_is(after)
+        self._to_ask.set()
 
     async def _follow_events(self, account: "TwitchAccount") -> None:
+        """Follow Twitch's events with the best log-in there is; returns when there is a better one."""
         from forgetmenot.twitch.eventsub import StreamEvents
 
-        login = account.streamer if await account.streamer.exists() else account.login
-        channel = self._settings().twitch.channel.lower().lstrip("#")
-        if not await login.exists() or (
-            login.account is Account.BOT and (await login.token()).login != channel
-        ):
-            await self._bot.clock.sleep(60_000)  # nobody who may see them is logged in
+        login = await _login_for_events(account)
+        if login is None:
+            await asyncio.sleep(LOOK_FOR_LOG_IN_S)
             return
-        self._events = StreamEvents(
+        events = StreamEvents(
             login=login,
             settings=self._settings,
             clock=self._bot.clock,
             room=account.helix.room_id,
             happened=self.happened,
         )
-        await self._events.run()
+        self._events = events
+        async with asyncio.TaskGroup() as group:
+            following = group.create_task(events.run())
+            # a log-in is a file or an entry of the keyring, and nothing reports a new one
+            while await _login_for_events(account) is login:  # noqa: ASYNC110
+                await asyncio.sleep(LOOK_FOR_LOG_IN_S)
+            following.cancel()
 
     async def happened(self, what: "Happened") -> None:
         """Take in one event of Twitch's."""
         if isinstance(what, dict):
-            await self._channel_changed(what)
+            # nothing is reported by an event that is hours old: Twitch is only asked
+            if what:
+                await self._channel_changed(what)
+            self._to_ask.set()
         elif isinstance(what, ChatEvent):
             if what.kind is not EventKind.FOLLOW or self._is_one_of_few():
                 await self._bot.hear(what)
@@ -176,7 +219,8 @@ class StreamInput:
             ask, remember, title = (
                 clean(one).casefold() for one in (rewards.ask, rewards.remember, what.reward)
             )
-            if title and title in {ask, remember}:
+            is_old = self._bot.clock.now() - what.event.at > OLD_REDEMPTION
+            if title and title in {ask, remember} and not is_old:
                 self._bot.router.redeemed(
                     what.event, remember=title == remember and bool(what.event.text)
                 )
@@ -188,3 +232,10 @@ class StreamInput:
         if not crowded:
             self._follows.append(now)
         return not crowded
+
+
+async def _login_for_events(account: "TwitchAccount") -> "Login | None":
+    """The streamer's log-in, which hears everything; else the bot's; None if nobody is logged in."""
+    if await account.streamer.exists():
+        return account.streamer
+    return account.login if await account.login.exists() else None

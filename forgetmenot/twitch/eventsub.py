@@ -1,7 +1,11 @@
-"""What happens on the stream besides chat: Twitch's EventSub WebSocket, through twitchio, with the streamer's log-in.
+"""What happens on the stream besides chat: Twitch's EventSub WebSocket, through twitchio, with anybody's log-in.
+
+The bot's own log-in hears when the stream begins, ends and changes its title; the streamer's hears everything.
 
 - Only what the granted rights allow is subscribed; what Twitch refuses or revokes is logged and left out.
 - Each event has an ID made of what happened, so what Twitch sends twice is stored once.
+- An event of another channel is left out, and so is a state of the channel that is older than the last one. One that is
+  hours old changes nothing: it only has Twitch asked how the channel is now.
 - twitchio reconnects, also where the server names another address. What it could not subscribe again is noticed within
   CHECK_EVERY_S, and everything is built anew. Until then the channel's state is polled as without EventSub.
 """
@@ -9,11 +13,12 @@
 import asyncio
 import contextlib
 from collections.abc import Awaitable, Callable
+from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from msgspec import Struct
 
-from forgetmenot.clock import Clock
+from forgetmenot.clock import HOUR, Clock
 from forgetmenot.domain import ChatEvent, EventKind
 from forgetmenot.errors import TwitchError, TwitchRefused
 from forgetmenot.logs import log
@@ -28,6 +33,7 @@ if TYPE_CHECKING:
 
 CHECK_EVERY_S = 300.0
 FIRST_PAUSE_S, LONGEST_PAUSE_S = 5.0, 300.0
+OLD = HOUR  # Twitch repeats what it could not deliver, minutes later at most
 
 
 class Redemption(Struct, frozen=True):
@@ -37,18 +43,22 @@ class Redemption(Struct, frozen=True):
     reward: str
 
 
-# Fields of a ChannelState, as they are from now on.
+# Fields of a ChannelState, as they are from now on; without any, Twitch is only to be asked.
 Changes = dict[str, Any]
 Happened = ChatEvent | Redemption | Changes
 
 
 class _Kind(NamedTuple):
-    """One subscription: twitchio's class and event, how it is read, and the right that it needs, if any."""
+    """One subscription: twitchio's class and event, how it is read, and the right that it needs, if any.
+
+    `state`: which part of the channel's state it reports, if it reports any.
+    """
 
     subscription: str
     event: str
     read: Callable[[Any], Happened | None]
     right: str = ""
+    state: str = ""
 
 
 def _ms(moment: Any) -> int:  # noqa: ANN401  # twitchio's payloads have no common type
@@ -128,14 +138,15 @@ def _shoutout(payload: Any) -> ChatEvent:  # noqa: ANN401
 _KINDS = (
     _Kind(
         "StreamOnlineSubscription", "stream_online",
-        lambda it: {"live": True, "started_at": _ms(it.started_at), "stream_id": it.id},
+        lambda it: {"live": True, "started_at": _ms(it.started_at), "stream_id": it.id}, state="live",
     ),
     _Kind(
-        "StreamOfflineSubscription", "stream_offline", lambda _: {"live": False, "started_at": None, "stream_id": ""}
+        "StreamOfflineSubscription", "stream_offline",
+        lambda _: {"live": False, "started_at": None, "stream_id": ""}, state="live",
     ),
     _Kind(
         "ChannelUpdateSubscription", "channel_update",
-        lambda it: {"title": clean(it.title), "category": clean(it.category_name)},
+        lambda it: {"title": clean(it.title), "category": clean(it.category_name)}, state="title",
     ),
     _Kind("ChannelFollowSubscription", "follow", _follow, "moderator:read:followers"),
     _Kind("ChannelPointsRedeemAddSubscription", "custom_redemption_add", _redemption, "channel:read:redemptions"),
@@ -154,7 +165,7 @@ _KINDS = (
 )  # fmt: skip
 
 
-STATE = frozenset({"stream_online", "stream_offline", "channel_update"})
+STATE = frozenset(kind.event for kind in _KINDS if kind.state)
 # What to ask the channel's own account for, so that every event may be subscribed.
 RIGHTS = tuple(kind.right for kind in _KINDS if kind.right)
 
@@ -177,6 +188,9 @@ class StreamEvents:
         self._room = room
         self._happened = happened
         self.subscribed: frozenset[str] = frozenset()
+        self._newest: dict[
+            str, int
+        ] = {}  # by part of the channel's state: when it was last reported
 
     @property
     def reports_state(self) -> bool:
@@ -220,12 +234,16 @@ class StreamEvents:
         from twitchio import eventsub
         from twitchio.exceptions import HTTPException
 
+        _accept_an_end_without_id()
         token = await self._login.token()
         granted: set[str] = set()
         for kind in _KINDS:
             if kind.right and kind.right not in token.scopes:
                 continue
-            self._listen(client, kind)
+            # what only the channel's own account may hear; another one would be refused
+            if kind.right.startswith("channel:") and me != room:
+                continue
+            self._listen(client, kind, room)
             condition = {"broadcaster_user_id": room}
             if kind.right.startswith("moderator:"):
                 condition["moderator_user_id"] = me
@@ -243,16 +261,51 @@ class StreamEvents:
         log.info("listening to events", events=sorted(granted))
         return len(granted)
 
-    def _listen(self, client: "twitchio.Client", kind: _Kind) -> None:
+    def _listen(self, client: "twitchio.Client", kind: _Kind, room: str) -> None:
         async def take(payload: Any) -> None:  # noqa: ANN401
             try:
-                found = kind.read(payload)
+                if payload.broadcaster.id != room:
+                    return
+                happened = kind.read(payload)
             except (AttributeError, TypeError, ValueError) as error:
                 log.warning(
                     "an event could not be read", what=kind.event, error=type(error).__name__
                 )
                 return
-            if found is not None:
-                await self._happened(found)
+            if kind.state:
+                happened = self._current(kind, happened, _sent_at(payload, self._clock.now()))
+            if happened is not None:
+                await self._happened(happened)
 
         client.add_listener(take, event=f"event_{kind.event}")
+
+    def _current(self, kind: _Kind, happened: Happened | None, sent_at: int) -> Happened | None:
+        """A state of the channel if it is the newest; an old one changes nothing, but has Twitch asked."""
+        if sent_at < self._newest.get(kind.state, 0):
+            return None
+        self._newest[kind.state] = sent_at
+        if self._clock.now() - sent_at > OLD:
+            return {}
+        return happened
+
+
+def _sent_at(payload: Any, now: int) -> int:  # noqa: ANN401
+    """When Twitch sent an event (ms); now, where it does not say so."""
+    sent = payload.timestamp
+    return _ms(sent) if sent is not None else now
+
+
+@cache
+def _accept_an_end_without_id() -> None:
+    """Have twitchio read a `stream.offline` without the stream's id, which Twitch may leave out; nobody needs it.
+
+    twitchio 3.3.2 raises KeyError over it, and the event is lost. A class of the same type takes the other's place.
+    """
+    from twitchio.models.eventsub_ import StreamOffline
+
+    class EndOfStream(StreamOffline):
+        subscription_type = "stream.offline"
+
+        def __init__(self, payload: Any, *, http: Any) -> None:  # noqa: ANN401
+            whole: Any = {"id": "", **payload}
+            super().__init__(whole, http=http)

@@ -15,7 +15,7 @@ import pytest
 from forgetmenot.app.bot import Bot
 from forgetmenot.app.control import BotControl, ConnectionStatus
 from forgetmenot.app.stream_input import MOST_FOLLOWS, StreamInput
-from forgetmenot.clock import HOUR, MINUTE, SECOND, ManualClock
+from forgetmenot.clock import DAY, HOUR, MINUTE, SECOND, ManualClock
 from forgetmenot.dock import panels
 from forgetmenot.domain import ChannelState, ChatEvent, EventKind
 from forgetmenot.errors import InputError
@@ -292,3 +292,49 @@ def test_nothing_is_imported_of_what_is_not_used() -> None:
         ).stdout
         == "[]\n"
     )
+
+
+async def test_three_evenings_that_obs_alone_reports_are_three_streams_each_with_its_end(
+    tmp_path: Path, clock: ManualClock
+) -> None:
+    """A line an hour is said meanwhile, and nobody is signed in."""
+    async with live_bot(tmp_path / "m.sqlite3", clock, Settings) as (bot, _):
+        obs = StreamInput(bot, Settings, tmp_path)
+        await obs.obs_streams(live=None)
+        assert await channel_state.read(bot.db, "live") == ""
+        for day in range(3):
+            await obs.obs_streams(live=True)
+            assert await channel_state.read(bot.db, "live") == "1"
+            for hour in range(24):
+                if hour == 4:
+                    await obs.obs_streams(live=False)
+                await clock.advance(HOUR)
+                await bot.hear(said(clock, f"m{day}-{hour}", "id-alice", "alice", "hello"))
+                await bot.settle()
+                await bot.tasks.do("memory")
+        lengths = await bot.db.column("SELECT ended_at - started_at FROM streams ORDER BY id")
+        assert lengths == [4 * HOUR] * 3
+        assert await bot.db.value("SELECT count(*) FROM attendance") == 3
+
+
+async def test_a_stream_that_ended_as_the_bot_stopped_is_over_at_its_next_start(
+    tmp_path: Path, clock: ManualClock
+) -> None:
+    began = clock.now()
+    async with live_bot(tmp_path / "m.sqlite3", clock, Settings) as (bot, _):
+        obs = StreamInput(bot, Settings, tmp_path)
+        await obs.obs_streams(live=True)
+        await clock.advance(HOUR)
+        await bot.hear(said(clock, "m1", "id-alice", "alice", "hello"))
+        await bot.settle()
+        await obs.obs_streams(live=False)
+    await clock.advance(HOUR)
+    async with live_bot(tmp_path / "m.sqlite3", clock, Settings) as (bot, _):
+        assert await bot.db.column("SELECT ended_at FROM streams") == [began + HOUR]
+
+
+async def test_a_redemption_of_three_days_ago_is_not_taken(tonight: Evening) -> None:
+    await tonight.redeem("remember this about me", "my cat is called Mina", ago=3 * DAY)
+    await tonight.redeem("ask the bot", "which boss is next?", ago=2 * HOUR)
+    assert await tonight.bot.db.value("SELECT count(*) FROM semantic_notes") == 0
+    assert tonight.model.seen == []

@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -31,9 +32,12 @@ REDEEMED = {
 class Listener:
     """StreamEvents that run, and what they reported."""
 
-    def __init__(self, server: LoopbackEventSub, folder: Path, scopes: tuple[str, ...]) -> None:
-        store, clock = TokenStore(folder, use_keyring=False), SystemClock()
-        store.save(Account.BROADCASTER, Token("access", "refresh", "100", "demo", scopes))
+    def __init__(
+        self, server: LoopbackEventSub, folder: Path, scopes: tuple[str, ...], user_id: str
+    ) -> None:
+        store = TokenStore(folder, use_keyring=False)
+        clock = SystemClock()
+        store.save(Account.BROADCASTER, Token("access", "refresh", user_id, "demo", scopes))
         settings = Settings(
             twitch=TwitchSettings(channel="demo", client_id="app", server=server.url)
         )
@@ -72,9 +76,9 @@ class Listener:
 
 
 @asynccontextmanager
-async def listening(folder: Path, *scopes: str) -> AsyncIterator[Listener]:
+async def listening(folder: Path, *scopes: str, user_id: str = "100") -> AsyncIterator[Listener]:
     async with loopback_eventsub() as server:
-        listener = Listener(server, folder, scopes)
+        listener = Listener(server, folder, scopes, user_id)
         async with working(listener.events.run()):
             yield listener
 
@@ -150,3 +154,52 @@ async def test_where_everything_is_refused_it_asks_ever_more_seldom(
         listener.server.refused = {"stream.online", "stream.offline", "channel.update"}
         await asyncio.sleep(1.5)
         assert 1 < listener.server.connections <= 4
+
+
+LIVE = {**ROOM, "id": "9", "type": "live", "started_at": NOW}
+TITLE = {
+    **ROOM, "title": "Boss rush", "language": "en", "category_id": "1", "category_name": "Hades",
+    "content_classification_labels": [],
+}  # fmt: skip
+OFF = {"live": False, "started_at": None, "stream_id": ""}
+
+
+@pytest.mark.parametrize("event", [ROOM, {**ROOM, "id": "9"}], ids=["no id", "id"])
+async def test_a_stream_ends_with_or_without_the_id_that_twitch_may_leave_out(
+    tmp_path: Path, event: dict[str, Any]
+) -> None:
+    async with listening(tmp_path) as listener:
+        assert await listener.hears("stream.offline", event) == OFF
+
+
+async def test_the_bots_own_log_in_hears_the_state_of_a_channel_that_is_not_its_own(
+    tmp_path: Path,
+) -> None:
+    """And asks for nothing that Twitch gives the channel's own account alone."""
+    async with listening(tmp_path, *eventsub.RIGHTS, user_id="777") as listener:
+        await listener.subscribed("stream.online", "stream.offline", "channel.update")
+        assert listener.events.reports_state
+        assert not {"channel.poll.end", "channel.ad_break.begin"} & listener.server.types
+        began = await listener.hears("stream.online", LIVE)
+        assert isinstance(began, dict)
+        assert began["live"]
+
+
+async def test_a_state_of_another_channel_or_of_before_the_last_is_left_out_and_an_old_one_only_asks(
+    tmp_path: Path,
+) -> None:
+    async with listening(tmp_path) as listener:
+        now = datetime.now(UTC)
+        listener.server.now = lambda: now - timedelta(days=3)
+        assert await listener.hears("stream.online", LIVE) == {}
+        listener.server.now = lambda: now
+        other = {**LIVE, "broadcaster_user_id": "200"}
+        await listener.server.notify("stream.online", other)
+        await listener.hears("stream.online", LIVE)
+        listener.server.now = lambda: now - timedelta(seconds=30)
+        await listener.server.notify("stream.offline", ROOM)
+        assert await listener.hears("channel.update", TITLE) == {
+            "title": "Boss rush",
+            "category": "Hades",
+        }
+        assert listener.happened == []

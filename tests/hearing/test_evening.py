@@ -5,6 +5,7 @@ import json
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -87,7 +88,7 @@ class Twitch(TwitchSim):
 
     def __init__(self, now: Callable[[], int]) -> None:
         super().__init__("demo", now=now)
-        self.events = LoopbackEventSub()
+        self.events = LoopbackEventSub(now=lambda: datetime.fromtimestamp(now() / 1_000, UTC))
 
     def add_login(self, router: web.UrlDispatcher) -> None:
         super().add_login(router)
@@ -143,7 +144,10 @@ class Evening:
 
 
 @asynccontextmanager
-async def evening(folder: Path, clock: ManualClock) -> AsyncIterator[Evening]:
+async def evening(
+    folder: Path, clock: ManualClock, *, streamer: bool = True
+) -> AsyncIterator[Evening]:
+    """`streamer`: whether the streamer has logged in beside the bot."""
     captions, here = folder / "obs" / "captions.txt", folder / "bot"
     captions.parent.mkdir()
     captions.write_text("from yesterday\n", encoding="utf-8")
@@ -157,7 +161,9 @@ async def evening(folder: Path, clock: ManualClock) -> AsyncIterator[Evening]:
         path = here / "memory.sqlite3"
         store = TokenStore(login_folder(path), use_keyring=False)
         log_in(twitch, store, BOT)
-        log_in(twitch, store, "demo", *ALL_SCOPES, *eventsub.RIGHTS, account=Account.BROADCASTER)
+        if streamer:
+            rights = (*ALL_SCOPES, *eventsub.RIGHTS)
+            log_in(twitch, store, "demo", *rights, account=Account.BROADCASTER)
         settings = LiveSettings(
             Settings(
                 twitch=settings_for(twitch).twitch,
@@ -180,7 +186,12 @@ async def evening(folder: Path, clock: ManualClock) -> AsyncIterator[Evening]:
             ) as bot,
         ):
             stream = StreamInput(bot, settings, login_folder(path))
-            watch_channel(bot, account, reported=lambda: stream.reports_state)
+            watch_channel(
+                bot,
+                account,
+                reported=lambda: stream.reports_state,
+                corrected=stream.corrected,
+            )
 
             async def read() -> None:
                 async for item in account.chat.events():
@@ -262,9 +273,7 @@ async def the_stream_begins(tonight: Evening) -> None:
         content_classification_labels=[],
     )  # fmt: skip
     wanted = {"live": "1", "title": "Boss rush", "category": "Hades"}
-    async with asyncio.timeout(20):
-        while not wanted.items() <= (await channel_state.read_all(tonight.bot.db)).items():  # noqa: ASYNC110
-            await asyncio.sleep(0.02)
+    await _state_becomes(tonight.bot, wanted)
     tonight.twitch.go_live(title="Boss rush", game="Hades")
 
 
@@ -294,3 +303,36 @@ def holding(folder: Path) -> dict[str, list[Path]]:
         mark: [file for file, held in data.items() if mark.encode() in held] for mark in MARKS
     }
     return {mark: files for mark, files in places.items() if files}
+
+
+async def test_with_the_bots_account_alone_a_stream_begins_and_ends_at_once(
+    tmp_path: Path, clock: ManualClock
+) -> None:
+    """Twitch's API, which is asked at once, knows it later, and does not take it back."""
+    async with evening(tmp_path, clock, streamer=False) as tonight:
+        bot = tonight.bot
+        twitch = tonight.twitch
+        began = clock.now()
+        twitch.world.title = "Boss rush"
+        await twitch.happens("stream.online", id="41", type="live", started_at="now")
+        await _state_becomes(bot, {"live": "1", "title": "Boss rush"})
+        await twitch.say("alice", "first!")
+        await tonight.passes(2 * MINUTE)
+        assert await channel_state.read(bot.db, "live") == "1"
+        assert await bot.db.value("SELECT stream_id FROM events WHERE text = 'first!'") == 1
+        twitch.go_live(at=began)
+        await tonight.passes(10 * MINUTE)
+        ended = clock.now()
+        await twitch.happens("stream.offline")
+        await _state_becomes(bot, {"live": "0"})
+        await tonight.passes(2 * MINUTE)
+        assert await channel_state.read(bot.db, "live") == "0", "though the API says that it is on"
+        twitch.go_offline()
+        await tonight.passes(10 * MINUTE)
+        assert await bot.db.column("SELECT ended_at FROM streams") == [ended]
+
+
+async def _state_becomes(bot: Bot, wanted: dict[str, str]) -> None:
+    async with asyncio.timeout(20):
+        while not wanted.items() <= (await channel_state.read_all(bot.db)).items():  # noqa: ASYNC110
+            await asyncio.sleep(0.02)

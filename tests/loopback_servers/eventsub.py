@@ -4,9 +4,10 @@
 """
 
 import json
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from itertools import count
 from typing import Any
 
@@ -32,6 +33,7 @@ class LoopbackEventSub:
     subscriptions: dict[str, dict[str, Any]] = field(default_factory=dict)
     sockets: dict[str, web.WebSocketResponse] = field(default_factory=dict)
     connections: int = 0
+    now: Callable[[], datetime] = lambda: datetime.now(UTC)  # when a message is sent
     _ids: "count[int]" = field(default_factory=lambda: count(1))
 
     @property
@@ -122,7 +124,7 @@ class LoopbackEventSub:
         about = {
             "message_id": f"message-{next(self._ids)}",
             "message_type": message,
-            "message_timestamp": NOW,
+            "message_timestamp": self.now().isoformat().replace("+00:00", "Z"),
         }
         named = {"subscription_type": kind, "subscription_version": "1"} if kind else {}
         await socket.send_str(json.dumps({"metadata": {**about, **named}, "payload": payload}))
