@@ -10,6 +10,7 @@
 """
 
 import asyncio
+import math
 from collections import Counter
 from collections.abc import Collection, Sequence
 
@@ -32,7 +33,7 @@ from forgetmenot.memory.proposals import (
     screened,
     told_by,
 )
-from forgetmenot.memory.ranking import Candidate, Postings, query_of
+from forgetmenot.memory.ranking import freshness
 from forgetmenot.memory.summarizer import MemoryWriter
 from forgetmenot.memory.transcript import memory_request, waiting_time
 from forgetmenot.settings.schema import Settings, speaking
@@ -50,7 +51,9 @@ FAILURES_IN_A_ROW = 3
 PEOPLE_SHOWN = 40
 ASKED_FOR, MOST_TAKEN, WORDS_PER_CHANGE = 8, 20, 40
 RETRY_TEMPERATURE = 0.4
-KNOWN_PER_SUBJECT, KNOWN_IN_ALL = 30, 150
+# Known notes that are shown: thirty of each subject found no more to repeat or replace, and cost four times as much.
+KNOWN_PER_SUBJECT = 5
+KNOWN_IN_ALL = 60
 # So many times as many words of a fact stand in another's line as in any of the speaker's: it is that other's.
 ELSEWHERE = 3
 _AS_PROPOSED = (
@@ -193,24 +196,14 @@ class Extractor(MemoryWriter):
         return "\n\n".join(blocks), Screen(given, handles.ids, settings.privacy)
 
     async def _known(self, people: Sequence[Participant], summary: str) -> list[Note]:
-        """The notes about these people and the channel that fit the summary best."""
-        persona, now = speaking(self._settings()).writes_as, self._clock.now()
-
-        def best(held: Sequence[Note]) -> list[Note]:
-            ranked = Postings(list(map(Candidate, held))).ranked(
-                query_of(summary), now=now, limit=KNOWN_PER_SUBJECT
-            )
-            return [one.note for one in ranked]
-
-        found: list[Note] = []
-        for subject in (None, *(person.viewer_id for person in people)):
-            held = merge.known_to(persona, await notes.of_subject(self._db, subject, merge.LIVE))
-            if len(held) > KNOWN_PER_SUBJECT:
-                held = await asyncio.to_thread(
-                    best, held
-                )  # up to 50 ms each, for which chat does not wait
-            found += held
-        return found[:KNOWN_IN_ALL]
+        """The notes about these people and the channel that the summary may repeat or change."""
+        persona = speaking(self._settings()).writes_as
+        held: list[Note] = []
+        for subject_id in (None, *(person.viewer_id for person in people)):
+            live = await notes.of_subject(self._db, subject_id, merge.LIVE)
+            held += merge.known_to(persona, live)
+        # tens of milliseconds for thousands of notes, for which chat does not wait
+        return await asyncio.to_thread(nearest_notes, held, summary, self._clock.now())
 
     async def _take(
         self,
@@ -256,6 +249,32 @@ class Extractor(MemoryWriter):
             await taking.take(raw)
         new = report.refused - before
         await add_counts(tx, {f"note_refused:{rule}": number for rule, number in new.items()})
+
+
+def nearest_notes(held: Sequence[Note], summary: str, now: int) -> list[Note]:
+    """The notes that fit a summary best: KNOWN_PER_SUBJECT of one subject at most, KNOWN_IN_ALL together.
+
+    A note fits by the words that it shares with the summary, rare ones more; of those that fit alike, by freshness.
+    """
+    wanted = telling_stems(summary)
+    stems_of = {}
+    for note in held:
+        stems_of[note.id] = telling_stems(" ".join((note.fact, *note.topics, *note.asked_with)))
+    users = Counter(stem for note_stems in stems_of.values() for stem in note_stems)
+
+    def fit(note: Note) -> tuple[float, float]:
+        shared = stems_of[note.id] & wanted
+        return sum(math.log(1 + len(held) / users[stem]) for stem in shared), freshness(note, now)
+
+    nearest: list[Note] = []
+    shown_of = Counter[str | None]()
+    for note in sorted(held, key=fit, reverse=True):
+        if len(nearest) == KNOWN_IN_ALL:
+            break
+        if shown_of[note.subject_id] < KNOWN_PER_SUBJECT:
+            nearest.append(note)
+            shown_of[note.subject_id] += 1
+    return nearest
 
 
 def _listed_people(people: Sequence[Participant], summary: str) -> list[Participant]:

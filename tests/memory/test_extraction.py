@@ -1,5 +1,7 @@
 """A model's answer can only propose: what code lets pass, what it refuses, and that an episode is read once."""
 
+from collections import Counter
+
 import pytest
 
 from forgetmenot.clock import DAY, HOUR
@@ -7,7 +9,8 @@ from forgetmenot.domain import SourceKind
 from forgetmenot.errors import ModelBlocked
 from forgetmenot.memory import edits
 from forgetmenot.store import episodes, notes
-from tests.notes_world import World, change, live
+from forgetmenot.text.mentions import fenced
+from tests.notes_world import Scripted, World, change, live
 
 MALFORMED = [
     "", "null", "[]", '{"notes": null}', '{"notes": "add"}', '{"notes": [{"who": "P1"', "<think>hm</think>",
@@ -185,13 +188,48 @@ async def test_a_repeat_that_says_more_takes_the_new_words(
 
 
 async def test_somebody_with_many_notes_is_read_about_as_well(world: World) -> None:
-    """The model sees those that fit the summary; what it writes is compared with all of them."""
+    """The model sees the five that fit the summary best; what it writes is compared with all of them."""
     for kind in ("red", "old", "tiny", "huge", "wooden", "broken"):
         await world.learn(*(change(fact=f"owns {kind} {thing}") for thing in THINGS))
     await world.episode("<@1> spoke about wooden boats, and owns red stamps.", {"1": (3, 0)})
     extractor, model = world.extractor([change(fact="owns red stamps")])
     report = await extractor.run_pass()
-    known = [line for line in model.asked[0].prompt.splitlines() if line.startswith("[")]
-    assert len(known) == 30
+    known = known_in(model)
+    assert len(known) == 5
     assert any(line.endswith("owns wooden boats") for line in known)
     assert (report.added, report.confirmed) == (0, 1)
+
+
+def known_in(model: Scripted) -> list[str]:
+    """The known notes in the last prompt, as it shows them."""
+    return fenced(model.asked[-1].prompt).get("known", "").splitlines()
+
+
+async def test_of_many_people_the_notes_that_fit_are_shown_whoever_comes_last(world: World) -> None:
+    """Fifty people with ten notes each: sixty are shown, and of everybody the one that was said again."""
+    people = {str(number): (1, 0) for number in range(100, 150)}
+    for viewer_id in people:
+        await world.viewer(viewer_id, f"viewer{viewer_id}")
+        for kind in ("red", "old", "tiny", "huge", "wooden", "broken", "new", "lost", "cheap"):
+            await world.note(f"owns {kind} clocks", viewer_id)
+        await world.note(f"plays tune {viewer_id} on the violin", viewer_id)
+    summary = " ".join(f"<@{who}> played tune {who} on the violin again." for who in people)
+    await world.episode(summary, people)
+    extractor, model = world.extractor([])
+    await extractor.run_pass()
+    known = known_in(model)
+    assert len(known) == 60
+    assert sum("on the violin" in line for line in known) == 50
+    assert max(Counter(line.split()[1] for line in known).values()) <= 5
+
+
+async def test_a_note_in_other_words_is_shown_where_there_is_room(world: World) -> None:
+    await world.note("works as a baker")
+    await world.note("likes tea", "2")
+    await world.episode("<@1> quit and drives a bus now. <@2> laughed.", {"1": (3, 0), "2": (1, 0)})
+    extractor, model = world.extractor([])
+    await extractor.run_pass()
+    assert [line.partition("] ")[2] for line in known_in(model)] == [
+        "P1: works as a baker",
+        "P2: likes tea",
+    ]
