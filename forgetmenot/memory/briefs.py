@@ -1,7 +1,8 @@
 """Briefs: who a regular is, in at most 500 characters, made of their notes when a stream is over.
 
 - One call of the model is for many regulars; whoever waited longest comes first, and nobody is left out.
-- The same notes are not paid for twice: a hash of them is kept.
+- The same notes are not paid for twice: the next brief is made of the last one and of what changed since. Only where
+  something of the last one was taken back, or where most is new, it is made of all notes again.
 - What lost one of its notes while the model was thinking (somebody was erased, a line was cleared) is not stored.
 - No hearsay, and no sentence that begins with somebody else.
 - Where a brief is missing or outdated, the notes themselves are shown.
@@ -9,10 +10,13 @@
 
 import contextlib
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from forgetmenot.clock import DAY, local_date, local_days
-from forgetmenot.domain import Importance, Note, Purpose, SourceKind
+from forgetmenot.domain import Importance, Note, NoteStatus, Purpose, SourceKind
 from forgetmenot.errors import ModelBlocked, ModelError
 from forgetmenot.logs import log
 from forgetmenot.memory.people import REGULAR_WITHIN, Handles
@@ -22,7 +26,7 @@ from forgetmenot.memory.suppression import SuppressionFilter, load_filter
 from forgetmenot.memory.transcript import BRIEFS, BRIEFS_SCHEMA, memory_request, read_briefs
 from forgetmenot.settings.schema import Settings, speaking
 from forgetmenot.store import episodes, notes, viewers
-from forgetmenot.store.database import Source
+from forgetmenot.store.database import Source, Transaction
 from forgetmenot.store.episodes import Brief
 from forgetmenot.text.mentions import fence, ids_in, show
 from forgetmenot.text.words import sentences_of
@@ -37,6 +41,8 @@ NOTES = 60
 RANKS = {importance: rank for rank, importance in enumerate(Importance)}
 # With fewer notes than that there is nothing to sum up.
 FEWEST = 3
+# What a note is that a brief says no longer, but that nobody took back.
+ENDED = (NoteStatus.SUPERSEDED, NoteStatus.PAST, NoteStatus.EXPIRED, NoteStatus.EVICTED)
 
 
 async def about_viewer(source: Source, viewer_id: str) -> str:
@@ -54,17 +60,69 @@ def _hash(known: Sequence[Note]) -> str:
     return hashlib.sha256("\n".join(facts).encode()).hexdigest()[:32]
 
 
+class Sources(Struct, frozen=True):
+    """What a brief is made of: the last one with what changed since, or notes alone.
+
+    `known`: the notes that matter most; `standing`: those of the last brief that stand; `ended`: those that do not.
+    `changed`: all or, since the last brief, the new ones of `known`. `read_at`: when they were read (ms).
+    """
+
+    read_at: int
+    known: Sequence[Note]
+    changed: Sequence[Note]
+    last: Brief | None = None
+    standing: Sequence[Note] = ()
+    ended: Sequence[Note] = ()
+
+    @property
+    def notes(self) -> list[Note]:
+        """The notes that the brief rests on, each once."""
+        return list({note.id: note for note in (*self.standing, *self.changed)}.values())
+
+    @property
+    def has_news(self) -> bool:
+        """Whether the last brief lacks something, or says what is no longer so."""
+        return bool(self.last is None or self.changed or self.ended)
+
+
 class BriefWriter(MemoryWriter):
     """Makes briefs."""
 
     async def run_pass(self) -> int:
         """Make the briefs of regulars whose stream is over and whose notes changed; how many. Raises StoreError."""
-        settings, now = self._settings(), self._clock.now()
+        settings = self._settings()
         if not settings.memory.briefs:
             async with self._db.write() as tx:
                 await episodes.drop_briefs(tx)
             return 0
-        viewer_ids = await episodes.briefs_due(
+        due = await self._due(settings)
+        if not due:
+            return 0
+        suppressed = await load_filter(self._db)
+        changed: dict[str, Sources] = {}
+        async with self._db.write() as tx:
+            for viewer_id in due:
+                sources = await self._sources(tx, viewer_id, settings, suppressed)
+                if sources is not None:
+                    changed[viewer_id] = sources
+        # also those without enough to say: else they would be looked at in every pass
+        silent = {who: "" for who, sources in changed.items() if len(sources.known) < FEWEST}
+        await self._put(silent, changed, settings)
+        waiting = [who for who in changed if who not in silent]
+        made = 0
+        try:
+            for start in range(0, len(waiting), VIEWERS_PER_CALL):
+                part = {who: changed[who] for who in waiting[start : start + VIEWERS_PER_CALL]}
+                made += await self._make(part, settings, suppressed)
+        except ModelError as error:
+            log.debug("briefs wait for the model", error=type(error).__name__)
+        if made:
+            log.info("briefs made", viewers=made)
+        return made
+
+    async def _due(self, settings: Settings) -> list[str]:
+        now = self._clock.now()
+        return await episodes.briefs_due(
             self._db,
             speaking(settings).name,
             regular_since=now - REGULAR_WITHIN,
@@ -72,40 +130,41 @@ class BriefWriter(MemoryWriter):
             a_day_ago=now - DAY,
             limit=MOST,
         )
-        if not viewer_ids:
-            return 0
-        suppressed = await load_filter(self._db)
-        changed: dict[str, list[Note]] = {}
-        async with self._db.write() as tx:
-            for viewer_id in viewer_ids:
-                known = await self._notes_of(tx, viewer_id, settings, suppressed)
-                if not await episodes.brief_unchanged(
-                    tx, viewer_id, speaking(settings).name, _hash(known), now
-                ):
-                    changed[viewer_id] = known
-        # also those without enough to say: else they would be looked at in every pass
-        await self._put(
-            {who: "" for who, known in changed.items() if len(known) < FEWEST}, changed, settings
-        )
-        waiting, made = [who for who, known in changed.items() if len(known) >= FEWEST], 0
-        try:
-            for start in range(0, len(waiting), VIEWERS_PER_CALL):
-                part = waiting[start : start + VIEWERS_PER_CALL]
-                made += await self._make({who: changed[who] for who in part}, settings, suppressed)
-        except ModelError as error:
-            log.debug("briefs wait for the model", error=type(error).__name__)
-        if made:
-            log.info("briefs made", viewers=made)
-        return made
 
-    async def _notes_of(
-        self, at: Source, viewer_id: str, settings: Settings, suppressed: SuppressionFilter
+    async def _sources(
+        self, tx: Transaction, viewer_id: str, settings: Settings, suppressed: SuppressionFilter
+    ) -> Sources | None:
+        """What this viewer's next brief is made of; None where the last one still says it, and counts as made now."""
+        now = self._clock.now()
+        persona = speaking(settings).name
+        shown = await self._shown_notes(tx, viewer_id, settings, suppressed)
+        known = shown[:NOTES]
+        if await episodes.brief_unchanged(tx, viewer_id, persona, _hash(known), now):
+            return None
+        last = await episodes.brief_to_update(tx, viewer_id, persona)
+        if last is None:
+            return Sources(now, known, known)
+        sources = await _changed_since(tx, now, last, known, shown, suppressed)
+        if not sources.has_news:
+            # the notes are in another order, so that others are among those that matter most
+            ids = tuple(note.id for note in sources.standing)
+            await episodes.put_brief(
+                tx, replace(last, made_of=_hash(known), made_at=now, notes=ids)
+            )
+            return None
+        # where most is new, the notes say it better than a text that has to be mended
+        if len(sources.changed) + len(sources.ended) > len(known) // 2:
+            return Sources(now, known, known)
+        return sources
+
+    async def _shown_notes(
+        self, source: Source, viewer_id: str, settings: Settings, suppressed: SuppressionFilter
     ) -> list[Note]:
-        """Their own notes: no hearsay, nothing that is not to be mentioned."""
+        """Their own notes, the most important first: no hearsay, nothing that is not to be mentioned."""
         now = self._clock.now()
         shown = [
             note
-            for note in await notes.of_subject(at, viewer_id)
+            for note in await notes.of_subject(source, viewer_id)
             if note.source_kind is not SourceKind.REPORTED
             and not note.is_quiet(now)
             and speaking(settings).sees(note.persona)
@@ -114,16 +173,13 @@ class BriefWriter(MemoryWriter):
         # what lasts or was pinned first, then what matters, then what is fresh
         shown.sort(key=lambda note: freshness(note, now), reverse=True)
         shown.sort(
-            key=lambda one: (one.pinned or one.expires_at is None, RANKS[one.importance]),
+            key=lambda note: (note.pinned or note.expires_at is None, RANKS[note.importance]),
             reverse=True,
         )
-        return shown[:NOTES]
+        return shown
 
     async def _make(
-        self,
-        people: Mapping[str, Sequence[Note]],
-        settings: Settings,
-        suppressed: SuppressionFilter,
+        self, people: Mapping[str, Sources], settings: Settings, suppressed: SuppressionFilter
     ) -> int:
         """Ask for these people's briefs and store them. Whoever the answer leaves out is asked for in the next pass.
 
@@ -134,74 +190,124 @@ class BriefWriter(MemoryWriter):
         with contextlib.suppress(ModelBlocked):
             texts = await self._written(people, settings, suppressed)
         if not texts and len(people) > 1:
-            return sum(
-                [
-                    await self._make({who: known}, settings, suppressed)
-                    for who, known in people.items()
-                ]
-            )
+            made = 0
+            for viewer_id, sources in people.items():
+                made += await self._make({viewer_id: sources}, settings, suppressed)
+            return made
         # an empty brief is stored for one person alone whom the model blocks, so that it is not asked again
         return await self._put(texts or dict.fromkeys(people, ""), people, settings)
 
     async def _written(
-        self,
-        people: Mapping[str, Sequence[Note]],
-        settings: Settings,
-        suppressed: SuppressionFilter,
+        self, people: Mapping[str, Sources], settings: Settings, suppressed: SuppressionFilter
     ) -> dict[str, str]:
         """The model's briefs of these people, as far as they may be stored. Raises ModelError."""
-        handles = Handles.of(
-            [
-                *people,
-                *(who for known in people.values() for note in known for who in ids_in(note.fact)),
-            ]
-        )
-        rows = [
-            [
-                f"[{local_date(one.first_said_at)}] {handles.handle(who)} {handles.hide(one.fact).rstrip('.')}."
-                for one in known
-            ]
-            for who, known in people.items()
-        ]
-        parts = [fence(f"p{number}", "\n".join(known)) for number, known in enumerate(rows, 1)]
-        prompt = "\n\n".join([f"Today is {local_days(self._clock.now())}.", *parts])
-        system, words = BRIEFS.format(characters=CHARACTERS), len(people) * CHARACTERS // 4
+        named = list(people)
+        for sources in people.values():
+            for text in _texts_of(sources):
+                named += ids_in(text)
+        handles = Handles.of(named)
+        blocks = [f"Today is {local_days(self._clock.now())}."]
+        for number, (viewer_id, sources) in enumerate(people.items(), 1):
+            rows = _rows(viewer_id, sources, handles, suppressed)
+            blocks.append(fence(f"p{number}", "\n".join(rows)))
         request = memory_request(
-            Purpose.BRIEF, system, prompt, words, settings.model, BRIEFS_SCHEMA
+            Purpose.BRIEF,
+            BRIEFS.format(characters=CHARACTERS),
+            "\n\n".join(blocks),
+            len(people) * CHARACTERS // 4,
+            settings.model,
+            BRIEFS_SCHEMA,
         )
         answers = read_briefs((await self._model.generate(request)).text)
         texts = {}
-        for who in people:
-            if (answer := answers.get(handles.handle(who))) is not None:
-                kept = await self._kept(answer, (), handles, most=CHARACTERS, size=len)
-                written = sentences_of(suppressed.without(kept))
-                texts[who] = " ".join(s for s in written if ids_in(s)[:1] in {(), (who,)})
+        for viewer_id in people:
+            answer = answers.get(handles.handle(viewer_id))
+            if answer is None:
+                continue
+            kept = await self._kept(answer, (), handles, most=CHARACTERS, size=len)
+            written = sentences_of(suppressed.without(kept))
+            own = [text for text in written if ids_in(text)[:1] in {(), (viewer_id,)}]
+            texts[viewer_id] = " ".join(own)
         return texts
 
     async def _put(
-        self, texts: Mapping[str, str], made_of: Mapping[str, Sequence[Note]], settings: Settings
+        self, texts: Mapping[str, str], made_of: Mapping[str, Sources], settings: Settings
     ) -> int:
         """Store briefs, also empty ones: their notes are not paid for again. How many have a text."""
         stored = 0
         async with self._db.write() as tx:
             suppressed = await load_filter(tx)
-            for who, text in texts.items():
-                left = {
-                    (note.id, note.fact)
-                    for note in await self._notes_of(tx, who, settings, suppressed)
-                }
-                if {
-                    (note.id, note.fact) for note in made_of[who]
-                } <= left:  # else something went meanwhile
-                    stored += bool(text)
-                    ids = tuple(note.id for note in made_of[who])
-                    brief = Brief(
-                        who,
-                        text,
-                        _hash(made_of[who]),
-                        self._clock.now(),
-                        speaking(settings).name,
-                        ids,
-                    )
-                    await episodes.put_brief(tx, brief)
+            for viewer_id, text in texts.items():
+                sources = made_of[viewer_id]
+                shown = await self._shown_notes(tx, viewer_id, settings, suppressed)
+                facts = {(note.id, note.fact) for note in shown}
+                if not {(note.id, note.fact) for note in sources.notes} <= facts:
+                    continue  # something went meanwhile
+                stored += bool(text)
+                brief = Brief(
+                    viewer_id,
+                    text,
+                    _hash(sources.known),
+                    # not when the model had answered: what was learnt meanwhile is not in it
+                    sources.read_at,
+                    speaking(settings).name,
+                    tuple(note.id for note in sources.notes),
+                )
+                await episodes.put_brief(tx, brief)
         return stored
+
+
+async def _changed_since(
+    tx: Transaction,
+    now: int,
+    last: Brief,
+    known: Sequence[Note],
+    shown: Sequence[Note],
+    suppressed: SuppressionFilter,
+) -> Sources:
+    """What is new among `known` since the last brief, and what of that brief is no longer so."""
+    standing = [note for note in shown if note.id in last.notes and not _is_newer(note, last)]
+    changed = [note for note in known if _is_newer(note, last)]
+    new_ids = {note.id for note in changed}
+    over = await notes.of_subject(tx, last.viewer_id, ENDED)
+    ended = [
+        note
+        for note in over
+        if (note.id in last.notes or note.superseded_by in new_ids)
+        and not _is_newer(note, last)
+        and suppressed.allows(note)
+    ]
+    return Sources(now, known, changed, last, standing, ended)
+
+
+def _is_newer(note: Note, last: Brief) -> bool:
+    """Whether a brief was made without a note as it stands: what was corrected by hand keeps its number."""
+    if note.created_at == last.made_at:
+        return note.id not in last.notes
+    return note.created_at > last.made_at
+
+
+def _texts_of(sources: Sources) -> Iterator[str]:
+    """Every stored text that a brief is made of."""
+    for note in (*sources.changed, *sources.ended):
+        yield note.fact
+    if sources.last is not None:
+        yield sources.last.text
+
+
+def _rows(
+    viewer_id: str, sources: Sources, handles: Handles, suppressed: SuppressionFilter
+) -> list[str]:
+    """What the model reads about one person."""
+    who = handles.handle(viewer_id)
+    rows = []
+    if sources.last is not None:
+        text = handles.hide(suppressed.without(sources.last.text))
+        rows.append(f"So far, written on {local_date(sources.last.made_at)}: {text}")
+    for note in sources.changed:
+        fact = handles.hide(note.fact).rstrip(".")
+        rows.append(f"[{local_date(note.first_said_at)}] {who} {fact}.")
+    for note in sources.ended:
+        fact = handles.hide(note.fact).rstrip(".")
+        rows.append(f"[{local_date(note.first_said_at)}] no longer so: {who} {fact}.")
+    return rows

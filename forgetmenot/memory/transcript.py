@@ -70,8 +70,8 @@ BRIEFS = (
     WRITER
     + """
 
-Write who the regulars are, for a host who greets them. For each of them you get what is known about them, each note \
-with the day on which it was first said; newer beats older. First what lasts and matters, \
+Write who the regulars are, for a host who greets them. For each of them you get notes, each with the day on which it \
+was first said, or what was written so far and what changed since; newer beats older. First what lasts and matters, \
 then what is new. For each person at most {characters} characters; each sentence begins with their handle and is about \
 them alone; nothing that is not there under their own handle, no guesses, no judgement, nobody's role or power.
 

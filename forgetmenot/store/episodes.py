@@ -437,10 +437,24 @@ async def usable_brief(
         "SELECT b.text, b.notes FROM briefs b JOIN shown v ON v.id = b.viewer_id"
         " WHERE b.viewer_id = ?1 AND b.persona = coalesce(?2, b.persona)"
         " AND NOT EXISTS (SELECT 1 FROM json_each(b.notes) j LEFT JOIN semantic_notes n ON n.id = j.value"
-        "  WHERE n.id IS NULL OR n.status <> 'active') ORDER BY b.made_at DESC",
+        # what was corrected by hand stands under its old number, but is newer
+        "  WHERE n.id IS NULL OR n.status <> 'active' OR n.created_at > b.made_at)"
+        " ORDER BY b.made_at DESC",
         (viewer_id, persona),
     )
     return (str(row[0]), tuple(json.loads(row[1]))) if row else ("", ())
+
+
+async def brief_to_update(source: Source, viewer_id: str, persona: str) -> Brief | None:
+    """A viewer's last brief, which may be outdated; None where a note of it was taken back, or is gone."""
+    row = await source.row(
+        "SELECT viewer_id, text, made_of, made_at, persona, notes FROM briefs b"
+        " WHERE viewer_id = ? AND persona = ? AND text <> ''"
+        " AND NOT EXISTS (SELECT 1 FROM json_each(b.notes) j LEFT JOIN semantic_notes n ON n.id = j.value"
+        "  WHERE n.id IS NULL OR n.status = 'retracted')",
+        (viewer_id, persona),
+    )
+    return None if row is None else row_as(row, Brief, notes=tuple(json.loads(row["notes"])))
 
 
 async def briefs_due(

@@ -6,11 +6,13 @@ import pytest
 
 from forgetmenot.clock import DAY, HOUR, local_days
 from forgetmenot.domain import Purpose, SourceKind
-from forgetmenot.memory import suppression
+from forgetmenot.memory import edits, suppression
 from forgetmenot.memory.briefs import BriefWriter
 from forgetmenot.memory.erasure import erase_rows
+from forgetmenot.settings.schema import PrivacySettings
 from forgetmenot.store import episodes
-from tests.notes_world import World
+from forgetmenot.text.mentions import fenced
+from tests.notes_world import World, change, live
 
 FACTS = ("plays drums", "lives in Oslo", "has a cat with <@2>")
 
@@ -84,3 +86,83 @@ async def test_a_brief_that_lost_a_source_while_the_model_was_thinking_is_not_st
     model.meanwhile = erased
     assert await made.run_pass() == 0
     assert not await world.db.column("SELECT text FROM briefs WHERE text <> ''")
+
+
+async def again(world: World, *texts: str) -> str:
+    """Another stream with alice, after which the briefs that are due are made; what the model was asked."""
+    await world.over("1", recap="")
+    made, model = world.writer(BriefWriter, answer(*texts))
+    await made.run_pass()
+    return "\n".join(request.prompt for request in model.asked)
+
+
+async def test_a_brief_is_made_of_the_last_one_and_of_what_changed_since(world: World) -> None:
+    await regular(world, *FACTS, "plays chess", "likes tea", "owns a boat")
+    await world.writer(BriefWriter, answer("P1 drums in Oslo and has a cat with P2."))[0].run_pass()
+    await world.learn(change(fact="lives in Rome", replaces=2), people={"1": (3, 0)})
+    asked = await again(world, "P1 drums in Rome and has a cat with P2.")
+    rows = fenced(asked)["p1"].splitlines()
+    assert rows[0].startswith("So far, written on ")
+    assert rows[0].endswith(": P1 drums in Oslo and has a cat with P2.")
+    assert [row.partition("] ")[2] for row in rows[1:]] == [
+        "P1 lives in Rome.",
+        "no longer so: P1 lives in Oslo.",
+    ]
+    assert await brief(world) == "<@1> drums in Rome and has a cat with <@2>."
+    # used while everything that it rests on stands, also what the first one was made of
+    async with world.db.write() as tx:
+        await tx.execute("UPDATE semantic_notes SET status = 'retracted' WHERE fact = 'likes tea'")
+    assert await brief(world) == ""
+
+
+@pytest.mark.parametrize("gone", ["status = 'retracted'", "fact = 'likes cocoa'"])
+async def test_what_was_taken_back_is_not_handed_on_from_brief_to_brief(
+    world: World, gone: str
+) -> None:
+    await regular(world, *FACTS, "likes tea", "owns a boat", "plays chess")
+    await world.writer(BriefWriter, answer("P1 likes tea."))[0].run_pass()
+    async with world.db.write() as tx:
+        await tx.execute(f"UPDATE semantic_notes SET {gone} WHERE fact = 'likes tea'")  # noqa: S608
+    await world.note("collects stamps")
+    asked = await again(world, "P1 drums.")
+    assert "likes tea" not in asked
+    assert "plays drums" in asked
+
+
+async def test_a_stream_without_news_about_somebody_costs_no_brief(world: World) -> None:
+    """Also where they have more notes than a brief is made of, whose order changes from day to day."""
+    await regular(world, "lives in Rome")
+    for number in range(80):
+        await world.clock.advance(HOUR)
+        end = world.clock.now() + 30 * DAY
+        await world.note(f"won round {number}", expires_at=end, confidence=0.5 + number / 200)
+    await world.writer(BriefWriter, answer("P1 lives in Rome."))[0].run_pass()
+    async with world.db.write() as tx:  # another of them is the sixtieth now
+        await tx.execute("UPDATE semantic_notes SET importance = 'low' WHERE fact = 'won round 79'")
+    assert await again(world, "P1 sings.") == ""
+    assert await brief(world) == "<@1> lives in Rome."
+
+
+async def test_a_brief_of_a_note_that_was_corrected_since_is_not_used(world: World) -> None:
+    await regular(world, *FACTS)
+    await world.writer(BriefWriter, answer("P1 lives in Oslo."))[0].run_pass()
+    [note] = [note for note in await live(world) if note.fact == "lives in Oslo"]
+    await world.clock.advance(HOUR)
+    await edits.edit(
+        world.db, note.id, "lives in Rome", by="1", at=world.clock.now(), privacy=PrivacySettings()
+    )
+    assert await brief(world) == ""
+
+
+async def test_what_is_learnt_while_the_model_writes_is_in_the_next_brief(world: World) -> None:
+    await regular(world, *FACTS, "plays chess", "likes tea")
+    made, model = world.writer(BriefWriter, answer("P1 drums."))
+
+    async def learnt() -> None:
+        await world.clock.advance(HOUR)
+        await world.note("collects stamps")
+        await world.clock.advance(HOUR)
+
+    model.meanwhile = learnt
+    await made.run_pass()
+    assert "P1 collects stamps." in await again(world, "P1 drums and collects stamps.")
