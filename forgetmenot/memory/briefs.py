@@ -23,7 +23,13 @@ from forgetmenot.memory.people import REGULAR_WITHIN, Handles
 from forgetmenot.memory.ranking import freshness
 from forgetmenot.memory.summarizer import MemoryWriter
 from forgetmenot.memory.suppression import SuppressionFilter, load_filter
-from forgetmenot.memory.transcript import BRIEFS, BRIEFS_SCHEMA, memory_request, read_briefs
+from forgetmenot.memory.transcript import (
+    BRIEFS,
+    BRIEFS_SCHEMA,
+    WRITTEN_IN,
+    memory_request,
+    read_briefs,
+)
 from forgetmenot.settings.schema import Settings, speaking
 from forgetmenot.store import episodes, notes, viewers
 from forgetmenot.store.database import Source, Transaction
@@ -212,7 +218,7 @@ class BriefWriter(MemoryWriter):
             blocks.append(fence(f"p{number}", "\n".join(rows)))
         request = memory_request(
             Purpose.BRIEF,
-            BRIEFS.format(characters=CHARACTERS),
+            BRIEFS.format(language=WRITTEN_IN, characters=CHARACTERS),
             "\n\n".join(blocks),
             len(people) * CHARACTERS // 4,
             settings.model,

@@ -22,10 +22,20 @@ from itertools import zip_longest
 from pathlib import Path
 
 from forgetmenot.clock import HOUR, MINUTE, local_days
-from forgetmenot.domain import Attendance, Note, Purpose, Scope, SourceKind, Standing, Stream
+from forgetmenot.domain import (
+    NOTHING,
+    Attendance,
+    EpisodeKind,
+    Note,
+    Purpose,
+    Scope,
+    SourceKind,
+    Standing,
+    Stream,
+)
 from forgetmenot.errors import ModelBlocked, ModelError, StoreError
 from forgetmenot.files import replace_file
-from forgetmenot.languages import Language, in_language, reason
+from forgetmenot.languages import ENGLISH, Language, in_language, reason
 from forgetmenot.logs import log
 from forgetmenot.memory.arrivals import plan_end
 from forgetmenot.memory.names import called
@@ -73,12 +83,19 @@ class RecapWriter(MemoryWriter):
         """Write the recaps that are due; how many. `ask`: the model may be asked. Raises StoreError."""
         written = 0
         for stream in await streams.without_recap(self._db):
-            summaries = await episodes.summaries_of_stream(self._db, stream.id)
-            recap = await self._recap(stream, summaries, ask=ask)
+            told = await episodes.told_of_stream(self._db, stream.id)
+            summaries = [
+                text for kind, text in told if kind is EpisodeKind.CHAT and text != NOTHING
+            ]
+            if summaries:
+                recap = await self._recap(stream, summaries, ask=ask)
+            else:
+                # what was only counted is no story that a model could tell
+                recap = within([text for _, text in told], SUMMARY_WORDS)
             if recap is None:
                 continue
             async with self._db.write() as tx:
-                if await episodes.summaries_of_stream(tx, stream.id) != summaries:
+                if await episodes.told_of_stream(tx, stream.id) != told:
                     continue  # a line was cleared or a fact forgotten while the model was thinking
                 written += await streams.set_recap(tx, stream.id, recap, self._clock.now())
         if written:
@@ -86,37 +103,43 @@ class RecapWriter(MemoryWriter):
         return written
 
     async def _recap(self, stream: Stream, summaries: Sequence[str], *, ask: bool) -> str | None:
-        # one summary is its own recap: no call is paid for
-        if len(summaries) < 2:
-            return "".join(summaries)
+        """The recap of a stream; None while the model may still write it."""
+        settings = self._settings()
+        language = in_language(settings.bot.language)
+        # one summary is its own recap: no call is paid for, unless to say it in the bot's language
+        if len(summaries) == 1 and language.code == ENGLISH.code:
+            return summaries[0]
         now = self._clock.now()
         if ask and now >= self._ask_again_at.get(stream.id, 0):
             try:
-                settings, words = self._settings(), SUMMARY_WORDS
-                handles = Handles.of([who for text in summaries for who in ids_in(text)])
-                # divided and rounded up: of 121 summaries every second one
-                chosen = [
-                    handles.hide(text) for text in summaries[:: -(-len(summaries) // MOST_EPISODES)]
-                ]
-                day = f"The stream of {local_days(stream.started_at, stream.ended_at)}."
-                prompt = f"{day}\n\n{fence('episodes', chr(10).join(chosen))}"
-                system = RECAP.format(most=words)
-                request = memory_request(Purpose.RECAP, system, prompt, words, settings.model)
-                written = read_summary((await self._model.generate(request)).text) or ""
-                if recap := await self._kept(written, (), handles, most=words):
-                    return recap
-                raise ModelBlocked("The model gave no usable recap.")
+                return await self._written(stream, summaries, language, settings)
             except ModelError as error:
-                log.debug(
-                    "a recap waits for the model", stream=stream.id, error=type(error).__name__
-                )
-                if isinstance(
-                    error, ModelBlocked
-                ):  # it may well be the same for this stream next time
+                kind = type(error).__name__
+                log.debug("a recap waits for the model", stream=stream.id, error=kind)
+                if isinstance(error, ModelBlocked):
+                    # it may well be the same for this stream next time
                     self._ask_again_at = {**self._ask_again_at, stream.id: now + HOUR}
         if now - (stream.ended_at or 0) <= DEADLINE:
             return None
         return within(_first_sentences(summaries), SUMMARY_WORDS)
+
+    async def _written(
+        self, stream: Stream, summaries: Sequence[str], language: Language, settings: Settings
+    ) -> str:
+        """What the model writes of a stream's summaries. Raises ModelError."""
+        handles = Handles.of([who for text in summaries for who in ids_in(text)])
+        # divided and rounded up: of 121 summaries every second one
+        every = -(-len(summaries) // MOST_EPISODES)
+        chosen = [handles.hide(text) for text in summaries[::every]]
+        day = f"The stream of {local_days(stream.started_at, stream.ended_at)}."
+        prompt = f"{day}\n\n{fence('episodes', chr(10).join(chosen))}"
+        system = RECAP.format(language=language("name"), most=SUMMARY_WORDS)
+        request = memory_request(Purpose.RECAP, system, prompt, SUMMARY_WORDS, settings.model)
+        answer = await self._model.generate(request)
+        recap = await self._kept(read_summary(answer.text) or "", (), handles, most=SUMMARY_WORDS)
+        if not recap:
+            raise ModelBlocked("The model gave no usable recap.")
+        return recap
 
     async def write_digest(self) -> bool:
         """Write the digest if a stream has closed since the last one; whether it was written. Raises StoreError."""

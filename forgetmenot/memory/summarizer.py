@@ -39,12 +39,14 @@ from forgetmenot.memory.transcript import (
     SPOKEN_MARK,
     SUMMARY,
     SUMMARY_WORDS,
+    WRITTEN_IN,
     Window,
     introduce,
     memory_request,
     parts,
     read_summary,
     shown_speakers,
+    tells_of_anything,
     transcript,
 )
 from forgetmenot.ports import LanguageModel
@@ -250,13 +252,12 @@ class Summarizer(MemoryWriter):
     """Reads windows."""
 
     async def with_model(self, window: Window) -> NewEpisode:
-        """Ask the model. Raises ModelError. A window without a line worth showing is counted instead."""
+        """Ask the model. Raises ModelError. A window that tells of nothing is counted instead."""
         settings = self._settings()
         scene = await self._scene(window, settings)
-        lines = transcript(window, scene.handles)
-        # commands and the bot's own lines only: there is nothing for a model to read
-        if not lines or not any(part.lines for part in scene.parts.values()):
+        if not tells_of_anything(window, scene.handles):
             return await self._counted(window, scene, settings)
+        lines = transcript(window, scene.handles)
         request = _summary_request(window, scene, lines, settings)
         answer = await self._model.generate(request)
         written = read_summary(answer.text)
@@ -346,7 +347,9 @@ def _summary_request(
     window: Window, scene: Scene, lines: Sequence[str], settings: Settings
 ) -> ModelRequest:
     is_spoken = any(SPOKEN_MARK in line[:20] for line in lines)
-    system = SUMMARY.format(words=SUMMARY_WORDS, spoken=SPOKEN if is_spoken else "")
+    system = SUMMARY.format(
+        language=WRITTEN_IN, words=SUMMARY_WORDS, spoken=SPOKEN if is_spoken else ""
+    )
     streamer_id = scene.streamer.id if scene.streamer is not None else ""
     people = introduce(list(scene.handles.people), window, scene.handles, streamer_id)
     blocks = [f"Said on {local_days(window[0].at, window[-1].at)}."]

@@ -230,10 +230,14 @@ async def _found(source: Source, condition: str, params: Params) -> list[Episode
     ]
 
 
-async def summaries_of_stream(source: Source, stream_id: int) -> list[str]:
-    """The summaries of a stream's episodes from chat, oldest first."""
-    sql = "SELECT summary FROM episodes WHERE stream_id = ? AND kind IN ('chat', 'counted') AND summary <> ''"
-    return await source.column(f"{sql} ORDER BY ended_at, id", (stream_id,))
+async def told_of_stream(source: Source, stream_id: int) -> list[tuple[EpisodeKind, str]]:
+    """The kind and summary of a stream's episodes from chat, oldest first."""
+    rows = await source.rows(
+        "SELECT kind, summary FROM episodes WHERE stream_id = ? AND kind IN ('chat', 'counted')"
+        " AND summary <> '' ORDER BY ended_at, id",
+        (stream_id,),
+    )
+    return [(EpisodeKind(row[0]), row[1]) for row in rows]
 
 
 async def summaries(source: Source, episode_ids: Iterable[int]) -> dict[int, str]:

@@ -2,14 +2,17 @@
 
 import asyncio
 import contextlib
+from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from forgetmenot.clock import HOUR, MINUTE, local_days
-from forgetmenot.domain import Redaction
+from forgetmenot.domain import EventKind, Redaction
 from forgetmenot.errors import ModelBlocked
 from forgetmenot.memory.edits import remember
 from forgetmenot.memory.proposals import FactRefused
+from forgetmenot.settings.schema import BotSettings
 from forgetmenot.store import events
 from forgetmenot.store.database import Database
 from forgetmenot.text.mentions import fenced
@@ -211,7 +214,7 @@ async def _each_episode_covers_what_it_says(db: Database) -> None:
 async def test_commands_bots_and_own_lines(channel: Channel) -> None:
     """Bare commands are covered but not shown; the bot's own lines are context."""
     channel.say("alice", "!so bob")
-    channel.say("bob", "hello bot", addressed=True)
+    channel.say("bob", "hello bot, I skate", addressed=True)
     async with channel.db.write() as tx:
         await put(tx, "bot_messages", text="Hello bob.", twitch_id="own-1")
     channel.ingest.note_own_line(
@@ -219,9 +222,66 @@ async def test_commands_bots_and_own_lines(channel: Channel) -> None:
     )
     await channel.summarise()
     chat = fenced(channel.model.asked[0].prompt)["chat"].splitlines()
-    assert chat == ["P2 (to the bot): hello bot", "BOT: Hello P2."]
+    assert chat == ["P2 (to the bot): hello bot, I skate", "BOT: Hello P2."]
     assert set(await channel.db.column("SELECT viewer_id FROM episode_people")) == {
         "id-alice",
         "id-bob",
     }
     assert await events.count_unread(channel.db) == 0
+
+
+async def test_a_window_that_only_greets_costs_no_call(channel: Channel) -> None:
+    await _recorded_evening(channel)
+    assert len(channel.model.asked) == 1
+    for text in ("hi all", "carolHype carolHype", "good night everyone, bye @bob"):
+        channel.say("alice", text)
+    await channel.summarise()
+    assert len(channel.model.asked) == 1
+    assert await events.count_unread(channel.db) == 0
+    [last] = await channel.db.column("SELECT summary FROM episodes WHERE kind = 'counted'")
+    assert last.startswith("Chat in numbers: 3 lines by <@id-alice>")
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        {"text": "hi, I moved to Oslo"},
+        {"text": "", "kind": EventKind.RAID, "system_text": "5 raiders from dan joined!"},
+        {"text": "!remember I like tea"},
+    ],
+)
+async def test_one_line_with_something_in_it_is_summarised(
+    channel: Channel, more: dict[str, Any]
+) -> None:
+    channel.say("bob", "hi all")
+    channel.say("alice", **more)
+    await channel.summarise()
+    assert len(channel.model.asked) == 1
+
+
+async def _recorded_evening(channel: Channel) -> None:
+    """One window of chat in a stream, summarised."""
+    await channel.chat(20)
+    says(channel, "P1 plays the cello.")
+    await channel.summarise()
+
+
+@pytest.mark.parametrize(("language", "calls"), [("en", 1), ("de", 2)])
+async def test_a_stream_of_one_summary_and_a_goodbye_needs_no_recap_of_a_model(
+    channel: Channel, language: str, calls: int
+) -> None:
+    """In another language than the summaries' it does: the recap is in the bot's."""
+    settings = replace(channel.settings, bot=BotSettings(language=language))
+    channel = await open_channel(channel.db, channel.clock, settings, channel.model)
+    await _recorded_evening(channel)
+    await channel.clock.advance(35 * MINUTE)
+    channel.say("alice", "good night")
+    await channel.ingest.flush()
+    says(channel, "P1 plays the cello." if language == "en" else "P1 spielt Cello.")
+    await channel.clock.advance(13 * HOUR)
+    await channel.summarise()
+    assert len(channel.model.asked) == calls
+    [recap] = await channel.db.column("SELECT recap FROM streams WHERE recapped_at IS NOT NULL")
+    assert recap.partition("> ")[2] == ("plays the cello." if calls == 1 else "spielt Cello.")
+    if language == "de":
+        assert "Write Deutsch" in channel.model.asked[-1].system
