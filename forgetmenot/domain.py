@@ -227,7 +227,8 @@ class Participant(Struct, frozen=True):
 class Episode(Struct, frozen=True):
     """Tier 2: what happened in one window of chat. `summary` is text with `<@id>` for people.
 
-    `tries`: how often reading it for notes has failed. `topic`: what was played.
+    `tries`: how often reading it for notes has failed. `topic`: what was played. `language`: what chat was in, by its
+    English name; empty for English.
     """
 
     id: int
@@ -239,6 +240,7 @@ class Episode(Struct, frozen=True):
     events: int
     tries: int = 0
     topic: str = ""
+    language: str = ""
 
 
 class Scope(StrEnum):
@@ -266,7 +268,7 @@ class SourceKind(StrEnum):
     COMMAND = "command"
     IMPORT = "import"
     SELF_CLAIM = "self_claim"
-    OBSERVED = "observed"  # about the channel or a running bit: seen by everybody
+    OBSERVED = "observed"  # nobody said it: seen by everybody, told by Twitch, or inferred
     REPORTED = "reported"
 
 

@@ -9,6 +9,7 @@ Raises FactRefused with the rule's name.
 """
 
 import asyncio
+import contextlib
 import re
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -17,19 +18,22 @@ from msgspec.structs import replace
 
 from forgetmenot.domain import Note, NoteStatus, SourceKind
 from forgetmenot.memory.compare_facts import Relation, relate
-from forgetmenot.memory.proposals import REPORTED_AT_MOST, FactRefused
+from forgetmenot.memory.own_words import is_foreign
+from forgetmenot.memory.proposals import REPORTED_AT_MOST, WORDS_KEPT, FactRefused
 from forgetmenot.store import notes, personal_data, streams
 from forgetmenot.store.database import Transaction
 from forgetmenot.store.notes import NewNote, Stance
 from forgetmenot.text.dates import MONTHS
 from forgetmenot.text.mentions import MENTION
 from forgetmenot.text.removal import traces
-from forgetmenot.text.words import telling_stems
+from forgetmenot.text.words import FOREIGN_STOPWORDS, STOPWORDS, small_words, telling_stems, words
 
 LIVE = (NoteStatus.ACTIVE,)
 # So many replaced notes of somebody are compared with a claim: it is done inside a transaction.
 LOOKED_BACK = 500
 HALF_A_DAY_MS = 43_200_000
+# So many words that a note lacks are another thing that is told.
+FEWEST_NEW_WORDS = 2
 _EXACT = re.compile(rf"\d+|{MENTION.pattern}|\b(?:{'|'.join(MONTHS)})\b")
 REPLACES, REWORDED, BROUGHT_BACK = "supersedes", "reworded", "reactivated"
 
@@ -77,11 +81,21 @@ async def merge_claim(
 async def confirm(
     tx: Transaction, note_id: int, new: NewNote, origin: ClaimSource, *, now: int
 ) -> MergeResult:
-    """Take in what a model says repeats a note: a claim like any other if there is no such note. Raises FactRefused."""
+    """Take in what a model says repeats a note: a claim like any other if there is no such note. Raises FactRefused.
+
+    Without a fact (it had no fit length) the note is confirmed alone. What a repeat adds without the known words is a
+    note of its own.
+    """
     note = _among(known_to(new.persona, await notes.of_subject(tx, new.subject_id, LIVE)), note_id)
     if note is None:
+        if not new.fact:
+            raise FactRefused("length")
         return await merge_claim(tx, new, origin, now=now)
-    return MergeResult("confirmed", await _confirm(tx, note, new, origin, now))
+    standing = await _confirm(tx, note, new, origin, now)
+    if standing == note.id and is_more_than_other_words(new.fact, note.fact):
+        with contextlib.suppress(FactRefused):
+            await merge_claim(tx, new, origin, now=now)
+    return MergeResult("confirmed", standing)
 
 
 async def correct_others(
@@ -260,8 +274,13 @@ async def _confirm(tx: Transaction, note: Note, new: NewNote, origin: ClaimSourc
     confirmed = note
     if stronger or not await notes.is_evidence(tx, note.id, origin.episode_id, origin.speaker_id):
         confirmed = await _said_again(tx, note, new, origin)
-    if not _says_more(new.fact, note.fact) or not may_replace(new.source_kind, note):
+    if not stands_for(new.fact, note.fact) or not may_replace(new.source_kind, note):
         return note.id
+    asked_with = new.asked_with or note.asked_with
+    if is_translation(new.fact, note.fact):
+        # what they called it finds it as before
+        own_words = [word for word in words(note.fact) if word not in STOPWORDS | FOREIGN_STOPWORDS]
+        asked_with = (*asked_with, *own_words)[: 2 * WORDS_KEPT]
     in_new_words = replace(
         new,
         confidence=confirmed.confidence,
@@ -271,7 +290,7 @@ async def _confirm(tx: Transaction, note: Note, new: NewNote, origin: ClaimSourc
         expires_at=confirmed.expires_at,
         importance=note.importance,
         topics=new.topics or note.topics,
-        asked_with=new.asked_with or note.asked_with,
+        asked_with=asked_with,
         persona=note.persona,
     )
     await _refuse_forgotten(tx, replace(in_new_words, at=new.at), origin)
@@ -285,13 +304,43 @@ async def _confirm(tx: Transaction, note: Note, new: NewNote, origin: ClaimSourc
     return note_id
 
 
-def _says_more(new: str, old: str) -> bool:
-    """Whether a repeat has more to say, or a number, a day or a person that the old words lack."""
-    said, known = telling_stems(new), telling_stems(old)
-    exact_new, exact_old = (
-        {found[0] for found in _EXACT.finditer(fact.casefold())} for fact in (new, old)
-    )
-    return len(said - known) > len(known - said) or not exact_new <= exact_old
+def stands_for(new_fact: str, stored_fact: str) -> bool:
+    """Return whether a repeat may stand in the place of the stored fact.
+
+    It may if it keeps half of the stored words, and brings more words than it leaves out or another number, month or
+    person; and where the stored words are in another language, which no fact can be compared with.
+    """
+    if is_translation(new_fact, stored_fact):
+        return True
+    new_stems = telling_stems(new_fact)
+    stored_stems = telling_stems(stored_fact)
+    left_out = stored_stems - new_stems
+    if 2 * len(left_out) > len(stored_stems):
+        return False
+    brought = new_stems - stored_stems
+    return len(brought) > len(left_out) or not exact_details(new_fact) <= exact_details(stored_fact)
+
+
+def is_translation(new_fact: str, stored_fact: str) -> bool:
+    """Return whether what a model calls a repeat puts a fact of another language into English."""
+    if not new_fact or is_foreign(new_fact):
+        return False
+    return is_foreign(stored_fact) or bool(small_words(words(stored_fact)))
+
+
+def is_more_than_other_words(new_fact: str, stored_fact: str) -> bool:
+    """Return whether a repeat that does not stand for the stored fact tells something besides it.
+
+    One other word is only another way to say it; a number, a month or a person is not.
+    """
+    brought = telling_stems(new_fact) - telling_stems(stored_fact)
+    has_exact = not exact_details(new_fact) <= exact_details(stored_fact)
+    return has_exact or len(brought) >= FEWEST_NEW_WORDS
+
+
+def exact_details(fact: str) -> set[str]:
+    """Return the numbers, months and people that a fact names."""
+    return {match[0] for match in _EXACT.finditer(fact.casefold())}
 
 
 async def _said_again(tx: Transaction, note: Note, new: NewNote, origin: ClaimSource) -> Note:

@@ -7,7 +7,7 @@ here; memory/merge knows it.
 
 import json
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from enum import StrEnum
 from itertools import islice
 from typing import Any, TypeVar
@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 from msgspec import Struct
 from msgspec.structs import replace
 
-from forgetmenot.domain import WEEK_MS, Importance, Lifetime, Participant, Scope, SourceKind
+from forgetmenot.domain import WEEK_MS, Importance, Lifetime, Participant, Role, Scope, SourceKind
 from forgetmenot.settings.schema import PrivacySettings
 from forgetmenot.text.ages import without_minor_age
 from forgetmenot.text.clean import clean
@@ -25,15 +25,19 @@ from forgetmenot.text.sensitive import sensitive_category
 from forgetmenot.text.words import UNSPACED, stems
 
 Choice = TypeVar("Choice", bound=StrEnum)
-# Characters of a fact. Models (in memory/extraction) and people (chat.refused.length) are asked for at most 200; what
+# Characters of a fact. Models (in memory/extraction) and people (chat.refused.length) are asked for at most 240; what
 # comes may be a fifth longer.
-SHORTEST, LONGEST = 5, 240
+SHORTEST = 5
+LONGEST = 288
 LEAST_CONFIDENCE = 0.4
 REPORTED_AT_MOST = 0.5
 # Of a note whose model does not say how sure it is.
 CONFIDENCE = 0.75
-# Characters of one sentence or fact: no pattern works long.
+# Of what Twitch itself has told.
+CERTAIN = 0.95
+# Characters of one sentence or fact: no pattern works long. A repeat, which has the known words too, may be as long.
 LONGEST_SENTENCE = 500
+# Words of each kind that a note is found with; twice as many to ask with, where chat is in another language.
 WORDS_KEPT = 6
 WORDS_READ = 24
 LONGEST_WORD = 32
@@ -77,6 +81,9 @@ _LINK = re.compile(
 )
 _LETTERS = re.compile(r"[^\W\d_]{2}|[^\W\d_a-zA-Z]")
 _PLACES = {"channel": Scope.CHANNEL, "bit": Scope.RUNNING_BIT}
+# Between the people of whom a note is true, and how many of them there may be.
+_AND = re.compile(r",|&|\band\b")
+MOST_SUBJECTS = 2
 
 
 def _one_of(choices: type[StrEnum]) -> Mapping[str, Any]:
@@ -91,6 +98,7 @@ _NOTE: Mapping[str, Any] = {
         "fact": _TEXT,
         "lifetime": _one_of(Lifetime),
         "said_by": _TEXT,
+        "observed": {"type": "boolean"},
         "repeats": {"type": "integer"},
         "replaces": {"type": "integer"},
         "importance": _one_of(Importance),
@@ -108,15 +116,24 @@ SCHEMA: Mapping[str, Any] = {
 
 
 class Screen(Struct, frozen=True):
-    """What a proposal is held against. `to_ids` turns handles in a text into mentions; None: one was not given out."""
+    """What a proposal is held against. `to_ids` turns handles in a text into mentions; None: one was not given out.
+
+    `language`: what chat was in, where that is not English; then a note has words of it as well. `streamer`: their id.
+    """
 
     people: Mapping[str, Participant]
     to_ids: Callable[[str], str | None]
     privacy: PrivacySettings
+    language: str = ""
+    streamer: str = ""
 
 
 class ProposedChange(Struct, frozen=True):
-    """A proposal that passed. `subject_id` None: about the channel; `lasts` None: permanent, else milliseconds."""
+    """A proposal that passed. `subject_id` None: about the channel; `lasts` None: permanent, else milliseconds.
+
+    `fact` is empty where a repeat has no fit length: the note that it repeats is confirmed all the same. `speaker`
+    None: nobody said it.
+    """
 
     repeats: int | None
     replaces: int | None
@@ -164,44 +181,54 @@ def listed(text: str, name: str = "notes") -> list[object] | None:
     return items or None
 
 
-def screened(raw: object, screen: Screen) -> ProposedChange:
-    """One proposal, checked. Raises FactRefused."""
+def screened(raw: object, screen: Screen) -> list[ProposedChange]:
+    """One proposal, checked: a change, or two where it is true of two people. Raises FactRefused."""
     given: Mapping[str, Any] = raw if isinstance(raw, dict) else {}
-    who, said, said_by = given.get("who"), given.get("fact"), given.get("said_by") or ""
-    if not (isinstance(who, str) and isinstance(said, str) and isinstance(said_by, str)):
+    who = given.get("who")
+    fact = given.get("fact")
+    said_by = given.get("said_by") or ""
+    if not (isinstance(who, str) and isinstance(fact, str) and isinstance(said_by, str)):
         raise FactRefused("malformed")
-    # of the others any value is taken and then read: one odd field must not cost the whole note
+    if who.strip() in _PLACES:
+        return [_change(given, screen, None)]
+    subjects = [_present(handle.strip(), screen) for handle in _AND.split(who)]
+    if None in subjects or len(set(subjects)) != len(subjects) or len(subjects) > MOST_SUBJECTS:
+        raise FactRefused("not_there")
+    return [_change(given, screen, subject, subjects) for subject in subjects]
+
+
+def _change(
+    given: Mapping[str, Any],
+    screen: Screen,
+    subject: Participant | None,
+    subjects: Sequence[Participant | None] = (),
+) -> ProposedChange:
+    """The change to the notes of one subject; `subjects`: all of whom it is true. Raises FactRefused."""
+    # of the other fields any value is taken and then read: one odd field must not cost the whole note
     sure = given.get("confidence")
-    odd = isinstance(sure, bool) or not isinstance(sure, int | float) or not 0 <= sure <= 1
-    confidence = CONFIDENCE if odd else float(sure)  # type: ignore[arg-type]  # a number
+    is_odd = isinstance(sure, bool) or not isinstance(sure, int | float) or not 0 <= sure <= 1
+    confidence = CONFIDENCE if is_odd else float(sure)  # type: ignore[arg-type]  # a number
     if confidence < LEAST_CONFIDENCE:
         raise FactRefused("confidence")
-    about, said_by = who.strip(), said_by.strip()
-    scope, subject = _PLACES.get(about, Scope.VIEWER), _present(about, screen)
-    if subject is None and about not in _PLACES:
-        raise FactRefused("not_there")
-    # who is named, else its subject; of the channel, nobody in particular
-    speaker = _present(said_by, screen) if said_by else subject
-    if speaker is None and subject is not None:
-        raise FactRefused("no_speaker")
-    if speaker is not None and not speaker.lines:
-        raise FactRefused("speaker_silent" if said_by else "no_speaker")
-    named = screen.to_ids(clean(said).removesuffix("."))
-    if named is None:
-        raise FactRefused("unknown_handle")
-    if subject is not None:
-        named = re.sub(rf"\A{re.escape(mention(subject.viewer_id))}[\s,:]+", "", named)
-    fact = checked_fact(named, screen.privacy)
+    # about the channel everything is seen by everybody, but for what is told of others
+    is_observed = subject is not None and given.get("observed") is True
+    speaker = None if is_observed else _speaker(given, screen, subject)
+    repeats = _number(given.get("repeats"))
+    fact = _fact(given["fact"], screen, subject, subjects, is_repeat=repeats is not None)
     source = _source(fact, subject, speaker)
-    has = set(stems(fact))
-    if source is SourceKind.SELF_CLAIM and claims_role(fact):
+    if is_observed and subject is not None:
+        source = _observed(subject, screen)
+    if source is not SourceKind.REPORTED and subject is not None and claims_role(fact):
         raise FactRefused("role")
-    confidence = min(confidence, REPORTED_AT_MOST) if source is SourceKind.REPORTED else confidence
+    if source is SourceKind.REPORTED:
+        confidence = min(confidence, REPORTED_AT_MOST)
+    known_stems = set(stems(fact))
+    asked_with = _words(given.get("asked_with"), screen, 2 if screen.language else 1)
     return ProposedChange(
-        repeats=_number(given.get("repeats")),
+        repeats=repeats,
         replaces=_number(given.get("replaces")),
-        scope=scope,
-        subject_id=subject.viewer_id if subject else None,
+        scope=Scope.VIEWER if subject is not None else _PLACES[given["who"].strip()],
+        subject_id=subject.viewer_id if subject is not None else None,
         fact=fact,
         confidence=confidence,
         source_kind=source,
@@ -209,13 +236,59 @@ def screened(raw: object, screen: Screen) -> ProposedChange:
         lasts=LASTS[_named(Lifetime, given.get("lifetime"), Lifetime.WEEK)],
         topics=_words(given.get("topics"), screen),
         # those that the fact does not say itself: said twice they would push the note before its betters
-        asked_with=tuple(
-            word
-            for word in _words(given.get("asked_with"), screen)
-            if not has.issuperset(stems(word))
-        ),
+        asked_with=tuple(word for word in asked_with if not known_stems.issuperset(stems(word))),
         speaker=speaker,
     )
+
+
+def _observed(subject: Participant, screen: Screen) -> SourceKind:
+    """What is observed of somebody silent is what others said, unless it is the streamer, whom everybody watches."""
+    is_streamer = subject.role is Role.BROADCASTER or subject.viewer_id == screen.streamer
+    return SourceKind.OBSERVED if subject.lines or is_streamer else SourceKind.REPORTED
+
+
+def _speaker(
+    given: Mapping[str, Any], screen: Screen, subject: Participant | None
+) -> Participant | None:
+    """Who said it: who is named, else its subject; of the channel, nobody in particular. Raises FactRefused."""
+    said_by = (given.get("said_by") or "").strip()
+    speaker = _present(said_by, screen) if said_by else subject
+    if speaker is None and subject is not None:
+        raise FactRefused("no_speaker")
+    if speaker is not None and not speaker.lines:
+        raise FactRefused("speaker_silent" if said_by else "no_speaker")
+    return speaker
+
+
+def _fact(
+    written: str,
+    screen: Screen,
+    subject: Participant | None,
+    subjects: Sequence[Participant | None],
+    *,
+    is_repeat: bool,
+) -> str:
+    """A fact as it is stored about its subject; empty for a repeat of no fit length. Raises FactRefused."""
+    named = screen.to_ids(clean(written).removesuffix("."))
+    if named is None:
+        raise FactRefused("unknown_handle")
+    about = [mention(person.viewer_id) for person in subjects if person is not None]
+    if about:
+        anyone = "|".join(map(re.escape, about))
+        named = re.sub(rf"\A(?:{anyone})(?:(?:,| and| &)+ (?:{anyone}))*[\s,:]+", "", named)
+    if subject is not None:
+        # a note is of one person: of two each has the other in it
+        others = [other for other in about if other != mention(subject.viewer_id)]
+        if others and not any(other in named for other in others):
+            named = f"{named} (with {', '.join(others)})"
+    try:
+        return checked_fact(
+            named, screen.privacy, longest=LONGEST_SENTENCE if is_repeat else LONGEST
+        )
+    except FactRefused as refusal:
+        if is_repeat and refusal.rule == "length":
+            return ""
+        raise
 
 
 def _present(handle: str, screen: Screen) -> Participant | None:
@@ -230,12 +303,22 @@ def told_by(change: ProposedChange, speaker: Participant) -> ProposedChange:
     """The change as somebody else's word than the model says; its subject's own word it does not become by that."""
     if speaker == change.speaker or speaker.viewer_id == change.subject_id:
         return change
-    source = (
-        _source(change.fact, None, speaker) if change.subject_id is None else SourceKind.REPORTED
-    )
+    source = SourceKind.REPORTED
+    if change.subject_id is None:
+        source = _source(change.fact, None, speaker)
     most = REPORTED_AT_MOST if source is SourceKind.REPORTED else 1.0
     return replace(
         change, speaker=speaker, source_kind=source, confidence=min(change.confidence, most)
+    )
+
+
+def told_by_twitch(change: ProposedChange, whose: Participant | None) -> ProposedChange:
+    """The change as what Twitch told: seen by everybody, and certain. `whose`: who did it."""
+    return replace(
+        change,
+        speaker=whose,
+        source_kind=SourceKind.OBSERVED,
+        confidence=max(change.confidence, CERTAIN),
     )
 
 
@@ -253,7 +336,9 @@ def _source(fact: str, subject: Participant | None, speaker: Participant | None)
     return SourceKind.REPORTED if of_others else SourceKind.OBSERVED
 
 
-def checked_fact(fact: str, privacy: PrivacySettings, *, links: bool = False) -> str:
+def checked_fact(
+    fact: str, privacy: PrivacySettings, *, links: bool = False, longest: int = LONGEST
+) -> str:
     """A fact of fit length, free of what is never stored; `links`: it may name an address. Raises FactRefused.
 
     The age of a minor is left out of it, where the rest is a sentence.
@@ -264,7 +349,7 @@ def checked_fact(fact: str, privacy: PrivacySettings, *, links: bool = False) ->
     bare = MENTION.sub("somebody", fact)
     # a character of a script without spaces says as much as two letters: "我住东京"
     length = len(bare) + len(UNSPACED.findall(bare))
-    if length < SHORTEST or len(bare) > LONGEST:
+    if length < SHORTEST or len(bare) > longest:
         raise FactRefused("length")
     if _LABEL.search(bare):
         raise FactRefused("forged_label")
@@ -311,15 +396,15 @@ def _named(choices: type[Choice], value: object, otherwise: Choice) -> Choice:
     return next((one for one in choices if one.value == value), otherwise)
 
 
-def _words(value: object, screen: Screen) -> tuple[str, ...]:
+def _words(value: object, screen: Screen, times: int = 1) -> tuple[str, ...]:
     """The words a note is found with: few and short, so that no note can be stuffed with them, and nobody's handle."""
     if not isinstance(value, list):
         return ()
-    found = (clean(word) for word in value[:WORDS_READ] if isinstance(word, str))
+    read = (clean(word) for word in value[:WORDS_READ] if isinstance(word, str))
     fit = dict.fromkeys(
         word.casefold()
-        for word in found
+        for word in read
         if 2 <= len(word) <= LONGEST_WORD and not _PERSON.search(word)
     )
     kept = (word for word in fit if never_stored(word, screen.privacy) is None)
-    return tuple(islice(kept, WORDS_KEPT))
+    return tuple(islice(kept, times * WORDS_KEPT))

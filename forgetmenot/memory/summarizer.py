@@ -22,6 +22,8 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
+from msgspec.structs import replace
+
 from forgetmenot.clock import Clock, local_days
 from forgetmenot.domain import EpisodeKind, ModelRequest, Part, Purpose, Stream
 from forgetmenot.errors import ODD_INPUT, ModelBlocked
@@ -38,12 +40,14 @@ from forgetmenot.memory.transcript import (
     SPOKEN,
     SPOKEN_MARK,
     SUMMARY,
+    SUMMARY_SCHEMA,
     SUMMARY_WORDS,
     WRITTEN_IN,
     Window,
     introduce,
     memory_request,
     parts,
+    read_language,
     read_summary,
     shown_speakers,
     tells_of_anything,
@@ -272,7 +276,8 @@ class Summarizer(MemoryWriter):
         if not kept:
             return await self._counted(window, scene, settings)
         named = await self._with_streamer(scene, kept)
-        return _episode(window, named, kept, EpisodeKind.CHAT, answer.model)
+        episode = _episode(window, named, kept, EpisodeKind.CHAT, answer.model)
+        return replace(episode, language=read_language(answer.text))
 
     async def by_counting(self, window: Window) -> NewEpisode:
         """Without a model. What cannot even be counted becomes a number of lines, because the age limit cannot wait."""
@@ -359,7 +364,9 @@ def _summary_request(
     blocks.append(fence("people", people))
     blocks.append(fence("chat", "\n".join(lines)))
     prompt = "\n\n".join(blocks)
-    return memory_request(Purpose.SUMMARY, system, prompt, SUMMARY_WORDS, settings.model)
+    return memory_request(
+        Purpose.SUMMARY, system, prompt, SUMMARY_WORDS, settings.model, SUMMARY_SCHEMA
+    )
 
 
 def _about_stream(scene: Scene) -> str:

@@ -36,6 +36,7 @@ class NewEpisode(Struct, frozen=True):
     seqs: Sequence[int] = ()
     model: str = ""
     key: str | None = None
+    language: str = ""
 
 
 # How the key of an episode begins that was learned from a file of past chat; the file's own key follows, and a colon.
@@ -95,10 +96,10 @@ async def insert(tx: Transaction, new: NewEpisode, now: int) -> int:
     read_at = now if new.kind is EpisodeKind.COMMAND else None  # never read for more notes
     episode_id = await tx.insert(
         "INSERT INTO episodes (kind, stream_id, started_at, ended_at, summary, events, model, topic, created_at,"
-        " extracted_at, key) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7,"
+        " extracted_at, key, language) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7,"
         " coalesce((SELECT substr(category, 1, 60) FROM streams WHERE id = ?2), ''), ?8, ?9,"
         # a key stands in one episode: of a line that made two, the second has none
-        " iif(EXISTS (SELECT 1 FROM episodes WHERE key = ?10), NULL, ?10))",
+        " iif(EXISTS (SELECT 1 FROM episodes WHERE key = ?10), NULL, ?10), ?11)",
         (
             new.kind,
             new.stream_id,
@@ -110,6 +111,7 @@ async def insert(tx: Transaction, new: NewEpisode, now: int) -> int:
             now,
             read_at,
             new.key,
+            new.language,
         ),
     )
     await tx.many(  # whoever is not stored is left out

@@ -9,7 +9,8 @@ from forgetmenot.text.clean import clean
 from forgetmenot.text.words import STOPWORDS, small_words, words
 
 _SPACED = """
-hello hi hiya heya hey yo sup howdy hai henlo welcome greetings morning mornin evening afternoon night nite day good gm gn
+hello hi hiya heya hey yo sup howdy hai henlo welcome greetings morning mornin evening afternoon night nite
+day good gm gn
 goodnight goodmorning bye cya cu goodbye ciao cheers later see sleep well great have back brb wb all everyone everybody
 everybuddy folks guys chat people friends mates team peeps stream streamer mods bot someone nice lovely happy
 gg ggs wp glhf lol lul lulw kek kekw lmao lmfao rofl haha hahaha hehe hihi xd pog pogs poggers pogchamp hype wow omg

@@ -10,7 +10,7 @@ from forgetmenot.errors import ModelBlocked
 from forgetmenot.memory import edits
 from forgetmenot.store import episodes, notes
 from forgetmenot.text.mentions import fenced
-from tests.notes_world import Scripted, World, change, live
+from tests.notes_world import Scripted, World, change, live, prompt_for, section
 
 MALFORMED = [
     "", "null", "[]", '{"notes": null}', '{"notes": "add"}', '{"notes": [{"who": "P1"', "<think>hm</think>",
@@ -53,7 +53,7 @@ async def test_an_episode_without_a_usable_answer_waits_and_is_at_last_set_aside
         ({"who": "P3", "said_by": ""}, "no_speaker"), ({"said_by": "BOT"}, "no_speaker"),
         ({"said_by": "<@1>"}, "no_speaker"), ({"said_by": "P3"}, "speaker_silent"),
         ({"confidence": 0.39}, "confidence"),
-        ({"said_by": 7}, "malformed"), ({"fact": "abc"}, "length"), ({"fact": "x" * 241}, "length"),
+        ({"said_by": 7}, "malformed"), ({"fact": "abc"}, "length"), ({"fact": "x" * 289}, "length"),
         ({"fact": "is a moderator here"}, "role"),
         ({"fact": "is a friend of P9"}, "unknown_handle"), ({"fact": "runs /ban bob: /ban bob"}, "markup"),
     ],
@@ -232,4 +232,195 @@ async def test_a_note_in_other_words_is_shown_where_there_is_room(world: World) 
     assert [line.partition("] ")[2] for line in known_in(model)] == [
         "P1: works as a baker",
         "P2: likes tea",
+    ]
+
+
+@pytest.mark.parametrize(("words", "number"), [(60, 12), (140, 20)])
+async def test_a_full_window_may_give_more_notes(world: World, words: int, number: int) -> None:
+    summary = "<@1> likes tea. " * (words // 3)
+    facts = [f"collects {chr(97 + i)}{chr(122 - i)}ix" for i in range(20)]
+    await world.episode(summary, {"1": (5, 0)})
+    extractor, model = world.extractor([change(fact=fact) for fact in facts])
+    assert (await extractor.run_pass()).added == 20  # what comes is taken, asked for or not
+    assert f"at most {number}" in model.asked[0].system
+    # room for all of them in the answer
+    assert model.asked[0].max_output_tokens >= 90 * number
+
+
+BOAT = "is building a wooden boat in the garage with three friends from the rowing club"
+
+
+async def test_a_repeat_that_is_too_long_for_a_fact_of_its_own_is_taken(world: World) -> None:
+    note_id = await world.note(BOAT)
+    await world.clock.advance(DAY)
+    longer = f"{BOAT}{', and now also a sail for it' * 9}"
+    assert 288 < len(longer) < 500
+    report = await world.learn(change(repeats=note_id, fact=longer))
+    [note] = await live(world)
+    assert (report.confirmed, dict(report.refused), note.fact) == (1, {}, longer)
+
+
+@pytest.mark.parametrize("fact", ["x" * 501, "ok", f"{BOAT} and more" * 9])
+async def test_a_repeat_of_no_fit_length_is_still_a_confirmation(world: World, fact: str) -> None:
+    note_id = await world.note(BOAT)
+    await world.clock.advance(DAY)
+    report = await world.learn(change(repeats=note_id, fact=fact))
+    [note] = await live(world)
+    assert (report.confirmed, dict(report.refused)) == (1, {})
+    assert (note.id, note.fact) == (note_id, BOAT)
+    assert note.last_confirmed_at == world.clock.now()
+    assert (await world.learn(change(repeats=999, fact=fact))).refused == {"length": 1}
+
+
+@pytest.mark.parametrize(
+    ("stored", "repeat", "left"),
+    [
+        # the known words left out: what is new is a note of its own
+        (
+            "plays a strategy game about the war of 1812 with P2 every Sunday",
+            "encircled half a million soldiers",
+            ["plays a strategy game about the war of 1812 with P2 every Sunday",
+             "encircled half a million soldiers"],
+        ),
+        (
+            "is from Lisbon and lives in Oslo with two cats",
+            "cats are called Ada and Bo",
+            ["is from Lisbon and lives in Oslo with two cats", "cats are called Ada and Bo"],
+        ),
+        # most of the known words kept: they stand with what is new
+        ("plays drums", "plays drums in a jazz band", ["plays drums in a jazz band"]),
+        ("has a cat that is 3", "has a cat that is 4", ["has a cat that is 4"]),
+        # other words and nothing new
+        ("plays drums in a band", "is a band's drummer", ["plays drums in a band"]),
+        ("likes tea", "likes tea", ["likes tea"]),
+    ],
+)  # fmt: skip
+async def test_a_repeat_keeps_what_was_known_and_what_is_new(
+    world: World, stored: str, repeat: str, left: list[str]
+) -> None:
+    note_id = await world.note(stored.replace("P2", "<@2>"))
+    await world.clock.advance(DAY)
+    report = await world.learn(change(repeats=note_id, fact=repeat))
+    found = await live(world)
+    assert sorted(note.fact.replace("<@2>", "P2") for note in found) == sorted(left)
+    assert dict(report.refused) == {}
+    confirmed = min(found, key=lambda note: note.id)
+    assert confirmed.last_confirmed_at == world.clock.now()
+
+
+async def test_what_nobody_said_is_observed(world: World) -> None:
+    """Of somebody who spoke and of somebody who did not; it stands behind their own word and before hearsay."""
+    people = {"1": (5, 0), "9": (0, 0)}
+    report = await world.learn(
+        change(fact="seems to be from Poland", said_by="", observed=True, confidence=0.6),
+        change(who="P2", fact="beat the last boss", said_by="", observed=True),
+        people=people,
+    )
+    assert report.added == 2
+    [seems], [beat] = await live(world), await live(world, "9")
+    assert (seems.source_kind, seems.confidence) == (SourceKind.OBSERVED, 0.6)
+    assert (beat.source_kind, beat.confidence) == (SourceKind.OBSERVED, 0.8)
+    [evidence] = await notes.evidence_of(world.db, seems.id)
+    assert evidence.speaker_id is None
+    shown = section(await prompt_for(world, "1", "alice", "poland?"), "lore")
+    assert "said by them" not in shown
+    await world.learn(change(fact="comes from Poland, says alice", replaces=seems.id))
+    [own] = await live(world)
+    assert own.source_kind is SourceKind.SELF_CLAIM
+
+
+@pytest.mark.parametrize("said_by", ["", "P1"])
+async def test_what_twitch_tells_is_observed_and_certain(world: World, said_by: str) -> None:
+    told = "alice is gifting 5 Tier 1 Subs to carol's community!"
+    raid = "30 raiders from bob have joined!"
+    episode = await world.chat(("1", ""), ("2", ""), ("2", "wow alice gifted 5 subs"))
+    async with world.db.write() as tx:
+        for number, kind, text in ((0, "gift", told), (1, "raid", raid)):
+            await tx.execute(
+                "UPDATE events SET kind = ?, system_text = ? WHERE id = ?",
+                (kind, text, f"{episode}-{number}"),
+            )
+    changes: list[object] = [  # bob has two lines and is P1
+        change(who="P2", fact="gifted 5 subs to the community", said_by=said_by, confidence=0.5),
+        change(who="P1", fact="raided with 30 viewers", said_by="", confidence=0.5),
+    ]
+    extractor, _ = world.extractor(changes)
+    await extractor.run_pass()
+    for viewer_id in ("1", "2"):
+        [note] = await live(world, viewer_id)
+        assert (note.source_kind, note.confidence) == (SourceKind.OBSERVED, 0.95)
+
+
+async def test_hearsay_does_not_become_observed_by_saying_so(world: World) -> None:
+    await world.chat(("1", "gg"), ("2", "alice cheats at cards lol"))
+    extractor, _ = world.extractor(
+        [change(fact="cheats at cards", said_by="", observed=True, confidence=1.0)]
+    )
+    await extractor.run_pass()
+    [note] = await live(world)
+    assert (note.source_kind, note.confidence) == (SourceKind.REPORTED, 0.5)
+
+
+@pytest.mark.parametrize("who", ["P1 and P2", "P1, P2", "P2 & P1"])
+async def test_what_is_true_of_two_is_a_note_of_each(world: World, who: str) -> None:
+    report = await world.learn(change(who=who, said_by="P1", fact="are siblings"))
+    assert report.added == 2
+    [hers], [his] = await live(world), await live(world, "2")
+    assert (hers.fact, hers.source_kind) == ("are siblings (with <@2>)", SourceKind.SELF_CLAIM)
+    assert (his.fact, his.source_kind) == ("are siblings (with <@1>)", SourceKind.REPORTED)
+    again = await world.learn(change(who=who, said_by="P2", fact="are siblings"))
+    assert (again.added, again.confirmed) == (0, 2)
+    assert (await live(world, "2"))[0].source_kind is SourceKind.SELF_CLAIM
+
+
+@pytest.mark.parametrize(
+    ("who", "fact", "stored"),
+    [
+        ("P1 and P2", "P1 and P2 are married", ["are married (with <@2>)", "are married (with <@1>)"]),
+        ("P1 and P2", "play in a band with P9", None),
+        ("P1, P2, P3", "are siblings", None),
+        ("P1 and channel", "are siblings", None),
+        ("P1 and P1", "are siblings", None),
+    ],
+)  # fmt: skip
+async def test_two_are_two_who_were_there(
+    world: World, who: str, fact: str, stored: list[str] | None
+) -> None:
+    await world.learn(change(who=who, said_by="P1", fact=fact))
+    found = [note.fact for viewer in ("1", "2") for note in await live(world, viewer)]
+    assert found == (stored or [])
+
+
+async def test_a_note_has_words_of_the_language_that_chat_is_in(world: World) -> None:
+    episode = await world.episode("<@1> lives in Vienna.", {"1": (5, 0)})
+    async with world.db.write() as tx:
+        await tx.execute("UPDATE episodes SET language = 'German' WHERE id = ?", (episode,))
+    asked_with = ["home", "city", "house", "town", "where", "Austria"]
+    german = ["wohnt", "wohnort", "Wien", "Stadt", "Zuhause", "Österreich"]
+    extractor, model = world.extractor(
+        [change(fact="lives in Vienna", asked_with=[*asked_with, *german])]
+    )
+    await extractor.run_pass()
+    [note] = await live(world)
+    assert note.asked_with[-6:] == ("wohnt", "wohnort", "wien", "stadt", "zuhause", "österreich")
+    assert "Chat was in German" in model.asked[0].prompt
+    await world.learn(change(asked_with=[*asked_with, *german]))
+    assert len((await live(world))[-1].asked_with) == 6
+
+
+@pytest.mark.parametrize(
+    ("typed", "repeat"),
+    [("ich in Wien wohne", "lives in Vienna"), ("好きな色は青です", "favourite colour is blue")],
+)
+async def test_what_was_asked_to_be_remembered_is_put_into_english_when_chat_is_read(
+    world: World, typed: str, repeat: str
+) -> None:
+    told = await edits.remember(world.db, "1", typed, by="1", at=world.clock.now())
+    report = await world.learn(change(repeats=told.id, fact=repeat, asked_with=["wohnort"]))
+    assert (report.confirmed, report.added) == (1, 0)
+    [note] = await live(world)
+    assert (note.fact, note.source_kind) == (repeat, SourceKind.COMMAND)
+    # and is found by the words that they had for it
+    assert [one.id for one in await edits.find(world.db, "1", typed, now=world.clock.now())] == [
+        note.id
     ]

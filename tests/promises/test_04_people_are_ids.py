@@ -23,7 +23,7 @@ async def shown(channel: Channel) -> list[str]:
 
 
 async def test_no_name_leaves_in_a_call(channel: Channel) -> None:
-    said = ("1", "alice_w", "hi bob_the_fox"), ("2", "bob_the_fox", "@Alice_W hello, alice_w!")
+    said = ("1", "alice_w", "hi bob_the_fox"), ("2", "bob_the_fox", "@Alice_W waves, alice_w!")
     await hear(channel, "P1 greeted P2.", *said)
     sent = "".join(request.system + request.prompt for request in channel.model.asked).casefold()
     assert sent
