@@ -18,7 +18,16 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from forgetmenot.clock import local_days
-from forgetmenot.domain import Episode, EpisodeKind, Line, Note, Participant, Purpose, Scope
+from forgetmenot.domain import (
+    Episode,
+    EpisodeKind,
+    EventKind,
+    Line,
+    Note,
+    Participant,
+    Purpose,
+    Scope,
+)
 from forgetmenot.errors import ODD_INPUT, ModelBlocked, ModelError, StoreRefused
 from forgetmenot.logs import log
 from forgetmenot.memory import merge
@@ -84,7 +93,8 @@ nothing is worth keeping.
 - fact: one thing with its detail, in the third person, without its subject, at most 240 characters, in English, with \
 dates for "next week" ("moved to Oslo in May 2026"): people's lives, tastes, plans, skills, deeds, nicknames. First \
 names of friends and family stay, surnames do not. Leave out jokes, sarcasm, who has which role here, health, \
-politics, faith, sexuality, gender identity, addresses, contact data; a game's own states, wars and deaths are none of these.
+politics, faith, sexuality, gender identity, addresses, contact data; a game's own states, wars and deaths are none \
+of these.
 - lifetime: 1d, 3d, 7d, 30d or permanent. A plan with its date is permanent; a state that passes has its month in the \
 fact ("was overwhelmed at work in March 2026") and 7d or 30d.
 <known> is remembered already: leave it out, unless it was said again or changed.
@@ -350,6 +360,8 @@ class _ProposalMerger(Struct):
         """Whether most of a fact stands in what Twitch told of its subject: a raid, a gift, a subscription."""
         wanted = telling_stems(change.fact)
         for line in self.lines:
+            if line.kind is EventKind.MODERATION:
+                continue  # nobody knows which moderator it was
             if line.viewer_id == change.subject_id and line.system_text:
                 told = set(stems(f"{line.kind} {line.system_text}"))
                 if 2 * len(wanted & told) > len(wanted):

@@ -335,8 +335,8 @@ def shown_speakers(window: Window) -> set[str]:
     }
 
 
-# What Twitch tells of these is no news: somebody follows, or keeps a streak.
-_NO_NEWS = frozenset({EventKind.FOLLOW, EventKind.NOTICE})
+# What Twitch tells of these is no news: somebody follows, or keeps a streak, or lost a line.
+_NO_NEWS = frozenset({EventKind.FOLLOW, EventKind.NOTICE, EventKind.MODERATION})
 
 
 def tells_of_anything(window: Window, handles: Handles) -> bool:
