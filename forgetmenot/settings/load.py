@@ -26,6 +26,9 @@ from forgetmenot.text.mentions import is_login, login_of
 NAMED: Mapping[str, type[msgspec.Struct]] = {"personas": PersonaSettings, "prices": PriceSettings}
 _ANY_NAME = re.compile(rf"^({'|'.join(NAMED)})\[\.\.\.\]")
 _PATH = re.compile(r" - at `\$\.?([^`]*)`$")
+_ERROR_LINE = re.compile(r"\(at line (\d+),")
+# In double quotes TOML reads \n, \t and others as signs of their own: "C:\new" is a path over two lines.
+_PATH_ADVICE = "write a path as 'C:\\Users\\alice' or \"C:/Users/alice\": in double quotes a \\ begins another sign."
 _UNKNOWN = re.compile(r"Object contains unknown field `(.*)`", re.DOTALL)
 
 
@@ -70,10 +73,22 @@ def parse_settings(text: str, source: str) -> Settings:
     except (
         ValueError
     ) as error:  # also a number of thousands of digits, which is no error of tomllib's
-        raise SettingsError(f"{source} is not valid TOML: {error}.") from error
+        advice = f" W{_PATH_ADVICE[1:]}" if _has_backslash(text, str(error)) else ""
+        raise SettingsError(f"{source} is not valid TOML: {error}.{advice}") from error
     settings = convert(table, source)
     refuse_contradictions(settings, source)
     return normalised(settings)
+
+
+def _has_backslash(text: str, message: str) -> bool:
+    """Return whether the line that a TOML error names holds a backslash, as a Windows path does."""
+    place = _ERROR_LINE.search(message)
+    if place is None:
+        return False
+    # only \n and \r\n end a line of TOML
+    lines = text.split("\n")
+    number = int(place[1])
+    return number <= len(lines) and "\\" in lines[number - 1]
 
 
 def supplied_client_id() -> str:
@@ -210,6 +225,8 @@ _FORMS: tuple[tuple[str, str, str, str], ...] = (
     ("model", "reply_model", r"(?:\S+(?: \S+)*)?", "the name of a model is needed here."),
     ("model", "memory_model", r"(?:\S+(?: \S+)*)?", "the name of a model is needed here."),
     ("model", "api_key_env", _VARIABLE, _NO_KEY),
+    ("recap", "folder", r"[^\x00-\x1f\x7f]*", _PATH_ADVICE),
+    ("hearing", "captions", r"[^\x00-\x1f\x7f]*", _PATH_ADVICE),
     ("bridge", "streamerbot_url", _BRIDGE, _HERE),
     ("bridge", "firebot_url", _BRIDGE, _HERE),
 )

@@ -61,6 +61,10 @@ KEYS = (
         *((f'[model]\napi_key_env = "{key}"', "[model], key `api_key_env`: the name of an environment variable")
           for key in KEYS),
         ("[bot", "not valid TOML"),
+        ('[recap]\nfolder = "C:\\Users\\alice"', "line 2, column 15). Write a path as 'C:\\Users\\alice'"),
+        ('[recap]\nfolder = "C:\\alice"', "Write a path as 'C:\\Users\\alice' or \"C:/Users/alice\": "),
+        ('[recap]\nfolder = "C:\\new\\talks"', "[recap], key `folder`: write a path as 'C:\\Users\\alice'"),
+        ('[hearing]\ncaptions = "D:\\big\\talk.txt"', "[hearing], key `captions`: write a path as"),
         ("[people]\nregular_streams = " + "9" * 5_000, "not valid TOML"),
         ("[reply]\nviewer_gap_s = nan", "[reply], key `viewer_gap_s`"),
         ("a = " + "[" * 5_000 + "]" * 5_000, "nested too deeply"),
