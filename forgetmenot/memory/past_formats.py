@@ -23,7 +23,7 @@ from msgspec.structs import replace
 from forgetmenot.domain import ChatEvent, EventKind, Redaction
 from forgetmenot.files import lines_of
 from forgetmenot.text.clean import clean, cut
-from forgetmenot.text.mentions import defang, is_id, is_login, provisional
+from forgetmenot.text.mentions import defang, is_anonymous, is_id, is_login, provisional
 from forgetmenot.twitch import chat_lines
 from forgetmenot.twitch.chat_lines import MOST_CHARACTERS, ChatItem, OtherLine, OtherRoom, Unparsed
 
@@ -508,6 +508,8 @@ def chat_event(
 
 
 def _is_somebody(viewer_id: str, login: str) -> bool:
+    if is_anonymous(viewer_id, login):
+        return False
     return bool(login) and is_login(login) and is_id(viewer_id)
 
 

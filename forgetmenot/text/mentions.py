@@ -32,6 +32,16 @@ _FORGED = re.compile("[<\uff1c\ufe64]\\s*(?=[@\uff20\ufe6b])")
 PROVISIONAL = "login:"
 
 
+# The accounts that Twitch names for all anonymous gifts and cheers: nobody in particular.
+ANONYMOUS_IDS = frozenset({"274598607", "407665396"})
+ANONYMOUS_LOGINS = frozenset({"ananonymousgifter", "ananonymouscheerer"})
+
+
+def is_anonymous(user_id: str, login: str) -> bool:
+    """Return whether an account stands for everybody who gives without a name."""
+    return user_id in ANONYMOUS_IDS or login.casefold() in ANONYMOUS_LOGINS
+
+
 def provisional(login: str) -> str:
     """The id of whoever has a login, until they speak."""
     return PROVISIONAL + login.casefold()

@@ -19,7 +19,7 @@ from msgspec import Struct, field
 
 from forgetmenot.domain import ChatEvent, EventKind, Redaction, ReplyTo
 from forgetmenot.text.clean import cut
-from forgetmenot.text.mentions import defang, is_id, provisional
+from forgetmenot.text.mentions import defang, is_anonymous, is_id, provisional
 
 # In a tag, what a backslash and a letter stand for; a lone backslash at the end is dropped.
 _ESCAPED = re.compile(r"\\(.?)", re.DOTALL)
@@ -173,6 +173,8 @@ def _event(line: IrcLine, kind: EventKind, login: str, text: str, now: int) -> C
     user_id = tags.get("user-id") or _provisional(login)
     if not is_id(user_id):
         return Unparsed()
+    if is_anonymous(user_id, login):
+        return OtherLine("ANONYMOUS")
     event_id, reply_to = tags.get("id"), None
     if not event_id:  # the same line at the same time gets the same one
         sent, person = tags.get("tmi-sent-ts") or str(now), tags.get("user-id", "")

@@ -181,6 +181,22 @@ def test_what_a_line_means(line: str, meaning: ChatItem) -> None:
     assert read(line) == meaning
 
 
+ANONYMOUS_LINES = [
+    "@id=g1;room-id=7;user-id=274598607;login=ananonymousgifter;display-name=AnAnonymousGifter;"
+    "msg-id=submysterygift;tmi-sent-ts=1700000000000 :tmi.twitch.tv USERNOTICE #den",
+    "@id=c1;room-id=7;user-id=407665396;display-name=AnAnonymousCheerer;bits=50;tmi-sent-ts=1700000000000"
+    " :ananonymouscheerer!ananonymouscheerer@ananonymouscheerer.tmi.twitch.tv PRIVMSG #den :Cheer50 hi",
+    # a recording without ids
+    "@bits=50 :ananonymouscheerer!a@a.tmi.twitch.tv PRIVMSG #den :Cheer50 hi",
+]
+
+
+@pytest.mark.parametrize("line", ANONYMOUS_LINES)
+def test_what_somebody_gives_anonymously_is_nobodys(line: str) -> None:
+    """All anonymous gifts and cheers of Twitch share an account: as a viewer it would be a person of many people."""
+    assert read(line) == OtherLine("ANONYMOUS")
+
+
 def test_another_channels_line_is_another_rooms_unless_any_room_is_taken() -> None:
     assert read(f"@{BASE} {ALICE} :hi", room="attic") == OtherRoom()
     assert isinstance(read(f"@{BASE} {ALICE} :hi", room=None), ChatEvent)
