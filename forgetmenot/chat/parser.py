@@ -22,7 +22,7 @@ _FLAGS = "confirm|yes|ja"
 _PATTERNS = {
     ParameterKind.TEXT: "(?P<NAME>.+)",
     ParameterKind.NUMBER: r"#?(?P<NAME>[0-9]{1,12})(?:\s?(?:m|min))?",
-    ParameterKind.VIEWER: r"@?(?P<NAME>\w{2,50})",
+    ParameterKind.VIEWER: r"(?P<NAME>@?\w{2,50})",
     ParameterKind.FLAG: f"(?P<NAME>{_FLAGS})",
 }
 

@@ -124,15 +124,20 @@ async def resolve_target(
         return own_target(asker)
     if not asker.moderates:
         raise Refused("not_yours")
-    if wanted in CHANNEL_WORDS:
+    is_channel_word = wanted in CHANNEL_WORDS
+    # behind an @ it is a viewer who has that name, if there is one
+    if is_channel_word and not name.startswith("@"):
         return Target()
     # a bare number that is typed in chat is somebody's name, never an id
-    typed = f"@{name}" if wanted.isdecimal() else name
+    typed = f"@{wanted}" if wanted.isdecimal() else name
     viewer_id = await _only_one_meant(context, typed, may_be_short=may_be_short)
+    if viewer_id is None and is_channel_word:
+        return Target()
+    bare_name = name.removeprefix("@")
     if viewer_id is None:
-        raise Refused("unknown_viewer", name=name)
+        raise Refused("unknown_viewer", name=bare_name)
     shown = await viewers.names(context.db, [viewer_id])
-    return Target(viewer_id, shown.get(viewer_id, name), own=viewer_id == asker.viewer_id)
+    return Target(viewer_id, shown.get(viewer_id, bare_name), own=viewer_id == asker.viewer_id)
 
 
 def own_target(asker: Asker) -> Target:
@@ -148,7 +153,7 @@ async def _only_one_meant(
     meant = await names.resolve(context.db, name, here=here, may_be_short=may_be_short)
     if len(meant) > 1:
         listed = await names.told_apart(context.db, meant)
-        raise Refused("which_viewer", name=name, viewers=listed)
+        raise Refused("which_viewer", name=name.removeprefix("@"), viewers=listed)
     return meant[0] if meant else None
 
 

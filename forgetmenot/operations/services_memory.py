@@ -179,12 +179,17 @@ async def _subject_named(
     if name.casefold() == "the":
         name, rest = first_word(rest)
     must_be = typed.startswith("@") or rest.startswith(":")
-    about = await _named(context, asker, name, must_be=must_be)
+    about = await _named(context, asker, _as_typed(typed, name), must_be=must_be)
     if about is None:
         return Target(), typed
     if about.id is None and not rest.lstrip().startswith(":"):
         return about, typed
     return about, others_fact(rest)
+
+
+def _as_typed(typed: str, name: str) -> str:
+    """Return the name that begins a text, with its @ if it has one: "@channel" can be a viewer."""
+    return f"@{name}" if typed.strip().startswith("@") else name
 
 
 async def _named(
@@ -328,7 +333,8 @@ async def _about(context: OperationContext, asker: Asker, typed: str) -> tuple[T
     """The subject of a text and the rest: "@bob drums" is about bob if a moderator says it."""
     name, rest = first_word(typed.removeprefix("about "))
     named = typed.strip().startswith("@")
-    about = await _named(context, asker, name, must_be=named) if asker.moderates or named else None
+    meant = _as_typed(typed, name)
+    about = await _named(context, asker, meant, must_be=named) if asker.moderates or named else None
     return (about, rest) if about is not None and asker.moderates else (own_target(asker), typed)
 
 
@@ -570,7 +576,7 @@ async def _suppressed_of(
     name, what = first_word(typed)
     named = typed.startswith("@") or name.casefold() in CHANNEL_WORDS
     if asker.moderates and named and what.strip():
-        return await resolve_target(context, asker, name), what.strip()
+        return await resolve_target(context, asker, _as_typed(typed, name)), what.strip()
     return own_target(asker), typed
 
 

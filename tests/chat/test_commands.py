@@ -88,6 +88,20 @@ async def test_whose_topic_it_is_depends_on_who_says_it(
     assert entry[1] not in answer
 
 
+async def test_a_viewer_called_channel_is_meant_behind_an_at(chat: Chat) -> None:
+    """Without a viewer of that name, "@channel" is the channel as well."""
+    await chat.say("carol", "!remember @channel: likes coffee on stream")
+    assert len(await notes.of_subject(chat.db, None)) == 1
+    await chat.say("channel", "hello")
+    await chat.say("carol", "!remember @channel plays drums")
+    assert [note.fact for note in await notes.of_subject(chat.db, "2000")] == ["plays drums"]
+    await chat.say("carol", "!remember channel: has tea on stream")
+    assert len(await notes.of_subject(chat.db, None)) == 2
+    assert "plays drums" in (await chat.say("carol", "!memory @channel") or "")
+    assert "tea" in (await chat.say("carol", "!memory channel") or "")
+    assert "@" not in (await chat.say("carol", "!memory @nobody_here") or "")
+
+
 async def test_what_the_model_keeps_hangs_on_the_line_that_asked_for_it(chat: Chat) -> None:
     """When that is deleted, so is this, as after a `!remember`; a joke is something heard, and weighs less."""
     fact = "plays in bob's band with @bob and <@9>"

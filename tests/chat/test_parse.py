@@ -10,9 +10,9 @@ PARSER = CommandParser(OPERATIONS)
 Command = tuple[str, dict[str, str]]
 
 TYPED: list[tuple[str, Command]] = [
-    ("！memory @Bob", ("memory", {"viewer": "Bob"})), ("!memory?", ("memory", {})), ("!forget me", ("erase", {})),
+    ("！memory @Bob", ("memory", {"viewer": "@Bob"})), ("!memory?", ("memory", {})), ("!forget me", ("erase", {})),
     ("!forgetme CONFIRM", ("erase", {"confirm": "CONFIRM"})), ("!forgetme ja!", ("erase", {"confirm": "ja"})),
-    ("!forgetme @bob confirm", ("erase", {"viewer": "bob", "confirm": "confirm"})),
+    ("!forgetme @bob confirm", ("erase", {"viewer": "@bob", "confirm": "confirm"})),
     ("!forget everything please!", ("erase", {})), ("!forget todo sobre mí", ("erase", {})),
     ("!optin bob", ("opt_in", {"viewer": "bob"})),
     ("!forget everything about trains", ("forget", {"what": "everything about trains"})),
