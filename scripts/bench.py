@@ -19,6 +19,11 @@ from collections.abc import Callable, Coroutine
 from pathlib import Path
 from typing import Any
 
+if __name__ == "__main__":
+    import environment
+
+    environment.enter("dev")  # before anything that this Python may lack
+
 from speed import cost, ingest, played_channel, programs, recall, replies
 from speed.figures import Figure, table
 

@@ -42,6 +42,29 @@ def python() -> Path:
 
 def ensure(extra: str = "") -> Path:
     """Make the environment, or bring it up to date, if need be; its interpreter. `extra`: an optional group."""
+    try:
+        return _ensure(extra)
+    except KeyboardInterrupt:
+        fail("stopped. Start again to go on where it was.")
+    except OSError as error:
+        fail(
+            f"{error.filename or VENV} cannot be written: {error.strerror}. "
+            "Move this folder to a place where you may write, your home say, and start again."
+        )
+    return python()
+
+
+def enter(extra: str = "") -> None:
+    """Go on in the environment if another Python runs this script, which is started anew then."""
+    if Path(sys.prefix).resolve() == VENV.resolve():
+        return
+    command = [str(ensure(extra)), *sys.argv]
+    if os.name == "posix":
+        os.execv(command[0], command)  # noqa: S606  # whoever ends this process ends the script
+    raise SystemExit(subprocess.call(command))
+
+
+def _ensure(extra: str) -> Path:
     # packages are installed uncompiled: without this, each start of each program would compile them all anew
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
     if sys.version_info < MINIMUM:

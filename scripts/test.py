@@ -1,8 +1,9 @@
-"""The one gate, by hand and in CI: `python scripts/test.py [--quick]`.
+"""The one gate, by hand and in CI: `python scripts/test.py [--quick] [TEST …]`.
 
 Format, lint, types, import contracts, tests (warnings are errors), the built wheel installed into a clean environment
 and started from another folder, and the program that needs no Python, built and started likewise. The tests run beside
 the rest. `--quick` leaves out what is slow: the wheel, the program, the browser, long tests.
+With tests (files, folders, or `FILE::NAME`) it runs these alone.
 """
 
 from __future__ import annotations
@@ -31,8 +32,12 @@ def main() -> int:
     """Run every gate; 0 if all of them pass."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--quick", action="store_true", help="leave out what is slow")
-    quick: bool = parser.parse_args().quick
+    parser.add_argument("tests", nargs="*", metavar="TEST", help="run these tests and nothing else")
+    wanted = parser.parse_args()
+    quick: bool = wanted.quick
     python = str(environment.ensure("dev"))
+    if wanted.tests:
+        return 0 if run([python, "-m", "pytest", "-q", *wanted.tests], shown=True) else 1
     unmarked = ["-m", "not slow and not browser"] if quick else []
     workers = str(
         (os.cpu_count() or 1) + 1

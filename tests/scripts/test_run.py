@@ -33,6 +33,54 @@ def test_a_request_to_end_reaches_the_bot(tmp_path: Path) -> None:
         process.communicate(timeout=60)  # a bot that were left behind would hold the pipe
 
 
+def _checkout(folder: Path) -> Path:
+    """What the scripts need of a checkout, in a folder of the test's own."""
+    shutil.copytree(SCRIPTS, folder / "scripts", ignore=shutil.ignore_patterns("__pycache__"))
+    for name in ("pyproject.toml", "constraints.txt"):
+        shutil.copy(SCRIPTS.parent / name, folder)
+    return folder
+
+
+@pytest.mark.parametrize(
+    ("trouble", "words"),
+    [
+        ("PermissionError(13, 'Permission denied', '.venv')", ".venv cannot be written: Permission"),
+        ("OSError(30, 'Read-only file system', '.venv')", "Move this folder to a place where you may"),
+        ("KeyboardInterrupt()", "stopped. Start again"),
+    ],
+)  # fmt: skip
+def test_a_first_start_that_fails_says_why(tmp_path: Path, trouble: str, words: str) -> None:
+    code = (
+        f"import venv, run\ndef fails(*_, **__): raise {trouble}\nvenv.create = fails\nrun.main()"
+    )
+    folder = _checkout(tmp_path) / "scripts"
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=folder, capture_output=True, text=True, check=False
+    )
+    assert words in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+@pytest.mark.skipif(os.name == "nt", reason="its interpreter here is a script of POSIX")
+def test_a_measurement_goes_on_in_the_environment_that_run_made(tmp_path: Path) -> None:
+    """Another Python, without our packages, starts bench.py."""
+    folder = _checkout(tmp_path)
+    (folder / ".venv" / "bin").mkdir(parents=True)
+    made = folder / ".venv" / "bin" / "python"
+    made.write_text('#!/bin/sh\necho entered "$@"\n')
+    made.chmod(0o755)
+    code = "import environment, sys; sys.path.insert(0, '.'); print(environment._fingerprint())"
+    stamp = subprocess.run(
+        [sys.executable, "-c", code],
+        cwd=folder / "scripts", capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    (folder / ".venv" / "installed-dev").write_text(stamp.stdout.strip())
+    command = [sys.executable, "-S", str(folder / "scripts" / "bench.py"), "--quick"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert "entered" in done.stdout, done.stderr
+    assert "--quick" in done.stdout
+
+
 @pytest.mark.skipif(os.name == "nt", reason="a script of POSIX")
 def test_it_starts_through_a_link_on_the_desktop(tmp_path: Path) -> None:
     (folder := tmp_path / "the program").mkdir()
