@@ -47,6 +47,21 @@ PLACES = (*PANELS, "setup", "memory/channel", "memory/streams", "memory/notes", 
 EVIL = "<img src=x onerror=document.title='broken'>"
 
 
+STRANGE_LANGUAGE = (
+    "Object.defineProperty(Navigator.prototype, 'language', {get: () => 'en-US@posix'})"
+)
+
+
+async def test_the_browser_may_call_its_language_by_what_is_no_tag(
+    demo: DemoBot, running: Browser
+) -> None:
+    """Chromium 103 and 127, which OBS brings, do it where the system's language is unset."""
+    async with page_on(running, demo.address) as page:
+        await page.add_init_script(STRANGE_LANGUAGE)
+        await page.reload()
+        await expect(page.locator("#top .switches")).to_be_visible()
+
+
 async def test_every_panel_fits_in_both_languages_and_texts_from_chat_are_text(
     demo: DemoBot, running: Browser
 ) -> None:

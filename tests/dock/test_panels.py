@@ -1,6 +1,7 @@
 """What the panels are told: texts as they are, names looked up, odd questions refused in a sentence."""
 
 import re
+from importlib import resources
 from typing import Any
 from urllib.parse import quote
 
@@ -249,3 +250,9 @@ async def test_a_program_may_send_what_was_said_and_is_told_why_not(dock: Served
         assert (await dock.post("/api/hear", {"text": "hi"}, Origin=page))[0] == 403
     assert len(dock.control.asked) == 3
     assert (await dock.now())["hearing"] == {"on": True, "trouble": ""}
+
+
+def test_the_style_asks_nothing_that_the_oldest_browser_of_obs_lacks() -> None:
+    """OBS 28 to 30 bring Chromium 103; `:has()` came with 105."""
+    style = resources.files("forgetmenot.dock") / "static" / "style.css"
+    assert ":has(" not in style.read_text(encoding="utf-8")

@@ -181,13 +181,13 @@ def test_what_a_line_means(line: str, meaning: ChatItem) -> None:
     assert read(line) == meaning
 
 
+_GIFT = "id=g1;user-id=274598607;login=ananonymousgifter;msg-id=submysterygift"
+_CHEER = "id=c1;user-id=407665396;bits=50"
+_CHEERER = ":ananonymouscheerer!a@a.tmi.twitch.tv PRIVMSG #den :Cheer50 hi"
 ANONYMOUS_LINES = [
-    "@id=g1;room-id=7;user-id=274598607;login=ananonymousgifter;display-name=AnAnonymousGifter;"
-    "msg-id=submysterygift;tmi-sent-ts=1700000000000 :tmi.twitch.tv USERNOTICE #den",
-    "@id=c1;room-id=7;user-id=407665396;display-name=AnAnonymousCheerer;bits=50;tmi-sent-ts=1700000000000"
-    " :ananonymouscheerer!ananonymouscheerer@ananonymouscheerer.tmi.twitch.tv PRIVMSG #den :Cheer50 hi",
-    # a recording without ids
-    "@bits=50 :ananonymouscheerer!a@a.tmi.twitch.tv PRIVMSG #den :Cheer50 hi",
+    f"@{_GIFT} :tmi.twitch.tv USERNOTICE #den",
+    f"@{_CHEER} {_CHEERER}",
+    f"@bits=50 {_CHEERER}",  # a recording without ids
 ]
 
 

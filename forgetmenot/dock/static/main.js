@@ -31,6 +31,7 @@ function open() {
   const [name, rest] = route();
   shown?.close?.();
   main.className = `panel ${name}`;
+  document.body.classList.toggle("earpiece", OF_ITS_OWN);
   document.title = `${t(`panel.${name}`)} · ForgetMeNot`;
   put(main, h("h1", { class: "out" }, t(`panel.${name}`)));
   const panel = h("div", { class: "content" });
@@ -79,11 +80,14 @@ function top() {
 const DISMISSED = "forgetmenot-dismissed";
 
 const drawTop = changedOnly(({ kind, line, hint, unset, stopped, name, trouble, safe, settled, hearing }) => {
+  const node = document.getElementById("top");
+  const linked = unset || (trouble && trouble === line);
+  node.classList.toggle("bad", kind === "bad");
   redraw(
-    document.getElementById("top"),
+    node,
     h("div", { class: "brand" }, h("img", { src: document.querySelector("link[rel=icon]").href, alt: "", width: 22, height: 22 }),
       h("span", { class: "name" }, name || "ForgetMeNot")),
-    h("div", { class: `standing ${kind}`, role: "status" }, h("i", { class: "dot" }),
+    h("div", { class: `standing ${kind}${linked ? " has-link" : ""}`, role: "status" }, h("i", { class: "dot" }),
       trouble && trouble === line ? h("a", { href: "#settings", data: { key: "trouble" } }, sentence(line)) : h("span", { title: line }, line), unset && h("a", { href: "#setup", data: { key: "setup" } }, t("panel.setup"))),
     h("button", { type: "button", class: "ghost small menu", "aria-label": t("frame.menu"), onclick: () => document.body.classList.toggle("with-menu"), data: { key: "menu" } }, "⋯"),
     name && h(

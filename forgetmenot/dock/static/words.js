@@ -6,7 +6,19 @@ export const language = page.code;
 
 // A command as it can be typed here: outside an installation `forgetmenot` is not on the path.
 export const typed = (command) => command.replace(/^forgetmenot(?= |$)/, page.command);
-const locale = navigator.language.startsWith(language) ? navigator.language : language; // a British user sees British dates
+
+// The browser's own variant of the page's language, so that a British user sees British dates. Chrome 103 in OBS can call
+// its language "en-US@posix", which Intl refuses with an error that would end the page.
+function localeOfBrowser() {
+  const tag = navigator.language.split("@")[0];
+  if (!tag.startsWith(language)) return language;
+  try {
+    return Intl.getCanonicalLocales(tag)[0];
+  } catch {
+    return language;
+  }
+}
+const locale = localeOfBrowser();
 
 function template(key, values) {
   const text = key.split(".").reduce((table, name) => table?.[name], page.texts);

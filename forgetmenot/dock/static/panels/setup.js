@@ -139,7 +139,7 @@ function modelStep() {
   const choice = {};
   const kinds = h("div", { class: "kinds", role: "radiogroup", "aria-label": t("group.model") }, KINDS.map((kind) => {
     choice[kind] = h("input", { type: "radio", name: "words", value: kind, onchange: () => show(kind) });
-    return h("label", { class: "kind" }, choice[kind], h("span", {}, h("b", {}, named("choice", kind, t(`setup.model.${kind}.title`))), h("span", { class: "meta" }, t(`setup.model.${kind}.about`))));
+    return h("label", { class: "kind", data: { kind } }, choice[kind], h("span", {}, h("b", {}, named("choice", kind, t(`setup.model.${kind}.title`))), h("span", { class: "meta" }, t(`setup.model.${kind}.about`))));
   }));
   const key = secret();
   const hostedKey = secret();
@@ -166,6 +166,7 @@ function modelStep() {
     picked = true;
     step.tell("");
     for (const [name, form] of Object.entries(forms)) form.hidden = name !== kind;
+    for (const label of kinds.children) label.classList.toggle("chosen", label.dataset.kind === kind);
     put(save, t(kind === "offline" ? "save" : "setup.model.test"));
     if (kind === "local" && !model.local.childElementCount) look();
   }
