@@ -92,8 +92,6 @@ TEXTS_AT_ONCE = 50
 _TITLE, _DIGEST = "title", "digest"
 _SUBFOLDERS = (backup.FOLDER, "logs", "login")
 _CHUNK, _AROUND = 1 << 20, 64
-_WORD_END = re.compile(rb"[\w\x80-\xff]*\Z")
-_WORD_BEGIN = re.compile(rb"[\w\x80-\xff]*")
 _NOBODY = traces(SOMEBODY)
 # As memory/stream_recap names them.
 RECAP_FILES = "????-??-?? ??-?? stream *.md"
@@ -780,13 +778,5 @@ def _count_in(blocks: Iterable[bytes], who: Names) -> tuple[int, int]:
 
 def _is_them(part: bytes, start: int, end: int, who: Names) -> bool:
     """Whether somebody is meant by what stands there."""
-    before = part[max(0, start - _AROUND) : start]
-    behind = part[end : end + _AROUND]
-    first = _WORD_END.search(before)
-    last = _WORD_BEGIN.match(behind)
-    word = (first[0] if first else b"") + part[start:end] + (last[0] if last else b"")
-    # asked first: a short name may be the beginning of thousands of others
-    if who.is_of_others(word.decode("utf-8", "replace")):
-        return False
-    around = (before + part[start:end] + behind).decode("utf-8", "replace")
+    around = part[max(0, start - _AROUND) : end + _AROUND].decode("utf-8", "replace")
     return who.hidden(around) != around

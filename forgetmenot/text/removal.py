@@ -49,6 +49,8 @@ class Names:
         self.names = tuple(dict.fromkeys(name for name in names if name))
         self.words = frozenset(word.casefold() for word in words)
         self.others = tuple(others)
+        folded = {re.escape(name.casefold()) for name in self.names}
+        self._around_names = re.compile(rf"\w*(?:{'|'.join(folded) or '(?!)'})\w*")
         self._other_words = frozenset(other.casefold() for other in self.others)
         longest_first = sorted(self.names, key=len, reverse=True)
         self._bare_names = [name for name in longest_first if name.casefold() not in self.words]
@@ -107,6 +109,8 @@ class Names:
 
     def is_bare_in(self, text: str) -> bool:
         """Whether one of the names stands in a text in a form that may be a word of somebody else's."""
+        if self._has_only_others(text):
+            return False
         return self.hidden(text) != self.hidden(text, bare=False)
 
     def is_of_others(self, name: str) -> bool:
@@ -122,11 +126,24 @@ class Names:
         return self._replaced(text, SOMEBODY, bare=bare)
 
     def _replaced(self, text: str, replacement: str, *, bare: bool) -> str:
+        if self._has_only_others(text):
+            return text
+
         def replaced(match: re.Match[str]) -> str:
             return match[0] if self.is_of_others(match[0]) else replacement
 
         pattern = self._possible if bare else self._certain
         return pattern.sub(replaced, text)
+
+    def _has_only_others(self, text: str) -> bool:
+        """Whether the names stand in a text as parts of others' names alone.
+
+        Asked first: a short name may be the beginning of thousands of others, in as many texts.
+        """
+        if not self._other_words or (self.viewer_id and self.viewer_id in text):
+            return False
+        words = self._around_names.findall(text.casefold())
+        return self._other_words.issuperset(words)
 
 
 def is_distinct(name: str) -> bool:
