@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from forgetmenot.clock import HOUR, MINUTE, iso
-from forgetmenot.domain import Note, Scope, Video
+from forgetmenot.domain import Note, Scope, SourceKind, Video
 from forgetmenot.errors import InputError
 from forgetmenot.languages import ENGLISH, Reason, reason
 from forgetmenot.memory import edits, merge
@@ -27,6 +27,9 @@ _CAUSES = {
     edits.UNDONE: "undone",
     REDACTED: "cleared",
 }
+
+# How the evidence of what nobody said is shown.
+SEEN = "seen"
 
 
 async def chain(db: Database, note_id: int, now: int) -> dict[str, Any]:
@@ -62,8 +65,8 @@ async def chain(db: Database, note_id: int, now: int) -> dict[str, Any]:
                 "episode": word.episode.id,
                 "stream": word.episode.stream_id,
                 "kind": word.episode.kind,
-                "stance": word.stance,
-                "speaker": names.get(word.speaker_id or "", ""),
+                "stance": SEEN if _is_seen(note, word) else word.stance,
+                "speaker": "" if _is_seen(note, word) else names.get(word.speaker_id or "", ""),
                 "addressed": word.addressed,
                 "at": word.at,
                 "video": _video(videos.get(word.episode.stream_id or 0), word.at, now),
@@ -87,6 +90,12 @@ async def chain(db: Database, note_id: int, now: int) -> dict[str, Any]:
             {"id": reply, "at": at} for reply, at in await bot_messages.with_note(db, note_id)
         ],
     }
+
+
+def _is_seen(note: Note, word: EvidenceLink) -> bool:
+    """Whether a note about somebody was seen in chat or told by Twitch, and said by nobody."""
+    is_observed = note.source_kind is SourceKind.OBSERVED and note.scope is Scope.VIEWER
+    return is_observed and word.stance != "contradicted"
 
 
 def _video(video: Video | None, at: int, now: int) -> tuple[str, int]:
@@ -127,12 +136,12 @@ def in_words(note: Note, told: dict[str, Any]) -> list[str]:
         where = f"stream {word['stream']}" if word["stream"] is not None else "outside a stream"
         if (since := word["at"] - began.get(word["stream"], word["at"])) > 0:
             where += f", {since // HOUR} h {since // MINUTE % 60} min into it"
-        how = ENGLISH(f"page.stance.{word['stance']}") + (
-            " to the bot" if word["addressed"] else ""
-        )
-        lines.append(
-            f"  {moment(word['at'])}, {where}: {word['speaker'] or 'chat'} {how} (summary {word['episode']})"
-        )
+        how = ENGLISH(f"page.stance.{word['stance']}")
+        if word["stance"] != SEEN:
+            how = f"{word['speaker'] or 'chat'} {how}"
+        if word["addressed"]:
+            how += " to the bot"
+        lines.append(f"  {moment(word['at'])}, {where}: {how} (summary {word['episode']})")
         lines.append(f"    {word['summary']}")
         link, until = word["video"]
         lines += (

@@ -69,3 +69,13 @@ async def test_the_chain_names_nobody_who_opted_out_since(world: World) -> None:
         await tx.execute("UPDATE viewers SET opted_out_at = 1 WHERE id IN ('1', '2')")
     told = await words(world, note.id)
     assert [name for name in ("alice", "bob") if name in told.lower()] == []
+
+
+async def test_what_nobody_said_is_seen_in_chat(world: World) -> None:
+    await world.learn(change(fact="seems to be from Poland", said_by="", observed=True))
+    [note] = await notes.of_subject(world.db, "1")
+    told = (await words(world, note.id)).splitlines()
+    assert "seen in chat; kept" in told[1]
+    assert told[2].endswith(": seen in chat (summary 1)")
+    [word] = (await chain(world.db, note.id, 0))["evidence"]
+    assert (word["speaker"], word["stance"]) == ("", "seen")
