@@ -137,12 +137,20 @@ class ScriptedModel:
 
     def __init__(self) -> None:
         self.calls = Counter[Purpose]()
+        self.read = Counter[Purpose]()
+        """Tokens of all prompts by purpose: four characters each."""
 
     async def generate(self, request: ModelRequest) -> ModelAnswer:
         """Answer a call of any purpose."""
         self.calls[request.purpose] += 1
-        answers = {Purpose.SUMMARY: _summary, Purpose.EXTRACT: _notes, Purpose.REPLY: _reply}
-        no_news = {"summary": "Chat cheered.", "briefs": []}
+        self.read[request.purpose] += len(request.system + request.prompt) // 4
+        answers = {
+            Purpose.SUMMARY: _summary,
+            Purpose.EXTRACT: _notes,
+            Purpose.REPLY: _reply,
+            Purpose.BRIEF: _briefs,
+        }
+        no_news = {"summary": "Chat cheered."}
         answer = answers[request.purpose](request.prompt) if request.purpose in answers else no_news
         return ModelAnswer(json.dumps(answer), self.name, TokenUsage(1_000, 0, 50, 0), latency_ms=1)
 
@@ -190,6 +198,14 @@ def _notes(prompt: str) -> object:
             note["replaces"] = same[0]
         notes.append(note)
     return {"notes": notes}
+
+
+def _briefs(prompt: str) -> object:
+    """Whatever stands in a person's part of the prompt, in one sentence."""
+    texts = dict[str, str]()
+    for who, fact in re.findall(r"(P\d+) (.+?)\.$", prompt, re.MULTILINE):
+        texts.setdefault(who, f"{who} {fact}.")
+    return {"briefs": [{"person": who, "text": text} for who, text in texts.items()]}
 
 
 def _reply(prompt: str) -> object:
@@ -284,7 +300,14 @@ async def measure(folder: Path) -> list[Figure]:
         Figure("memory: raw lines left when it is asked", raw, "", 0),
         Figure("memory: the erased person is unknown", float(gone), "", 1, at_least=True),
         Figure("memory: calls of the model for five evenings", calls, "calls"),
+        Figure("memory: tokens read to write it", _read_to_write(model), "a line", 25),
     ]
+
+
+def _read_to_write(model: ScriptedModel) -> float:
+    """Tokens that the calls which write memory read for one line of chat."""
+    tokens = sum(model.read.values()) - model.read[Purpose.REPLY]
+    return tokens / (STREAMS * LINES)
 
 
 async def _evening(channel: Channel, evening: list[Said], number: int) -> None:
