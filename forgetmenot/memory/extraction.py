@@ -92,9 +92,9 @@ nothing is worth keeping.
 - who: the handle of whom it is about ("P3 and P4" if it is true of both), "channel", or "bit" for a running joke.
 - fact: one thing with its detail, in the third person, without its subject, at most 240 characters, in English, with \
 dates for "next week" ("moved to Oslo in May 2026"): people's lives, tastes, plans, skills, deeds, nicknames ("goes \
-by Deb"). First names of friends and family stay, surnames do not. Leave out jokes, sarcasm, who has which role here, health, \
-politics, faith, sexuality, gender identity, addresses, contact data; a game's own states, wars and deaths are none \
-of these.
+by Deb"). First names of friends and family stay, surnames do not. Leave out jokes, sarcasm, who has which role here, \
+health, politics, faith, sexuality, gender identity, addresses, contact data; a game's own states, wars and deaths are \
+none of these.
 - lifetime: 1d, 3d, 7d, 30d or permanent. A plan with its date is permanent; a state that passes has its month in the \
 fact ("was overwhelmed at work in March 2026") and 7d or 30d.
 <known> is remembered already: leave it out, unless it was said again or changed.
