@@ -17,27 +17,24 @@ emptied in place, so that a program that is writing to it can go on.
 """
 
 import asyncio
-import contextlib
 import os
-import re
-import time
 from collections import Counter
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
-import msgspec
 from msgspec import Struct, field
 
 from forgetmenot import logs
 from forgetmenot.clock import MINUTE, Clock
-from forgetmenot.errors import ODD_INPUT, ForgetMeNotError, InputError, StoreError
-from forgetmenot.files import UNFINISHED_AFTER_S, incoming_folder, read_blocks, replace_file
-from forgetmenot.languages import in_language, languages
+from forgetmenot.errors import ForgetMeNotError, InputError, StoreError
+from forgetmenot.files import incoming_folder, read_blocks
 from forgetmenot.logs import log
 from forgetmenot.memory.erased_topics import keep_unmentioned, without_topics
 from forgetmenot.memory.meaning import word_table
 from forgetmenot.memory.people import ORDINARY, SOMEBODY
+from forgetmenot.memory.recap_files import ShownTexts, clean_files, is_one_of
+from forgetmenot.memory.row_cleaning import cleaned_texts, without
 from forgetmenot.memory.suppression import filter_of
 from forgetmenot.store import (
     backup,
@@ -46,37 +43,26 @@ from forgetmenot.store import (
     episodes,
     notes,
     personal_data,
-    streams,
 )
 from forgetmenot.store.channel_state import WIPE_DUE
-from forgetmenot.store.database import Database, Source
+from forgetmenot.store.database import Database
 from forgetmenot.store.events import END_OF_TIME
 from forgetmenot.store.personal_data import (
     DOUBTFUL_PLACES,
-    FREE_TEXTS,
-    PEOPLE,
     PLACES,
     DoubtfulPlace,
     Moment,
     Place,
-    Written,
-    WrittenRow,
 )
-from forgetmenot.text.mentions import MENTION, mention
-from forgetmenot.text.outgoing import escaped, unescaped
 from forgetmenot.text.removal import (
-    ENOUGH,
     INSIDE_FROM,
     Names,
     is_distinct,
     traces,
-    without_person,
 )
 from forgetmenot.text.words import (
     FOREIGN_STOPWORDS,
     clear_text_caches,
-    joined,
-    sentences_of,
     words,
 )
 
@@ -89,16 +75,15 @@ MOST_LOOKS = 8
 # Texts that one transaction rewrites: replies and commands write in between.
 TEXTS_AT_ONCE = 50
 # Texts of the channel's state; all others are the program's own. The digest is made of recaps.
-_TITLE, _DIGEST = "title", "digest"
+_TITLE = "title"
+_DIGEST = "digest"
 _SUBFOLDERS = (backup.FOLDER, "logs", "login")
-_CHUNK, _AROUND = 1 << 20, 64
+_CHUNK = 1 << 20
+# So many bytes on each side of what may be a name are looked at with it.
+_AROUND = 64
 _NOBODY = traces(SOMEBODY)
-# As memory/stream_recap names them.
-RECAP_FILES = "????-??-?? ??-?? stream *.md"
-_LINE = re.compile(r"((?:- |> |# |\*)?)(.*?)(\*?)")
 
 Step = Callable[[], Awaitable[object]]
-Decoded = TypeVar("Decoded")
 
 
 class ErasureReport(Struct):
@@ -131,7 +116,10 @@ class Eraser:
     def __init__(
         self, *, db: Database, clock: Clock, before: Sequence[Step] = (), after: Sequence[Step] = ()
     ) -> None:
-        self._db, self._clock, self._before, self._after = db, clock, before, after
+        self._db = db
+        self._clock = clock
+        self._before = before
+        self._after = after
         self._one_at_a_time = asyncio.Lock()
         self._lately: list[tuple[int, Names]] = []
         self._begun: dict[str, int] = {}
@@ -143,13 +131,16 @@ class Eraser:
         Not twice in a short time: each erasure searches every file. What a stop interrupts is finished by `erase_due`.
         """
         now = self._clock.now()
-        self._begun = {who: at for who, at in self._begun.items() if now - at < BEGIN_AGAIN_AFTER}
+        self._begun = {
+            person: at for person, at in self._begun.items() if now - at < BEGIN_AGAIN_AFTER
+        }
         if self._begun.setdefault(viewer_id, now) != now:
             return
-        task = asyncio.create_task(self._erase_in_background(viewer_id), name="erasure")
-        self._running = {who: one for who, one in self._running.items() if not one.done()} | {
-            viewer_id: task
-        }
+        running = {person: task for person, task in self._running.items() if not task.done()}
+        running[viewer_id] = asyncio.create_task(
+            self._erase_in_background(viewer_id), name="erasure"
+        )
+        self._running = running
 
     def is_begun(self, viewer_id: str) -> bool:
         """Whether an erasure was started of which nobody has asked yet what it did."""
@@ -203,18 +194,17 @@ class Eraser:
         async with self._one_at_a_time:
             due = await personal_data.due(self._db, self._clock.certain())
             # somebody who was begun waits for this lock with a task of their own, which tells them what it did
-            left = [one for one in due if one not in self._running or self._running[one].done()]
+            waiting = {person for person, task in self._running.items() if not task.done()}
             was_due = bool(await channel_state.read(self._db, WIPE_DUE))
-            erased = [await self._erase(viewer_id) for viewer_id in left]
-            looked = len(self._lately)
+            erased = [await self._erase(person) for person in due if person not in waiting]
+            count_before = len(self._lately)
             stray = await self._look_again()
             if erased or stray or was_due:
                 # what else was to be wiped (a forgotten fact, an erasure before a stop) is in no list any more
                 all_copies = stray or was_due
                 await finish(self._db, erased, self._clock.now(), all_copies=all_copies)
-            if (
-                erased or len(self._lately) < looked
-            ):  # what was under way has filled the caches anew
+            # what was under way has filled the caches anew
+            if erased or len(self._lately) < count_before:
                 await self._forget()
         return [report for report, _ in erased]
 
@@ -225,9 +215,8 @@ class Eraser:
         self._lately = [(at, who) for at, who in self._lately if now - at < UNDER_WAY]
         report = ErasureReport()
         for erased_at, who in ripe:
-            if not await personal_data.is_known(
-                self._db, who.viewer_id
-            ):  # who talked again is new, and stays
+            # who talked again is new, and stays
+            if not await personal_data.is_known(self._db, who.viewer_id):
                 await _clean(self._db, who, now, report, since=erased_at)
         return bool(report.rewritten)
 
@@ -247,9 +236,9 @@ async def erase_rows(db: Database, viewer_id: str, now: int) -> tuple[ErasureRep
     await _clean_recaps(db, who, [row for row, _line in made_of_them], report)
     if topics is not None:
         await keep_unmentioned(db, who, topics, now)
-    for some in range(0, len(made_of_them), TEXTS_AT_ONCE):
+    for start in range(0, len(made_of_them), TEXTS_AT_ONCE):
         async with db.write() as tx:
-            await bot_messages.clear(tx, made_of_them[some : some + TEXTS_AT_ONCE], now)
+            await bot_messages.clear(tx, made_of_them[start : start + TEXTS_AT_ONCE], now)
     while await _delete_some(db, viewer_id, report):
         pass
     await _clean(db, who, now, report)
@@ -286,11 +275,17 @@ async def finish(
         await asyncio.to_thread(_search, db.path, _searched_for(who, report), report)
         report.places |= dict.fromkeys(report.unreachable, 1)
         report.found += len(report.unreachable)
-        done = {
-            name: getattr(report, name)
-            for name in ("events", "notes", "wiped", "files", "bytes", "found", "doubtful")
-        }
-        log.info("a viewer was erased", **done, rewritten=report.rewritten)
+        log.info(
+            "a viewer was erased",
+            events=report.events,
+            notes=report.notes,
+            rewritten=report.rewritten,
+            wiped=report.wiped,
+            files=report.files,
+            bytes=report.bytes,
+            found=report.found,
+            doubtful=report.doubtful,
+        )
 
 
 def _drop_copies(
@@ -337,12 +332,12 @@ async def _clean_recaps(
     shown = ShownTexts(who, own_facts.values(), mentioning)
 
     def cleaned(text: str, quoted: bool) -> str:  # noqa: FBT001  # as `clean_files` calls it
-        if quoted and _is_one_of(said_to_them, traces(text) - _NOBODY):
+        if quoted and is_one_of(said_to_them, traces(text) - _NOBODY):
             return ""
         marked = shown.marked(text)
         if who.marked(marked) == text:
             return text  # also where its spaces are odd
-        return _without(marked, who, cut=True, bare=True)
+        return without(marked, who, cut=True, bare=True)
 
     lines, report.unreachable = await clean_files(db, cleaned)
     if report.unreachable:
@@ -354,126 +349,6 @@ async def leave_recaps(db: Database, viewer_id: str) -> None:
     """Take somebody who opts out out of the files of recaps, as an erasure does. Nothing else of theirs changes."""
     if await personal_data.is_known(db, viewer_id):
         await _clean_recaps(db, await _names(db, viewer_id), (), ErasureReport())
-
-
-def _is_one_of(texts: Sequence[frozenset[str]], quote: frozenset[str]) -> bool:
-    """Whether a quote is one of these texts, or most of it: a recap has "someone" in the place of a name."""
-    if not quote:
-        return False
-    return any(quote <= text and len(quote) >= ENOUGH * len(text) for text in texts)
-
-
-class ShownTexts:
-    """What a recap's file may say of somebody, as the memory has it: there they stand by name.
-
-    So a file is cleaned of somebody called `drums`, and others go on playing the drums in it.
-    """
-
-    def __init__(self, who: Names, own_facts: Iterable[str], mentioning: Iterable[str]) -> None:
-        self._who = who
-        theirs = mention(who.viewer_id)
-        sentences = [sentence for text in mentioning for sentence in sentences_of(text)]
-        about_them = [sentence for sentence in sentences if theirs in sentence]
-        self._lines = self._pattern([f"{theirs}: {fact}" for fact in own_facts])
-        self._sentences = self._pattern(about_them)
-        # a file may be older than the language that is set now
-        self._lists = [in_language(code)("recap.back", who="").strip() for code in languages()]
-
-    def _pattern(self, texts: Iterable[str]) -> re.Pattern[str]:
-        """One of these texts, with any names in the place of others' mentions, and theirs in that of theirs."""
-        called = f"@?(?:{'|'.join(map(re.escape, self._who.names)) or '(?!)'})"
-        patterns = []
-        for text in texts:
-            # every second piece is the id of a mention
-            pieces = MENTION.split(text)
-            for number, piece in enumerate(pieces):
-                if number % 2 == 0:
-                    pieces[number] = re.escape(piece)
-                else:
-                    pieces[number] = called if piece == self._who.viewer_id else ".+?"
-            patterns.append("".join(pieces))
-        return re.compile(f"(?:.+?: )?(?:{'|'.join(patterns) or '(?!)'})", re.IGNORECASE)
-
-    def marked(self, text: str) -> str:
-        """A line of the file, with a mention in the place of what is known to be about them."""
-        theirs = mention(self._who.viewer_id)
-        if not any(name.casefold() in text.casefold() for name in self._who.names):
-            return text
-        for opening in self._lists:
-            if text.startswith(opening):
-                return self._without_in_list(opening, text.removeprefix(opening).strip())
-        if self._lines.fullmatch(text):
-            return theirs
-        sentences = sentences_of(text)
-        marked = [f"{theirs}." if self._sentences.fullmatch(one) else one for one in sentences]
-        return text if marked == sentences else joined(marked)
-
-    def _without_in_list(self, opening: str, listed: str) -> str:
-        """A list of people without them; where it had nobody else, a mention."""
-        names = listed.split(", ")
-        left = [name for name in names if not self._who.is_named(name)]
-        return f"{opening} {', '.join(left)}" if left else mention(self._who.viewer_id)
-
-
-async def clean_files(source: Source, change: Callable[[str, bool], str]) -> tuple[int, list[str]]:
-    """Change the texts of all files of recaps; how many lines did, and the files that could not be changed.
-
-    `change` gets a text, and whether it quotes the bot.
-    """
-    changed = 0
-    failed = []
-    for file in await _recap_files(source):
-        try:
-            changed += await asyncio.to_thread(_clean_file, file, change)
-        except (OSError, UnicodeDecodeError):
-            failed.append(str(file))
-    return changed, failed
-
-
-async def _recap_files(source: Source) -> list[Path]:
-    """Every file of a recap, also of a stream that an older copy of the memory does not know.
-
-    Of a folder that is missing (a drive that is not plugged in) what stands for all its files.
-    """
-    files = {Path(name) for name in await streams.recap_files(source)}
-    for name in await streams.recap_folders(source):
-        folder = Path(name)
-        files.update(await asyncio.to_thread(_matching, folder))
-        if not folder.is_dir() and not any(file.parent == folder for file in files):
-            files.add(folder / RECAP_FILES)
-    return sorted(files)
-
-
-def _matching(folder: Path) -> list[Path]:
-    """The recaps in a folder, with what a crash left of one half written: that is deleted once nobody writes it."""
-    unfinished = []
-    for file in folder.glob(f".{RECAP_FILES}-*.new"):
-        with contextlib.suppress(OSError):
-            if time.time() - file.stat().st_mtime > UNFINISHED_AFTER_S:
-                file.unlink()
-            else:
-                unfinished.append(file)
-    return [*folder.glob(RECAP_FILES), *unfinished]
-
-
-def _clean_file(path: Path, change: Callable[[str, bool], str]) -> int:
-    if path.parent.is_dir() and not path.exists():
-        return 0  # the streamer deleted it; a folder that is missing may be a drive that is not plugged in
-    before = path.read_text(encoding="utf-8").splitlines()
-    after = [_cleaned_line(line, change) for line in before]
-    if after != before:
-        replace_file(path, "\n".join(line for line in after if line is not None) + "\n")
-    return sum(one != other for one, other in zip(before, after, strict=True))
-
-
-def _cleaned_line(line: str, change: Callable[[str, bool], str]) -> str | None:
-    """A line after a change of its text; None where nothing is left of it."""
-    found = _LINE.fullmatch(line)
-    text = unescaped(found[2]) if found else ""
-    rest = change(text, line.startswith("> "))
-    if found is None or rest == text:
-        return line
-    return f"{found[1]}{escaped(rest)}{found[3]}" if rest else None
 
 
 async def _names(db: Database, viewer_id: str) -> Names:
@@ -531,13 +406,13 @@ def _doubtful(path: Path, who: Names, moment: Moment) -> list[DoubtfulPlace]:
     small = {name for name in who.names if _is_small(name)}
     near = Names("", set(who.names) - small, (), who.others)
     far = Names("", set(who.names) - small - everyday, (), who.others)
-    found = set()
+    places = set()
     for place in DOUBTFUL_PLACES:
         for row in personal_data.written_in(path, place, near.needles, moment):
-            looked_for = near if row.near else far
-            if any(looked_for.is_bare_in(text) for text in row.texts if text):
-                found.add(DoubtfulPlace(place.table, row.rowid))
-    return sorted(found)
+            names = near if row.near else far
+            if any(names.is_bare_in(text) for text in row.texts if text):
+                places.add(DoubtfulPlace(place.table, row.rowid))
+    return sorted(places)
 
 
 async def _delete_some(db: Database, viewer_id: str, report: ErasureReport) -> bool:
@@ -568,8 +443,8 @@ async def _clean(
         digest = await channel_state.read(tx, _DIGEST)
         here = await personal_data.is_here(tx, moment)
         cleaned = {
-            _TITLE: _without(title, who, cut=True, bare=here),
-            _DIGEST: _without(digest, who, cut=True, bare=False),
+            _TITLE: without(title, who, cut=True, bare=here),
+            _DIGEST: without(digest, who, cut=True, bare=False),
         }
         await channel_state.put(tx, cleaned, now)
 
@@ -581,8 +456,8 @@ async def _clean_place(db: Database, place: Place, who: Names, moment: Moment) -
         cleaned = await asyncio.to_thread(_cleaned, db.path, place, who, moment)
         if not cleaned:
             break
-        for some in range(0, len(cleaned), TEXTS_AT_ONCE):
-            rows = cleaned[some : some + TEXTS_AT_ONCE]
+        for start in range(0, len(cleaned), TEXTS_AT_ONCE):
+            rows = cleaned[start : start + TEXTS_AT_ONCE]
             async with db.write() as tx:
                 changed += await personal_data.rewrite(tx, place, rows)
                 if place == PLACES[0]:
@@ -595,7 +470,7 @@ def _cleaned(path: Path, place: Place, who: Names, moment: Moment) -> list[tuple
     """The rows that change: cleaned columns, then the rowid, then the columns as they are."""
     changed = []
     for row in personal_data.written_in(path, place, who.needles, moment):
-        texts = _cleaned_texts(row, place, who)
+        texts = cleaned_texts(row, place, who)
         if texts == row.texts:
             continue
         if place.whole:
@@ -604,99 +479,10 @@ def _cleaned(path: Path, place: Place, who: Names, moment: Moment) -> list[tuple
     return changed
 
 
-def _cleaned_texts(row: WrittenRow, place: Place, who: Names) -> tuple[str | None, ...]:
-    bare = place.typed and row.near
-    texts: list[str | None] = []
-    for text in row.texts:
-        if text is None:
-            texts.append(None)
-        elif place.written is Written.TEXT:
-            texts.append(_without(text, who, cut=place.cut, bare=bare))
-        else:
-            texts.append(_CLEANED_AS[place.written](text, who, bare))
-    return tuple(texts)
-
-
-def _without(text: str, who: Names, *, cut: bool, bare: bool) -> str:
-    """A text without them; `cut`: without the sentences about them."""
-    if cut:
-        return without_person(who.marked(text, bare=bare), who.viewer_id)
-    return who.hidden(text, bare=bare)
-
-
-def _without_in_words(text: str, who: Names, bare: bool) -> str:  # noqa: FBT001  # as _CLEANED_AS calls it
-    """A JSON list of words without those that name them."""
-    listed = _decoded(text, list)
-    if listed is None:
-        return who.hidden(text, bare=False)
-    left = [word for word in listed if who.hidden(str(word), bare=bare) == str(word)]
-    return text if left == listed else _encoded(left)
-
-
-def _without_in_fields(text: str, who: Names, bare: bool) -> str:  # noqa: FBT001
-    """A proposed action without them: of its fields, those that are somebody's words, and the target."""
-    fields = _decoded(text, dict)
-    if fields is None:
-        return who.hidden(text, bare=False)
-    cleaned = dict(fields)
-    for name, value in fields.items():
-        if not isinstance(value, str):
-            continue
-        if name in FREE_TEXTS:
-            cleaned[name] = who.hidden(value, bare=bare)
-        elif name in PEOPLE and who.is_named(value):
-            cleaned[name] = SOMEBODY
-    return text if cleaned == fields else _encoded(cleaned)
-
-
-def _without_in_reason(text: str, who: Names, bare: bool) -> str:  # noqa: FBT001
-    """A reason without them: of one of ours, those of its values that mention them."""
-    if text == who.viewer_id:
-        return ""
-    if not text.startswith('["'):
-        return who.hidden(text, bare=bare)
-    parts = _decoded(text, list)
-    if parts is None:
-        return who.hidden(text, bare=False)
-    cleaned = _without_mentions(parts, who)
-    return text if cleaned == parts else _encoded(cleaned)
-
-
-def _without_mentions(value: Any, who: Names) -> Any:  # noqa: ANN401  # any JSON
-    """JSON with "somebody" in the place of their mentions; its keys stay."""
-    if isinstance(value, str):
-        return value.replace(mention(who.viewer_id), SOMEBODY)
-    if isinstance(value, list):
-        return [_without_mentions(part, who) for part in value]
-    if isinstance(value, dict):
-        return {key: _without_mentions(part, who) for key, part in value.items()}
-    return value
-
-
-_CLEANED_AS: dict[Written, Callable[[str, Names, bool], str]] = {
-    Written.WORDS: _without_in_words,
-    Written.FIELDS: _without_in_fields,
-    Written.REASON: _without_in_reason,
-}
-
-
-def _decoded(text: str, kind: type[Decoded]) -> Decoded | None:
-    """JSON of that kind; None for anything else."""
-    try:
-        value = msgspec.json.decode(text)
-    except ODD_INPUT:
-        return None
-    return value if isinstance(value, kind) else None
-
-
-def _encoded(value: object) -> str:
-    return msgspec.json.encode(value).decode()
-
-
 def _clean_logs(database: Path, who: Names) -> None:
     for file in logs.beside(database).glob(f"{logs.FILE}*"):
-        held = file.read_text(encoding="utf-8", errors="replace")
-        if who.hidden(held) != held:
+        text = file.read_text(encoding="utf-8", errors="replace")
+        if who.hidden(text) != text:
             os.truncate(file, 0)
 
 
@@ -711,9 +497,8 @@ def _clean_dropped(database: Path, who: Names) -> int:
     for file in files:
         try:
             changed += remove_person(file, who)
-        except (
-            OSError
-        ):  # Windows, while it is read: the search finds it, and it is deleted when it was learned
+        except OSError:
+            # Windows, while it is read: the search finds it, and it is deleted when it was learned
             log.warning("somebody may still stand in chat that was dropped on the dock")
     return changed
 
@@ -724,7 +509,7 @@ def _clean_dropped(database: Path, who: Names) -> int:
 
 def _search(database: Path, who: Names, report: ErasureReport) -> None:
     """Search every file of the data folder."""
-    found: Counter[str] = Counter()
+    places: Counter[str] = Counter()
     files = files_of(database)
     for file in files:
         try:
@@ -735,24 +520,24 @@ def _search(database: Path, who: Names, report: ErasureReport) -> None:
             raise StoreError(
                 f"{file} cannot be searched: {error.strerror}. Check its permissions."
             ) from error
-        found[str(file.relative_to(database.parent))] += count
+        places[str(file.relative_to(database.parent))] += count
         report.bytes += size
-    report.files, report.places, report.found = len(files), dict(+found), found.total()
+    report.files = len(files)
+    report.places = dict(+places)
+    report.found = places.total()
 
 
 def files_of(database: Path) -> list[Path]:
     """Every file of the data folder: beside the memory, its copies, its log, the log-ins, chat that was dropped."""
-    folders = {
-        database.parent,
-        logs.beside(database),
-        *(database.parent / name for name in _SUBFOLDERS),
-    }
-    found = [file for folder in folders if folder.is_dir() for file in folder.iterdir()]
-    found += incoming_folder(database).rglob("*")
-    found = [file for file in found if file.is_file()]
-    return sorted(
-        file for file in found if file.name != f"{database.name}-shm"
-    )  # it holds numbers of pages alone
+    folders = {database.parent, logs.beside(database)}
+    folders.update(database.parent / name for name in _SUBFOLDERS)
+    files = set(incoming_folder(database).rglob("*"))
+    for folder in folders:
+        if folder.is_dir():
+            files.update(folder.iterdir())
+    # this one holds numbers of pages alone
+    files.discard(database.with_name(f"{database.name}-shm"))
+    return sorted(file for file in files if file.is_file())
 
 
 def _count_in(blocks: Iterable[bytes], who: Names) -> tuple[int, int]:
@@ -761,7 +546,8 @@ def _count_in(blocks: Iterable[bytes], who: Names) -> tuple[int, int]:
     size = 0
     rest = b""
     encoded = {needle.encode() for needle in who.needles}
-    needles = [one for one in encoded if not any(other in one for other in encoded - {one})]
+    # a piece that has another one in it is found with that
+    needles = [piece for piece in encoded if not any(other in piece for other in encoded - {piece})]
     for block in blocks:
         size += len(block)
         part = rest + block

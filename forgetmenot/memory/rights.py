@@ -18,8 +18,9 @@ from forgetmenot.domain import Note
 from forgetmenot.errors import ODD_INPUT, StoreError
 from forgetmenot.logs import log
 from forgetmenot.memory import edits
-from forgetmenot.memory.erasure import Eraser, Step, clean_files, leave_recaps
+from forgetmenot.memory.erasure import Eraser, Step, leave_recaps
 from forgetmenot.memory.proposals import FactRefused
+from forgetmenot.memory.recap_files import clean_files
 from forgetmenot.memory.suppression import list_again, topic_of
 from forgetmenot.store import channel_state, notes, personal_data, streams
 from forgetmenot.store.channel_state import WIPE_DUE

@@ -1,0 +1,108 @@
+"""The texts of a row without one person, by how people are written in its columns.
+
+JSON is parsed, and of it only what holds somebody's words is changed: keys, numbers and names of the program stay, and
+what has nothing of the person stays byte for byte.
+"""
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import msgspec
+
+from forgetmenot.errors import ODD_INPUT
+from forgetmenot.memory.people import SOMEBODY
+from forgetmenot.store.personal_data import FREE_TEXTS, PEOPLE, Place, Written, WrittenRow
+from forgetmenot.text.mentions import mention
+from forgetmenot.text.removal import Names, without_person
+
+Decoded = TypeVar("Decoded")
+
+
+def cleaned_texts(row: WrittenRow, place: Place, who: Names) -> tuple[str | None, ...]:
+    """The texts of a row without them, in the order of the place's columns."""
+    bare = place.typed and row.near
+    texts: list[str | None] = []
+    for text in row.texts:
+        if text is None:
+            texts.append(None)
+        elif place.written is Written.TEXT:
+            texts.append(without(text, who, cut=place.cut, bare=bare))
+        else:
+            texts.append(_CLEANED_AS[place.written](text, who, bare))
+    return tuple(texts)
+
+
+def without(text: str, who: Names, *, cut: bool, bare: bool) -> str:
+    """A text without them; `cut`: without the sentences about them."""
+    if cut:
+        return without_person(who.marked(text, bare=bare), who.viewer_id)
+    return who.hidden(text, bare=bare)
+
+
+def _without_in_words(text: str, who: Names, bare: bool) -> str:  # noqa: FBT001  # as _CLEANED_AS calls it
+    """A JSON list of words without those that name them."""
+    listed = _decoded(text, list)
+    if listed is None:
+        return who.hidden(text, bare=False)
+    left = [word for word in listed if who.hidden(str(word), bare=bare) == str(word)]
+    return text if left == listed else _encoded(left)
+
+
+def _without_in_fields(text: str, who: Names, bare: bool) -> str:  # noqa: FBT001
+    """A proposed action without them: of its fields, those that are somebody's words, and the target."""
+    fields = _decoded(text, dict)
+    if fields is None:
+        return who.hidden(text, bare=False)
+    cleaned = dict(fields)
+    for name, value in fields.items():
+        if not isinstance(value, str):
+            continue
+        if name in FREE_TEXTS:
+            cleaned[name] = who.hidden(value, bare=bare)
+        elif name in PEOPLE and who.is_named(value):
+            cleaned[name] = SOMEBODY
+    return text if cleaned == fields else _encoded(cleaned)
+
+
+def _without_in_reason(text: str, who: Names, bare: bool) -> str:  # noqa: FBT001
+    """A reason without them: of one of ours, those of its values that mention them."""
+    if text == who.viewer_id:
+        return ""
+    if not text.startswith('["'):
+        return who.hidden(text, bare=bare)
+    parts = _decoded(text, list)
+    if parts is None:
+        return who.hidden(text, bare=False)
+    cleaned = _without_mentions(parts, who)
+    return text if cleaned == parts else _encoded(cleaned)
+
+
+def _without_mentions(value: Any, who: Names) -> Any:  # noqa: ANN401  # any JSON
+    """JSON with "somebody" in the place of their mentions; its keys stay."""
+    if isinstance(value, str):
+        return value.replace(mention(who.viewer_id), SOMEBODY)
+    if isinstance(value, list):
+        return [_without_mentions(part, who) for part in value]
+    if isinstance(value, dict):
+        return {key: _without_mentions(part, who) for key, part in value.items()}
+    return value
+
+
+_CLEANED_AS: dict[Written, Callable[[str, Names, bool], str]] = {
+    Written.WORDS: _without_in_words,
+    Written.FIELDS: _without_in_fields,
+    Written.REASON: _without_in_reason,
+}
+
+
+def _decoded(text: str, kind: type[Decoded]) -> Decoded | None:
+    """JSON of that kind; None for anything else."""
+    try:
+        value = msgspec.json.decode(text)
+    except ODD_INPUT:
+        return None
+    return value if isinstance(value, kind) else None
+
+
+def _encoded(value: object) -> str:
+    return msgspec.json.encode(value).decode()
