@@ -300,6 +300,13 @@ _END = re.compile(r"[\s.!,;]+\Z")
 _FIRST_WORD = re.compile(rf"\w+?{WORD_ENDS}")
 
 
+_CALL_ME = re.compile(
+    r"(?:please |just |bitte )?(?:you (?:can|may) )?(?:call me|nenn(?:t|e)? mich|i go by)"
+    r" (?P<name>(?!when |if |back |later |crazy |a |an )[^\W\d_][\w'’-]{1,24})(?: please| bitte)?",
+    re.IGNORECASE,
+)
+
+
 def first_word(text: str) -> tuple[str, str]:
     """The first word of a text, and the rest: "@bob's cat" gives "bob" and "'s cat", "bobは" "bob" and "は"."""
     stripped = text.strip().removeprefix("@")
@@ -316,6 +323,9 @@ def own_fact(text: str, *, for_channel: bool = False) -> str | None:
     """
     # contractions first: the patterns below read "I am", never "im"
     sentence = _END.sub("", plain_first_person(text.strip()))
+    nickname = _CALL_ME.fullmatch(sentence)
+    if nickname is not None:
+        return f"goes by {nickname['name']}"
     if for_channel and (
         _OUR.match(sentence)
         or not (_FIRST.search(sentence) or _SURELY_A_PERSON.match(f"{sentence} "))

@@ -17,6 +17,7 @@ from msgspec import Struct, field
 
 from forgetmenot.text.clean import plain
 from forgetmenot.text.mentions import MENTION
+from forgetmenot.text.roles import claims_role
 from forgetmenot.text.words import STOPWORDS, UNSPACED, text_cache, words
 
 SHORTEST_PART = 3
@@ -344,6 +345,8 @@ def nicknames_in(fact: str) -> list[str]:
     nicknames = []
     for name in _BETWEEN_NAMES.split(listed):
         bare = name.strip(" \"'“”„‘’«»「」.!")
-        if _A_NICKNAME.fullmatch(bare) and compact(bare) not in STOPWORDS:
+        # a rank is no name, whoever gives it to themselves
+        is_rank = claims_role(f"is the {bare}")
+        if _A_NICKNAME.fullmatch(bare) and compact(bare) not in STOPWORDS and not is_rank:
             nicknames.append(compact(bare))
     return nicknames

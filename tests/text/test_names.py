@@ -146,7 +146,8 @@ def test_a_login_is_its_holders_whoever_else_is_shown_by_it_or_had_it() -> None:
         ("goes by Deb or Debbie.", ["deb", "debbie"]),
         ("is called Deb Smith", []), ("has a dog called Max", []),
         ("wird Debbie genannt", ["debbie"]), ("prefers to be called さくら", ["さくら"]),
-        ("is called in for work", []), ("plays drums", []), ("is known as the", []),
+        ("is called in for work", []), ("plays drums", []), ("goes by king", []),
+        ("goes by moderator", []), ("is known as the", []),
     ],
 )  # fmt: skip
 def test_a_note_gives_its_subject_nicknames_of_one_word(fact: str, names: list[str]) -> None:
