@@ -8,7 +8,7 @@
   asked back.
 """
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 
 from forgetmenot.clock import iso
 from forgetmenot.memory.people import Streamer, kind_of
@@ -16,7 +16,7 @@ from forgetmenot.store import names, viewers
 from forgetmenot.store.database import Source
 from forgetmenot.store.names import NameSpan
 from forgetmenot.text.mentions import provisional
-from forgetmenot.text.names import Fit, NameIndex, compact, keys_in
+from forgetmenot.text.names import Fit, NameIndex, WordKind, compact, keys_in, no_word
 
 # How somebody is named by their id where a name may mean several: "id:123".
 BY_ID = "id:"
@@ -29,12 +29,14 @@ async def index_of(
     *,
     here: Collection[str] = (),
     streamer: Streamer | None = None,
+    kinds: Callable[[str], WordKind] = kind_of,
 ) -> NameIndex:
     """Return whom the words of these texts may mean; nobody hidden.
 
     `here`: the ids of those who are in chat and of regulars, who come first. `streamer`: whose channel it is.
+    `kinds`: what a word is before it is a name.
     """
-    keys = keys_in(texts, kind_of)
+    keys = keys_in(texts, kinds)
     by_word = await names.with_words(source, keys)
     by_nickname = await names.with_nicknames(source, keys.exact)
     viewer_ids = names.compared([*by_word.values(), *by_nickname.values()], here)
@@ -46,7 +48,7 @@ async def index_of(
         people=people,
         by_word=by_word,
         by_nickname=by_nickname,
-        kind_of=kind_of,
+        kind_of=kinds,
         streamer=streamer.id if streamer is not None and is_shown else "",
         streamer_names=frozenset(map(compact, streamer.names))
         if streamer is not None
@@ -74,7 +76,9 @@ async def resolve(
     if not viewer_ids:
         viewer_ids = [span.viewer_id for span in spans]
     if not viewer_ids and may_be_short:
-        namings = (await index_of(source, [bare], here=here)).namings(bare)
+        # what is typed in the place of a name is one, though it is a word as well
+        index = await index_of(source, [bare], here=here, kinds=no_word)
+        namings = index.namings(bare)
         viewer_ids = list(namings[0].viewer_ids) if namings else []
     return list(dict.fromkeys(viewer_ids))
 

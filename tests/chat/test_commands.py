@@ -186,3 +186,52 @@ async def test_an_opt_out_survives_an_erasure_without_a_name(chat: Chat) -> None
     await chat.say("alice", "now I am")
     await chat.ingest.flush()
     assert await viewers.get(chat.db, IDS["alice"]) is not None
+
+
+async def renamed(chat: Chat, viewer_id: str, *logins: str) -> None:
+    """Somebody is seen with one login after the other."""
+    for number, login in enumerate(logins):
+        async with chat.db.write() as tx:
+            seen = viewers.SeenViewer(viewer_id, login, login, None, number, number)
+            await viewers.record_seen(tx, [seen])
+
+
+async def test_a_moderator_names_somebody_by_a_short_form_or_a_former_name(chat: Chat) -> None:
+    await renamed(chat, "77", "theodor77", "quietstorm")
+    async with chat.db.write() as tx:
+        await put(tx, "semantic_notes", subject_id="77", fact="plays the cello")
+    for name in ("theodor77", "@theodor77", "quietstorm", "quiet", "theo", "@theo"):
+        assert "plays the cello" in (await chat.say("carol", f"!memory {name}") or ""), name
+    assert "quietstorm" in (await chat.say("carol", "!who theo") or "")
+    await chat.say("carol", "!edit @theo plays the viola, not the cello")
+    assert "viola" in (await chat.say("carol", "!memory theo") or "")
+    # nothing is deleted or stopped by a part of a name
+    for command in ("!optout theo", "!forgetme theo"):
+        assert await chat.say("carol", command) == "No viewer named theo. Use a current login."
+    assert "nothing from quietstorm is stored" in (
+        await chat.say("carol", "!optout theodor77") or ""
+    )
+
+
+async def test_of_several_who_can_be_meant_the_moderator_is_asked_which(chat: Chat) -> None:
+    await renamed(chat, "77", "mirko_a")
+    await renamed(chat, "78", "mirko_b")
+    async with chat.db.write() as tx:
+        for viewer_id in ("77", "78"):
+            await put(tx, "semantic_notes", subject_id=viewer_id, fact="plays the cello")
+    answer = await chat.say("carol", "!who mirko") or ""
+    assert answer.startswith("mirko can be mirko_a (@mirko_a, id:77), mirko_b (@mirko_b, id:78).")
+
+
+async def test_an_ordinary_word_at_the_beginning_of_a_fact_is_nobodys_name(chat: Chat) -> None:
+    await renamed(chat, "77", "drums")
+    await chat.say("carol", "!remember drums are loud on this stream")
+    rows = await chat.db.rows("SELECT subject_id, fact FROM semantic_notes")
+    assert [tuple(row) for row in rows] == [(None, "drums are loud on this stream")]
+
+
+async def test_call_me_gives_a_nickname(chat: Chat) -> None:
+    await chat.say("alice", "!remember call me Lissy")
+    facts = await chat.db.column("SELECT fact FROM semantic_notes")
+    assert facts == ["goes by Lissy"]
+    assert "goes by Lissy" in (await chat.say("carol", "!memory lissy") or "")

@@ -168,6 +168,29 @@ def test_who_never_spoke_here_may_opt_out_by_name(filled: Run, tmp_path: Path) -
     assert filled("viewer", "optin", "771234599", "--json")["code"] == "opted_in"
 
 
+def test_a_former_login_means_the_person(filled: Run, tmp_path: Path) -> None:
+    for number, login in enumerate(("oldquux", "newquux")):
+        filled(
+            "replay",
+            said(tmp_path / "chat.txt", login, 1_700_000_000_000 + number),
+            "--format",
+            "irc",
+        )
+    assert filled("viewer", "optout", "oldquux", "--json")["data"] == {"viewer": "771234599"}
+
+
+def test_an_id_that_is_another_ones_login_is_asked_about(filled: Run, tmp_path: Path) -> None:
+    for user_id, login in (("777777", "firstquux"), ("771234599", "777777")):
+        chat = said(tmp_path / "chat.txt", login, 1_700_000_000_000, user_id)
+        filled("replay", chat, "--format", "irc")
+    listed = "firstquux (@firstquux, id:777777), 777777 (@777777, id:771234599)"
+    with pytest.raises(InputError, match="777777 can be") as asked:
+        filled("viewer", "erase", "777777", "--yes")
+    assert listed in str(asked.value)
+    assert filled("viewer", "erase", "id:777777", "--yes", "--json")["ok"]
+    assert "771234599" in str(filled("viewer", "export", "@777777"))
+
+
 def test_erase_leaves_no_byte(filled: Run, tmp_path: Path) -> None:
     report = filled("viewer", "erase", "alicequux", "--yes", "--json")["data"]
     assert (report["notes"], report["wiped"], report["found"], report["places"]) == (2, True, 0, {})
