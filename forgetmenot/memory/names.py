@@ -168,7 +168,7 @@ async def in_chat(
     """Return whom the words (casefolded) of lines said at a time (ms) mean: their id, or None for nobody to be named.
 
     `words`: those that may be somebody's whole name. Short forms and nicknames count where they fit one person.
-    `here`: the ids of those who spoke, who may be named though they are hidden.
+    `here`: the ids of those who spoke, who may be named though they are hidden, and of who else is in chat.
     """
     meant: dict[str, str | None] = {}
     for login, spans in (await names.spans(source, words)).items():
@@ -179,9 +179,13 @@ async def in_chat(
     for text in texts:
         for naming in index.namings(text):
             word = naming.word.casefold()
-            is_sure = len(naming.viewer_ids) == 1 and not naming.is_ordinary
-            if word and is_sure and naming.fit > Fit.FORMER:  # the others are above
-                meant.setdefault(word, naming.viewer_ids[0])
+            if not word or len(naming.viewer_ids) > 1 or naming.is_ordinary:
+                continue
+            [viewer_id] = naming.viewer_ids
+            # what a memory says stays: the beginning of a name counts only for who is here
+            is_sure = naming.fit < Fit.SHORT or viewer_id in here
+            if naming.fit > Fit.FORMER and is_sure:  # whole names are above
+                meant.setdefault(word, viewer_id)
     stored = [who for who in meant.values() if who is not None]
     not_named = await viewers.hidden(source, stored) - set(here)
     return {name: None if who in not_named else who for name, who in meant.items()}

@@ -29,7 +29,14 @@ from forgetmenot.domain import EpisodeKind, ModelRequest, Part, Purpose, Stream
 from forgetmenot.errors import ODD_INPUT, ModelBlocked
 from forgetmenot.logs import log
 from forgetmenot.memory.names import in_chat
-from forgetmenot.memory.people import Handles, Streamer, names_typed, streamer_of, unhandled
+from forgetmenot.memory.people import (
+    Handles,
+    Streamer,
+    active_now,
+    names_typed,
+    streamer_of,
+    unhandled,
+)
 from forgetmenot.memory.proposals import (
     LONGEST_SENTENCE,
     never_stored,
@@ -314,7 +321,9 @@ class Summarizer(MemoryWriter):
         speakers = parts(window)
         # somebody hidden has no handle, so that a summary cannot name them
         typed = [*texts, *bot_lines, title]
-        names = await in_chat(self._db, typed, names_typed(typed), window[-1].at, speakers)
+        said_at = window[-1].at
+        here = {*speakers, *await active_now(self._db, settings.people, said_at)}
+        names = await in_chat(self._db, typed, names_typed(typed), said_at, here)
         if streamer is not None:
             is_hidden = bool(await viewers.hidden(self._db, [streamer.id]))
             is_hidden = is_hidden and streamer.id not in speakers

@@ -60,7 +60,10 @@ async def changes(db: Database, after: int, limit: int) -> list[ChangedNote]:
 
 _PEOPLE = """
 FROM viewers v WHERE v.id <> :bot AND (:find = '' OR instr(casefold(v.login || ' ' || v.display_name), :find)
-    OR EXISTS (SELECT 1 FROM viewer_names m WHERE m.viewer_id = v.id AND instr(m.login, :find)))
+    OR EXISTS (SELECT 1 FROM viewer_names m
+        WHERE m.viewer_id = v.id AND instr(casefold(m.login || ' ' || m.display_name), :find))
+    OR v.id IN (SELECT n.subject_id FROM nicknames k JOIN semantic_notes n ON n.id = k.note_id
+        WHERE k.word = :find AND n.status = 'active'))
 """
 _PERSON = """
 SELECT v.id, v.login, coalesce(v.display_name, v.login, 'somebody') AS name, v.role, v.first_seen_at, v.last_seen_at,

@@ -1,8 +1,14 @@
 """Promise 4, where the memory is written: a model never needs to know who said it, and a rename changes nothing."""
 
+import re
+
+import pytest
+
+from forgetmenot.memory.names import in_chat
 from forgetmenot.store import viewers
 from forgetmenot.text.mentions import show
 from tests.memory.conftest import Channel, answer, channel, settings
+from tests.rows import put
 
 __all__ = ["channel", "settings"]
 
@@ -52,3 +58,55 @@ async def test_nobody_can_be_made_the_subject_of_a_window_they_were_not_in(
     assert [row[0] for row in await channel.db.rows("SELECT viewer_id FROM episode_people")] == [
         "1"
     ]
+
+
+async def test_a_short_form_and_a_nickname_become_handles_where_they_fit_one(
+    channel: Channel,
+) -> None:
+    await hear(channel, "P1 is here.", ("1", "theodor77", "hi"), ("2", "xx_annika_xx", "hello"))
+    async with channel.db.write() as tx:
+        fact = {"subject_id": "2", "fact": "goes by Momo"}
+        await put(tx, "semantic_notes", **fact)
+    said = ("3", "carol", "did theo or momo see what annika did? annikas cat is on the drums")
+    await hear(channel, "P2 has a cat.", said)
+    sent = channel.model.asked[-1].prompt
+    assert "did P2 or P3 see what P3 did? P3's cat is on the drums" in sent
+    assert (await shown(channel))[-1].endswith("has a cat.")
+
+
+@pytest.mark.parametrize(
+    ("typed", "sent"),
+    [
+        ("@yuzu_chaさん私も来月札幌に引っ越すよ", "P2さん私も来月札幌に引っ越すよ"),
+        ("さくらさんは元気?", "P3さんは元気?"),
+        ("@さくらさん元気?", "P3さん元気?"),
+        ("@unknown_oneさん元気?", "@someoneさん元気?"),
+    ],
+)
+async def test_a_name_ends_where_the_language_goes_on(
+    channel: Channel, typed: str, sent: str
+) -> None:
+    async with channel.db.write() as tx:
+        yuzu = viewers.SeenViewer("2", "yuzu_cha", "yuzu_cha", None, 1, 1)
+        sakura = viewers.SeenViewer("3", "sakura_88", "さくら", None, 1, 1)
+        await viewers.record_seen(tx, [yuzu, sakura])
+    order = [("4", "carol", "@yuzu_cha hi"), ("4", "carol", "@sakura_88 hi"), ("1", "alice", typed)]
+    await hear(channel, "P1 said hello.", *order)
+    prompt = channel.model.asked[-1].prompt
+    line = next(line for line in prompt.splitlines() if line.endswith(sent[-4:]))
+    shown_line = re.sub(r"P\d+", "P", line.partition(": ")[2])
+    assert shown_line == re.sub(r"P\d+", "P", sent)
+
+
+async def test_an_old_log_names_whoever_had_the_name_then(channel: Channel) -> None:
+    now = channel.clock.now()
+    async with channel.db.write() as tx:
+        for person in (
+            viewers.SeenViewer("1", "alice", "alice", None, now - 9, now - 5),
+            viewers.SeenViewer("1", "alicia", "alicia", None, now - 4, now),
+            viewers.SeenViewer("2", "alice", "alice", None, now - 1, now),
+        ):
+            await viewers.record_seen(tx, [person])
+    meant = await in_chat(channel.db, ["@alice hi"], {"alice"}, now - 6, [])
+    assert meant == {"alice": "1"}
+    assert await in_chat(channel.db, ["@alice hi"], {"alice"}, now, []) == {"alice": "2"}
