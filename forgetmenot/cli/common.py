@@ -361,7 +361,11 @@ def _options_of(operation: "Operation") -> list[Option]:
                 )
             )
         elif one.kind is ParameterKind.VIEWER:
-            found.append(option(one.name, metavar="LOGIN", help="their current login or Twitch ID"))
+            found.append(
+                option(
+                    one.name, metavar="LOGIN", help="their login, also a former one, or Twitch ID"
+                )
+            )
         elif not (
             one.optional and ParameterKind.NUMBER in kinds
         ):  # in chat, words may stand for the number

@@ -39,7 +39,7 @@ FILTERS = (
     ),
 )
 NOTE = option("id", type=number_from(1), metavar="ID", help="the note's number")
-LOGIN = option("login", metavar="LOGIN", help="their current login or Twitch ID")
+LOGIN = option("login", metavar="LOGIN", help="their login, also a former one, or Twitch ID")
 
 
 @command(
