@@ -15,7 +15,7 @@ from forgetmenot.domain import Scope
 from forgetmenot.languages import reason
 from forgetmenot.memory import backups
 from forgetmenot.memory.erasure import Eraser
-from forgetmenot.store import channel_state
+from forgetmenot.store import channel_state, viewers
 from forgetmenot.store.backup import copies_of
 from forgetmenot.store.database import Database, Transaction
 from tests.rows import put
@@ -289,8 +289,14 @@ async def test_an_erasure_leaves_every_row_of_others_byte_for_byte(
 ) -> None:
     before = of_others(await all_rows(memory))
     eraser = Eraser(db=memory, clock=clock)
-    for viewer_id in (KUROMI, *PEOPLE):
+    asked = list(PEOPLE)[::2]
+    banned = list(PEOPLE)[1::2]
+    for viewer_id in (KUROMI, *asked):
         await eraser.erase(viewer_id)
+    async with memory.write() as tx:
+        for viewer_id in banned:
+            await viewers.set_banned(tx, viewer_id, clock.now() - 8 * DAY)
+    assert len(await eraser.erase_due()) == len(banned)
     after = await all_rows(memory)
     for table, rows in before.items():
         assert [row for row in rows if row not in after[table]] == [], table
