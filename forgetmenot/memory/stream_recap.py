@@ -5,8 +5,9 @@
 - The digest is made of the recaps' first sentences, only when a stream has closed or one of its recaps was rewritten,
   so that the prompt's prefix keeps its bytes.
 - As Markdown it says what happened, who came, jokes, plans, clips, the bot's best lines. Only regulars stand there by
-  their name, and none who opted out or was banned; of others their number. What a viewer or a model wrote is neither
-  markup nor a mention there (text/outgoing).
+  their name, and none who opted out or was banned; of others their number, and no sentence about one of them. No
+  hearsay stands there; the best lines are answers that were called good or led on. What a viewer or a model wrote
+  is neither markup nor a mention there (text/outgoing).
 - A file of it is found by its folder, also where the memory does not know the stream any more: an erasure, a forgotten
   fact and an opt-out take their sentences out of it.
 """
@@ -58,7 +59,7 @@ from forgetmenot.store.database import Database, Source, Transaction
 from forgetmenot.store.rights import PrivacyRequest, RequestKind
 from forgetmenot.text.mentions import fence, ids_in, show
 from forgetmenot.text.outgoing import escaped
-from forgetmenot.text.words import sentences_of
+from forgetmenot.text.words import joined, sentences_of, telling_stems
 
 DEADLINE = 12 * HOUR
 # A stream longer than that is recapped from evenly chosen ones: a call stays bounded.
@@ -70,6 +71,16 @@ MOST_LISTED, MOST_MOMENTS, QUOTES = 5, 10, 3
 QUOTED = "> "
 _CLIP = re.compile(r"https://clips\.twitch\.tv/[\w-]{1,120}", re.ASCII)
 _BEGINS = re.compile(r"(?:\A|(?<=[.!?] ))s(?=ome(?:body|one)\b)")
+# What people type to a bot: a line that tells them to is no line to remember.
+_COMMAND = re.compile(r"(?:\A|\s)!\w")
+# More lines than are shown, because some of the best are the same or tell people to type something.
+QUOTES_READ = 10 * QUOTES
+CHAT = "chat"
+_SEVERAL = re.compile(r"\bchat(?:(?:,| and|, and) chat\b)+", re.IGNORECASE)
+# What hangs on a mention makes the sentence one about that person's own things.
+_OWN_THINGS = re.compile(r"<@([\w:-]+)>['’]s?\b")
+# A game of less than this share of a stream is not named.
+SMALLEST_SHARE = 0.05
 
 
 class RecapWriter(MemoryWriter):
@@ -196,32 +207,31 @@ async def markdown_of(source: Source, stream_id: int, settings: Settings) -> str
     def about(note: Note) -> str:
         return f"{shown[note.subject_id]}: {note.fact}" if note.subject_id in shown else note.fact
 
-    found = [one for one in await notes.made_in(source, stream_id) if suppressed.allows(one)]
+    made = [one for one in await notes.made_in(source, stream_id) if suppressed.allows(one)]
+    hearsay = [one for one in made if one.source_kind is SourceKind.REPORTED]
+    found = [one for one in made if one.source_kind is not SourceKind.REPORTED]
     jokes = [one.fact for one in found if one.scope is Scope.RUNNING_BIT]
     may_be_told = (one for one in found if one.subject_id is None or one.subject_id in shown)
-    plans = [
-        about(one)
-        for one in may_be_told
-        if one.source_kind is not SourceKind.REPORTED and (plan_end(one) or 0) > stream.ended_at
-    ]
+    plans = [about(one) for one in may_be_told if (plan_end(one) or 0) > stream.ended_at]
     during = (stream.started_at, stream.ended_at)
     moments = [
         f"{_into(at - stream.started_at)} {say(f'action.name.{name}')} "
         + (text if _CLIP.fullmatch(text) else await told(text))
         for at, name, text in await action_logs.moments(source, *during, MOST_MOMENTS)
     ]
-    quotes = await bot_messages.best(source, *during, QUOTES)
+    quotes = best_quotes(await bot_messages.best(source, *during, QUOTES_READ))
     began = datetime.fromtimestamp(stream.started_at / 1_000).astimezone()
     # a language without words for days and months in its form is given numbers: Python's words are English
     facts = (
         began.strftime(say("recap.date")).replace(" 0", " "),
         say.span(during[1] - during[0]),
-        stream.category,
+        played(await episodes.games_of(source, stream_id), say) or stream.category,
     )
+    happened = without_hearsay(stream.recap, hearsay)
     parts = [
         f"# {escaped(stream.title or say('recap.untitled'))}",
         f"*{escaped(' · '.join(filter(None, facts)))}*",
-        await told(stream.recap),
+        await told(about_the_named(happened, shown)),
         _listed(say("recap.people"), [escaped(one) for one in _counted(came, back, shown, say)]),
         _listed(say("recap.jokes"), [await told(one) for one in jokes[:MOST_LISTED]]),
         _listed(say("recap.plans"), [await told(one) for one in plans[:MOST_LISTED]]),
@@ -234,6 +244,62 @@ async def markdown_of(source: Source, stream_id: int, settings: Settings) -> str
         f"*{say('recap.footer')}*",
     ]
     return "\n\n".join(filter(None, parts)) + "\n"
+
+
+def best_quotes(lines: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
+    """Return the first QUOTES of the bot's lines that are different and name no command, each with whom it answered."""
+    quotes: list[tuple[str, str]] = []
+    used: set[str] = set()
+    for text, viewer_id in lines:
+        words = text.casefold().strip(" .!?")
+        if _COMMAND.search(text) or words in used:
+            continue
+        used.add(words)
+        quotes.append((text, viewer_id))
+    return quotes[:QUOTES]
+
+
+def played(games: Mapping[str, int], say: Language) -> str:
+    """Return what was played, the longest first, each with its share where there are several."""
+    whole = sum(games.values())
+    shares = {game: length / whole for game, length in games.items()}
+    named = {game: share for game, share in shares.items() if share >= SMALLEST_SHARE}
+    if len(named) < 2:
+        return "".join(named)
+    return ", ".join(
+        say("recap.share", game=game, percent=round(100 * share)) for game, share in named.items()
+    )
+
+
+def without_hearsay(recap: str, hearsay: Sequence[Note]) -> str:
+    """Return a recap without the sentences that say what notes of others' word say of the same person."""
+    kept = []
+    for sentence in sentences_of(recap):
+        stems = telling_stems(sentence)
+        people = ids_in(sentence)
+        told = [note for note in hearsay if note.subject_id is None or note.subject_id in people]
+        if not any(telling_stems(note.fact) <= stems for note in told):
+            kept.append(sentence)
+    return joined(kept)
+
+
+def about_the_named(recap: str, shown: Mapping[str, str]) -> str:
+    """Return a recap without the sentences about one person who may not be named, or about what is theirs.
+
+    Where several people did something, those without a name are "chat". `shown`: the names that may stand there.
+    """
+    sentences = []
+    for sentence in sentences_of(recap):
+        people = ids_in(sentence)
+        nameless = [viewer_id for viewer_id in people if viewer_id not in shown]
+        theirs = set(_OWN_THINGS.findall(sentence)).intersection(nameless)
+        if nameless and (len(people) == 1 or theirs):
+            continue
+        for viewer_id in nameless:
+            sentence = sentence.replace(f"<@{viewer_id}>", CHAT)  # noqa: PLW2901
+        sentence = _SEVERAL.sub(CHAT, sentence)  # noqa: PLW2901
+        sentences.append(sentence[:1].upper() + sentence[1:])
+    return joined(sentences)
 
 
 def _into(ms: int) -> str:

@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 import msgspec
 from msgspec import Struct
 
+from forgetmenot.clock import MINUTE
 from forgetmenot.languages import read_reason, reason
 from forgetmenot.store import action_logs
 from forgetmenot.store.database import Database, Row, Source, Transaction, reading_beside, row_as
@@ -211,15 +212,26 @@ async def said_lately(
     return (await _found(source, f"{wanted} ORDER BY at DESC, id DESC LIMIT ?", *values))[::-1]
 
 
-async def best(source: Source, since: int, until: int, limit: int) -> list[tuple[str, str | None]]:
-    """The best of what it said in that time, and to whom: called good, then with a note, then the longest; none bad."""
-    said = "status = 'sent' AND text <> '' AND outcome NOT IN ('bad', 'deleted') AND at BETWEEN ? AND ?"
-    rows = await source.rows(
-        f"SELECT text, viewer_id FROM bot_messages WHERE {said} AND \"trigger\" NOT IN ('command', 'notice')"
-        " ORDER BY outcome = 'good' DESC, notes_json <> '[]' DESC, length(text) DESC, id LIMIT ?",
-        (since, until, limit),
-    )
-    return [(row[0], row[1]) for row in rows]
+# How soon somebody speaks to the bot again whom its answer led on.
+LED_ON_WITHIN = 3 * MINUTE
+_BEST = """
+SELECT m.text, m.viewer_id FROM bot_messages m
+WHERE m.status = 'sent' AND m.text <> '' AND m.viewer_id IS NOT NULL AND m.at BETWEEN :since AND :until
+    AND m."trigger" NOT IN ('command', 'notice') AND m.outcome NOT IN ('bad', 'deleted')
+    AND NOT EXISTS (SELECT 1 FROM action_logs a WHERE a.bot_message_id = m.id AND a.status NOT IN ('done', 'undone'))
+    AND (m.outcome = 'good' OR EXISTS (SELECT 1 FROM bot_messages n WHERE n.viewer_id = m.viewer_id
+        AND n.at > m.at AND n.at <= m.at + :led_on AND n."trigger" NOT IN ('command', 'notice')))
+ORDER BY m.outcome = 'good' DESC, m.notes_json <> '[]' DESC, length(m.text) DESC, m.id LIMIT :limit
+"""
+
+
+async def best(source: Source, since: int, until: int, limit: int) -> list[tuple[str, str]]:
+    """Its best answers in that time, and to whom: those called good, then those that the asker went on from.
+
+    None that was called bad or deleted, and none with an action that was not done: that is a refusal, or a request.
+    """
+    values = {"since": since, "until": until, "led_on": LED_ON_WITHIN, "limit": limit}
+    return [(row[0], row[1]) for row in await source.rows(_BEST, values)]
 
 
 async def with_note(source: Source, note_id: int, limit: int = 20) -> list[tuple[int, int]]:

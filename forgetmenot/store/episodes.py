@@ -493,3 +493,12 @@ async def briefs_due(
             "limit": limit,
         },
     )
+
+
+async def games_of(source: Source, stream_id: int) -> dict[str, int]:
+    """What was played in a stream, with how long chat was about it (ms), the longest first."""
+    sql = (
+        "SELECT topic, sum(max(ended_at - started_at, 1)) AS length FROM episodes"
+        " WHERE stream_id = ? AND topic <> '' GROUP BY topic ORDER BY length DESC, topic"
+    )
+    return await source.pairs(sql, (stream_id,))

@@ -76,8 +76,12 @@ async def test_it_says_what_happened_who_came_what_is_planned_and_what_the_bot_s
         await said(world, stream, fact, who)
     await said(world, stream, "has a test on 14 December 2026", source_kind=SourceKind.REPORTED)
     at = world.clock.now() - MINUTE
-    await bot_said(world, "fine", "a longer line of mine", at=at)
-    await bot_said(world, "called good", outcome="good")
+    await bot_said(world, "a line that led on", viewer_id="1", at=at)
+    await bot_said(world, "fine", viewer_id="1", at=at + 1_000)
+    await bot_said(world, "said to nobody, and longer than all", at=at)
+    await bot_said(world, "called good", "Called Good", viewer_id="2", outcome="good")
+    await bot_said(world, "Type !approve 5 and I'll do it", viewer_id="2", outcome="good")
+    await bot_said(world, "Can't do that one.", viewer_id="2", outcome="good")
     await bot_said(world, "called bad, and the longest of them all", outcome="bad")
     await bot_said(world, "an answer to a command, which is longer", trigger="command")
     await bot_said(world, "never said", status="shadow")
@@ -88,19 +92,50 @@ async def test_it_says_what_happened_who_came_what_is_planned_and_what_the_bot_s
             tx, stream, twitch_id=None, title="Boss night", category="Ladders of Ash"
         )
         await put(tx, "action_logs", key="a", at=at, name="clip", status="done", detail=link)
+        refused = await tx.value("SELECT id FROM bot_messages WHERE text LIKE 'Can%'")
+        await put(
+            tx, "action_logs", key="d", at=at, name="ban", status="denied", bot_message_id=refused
+        )
         await put(tx, "action_logs", key="c", at=at, name="clip", status="failed", detail="no")
     text = await recap_of(world, stream)
     assert text.startswith("# Boss night\n")
-    assert "\n\nCarol and Alice fought the boss. Somebody asked about ladders.\n\n" in text
+    assert "\n\nCarol and Alice fought the boss.\n\n" in text
     assert "- 3 people wrote.\n- 2 were here for the first time." in text
     assert "## Running jokes\n\n- the cursed ladder\n" in text
     assert "## Plans\n\n- Alice: has a driving test on 14 December 2026\n" in text
     assert f"- 0:59 clip {link}\n" in text
-    assert "## ForgetMeNot said\n\n> called good\n\n> a longer line of mine\n\n> fine\n" in text
+    assert "## ForgetMeNot said\n\n> called good\n\n> a line that led on\n" in text
     assert [word for word in ("Dora", "clip no") if word in text] == []
     german = msgspec.structs.replace(SETTINGS, bot=BotSettings(language="de"))
     day = datetime.fromtimestamp(await streams.start_of(world.db, stream) / 1_000).astimezone()
     assert f"*{day:%d.%m.%Y} · " in (await markdown_of(world.db, stream, german) or "")
+
+
+async def test_no_sentence_is_about_one_who_is_not_named_or_hearsay(world: "World") -> None:
+    await world.viewer("3", "dora")
+    await world.viewer("4", "eve")
+    await world.regulars("1")
+    recap = (
+        "<@3> has a new dog. <@3> and <@4> sang. <@1> fought beside <@3>. <@4>'s cat beat <@1>."
+        " <@1> owes money to a bank. Chat voted for Hades."
+    )
+    stream = await world.over("1", "3", "4", recap=recap)
+    rumour = {"source_kind": SourceKind.REPORTED}
+    await said(world, stream, "owes money to a bank", "1", **rumour)
+    await said(world, stream, "the bank joke", None, scope=Scope.RUNNING_BIT, **rumour)
+    text = await recap_of(world, stream)
+    assert "\n\nChat sang. Alice fought beside chat. Chat voted for Hades.\n\n" in text
+    assert [word for word in ("Somebody", "dog", "cat", "bank") if word in text] == []
+
+
+async def test_games_stand_there_with_their_share(world: "World") -> None:
+    stream = await world.over("1", recap="They played.")
+    async with world.db.write() as tx:
+        for game, minutes in (("Hades", 27), ("Hades", 60), ("Celeste", 12), ("Just Chatting", 1)):
+            times = {"started_at": 1, "ended_at": 1 + minutes * MINUTE}
+            await put(tx, "episodes", stream_id=stream, summary="", topic=game, **times)
+        await streams.describe(tx, stream, twitch_id=None, title="", category="Just Chatting")
+    assert " · Hades (87 %), Celeste (12 %)*" in await recap_of(world, stream)
 
 
 async def test_only_regulars_who_did_not_opt_out_are_named(world: "World") -> None:
@@ -108,7 +143,13 @@ async def test_only_regulars_who_did_not_opt_out_are_named(world: "World") -> No
     await world.regulars("1", "3")
     await world.clock.advance(30 * DAY)
     stream = await world.over("1", "2", "3", recap="<@1>, <@2> and <@3> came back. dora cheered.")
-    await bot_said(world, "hey @Dora, @bob, 東京の田中さん!", "大阪の山田太郎さん")
+    await bot_said(
+        world,
+        "hey @Dora, @bob, 東京の田中さん!",
+        "大阪の山田太郎さん",
+        viewer_id="2",
+        outcome="good",
+    )
     async with world.db.write() as tx:
         await tx.execute(
             "UPDATE viewers SET opted_out_at = 1, display_name = '田中さん' WHERE id = '3'"
@@ -137,7 +178,7 @@ async def test_nothing_that_somebody_wrote_is_markup_or_a_mention(world: "World"
             status="done",
             detail=detail,
         )
-    await bot_said(world, EVIL)
+    await bot_said(world, EVIL, viewer_id="2", outcome="good")
     for line in (await recap_of(world, stream)).splitlines():
         plain = re.sub(r"\\[\\*\[`]", "", line.lstrip("#>-* "))
         assert [evil for evil in ("@everyone", "**", "[", "`", "s://evil") if evil in plain] == []
@@ -170,11 +211,15 @@ async def written(world: "World", folder: Path) -> tuple[int, Path]:
     stream = await world.over("1", "2", "3", recap=recap)
     note = await said(world, stream, "dances in a show on 24 December 2026", "3")
     rests = f'{{"sections": [{{"rows": [["notes", {note}]]}}]}}'
-    await bot_said(world, "Break a leg on stage!", viewer_id="3")
+    await bot_said(world, "Break a leg on stage!", viewer_id="3", outcome="good")
     await bot_said(
-        world, "Well fallen, @dora_1, whose show it is!", viewer_id="2", prompt_json=rests
+        world,
+        "Well fallen, @dora_1, whose show it is!",
+        viewer_id="2",
+        prompt_json=rests,
+        outcome="good",
     )
-    await bot_said(world, "Ladders are no stage.", viewer_id="2")
+    await bot_said(world, "Ladders are no stage.", viewer_id="2", outcome="good")
     await write_file(world.db, stream, into(folder))
     [file] = folder.iterdir()
     return stream, file
@@ -248,7 +293,7 @@ async def test_a_name_that_is_a_word_leaves_the_file_where_it_is_a_person(
     await said(world, stream, "dances in a show on 24 December 2026", "4")
     await said(world, stream, "meets <@4> on 24 December 2026", "2")
     await said(world, stream, "the cursed drums", None, scope=Scope.RUNNING_BIT)
-    await bot_said(world, "Drums are no stage.", viewer_id="1")
+    await bot_said(world, "Drums are no stage.", viewer_id="1", outcome="good")
     await write_file(world.db, stream, into(folder))
     [file] = folder.iterdir()
     before = file.read_text(encoding="utf-8").splitlines()
@@ -349,13 +394,16 @@ async def test_what_is_never_mentioned_or_was_taken_back_is_quoted_of_nobody_by_
         "Alice aced her chemistry exams!",
         "Bob, your chemistry exams are due.",
         viewer_id="2",
+        outcome="good",
     )
-    await bot_said(world, "You aced your chemistry exams. Well done!", viewer_id="1")
+    await bot_said(
+        world, "You aced your chemistry exams. Well done!", viewer_id="1", outcome="good"
+    )
     await suppress(world.db, "1", "chemistry exams", by="1", at=world.clock.now())
     quotes = [line for line in (await recap_of(world, stream)).splitlines() if line.startswith(">")]
     assert sorted(quotes) == ["> Someone, your chemistry exams are due.", "> Well done!"]
     await world.note("plays the zither", "1", status=NoteStatus.RETRACTED)
-    await bot_said(world, "Alice plays the zither!", viewer_id="2")
+    await bot_said(world, "Alice plays the zither!", viewer_id="2", outcome="good")
     assert "zither" not in await recap_of(world, stream)
 
 
