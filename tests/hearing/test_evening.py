@@ -55,7 +55,7 @@ def line(say: str) -> dict[str, object]:
 
 HYPE = "Chat finished a level-4 hype train."
 PLAYED: tuple[tuple[str, tuple[str, ...], dict[str, object]], ...] = (
-    ("Summarise this stretch", (f"P1 (spoken): {MOVES}", f"* {HYPE}"), {
+    ("Summarise this chat", (f"P1 (spoken): {MOVES}", f"* {HYPE}"), {
         "summary": "P1 announced that movie night moves to Saturday. A level-4 hype train came before it."
     }),
     ("long-term memory", ("moves to Saturday",), {

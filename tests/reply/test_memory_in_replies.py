@@ -160,7 +160,8 @@ async def test_who_somebody_is_is_told_by_their_brief_and_twenty_notes(stage: St
         await stage.know(f"has beaten the lighthouse level number {number} of a long game", "2")
     last = await stage.know("moved to a houseboat near the harbour last spring", "2")
     async with stage.db.write() as tx:
-        brief = Brief("2", "<@2> runs every lighthouse with <@1>.", "hash", 1, notes=(last,))
+        made_at = stage.clock.now()
+        brief = Brief("2", "<@2> runs every lighthouse with <@1>.", "hash", made_at, notes=(last,))
         await episodes.put_brief(tx, brief)
     prompt = await asked(stage, "@forgetmenot_bot who is bob?")
     assert "Bob: Bob runs every lighthouse with Alice." in prompt
