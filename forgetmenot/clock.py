@@ -176,21 +176,3 @@ def parse_iso(text: str) -> int:
     except OverflowError as error:
         raise ValueError(f"{text} is outside of the calendar") from error
     return (utc - _EPOCH) // timedelta(milliseconds=1)
-
-
-def local_date(ms: int) -> str:
-    """A day in this computer's time zone, as people write it: "10 May 2024"."""
-    at = _local(ms)
-    return f"{at.day} {at:%B} {at.year}"
-
-
-def local_days(start: int, end: int | None = None) -> str:
-    """A day, or two, with their weekdays: "Friday, 10 May 2024"."""
-    first, last = (
-        f"{_local(ms):%A}, {local_date(ms)}" for ms in (start, start if end is None else end)
-    )
-    return first if first == last else f"{first} to {last}"
-
-
-def _local(ms: int) -> datetime:
-    return datetime.fromtimestamp(ms / 1_000).astimezone()  # the zone of the PC is the streamer's

@@ -10,8 +10,6 @@ from forgetmenot.clock import (
     MINUTE,
     SECOND,
     SystemClock,
-    local_date,
-    local_days,
     parse_iso,
 )
 
@@ -137,19 +135,3 @@ def test_a_time_that_its_zone_puts_outside_of_the_calendar_is_refused() -> None:
     for text in ("9999-12-31T23:59:59-23:00", "0001-01-01T00:00:00+23:00"):
         with pytest.raises(ValueError, match="calendar"):
             parse_iso(text)
-
-
-@pytest.mark.skipif(
-    not hasattr(time, "tzset"), reason="the zone of this system cannot be set for one test"
-)
-def test_a_day_is_the_streamers(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("TZ", "NZST-12")
-    time.tzset()
-    evening = parse_iso("2024-05-09T18:00:00Z")
-    assert local_date(evening) == "10 May 2024"
-    assert local_days(evening, evening + HOUR) == "Friday, 10 May 2024"
-    assert (
-        local_days(evening, evening + 19 * HOUR) == "Friday, 10 May 2024 to Saturday, 11 May 2024"
-    )
-    monkeypatch.undo()
-    time.tzset()

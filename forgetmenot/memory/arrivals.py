@@ -11,11 +11,11 @@ from forgetmenot.clock import DAY, MINUTE
 from forgetmenot.domain import Importance, Note, NoteStatus, SourceKind, Standing
 from forgetmenot.memory.people import REGULAR_WITHIN, standing_of
 from forgetmenot.memory.suppression import load_filter
+from forgetmenot.prompt.plans import open_outcomes, plan_end
 from forgetmenot.settings.schema import Earpiece, Settings
 from forgetmenot.store import notes, streams, viewers
 from forgetmenot.store.database import Source
 from forgetmenot.store.episodes import usable_brief
-from forgetmenot.text.dates import just_over, plan_over
 from forgetmenot.text.mentions import ids_in, login_of, show
 from forgetmenot.text.roles import claims_role
 from forgetmenot.text.words import joined, sentences_of
@@ -72,15 +72,15 @@ async def arrivals(source: Source, settings: Settings, now: int) -> list[Card]:
     for viewer_id, at in came.items():
         if standing_of(attendance[viewer_id], settings.people, now) not in wanted:
             continue
-        found = await card(source, viewer_id, at, now)
+        found = await card(source, viewer_id, at, now, settings.bot.timezone)
         cards += [found] if found is not None else []
         if len(cards) == MOST:
             break
     return cards
 
 
-async def card(source: Source, viewer_id: str, at: int, now: int) -> Card | None:
-    """The card about one viewer; None where nothing may be told about them."""
+async def card(source: Source, viewer_id: str, at: int, now: int, zone: str) -> Card | None:
+    """The card about one viewer; None where nothing may be told about them. `zone`: the channel's time zone."""
     came = (await streams.attendance_of(source, [viewer_id], lately=now - REGULAR_WITHIN))[
         viewer_id
     ]
@@ -91,8 +91,8 @@ async def card(source: Source, viewer_id: str, at: int, now: int) -> Card | None
     own = [note for note in held if suppressed.allows(note) and _says_who_they_are(note)]
     own.sort(key=by_weight, reverse=True)
     told = [one for one in own if one.status is NoteStatus.ACTIVE and not one.is_quiet(now)]
-    done = _done_since(own, came.before_at or 0, now)
-    passing = done or _these_days(told, now)
+    done = _done_since(own, came.before_at or 0, now, zone)
+    passing = done or _these_days(told, now, zone)
     brief, made_of = await usable_brief(source, viewer_id, None)
     brief = joined(
         sentence
@@ -127,22 +127,17 @@ def _says_who_they_are(note: Note) -> bool:
     return note.source_kind is not SourceKind.REPORTED and not claims_role(note.fact)
 
 
-def plan_end(note: Note) -> int | None:
-    """When a note's plan is over (ms); None if it is no plan."""
-    return plan_over(note.fact, note.first_said_at, note.expires_at)
+def _done_since(known: Sequence[Note], before_at: int, now: int, zone: str) -> Note | None:
+    """Return the last plan that ended since they left the stream before (ms), unless it was asked or told already."""
+    waiting = open_outcomes(known, (), before_at, now, zone)
+    return max(waiting, key=lambda note: plan_end(note, zone) or 0, default=None)
 
 
-def _done_since(held: Sequence[Note], before_at: int, now: int) -> Note | None:
-    """The last plan that was over when they came, and was not yet when they left the stream before (ms)."""
-    over = [one for one in held if just_over(plan_end(one), before_at, now)]
-    return max(over, key=lambda one: plan_end(one) or 0, default=None)
-
-
-def _these_days(held: Sequence[Note], now: int) -> Note | None:
+def _these_days(held: Sequence[Note], now: int, zone: str) -> Note | None:
     """The next plan, or what else ends soon."""
     ends = {
         end: one
         for one in held
-        if (end := plan_end(one) or one.expires_at) and now < end <= now + PASSING
+        if (end := plan_end(one, zone) or one.expires_at) and now < end <= now + PASSING
     }
     return ends[min(ends)] if ends else None

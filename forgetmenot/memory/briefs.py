@@ -15,7 +15,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from msgspec import Struct
 from msgspec.structs import replace
 
-from forgetmenot.clock import DAY, local_date, local_days
+from forgetmenot.clock import DAY
 from forgetmenot.domain import Importance, Note, NoteStatus, Purpose, SourceKind
 from forgetmenot.errors import ModelBlocked, ModelError
 from forgetmenot.logs import log
@@ -34,6 +34,7 @@ from forgetmenot.settings.schema import Settings, speaking
 from forgetmenot.store import episodes, notes, viewers
 from forgetmenot.store.database import Source, Transaction
 from forgetmenot.store.episodes import Brief
+from forgetmenot.text.days import written_day, written_days
 from forgetmenot.text.mentions import fence, ids_in, show
 from forgetmenot.text.words import sentences_of
 
@@ -212,9 +213,11 @@ class BriefWriter(MemoryWriter):
             for text in _texts_of(sources):
                 named += ids_in(text)
         handles = Handles.of(named)
-        blocks = [f"Today is {local_days(self._clock.now())}."]
+        now = self._clock.now()
+        zone = settings.bot.timezone
+        blocks = [f"Today is {written_days(now, now, zone)}."]
         for number, (viewer_id, sources) in enumerate(people.items(), 1):
-            rows = _rows(viewer_id, sources, handles, suppressed)
+            rows = _rows(viewer_id, sources, handles, suppressed, zone)
             blocks.append(fence(f"p{number}", "\n".join(rows)))
         request = memory_request(
             Purpose.BRIEF,
@@ -302,18 +305,18 @@ def _texts_of(sources: Sources) -> Iterator[str]:
 
 
 def _rows(
-    viewer_id: str, sources: Sources, handles: Handles, suppressed: SuppressionFilter
+    viewer_id: str, sources: Sources, handles: Handles, suppressed: SuppressionFilter, zone: str
 ) -> list[str]:
     """What the model reads about one person."""
     who = handles.handle(viewer_id)
     rows = []
     if sources.last is not None:
         text = handles.hide(suppressed.without(sources.last.text))
-        rows.append(f"So far, written on {local_date(sources.last.made_at)}: {text}")
+        rows.append(f"So far, written on {written_day(sources.last.made_at, zone)}: {text}")
     for note in sources.changed:
         fact = handles.hide(note.fact).rstrip(".")
-        rows.append(f"[{local_date(note.first_said_at)}] {who} {fact}.")
+        rows.append(f"[{written_day(note.first_said_at, zone)}] {who} {fact}.")
     for note in sources.ended:
         fact = handles.hide(note.fact).rstrip(".")
-        rows.append(f"[{local_date(note.first_said_at)}] no longer so: {who} {fact}.")
+        rows.append(f"[{written_day(note.first_said_at, zone)}] no longer so: {who} {fact}.")
     return rows

@@ -28,6 +28,7 @@ from forgetmenot.memory.ranking import (
 from forgetmenot.store import note_words
 from forgetmenot.store.database import Source
 from forgetmenot.store.note_keys import key_of, stems_of_note
+from forgetmenot.text.days import day_of
 from forgetmenot.text.mentions import mention
 from forgetmenot.text.questions import asks_in_a_sentence
 from forgetmenot.text.sensitive import sensitive_category, states_what_is_sensitive
@@ -194,7 +195,8 @@ def _ranked(
         has_word = not asked_stems.isdisjoint(note_stems)
         # what is stale or past is only found by a word of its own
         if has_word or not note.is_quiet(note.last_confirmed_at):
-            fits_date = FITS_DATE * query.time.fits(note.last_confirmed_at)
+            stated = day_of(note.last_confirmed_at, query.zone)
+            fits_date = FITS_DATE * query.time.fits(stated)
             recalled.append(Recalled(note, round(total + fits_date, 6), asked_for=has_word))
     recalled.sort(key=lambda one: (one.score, one.note.id), reverse=True)
     least = LEAST_OF_BEST * recalled[0].score if recalled else 0.0

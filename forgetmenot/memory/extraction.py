@@ -17,7 +17,6 @@ from collections.abc import Collection, Sequence
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from forgetmenot.clock import local_days
 from forgetmenot.domain import (
     Episode,
     EpisodeKind,
@@ -51,6 +50,7 @@ from forgetmenot.store import episodes, events, notes
 from forgetmenot.store.counts import add_counts
 from forgetmenot.store.database import Transaction
 from forgetmenot.store.notes import NewNote
+from forgetmenot.text.days import written_days
 from forgetmenot.text.mentions import fence, mention
 from forgetmenot.text.words import stems, telling_stems
 
@@ -205,7 +205,8 @@ class Extractor(MemoryWriter):
         handles = Handles.of([person.viewer_id for person in listed_people], streamer=streamer_id)
         given = {handles.handle(person.viewer_id): person for person in listed_people}
         named = [person for person in listed_people if mention(person.viewer_id) in episode.summary]
-        about = f"This was on {local_days(episode.started_at, episode.ended_at)}."
+        days = written_days(episode.started_at, episode.ended_at, settings.bot.timezone)
+        about = f"This was on {days}."
         if any(person.viewer_id == streamer_id for person in named):
             about += f" {handles.handle(streamer_id)} is the streamer."
         if episode.language:

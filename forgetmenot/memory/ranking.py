@@ -33,6 +33,7 @@ from forgetmenot.text.dates import (
     tells_time,
     time_asked,
 )
+from forgetmenot.text.days import day_of
 from forgetmenot.text.questions import without_greeting
 from forgetmenot.text.words import (
     STOPWORDS,
@@ -195,13 +196,14 @@ class Query(Struct, frozen=True):
     """What is asked for: words with their weights, and what is asked about time.
 
     `anything`: nothing in particular is, as by a greeting or "what do you know about me?"; `newest`: then what was said
-    last, "what's new?".
+    last, "what's new?". `zone`: the time zone of the days that it names.
     """
 
     words: Mapping[str, float] = field(default_factory=dict)
     time: TimeAsked = NO_TIME
     anything: bool = False
     newest: bool = False
+    zone: str = ""
 
     @property
     def telling(self) -> list[str]:
@@ -216,7 +218,7 @@ class Candidate(Struct, frozen=True):
     episodes: tuple[tuple[int, str], ...] = ()
 
 
-def query_of(text: str, *, low: str = "", without: Iterable[str] = ()) -> Query:
+def query_of(text: str, *, low: str = "", without: Iterable[str] = (), zone: str = "") -> Query:
     """What a text asks for; the words of `low` (category, title) count less, those of `without` (names) not at all.
 
     What counts less must be said as it is: it matches no misspelling. Small words of other languages count less too:
@@ -233,8 +235,8 @@ def query_of(text: str, *, low: str = "", without: Iterable[str] = ()) -> Query:
             weights[word] = LOW_WEIGHT if word in small or is_grammar(word) else 1.0
     telling = {word for word, weight in weights.items() if weight >= 1}
     if telling and telling <= NEWEST:
-        return Query(anything=True, newest=True)
-    return Query(weights, time_asked(text), anything=not telling)
+        return Query(anything=True, newest=True, zone=zone)
+    return Query(weights, time_asked(text), anything=not telling, zone=zone)
 
 
 class _Weights(NamedTuple):
@@ -333,8 +335,8 @@ class Postings:
                 score + MEANING_SHARE * near for score, near in zip(scores, nearer, strict=True)
             ]
         if query.time:
-            scores = list(map(float.__add__, scores, self._reading(query.time)))
-        ordered = self._ordered(scores, named, query.time, now)
+            scores = list(map(float.__add__, scores, self._reading(query)))
+        ordered = self._ordered(scores, named, query, now)
         if query.newest:
             ordered = iter(sorted(ordered, key=self._said_last, reverse=True))
         best = list(islice((i for i in ordered if opens(self.notes[i])), max(limit, 0)))
@@ -348,16 +350,17 @@ class Postings:
         ]
 
     def _ordered(
-        self, scores: Sequence[float], named: Container[int], time: TimeAsked, now: int
+        self, scores: Sequence[float], named: Container[int], query: Query, now: int
     ) -> Iterator[int]:
         """The notes that may be offered, best first. Only those that score alike are sorted by freshness."""
         places = list(scores)
         for i in self._pinned:
             places[i] += PINNED
-        for i in {i for i, day in self._days if day.is_soon(now)}:
+        today = day_of(now, query.zone)
+        for i in {i for i, day in self._days if day.is_soon(today)}:
             places[i] += SOON
         quiet = {i for i in self._may_be_quiet if self.notes[i].is_quiet(now)}
-        asked = {i for i in quiet if i in named or time.fits(self.notes[i].last_confirmed_at) == 1}
+        asked = {i for i in quiet if i in named or self._fit_of_day(i, query) == 1}
         # over, and not kept as past: the daily sweep has not come to it yet
         ended = {
             i for i in quiet if self.notes[i].is_over(now) and not self.notes[i].is_past_when_over
@@ -423,7 +426,13 @@ class Postings:
             most,
         )
 
-    def _reading(self, time: TimeAsked) -> list[float]:
+    def _fit_of_day(self, place: int, query: Query) -> float:
+        """Return how well the day on which a note was said fits the times that are asked for."""
+        if not query.time.periods:
+            return 0.0
+        return query.time.fits(day_of(self.notes[place].last_confirmed_at, query.zone))
+
+    def _reading(self, query: Query) -> list[float]:
         """What each note adds by what it says about the time that is asked for."""
         if self._times is None:
             facts = [note.fact for note in self.notes]
@@ -431,11 +440,12 @@ class Postings:
                 [tells_time(fact) for fact in facts],
                 [tells_duration(fact) for fact in facts],
             )
+        time = query.time
         return [
-            (FITS_DATE * time.fits(note.last_confirmed_at) if time.periods else 0.0)
+            FITS_DATE * self._fit_of_day(place, query)
             + TELLS_TIME * (time.when and tells)
             + TELLS_DURATION * (time.how_long and lasts)
-            for note, tells, lasts in zip(self.notes, *self._times, strict=True)
+            for place, (tells, lasts) in enumerate(zip(*self._times, strict=True))
         ]
 
 

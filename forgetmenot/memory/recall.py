@@ -101,7 +101,7 @@ class Recall:
         low = f"{category} {title}"
         typed = [word for word in f"{before} {message}".split() if not word.startswith("@")]
         without = (bot.name, *bot.aliases, *names)
-        asked = query_of(" ".join(typed), low=low, without=without)
+        asked = query_of(" ".join(typed), low=low, without=without, zone=bot.timezone)
         if not message or not before:
             return asked
         # a greeting asks for nothing in particular, whatever was said before it
@@ -124,7 +124,7 @@ class Recall:
         """
         settings, key = self._settings(), tuple(subjects)
         usual = CHANNEL_NOTES if CHANNEL in subjects else SPEAKER_NOTES
-        asked = query_of(query) if isinstance(query, str) else query
+        asked = query_of(query, zone=settings.bot.timezone) if isinstance(query, str) else query
         if seen is None:
             seen = await self._db.together(lambda at: self.look(at, key))
         revision, postings = self._kept.get(key, ((), None))

@@ -17,12 +17,11 @@ import contextlib
 import hashlib
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from datetime import datetime
 from errno import ENOENT
 from itertools import zip_longest
 from pathlib import Path
 
-from forgetmenot.clock import HOUR, MINUTE, local_days
+from forgetmenot.clock import HOUR, MINUTE
 from forgetmenot.domain import (
     NOTHING,
     Attendance,
@@ -38,12 +37,12 @@ from forgetmenot.errors import ModelBlocked, ModelError, StoreError
 from forgetmenot.files import replace_file
 from forgetmenot.languages import ENGLISH, Language, in_language, reason
 from forgetmenot.logs import log
-from forgetmenot.memory.arrivals import plan_end
 from forgetmenot.memory.names import called
 from forgetmenot.memory.people import REGULAR_WITHIN, Handles, names_typed, standing_of
 from forgetmenot.memory.summarizer import MemoryWriter, within
 from forgetmenot.memory.suppression import load_filter, only_naming
 from forgetmenot.memory.transcript import RECAP, SUMMARY_WORDS, memory_request, read_summary
+from forgetmenot.prompt.plans import plan_end
 from forgetmenot.settings.schema import Settings
 from forgetmenot.store import (
     action_logs,
@@ -57,6 +56,7 @@ from forgetmenot.store import (
 )
 from forgetmenot.store.database import Database, Source, Transaction
 from forgetmenot.store.rights import PrivacyRequest, RequestKind
+from forgetmenot.text.days import local_time, written_days
 from forgetmenot.text.mentions import fence, ids_in, show
 from forgetmenot.text.outgoing import escaped
 from forgetmenot.text.words import joined, sentences_of, telling_stems
@@ -142,7 +142,9 @@ class RecapWriter(MemoryWriter):
         # divided and rounded up: of 121 summaries every second one
         every = -(-len(summaries) // MOST_EPISODES)
         chosen = [handles.hide(text) for text in summaries[::every]]
-        day = f"The stream of {local_days(stream.started_at, stream.ended_at)}."
+        ended_at = stream.ended_at or self._clock.now()
+        days = written_days(stream.started_at, ended_at, settings.bot.timezone)
+        day = f"The stream of {days}."
         prompt = f"{day}\n\n{fence('episodes', chr(10).join(chosen))}"
         system = RECAP.format(language=language("name"), most=SUMMARY_WORDS)
         request = memory_request(Purpose.RECAP, system, prompt, SUMMARY_WORDS, settings.model)
@@ -212,7 +214,8 @@ async def markdown_of(source: Source, stream_id: int, settings: Settings) -> str
     found = [one for one in made if one.source_kind is not SourceKind.REPORTED]
     jokes = [one.fact for one in found if one.scope is Scope.RUNNING_BIT]
     may_be_told = (one for one in found if one.subject_id is None or one.subject_id in shown)
-    plans = [about(one) for one in may_be_told if (plan_end(one) or 0) > stream.ended_at]
+    zone = settings.bot.timezone
+    plans = [about(one) for one in may_be_told if (plan_end(one, zone) or 0) > stream.ended_at]
     during = (stream.started_at, stream.ended_at)
     moments = [
         f"{_into(at - stream.started_at)} {say(f'action.name.{name}')} "
@@ -220,7 +223,7 @@ async def markdown_of(source: Source, stream_id: int, settings: Settings) -> str
         for at, name, text in await action_logs.moments(source, *during, MOST_MOMENTS)
     ]
     quotes = best_quotes(await bot_messages.best(source, *during, QUOTES_READ))
-    began = datetime.fromtimestamp(stream.started_at / 1_000).astimezone()
+    began = local_time(stream.started_at, zone)
     # a language without words for days and months in its form is given numbers: Python's words are English
     facts = (
         began.strftime(say("recap.date")).replace(" 0", " "),
@@ -338,7 +341,7 @@ async def write_file(db: Database, stream_id: int, settings: Settings) -> None:
     Not while others wait for the memory: the folder may be on a slow drive. What was forgotten meanwhile is seen after.
     """
     folder = Path(settings.recap.folder).expanduser().absolute()
-    began = datetime.fromtimestamp(await streams.start_of(db, stream_id) / 1_000).astimezone()
+    began = local_time(await streams.start_of(db, stream_id), settings.bot.timezone)
     # with the time: after a restore of an older copy another stream of that day may get the number
     path = folder / f"{began:%Y-%m-%d %H-%M} stream {stream_id}.md"
     written: str | None = None

@@ -24,7 +24,7 @@ from typing import NamedTuple
 
 from msgspec.structs import replace
 
-from forgetmenot.clock import Clock, local_days
+from forgetmenot.clock import Clock
 from forgetmenot.domain import EpisodeKind, ModelRequest, Part, Purpose, Stream
 from forgetmenot.errors import ODD_INPUT, ModelBlocked
 from forgetmenot.logs import log
@@ -68,6 +68,7 @@ from forgetmenot.store.database import Database
 from forgetmenot.store.episodes import NewEpisode
 from forgetmenot.text.chat_commands import is_command
 from forgetmenot.text.clean import clean, cut, skeleton
+from forgetmenot.text.days import written_days
 from forgetmenot.text.mentions import defang, fence, ids_in, mention
 from forgetmenot.text.words import STOPWORDS, UNSPACED, sentences_of, words
 
@@ -366,7 +367,8 @@ def _summary_request(
     )
     streamer_id = scene.streamer.id if scene.streamer is not None else ""
     people = introduce(list(scene.handles.people), window, scene.handles, streamer_id)
-    blocks = [f"Said on {local_days(window[0].at, window[-1].at)}."]
+    days = written_days(window[0].at, window[-1].at, settings.bot.timezone)
+    blocks = [f"Said on {days}."]
     about_stream = _about_stream(scene)
     if about_stream:
         blocks.append(fence("stream", about_stream))

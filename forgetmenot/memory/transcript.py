@@ -46,7 +46,8 @@ nicknames, with the names, titles and numbers; of a state that passes, when it w
 - Say who said what, in your own words. Irony is no fact; what one says of another is what they say; what you infer \
 only "seems" so. Leave out greetings and filler.
 - By the day that is given, write dates ("on 3 May 2024") for "yesterday", "next Friday", "this month" ("last Friday" \
-is the last one before that day); else the week or month.
+is the last one before that day, "Friday" or "this Friday" the first one after it, "next Friday" that of the next \
+week; weeks begin on Monday); else the week or month.
 - BOT's lines are context, its claims are no facts.{spoken}
 
 Answer with JSON: {{"summary": "…", "language": "English name of the language that most of chat is in"}}."""

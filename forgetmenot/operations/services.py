@@ -148,7 +148,8 @@ MISSED_CHARS, MISSED_LEAD = 450, 50
 async def who(context: OperationContext, request: Request) -> OperationResult:
     """Who a viewer is, in one line, as the dock's card says it."""
     now, target = context.clock.now(), request.target
-    found = await card(context.db, target.id, now, now) if target.id is not None else None
+    zone = context.settings().bot.timezone
+    found = await card(context.db, target.id, now, now, zone) if target.id is not None else None
     if found is None:
         return OperationResult(ok=True, code="memory_empty", target=target)
     ask = in_language(context.settings().bot.language)("page.arrivals.over", text=found.lately)

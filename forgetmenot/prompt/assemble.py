@@ -32,9 +32,11 @@ from forgetmenot.prompt.material import (
     PrefixMaterial,
     TailMaterial,
 )
+from forgetmenot.prompt.plans import open_outcomes
 from forgetmenot.prompt.sections import Block, Row, plain_section
 from forgetmenot.settings.schema import BotSettings, Settings, speaking
 from forgetmenot.text.clean import clean
+from forgetmenot.text.days import local_time
 from forgetmenot.text.mentions import show
 from forgetmenot.text.tokens import bytes_for, clip
 from forgetmenot.text.words import is_german, sentences_of
@@ -132,7 +134,7 @@ def compose_prefix(material: PrefixMaterial, settings: Settings) -> Prefix:
         INSTRUCTIONS, instructions(settings, material.channel, material.actions) + "\n"
     )
     room = int(settings.prompt.budget_tokens * PREFIX_SHARE) - head.tokens
-    blocks = _prefix_blocks(material)
+    blocks = _prefix_blocks(material, settings.bot.timezone)
     kept: list[Section] = []
     for block in blocks:
         fitting = block.within(room - sum(s.tokens for s in kept))
@@ -141,9 +143,10 @@ def compose_prefix(material: PrefixMaterial, settings: Settings) -> Prefix:
     return Prefix("".join(s.text for s in (head, *kept)), (head, *kept))
 
 
-def _prefix_blocks(material: PrefixMaterial) -> list[Block]:
+def _prefix_blocks(material: PrefixMaterial, zone: str) -> list[Block]:
     names = material.names
-    notes = [rows.channel_note_row(note, names) for note in material.channel_notes[:CHANNEL_NOTES]]
+    shown_notes = material.channel_notes[:CHANNEL_NOTES]
+    notes = [rows.channel_note_row(note, names, zone) for note in shown_notes]
     channel = {"title": material.title, "category": material.category}
     about = [
         f"{key}: {rows.one_line(value, names, 300)}"
@@ -153,7 +156,7 @@ def _prefix_blocks(material: PrefixMaterial) -> list[Block]:
     digest = rows.one_line(
         show(material.digest, names)[: rows.DIGEST_CHARS], names, 3 * rows.DIGEST_CHARS
     )
-    past = [rows.past_row(past, names) for past in _without_repeated_texts(material.episodes)]
+    past = [rows.past_row(past, names, zone) for past in _without_repeated_texts(material.episodes)]
     told = " ".join(row.text for row in past)
     return [
         Block("channel", tuple(Row(text) for text in about)),
@@ -182,10 +185,12 @@ def assemble(prefix: Prefix, material: TailMaterial, settings: Settings) -> Prom
     budget = settings.prompt.budget_tokens
     language = "German" if is_answered_in_german(material.message.text, settings) else ""
     material = replace(_without_hidden(material), language=language)
-    now, speaker = _now(material), _speaker(material)
+    zone = settings.bot.timezone
+    now = _now(material, zone)
+    speaker = _speaker(material, zone)
     room = budget - now.tokens - speaker.tokens
     material = _without_texts_of(prefix, material)
-    draft = PromptDraft(prefix.sections, _blocks(material))
+    draft = PromptDraft(prefix.sections, _blocks(material, zone))
     draft.fit(room)
     # what is left is never dropped, and long lines of it may still not fit
     if draft.tokens > room:
@@ -274,20 +279,21 @@ def _without_texts_of(prefix: Prefix, material: TailMaterial) -> TailMaterial:
     )
 
 
-def _now(material: TailMaterial) -> Section:
+def _now(material: TailMaterial, zone: str) -> Section:
     minutes = (material.now - material.live_since) // 60_000 if material.live_since else -1
     live = (
         f"; the stream has been live for {minutes // 60} h {minutes % 60} min"
         if minutes >= 0
         else ""
     )
-    text = f"Today is {rows.moment(material.now):%A, %Y-%m-%d, %H:%M} UTC{live}.\n\n"
+    # without a zone's name: where the streamer lives is nobody's business
+    text = f"Today is {local_time(material.now, zone):%A, %Y-%m-%d, %H:%M}{live}.\n\n"
     return plain_section("now", text)
 
 
-def _speaker(material: TailMaterial) -> Section:
+def _speaker(material: TailMaterial, zone: str) -> Section:
     line = (
-        Block("speaker", (Row(rows.speaker_line(material.speaker, material.streams)),))
+        Block("speaker", (Row(rows.speaker_line(material.speaker, material.streams, zone)),))
         .text()
         .rstrip("\n")
     )
@@ -299,15 +305,16 @@ def _speaker(material: TailMaterial) -> Section:
     return plain_section("speaker", f"{text}\n\n")
 
 
-def _blocks(material: TailMaterial) -> list[Block]:
+def _blocks(material: TailMaterial, zone: str) -> list[Block]:
     """What may be dropped, and the two that never are, in their order: the message is last."""
     names, now, cap = material.names, material.now, VIEWER_MEMORY_TOKENS
     about = _brief_row(material.brief, material.brief_notes, names)
     brief = Block("brief", (about,) if about.text else ())
     # a brief is made of the same notes: both together have the tokens that one viewer's memory may take
     left = cap - (brief.section().tokens if brief.rows else 0)
+    to_ask = _open_outcomes(material, zone)
     known = [
-        rows.note_row(found, names, now, left_at=material.left_at)
+        rows.note_row(found, names, now, zone, asks_outcome=found.note.id in to_ask)
         for found in material.notes[:SPEAKER_NOTES]
     ]
     happened = tuple(rows.event_row(event, names, now) for event in material.happened)
@@ -322,18 +329,21 @@ def _blocks(material: TailMaterial) -> list[Block]:
         Row(rows.one_line(done.text, names, 200), (("actions", done.id),))
         for done in material.actions_done
     )
-    looked_up = tuple(rows.named_note_row(found, names, now) for found in material.looked_up)
-    past = tuple(rows.past_row(one, names, now) for one in material.looked_up_past)
+    looked_up = tuple(rows.named_note_row(found, names, now, zone) for found in material.looked_up)
+    past = tuple(rows.past_row(one, names, zone, now) for one in material.looked_up_past)
     return [
         brief,
         Block("lore", tuple(known), "What you know about them:").within(left),
-        _others(material, cap),
-        _anybody(material),
+        _others(material, cap, zone),
+        _anybody(material, zone),
         Block(
             "channel_notes_asked",
-            tuple(rows.channel_note_row(found.note, names) for found in material.channel),
+            tuple(rows.channel_note_row(found.note, names, zone) for found in material.channel),
         ),
-        Block("past_episode", tuple(rows.past_row(p, names, now) for p in material.past_episodes)),
+        Block(
+            "past_episode",
+            tuple(rows.past_row(p, names, zone, now) for p in material.past_episodes),
+        ),
         Block("spoken", spoken, SPOKEN_LEAD, newest_last=True).within(SPOKEN_TOKENS),
         _own_block(material),
         Block("moderation", moderation, MODERATION_LEAD, newest_last=True),
@@ -352,6 +362,14 @@ def _blocks(material: TailMaterial) -> list[Block]:
     ]
 
 
+def _open_outcomes(material: TailMaterial, zone: str) -> set[int]:
+    """Return the ids of the speaker's notes with a plan of which the reply may ask how it went."""
+    notes = [recalled.note for recalled in material.notes]
+    lines = (*material.own_lines, *material.before, material.message)
+    waiting = open_outcomes(notes, lines, material.left_at, material.now, zone)
+    return {note.id for note in waiting}
+
+
 def _brief_row(brief: str, made_of: tuple[int, ...], names: rows.Names, about: str = "") -> Row:
     """Who somebody is, in one line with the notes that it is made of; an empty row without a brief."""
     text = clip(rows.one_line(brief, names, 1_500), bytes_for(VIEWER_MEMORY_TOKENS // 3))
@@ -359,11 +377,14 @@ def _brief_row(brief: str, made_of: tuple[int, ...], names: rows.Names, about: s
     return Row(subject + text, tuple(("notes", note_id) for note_id in made_of))
 
 
-def _others(material: TailMaterial, cap: int) -> Block:
+def _others(material: TailMaterial, cap: int, zone: str) -> Block:
     shown = [Row(rows.unclear_line(unclear)) for unclear in material.unclear_names]
     for other in material.others[:OTHERS]:
         about = rows.name_of(other.viewer)
-        known = [rows.note_row(r, material.names, material.now, about) for r in other.notes]
+        known = [
+            rows.note_row(recalled, material.names, material.now, zone, about=about)
+            for recalled in other.notes
+        ]
         known = known[:NOTES_PER_OTHER]
         if other.brief:
             known.insert(0, _brief_row(other.brief, other.brief_notes, material.names, about))
@@ -371,9 +392,11 @@ def _others(material: TailMaterial, cap: int) -> Block:
     return Block("others", tuple(shown), "What you know about people they mention:")
 
 
-def _anybody(material: TailMaterial) -> Block:
+def _anybody(material: TailMaterial, zone: str) -> Block:
     """The notes about anybody that may answer a question which asks for a person."""
-    found = [rows.named_note_row(one, material.names, material.now) for one in material.anybody]
+    found = [
+        rows.named_note_row(one, material.names, material.now, zone) for one in material.anybody
+    ]
     return Block("anybody", tuple(found), ANYBODY_LEAD)
 
 

@@ -6,8 +6,6 @@ keep it from closing its block.
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from datetime import UTC, datetime
-from functools import lru_cache
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -28,7 +26,8 @@ from forgetmenot.domain import (
 )
 from forgetmenot.prompt.material import A_FEW, Past, UnclearName
 from forgetmenot.text.clean import clean, once_each
-from forgetmenot.text.dates import just_over, plan_over
+from forgetmenot.text.dates import periods_in
+from forgetmenot.text.days import ago, iso_day, local_time
 from forgetmenot.text.mentions import SOMEBODY, called, fence, show
 from forgetmenot.text.tokens import clip, estimate
 from forgetmenot.text.words import text_cache
@@ -181,12 +180,18 @@ def _minutes_ago(ms: int) -> str:
 
 
 def note_row(
-    recalled: Recalled, names: Names, now: int, about: str = "", left_at: int | None = None
+    recalled: Recalled,
+    names: Names,
+    now: int,
+    zone: str,
+    *,
+    about: str = "",
+    asks_outcome: bool = False,
 ) -> Row:
     """`[id:12; 2 days ago] likes tea`, with whom it is about, if given.
 
-    A note that was said on several days has the first and the last. What is over is told with its month. `left_at`: of
-    a plan that ended since then it is to ask.
+    A note that was said on several days has the first and the last. What is over is told with its month, unless it
+    names its time itself. `asks_outcome`: it is a plan of which the reply may ask how it went.
     """
     note = recalled.note
     known = [f"id:{note.id}"]
@@ -194,47 +199,49 @@ def note_row(
         known.append(_WHOSE_WORD[note.source_kind])
     text = one_line(note.fact, names, FACT_BYTES)
     if note.status is NoteStatus.PAST or note.is_over(now):
-        text = f"in {moment(note.last_confirmed_at):%B %Y}: {text}"
+        if not periods_in(note.fact.lower()):
+            text = f"in {local_time(note.last_confirmed_at, zone):%B %Y}: {text}"
     else:
-        known.append(_said(note, now))
-    if left_at is not None and just_over(
-        plan_over(note.fact, note.first_said_at, note.expires_at), left_at, now
-    ):
+        known.append(_said(note, now, zone))
+    if asks_outcome:
         known.append("its day has passed: ask how it went")
     subject = f"{about}: " if about else ""
     return Row(f"{subject}[{'; '.join(known)}] {text}", (("notes", note.id),))
 
 
-def _said(note: Note, now: int) -> str:
+def _said(note: Note, now: int, zone: str) -> str:
     """When a note was said: "2 days ago", "2026-03-01", "2025-11-02, again yesterday"."""
-    last = date(note.last_confirmed_at)
-    age = now - note.last_confirmed_at
-    when = ago(age) if age < _SHOWN_BY_AGE else last
-    first = date(note.first_said_at)
+    last = iso_day(note.last_confirmed_at, zone)
+    is_recent = now - note.last_confirmed_at < _SHOWN_BY_AGE
+    when = ago(note.last_confirmed_at, now, zone) if is_recent else last
+    first = iso_day(note.first_said_at, zone)
     return when if first == last else f"{first}, again {when}"
 
 
-def named_note_row(recalled: Recalled, names: Names, now: int) -> Row:
+def named_note_row(recalled: Recalled, names: Names, now: int, zone: str) -> Row:
     """A note with the name of whom it is about, who may be anybody, or "channel"."""
     subject_id = recalled.note.subject_id
     about = "channel" if subject_id is None else _as_shown(names.get(subject_id, SOMEBODY))
-    return note_row(recalled, names, now, about)
+    return note_row(recalled, names, now, zone, about=about)
 
 
-def channel_note_row(note: Note, names: Names) -> Row:
+def channel_note_row(note: Note, names: Names, zone: str) -> Row:
     """A fact about the channel, or a running bit, with its dates. No age: the prefix stays the same as time goes by."""
     kind = ["running bit"] if note.scope is Scope.RUNNING_BIT else []
     hearsay = [_WHOSE_WORD[note.source_kind]] if note.source_kind is SourceKind.REPORTED else []
-    first, last = date(note.first_said_at), date(note.last_confirmed_at)
+    first = iso_day(note.first_said_at, zone)
+    last = iso_day(note.last_confirmed_at, zone)
     known = "; ".join(
         [f"id:{note.id}", *kind, *hearsay, first if first == last else f"{first}, again {last}"]
     )
     return Row(f"[{known}] {one_line(note.fact, names, FACT_BYTES)}", (("notes", note.id),))
 
 
-def past_row(past: Past, names: Names, now: int | None = None) -> Row:
+def past_row(past: Past, names: Names, zone: str, now: int | None = None) -> Row:
     """An episode or a recap with its date; with `now` also how long ago that is (never in the prefix)."""
-    when = date(past.at) if now is None else f"{date(past.at)}, {ago(now - past.at)}"
+    when = iso_day(past.at, zone)
+    if now is not None:
+        when += f", {ago(past.at, now, zone)}"
     if now is not None and (streams := past.streams_ago) is not None:
         when += _LATELY.get(streams, f", {_COUNT.get(streams, str(streams))} streams ago")
     kind = "recap of the stream of " if past.is_recap else ""
@@ -242,11 +249,11 @@ def past_row(past: Past, names: Names, now: int | None = None) -> Row:
     return Row(text, (("streams" if past.is_recap else "episodes", past.id),))
 
 
-def speaker_line(viewer: Viewer, streams: int) -> str:
+def speaker_line(viewer: Viewer, streams: int, zone: str) -> str:
     """`alice (moderator; here since 2025-11-02; 31 streams)`."""
     role = "" if viewer.role is Role.VIEWER else f"{viewer.role.value}; "
     count = f"; {streams} stream{'' if streams == 1 else 's'}" if streams else ""
-    return f"{name_of(viewer)} ({role}here since {date(viewer.first_seen_at)}{count})"
+    return f"{name_of(viewer)} ({role}here since {iso_day(viewer.first_seen_at, zone)}{count})"
 
 
 def without_repeats(
@@ -262,30 +269,3 @@ def without_repeats(
             kept.append(line)
     kept.reverse()
     return kept
-
-
-def date(ms: int) -> str:
-    """`2026-11-20`, UTC."""
-    return _date_of(ms // _DAY)
-
-
-@lru_cache(4_096)  # twenty notes of a prompt have forty of them
-def _date_of(day: int) -> str:
-    return moment(day * _DAY).strftime("%Y-%m-%d")
-
-
-def ago(ms: int) -> str:
-    """How long ago, as people say it: "today", "2 days ago", "5 weeks ago". A date in the future is today."""
-    days = max(0, ms) // _DAY
-    # months and weeks from two of them on: "5 weeks ago" says more than "1 month ago"
-    for unit, size in (("year", 365), ("month", 60), ("week", 14), ("day", 1)):
-        if days >= size:
-            count = days // {"year": 365, "month": 30, "week": 7, "day": 1}[unit]
-            return f"{count} {unit}{'' if count == 1 else 's'} ago"
-    return "today"
-
-
-def moment(ms: int) -> datetime:
-    """A time in UTC: where the streamer lives is nobody's business."""
-    # beyond the year 9999 Python has no date
-    return datetime.fromtimestamp(min(max(ms, 0), 253_402_300_799_000) / 1_000, UTC)

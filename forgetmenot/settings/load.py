@@ -20,6 +20,7 @@ from forgetmenot.settings.schema import (
     Provider,
     Settings,
 )
+from forgetmenot.text.days import is_zone, zone_names
 from forgetmenot.text.mentions import is_login, login_of
 
 # Tables of tables with names of their own, which msgspec's errors leave out.
@@ -163,6 +164,8 @@ def refuse_contradictions(settings: Settings, source: str) -> None:
     if settings.bot.language not in languages():
         why = f"`{settings.bot.language}` is none of {', '.join(languages())}. The language it talks in is "
         raise _wrong(source, "bot", "language", f"{why}`reply_language`.")
+    if not is_zone(settings.bot.timezone):
+        raise _wrong(source, "bot", "timezone", _no_zone(settings.bot.timezone))
     for table, key, form, why in _FORMS:
         if not re.fullmatch(form, getattr(getattr(settings, table), key)):
             raise _wrong(source, table, key, why)
@@ -243,6 +246,15 @@ def refuse_unknown_words(given: Iterable[str], known: Collection[str], where: st
 
 def _no_name(name: str, known: Iterable[str]) -> str:
     return reason("no_name", name=name, known=nearest(name, known))
+
+
+def _no_zone(name: str) -> str:
+    """Return what to say of a name that no time zone has."""
+    import difflib
+
+    similar = difflib.get_close_matches(name, zone_names(), n=1)
+    guess = reason("nearest", name=similar[0]) if similar else ""
+    return reason("no_zone", name=name, guess=guess)
 
 
 def no_login(text: str) -> str:

@@ -112,6 +112,7 @@ class BotSettings(Table, frozen=True, kw_only=True):
         "never punch down, and keep it short."
     )
     language: str = "en"
+    timezone: str = ""
     reply_language: str = "the language of the message"
     speaks_as: str = ""
     notice: Annotated[str, Meta(max_length=400)] = (

@@ -6,10 +6,11 @@ that tells a duration.
 
 import re
 from calendar import monthrange
-from datetime import UTC, date, datetime, timedelta
+from datetime import date, timedelta
 
 from msgspec import Struct
 
+from forgetmenot.text.days import day_of, end_of_day
 from forgetmenot.text.words import text_cache
 
 MONTHS = (
@@ -63,12 +64,13 @@ _A_DURATION = re.compile(
 _PLANNED = re.compile(
     r"\b(?:will|going to|about to|plan(?:s|ned|ning)|(?:hop|want|intend|aim)(?:s|es|ing) to|upcoming|booked)\b"
 )
+# "has a concert on 26 November", said on that day: in the evening it is still to come.
+_HAS = re.compile(r"has (?:an?|the|her|his|their|its) ")
 
-LAST_SECOND = 253_402_300_799  # of the year 9999
 NEAR_DAYS = 8  # people often mention an event within the week after it
 SOON_DAYS = 7
 NEXT_DAYS = 60  # "on 3 May", said two days later, is not the third of May of next year
-DAY_MS, LATE_MS = 86_400_000, 21_600_000
+LATE_MS = 21_600_000
 
 
 class Period(Struct, frozen=True):
@@ -86,9 +88,8 @@ class Period(Struct, frozen=True):
         years = (stated.year, stated.year - 1) if self.year is None else (self.year,)
         return max(self._fits_in(year, stated) for year in years)
 
-    def is_soon(self, now: int) -> bool:
-        """Whether it is a day from yesterday to a week after a time (ms); one without a year comes every year."""
-        today = _date_of(now)
+    def is_soon(self, today: date) -> bool:
+        """Whether it is a day from yesterday to a week after today; one without a year comes every year."""
         years = (today.year, min(today.year + 1, 9999)) if self.year is None else (self.year,)
         return any(-1 <= (self._days(year)[0] - today).days <= SOON_DAYS for year in years)
 
@@ -106,7 +107,7 @@ class Period(Struct, frozen=True):
         """The same for the month, or the day, of one year."""
         first, last = self._days(year)
         before, after = (first - stated).days, (stated - last).days
-        # a day to either side of a day, because a line said at night has another date in UTC
+        # a day to either side of a day, because an evening goes on after midnight
         if max(before, after) <= (0 if self.day is None else 1):
             return 1.0
         return 0.5 if 0 < after <= NEAR_DAYS else 0.0
@@ -132,9 +133,8 @@ class TimeAsked(Struct, frozen=True):
     def __bool__(self) -> bool:
         return bool(self.periods or self.when or self.how_long)
 
-    def fits(self, stated_at: int) -> float:
-        """How well a fact stated at a time (ms) fits the times that are named, from 0 to 1."""
-        stated = _date_of(stated_at)
+    def fits(self, stated: date) -> float:
+        """How well a fact stated on a day fits the times that are named, from 0 to 1."""
         return max((period.fits(stated) for period in self.periods), default=0.0)
 
 
@@ -169,16 +169,31 @@ def days_in(text: str) -> tuple[Period, ...]:
     return tuple(period for period in found if period.day is not None)
 
 
-def plan_over(text: str, said_at: int, ends_at: int | None) -> int | None:
-    """When what a text says as a plan is over (ms): with a day that it names, else at `ends_at`; None for no plan."""
-    said, planned = _date_of(said_at), bool(_PLANNED.search(text.lower()))
-    days = (period.day_from(said) for period in days_in(text))
-    ahead = [day for day in days if day is not None and (planned or day > said)]
-    if ahead:
-        return (
-            int(datetime.combine(min(ahead), datetime.min.time(), UTC).timestamp() * 1_000) + DAY_MS
-        )
-    return ends_at if planned else None
+def plan_over(text: str, said_at: int, ends_at: int | None, zone: str) -> int | None:
+    """Return when what a text says as a plan is over (ms); None for no plan.
+
+    That is with the day that it names, by the channel's calendar, or else at `ends_at`. A day that was still to come
+    when the text was said makes it a plan, and so does the same day where the text says what somebody has.
+    """
+    said = day_of(said_at, zone)
+    is_planned = _PLANNED.search(text.lower()) is not None
+    may_be_today = is_planned or _HAS.match(text.lower()) is not None
+    days_ahead = []
+    for period in days_in(text):
+        day = period.day_from(said)
+        if day is not None and (may_be_today or day > said):
+            days_ahead.append(day)
+    if days_ahead:
+        return end_of_day(min(days_ahead), zone)
+    return ends_at if is_planned else None
+
+
+def without_times(text: str) -> str:
+    """Return a text in small letters without the days, months and years that it names."""
+    low = text.lower()
+    for pattern in (_ISO, _DAY_FIRST, _MONTH, _YEAR_ALONE):
+        low = pattern.sub(" ", low)
+    return low
 
 
 def just_over(end: int | None, left_at: int, now: int) -> bool:
@@ -206,7 +221,3 @@ def _period(match: re.Match[str], text: str) -> Period | None:
     if not 1 <= month <= 12 or (day and not 1 <= int(day) <= 31):
         return None
     return Period(int(match["year"]) if match["year"] else None, month, int(day) if day else None)
-
-
-def _date_of(ms: int) -> date:
-    return datetime.fromtimestamp(min(max(ms // 1_000, 0), LAST_SECOND), UTC).date()

@@ -4,13 +4,14 @@ import json
 
 import pytest
 
-from forgetmenot.clock import DAY, HOUR, local_days
+from forgetmenot.clock import DAY, HOUR
 from forgetmenot.domain import Purpose, SourceKind
 from forgetmenot.memory import edits, suppression
 from forgetmenot.memory.briefs import BriefWriter
 from forgetmenot.memory.erasure import erase_rows
 from forgetmenot.settings.schema import PrivacySettings
 from forgetmenot.store import episodes
+from forgetmenot.text.days import written_days
 from forgetmenot.text.mentions import fenced
 from tests.notes_world import World, change, live
 
@@ -44,7 +45,9 @@ async def test_a_regular_gets_one_from_what_lasts_and_matters_with_its_day(world
     assert await brief(world) == "<@1> lives in Rome and has a cat with <@2>."
     [request] = model.asked
     assert request.purpose is Purpose.BRIEF
-    assert request.prompt.startswith(f"Today is {local_days(world.clock.now())}.")
+    assert request.prompt.startswith(
+        f"Today is {written_days(world.clock.now(), world.clock.now(), '')}."
+    )
     assert "<@" not in request.prompt + request.system
     rows = request.prompt.splitlines()
     assert [row for row in rows if row.endswith(("Rome.", "cat with P2."))] == rows[3:5]

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from forgetmenot.clock import HOUR, MINUTE, local_days
+from forgetmenot.clock import HOUR, MINUTE
 from forgetmenot.domain import EventKind, Redaction
 from forgetmenot.errors import ModelBlocked
 from forgetmenot.memory.edits import remember
@@ -16,6 +16,7 @@ from forgetmenot.memory.proposals import FactRefused
 from forgetmenot.settings.schema import BotSettings
 from forgetmenot.store import events
 from forgetmenot.store.database import Database
+from forgetmenot.text.days import written_days
 from forgetmenot.text.mentions import fenced
 from tests.memory.conftest import Channel, answer, open_channel
 from tests.rows import put
@@ -44,7 +45,7 @@ async def test_a_summary_is_of_the_day_of_its_window_and_counted_where_nothing_m
     channel: Channel,
 ) -> None:
     """Not of the day on which the model is asked."""
-    day = local_days(channel.clock.now())
+    day = written_days(channel.clock.now(), channel.clock.now(), "")
     channel.say("Alice", "my exam is tomorrow")
     await channel.ingest.flush()
     await channel.clock.advance(20 * HOUR)

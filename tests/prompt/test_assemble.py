@@ -112,12 +112,15 @@ def test_a_note_has_its_source_only_where_it_is_not_its_subjects_word() -> None:
     }  # fmt: skip
     for kind, shown in kinds.items():
         recalled = Recalled(note(1, "likes tea", source_kind=kind), 1.0)
-        assert note_row(recalled, {}, NOW).text == shown
+        assert note_row(recalled, {}, NOW, "UTC").text == shown
     times = {"first_said_at": NOW - 99 * DAY, "last_confirmed_at": NOW - 50 * DAY}
-    old = note_row(Recalled(note(1, "likes tea", **times), 1.0), {}, NOW)
+    old = note_row(Recalled(note(1, "likes tea", **times), 1.0), {}, NOW, "UTC")
     assert old.text == "[id:1; 2026-04-16, again 2026-06-04] likes tea"
     month = note(1, "was in Oslo", **times, expires_at=NOW - DAY)
-    assert note_row(Recalled(month, 1.0), {}, NOW).text == "[id:1] in June 2026: was in Oslo"
+    assert note_row(Recalled(month, 1.0), {}, NOW, "UTC").text == "[id:1] in June 2026: was in Oslo"
+    dated = note(1, "had a recital on 3 June 2026", **times, expires_at=NOW - DAY)
+    shown_row = note_row(Recalled(dated, 1.0), {}, NOW, "UTC")
+    assert shown_row.text == "[id:1] had a recital on 3 June 2026"
 
 
 def test_how_to_look_something_up_stands_in_the_text_too() -> None:

@@ -91,6 +91,18 @@ def test_a_login_may_be_written_as_people_write_it_and_is_the_one_that_twitch_kn
     assert {chosen.channel, chosen.bot_login} == {written.strip("#@").lower()}
 
 
+def test_a_time_zone_that_does_not_exist_is_named_with_one_that_does() -> None:
+    assert parse_settings('[bot]\ntimezone = "Asia/Kolkata"', "config.toml").bot.timezone
+    for name, guess in (("Europe/Berln", "Did you mean `Europe/Berlin`?"), ("../passwd", "")):
+        with pytest.raises(SettingsError) as raised:
+            parse_settings(f'[bot]\ntimezone = "{name}"', "config.toml")
+        told = str(raised.value)
+        assert "config.toml: table [bot], key `timezone`" in told
+        assert f"There is no time zone `{name}`." in told
+        assert guess in told
+        assert "leave it empty" in told
+
+
 def test_the_page_about_privacy_has_the_numbers_of_the_defaults() -> None:
     page = (Path(__file__).parents[2] / "docs" / "PRIVACY.md").read_text(encoding="utf-8")
     text, privacy = " ".join(page.replace("> ", "").split()), Settings().privacy

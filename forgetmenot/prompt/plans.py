@@ -1,0 +1,47 @@
+"""What becomes of a plan: when it is over, and whether to ask how it went. Pure."""
+
+from collections.abc import Iterable, Sequence
+
+from forgetmenot.domain import Note, PromptLine
+from forgetmenot.text.dates import just_over, plan_over, without_times
+from forgetmenot.text.words import telling_stems
+
+# A word of fewer letters says too little to tell that two texts are about the same.
+_SHORTEST = 4
+
+
+def plan_end(note: Note, zone: str) -> int | None:
+    """Return when a note's plan is over (ms); None if it is no plan."""
+    return plan_over(note.fact, note.first_said_at, note.expires_at, zone)
+
+
+def open_outcomes(
+    notes: Sequence[Note], lines: Iterable[PromptLine], left_at: int, now: int, zone: str
+) -> list[Note]:
+    """Return the plans that ended since somebody left the stream before (`left_at`) and of which nothing is known yet.
+
+    `notes` are all that are known of that person, `lines` what they said lately. A plan is left out once a reply has
+    used its note since, or once its person has spoken of it.
+    """
+    spoken = list(lines)
+    waiting = []
+    for note in notes:
+        end = plan_end(note, zone)
+        if end is None or not just_over(end, left_at, now):
+            continue
+        texts = [other.fact for other in notes if other.first_said_at >= end]
+        texts += [line.text for line in spoken if line.at >= end]
+        if not (_was_asked(note, end) or _is_spoken_of(note, texts)):
+            waiting.append(note)
+    return waiting
+
+
+def _was_asked(note: Note, end: int) -> bool:
+    """Return whether a reply used a plan's note after its end, or its person confirmed it."""
+    return max(note.used_at or 0, note.last_confirmed_at) >= end
+
+
+def _is_spoken_of(note: Note, texts: Iterable[str]) -> bool:
+    """Return whether one of the texts shares a telling word with a plan, besides its day."""
+    plan_stems = telling_stems(without_times(note.fact), _SHORTEST)
+    return any(not plan_stems.isdisjoint(telling_stems(text)) for text in texts)

@@ -1,0 +1,75 @@
+"""A plan is over when its day is over where the channel is, and its outcome is asked for once."""
+
+from msgspec.structs import replace
+
+from forgetmenot.clock import HOUR, MINUTE, parse_iso
+from forgetmenot.domain import Note, PromptLine, Recalled, Role, Viewer
+from forgetmenot.prompt.assemble import assemble
+from forgetmenot.prompt.material import Prefix, TailMaterial
+from forgetmenot.prompt.plans import plan_end
+from forgetmenot.settings.schema import BotSettings, Settings
+from tests.notes_world import note
+
+ZONE = "America/Los_Angeles"
+SETTINGS = Settings(bot=BotSettings(timezone=ZONE))
+CONCERT = "has a concert on 26 November"
+ASKING = "its day has passed: ask how it went"
+TONIGHT = parse_iso("2026-11-26T17:30-08:00")
+STREAM_BEFORE = parse_iso("2026-11-25T22:00-08:00")
+
+
+def concert(said: str = "2026-11-25T21:00-08:00") -> Note:
+    at = parse_iso(said)
+    return note(1, CONCERT, first_said_at=at, last_confirmed_at=at)
+
+
+def shown(now: int, *notes: Note, left_at: int = STREAM_BEFORE, text: str = "@bot hello") -> str:
+    speaker = Viewer("1", "alice", "Alice", Role.VIEWER, STREAM_BEFORE, now)
+    material = TailMaterial(
+        now=now,
+        speaker=speaker,
+        message=PromptLine(9, "e9", "1", text, now),
+        left_at=left_at,
+        notes=tuple(Recalled(one, 1.0) for one in notes),
+    )
+    return assemble(Prefix("", ()), material, SETTINGS).tail
+
+
+def test_tonights_plan_is_not_over() -> None:
+    prompt = shown(TONIGHT, concert())
+    assert "Today is Thursday, 2026-11-26, 17:30.\n" in prompt
+    assert f"[id:1; yesterday] {CONCERT}" in prompt
+    assert ASKING not in prompt
+    for place in ("UTC", "Angeles", "America", "PST", "-08"):
+        assert place not in prompt
+
+
+def test_the_outcome_is_asked_for_from_the_next_day_on() -> None:
+    midnight = parse_iso("2026-11-27T00:00-08:00")
+    assert plan_end(concert(), ZONE) == midnight
+    assert ASKING not in shown(midnight - 10 * MINUTE, concert())
+    assert ASKING in shown(midnight + 10 * MINUTE, concert())
+    assert ASKING in shown(midnight + 24 * HOUR, concert())
+    # who was there on the day after has been asked then
+    assert ASKING not in shown(midnight + 48 * HOUR, concert(), left_at=midnight + 24 * HOUR)
+
+
+def test_what_was_said_of_the_same_evening_is_a_plan() -> None:
+    said_today = concert("2026-11-26T16:00-08:00")
+    assert plan_end(said_today, ZONE) == parse_iso("2026-11-27T00:00-08:00")
+    left_at = parse_iso("2026-11-26T18:00-08:00")
+    assert ASKING not in shown(TONIGHT, said_today)
+    assert ASKING in shown(TONIGHT + 24 * HOUR, said_today, left_at=left_at)
+    past = replace(said_today, fact="played a concert on 26 November")
+    assert plan_end(past, ZONE) is None
+
+
+def test_the_outcome_is_asked_for_until_it_was_asked_or_told() -> None:
+    now = TONIGHT + 24 * HOUR
+    assert ASKING in shown(now, concert())
+    assert ASKING in shown(now, replace(concert(), used_at=TONIGHT))
+    assert ASKING not in shown(now, replace(concert(), used_at=now - HOUR))
+    said = {"first_said_at": now - HOUR, "last_confirmed_at": now - HOUR}
+    assert ASKING not in shown(now, concert(), note(2, "loved the concert in Portland", **said))
+    assert ASKING in shown(now, concert(), note(2, "likes tea since November", **said))
+    assert ASKING not in shown(now, concert(), text="@bot the concert was great!")
