@@ -163,3 +163,11 @@ def is_common_word(word: str) -> bool:
     """
     table = word_table()
     return table is not None and word not in GIVEN_NAMES and table.number(word) is not None
+
+
+def nearness(stems: Iterable[str], other_stems: Iterable[str]) -> float:
+    """How near two texts are by the meaning of their words' stems: 1 for the same, about 0 for what is unrelated."""
+    table = word_table()
+    if table is None:
+        return 0.0
+    return Meanings(table, [table.numbers(stems)]).cosines(table.numbers(other_stems))[0]

@@ -13,6 +13,7 @@ from msgspec.structs import replace
 from forgetmenot.clock import DAY, MINUTE, SECOND
 from forgetmenot.domain import ChatEvent, Proposal, Role
 from forgetmenot.memory.merge import LIVE
+from forgetmenot.memory.own_words import may_correct
 from forgetmenot.memory.people import is_bot, role_of
 from forgetmenot.operations import requests
 from forgetmenot.operations.catalogue import find
@@ -145,12 +146,18 @@ async def gather_again(
 
 
 async def _corrected(db: Database, proposal: Proposal, said: str, asker: PersonFacts) -> str:
-    """The proposed text, if it corrects a live note of the asker's and has a word of their line; else nothing."""
-    fact, number = clean(proposal.params.get("fact", "")), proposal.params.get("note", "")
+    """The proposed text, if it corrects a live note of the asker's as their line says; else nothing.
+
+    A word of it stands in the line; where that is in another language, it says the same kind of thing as the note.
+    """
+    fact = clean(proposal.params.get("fact", ""))
+    number = proposal.params.get("note", "")
     note = await notes.get(db, int(number)) if _NOTE_ID.fullmatch(number) else None
     if note is None or note.subject_id != asker.id or note.status not in LIVE:
         return ""
-    return "" if telling_stems(fact).isdisjoint(telling_stems(said)) else fact
+    if not telling_stems(fact).isdisjoint(telling_stems(said)):
+        return fact
+    return fact if may_correct(note.fact, fact, said) else ""
 
 
 async def recent_decisions(
