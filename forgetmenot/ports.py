@@ -1,6 +1,6 @@
 """What the inside asks of the outside. Adapters fill these; app/bot chooses which."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Protocol
 
 from msgspec import Struct
@@ -13,6 +13,7 @@ from forgetmenot.domain import (
     Purpose,
     TokenUsage,
 )
+from forgetmenot.secret_store import Account
 
 
 class ChatOut(Protocol):
@@ -62,6 +63,12 @@ class Moderation(Protocol):
         self, *, title: str | None = None, category: str | None = None
     ) -> Outcome:
         """Change the title or the category."""
+
+    async def lacks(self, scopes: Mapping[Account, Collection[str]]) -> str:
+        """Return why what needs these rights cannot be done now: a log-in, a right, or not being a moderator.
+
+        A reason with its fix; empty where nothing is missing. Asks nobody.
+        """
 
     async def is_immune(self, user_id: str) -> bool:
         """Ask Twitch whether this viewer is the broadcaster, a moderator or a VIP."""

@@ -3,7 +3,15 @@
 import asyncio
 import contextlib
 import json
-from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterable, Mapping
+from collections.abc import (
+    AsyncIterator,
+    Awaitable,
+    Callable,
+    Collection,
+    Coroutine,
+    Iterable,
+    Mapping,
+)
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, cast
@@ -36,6 +44,7 @@ from forgetmenot.reply.engine import Reply, ReplyEngine
 from forgetmenot.reply.outbox import Outbox
 from forgetmenot.reply.own_name import Identity
 from forgetmenot.reply.writer import ReplyWriter
+from forgetmenot.secret_store import Account
 from forgetmenot.settings.load import convert
 from forgetmenot.settings.schema import (
     ActionSettings,
@@ -93,6 +102,7 @@ class RecordingAccount(NoAccount):
     done: list[str] = field(default_factory=list)
     answer: Outcome | Exception = field(default_factory=lambda: Outcome(OutcomeKind.DONE))
     immune: set[str] = field(default_factory=set)
+    missing: str = ""
     immunity_error: Exception | None = None
     before: Callable[[], Awaitable[object]] | None = None
 
@@ -126,6 +136,9 @@ class RecordingAccount(NoAccount):
     async def say(self, text: str, reply_to: str | None = None) -> Outcome:  # noqa: ARG002  # the port's name
         self.said.append(text)
         return Outcome(OutcomeKind.DONE, twitch_id=f"sent-{len(self.said)}")
+
+    async def lacks(self, _scopes: Mapping[Account, Collection[str]]) -> str:
+        return self.missing
 
     async def is_immune(self, user_id: str) -> bool:
         if self.immunity_error is not None:

@@ -119,13 +119,24 @@ async def open_account(
     )
     chat = IrcConnection(settings=settings, clock=clock, login=login.irc)
     helix = Helix(
-        settings=settings, bot=login, broadcaster=streamer, chat_room=lambda: chat.room_id
+        settings=settings,
+        bot=login,
+        broadcaster=streamer,
+        chat_room=lambda: chat.room_id,
+        moderates=lambda: _moderates(chat),
     )
     try:
         yield TwitchAccount(login, streamer, helix, chat, settings)
     finally:
         await asyncio.gather(login.aclose(), streamer.aclose())
         await helix.aclose()
+
+
+def _moderates(chat: IrcConnection) -> bool | None:
+    """Whether the bot's badges in chat let it moderate; None until chat has shown them."""
+    if chat.own_badges is None:
+        return None
+    return role_of(chat.own_badges).moderates
 
 
 # How often videos of streams are looked for, for how long, and how near their begins are.

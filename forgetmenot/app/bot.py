@@ -10,7 +10,7 @@ A live channel, the demo and a replay differ only in source, clock and account.
 import asyncio
 import contextlib
 import shutil
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Collection, Mapping
 from functools import partial
 from pathlib import Path
 from typing import Any, Protocol
@@ -54,7 +54,7 @@ from forgetmenot.reply.outbox import Outbox
 from forgetmenot.reply.own_name import Identity, identity_of
 from forgetmenot.reply.reply_object import offered
 from forgetmenot.reply.writer import ReplyWriter
-from forgetmenot.secret_store import login_folder
+from forgetmenot.secret_store import Account, login_folder
 from forgetmenot.settings.prices import Used
 from forgetmenot.settings.schema import ModelSettings, Settings
 from forgetmenot.store import channel_state, counts, streams
@@ -396,6 +396,10 @@ class NoAccount:
 
     say = announce = timeout = untimeout = ban = delete_message = shoutout = _refused
     set_slow_mode = set_emote_only = create_marker = create_clip = set_channel = _refused
+
+    async def lacks(self, _scopes: Mapping[Account, Collection[str]]) -> str:
+        """What is missing for everything."""
+        return reason("bot_not_in")
 
     async def is_immune(self, _user_id: str) -> bool:
         """True: a target that cannot be checked is not acted on."""

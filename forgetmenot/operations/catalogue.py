@@ -225,6 +225,17 @@ _BROADCASTERS = frozenset(
 NEEDS = tuple(action for action in ACTIONS if action.scope)
 
 
+def scopes_of(action: Action) -> dict[Account, tuple[str, ...]]:
+    """The rights that an action needs, by the account that has to give them.
+
+    Those to ask Twitch whether its target is immune belong to them.
+    """
+    scopes = (action.scope,) if action.scope else ()
+    if action.scope in _BROADCASTERS:
+        return {Account.BROADCASTER: scopes}
+    return {Account.BOT: scopes, Account.BROADCASTER: IMMUNITY if action.harms else ()}
+
+
 def scopes_for(account: Account, settings: Settings) -> tuple[str, ...]:
     """The rights to ask an account for. One that is, or may be, both the bot's and the channel's gives both sets."""
     if account is Account.BOT and (not settings.twitch.bot_login or same_account(settings)):

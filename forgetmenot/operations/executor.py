@@ -26,7 +26,7 @@ from forgetmenot.errors import ForgetMeNotError, TwitchRefused, TwitchUnavailabl
 from forgetmenot.languages import in_language, reason
 from forgetmenot.logs import log
 from forgetmenot.operations import facts, wording
-from forgetmenot.operations.catalogue import find
+from forgetmenot.operations.catalogue import find, scopes_of
 from forgetmenot.operations.facts import ActionContext
 from forgetmenot.operations.policy import decide
 from forgetmenot.operations.types import (
@@ -113,6 +113,10 @@ class Executor(Struct, kw_only=True):
         # in a preview, which nobody but the streamer reads, the words of the model stand as they would in chat
         if unasked or decision.rule == "silent_preview":
             return ExecutedProposal(decision, None, "", row_id)
+        # who runs the channel hears what is missing, and what to do about it
+        if decision.rule in wording.IMPOSSIBLE and _is_moderators_request(known, proposal):
+            line = wording.impossible(decision, language)
+            return ExecutedProposal(decision, outcome, line, row_id)
         line = wording.line_for(
             decision,
             outcome,
@@ -129,10 +133,19 @@ class Executor(Struct, kw_only=True):
         """The policy's decision. Nothing is written and Twitch is not asked."""
         settings, now = self.settings(), self.clock.now()
         known = await facts.gather(self.db, proposal, context, self.room_modes(), settings, now)
-        recent = await facts.recent_decisions(
-            self.db, find(proposal.name), known, settings.actions, now
-        )
+        action = find(proposal.name)
+        known = replace(known, missing=await self._missing(action))
+        recent = await facts.recent_decisions(self.db, action, known, settings.actions, now)
         return decide(proposal, known, settings, recent, now)
+
+    async def _missing(self, action: Action | None) -> str:
+        """Why an action could not be done at Twitch, whatever is decided; empty where it could. Asks nobody."""
+        if action is None or not action.scope:
+            return ""
+        try:
+            return await self.ports.moderation.lacks(scopes_of(action))
+        except ForgetMeNotError as error:
+            return str(error)
 
     async def _decide_with_twitch(
         self,
@@ -143,6 +156,7 @@ class Executor(Struct, kw_only=True):
         now: int,
     ) -> tuple[Decision, PolicyFacts]:
         """Decide; before a harmful action, ask Twitch whether the target is immune and decide again."""
+        known = replace(known, missing=await self._missing(action))
         recent = await facts.recent_decisions(self.db, action, known, settings.actions, now)
         decision = decide(proposal, known, settings, recent, now)
         if (
@@ -332,6 +346,12 @@ def _new_row(
         if action and status is ActionStatus.RUNNING
         else None,
     )
+
+
+def _is_moderators_request(known: PolicyFacts, proposal: Proposal) -> bool:
+    """Whether a moderator's own words ask for it: they name its target, or the action."""
+    is_asked = known.named or proposal.name in known.asked_for
+    return known.asker.role.moderates and is_asked
 
 
 def _call_of(

@@ -43,7 +43,7 @@ _NOTE_ID = re.compile(r"[0-9]{1,12}", re.ASCII)
 # Refusals by these rules say nothing about the asker, so they do not count against them.
 _IMPERSONAL = (
     *("safe_mode", "paused", "silent_preview", "switched_off", "stream_live", "refused_often"),
-    *("too_soon", "stream_limit", "queue_full", "asked_in_words"),
+    *("too_soon", "stream_limit", "queue_full", "asked_in_words", "possible"),
 )
 
 
@@ -166,6 +166,11 @@ async def recent_decisions(
     """Recent decisions and actions that bear on this one. A cooldown begins when an action is allowed."""
     target = facts.target.id if facts.target is not None else facts.asker.id
     waiting = await action_logs.waiting(db, now)
+    # what a moderator asks for is no attempt of anybody's to talk the model into something
+    refusals = 0
+    if not facts.asker.role.moderates:
+        since = now - REFUSALS_WITHIN
+        refusals = await action_logs.refusals_of(db, facts.asker.id, since, _IMPERSONAL)
     started = int(await channel_state.read(db, "started_at") or now - DAY // 2)
     last, gaps = action_logs.last_allowed, []
     if action is not None:
@@ -177,9 +182,7 @@ async def recent_decisions(
         gaps.append((await last(db, kind=ActionClass.GUARDED), settings.channel_cooldown_s))
     return RecentDecisions(
         cooldown_until=max((at + int(gap * SECOND) for at, gap in gaps if at), default=0),
-        refusals=await action_logs.refusals_of(
-            db, facts.asker.id, now - REFUSALS_WITHIN, _IMPERSONAL
-        ),
+        refusals=refusals,
         done_this_stream=await action_logs.done_since(db, started),
         waiting=len(waiting),
         waiting_of_asker=sum(row.asked_by == facts.asker.id for row in waiting),

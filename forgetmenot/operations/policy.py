@@ -110,8 +110,19 @@ def _protected(case: Case) -> bool:
 
 
 def _newcomer(case: Case) -> bool:
-    protected = case.action.harms and case.settings.actions.newcomer_protection
-    return protected and case.target is not None and case.target.newcomer
+    """Whether the target is new here, and the idea the model's own.
+
+    A moderator who names somebody means it: spammers are newcomers. What they ask for still waits for a person's yes.
+    """
+    if not case.action.harms or not case.settings.actions.newcomer_protection:
+        return False
+    if case.facts.asker.role.moderates and case.facts.named:
+        return False
+    return case.target is not None and case.target.newcomer
+
+
+def _possible(case: Case) -> Ruling | None:
+    return (Verdict.DENY, case.facts.missing) if case.facts.missing else None
 
 
 def _consent(case: Case) -> Ruling | None:
@@ -206,6 +217,8 @@ RULES: tuple[Rule, ...] = (
     _denies("stream_limit", lambda case: case.recent.done_this_stream >= case.settings.actions.per_stream,
         overridable=True),
     _denies("queue_full", _queue_full, overridable=True),
+    # before a person is asked: nothing is offered that could not be done after their yes
+    Rule("possible", _possible),
     # late, because it is the only rule whose fact costs a request; until it was asked the rule does not object
     Rule("immune", _immune_on_twitch),
     # the last refusal, so that a preview names whatever else would have refused it

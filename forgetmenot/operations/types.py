@@ -246,6 +246,7 @@ class PolicyFacts(Struct, frozen=True):
     paused: bool = False
     safe_mode: bool = False
     room_modes: frozenset[str] = frozenset()
+    missing: str = ""  # why it cannot be done now: a log-in, a right, not being a moderator
     approved_by: str = ""  # the person who approved exactly this
 
 

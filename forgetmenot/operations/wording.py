@@ -24,6 +24,10 @@ OLD = 30 * DAY
 TYPED_INSTEAD = frozenset({"remember", "forget"})
 
 
+# The rules that deny what nobody could have done now.
+IMPOSSIBLE = frozenset({"possible", "stream_live"})
+
+
 def line_for(
     decision: Decision,
     outcome: Outcome | None,
@@ -51,6 +55,11 @@ def line_for(
     if decision.verdict is Verdict.DENY and proposal.name in TYPED_INSTEAD:
         return language(f"action.not_done.{proposal.name}")
     return harmless(proposal.if_refused, language)
+
+
+def impossible(decision: Decision, language: Language = ENGLISH) -> str:
+    """The sentence for a moderator whose request nobody could have carried out now: what is missing."""
+    return language("action.impossible", reason=language.reason(decision.reason))
 
 
 def harmless(if_refused: str, language: Language = ENGLISH) -> str:

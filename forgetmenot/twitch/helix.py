@@ -9,7 +9,7 @@ import asyncio
 import contextlib
 import logging
 import re
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable, Collection, Iterator, Mapping
 from email.utils import parsedate_to_datetime
 from typing import TYPE_CHECKING, TypeVar
 
@@ -25,6 +25,7 @@ from forgetmenot.errors import (
 )
 from forgetmenot.languages import reason
 from forgetmenot.network import by_proxy, trusted
+from forgetmenot.secret_store import Account, Token
 from forgetmenot.settings.schema import Settings
 from forgetmenot.startup import load_off_the_loop
 from forgetmenot.twitch.errors import DROPS, TOO_FAST, AnswerLost, dropped, from_status, translated
@@ -140,6 +141,7 @@ class Helix:
     """What the bot does on Twitch. Where no broadcaster is logged in, the bot's own log-in is used if it is the same.
 
     `chat_room`: the id of the channel whose chat is read, empty until it is known. Nothing is done in another one.
+    `moderates`: whether chat shows that the bot moderates it; None until that is known.
     """
 
     def __init__(
@@ -149,9 +151,11 @@ class Helix:
         bot: Login,
         broadcaster: Login | None = None,
         chat_room: Callable[[], str] = str,
+        moderates: Callable[[], bool | None] = lambda: None,
     ) -> None:
         self._settings = settings
         self._chat_room = chat_room
+        self._moderates = moderates
         self._bot = Api(bot, settings)
         self._broadcaster = Api(broadcaster, settings) if broadcaster is not None else None
         self._room = ""
@@ -208,6 +212,29 @@ class Helix:
                 (int(video.id), int(video.created_at.timestamp() * 1_000)) async for video in listed
             ]
         return [Video(number, at, at + kept) for number, at in begins]
+
+    async def lacks(self, scopes: Mapping[Account, Collection[str]]) -> str:
+        """What is missing for an action that needs these rights, as a reason; empty if nothing is. Asks nobody."""
+        if not await self._bot.login.exists():
+            return reason("bot_not_in")
+        bot = await self._bot.login.token()
+        is_own = bot.login == self._settings().twitch.channel.lower().lstrip("#")
+        of_bot = scopes.get(Account.BOT, ())
+        needs_moderator = any(scope.startswith("moderator:") for scope in of_bot)
+        if needs_moderator and not is_own and self._moderates() is False:
+            return reason("not_moderator", name=bot.login)
+        of_streamer = scopes.get(Account.BROADCASTER, ())
+        streamer = await self._streamers_token(bot, is_own=is_own)
+        if of_streamer and streamer is None:
+            return reason("needs_streamer")
+        missing = _missing(of_bot, bot) or _missing(of_streamer, streamer or bot)
+        return reason("needs_right", scope=missing) if missing else ""
+
+    async def _streamers_token(self, bot: Token, *, is_own: bool) -> Token | None:
+        """The token of the channel's own account: of the streamer's log-in, or the bot's where it is the same."""
+        if self._broadcaster is not None and await self._broadcaster.login.exists():
+            return await self._broadcaster.login.token()
+        return bot if is_own else None
 
     async def is_immune(self, user_id: str) -> bool:
         """Whether this viewer is the broadcaster, a moderator or a VIP. Needs the broadcaster's log-in."""
@@ -377,3 +404,10 @@ class Helix:
         """Who acts, and the channel to act in."""
         me, room = await api.user_id(), await self.room_id()
         return me, (await api.client()).create_partialuser(room)
+
+
+def _missing(scopes: Collection[str], token: Token) -> str:
+    """The first of these rights that a log-in lacks; "" if none, or if Twitch has not been asked for its rights yet."""
+    if not token.scopes:
+        return ""
+    return next((scope for scope in scopes if scope not in token.scopes), "")

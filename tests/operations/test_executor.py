@@ -222,3 +222,12 @@ async def test_an_undo_lifts_what_holds_and_without_a_number_nothing_old(room: R
     assert (await room.executor.undo("9")).ok
     assert (await room.executor.undo("9", waiting)).ok
     assert room.account.done[4:] == ["untimeout 1", "untimeout 2"]
+
+
+async def test_what_a_moderator_asks_in_vain_counts_against_nobody(room: Room) -> None:
+    for _ in range(5):
+        denied = await room.propose(
+            "timeout", {"target": "vera"}, who="carol", text="@bot time vera out"
+        )
+        assert denied.decision.rule == "immune"
+    assert (await room.propose("clip", who="carol")).decision.verdict is Verdict.ALLOW

@@ -73,6 +73,11 @@ CASES: list[tuple[str, Verdict, Proposal, PolicyFacts, Settings, RecentDecisions
     ("protected", DENY, TIMEOUT, WILLING, _with(denied_targets=("@Alice",)), CALM),
     ("protected", DENY, TIMEOUT, WILLING, _with(allowed_targets=("bob",)), CALM),
     ("newcomer", DENY, TIMEOUT, replace(WILLING, target=replace(ALICE, newcomer=True)), LIVE, CALM),
+    # spammers are newcomers: who names one means them, and is asked once more
+    ("switched_off", ASK, BAN, replace(BY_MOD, target=replace(BOB, newcomer=True)), LIVE, CALM),
+    ("newcomer", DENY, BAN, replace(BY_MOD, named=False, target=replace(BOB, newcomer=True)), LIVE, CALM),
+    ("possible", DENY, BAN, replace(BY_MOD, missing="needs the streamer"), LIVE, CALM),
+    ("possible", DENY, CLIP, replace(WILLING, missing="needs a right"), LIVE, CALM),
     ("refused_often", DENY, CLIP, WILLING, LIVE, RecentDecisions(refusals=3)),
     ("asked_in_words", DENY, Proposal("remember", {"target": "me", "fact": "likes tea"}), WILLING, LIVE, CALM),
     ("own_notes_only", DENY, FORGET, replace(ON_BOB, typed={"forget": "tea"}), LIVE, CALM),
@@ -115,7 +120,7 @@ def test_each_rule_decides_where_it_should(
 # What a person's yes does not set aside: what cannot be done, the streamer's settings, and who is immune.
 BINDING = {
     "unknown_action", "parameters", "safe_mode", "paused", "silent_preview", "switched_off", "stream_live",
-    "target_known", "not_a_bot", "immune", "protected", "already_on",
+    "target_known", "not_a_bot", "immune", "protected", "already_on", "possible",
 }  # fmt: skip
 
 
