@@ -50,7 +50,7 @@ CHANNEL = ""  # the key of what is known about the channel and its running bits
 LOOKED_AT = 5
 MOST_SENTENCES = 3  # of what somebody missed, from the newest MOST_STREAMS
 MOST_STREAMS = 20
-A_VISIT = 30 * MINUTE  # so long without a line of theirs, and they were away
+A_VISIT = 10 * MINUTE  # so long without a line of theirs, and they were away
 LINES_LOOKED_AT = 400
 ASKED_WITH = (
     8  # words of a message, the longest: they are the rarest, and of more no summary has half
@@ -402,7 +402,7 @@ class Missed(NamedTuple):
 
 async def missed(at: Source, viewer_id: str, now: int, most: int) -> Missed:
     """What a viewer missed, in `most` characters. Raises StoreError."""
-    # the present visit began where there was no line of theirs for half an hour before
+    # the present visit began where there was no line of theirs for ten minutes before
     came, since = now, None
     for line in reversed(await events.latest_of(at, viewer_id, LINES_LOOKED_AT)):
         if came - line.at > A_VISIT:

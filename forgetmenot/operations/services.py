@@ -152,8 +152,12 @@ async def who(context: OperationContext, request: Request) -> OperationResult:
     found = await card(context.db, target.id, now, now, zone) if target.id is not None else None
     if found is None:
         return OperationResult(ok=True, code="memory_empty", target=target)
-    ask = in_language(context.settings().bot.language)("page.arrivals.over", text=found.lately)
-    text = " · ".join(part for part in (found.who, ask if found.over else found.lately) if part)
+    language = in_language(context.settings().bot.language)
+    parts = [found.who.replace(" · ", "; ")]
+    if found.lately:
+        lead = "page.arrivals.over" if found.over else "page.arrivals.lately"
+        parts.append(language(lead, text=found.lately))
+    text = " ".join(f"{part.rstrip('.')}." for part in parts if part)
     return OperationResult(
         ok=True, code="who", data={"n": found.streams, "text": text}, target=target
     )

@@ -64,7 +64,10 @@ async def memory(context: OperationContext, request: Request) -> OperationResult
     if public and who.id is not None and await viewers.hidden(context.db, [who.id]):
         return OperationResult(ok=True, code="memory_empty", target=who)  # banned
     hidden = await suppression.load_filter(context.db)
-    shown = [note for note in held if hidden.allows(note)]
+    allowed = [note for note in held if hidden.allows(note)]
+    # what others say of somebody is not read aloud: they see that there is something, and can remove it
+    hearsay = [note for note in allowed if public and note.source_kind is SourceKind.REPORTED]
+    shown = [note for note in allowed if note not in hearsay]
     rest = [note for note in held if not hidden.allows(note)]
     facts, now = await _with_names(context, [note.fact for note in shown]), context.clock.now()
     return OperationResult(
@@ -72,9 +75,10 @@ async def memory(context: OperationContext, request: Request) -> OperationResult
         code="memory",
         data={
             "notes": [
-                (note.id, fact, note.source_kind is SourceKind.REPORTED, now - note.first_said_at)
+                (note.id, fact, now - note.first_said_at)
                 for note, fact in zip(shown, facts, strict=True)
             ],
+            "hearsay": [note.id for note in hearsay],
             "suppressed": [note.id for note in rest],
             "max_chars": context.settings().reply.max_chars,
         },
@@ -89,10 +93,11 @@ async def _with_names(context: OperationContext, texts: list[str]) -> list[str]:
 
 
 async def _quoted(context: OperationContext, request: Request, note: Note) -> dict[str, object]:
-    """A note as number and fact; in chat only the number if it is suppressed."""
-    public = request.asker.surface is Surface.CHAT
-    if public and not (await suppression.load_filter(context.db)).allows(note):
-        return {"id": note.id, "fact": ""}
+    """A note as number and fact; in chat only the number if it is suppressed, or what others say."""
+    if request.asker.surface is Surface.CHAT:
+        suppression_filter = await suppression.load_filter(context.db)
+        if note.source_kind is SourceKind.REPORTED or not suppression_filter.allows(note):
+            return {"id": note.id, "fact": ""}
     [fact] = await _with_names(context, [note.fact])
     return {"id": note.id, "fact": fact}
 

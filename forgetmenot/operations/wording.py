@@ -163,12 +163,13 @@ def _memory(result: OperationResult, language: Language) -> str:
         int(str(data["max_chars"])),
     )
     facts = []
-    for note_id, fact, hearsay, age in notes:
-        marks = [language("chat.memory_hearsay")] if hearsay else []
-        marks += [language.span(age, "ago")] if age >= OLD else []
-        facts.append(
-            f"{_quoted(note_id, fact)} ({', '.join(marks)})" if marks else _quoted(note_id, fact)
-        )
+    for note_id, fact, age in notes:
+        when = f" ({language.span(age, 'ago')})" if age >= OLD else ""
+        facts.append(f"{_quoted(note_id, fact)}{when}")
+    facts += [
+        language("chat.memory_hearsay", note=f"#{note_id}", id=note_id)
+        for note_id in _rows(data["hearsay"])
+    ]
     facts += [language("chat.memory_hidden", note=f"#{note_id}") for note_id in suppressed]
     start = language("chat.memory", **_people(result, language))
     text, shown = start + facts[0][: most - len(start) - _KEPT_FREE], 1
@@ -178,6 +179,18 @@ def _memory(result: OperationResult, language: Language) -> str:
         text, shown = f"{text} · {fact}", shown + 1
     left = len(facts) - shown
     return language("chat.memory_more", text=text, n=left) if left else text
+
+
+def _remembered(result: OperationResult, language: Language) -> str:
+    """What was kept, with its number behind it; "their dog" is yours where it is about you."""
+    fact = str(result.data["fact"]) or "…"
+    if result.target is not None and not result.target.own:
+        people = _people(result, language)
+        return language("chat.remembered", **people, fact=fact, id=result.data["id"])
+    theirs, your = language("chat.their"), language("chat.your")
+    if fact.startswith(theirs):
+        fact = your + fact.removeprefix(theirs)
+    return language("chat.remembered_own", fact=fact, id=result.data["id"])
 
 
 def _which_note(result: OperationResult, language: Language) -> str:
@@ -222,6 +235,7 @@ def _rows(value: object) -> Sequence[Any]:
 
 _SPECIAL: dict[str, Callable[[OperationResult, Language], str]] = {
     "memory": _memory,
+    "remembered": _remembered,
     "erased": lambda result, say: say(
         "chat.erased", **result.data, left=_left(result, "chat", say)
     ),

@@ -30,7 +30,7 @@ from forgetmenot.store import (
     streams,
     viewers,
 )
-from forgetmenot.store.bot_messages import BotMessage
+from forgetmenot.store.bot_messages import BotMessage, ReplyStatus
 from forgetmenot.store.database import Database
 from forgetmenot.text.mentions import mention, provisional, show
 from forgetmenot.text.tokens import estimate
@@ -258,17 +258,16 @@ async def _texts(db: Database, rows: Sequence[RowId]) -> dict[RowId, str]:
 def one_line(trail: ReplyExplanation, say: Language = ENGLISH) -> str:
     """For chat: why it said that, in one line. Notes by their numbers: what they say is not for everybody."""
     reply = trail.reply
-    key, used = (
-        f"why.{reply.trigger.replace('-', '_')}",
-        ", ".join(f"#{note}" for note in reply.used[:4]),
+    key = f"why.{reply.trigger.replace('-', '_')}"
+    numbers = ", ".join(f"#{note}" for note in reply.used[:4])
+    trigger = say(key if key in say else "why.mention", who=say.reason(trail.who))
+    notes_used = (
+        say("why.used", list=numbers, n=len(reply.used)) if numbers else say("why.used_none")
     )
-    parts = [
-        say(key if key in say else "why.mention", who=say.reason(trail.who)),
-        say("why.used", list=used, n=len(reply.used)) if used else say("why.used_none"),
-        *(say.reason(action) for action in trail.actions[:1]),
-        say(f"page.status.{reply.status}"),
-        say.reason(reply.detail),
-    ]
-    return say(
-        "why.line", id=reply.id, parts="; ".join(part.rstrip(".") for part in parts if part)
-    )[:450]
+    parts = [f"{trigger} {notes_used}", *(say.reason(action) for action in trail.actions[:1])]
+    # that it was said is known to who asks why
+    if reply.status != ReplyStatus.SENT:
+        parts.append(say(f"page.status.{reply.status}"))
+    parts.append(say.reason(reply.detail))
+    told = "; ".join(part.rstrip(".") for part in parts if part)
+    return say("why.line", id=reply.id, parts=told)[:450]

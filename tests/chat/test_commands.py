@@ -44,6 +44,30 @@ async def test_what_did_i_miss(chat: Chat) -> None:
     assert await chat.say("alice", "@forgetmenot_bot what did I miss?") == answer
 
 
+async def test_what_was_missed_counts_from_the_last_line_also_in_this_stream(chat: Chat) -> None:
+    assert await chat.say("alice", "brb") is None
+    assert await chat.say("bob", "hello") is None
+    await chat.ingest.flush()
+    await chat.clock.advance(MINUTE)
+    now, stream = chat.clock.now(), await chat.db.highest_id("streams")
+    async with chat.db.write() as tx:
+        times = dict.fromkeys(("started_at", "ended_at", "created_at"), now)
+        await put(tx, "episodes", stream_id=stream, summary="<@1002> won the race.", **times)
+    await chat.clock.advance(14 * MINUTE)
+    assert "Bob won the race." in (await chat.say("alice", "!missed") or "")
+
+
+async def test_a_rumour_is_not_read_aloud_to_the_one_it_is_about(chat: Chat) -> None:
+    async with chat.db.write() as tx:
+        new = NewNote(
+            Scope.VIEWER, IDS["alice"], "owes everybody money", 0.5, SourceKind.REPORTED, 0
+        )
+        await notes.insert(tx, new, cause="test", now=0)
+    line = "What I know about you: #1 (said by others; !forget 1 removes it)"
+    assert await chat.say("alice", "!memory") == line
+    assert (await chat.say("alice", "!forget money") or "").startswith("Removed: #1.")
+
+
 async def test_answers_are_in_the_language_of_the_settings(chat: Chat) -> None:
     context = msgspec.structs.replace(
         chat.context, settings=lambda: Settings(bot=BotSettings(language="de"))
@@ -59,7 +83,7 @@ async def test_memory_is_one_message_with_the_most_important_first(chat: Chat) -
     async with chat.db.write() as tx:
         for number in range(30):
             fact = f"has told a long story number {number}"
-            new = NewNote(Scope.VIEWER, IDS["alice"], fact, 0.5, SourceKind.REPORTED, 0)
+            new = NewNote(Scope.VIEWER, IDS["alice"], fact, 0.5, SourceKind.OBSERVED, 0)
             await notes.insert(tx, new, cause="test", now=0)
     await chat.say("alice", "!remember I play drums")
     line = await chat.say("alice", "@forgetmenot_bot what do you know about me?") or ""

@@ -117,7 +117,7 @@ async def test_what_is_said_again_in_ones_own_language_is_no_twin(
 ) -> None:
     await know(chat, note)
     answer = await chat.say("alice", f"!remember {typed}")
-    assert answer == f"Remembered about you: #1 {note[0]}"
+    assert answer == f"Remembered: {note[0]} (1)"
     assert await chat.facts("alice") == [note[0]]
 
 

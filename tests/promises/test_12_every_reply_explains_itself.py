@@ -108,11 +108,12 @@ async def test_one_line_for_chat(stage: Stage) -> None:
     await stage.know("plays drums")
     reply = await stage.reply("@forgetmenot_bot hi")
     told = one_line(await explain(stage.db, reply.id))
-    assert told == "Reply 1: Alice wrote to me; I used no notes; said."
+    assert told == "I answered Alice without a note (reply 1)."
     await stage.clock.advance(MINUTE)
     stage.model.answers = ['{"action": null, "notes": [1, 77], "say": "You play drums."}']
     other = await stage.reply("@forgetmenot_bot what do I play?")
-    assert "; I used note #1; " in one_line(await explain(stage.db, other.id))
+    told = one_line(await explain(stage.db, other.id))
+    assert told == "I answered Alice with note #1 (reply 2)."
     async with stage.db.write() as tx:
         await tx.execute("UPDATE viewers SET opted_out_at = 1 WHERE id = '1'")
-    assert one_line(await explain(stage.db, reply.id)).startswith("Reply 1: somebody wrote to me")
+    assert one_line(await explain(stage.db, reply.id)).startswith("I answered somebody without")

@@ -292,4 +292,4 @@ async def test_every_expectation_holds(file: Path, tmp_path: Path) -> None:
 async def test_an_expectation_that_fails_says_what_was_seen(tmp_path: Path) -> None:
     wrong = {"name": "wrong", "script": "alice: !remember I play drums\n> reply: violins"}
     [line] = await failures(wrong, tmp_path)
-    assert line.startswith("wrong: > reply: violins   seen: Remembered about you")
+    assert line.startswith("wrong: > reply: violins   seen: Remembered: ")
