@@ -5,6 +5,7 @@ log-in, and neither starts nor stops a bot.
 """
 
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -15,6 +16,10 @@ from forgetmenot.errors import ForgetMeNotError
 NAME = "forgetmenot"
 WAIT_S = 30  # before a bot that crashed is started again
 # Folders in which `uvx` and `pipx run` keep a program for a while.
+_WINDOWS_PROGRAM = re.compile(r'^start "" (?:"([^"]+)"|(\S+))', re.MULTILINE)
+_UNIT_PROGRAM = re.compile(r'^ExecStart="((?:[^"\\]|\\.)*)"', re.MULTILINE)
+_UNIT_SIGNS = {"\\\\": "\\", '\\"': '"', "%%": "%", "\\n": "\n"}
+_UNIT_ESCAPE = re.compile(r'\\\\|\\"|%%|\\n')
 _TEMPORARY = ("archive-v", ".cache", "Caches")
 
 
@@ -57,8 +62,54 @@ def disable() -> None:
 
 
 def is_on() -> bool:
-    """Whether the bot starts at the next log-in."""
-    return all(path.exists() for path in _files())
+    """Whether the bot starts at the next log-in: the entry is there, and so is the program that it starts."""
+    if not all(path.exists() for path in _files()):
+        return False
+    return Path(program_in(sys.platform, _content())).is_file()
+
+
+def is_there() -> bool:
+    """Return whether there is an entry, also one that starts nothing any more."""
+    return any(path.is_symlink() or path.exists() for path in _files())
+
+
+def renew(options: Sequence[str] = ()) -> bool:
+    """Make an entry start this program if the one it names is gone, as after an update into a new folder.
+
+    Returns whether it was changed. Raises ForgetMeNotError.
+    """
+    if not is_there() or is_on():
+        return False
+    enable(options)
+    return True
+
+
+def program_in(system: str, content: bytes) -> str:
+    """Return the program that an entry of a system starts; empty if the content is not ours."""
+    if system == "darwin":
+        import plistlib
+        from xml.parsers.expat import ExpatError
+
+        try:
+            agent = plistlib.loads(content)
+        except (plistlib.InvalidFileException, ExpatError):
+            return ""
+        return str(agent["ProgramArguments"][0]) if agent.get("ProgramArguments") else ""
+    text = content.decode("utf-8", "replace")
+    if system == "win32":
+        command = _WINDOWS_PROGRAM.search(text)
+        return (command[1] or command[2]).replace("%%", "%") if command else ""
+    command = _UNIT_PROGRAM.search(text)
+    if command is None:
+        return ""
+    return _UNIT_ESCAPE.sub(lambda sign: _UNIT_SIGNS[sign[0]], command[1])
+
+
+def _content() -> bytes:
+    try:
+        return entry().read_bytes()
+    except OSError:
+        return b""
 
 
 def entry() -> Path:

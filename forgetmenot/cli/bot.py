@@ -14,7 +14,7 @@ import msgspec
 
 from forgetmenot.cli import common
 from forgetmenot.cli.common import command, option
-from forgetmenot.errors import InputError, SettingsError
+from forgetmenot.errors import ForgetMeNotError, InputError, SettingsError
 from forgetmenot.settings.schema import Provider, Settings
 
 if TYPE_CHECKING:
@@ -103,6 +103,7 @@ async def _start(arguments: argparse.Namespace) -> int:
         shown.append(address)
 
     options = common.options_given(arguments, file)
+    _renew_autostart(arguments, options)
     await start_live(
         live, lambda channel: common.channel_database(arguments, channel), say, show, options
     )
@@ -257,6 +258,19 @@ async def sign_out(settings: "Settings", account: "Account", store: "TokenStore"
         )
 
 
+def _renew_autostart(arguments: argparse.Namespace, options: list[str]) -> None:
+    """Keep starting with the computer after an update that left the old folder behind."""
+    if arguments.channel is not None:  # a look at another channel
+        return
+    from forgetmenot.app import autostart
+
+    try:
+        if autostart.renew(options):
+            common.say("Starting with this computer now means this copy: the earlier one is gone.")
+    except ForgetMeNotError as error:
+        common.say(str(error))
+
+
 # Doctor, autostart and uninstall.
 
 
@@ -379,7 +393,7 @@ async def _uninstall(arguments: argparse.Namespace) -> None:
     common.say(
         "Keys and passwords kept for it are deleted here. Revoke a model's key and a webhook where you made them."
     )
-    if autostart.is_on():
+    if autostart.is_there():
         autostart.disable()
         common.say("The bot no longer starts with this computer.")
     if delete:

@@ -41,6 +41,14 @@ def test_systemd_reads_the_unit(tmp_path: Path) -> None:
     assert (done.returncode, done.stderr) == (0, "")
 
 
+@pytest.mark.parametrize("system", ["win32", "darwin", "linux"])
+@pytest.mark.parametrize("program", [ODD[0], "/usr/bin/python3", "C:\\Program Files\\a b\\x.exe"])
+def test_the_program_of_an_entry_is_read_back(system: str, program: str) -> None:
+    content = autostart.content_of(system, [program, *ODD[1:]])
+    assert autostart.program_in(system, content) == program
+    assert autostart.program_in(system, b"something else") == ""
+
+
 @pytest.fixture
 def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A home of the test's own."""
@@ -76,3 +84,26 @@ def test_a_temporary_copy_is_refused(
     with pytest.raises(ForgetMeNotError, match="temporary"):
         autostart.enable()
     assert not autostart.is_on()
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="makes a link as a program")
+def test_an_entry_for_a_folder_that_is_gone_is_off_until_the_next_start(
+    here: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An update is a new folder: the entry of the old one starts nothing."""
+    old = here / "old" / "python"
+    old.parent.mkdir()
+    old.symlink_to(sys.executable)
+    with monkeypatch.context() as moved:
+        moved.setattr(sys, "executable", str(old))
+        autostart.enable()
+    assert autostart.is_on()
+    assert not autostart.renew()
+    old.unlink()
+    assert not autostart.is_on()
+    assert autostart.is_there()
+    assert autostart.renew(["--db", "m.sqlite3"])
+    assert autostart.is_on()
+    assert not autostart.renew()
+    autostart.disable()
+    assert not autostart.renew()
