@@ -7,6 +7,9 @@ of the imports with an error. So whatever is imported off the event loop is impo
 import asyncio
 import importlib
 import os
+import shlex
+import shutil
+import subprocess
 import sys
 import threading
 from collections.abc import Callable
@@ -45,7 +48,22 @@ def as_typed() -> str:
     if named := os.environ.get("FORGETMENOT_COMMAND"):  # set by scripts/run.py
         return named
     if getattr(sys, "frozen", False):
-        return f'"{sys.executable}"' if " " in sys.executable else sys.executable
+        return quoted(sys.executable)
     module = getattr(sys.modules.get("__main__"), "__spec__", None)
     as_module = module is not None and module.name == "forgetmenot.__main__"
-    return f"{Path(sys.executable).name} -m forgetmenot" if as_module else "forgetmenot"
+    return f"{_python_as_typed()} -m forgetmenot" if as_module else "forgetmenot"
+
+
+def quoted(path: str | os.PathLike[str]) -> str:
+    """Return a path as one word of a command that somebody copies into a terminal."""
+    text = os.fspath(path)
+    if os.name == "nt":
+        return subprocess.list2cmdline([text])
+    return shlex.quote(text)
+
+
+def _python_as_typed() -> str:
+    """Its name if the terminal finds this Python by it, else where it lies."""
+    name = Path(sys.executable).name
+    found = shutil.which(name)
+    return name if found and Path(found) == Path(sys.executable) else quoted(sys.executable)

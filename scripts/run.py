@@ -4,6 +4,7 @@ Needs a Python ≥ 3.11 and nothing else. The second start asks nothing of the n
 """
 
 import os
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -28,8 +29,9 @@ def main() -> int:
 
 def as_typed() -> str:
     """How this script was started, for messages that name a command."""
-    script, here = Path(__file__).resolve(), Path.cwd()
-    shown = script.relative_to(here) if script.is_relative_to(here) else script
+    # in full: it is typed in another folder, or by another window
+    path = str(Path(__file__).resolve())
+    shown = subprocess.list2cmdline([path]) if os.name == "nt" else shlex.quote(path)
     return f"{Path(sys.executable).name} {shown}"
 
 

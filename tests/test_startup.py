@@ -1,13 +1,16 @@
 """Heavy packages from several threads at once."""
 
 import asyncio
+import os
+import shlex
+import sys
 import time
 from importlib.machinery import ModuleSpec, SourceFileLoader
 from pathlib import Path
 
 import pytest
 
-from forgetmenot.startup import load_off_the_loop, make_off_the_loop
+from forgetmenot.startup import as_typed, load_off_the_loop, make_off_the_loop
 
 
 async def test_a_package_and_a_module_of_it_at_once(
@@ -31,3 +34,14 @@ async def test_a_package_and_a_module_of_it_at_once(
 
     _, made = await asyncio.gather(load_off_the_loop("slowpackage"), soon())
     assert made == 1
+
+
+@pytest.mark.skipif(os.name == "nt", reason="quotes for a POSIX shell")
+def test_a_command_that_is_shown_can_be_typed_as_it_stands(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    program = tmp_path / "it's a $HOME" / "forgetmenot"
+    monkeypatch.setattr(sys, "frozen", True, raising=False)
+    monkeypatch.setattr(sys, "executable", str(program))
+    monkeypatch.delenv("FORGETMENOT_COMMAND", raising=False)
+    assert shlex.split(f"{as_typed()} dock") == [str(program), "dock"]

@@ -13,6 +13,7 @@ from forgetmenot.cli import common
 from forgetmenot.cli.common import command, option
 from forgetmenot.errors import InputError
 from forgetmenot.settings.schema import Settings
+from forgetmenot.startup import quoted
 
 FORMATS = ("irc", "csv")
 LEARN_KEYS = """FILE: chat as JSON or text by TwitchDownloader, as JSON by chat-downloader or justlog, a log of
@@ -53,7 +54,7 @@ async def _demo(arguments: argparse.Namespace) -> None:
         "  1. forgetmenot start    for your own channel: it listens at once, without an account",
         "  2. forgetmenot setup    to choose an AI model; without one it only quotes its notes, as here",
         f"  3. {privacy if privacy.is_file() else '!privacy in chat'}    what is kept, and for how long",
-        f"The demo's notes: forgetmenot memory list --db {path}",
+        f"The demo's notes: forgetmenot memory list --db {quoted(path)}",
         *(["The dock stays open. Ctrl-C ends the demo."] if stay else []),
     ]
     show = Show(

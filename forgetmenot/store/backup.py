@@ -22,6 +22,7 @@ from msgspec import Struct
 from forgetmenot import errors, files
 from forgetmenot.files import make_own
 from forgetmenot.logs import log
+from forgetmenot.startup import quoted
 from forgetmenot.store.database import (
     ASIDE,
     CARRIED_OUT,
@@ -214,7 +215,7 @@ async def check_start(db: Database) -> None:
     """See that the memory is whole and holds what its newest copy holds. Raises StoreDamaged, StoreError."""
     newest = next(iter(copies_of(db.path)), None)
     back = (
-        f"Restore the newest backup with `forgetmenot memory restore {newest}`."
+        f"Restore the newest backup with `forgetmenot memory restore {quoted(newest)}`."
         if newest
         else "There is no backup."
     )

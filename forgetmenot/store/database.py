@@ -38,6 +38,7 @@ from forgetmenot import errors, files
 from forgetmenot.files import APPLICATION_ID, MemoryFiles
 from forgetmenot.languages import Reason, reason
 from forgetmenot.logs import log
+from forgetmenot.startup import quoted
 from forgetmenot.store import name_keys, note_keys
 from forgetmenot.store.rights import PrivacyRequests
 
@@ -423,7 +424,9 @@ async def _check_requests(db: Database) -> None:
     state = await db.value("SELECT value FROM channel_state WHERE name = ?", (CARRIED_OUT,))
     if state:
         count, mark = str(state).split()
-        db.requests.check(int(count), mark, f"forgetmenot memory new-requests --db {db.path}")
+        db.requests.check(
+            int(count), mark, f"forgetmenot memory new-requests --db {quoted(db.path)}"
+        )
 
 
 @contextlib.asynccontextmanager

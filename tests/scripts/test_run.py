@@ -2,6 +2,7 @@
 
 import ast
 import os
+import shlex
 import shutil
 import signal
 import subprocess
@@ -79,6 +80,18 @@ def test_a_measurement_goes_on_in_the_environment_that_run_made(tmp_path: Path) 
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert "entered" in done.stdout, done.stderr
     assert "--quick" in done.stdout
+
+
+@pytest.mark.skipif(os.name == "nt", reason="quotes for a POSIX shell")
+def test_the_command_it_shows_works_from_any_folder(tmp_path: Path) -> None:
+    folder = tmp_path / "my bot"
+    folder.mkdir()
+    _checkout(folder)
+    code = "import sys; sys.path.insert(0, 'scripts'); import run; print(run.as_typed())"
+    shown = subprocess.run(
+        [sys.executable, "-c", code], cwd=folder, capture_output=True, text=True, check=True
+    )
+    assert shlex.split(shown.stdout)[1] == str(folder / "scripts" / "run.py")
 
 
 @pytest.mark.skipif(os.name == "nt", reason="a script of POSIX")
