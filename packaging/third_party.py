@@ -7,6 +7,7 @@ import sys
 import sysconfig
 from importlib.metadata import Distribution, PackageNotFoundError, PackagePath, distribution
 from pathlib import Path
+from typing import Any
 
 from packaging.requirements import Requirement
 
@@ -59,7 +60,7 @@ def _required(package: Distribution) -> list[str]:
 
 
 def _section(package: Distribution) -> str:
-    about = package.metadata
+    about: Any = package.metadata  # a message, whose methods its type leaves out
     licence = about.get("License-Expression") or about.get("License") or ""
     if not licence.strip():
         classifiers = about.get_all("Classifier") or []

@@ -54,7 +54,22 @@ def build(python: str, dist: Path) -> Path | None:
     if done.returncode:
         say(done.stdout + done.stderr)
         return None
+    if not _adds_licences(python, dist / NAME):
+        return None
     return dist / NAME / ("forgetmenot.exe" if os.name == "nt" else "forgetmenot")
+
+
+def _adds_licences(python: str, folder: Path) -> bool:
+    """Put our licence and those of what is inside beside the program; whether that worked."""
+    for name in ("LICENSE", "NOTICE"):
+        shutil.copy(ROOT / name, folder)
+    command = [python, str(ROOT / "packaging" / "third_party.py")]
+    done = subprocess.run(command, capture_output=True, text=True, encoding="utf-8", check=False)
+    if done.returncode:
+        say(done.stderr)
+        return False
+    (folder / "THIRD-PARTY.txt").write_text(done.stdout, encoding="utf-8")
+    return True
 
 
 def works(program: Path) -> bool:
