@@ -79,7 +79,7 @@ def _ensure(extra: str) -> Path:
     if not python().exists() or not _works():
         say("First start: making a virtual environment in .venv …")
         _make()
-    say("Installing what ForgetMeNot needs into .venv (about 50 MB, once) …")
+    say("Installing what ForgetMeNot needs into .venv (about 20 MB, once) …")
     _install(f".[{extra}]" if extra else ".")
     stamp.write_text(fingerprint)
     say(f"Installed in {time.monotonic() - started:.0f} s.")
