@@ -25,7 +25,7 @@ async def test_a_smear_stays_hearsay_however_often_and_by_however_many_it_is_rep
         await world.clock.advance(DAY)
     [note] = await live(world)
     assert (note.source_kind, note.confidence) == (SourceKind.REPORTED, 0.5)
-    assert "; said by others; 2026-07-24, again 1 day ago] loses at chess" in section(
+    assert "; said by others; 2026-07-24, again yesterday] loses at chess" in section(
         await prompt_for(world, "1", "alice", "chess?"), "lore"
     )
 
