@@ -196,9 +196,9 @@ def _add(commands: Commands, name: str, one: Command) -> None:
 
 
 async def _on_memory(one: Command, arguments: argparse.Namespace) -> int | None:
-    from forgetmenot.store.database import open_database
+    from forgetmenot.store.read_only import open_existing
 
-    async with open_database(existing_database(arguments)) as db:
+    async with open_existing(existing_database(arguments)) as db:
         found = await one.run(db, arguments)
     if isinstance(found, tuple):
         value, lines = found

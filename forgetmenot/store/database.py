@@ -230,13 +230,8 @@ class Database(Source):
             await _prepare(writer, self.path)
             reader = aiosqlite.Connection(partial(connect, self.path), iter_chunk_size=64)
             await stack.enter_async_context(opened(reader))
-            for connection in (writer, reader):
-                connection.row_factory = sqlite3.Row
-            await reader.execute_fetchall("PRAGMA temp_store = MEMORY")
-            # SQLite's own functions know no capitals but those of ASCII
-            await reader.create_function(
-                "casefold", 1, lambda text: (text or "").casefold(), deterministic=True
-            )
+            writer.row_factory = sqlite3.Row
+            await self._prepare_reader(reader)
             # the log's index is there from the first read on
             await reader.execute_fetchall("SELECT count(*) FROM sqlite_master")
             memory_files.add_logs()
@@ -244,6 +239,14 @@ class Database(Source):
             self._writer = writer
             self._reader = reader
             self._connections = stack.pop_all()
+
+    async def _prepare_reader(self, reader: aiosqlite.Connection) -> None:
+        reader.row_factory = sqlite3.Row
+        await reader.execute_fetchall("PRAGMA temp_store = MEMORY")
+        # SQLite's own functions know no capitals but those of ASCII
+        await reader.create_function(
+            "casefold", 1, lambda text: (text or "").casefold(), deterministic=True
+        )
 
     async def close(self) -> None:
         """See that the file is in its place once more, close the connections, then the file."""
