@@ -15,7 +15,7 @@ from forgetmenot.app.periodic_tasks import PeriodicTask
 from forgetmenot.clock import DAY, MINUTE, SECOND, Clock, SystemClock
 from forgetmenot.domain import ChannelState, Role
 from forgetmenot.errors import TwitchError
-from forgetmenot.languages import in_language, joined
+from forgetmenot.languages import in_language, join_reasons
 from forgetmenot.memory.people import role_of
 from forgetmenot.operations.catalogue import lacking, same_account, scopes_for
 from forgetmenot.secret_store import Account, Token, TokenStore
@@ -45,7 +45,7 @@ class TwitchAccount(Struct, frozen=True):
     def broken(self) -> str:
         """What is wrong with the log-ins and what to type; what was only never set up is a hint."""
         needed = (self.login, self.streamer) if self.needs_streamer() else (self.login,)
-        return joined(*(login.trouble for login in needed if not login.hint))
+        return join_reasons(*(login.trouble for login in needed if not login.hint))
 
     @property
     def hint(self) -> str:

@@ -30,7 +30,7 @@ from forgetmenot.settings.schema import Settings
 from forgetmenot.startup import load_off_the_loop
 from forgetmenot.store import channel_state
 from forgetmenot.text.clean import clean
-from forgetmenot.text.mentions import show
+from forgetmenot.text.mentions import with_names
 from forgetmenot.twitch.connection import ConnectionState
 
 
@@ -156,7 +156,7 @@ async def try_out(
         "text": polished.text,
         "model": answer.model,
         "recalled": [
-            {"id": one.note.id, "fact": show(one.note.fact, material.names)}
+            {"id": one.note.id, "fact": with_names(one.note.fact, material.names)}
             for one in material.notes
         ],
         "proposal": await _decision(bot, reply.proposal, trigger) if reply.proposal else None,

@@ -181,7 +181,10 @@ def _backups(what: Examined) -> Finding:
         return what.found(WARN, "no_backup")
     age = round((time.time() - kept[0].stat().st_mtime) * 1000)
     return what.found(
-        WARN if age > BACKUP_OLD else OK, "backups", n=len(kept), ago=what.language.span(age, "ago")
+        WARN if age > BACKUP_OLD else OK,
+        "backups",
+        n=len(kept),
+        ago=what.language.duration(age, "ago"),
     )
 
 

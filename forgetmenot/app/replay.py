@@ -22,7 +22,7 @@ from forgetmenot.settings.schema import Settings
 from forgetmenot.store import streams
 from forgetmenot.store.counts import gained, highest_ids, line_counts
 from forgetmenot.store.database import Database
-from forgetmenot.text.mentions import defang, provisional
+from forgetmenot.text.mentions import defang, provisional_id
 from forgetmenot.twitch import chat_lines
 
 
@@ -170,7 +170,13 @@ def _csv(lines: Iterator[str]) -> Iterator[chat_lines.ChatItem]:
             login = f"made_{_hashed(login)[:16]}"
         text = chat_lines.safe_text(message)
         yield ChatEvent(
-            event_id, EventKind.MESSAGE, provisional(login), login, defang(sender), text, int(date)
+            event_id,
+            EventKind.MESSAGE,
+            provisional_id(login),
+            login,
+            defang(sender),
+            text,
+            int(date),
         )
 
 

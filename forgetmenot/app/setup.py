@@ -44,7 +44,7 @@ from forgetmenot.settings.live_settings import LiveSettings, presets
 from forgetmenot.settings.load import supplied_client_id
 from forgetmenot.settings.schema import Mode, ModelSettings, Provider
 from forgetmenot.store.counts import Meter
-from forgetmenot.text.mentions import channel_of, is_login, login_of
+from forgetmenot.text.mentions import channel_in_address, is_login, login_of
 from forgetmenot.twitch.login import begin_device_login
 
 # Programs that serve a model on this computer, and their usual ports.
@@ -177,7 +177,7 @@ class SetupService:
 
     async def step_channel(self, channel: str) -> Answer:
         """Listen there. `channel`: its name, or its whole address."""
-        login = login_of(channel_of(channel))
+        login = login_of(channel_in_address(channel))
         if not login or not is_login(login):
             raise InputError(reason("no_login", name=login))
         await self._change({("twitch", "channel"): login})

@@ -13,7 +13,7 @@ from msgspec import Struct
 from forgetmenot.languages import in_language, languages
 from forgetmenot.operations.types import Operation, ParameterKind
 from forgetmenot.text.chat_commands import command_in_words, typed_command, without_please
-from forgetmenot.text.words import is_slip
+from forgetmenot.text.words import is_typo
 
 _MARKS_BEHIND = re.compile(r"[?.!,:]+\Z")
 _WITHOUT_UMLAUTS = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue", "ß": "ss"})
@@ -87,7 +87,7 @@ class CommandParser:
 
     def _meant(self, word: str) -> str | None:
         """The one command that was typed with a slip; None where none is, or two are near."""
-        near = {name for known, name in self._names.items() if is_slip(word[1:], known[1:])}
+        near = {name for known, name in self._names.items() if is_typo(word[1:], known[1:])}
         return near.pop() if len(near) == 1 else None
 
     def _typed(self, typed: str, unnamed: str) -> ParsedCommand | None:

@@ -133,12 +133,12 @@ async def _never(db: "Database", _arguments: argparse.Namespace) -> common.Shown
 async def as_lines(db: "Database", notes: "Sequence[Note]") -> list[str]:
     """A line per note: number, subject, fact, and the status unless it is active."""
     from forgetmenot.memory.provenance import names_for
-    from forgetmenot.text.mentions import show
+    from forgetmenot.text.mentions import with_names
 
     names = await names_for(db, notes)
     scopes = {note.id: note.scope.value.replace("_", " ") for note in notes}
     return [
-        f"#{note.id} {names.get(note.subject_id or '', scopes[note.id])}: {show(note.fact, names)}{_status(note)}"
+        f"#{note.id} {names.get(note.subject_id or '', scopes[note.id])}: {with_names(note.fact, names)}{_status(note)}"
         for note in notes
     ]
 
@@ -152,7 +152,7 @@ async def as_json(db: "Database", notes: "Sequence[Note]") -> list[dict[str, obj
     """The notes with the keys of NOTE_KEYS, with names in the place of mentions."""
     from forgetmenot.memory.provenance import names_for
     from forgetmenot.store import viewers
-    from forgetmenot.text.mentions import show
+    from forgetmenot.text.mentions import with_names
 
     names = await names_for(db, notes)
     logins = await viewers.logins(
@@ -166,7 +166,7 @@ async def as_json(db: "Database", notes: "Sequence[Note]") -> list[dict[str, obj
             {
                 **row,
                 **about,
-                "fact": show(note.fact, names),
+                "fact": with_names(note.fact, names),
                 "confidence": round(note.confidence, 4),
             }
         )

@@ -42,8 +42,7 @@ from forgetmenot.sim.twitch import TwitchSim
 from forgetmenot.store import action_logs, dock_rows, viewers
 from forgetmenot.store.counts import highest_ids
 from forgetmenot.store.database import Database
-from forgetmenot.text.mentions import ids_in
-from forgetmenot.text.mentions import show as with_names
+from forgetmenot.text.mentions import ids_in, with_names
 from forgetmenot.twitch.connection import Gap, IrcConnection
 
 BOT = "forgetmenot"

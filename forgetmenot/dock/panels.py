@@ -46,7 +46,7 @@ from forgetmenot.store import (
 from forgetmenot.store.action_logs import ActionStatus, LoggedAction
 from forgetmenot.store.bot_messages import BotMessage, ReplyStatus
 from forgetmenot.store.database import Database
-from forgetmenot.text.mentions import ids_in, show
+from forgetmenot.text.mentions import ids_in, with_names
 
 Item = Mapping[str, object]
 LONGEST_PAGE = 200
@@ -249,14 +249,14 @@ async def history(context: DockContext, limit: int = SHOWN) -> list[Item]:
         *(
             {
                 "key": f"episode:{row['id']}", "kind": "episode", "at": row["at"],
-                "text": show(row["summary"], known), "events": row["events"],
+                "text": with_names(row["summary"], known), "events": row["events"],
             }
             for row in episodes
         ),
         *(
             {
                 "key": f"change:{row.id}", "kind": "note", "note": row.note_id, "at": row.at,
-                "who": known.get(row.subject_id or "", ""), "scope": row.scope, "text": show(row.fact, known),
+                "who": known.get(row.subject_id or "", ""), "scope": row.scope, "text": with_names(row.fact, known),
                 "before": row.before, "after": row.after, "cause": say(provenance.because(row.cause, known)),
             }
             for row in changes
@@ -438,7 +438,7 @@ async def _doubtful(context: DockContext, _request: web.Request) -> object:
     """The texts of others in which erasures left a name that may be a word: table, row, text."""
     rows = await personal_data.doubtful_texts(context.db, context.clock.now())
     known = await names(context.db, (str(row["text"]) for row in rows))
-    return [{**row, "text": show(str(row["text"]), known)} for row in rows]
+    return [{**row, "text": with_names(str(row["text"]), known)} for row in rows]
 
 
 async def _notes(context: DockContext, request: web.Request) -> object:
@@ -473,7 +473,7 @@ async def notes_json(context: DockContext, rows: Sequence[Note]) -> list[dict[st
     return [
         {
             "id": note.id, "scope": note.scope, "subject": note.subject_id, "who": known.get(note.subject_id or "", ""),
-            "fact": show(note.fact, known), "confidence": round(note.confidence, 3), "status": note.status,
+            "fact": with_names(note.fact, known), "confidence": round(note.confidence, 3), "status": note.status,
             "source": note.source_kind, "said_at": note.first_said_at, "confirmed_at": note.last_confirmed_at,
             "stale": note.stale, "expires_at": note.expires_at,
             "pinned": note.pinned, "episodes": len(note.episode_ids), "left_alone": alone.get(note.id),
@@ -495,14 +495,14 @@ async def _note(context: DockContext, request: web.Request) -> object:
 async def _streams(context: DockContext, _request: web.Request) -> object:
     rows = await dock_rows.streams(context.db, STREAMS)
     known = await names(context.db, (row["recap"] for row in rows))
-    return [{**dict(row), "recap": show(row["recap"], known)} for row in rows]
+    return [{**dict(row), "recap": with_names(row["recap"], known)} for row in rows]
 
 
 async def _episodes(context: DockContext, request: web.Request) -> object:
     rows = await dock_rows.episodes_of(context.db, id_of(request))
     known = await names(context.db, (row["summary"] for row in rows))
     return [
-        {**dict(row), "summary": show(row["summary"], known)}
+        {**dict(row), "summary": with_names(row["summary"], known)}
         for row in rows
         if row["summary"] != NOTHING
     ]

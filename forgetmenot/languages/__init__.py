@@ -49,7 +49,7 @@ class Language:
         """A whole number as this language groups it."""
         return f"{amount:,}".replace(",", self("thousands"))
 
-    def span(self, ms: int, how: str = "span") -> str:
+    def duration(self, ms: int, how: str = "span") -> str:
         """A length of time in one unit; `how` "ago": how long ago."""
         for unit, size, least in (
             ("months", 30.4 * DAY, 60 * DAY),
@@ -66,9 +66,9 @@ class Language:
 
     def reason(self, text: str) -> str:
         """A reason in this language; any other text (of Twitch, of a model's server) as it is."""
-        return self.worded(text.code, text.values) if isinstance(text, Reason) else text
+        return self.reason_text(text.code, text.values) if isinstance(text, Reason) else text
 
-    def worded(self, code: str, values: Mapping[str, object]) -> str:
+    def reason_text(self, code: str, values: Mapping[str, object]) -> str:
         """A reason by its key."""
         return self(
             f"reason.{code}", **{name: self.value(name, value) for name, value in values.items()}
@@ -112,12 +112,12 @@ class Reason(str):
 
 def reason(code: str, /, **values: object) -> Reason:
     """A reason by its key in the table [reason]. Values may be reasons. Raises KeyError."""
-    made = Reason(ENGLISH.worded(code, values))
+    made = Reason(ENGLISH.reason_text(code, values))
     made.code, made.values = code, values
     return made
 
 
-def joined(*texts: str) -> str:
+def join_reasons(*texts: str) -> str:
     """Those that are not empty, one after the other."""
     text = ""
     for part in filter(None, texts):

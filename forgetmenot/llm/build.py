@@ -13,7 +13,7 @@ from msgspec import Struct
 
 from forgetmenot.domain import ModelRequest, Purpose
 from forgetmenot.errors import SettingsError
-from forgetmenot.languages import joined, reason
+from forgetmenot.languages import join_reasons, reason
 from forgetmenot.llm.guarded import GuardedModel, Limits
 from forgetmenot.ports import CallMeter, LanguageModel
 from forgetmenot.secret_store import SecretStore
@@ -38,7 +38,7 @@ class Models(Struct, frozen=True):
     def trouble(self) -> str | None:
         """What is wrong with either, as one sentence; None where both answer."""
         said = [model.trouble for model in (self.reply, self.memory) if model.trouble]
-        return joined(*dict.fromkeys(said)) or None
+        return join_reasons(*dict.fromkeys(said)) or None
 
     @property
     def prompt_cut(self) -> str | None:

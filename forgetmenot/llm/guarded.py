@@ -32,7 +32,7 @@ from forgetmenot.ports import CallMeter, LanguageModel
 from forgetmenot.settings import prices
 from forgetmenot.settings.schema import Settings
 from forgetmenot.startup import make_off_the_loop
-from forgetmenot.text.tokens import estimate
+from forgetmenot.text.tokens import estimate_tokens
 
 FAILURES = 5
 FIRST_REST_S = 15.0
@@ -269,14 +269,14 @@ def counted_usage(usage: TokenUsage, request: ModelRequest, text: str) -> TokenU
     return TokenUsage(
         input=_plausible(usage.input, estimated_input(request)),
         cached=_plausible(usage.cached, None),
-        output=_plausible(usage.output, estimate(text)),
+        output=_plausible(usage.output, estimate_tokens(text)),
         thoughts=_plausible(usage.thoughts, None),
     )
 
 
 def estimated_input(request: ModelRequest) -> int:
     """Return about how many tokens a request sends."""
-    return estimate(request.system) + estimate(request.prompt)
+    return estimate_tokens(request.system) + estimate_tokens(request.prompt)
 
 
 def _plausible(billed: int | None, otherwise: int | None) -> int | None:

@@ -13,8 +13,8 @@ from typing import Any
 
 from forgetmenot.domain import NOTHING, ModelAnswer, ModelRequest, Purpose, TokenUsage
 from forgetmenot.languages import in_language
-from forgetmenot.text.chat_commands import about_them, plain_first_person, third
-from forgetmenot.text.mentions import fenced
+from forgetmenot.text.chat_commands import expand_contractions, in_third_person, third_person
+from forgetmenot.text.mentions import fenced_texts
 from forgetmenot.text.words import STOPWORDS, stem, stems, words
 
 
@@ -43,7 +43,7 @@ def _text(request: ModelRequest) -> str:
         return extract(request.prompt)
     if request.purpose is Purpose.BRIEF:
         return json.dumps({"briefs": []})
-    data = "\n".join(fenced(request.prompt).values()) or request.prompt
+    data = "\n".join(fenced_texts(request.prompt).values()) or request.prompt
     text = summary(data) if request.purpose is Purpose.SUMMARY else recap(data)
     return json.dumps({"summary": text}, ensure_ascii=False)
 
@@ -175,7 +175,7 @@ def claims(text: str) -> list[str]:
         return []
     found = [
         _claim(_STOP.split(_FILLERS.sub("", clause["text"]), maxsplit=1)[0].strip())
-        for clause in _CLAUSE.finditer(plain_first_person(text))
+        for clause in _CLAUSE.finditer(expand_contractions(text))
         if "?" not in clause["mark"]
     ]
     return list(dict.fromkeys(claim for claim in found if claim))
@@ -184,7 +184,7 @@ def claims(text: str) -> list[str]:
 def _claim(clause: str) -> str | None:
     for form, fact in _MINE:
         if found := form.match(clause):
-            return _short(fact.format(about_them(found[1])), clause[found.end() :])
+            return _short(fact.format(in_third_person(found[1])), clause[found.end() :])
     if not clause.startswith("I "):
         return None
     rest = _ADVERB.sub("", clause[2:].strip())
@@ -192,14 +192,14 @@ def _claim(clause: str) -> str | None:
     verb, rest = verb.lower(), rest.strip()
     lasting = verb in LASTING and rest and not rest.lower().startswith(_NO_OBJECT)
     if _SPECIAL[verb].match(rest + " ") if verb in _SPECIAL else lasting:
-        return _short(third(verb), rest)
+        return _short(third_person(verb), rest)
     return None
 
 
 def _short(verb: str, rest: str) -> str | None:
     """The claim, if it takes no more than a few words."""
     # an emote at the end is no part of what is claimed, and neither is a word that waits for the next one
-    kept = _TRAILING.sub("", _EMOTES.sub("", f" {about_them(rest)}")).strip(" ,'-*~")
+    kept = _TRAILING.sub("", _EMOTES.sub("", f" {in_third_person(rest)}")).strip(" ,'-*~")
     fits = kept and len(f"{verb} {kept}".split()) <= MOST_CLAIM_WORDS
     return f"{verb} {kept}" if fits else None
 
@@ -209,7 +209,7 @@ def _short(verb: str, rest: str) -> str | None:
 
 _ABOUT = re.compile(rf"\A(?P<who>P\d+)(?:{_OWN})?\s+(?P<fact>.{{3,180}}?)\.?\Z")
 _UNOWNED = re.compile(r"\A(?P<what>Channel|Running bit): (?P<fact>.{3,160}?)\.?\Z")
-_VERBS = {third(verb) for verb in (*LASTING, *_SPECIAL)} | {"favourite", "works"}
+_VERBS = {third_person(verb) for verb in (*LASTING, *_SPECIAL)} | {"favourite", "works"}
 # What is soon over, and kept for a week.
 _PASSING = re.compile(
     r"\b(?:to(?:day|night|morrow)|yesterday|right now|(?:this|next) (?:week|month)|wants to\b)"
@@ -235,7 +235,7 @@ _KINDS = tuple(  # what people ask with, and what facts of that kind say: "pet" 
 
 def extract(prompt: str) -> str:
     """The facts of one episode as JSON text: what they change of what is known, the memory finds out itself."""
-    blocks = fenced(prompt)
+    blocks = fenced_texts(prompt)
     episode = blocks.get("episode", "" if blocks else prompt)
     sentences = dict.fromkeys(SENTENCE_END.split(" ".join(episode.split())))
     notes = [note for sentence in sentences if (note := _note(sentence.strip()))]
@@ -284,7 +284,7 @@ _ACTIONS = (
 
 def answer(system: str, prompt: str, language: str) -> Mapping[str, Any]:
     """The reply object to a prompt's message. `language`: the interface's."""
-    blocks = fenced(prompt)
+    blocks = fenced_texts(prompt)
     lines = [
         found for line in blocks.get("message", "").splitlines() if (found := _LINE.match(line))
     ]

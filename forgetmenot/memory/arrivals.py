@@ -16,9 +16,9 @@ from forgetmenot.settings.schema import Earpiece, Settings
 from forgetmenot.store import notes, streams, viewers
 from forgetmenot.store.database import Source
 from forgetmenot.store.episodes import usable_brief
-from forgetmenot.text.mentions import ids_in, login_of, show
+from forgetmenot.text.mentions import ids_in, login_of, with_names
 from forgetmenot.text.roles import claims_role
-from forgetmenot.text.words import joined, sentences_of
+from forgetmenot.text.words import join_sentences, sentences_of
 
 SHOWN_FOR = 10 * MINUTE
 # Cards at once.
@@ -94,7 +94,7 @@ async def card(source: Source, viewer_id: str, at: int, now: int, zone: str) -> 
     done = _done_since(own, came.before_at or 0, now, zone)
     passing = done or _these_days(told, now, zone)
     brief, made_of = await usable_brief(source, viewer_id, None)
-    brief = joined(
+    brief = join_sentences(
         sentence
         for sentence in sentences_of(suppressed.without(brief))
         if not claims_role(sentence)
@@ -115,8 +115,8 @@ async def card(source: Source, viewer_id: str, at: int, now: int, zone: str) -> 
         at=at,
         streams=came.streams,
         before_at=came.before_at,
-        who=show(who, names),
-        lately=show(lately, names),
+        who=with_names(who, names),
+        lately=with_names(lately, names),
         notes=used,
         over=done is not None,
     )

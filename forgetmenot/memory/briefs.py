@@ -35,7 +35,7 @@ from forgetmenot.store import episodes, notes, viewers
 from forgetmenot.store.database import Source, Transaction
 from forgetmenot.store.episodes import Brief
 from forgetmenot.text.days import written_day, written_days
-from forgetmenot.text.mentions import fence, ids_in, show
+from forgetmenot.text.mentions import fence, ids_in, with_names
 from forgetmenot.text.words import sentences_of
 
 CHARACTERS = 500
@@ -58,7 +58,7 @@ async def about_viewer(source: Source, viewer_id: str) -> str:
         (await episodes.usable_brief(source, viewer_id, None))[0]
     )
     names, hidden = await viewers.shown_and_hidden(source, {viewer_id, *ids_in(brief)})
-    return "" if viewer_id in hidden else show(brief, names)
+    return "" if viewer_id in hidden else with_names(brief, names)
 
 
 def _hash(known: Sequence[Note]) -> str:

@@ -30,8 +30,8 @@ from forgetmenot.store.database import Source
 from forgetmenot.store.note_keys import key_of, stems_of_note
 from forgetmenot.text.days import day_of
 from forgetmenot.text.mentions import mention
-from forgetmenot.text.questions import asks_in_a_sentence
-from forgetmenot.text.sensitive import sensitive_category, states_what_is_sensitive
+from forgetmenot.text.questions import asks_for_person_in_sentence
+from forgetmenot.text.sensitive import sensitive_category, states_sensitive
 from forgetmenot.text.words import stem
 
 MOST_RESULTS = 8
@@ -96,11 +96,11 @@ async def search(
 def asks_what_is_sensitive(question: str) -> bool:
     """Return whether an answer to "who …?" would state of somebody what is never stored about people."""
     asked = question.replace("?", " ")
-    if states_what_is_sensitive(asked):
+    if states_sensitive(asked):
         return True
-    if asks_in_a_sentence(question):
+    if asks_for_person_in_sentence(question):
         return False
-    return states_what_is_sensitive(f"Somebody is {asked}. Somebody has {asked}.")
+    return states_sensitive(f"Somebody is {asked}. Somebody has {asked}.")
 
 
 async def _terms(

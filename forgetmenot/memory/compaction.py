@@ -14,7 +14,7 @@ from msgspec import Struct, field
 
 from forgetmenot.clock import HOUR, MINUTE, Clock
 from forgetmenot.errors import ODD_INPUT, ModelBlocked, ModelError
-from forgetmenot.languages import joined, reason
+from forgetmenot.languages import join_reasons, reason
 from forgetmenot.logs import log
 from forgetmenot.memory.stream_recap import RecapWriter
 from forgetmenot.memory.stream_tracker import StreamTracker
@@ -166,7 +166,7 @@ class Compactor:
 
     async def _postpone(self, window: Window, why: str, report: PassReport) -> None:
         """No usable summary: halve the window. At once while the model works for others, else after a while."""
-        self._count_failure(joined(why, reason("chat_kept")), report)
+        self._count_failure(join_reasons(why, reason("chat_kept")), report)
         tries = max(line.tries for line in window) + 1
         retry_at = self._clock.now() + (
             0 if report.works and len(window) > 1 else waiting_time(tries)

@@ -15,7 +15,7 @@ from msgspec import Struct, field
 
 from forgetmenot.text.clean import fold_word, plain
 from forgetmenot.text.dates import MONTHS
-from forgetmenot.text.words import PICTURE, pictures, stem, text_cache
+from forgetmenot.text.words import EMOJI, emoji_in, stem, text_cache
 
 
 class Relation(StrEnum):
@@ -129,7 +129,7 @@ _COUNTRIES = _words(_NAMES)
 
 _TOKEN = re.compile(
     r"<@[\w:.-]{1,64}>|[$€£]?\d+(?:[.,:]\d+)*(?:st|nd|rd|th|k|%)?|[^\W_]+(?:['’][^\W_]+)*[%+]?"
-    rf"|{PICTURE}"
+    rf"|{EMOJI}"
 )
 _NUMBER = re.compile(r"[$€£]?(\d+(?:[.:]\d+)*)(?:st|nd|rd|th)?")
 
@@ -383,4 +383,4 @@ def _by_words(one: _Reading, two: _Reading) -> Relation:
 
 def _weight(words: list[str]) -> float:
     """What words tell together. A picture is half a word: it mostly goes with one."""
-    return sum(0.5 if word in _LIGHT_VERBS or pictures(word) else 1.0 for word in words)
+    return sum(0.5 if word in _LIGHT_VERBS or emoji_in(word) else 1.0 for word in words)

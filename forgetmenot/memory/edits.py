@@ -29,7 +29,7 @@ from forgetmenot.store.notes import NewNote, Stance
 from forgetmenot.store.rights import PrivacyRequest, RequestKind
 from forgetmenot.text.clean import clean
 from forgetmenot.text.mentions import MENTION, defang, ids_in, mention
-from forgetmenot.text.removal import traces
+from forgetmenot.text.removal import fact_stems
 from forgetmenot.text.roles import claims_role
 
 _NUMBER = re.compile(r"#(\d{1,15})")
@@ -212,7 +212,7 @@ async def edit(
         if old.fact == stored:
             return old
         about = old.subject_id
-        if about is not None and tx.requests.is_forgotten(about, traces(stored)):
+        if about is not None and tx.requests.is_forgotten(about, fact_stems(stored)):
             raise FactRefused("forgotten")
         held = [note for note in await notes.of_subject(tx, about, LIVE) if note.id != old.id]
         stream = await streams.open_id(tx)
@@ -263,7 +263,7 @@ async def retract(db: Database, note_id: int, *, at: int, cause: str, own: bool 
 
 def _removal(source: Source, kind: RequestKind, note: Note, at: int) -> PrivacyRequest:
     """That its subject had a note removed, or that it was brought back."""
-    words = traces(note.fact)
+    words = fact_stems(note.fact)
     return source.requests.of_words(kind, note.subject_id, words, note_id=note.id, at=at)
 
 
@@ -277,7 +277,7 @@ async def remove_again(tx: Transaction, request: PrivacyRequest, viewer_id: str)
     removed = 0
     for note in await notes.of_subject(tx, viewer_id, LIVE):
         is_meant = note.id in request.notes or tx.requests.says(
-            viewer_id, traces(note.fact), request
+            viewer_id, fact_stems(note.fact), request
         )
         if is_meant and (await notes.changes(tx, note.id))[-1].at <= request.at:
             await notes.set_status(

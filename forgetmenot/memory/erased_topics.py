@@ -16,14 +16,16 @@ from pathlib import Path
 from forgetmenot.memory.suppression import SuppressionFilter, with_subjects
 from forgetmenot.store import bot_messages, channel_state, episodes, notes, personal_data
 from forgetmenot.store.database import Database
-from forgetmenot.text.removal import Names
-from forgetmenot.text.words import joined, sentences_of
+from forgetmenot.text.removal import NameForms
+from forgetmenot.text.words import join_sentences, sentences_of
 
 # Texts that one transaction rewrites: replies and commands write in between.
 TEXTS_AT_ONCE = 50
 
 
-async def keep_unmentioned(db: Database, who: Names, topics: SuppressionFilter, now: int) -> None:
+async def keep_unmentioned(
+    db: Database, who: NameForms, topics: SuppressionFilter, now: int
+) -> None:
     """Leave nothing in the memory to be mentioned that speaks of somebody and of their topics."""
     await _list_notes(db, topics, who.viewer_id, now)
     await _cut_sentences(db, topics, who.viewer_id, now)
@@ -59,7 +61,7 @@ async def _cut_sentences(db: Database, topics: SuppressionFilter, viewer_id: str
             await channel_state.put(tx, {"digest": "", "digest_of": ""}, now)
 
 
-async def _take_words(db: Database, topics: SuppressionFilter, who: Names, now: int) -> None:
+async def _take_words(db: Database, topics: SuppressionFilter, who: NameForms, now: int) -> None:
     lines, replies = await asyncio.to_thread(_spoken, db.path, topics, who)
     for start in range(0, len(lines), TEXTS_AT_ONCE):
         async with db.write() as tx:
@@ -71,12 +73,12 @@ async def _take_words(db: Database, topics: SuppressionFilter, who: Names, now: 
 
 
 def _spoken(
-    path: Path, topics: SuppressionFilter, who: Names
+    path: Path, topics: SuppressionFilter, who: NameForms
 ) -> tuple[list[personal_data.TracedText], list[tuple[int, str]]]:
     """Lines of chat, and replies (row, and Twitch's id of its line), that name them and speak of a topic."""
 
     def speaks_of_it(text: str) -> bool:
-        marked = who.marked(text)
+        marked = who.with_mentions(text)
         return marked != text and topics.has(marked, [who.viewer_id])
 
     lines = [line for line in personal_data.typed_lines(path) if speaks_of_it(line.text)]
@@ -88,16 +90,16 @@ def _spoken(
     return lines, replies
 
 
-def without_topics(text: str, who: Names, topics: SuppressionFilter) -> str:
+def without_topics(text: str, who: NameForms, topics: SuppressionFilter) -> str:
     """A text of a recap's file without the sentences that speak of them and of a topic.
 
     There people stand by their names, so a bare name counts also where it is a word.
     """
-    who = Names(who.viewer_id, who.names, (), who.others)
+    who = NameForms(who.viewer_id, who.names, (), who.others)
     sentences = sentences_of(text)
-    marked = with_subjects(who.marked(text))
+    marked = with_subjects(who.with_mentions(text))
     left = []
     for sentence, (marked_sentence, about) in zip(sentences, marked, strict=False):
         if not topics.has(marked_sentence, about):
             left.append(sentence)
-    return text if left == sentences else joined(left)
+    return text if left == sentences else join_sentences(left)

@@ -55,10 +55,10 @@ from forgetmenot.store.personal_data import (
     Place,
 )
 from forgetmenot.text.removal import (
-    INSIDE_FROM,
-    Names,
+    MIN_INSIDE,
+    NameForms,
+    fact_stems,
     is_distinct,
-    traces,
 )
 from forgetmenot.text.words import (
     FOREIGN_STOPWORDS,
@@ -81,7 +81,7 @@ _SUBFOLDERS = (backup.FOLDER, "logs", "login")
 _CHUNK = 1 << 20
 # So many bytes on each side of what may be a name are looked at with it.
 _AROUND = 64
-_NOBODY = traces(SOMEBODY)
+_NOBODY = fact_stems(SOMEBODY)
 
 Step = Callable[[], Awaitable[object]]
 
@@ -121,7 +121,7 @@ class Eraser:
         self._before = before
         self._after = after
         self._one_at_a_time = asyncio.Lock()
-        self._lately: list[tuple[int, Names]] = []
+        self._lately: list[tuple[int, NameForms]] = []
         self._begun: dict[str, int] = {}
         self._running: dict[str, asyncio.Task[ErasureReport | None]] = {}
 
@@ -174,7 +174,7 @@ class Eraser:
             await self._forget()
         return report
 
-    async def _erase(self, viewer_id: str) -> tuple[ErasureReport, Names]:
+    async def _erase(self, viewer_id: str) -> tuple[ErasureReport, NameForms]:
         for make_readable in self._before:
             await make_readable()
         report, who = await erase_rows(self._db, viewer_id, self._clock.now())
@@ -221,7 +221,7 @@ class Eraser:
         return bool(report.rewritten)
 
 
-async def erase_rows(db: Database, viewer_id: str, now: int) -> tuple[ErasureReport, Names]:
+async def erase_rows(db: Database, viewer_id: str, now: int) -> tuple[ErasureReport, NameForms]:
     """Take them out of every row and log file; what is deleted is wiped by `finish`."""
     report = ErasureReport()
     who = await _names(db, viewer_id)
@@ -259,7 +259,7 @@ async def erase_rows(db: Database, viewer_id: str, now: int) -> tuple[ErasureRep
 
 
 async def finish(
-    db: Database, erased: Sequence[tuple[ErasureReport, Names]], now: int, *, all_copies: bool
+    db: Database, erased: Sequence[tuple[ErasureReport, NameForms]], now: int, *, all_copies: bool
 ) -> None:
     """Wipe what was deleted, and search every file for those who were erased. Raises StoreError.
 
@@ -289,7 +289,7 @@ async def finish(
 
 
 def _drop_copies(
-    database: Path, people: Sequence[Names], now: int, *, all_copies: bool = False
+    database: Path, people: Sequence[NameForms], now: int, *, all_copies: bool = False
 ) -> None:
     """Delete the copies beside the memory in which one of them stands; the others may be all that is left of a text."""
     copies = backup.copies_of(database)
@@ -298,7 +298,7 @@ def _drop_copies(
     backup.drop(database, copies)
 
 
-def _stands_in(copy: Path, who: Names, now: int) -> bool:
+def _stands_in(copy: Path, who: NameForms, now: int) -> bool:
     """Whether a copy has somebody; also where it cannot be read."""
     moment = Moment(who.viewer_id, now)
     try:
@@ -310,32 +310,32 @@ def _stands_in(copy: Path, who: Names, now: int) -> bool:
         return True
 
 
-def _searched_for(who: Names, report: ErasureReport) -> Names:
+def _searched_for(who: NameForms, report: ErasureReport) -> NameForms:
     """What files are searched for: a bare name that was left in doubt is in the report already."""
     if not report.doubtful:
         return who
     in_doubt = [name for name in who.names if not is_distinct(name)]
-    return Names(who.viewer_id, who.names, in_doubt, who.others)
+    return NameForms(who.viewer_id, who.names, in_doubt, who.others)
 
 
 async def _clean_recaps(
-    db: Database, who: Names, reply_ids: Sequence[int], report: ErasureReport
+    db: Database, who: NameForms, reply_ids: Sequence[int], report: ErasureReport
 ) -> None:
     """Take them out of the files that recaps were written to; a file that cannot be changed is named.
 
     And what the bot said to them, or said because of them: it need not name them.
     """
     spoken = await bot_messages.words_of(db, who.viewer_id, reply_ids)
-    said_to_them = [traces(text) for text in spoken]
+    said_to_them = [fact_stems(text) for text in spoken]
     own_facts = await personal_data.facts_of(db, who.viewer_id)
     mentioning = await personal_data.recap_mentions(db, who.viewer_id)
     shown = ShownTexts(who, own_facts.values(), mentioning)
 
     def cleaned(text: str, quoted: bool) -> str:  # noqa: FBT001  # as `clean_files` calls it
-        if quoted and is_one_of(said_to_them, traces(text) - _NOBODY):
+        if quoted and is_one_of(said_to_them, fact_stems(text) - _NOBODY):
             return ""
         marked = shown.marked(text)
-        if who.marked(marked) == text:
+        if who.with_mentions(marked) == text:
             return text  # also where its spaces are odd
         return without(marked, who, cut=True, bare=True)
 
@@ -351,14 +351,14 @@ async def leave_recaps(db: Database, viewer_id: str) -> None:
         await _clean_recaps(db, await _names(db, viewer_id), (), ErasureReport())
 
 
-async def _names(db: Database, viewer_id: str) -> Names:
+async def _names(db: Database, viewer_id: str) -> NameForms:
     if not await personal_data.is_known(db, viewer_id):
         raise InputError("Nobody with that id is known, so there is nothing to erase.")
     names = await personal_data.names_of(db, viewer_id)
     return await asyncio.to_thread(_names_and_words, db.path, viewer_id, names)
 
 
-def _names_and_words(path: Path, viewer_id: str, names: Sequence[str]) -> Names:
+def _names_and_words(path: Path, viewer_id: str, names: Sequence[str]) -> NameForms:
     """Somebody's names, with those among them that a text may have as a word.
 
     These are words of a language, what is played, and what stands in notes or summaries: people stand there as ids.
@@ -369,11 +369,11 @@ def _names_and_words(path: Path, viewer_id: str, names: Sequence[str]) -> Names:
     for name in names:
         if name in everyday or is_distinct(name):
             continue
-        bare = Names("", [name], (), others)
+        bare = NameForms("", [name], (), others)
         texts = personal_data.remembered_with(path, bare.needles)
         if any(bare.is_bare_in(text) for text in texts):
             remembered.add(name)
-    return Names(viewer_id, names, everyday | remembered, others)
+    return NameForms(viewer_id, names, everyday | remembered, others)
 
 
 def _everyday(path: Path, names: Iterable[str]) -> set[str]:
@@ -392,20 +392,20 @@ def _everyday(path: Path, names: Iterable[str]) -> set[str]:
 def _is_small(name: str) -> bool:
     """Whether a name is a number or a word of every sentence, or too short to be told from one."""
     folded = name.casefold()
-    if len(name) < INSIDE_FROM or folded.isdigit():
+    if len(name) < MIN_INSIDE or folded.isdigit():
         return True
     return folded in ORDINARY or folded in FOREIGN_STOPWORDS
 
 
-def _doubtful(path: Path, who: Names, moment: Moment) -> list[DoubtfulPlace]:
+def _doubtful(path: Path, who: NameForms, moment: Moment) -> list[DoubtfulPlace]:
     """The texts of others in which a bare name may still be theirs: they stay, and the streamer may look at them.
 
     Of an everyday word only those where they were; of small words none. What is deleted within a day is left out.
     """
     everyday = _everyday(path, who.names)
     small = {name for name in who.names if _is_small(name)}
-    near = Names("", set(who.names) - small, (), who.others)
-    far = Names("", set(who.names) - small - everyday, (), who.others)
+    near = NameForms("", set(who.names) - small, (), who.others)
+    far = NameForms("", set(who.names) - small - everyday, (), who.others)
     places = set()
     for place in DOUBTFUL_PLACES:
         for row in personal_data.written_in(path, place, near.needles, moment):
@@ -430,7 +430,7 @@ async def _delete_some(db: Database, viewer_id: str, report: ErasureReport) -> b
 
 
 async def _clean(
-    db: Database, who: Names, now: int, report: ErasureReport, since: int = END_OF_TIME
+    db: Database, who: NameForms, now: int, report: ErasureReport, since: int = END_OF_TIME
 ) -> None:
     """Take them out of what is left, piece by piece. `since`: then what is written was begun before (ms)."""
     moment = Moment(who.viewer_id, now, since)
@@ -449,7 +449,7 @@ async def _clean(
         await channel_state.put(tx, cleaned, now)
 
 
-async def _clean_place(db: Database, place: Place, who: Names, moment: Moment) -> int:
+async def _clean_place(db: Database, place: Place, who: NameForms, moment: Moment) -> int:
     """Look through a place until nothing of them is found: others write while it is cleaned."""
     changed = 0
     for _ in range(MOST_LOOKS):
@@ -466,7 +466,7 @@ async def _clean_place(db: Database, place: Place, who: Names, moment: Moment) -
     return changed
 
 
-def _cleaned(path: Path, place: Place, who: Names, moment: Moment) -> list[tuple[Any, ...]]:
+def _cleaned(path: Path, place: Place, who: NameForms, moment: Moment) -> list[tuple[Any, ...]]:
     """The rows that change: cleaned columns, then the rowid, then the columns as they are."""
     changed = []
     for row in personal_data.written_in(path, place, who.needles, moment):
@@ -479,14 +479,14 @@ def _cleaned(path: Path, place: Place, who: Names, moment: Moment) -> list[tuple
     return changed
 
 
-def _clean_logs(database: Path, who: Names) -> None:
+def _clean_logs(database: Path, who: NameForms) -> None:
     for file in logs.beside(database).glob(f"{logs.FILE}*"):
         text = file.read_text(encoding="utf-8", errors="replace")
-        if who.hidden(text) != text:
+        if who.anonymized(text) != text:
             os.truncate(file, 0)
 
 
-def _clean_dropped(database: Path, who: Names) -> int:
+def _clean_dropped(database: Path, who: NameForms) -> int:
     """Take them out of the chat of past streams that waits to be learned from; out of how many files."""
     files = [file for file in incoming_folder(database).rglob("*") if file.is_file()]
     if not files:
@@ -507,7 +507,7 @@ def _clean_dropped(database: Path, who: Names) -> int:
 # It does not look for what an erasure leaves on purpose: a name that is a word, where no @ is before it.
 
 
-def _search(database: Path, who: Names, report: ErasureReport) -> None:
+def _search(database: Path, who: NameForms, report: ErasureReport) -> None:
     """Search every file of the data folder."""
     places: Counter[str] = Counter()
     files = files_of(database)
@@ -540,7 +540,7 @@ def files_of(database: Path) -> list[Path]:
     return sorted(file for file in files if file.is_file())
 
 
-def _count_in(blocks: Iterable[bytes], who: Names) -> tuple[int, int]:
+def _count_in(blocks: Iterable[bytes], who: NameForms) -> tuple[int, int]:
     """How often somebody stands in a file's bytes, and how many there are. Raises OSError."""
     count = 0
     size = 0
@@ -562,7 +562,7 @@ def _count_in(blocks: Iterable[bytes], who: Names) -> tuple[int, int]:
     return count, size
 
 
-def _is_them(part: bytes, start: int, end: int, who: Names) -> bool:
+def _is_them(part: bytes, start: int, end: int, who: NameForms) -> bool:
     """Whether somebody is meant by what stands there."""
     around = part[max(0, start - _AROUND) : end + _AROUND].decode("utf-8", "replace")
-    return who.hidden(around) != around
+    return who.anonymized(around) != around

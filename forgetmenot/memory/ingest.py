@@ -39,7 +39,7 @@ from forgetmenot.store.database import Database, Transaction
 from forgetmenot.store.events import Clear, NewEvent
 from forgetmenot.store.rights import OptedOut, RequestKind
 from forgetmenot.store.viewers import SeenViewer
-from forgetmenot.text.mentions import provisional
+from forgetmenot.text.mentions import provisional_id
 
 # Lines that are written without waiting for more.
 BATCH = 500
@@ -257,7 +257,7 @@ class Ingest:
             # who opted out by name, before they ever spoke here, has opted out as the person they turn out to be
             await viewers.join(tx, by_name)
         for login, viewer_id in by_name.items():
-            if provisional(login) in opted_out.ids:  # as it was before they were joined
+            if provisional_id(login) in opted_out.ids:  # as it was before they were joined
                 await personal_data.opt_out(tx, viewer_id, self._clock.now())
             else:  # of who was erased since, there is a hash alone: it stays so
                 out = tx.requests.of(RequestKind.OPT_OUT, viewer_id, self._clock.now())

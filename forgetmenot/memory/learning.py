@@ -42,7 +42,7 @@ from forgetmenot.settings.schema import MemorySettings, Provider, Settings
 from forgetmenot.store import channel_state, episodes, events, personal_data, streams, viewers
 from forgetmenot.store.database import Database, Source, Transaction
 from forgetmenot.store.episodes import KEY_OF_PAST, HeardSpan, NewEpisode
-from forgetmenot.text.mentions import provisional
+from forgetmenot.text.mentions import provisional_id
 
 T = TypeVar("T")
 READ_AT_ONCE = 500
@@ -103,7 +103,7 @@ class Estimate(Struct, frozen=True):
             return say("setup.past_moment")
         if self.minutes == 1:
             return say("setup.past_minutes", minutes=say("span.min", n=1))
-        return say("setup.past_minutes", minutes=say.span(self.minutes * MINUTE))
+        return say("setup.past_minutes", minutes=say.duration(self.minutes * MINUTE))
 
     def _price_in_words(self, settings: Settings, say: Language) -> str:
         time = self._time_in_words(say)
@@ -388,11 +388,11 @@ class Learner:
         hidden = await viewers.hidden(source, {event.user_id for event in identified})
         welcome: list[ChatEvent] = []
         for event in identified:
-            if not own.isdisjoint((event.user_id, provisional(event.login))):
+            if not own.isdisjoint((event.user_id, provisional_id(event.login))):
                 welcome.append(replace(event, user_id=min(own)))
                 continue
             # somebody may have been erased when nothing but their name was known
-            ids = (event.user_id, provisional(event.login))
+            ids = (event.user_id, provisional_id(event.login))
             erased_at = max(source.requests.erased_at(viewer_id) for viewer_id in ids)
             if rules.why(event) or event.at <= erased_at or event.user_id in hidden:
                 continue
@@ -433,7 +433,7 @@ class _Heard:
         """Return whether a line is known."""
         if event.id in self._event_ids or any(_within(event, span) for span in self._live):
             return True
-        for viewer_id in (event.user_id, provisional(event.login)):
+        for viewer_id in (event.user_id, provisional_id(event.login)):
             if any(_within(event, span) for span in self._learned.get(viewer_id, ())):
                 return True
         return False
@@ -447,7 +447,7 @@ async def _own_ids(source: Source, settings: Settings) -> frozenset[str]:
     """The ids under which the bot itself stands in a file; none where it was never signed in and has no login set."""
     state = await channel_state.read_all(source)
     logins = {state.get("bot_login", ""), settings.twitch.bot_login.lstrip("@")}
-    ids = {provisional(login) for login in logins if login}
+    ids = {provisional_id(login) for login in logins if login}
     return frozenset({state["bot_id"], *ids} if state.get("bot_id") else ids)
 
 

@@ -25,8 +25,14 @@ from forgetmenot.store.database import Transaction
 from forgetmenot.store.notes import NewNote, Stance
 from forgetmenot.text.dates import MONTHS
 from forgetmenot.text.mentions import MENTION
-from forgetmenot.text.removal import traces
-from forgetmenot.text.words import FOREIGN_STOPWORDS, STOPWORDS, small_words, telling_stems, words
+from forgetmenot.text.removal import fact_stems
+from forgetmenot.text.words import (
+    FOREIGN_STOPWORDS,
+    STOPWORDS,
+    foreign_stopwords_in,
+    telling_stems,
+    words,
+)
 
 LIVE = (NoteStatus.ACTIVE,)
 # So many replaced notes of somebody are compared with a claim: it is done inside a transaction.
@@ -231,9 +237,9 @@ async def _refuse_forgotten(tx: Transaction, new: NewNote, origin: ClaimSource) 
         return
     own = origin.speaker_id == new.subject_id
     if own and new.source_kind is SourceKind.COMMAND:
-        await personal_data.allow_again(tx, new.subject_id, traces(new.fact))
+        await personal_data.allow_again(tx, new.subject_id, fact_stems(new.fact))
     elif new.at <= tx.requests.erased_at(new.subject_id) or tx.requests.is_forgotten(
-        new.subject_id, traces(new.fact)
+        new.subject_id, fact_stems(new.fact)
     ):
         raise FactRefused("forgotten")
 
@@ -325,7 +331,7 @@ def is_translation(new_fact: str, stored_fact: str) -> bool:
     """Return whether what a model calls a repeat puts a fact of another language into English."""
     if not new_fact or is_foreign(new_fact):
         return False
-    return is_foreign(stored_fact) or bool(small_words(words(stored_fact)))
+    return is_foreign(stored_fact) or bool(foreign_stopwords_in(words(stored_fact)))
 
 
 def is_more_than_other_words(new_fact: str, stored_fact: str) -> bool:

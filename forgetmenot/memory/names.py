@@ -15,8 +15,8 @@ from forgetmenot.memory.people import Streamer, kind_of
 from forgetmenot.store import names, viewers
 from forgetmenot.store.database import Source
 from forgetmenot.store.names import NameSpan
-from forgetmenot.text.mentions import provisional
-from forgetmenot.text.names import Fit, NameIndex, WordKind, compact, keys_in, no_word
+from forgetmenot.text.mentions import provisional_id
+from forgetmenot.text.names import Fit, NameIndex, WordKind, compact, keys_in, never_a_word
 
 # How somebody is named by their id where a name may mean several: "id:123".
 BY_ID = "id:"
@@ -77,7 +77,7 @@ async def resolve(
         viewer_ids = [span.viewer_id for span in spans]
     if not viewer_ids and may_be_short:
         # what is typed in the place of a name is one, though it is a word as well
-        index = await index_of(source, [bare], here=here, kinds=no_word)
+        index = await index_of(source, [bare], here=here, kinds=never_a_word)
         namings = index.namings(bare)
         viewer_ids = list(namings[0].viewer_ids) if namings else []
     return list(dict.fromkeys(viewer_ids))
@@ -159,7 +159,7 @@ async def owners(source: Source, logins: Collection[str], at: int) -> dict[str, 
 def unknown_owner(login: str, at: int) -> str:
     """Return the id of whoever had a login in the year of a time (ms), of whom nothing else is known."""
     # no login has a dot, so nobody who comes later is joined with it
-    return provisional(f"{login}.{iso(at)[:4]}")
+    return provisional_id(f"{login}.{iso(at)[:4]}")
 
 
 async def in_chat(

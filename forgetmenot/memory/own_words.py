@@ -12,13 +12,13 @@ from forgetmenot.memory.compare_facts import Relation
 from forgetmenot.memory.meaning import nearness, word_table
 from forgetmenot.text import phrases
 from forgetmenot.text.questions import opens_as_question
-from forgetmenot.text.small_talk import tells_something
+from forgetmenot.text.small_talk import has_content
 from forgetmenot.text.words import (
     FOREIGN_STOPWORDS,
     STOPWORDS,
     UNSPACED,
-    alike,
     mentioned_stems,
+    similar_words,
     stem,
     telling_stems,
     topic_stems,
@@ -109,7 +109,7 @@ def _alike_words(typed: str, note: Note) -> int:
     known = [word for word in words(note_text(note)) if len(word) >= _SHORTEST_ALIKE]
     asked = [word for word in words(typed) if word not in STOPWORDS | FOREIGN_STOPWORDS]
     long_enough = [word for word in asked if len(word) >= _SHORTEST_ALIKE]
-    return sum(any(alike(word, other) for other in known) for word in long_enough)
+    return sum(any(similar_words(word, other) for other in known) for word in long_enough)
 
 
 def may_correct(stored_fact: str, new_fact: str, line: str) -> bool:
@@ -118,7 +118,7 @@ def may_correct(stored_fact: str, new_fact: str, line: str) -> bool:
     No word of the line can be compared with it, so that its meaning has to do: it is of the same kind as what it
     corrects ("works as a baker" and "is a firefighter"). Its numbers stand in the line. A question corrects nothing.
     """
-    if not is_foreign(line) or not tells_something(line):
+    if not is_foreign(line) or not has_content(line):
         return False
     if "?" in line or "？" in line or opens_as_question(line):
         return False

@@ -41,8 +41,8 @@ from forgetmenot.memory.past_formats import (
     read_log,
 )
 from forgetmenot.memory.stream_tracker import STREAM_GAP
-from forgetmenot.text.mentions import is_login, provisional
-from forgetmenot.text.removal import Names
+from forgetmenot.text.mentions import is_login, provisional_id
+from forgetmenot.text.removal import NameForms
 from forgetmenot.twitch.chat_lines import Unparsed
 
 # Lines that could not be read and are named by their number.
@@ -270,7 +270,7 @@ class _Removals:
         """Return whether a line was taken away."""
         if event.id in self._messages:
             return True
-        for person in ("", event.user_id, provisional(event.login)):
+        for person in ("", event.user_id, provisional_id(event.login)):
             if self._reach(self._spans.get(person, ()), event.at):
                 return True
         for at, beginning in self._texts.get(event.login, ()):
@@ -288,7 +288,7 @@ class _Removals:
 _END_OF_TIME = 1 << 62
 
 
-def remove_person(path: Path, who: Names) -> bool:
+def remove_person(path: Path, who: NameForms) -> bool:
     """Take somebody out of a file, and say whether they stood in it. Raises OSError if it cannot be changed.
 
     It is written anew in the form of TwitchDownloader, whatever its form was, without what they said and what others
@@ -326,7 +326,7 @@ def _holds_any(path: Path, names: Iterable[str]) -> bool:
     return False
 
 
-def _write_anew(path: Path, chat: PastChat, who: Names) -> None:
+def _write_anew(path: Path, chat: PastChat, who: NameForms) -> None:
     handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
     with os.fdopen(handle, "w", encoding="utf-8") as file:
         about = chat.about
@@ -343,13 +343,13 @@ def _write_anew(path: Path, chat: PastChat, who: Names) -> None:
         os.fsync(file.fileno())
 
 
-def _is_of(event: ChatEvent, who: Names) -> bool:
+def _is_of(event: ChatEvent, who: NameForms) -> bool:
     """Whether somebody said a line, or is named in it."""
     if event.user_id == who.viewer_id or who.is_named(event.login):
         return True
     if who.is_named(event.display_name):
         return True
-    return any(who.hidden(text) != text for text in (event.text, event.system_text))
+    return any(who.anonymized(text) != text for text in (event.text, event.system_text))
 
 
 def _comment(event: ChatEvent) -> dict[str, object]:

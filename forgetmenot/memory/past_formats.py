@@ -23,7 +23,7 @@ from msgspec.structs import replace
 from forgetmenot.domain import ChatEvent, EventKind, Redaction
 from forgetmenot.files import lines_of
 from forgetmenot.text.clean import clean, cut
-from forgetmenot.text.mentions import defang, is_anonymous, is_id, is_login, provisional
+from forgetmenot.text.mentions import defang, is_anonymous, is_login, is_viewer_id, provisional_id
 from forgetmenot.twitch import chat_lines
 from forgetmenot.twitch.chat_lines import MOST_CHARACTERS, ChatItem, OtherLine, OtherRoom, Unparsed
 
@@ -228,7 +228,7 @@ class _Log:
             login = said["login"]
             key = f"{at}:{number}"
             return (
-                chat_event(key, provisional(login), login, shown or login, said["text"], at)
+                chat_event(key, provisional_id(login), login, shown or login, said["text"], at)
                 or Unparsed()
             )
         self._is_held = False
@@ -241,7 +241,7 @@ def _taken_away(sentence: str, at: int) -> Redaction | RemovedText | None:
     if hit:
         is_timeout = (hit["what"] or hit["verb"]) == "timed out"
         login = hit["first"] or hit["second"]
-        return Redaction(at, user_id=provisional(login), duration_s=1 if is_timeout else None)
+        return Redaction(at, user_id=provisional_id(login), duration_s=1 if is_timeout else None)
     if _CLEARED.fullmatch(sentence):
         return Redaction(at)
     removed = _REMOVED.fullmatch(sentence)
@@ -447,7 +447,7 @@ def _of_message(message: object) -> ChatItem:
         return OtherLine("OTHER")
     at = _utc_moment(_value(message, "timestamp"))
     login = str(_value(message, "username") or _value(message, "displayName") or "")
-    viewer_id = str(_object(message, "tags").get("user-id") or provisional(login))
+    viewer_id = str(_object(message, "tags").get("user-id") or provisional_id(login))
     text = _value(message, "text")
     if not at or not isinstance(text, str) or not _is_somebody(viewer_id, login):
         return Unparsed()
@@ -463,7 +463,7 @@ def _of_chat_downloader(item: object) -> ChatItem:
     kind = str(_value(item, "message_type") or "text_message")
     if kind == "ban_user":
         login = str(_value(item, "banned_user") or "")
-        viewer_id = str(_value(item, "target_author_id") or provisional(login))
+        viewer_id = str(_value(item, "target_author_id") or provisional_id(login))
         duration = _value(item, "ban_duration")
         return Redaction(at, user_id=viewer_id, duration_s=1 if duration else None)
     if kind == "delete_message":
@@ -475,8 +475,8 @@ def _of_chat_downloader(item: object) -> ChatItem:
     if isinstance(item, dict) and (author is None or text is None):
         return OtherLine(kind)
     login = str(author if isinstance(author, str) else _value(author, "name") or "")
-    viewer_id = str(_value(author, "id") or provisional(login))
-    is_of_twitch = viewer_id.isdecimal() or viewer_id == provisional(login)
+    viewer_id = str(_value(author, "id") or provisional_id(login))
+    is_of_twitch = viewer_id.isdecimal() or viewer_id == provisional_id(login)
     if (
         not at
         or not isinstance(text, str)
@@ -510,7 +510,7 @@ def chat_event(
 def _is_somebody(viewer_id: str, login: str) -> bool:
     if is_anonymous(viewer_id, login):
         return False
-    return bool(login) and is_login(login) and is_id(viewer_id)
+    return bool(login) and is_login(login) and is_viewer_id(viewer_id)
 
 
 def _badges(listed: object, key: str) -> frozenset[str]:

@@ -24,9 +24,9 @@ from forgetmenot.store import channel_state
 from forgetmenot.store.database import Database, Source
 from forgetmenot.store.names import active_ids, by_login
 from forgetmenot.text.clean import clean, skeleton, unleet
-from forgetmenot.text.mentions import MENTION, defang, login_of, mention, provisional
+from forgetmenot.text.mentions import MENTION, defang, login_of, mention, provisional_id
 from forgetmenot.text.names import MARKS, WordKind, pieces_of_run
-from forgetmenot.text.words import FOREIGN_STOPWORDS, STOPWORDS, UNSPACED, WORD_ENDS, text_cache
+from forgetmenot.text.words import FOREIGN_STOPWORDS, STOPWORDS, UNSPACED, WORD_END, text_cache
 
 _KNOWN_BOTS = """nightbot streamelements streamlabs moobot fossabot wizebot botisimo sery_bot phantombot deepbot ankhbot
     coebot stay_hydrated_bot soundalerts streamstickers pretzelrocks songlistbot restreambot own3d streamlootsbot
@@ -50,7 +50,7 @@ class Exclusion(Struct, frozen=True):
         if self.own_id and event.user_id == self.own_id:
             return "own"
         # who opted out by name, before they ever spoke here, has no id yet (`viewer optout`)
-        if event.user_id in self.opted_out or provisional(event.login) in self.opted_out:
+        if event.user_id in self.opted_out or provisional_id(event.login) in self.opted_out:
             return OPTED_OUT
         if not _names(self.memory.ignored_viewers).isdisjoint(
             (event.login.casefold(), event.user_id)
@@ -170,7 +170,7 @@ SOMEBODY = "someone"
 BOT = "BOT"
 # Letters of scripts without spaces stand right beside a handle, as beside the name in its place ("P3さん").
 _SPACED = rf"(?!{UNSPACED.pattern})\w"
-_HANDLE = re.compile(rf"(?<!{_SPACED})P(\d{{1,4}}){WORD_ENDS}")
+_HANDLE = re.compile(rf"(?<!{_SPACED})P(\d{{1,4}}){WORD_END}")
 _WORD_PATTERN = rf"{_SPACED}(?:(?!{UNSPACED.pattern})[\w{MARKS}])*"
 _WORD = re.compile(_WORD_PATTERN)
 _NAME = re.compile(rf"[@＠]?(?:{_WORD_PATTERN}|{UNSPACED.pattern}+)")
@@ -235,7 +235,7 @@ async def streamer_of(source: Source, channel: str) -> Streamer | None:
     logins = [name for name in names if name]
     if not logins:
         return None
-    viewer_id = state.get("id") or await by_login(source, logins[0]) or provisional(logins[0])
+    viewer_id = state.get("id") or await by_login(source, logins[0]) or provisional_id(logins[0])
     return Streamer(viewer_id, logins[0], frozenset(name.casefold() for name in logins))
 
 

@@ -15,7 +15,7 @@ from forgetmenot.store import bot_messages, notes, streams, viewers
 from forgetmenot.store.database import Database
 from forgetmenot.store.episodes import REDACTED
 from forgetmenot.store.notes import EvidenceLink
-from forgetmenot.text.mentions import ids_in, show
+from forgetmenot.text.mentions import ids_in, with_names
 
 _CAUSES = {
     "said": "written",
@@ -52,7 +52,7 @@ async def chain(db: Database, note_id: int, now: int) -> dict[str, Any]:
     on, videos = await streams.get_many(db, came_up), await streams.videos(db, came_up)
 
     def shown(one: Note) -> dict[str, object]:
-        return {"id": one.id, "fact": show(one.fact, names)}
+        return {"id": one.id, "fact": with_names(one.fact, names)}
 
     return {
         **shown(note),
@@ -71,7 +71,7 @@ async def chain(db: Database, note_id: int, now: int) -> dict[str, Any]:
                 "at": word.at,
                 "video": _video(videos.get(word.episode.stream_id or 0), word.at, now),
                 "topic": word.episode.topic,
-                "summary": show(word.episode.summary, names),
+                "summary": with_names(word.episode.summary, names),
             }
             for word in words
         ],
@@ -172,6 +172,6 @@ def because(cause: str, names: Mapping[str, str]) -> str:
     why = reason(_CAUSES[cause]) if cause in _CAUSES else cause
     if isinstance(why, Reason):
         return reason(
-            why.code, **{name: show(str(value), names) for name, value in why.values.items()}
+            why.code, **{name: with_names(str(value), names) for name, value in why.values.items()}
         )
-    return show(why, names)
+    return with_names(why, names)

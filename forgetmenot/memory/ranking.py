@@ -27,19 +27,19 @@ from forgetmenot.domain import Note, Recalled
 from forgetmenot.memory.meaning import Meanings, WordTable
 from forgetmenot.text.dates import (
     NO_TIME,
-    TimeAsked,
+    AskedTime,
+    asked_time,
     days_in,
-    tells_duration,
-    tells_time,
-    time_asked,
+    states_duration,
+    states_time,
 )
 from forgetmenot.text.days import day_of
 from forgetmenot.text.questions import without_greeting
 from forgetmenot.text.words import (
     STOPWORDS,
+    foreign_stopwords_in,
     ideographs,
-    is_grammar,
-    small_words,
+    is_hiragana,
     stem,
     trigrams,
     words,
@@ -200,7 +200,7 @@ class Query(Struct, frozen=True):
     """
 
     words: Mapping[str, float] = field(default_factory=dict)
-    time: TimeAsked = NO_TIME
+    time: AskedTime = NO_TIME
     anything: bool = False
     newest: bool = False
     zone: str = ""
@@ -226,17 +226,17 @@ def query_of(text: str, *, low: str = "", without: Iterable[str] = (), zone: str
     """
     typed = words(without_greeting(text))
     typed += ideographs(text)
-    small = small_words(typed)
+    small = foreign_stopwords_in(typed)
     filler = FILLER - _CATS_IN_FRENCH if small else FILLER
     ignored = {word for name in without for word in words(name)} | STOPWORDS | filler
     weights = {word: LOW_WEIGHT for word in words(low) if word not in ignored}
     for word in typed:
         if word not in ignored:
-            weights[word] = LOW_WEIGHT if word in small or is_grammar(word) else 1.0
+            weights[word] = LOW_WEIGHT if word in small or is_hiragana(word) else 1.0
     telling = {word for word, weight in weights.items() if weight >= 1}
     if telling and telling <= NEWEST:
         return Query(anything=True, newest=True, zone=zone)
-    return Query(weights, time_asked(text), anything=not telling, zone=zone)
+    return Query(weights, asked_time(text), anything=not telling, zone=zone)
 
 
 class _Weights(NamedTuple):
@@ -437,8 +437,8 @@ class Postings:
         if self._times is None:
             facts = [note.fact for note in self.notes]
             self._times = (
-                [tells_time(fact) for fact in facts],
-                [tells_duration(fact) for fact in facts],
+                [states_time(fact) for fact in facts],
+                [states_duration(fact) for fact in facts],
             )
         time = query.time
         return [

@@ -31,7 +31,7 @@ from forgetmenot.prompt.material import CHANNEL_NOTES, SPEAKER_NOTES
 from forgetmenot.settings.schema import Persona, Settings, speaking
 from forgetmenot.store import episodes, events, notes, streams, viewers
 from forgetmenot.store.database import Database, Source
-from forgetmenot.text.mentions import ids_in, mention, show
+from forgetmenot.text.mentions import ids_in, mention, with_names
 from forgetmenot.text.removal import without_person
 from forgetmenot.text.words import STOPWORDS, sentences_of, stem, words
 
@@ -423,7 +423,7 @@ async def missed(at: Source, viewer_id: str, now: int, most: int) -> Missed:
         nameable = (
             one for one, about in suppression.with_subjects(text) if hidden.isdisjoint(about)
         )
-        rows.append([(show(one, names), source) for one in nameable if one in allowed])
+        rows.append([(with_names(one, names), source) for one in nameable if one in allowed])
     # the first sentence of each text, the newest text first, then the second of each, as they fit
     chosen: dict[str, tuple[str, int]] = {}
     for sentence, source in (

@@ -15,9 +15,9 @@ from forgetmenot.languages import in_language, languages
 from forgetmenot.store import streams
 from forgetmenot.store.database import Source
 from forgetmenot.text.mentions import MENTION, mention
-from forgetmenot.text.outgoing import escaped, unescaped
-from forgetmenot.text.removal import ENOUGH, Names
-from forgetmenot.text.words import joined, sentences_of
+from forgetmenot.text.outgoing import escape_markdown, unescape_markdown
+from forgetmenot.text.removal import FACT_SHARE, NameForms
+from forgetmenot.text.words import join_sentences, sentences_of
 
 # As memory/stream_recap names them.
 RECAP_FILES = "????-??-?? ??-?? stream *.md"
@@ -80,11 +80,11 @@ def _cleaned_line(line: str, change: Callable[[str, bool], str]) -> str | None:
     parts = _LINE.fullmatch(line)
     if parts is None:
         return line
-    text = unescaped(parts[2])
+    text = unescape_markdown(parts[2])
     rest = change(text, line.startswith("> "))
     if rest == text:
         return line
-    return f"{parts[1]}{escaped(rest)}{parts[3]}" if rest else None
+    return f"{parts[1]}{escape_markdown(rest)}{parts[3]}" if rest else None
 
 
 # What a file says of one person.
@@ -94,7 +94,7 @@ def is_one_of(texts: Sequence[frozenset[str]], quote: frozenset[str]) -> bool:
     """Whether a quote is one of these texts, or most of it: a recap has "someone" in the place of a name."""
     if not quote:
         return False
-    return any(quote <= text and len(quote) >= ENOUGH * len(text) for text in texts)
+    return any(quote <= text and len(quote) >= FACT_SHARE * len(text) for text in texts)
 
 
 class ShownTexts:
@@ -103,7 +103,7 @@ class ShownTexts:
     So a file is cleaned of somebody called `drums`, and others go on playing the drums in it.
     """
 
-    def __init__(self, who: Names, own_facts: Iterable[str], mentioning: Iterable[str]) -> None:
+    def __init__(self, who: NameForms, own_facts: Iterable[str], mentioning: Iterable[str]) -> None:
         self._who = who
         theirs = mention(who.viewer_id)
         sentences = [sentence for text in mentioning for sentence in sentences_of(text)]
@@ -140,7 +140,7 @@ class ShownTexts:
             return theirs
         sentences = sentences_of(text)
         marked = [f"{theirs}." if self._sentences.fullmatch(one) else one for one in sentences]
-        return text if marked == sentences else joined(marked)
+        return text if marked == sentences else join_sentences(marked)
 
     def _without_in_list(self, opening: str, listed: str) -> str:
         """A list of people without them; where it had nobody else, a mention."""

@@ -26,8 +26,8 @@ from forgetmenot.store import channel_state, notes, personal_data, streams
 from forgetmenot.store.channel_state import WIPE_DUE
 from forgetmenot.store.database import Database, Source, Transaction
 from forgetmenot.store.rights import CHANNEL, PrivacyRequest, RequestKind
-from forgetmenot.text.removal import says, traces, without_fact
-from forgetmenot.text.words import joined, sentences_of
+from forgetmenot.text.removal import fact_stems, states_fact, without_fact
+from forgetmenot.text.words import join_sentences, sentences_of
 
 TRY_AGAIN_S = 0.5
 
@@ -98,7 +98,7 @@ class Rights:
             raise FactRefused("not_found")
         subject, now = note.subject_id, self._clock.now()
         for one in [note, *await replaced_by(self._db, note)]:
-            words = requests.hashed(subject, traces(one.fact))
+            words = requests.hashed(subject, fact_stems(one.fact))
             several.append(
                 requests.of(RequestKind.FORGET, subject, now, words=words, notes=(one.id,))
             )
@@ -303,16 +303,16 @@ async def replaced_by(source: Source, note: Note) -> list[Note]:
 
 async def delete_fact(tx: Transaction, note: Note, at: int) -> None:
     """Delete a note about a viewer with its history, and what says the same in other texts."""
-    subject_id, words = note.subject_id or "", traces(note.fact)
+    subject_id, words = note.subject_id or "", fact_stems(note.fact)
     for one in await personal_data.may_say(tx, note.id, subject_id, words):
         if one.column != "text":
             rest = without_fact(one.text, subject_id, note.fact)
         elif one.own:
             rest = (
-                "" if says(one.text, words) or one.text.startswith("!") else one.text
+                "" if states_fact(one.text, words) or one.text.startswith("!") else one.text
             )  # "!forget drums" names it
         else:  # of what others said lately only what has all of it
-            rest = "" if words <= traces(one.text) else one.text
+            rest = "" if words <= fact_stems(one.text) else one.text
         if rest != one.text:
             await personal_data.rewrite_traced(tx, one, rest)
     await personal_data.delete_traced_note(tx, note.id, subject_id, at)
@@ -325,7 +325,9 @@ async def _meant(source: Source, request: PrivacyRequest, viewer_id: str | None)
         return []
     facts = await personal_data.facts_of(source, viewer_id)
     said = {
-        one for one, fact in facts.items() if source.requests.says(viewer_id, traces(fact), request)
+        one
+        for one, fact in facts.items()
+        if source.requests.says(viewer_id, fact_stems(fact), request)
     }
     found = [await notes.get(source, one) for one in said | (facts.keys() & request.notes)]
     return [note for note in found if note is not None and note.created_at <= request.at]
@@ -335,7 +337,7 @@ async def _words_of_meant(
     source: Source, request: PrivacyRequest, viewer_id: str | None
 ) -> list[frozenset[str]]:
     """The words of each fact that a request wants forgotten."""
-    facts = [traces(note.fact) for note in await _meant(source, request, viewer_id)]
+    facts = [fact_stems(note.fact) for note in await _meant(source, request, viewer_id)]
     return [words for words in facts if words]
 
 
@@ -349,8 +351,8 @@ async def _clean_recaps(
 
     def cleaned(text: str, _quoted: bool) -> str:  # noqa: FBT001  # as `clean_files` calls it
         sentences = sentences_of(text)
-        left = [one for one in sentences if not any(says(one, words) for words in facts)]
-        return text if len(left) == len(sentences) else joined(left)
+        left = [one for one in sentences if not any(states_fact(one, words) for words in facts)]
+        return text if len(left) == len(sentences) else join_sentences(left)
 
     if facts:
         await clean_files(db, cleaned)

@@ -13,12 +13,12 @@ from forgetmenot.errors import ODD_INPUT
 from forgetmenot.memory.people import SOMEBODY
 from forgetmenot.store.personal_data import FREE_TEXTS, PEOPLE, Place, Written, WrittenRow
 from forgetmenot.text.mentions import mention
-from forgetmenot.text.removal import Names, without_person
+from forgetmenot.text.removal import NameForms, without_person
 
 Decoded = TypeVar("Decoded")
 
 
-def cleaned_texts(row: WrittenRow, place: Place, who: Names) -> tuple[str | None, ...]:
+def cleaned_texts(row: WrittenRow, place: Place, who: NameForms) -> tuple[str | None, ...]:
     """The texts of a row without them, in the order of the place's columns."""
     bare = place.typed and row.near
     texts: list[str | None] = []
@@ -32,52 +32,52 @@ def cleaned_texts(row: WrittenRow, place: Place, who: Names) -> tuple[str | None
     return tuple(texts)
 
 
-def without(text: str, who: Names, *, cut: bool, bare: bool) -> str:
+def without(text: str, who: NameForms, *, cut: bool, bare: bool) -> str:
     """A text without them; `cut`: without the sentences about them."""
     if cut:
-        return without_person(who.marked(text, bare=bare), who.viewer_id)
-    return who.hidden(text, bare=bare)
+        return without_person(who.with_mentions(text, bare=bare), who.viewer_id)
+    return who.anonymized(text, bare=bare)
 
 
-def _without_in_words(text: str, who: Names, bare: bool) -> str:  # noqa: FBT001  # as _CLEANED_AS calls it
+def _without_in_words(text: str, who: NameForms, bare: bool) -> str:  # noqa: FBT001  # as _CLEANED_AS calls it
     """A JSON list of words without those that name them."""
     listed = _decoded(text, list)
     if listed is None:
-        return who.hidden(text, bare=False)
-    left = [word for word in listed if who.hidden(str(word), bare=bare) == str(word)]
+        return who.anonymized(text, bare=False)
+    left = [word for word in listed if who.anonymized(str(word), bare=bare) == str(word)]
     return text if left == listed else _encoded(left)
 
 
-def _without_in_fields(text: str, who: Names, bare: bool) -> str:  # noqa: FBT001
+def _without_in_fields(text: str, who: NameForms, bare: bool) -> str:  # noqa: FBT001
     """A proposed action without them: of its fields, those that are somebody's words, and the target."""
     fields = _decoded(text, dict)
     if fields is None:
-        return who.hidden(text, bare=False)
+        return who.anonymized(text, bare=False)
     cleaned = dict(fields)
     for name, value in fields.items():
         if not isinstance(value, str):
             continue
         if name in FREE_TEXTS:
-            cleaned[name] = who.hidden(value, bare=bare)
+            cleaned[name] = who.anonymized(value, bare=bare)
         elif name in PEOPLE and who.is_named(value):
             cleaned[name] = SOMEBODY
     return text if cleaned == fields else _encoded(cleaned)
 
 
-def _without_in_reason(text: str, who: Names, bare: bool) -> str:  # noqa: FBT001
+def _without_in_reason(text: str, who: NameForms, bare: bool) -> str:  # noqa: FBT001
     """A reason without them: of one of ours, those of its values that mention them."""
     if text == who.viewer_id:
         return ""
     if not text.startswith('["'):
-        return who.hidden(text, bare=bare)
+        return who.anonymized(text, bare=bare)
     parts = _decoded(text, list)
     if parts is None:
-        return who.hidden(text, bare=False)
+        return who.anonymized(text, bare=False)
     cleaned = _without_mentions(parts, who)
     return text if cleaned == parts else _encoded(cleaned)
 
 
-def _without_mentions(value: Any, who: Names) -> Any:  # noqa: ANN401  # any JSON
+def _without_mentions(value: Any, who: NameForms) -> Any:  # noqa: ANN401  # any JSON
     """JSON with "somebody" in the place of their mentions; its keys stay."""
     if isinstance(value, str):
         return value.replace(mention(who.viewer_id), SOMEBODY)
@@ -88,7 +88,7 @@ def _without_mentions(value: Any, who: Names) -> Any:  # noqa: ANN401  # any JSO
     return value
 
 
-_CLEANED_AS: dict[Written, Callable[[str, Names, bool], str]] = {
+_CLEANED_AS: dict[Written, Callable[[str, NameForms, bool], str]] = {
     Written.WORDS: _without_in_words,
     Written.FIELDS: _without_in_fields,
     Written.REASON: _without_in_reason,

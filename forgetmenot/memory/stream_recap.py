@@ -57,9 +57,9 @@ from forgetmenot.store import (
 from forgetmenot.store.database import Database, Source, Transaction
 from forgetmenot.store.rights import PrivacyRequest, RequestKind
 from forgetmenot.text.days import local_time, written_days
-from forgetmenot.text.mentions import fence, ids_in, show
-from forgetmenot.text.outgoing import escaped
-from forgetmenot.text.words import joined, sentences_of, telling_stems
+from forgetmenot.text.mentions import fence, ids_in, with_names
+from forgetmenot.text.outgoing import escape_markdown
+from forgetmenot.text.words import join_sentences, sentences_of, telling_stems
 
 DEADLINE = 12 * HOUR
 # A stream longer than that is recapped from evenly chosen ones: a call stays bounded.
@@ -203,8 +203,8 @@ async def markdown_of(source: Source, stream_id: int, settings: Settings) -> str
         """A text with the names of those who may be named."""
         named = await called(source, names_typed([text]))
         text = suppressed.without(text, [to, *(one.id for one in named)])
-        text = await only_naming(source, show(text, shown), shown)
-        return escaped(_BEGINS.sub("S", text))
+        text = await only_naming(source, with_names(text, shown), shown)
+        return escape_markdown(_BEGINS.sub("S", text))
 
     def about(note: Note) -> str:
         return f"{shown[note.subject_id]}: {note.fact}" if note.subject_id in shown else note.fact
@@ -227,20 +227,22 @@ async def markdown_of(source: Source, stream_id: int, settings: Settings) -> str
     # a language without words for days and months in its form is given numbers: Python's words are English
     facts = (
         began.strftime(say("recap.date")).replace(" 0", " "),
-        say.span(during[1] - during[0]),
+        say.duration(during[1] - during[0]),
         played(await episodes.games_of(source, stream_id), say) or stream.category,
     )
     happened = without_hearsay(stream.recap, hearsay)
     parts = [
-        f"# {escaped(stream.title or say('recap.untitled'))}",
-        f"*{escaped(' · '.join(filter(None, facts)))}*",
+        f"# {escape_markdown(stream.title or say('recap.untitled'))}",
+        f"*{escape_markdown(' · '.join(filter(None, facts)))}*",
         await told(about_the_named(happened, shown)),
-        _listed(say("recap.people"), [escaped(one) for one in _counted(came, back, shown, say)]),
+        _listed(
+            say("recap.people"), [escape_markdown(one) for one in _counted(came, back, shown, say)]
+        ),
         _listed(say("recap.jokes"), [await told(one) for one in jokes[:MOST_LISTED]]),
         _listed(say("recap.plans"), [await told(one) for one in plans[:MOST_LISTED]]),
         _listed(say("recap.moments"), moments),
         _listed(
-            say("recap.quotes", name=escaped(settings.bot.name)),
+            say("recap.quotes", name=escape_markdown(settings.bot.name)),
             [await told(*one) for one in quotes],
             QUOTED,
         ),
@@ -283,7 +285,7 @@ def without_hearsay(recap: str, hearsay: Sequence[Note]) -> str:
         told = [note for note in hearsay if note.subject_id is None or note.subject_id in people]
         if not any(telling_stems(note.fact) <= stems for note in told):
             kept.append(sentence)
-    return joined(kept)
+    return join_sentences(kept)
 
 
 def about_the_named(recap: str, shown: Mapping[str, str]) -> str:
@@ -302,7 +304,7 @@ def about_the_named(recap: str, shown: Mapping[str, str]) -> str:
             sentence = sentence.replace(f"<@{viewer_id}>", CHAT)  # noqa: PLW2901
         sentence = _SEVERAL.sub(CHAT, sentence)  # noqa: PLW2901
         sentences.append(sentence[:1].upper() + sentence[1:])
-    return joined(sentences)
+    return join_sentences(sentences)
 
 
 def _into(ms: int) -> str:

@@ -32,7 +32,7 @@ from forgetmenot.store.rights import (
 from forgetmenot.text.clean import clean, plain
 from forgetmenot.text.mentions import ids_in
 from forgetmenot.text.words import (
-    joined,
+    join_sentences,
     mentioned_stems,
     sentences_of,
     telling_stems,
@@ -131,7 +131,7 @@ class SuppressionFilter:
     def _without(self, text: str, meanings: "_Meanings", people: tuple[str | None, ...]) -> str:
         if not meanings and self.unlisted is None:
             return text
-        return joined(
+        return join_sentences(
             sentence
             for sentence, about in with_subjects(text)
             if not self._any_said(meanings, sentence, (*about, *people))

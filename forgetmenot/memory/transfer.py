@@ -36,10 +36,10 @@ from forgetmenot.text.mentions import (
     ids_in,
     is_login,
     mention,
-    provisional,
+    provisional_id,
 )
-from forgetmenot.text.removal import is_distinct, traces, without_person
-from forgetmenot.text.words import joined, sentences_of
+from forgetmenot.text.removal import fact_stems, is_distinct, without_person
+from forgetmenot.text.words import join_sentences, sentences_of
 
 # Lines that one transaction writes: whoever waits to write waits for some 25 ms and not for the file.
 LINES_AT_ONCE = 100
@@ -183,7 +183,11 @@ def _read(number: int, line: NoteLine, now: int, privacy: PrivacySettings | None
     }
     at, ends = _time("observed_at", line.observed_at), _time("expires_at", line.expires_at)
     told = line.episode
-    summary = joined(fitting(sentences_of(_people_only(told.summary)))) if told is not None else ""
+    summary = (
+        join_sentences(fitting(sentences_of(_people_only(told.summary))))
+        if told is not None
+        else ""
+    )
     return ReadLine(
         number, msgspec.structs.replace(line, **words), fact, now if at is None else at, ends, who,
         None if told is None else told.key, summary,
@@ -264,7 +268,7 @@ async def _write(
 async def _subjects(tx: Transaction, batch: Sequence[ReadLine]) -> dict[int, str]:
     """The id of whom each line is about, by its number; none where nobody can say who had a login when it was said."""
     typed = {read.who for read in batch if read.who is not None}
-    by_id = set(await viewers.existing(tx, typed | set(map(provisional, typed))))
+    by_id = set(await viewers.existing(tx, typed | set(map(provisional_id, typed))))
     spans = await names.spans(tx, typed)
     subjects: dict[int, str] = {}
     for read in batch:
@@ -278,7 +282,7 @@ async def _subjects(tx: Transaction, batch: Sequence[ReadLine]) -> dict[int, str
             if meant is not None:
                 subjects[read.number] = meant
         else:
-            subjects[read.number] = provisional(who)
+            subjects[read.number] = provisional_id(who)
     return subjects
 
 
@@ -331,7 +335,7 @@ def _wish_against(
     erased_at = tx.requests.erased_at(about)
     if erased_at >= 0 and (not known or read.at <= erased_at):
         return ERASED
-    return FORGOTTEN if tx.requests.is_forgotten(about, traces(read.fact)) else None
+    return FORGOTTEN if tx.requests.is_forgotten(about, fact_stems(read.fact)) else None
 
 
 def _without_erased(tx: Transaction, read: ReadLine) -> ReadLine:
@@ -343,9 +347,9 @@ def _without_erased(tx: Transaction, read: ReadLine) -> ReadLine:
     def marked(match: re.Match[str]) -> str:
         name = match[0].removeprefix("@").casefold()
         is_name = match[0].startswith("@") or is_distinct(name)
-        if not is_name or not is_login(name) or tx.requests.erased_at(provisional(name)) < 0:
+        if not is_name or not is_login(name) or tx.requests.erased_at(provisional_id(name)) < 0:
             return match[0]
-        return mention(provisional(name))
+        return mention(provisional_id(name))
 
     fact = _WORD.sub(marked, read.fact)
     summary = _WORD.sub(marked, read.summary)

@@ -20,9 +20,9 @@ from forgetmenot.languages import reason
 from forgetmenot.operations.catalogue import ACTIONS
 from forgetmenot.operations.types import Action, ActionClass, Parameter, ParameterKind, PersonFacts
 from forgetmenot.settings.schema import ReplySettings, Settings
-from forgetmenot.text.chat_commands import command_in_words, first_word, others_fact, own_fact
+from forgetmenot.text.chat_commands import command_in_words, fact_about_other, first_word, own_fact
 from forgetmenot.text.clean import clean
-from forgetmenot.text.mentions import defang, without_addresses
+from forgetmenot.text.mentions import defang, without_links
 from forgetmenot.text.outgoing import without_command, without_machine_text, without_phrases
 from forgetmenot.text.questions import opens_as_question
 from forgetmenot.text.words import stem, words
@@ -258,7 +258,7 @@ def _about(name: str, text: str, target: PersonFacts, *, own: bool) -> str:
     if not (named or own):
         return ""
     if name == "!remember":
-        return others_fact(rest) if named else own_fact(text) or ""
+        return fact_about_other(rest) if named else own_fact(text) or ""
     return rest.strip() if named else text
 
 
@@ -352,7 +352,7 @@ def _fit_text(
         clean(without_machine_text(defang(without_command(clean(value)))))
     )
     if parameter.kind is ParameterKind.TEXT and parameter.name != action.typed:
-        bare = said if reply.allow_links else without_addresses(said)
+        bare = said if reply.allow_links else without_links(said)
         line = without_command(without_machine_text(without_phrases(bare, reply.blocklist)))
     if not line and parameter.default is None:
         return None

@@ -22,7 +22,7 @@ from forgetmenot.operations.types import (
 from forgetmenot.store import viewers
 from forgetmenot.store.database import Database
 from forgetmenot.store.names import by_login
-from forgetmenot.text.mentions import is_login, login_of, provisional
+from forgetmenot.text.mentions import is_login, login_of, provisional_id
 
 CHANNEL_WORDS = frozenset({"channel", "stream", "chat"})
 SELF_WORDS = frozenset({"", "me", "myself"})
@@ -181,7 +181,7 @@ async def _known(
 async def _unseen(db: Database, name: str) -> Target | None:
     """Whoever has a login that was never seen here, if it can be one."""
     login = login_of(name)
-    unseen = provisional(login)
+    unseen = provisional_id(login)
     may_be_login = bool(login) and is_login(login) and not login.isdecimal()
     if may_be_login or await viewers.get(db, unseen) is not None:
         return Target(unseen, login)
@@ -193,7 +193,7 @@ async def owner(db: Database, surface: Surface, channel: str, now: int) -> Asker
     login = channel.casefold() or "streamer"
     viewer_id = await by_login(db, login)
     if viewer_id is None:
-        viewer_id = provisional(login)
+        viewer_id = provisional_id(login)
         async with db.write() as tx:
             await viewers.add_unseen(tx, {viewer_id: login}, now)
     return Asker(surface, viewer_id, Role.BROADCASTER, login, login)

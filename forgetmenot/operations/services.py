@@ -265,7 +265,7 @@ def gaps_sentence(state: Mapping[str, str], now: int, language: Language) -> str
     if not count:
         return ""
     began, ended = int(state.get("gap_from") or 0), int(state.get("gap_to") or 0)
-    length, ago = language.span(ended - began), language.span(now - ended, "ago")
+    length, ago = language.duration(ended - began), language.duration(now - ended, "ago")
     return language("status.gaps", n=count, length=length, ago=ago)
 
 

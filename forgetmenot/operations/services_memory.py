@@ -29,11 +29,11 @@ from forgetmenot.memory.proposals import FactRefused
 from forgetmenot.operations.run import CHANNEL_WORDS, Refused, own_target, owner, resolve_target
 from forgetmenot.operations.types import OperationContext, Request
 from forgetmenot.store import bot_messages, channel_state, notes, personal_data, viewers
-from forgetmenot.text.chat_commands import first_word, others_fact, own_fact
+from forgetmenot.text.chat_commands import fact_about_other, first_word, own_fact
 from forgetmenot.text.corrections import Amendment, amendment, changed_fact, is_about_object
-from forgetmenot.text.mentions import defang, mention, show
+from forgetmenot.text.mentions import defang, mention, with_names
 from forgetmenot.text.names import compact
-from forgetmenot.text.phrases import says_what_another_is
+from forgetmenot.text.phrases import describes_somebody_else
 from forgetmenot.text.words import topic_stems, words
 
 _PERMANENTLY = re.compile(
@@ -89,7 +89,7 @@ async def memory(context: OperationContext, request: Request) -> OperationResult
 async def _with_names(context: OperationContext, texts: list[str]) -> list[str]:
     """Stored texts with present names; hidden viewers are "somebody"."""
     names = await viewers.named_in(context.db, texts)
-    return [show(text, names) for text in texts]
+    return [with_names(text, names) for text in texts]
 
 
 async def _quoted(context: OperationContext, request: Request, note: Note) -> dict[str, object]:
@@ -157,7 +157,7 @@ async def _subject_and_fact(
         raise Refused("about_yourself")
     name, rest = first_word(typed.removeprefix("about "))
     if name.casefold() in {asker.login.casefold(), asker.display_name.casefold()}:
-        return own_target(asker), others_fact(rest)
+        return own_target(asker), fact_about_other(rest)
     fact = own_fact(typed, for_channel=asker.moderates)
     # "@bob's cat is mine", "bob hates me"
     named = typed.strip().startswith("@") or rest.startswith(("'s ", "’s ", ":"))
@@ -174,7 +174,7 @@ async def _subject_and_fact(
 
 def _is_own_in_another_language(typed: str) -> bool:
     """Whether a text that the rules of English cannot read may speak of whoever typed it: "vivo en Madrid"."""
-    return own_words.is_foreign(typed) and not says_what_another_is(typed)
+    return own_words.is_foreign(typed) and not describes_somebody_else(typed)
 
 
 async def _subject_named(
@@ -189,7 +189,7 @@ async def _subject_named(
         return Target(), typed
     if about.id is None and not rest.lstrip().startswith(":"):
         return about, typed
-    return about, others_fact(rest)
+    return about, fact_about_other(rest)
 
 
 def _as_typed(typed: str, name: str) -> str:

@@ -164,7 +164,7 @@ def _memory(result: OperationResult, language: Language) -> str:
     )
     facts = []
     for note_id, fact, age in notes:
-        when = f" ({language.span(age, 'ago')})" if age >= OLD else ""
+        when = f" ({language.duration(age, 'ago')})" if age >= OLD else ""
         facts.append(f"{_quoted(note_id, fact)}{when}")
     facts += [
         language("chat.memory_hearsay", note=f"#{note_id}", id=note_id)
@@ -240,7 +240,9 @@ _SPECIAL: dict[str, Callable[[OperationResult, Language], str]] = {
         "chat.erased", **result.data, left=_left(result, "chat", say)
     ),
     "missed": lambda result, say: say(
-        "chat.missed", ago=say.span(int(str(result.data["ago"])), "ago"), text=result.data["text"]
+        "chat.missed",
+        ago=say.duration(int(str(result.data["ago"])), "ago"),
+        text=result.data["text"],
     ),
     **{code: lambda result, _: str(result.data["line"]) for code in ("approved", "why")},
     "approved_unknown": lambda _, say: say("action.unsure"),

@@ -37,8 +37,8 @@ from forgetmenot.prompt.sections import Block, Row, plain_section
 from forgetmenot.settings.schema import BotSettings, Settings, speaking
 from forgetmenot.text.clean import clean
 from forgetmenot.text.days import local_time
-from forgetmenot.text.mentions import show
-from forgetmenot.text.tokens import bytes_for, clip
+from forgetmenot.text.mentions import with_names
+from forgetmenot.text.tokens import bytes_for_tokens, clip_bytes
 from forgetmenot.text.words import is_german, sentences_of
 
 # When a prompt is too large, rows are dropped in seven fixed steps, no more than needed. Never dropped: instructions,
@@ -154,7 +154,7 @@ def _prefix_blocks(material: PrefixMaterial, zone: str) -> list[Block]:
         if value.strip()
     ]
     digest = rows.one_line(
-        show(material.digest, names)[: rows.DIGEST_CHARS], names, 3 * rows.DIGEST_CHARS
+        with_names(material.digest, names)[: rows.DIGEST_CHARS], names, 3 * rows.DIGEST_CHARS
     )
     past = [rows.past_row(past, names, zone) for past in _without_repeated_texts(material.episodes)]
     told = " ".join(row.text for row in past)
@@ -236,7 +236,7 @@ def _tighten(draft: PromptDraft, material: TailMaterial, room: int) -> None:
             return
     allowed = room - draft.tokens + draft.sections["message"].tokens
     empty = _message_block(material, 0)
-    spare = bytes_for(allowed) - len(empty.text().encode())
+    spare = bytes_for_tokens(allowed) - len(empty.text().encode())
     draft.replace(_message_block(material, max(SHORTEST_MESSAGE_BYTES, spare // len(empty.rows))))
 
 
@@ -372,7 +372,9 @@ def _open_outcomes(material: TailMaterial, zone: str) -> set[int]:
 
 def _brief_row(brief: str, made_of: tuple[int, ...], names: rows.Names, about: str = "") -> Row:
     """Who somebody is, in one line with the notes that it is made of; an empty row without a brief."""
-    text = clip(rows.one_line(brief, names, 1_500), bytes_for(VIEWER_MEMORY_TOKENS // 3))
+    text = clip_bytes(
+        rows.one_line(brief, names, 1_500), bytes_for_tokens(VIEWER_MEMORY_TOKENS // 3)
+    )
     subject = f"{about}: " if about and text else ""
     return Row(subject + text, tuple(("notes", note_id) for note_id in made_of))
 

@@ -11,7 +11,7 @@ from forgetmenot.domain import Role, Standing
 from forgetmenot.errors import SettingsError
 from forgetmenot.languages import reason
 from forgetmenot.settings.schema import Settings, speaking
-from forgetmenot.text.tokens import estimate
+from forgetmenot.text.tokens import estimate_tokens
 
 INSTRUCTIONS_TOKENS = 900  # persona, rules and answer format together, at most
 PREFIX_SHARE = 0.6  # of the budget: what stays the same between replies
@@ -135,7 +135,7 @@ def check_floor(settings: Settings, channel: str = "", actions: Sequence[str] = 
     for name in ("", *settings.personas):
         voiced = structs.replace(settings, bot=structs.replace(settings.bot, speaks_as=name))
         needed, table = (
-            estimate(instructions(voiced, channel, actions)),
+            estimate_tokens(instructions(voiced, channel, actions)),
             f"[personas.{name}]" if name else "[bot]",
         )
         if needed > INSTRUCTIONS_TOKENS:

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 
 from forgetmenot.domain import Note, PromptLine
-from forgetmenot.text.dates import just_over, plan_over, without_times
+from forgetmenot.text.dates import ended_since, stated_plan_end, without_times
 from forgetmenot.text.words import telling_stems
 
 # A word of fewer letters says too little to tell that two texts are about the same.
@@ -12,7 +12,7 @@ _SHORTEST = 4
 
 def plan_end(note: Note, zone: str) -> int | None:
     """Return when a note's plan is over (ms); None if it is no plan."""
-    return plan_over(note.fact, note.first_said_at, note.expires_at, zone)
+    return stated_plan_end(note.fact, note.first_said_at, note.expires_at, zone)
 
 
 def open_outcomes(
@@ -27,7 +27,7 @@ def open_outcomes(
     waiting = []
     for note in notes:
         end = plan_end(note, zone)
-        if end is None or not just_over(end, left_at, now):
+        if end is None or not ended_since(end, left_at, now):
             continue
         texts = [other.fact for other in notes if other.first_said_at >= end]
         texts += [line.text for line in spoken if line.at >= end]

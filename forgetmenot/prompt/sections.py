@@ -25,11 +25,11 @@ from forgetmenot.domain import (
     Viewer,
 )
 from forgetmenot.prompt.material import A_FEW, Past, UnclearName
-from forgetmenot.text.clean import clean, once_each
+from forgetmenot.text.clean import clean, without_repeated_words
 from forgetmenot.text.dates import periods_in
 from forgetmenot.text.days import ago, iso_day, local_time
-from forgetmenot.text.mentions import SOMEBODY, called, fence, show
-from forgetmenot.text.tokens import clip, estimate
+from forgetmenot.text.mentions import SOMEBODY, fence, shown_name, with_names
+from forgetmenot.text.tokens import clip_bytes, estimate_tokens
 from forgetmenot.text.words import text_cache
 
 LINE_BYTES = 360
@@ -83,7 +83,7 @@ class Block(Struct, frozen=True):
         """The block with as many rows as cost no more than that; with `least` rows if not even one more does."""
         # each cut is measured as it would stand there: the fence and the lead cost tokens as well
         cuts = (self.cut(keep) for keep in range(len(self.rows), least, -1))
-        return next((cut for cut in cuts if estimate(cut.text()) <= tokens), self.cut(least))
+        return next((cut for cut in cuts if estimate_tokens(cut.text()) <= tokens), self.cut(least))
 
     def text(self) -> str:
         """The block as it stands in the prompt, with the empty line after it; nothing if it has no row."""
@@ -99,35 +99,33 @@ class Block(Struct, frozen=True):
         """The block as text, with its size and where it comes from."""
         text = self.text()
         rows = tuple(one for row in self.rows for one in row.rows)
-        return Section(self.name, text, estimate(text), rows, self.already_dropped)
+        return Section(self.name, text, estimate_tokens(text), rows, self.already_dropped)
 
 
 def plain_section(name: str, text: str) -> Section:
     """A section of our own words, outside any fence."""
-    return Section(name, text, estimate(text))
+    return Section(name, text, estimate_tokens(text))
 
 
 def one_line(text: str, names: Names, max_bytes: int) -> str:
     """Foreign text with today's names, on one line, clipped."""
-    return clip(clean(show(text, names)), max_bytes)
+    return clip_bytes(clean(with_names(text, names)), max_bytes)
 
 
 def name_of(viewer: Viewer) -> str:
     """A viewer's name as a prompt shows it."""
-    return called(clip(clean(viewer.display_name or viewer.login), 60)) or "somebody"
+    return shown_name(clip_bytes(clean(viewer.display_name or viewer.login), 60)) or "somebody"
 
 
 def unclear_line(unclear: UnclearName) -> str:
     """Whom a word may mean: `"bob" may be BobTheBuilder or bob_ross`, of which the reply may ask."""
     names = " or ".join(_as_shown(name) for name in unclear.names)
-    return (
-        f'"{clip(clean(unclear.word), 60)}" may be {names}: ask who is meant, unless it is plain.'
-    )
+    return f'"{clip_bytes(clean(unclear.word), 60)}" may be {names}: ask who is meant, unless it is plain.'
 
 
 @text_cache(2_048)
 def _as_shown(name: str) -> str:
-    return clip(clean(called(name)), 60)
+    return clip_bytes(clean(shown_name(name)), 60)
 
 
 def chat_row(line: PromptLine, names: Names, max_bytes: int = LINE_BYTES) -> Row:
@@ -147,15 +145,15 @@ def chat_rows(lines: Sequence[PromptLine], names: Names) -> list[Row]:
     """
     by_words: dict[str, list[PromptLine]] = defaultdict(list)
     for line in lines:
-        by_words[once_each(line.text).casefold()].append(line)
+        by_words[without_repeated_words(line.text).casefold()].append(line)
     chat: list[Row] = []
     for line in lines:
-        same = by_words[once_each(line.text).casefold()]
+        same = by_words[without_repeated_words(line.text).casefold()]
         people = len({one.viewer_id for one in same})
         if people <= A_FEW:
             chat.append(chat_row(line, names))
         elif line is same[-1]:
-            text = one_line(once_each(line.text), names, LINE_BYTES)
+            text = one_line(without_repeated_words(line.text), names, LINE_BYTES)
             chat.append(Row(f"{people} people: {text}", tuple(("events", one.id) for one in same)))
     return chat
 

@@ -11,7 +11,7 @@ from msgspec import Struct
 from forgetmenot.clock import Clock
 from forgetmenot.domain import ChatEvent, EventKind, ModelAnswer, Prompt, RowId
 from forgetmenot.errors import InputError
-from forgetmenot.languages import ENGLISH, Language, joined, reason
+from forgetmenot.languages import ENGLISH, Language, join_reasons, reason
 from forgetmenot.memory.names import resolve
 from forgetmenot.memory.recall import Recall
 from forgetmenot.operations import facts
@@ -32,8 +32,8 @@ from forgetmenot.store import (
 )
 from forgetmenot.store.bot_messages import BotMessage, ReplyStatus
 from forgetmenot.store.database import Database
-from forgetmenot.text.mentions import mention, provisional, show
-from forgetmenot.text.tokens import estimate
+from forgetmenot.text.mentions import mention, provisional_id, with_names
+from forgetmenot.text.tokens import estimate_tokens
 
 EVENT_ID = "dry-run"
 
@@ -64,7 +64,9 @@ async def preview(
     known = (await viewers.get_many(db, [found])).get(found) if found else None
     login = name.casefold()
     who = (
-        (known.id, known.login, known.display_name) if known else (provisional(login), login, name)
+        (known.id, known.login, known.display_name)
+        if known
+        else (provisional_id(login), login, name)
     )
     badges = frozenset({known.role.value}) if known else frozenset[str]()
     event = ChatEvent(EVENT_ID, EventKind.MESSAGE, *who, message, clock.now(), badges=badges)
@@ -110,7 +112,7 @@ def telemetry(made: Composed, settings: Settings) -> dict[str, object]:
         "budget": settings.prompt.budget_tokens,
         "prefix_sha256": made.prefix.sha256,
         "prefix_whole": prompt.prefix == made.prefix.text,
-        "prefix_tokens": estimate(prompt.prefix),
+        "prefix_tokens": estimate_tokens(prompt.prefix),
     }
 
 
@@ -168,10 +170,10 @@ async def explain(db: Database, reply_id: int) -> ReplyExplanation:
     return ReplyExplanation(
         reply,
         names.get(reply.viewer_id or "", reason("somebody")),
-        show(asked, await viewers.named_in(db, [asked])),
+        with_names(asked, await viewers.named_in(db, [asked])),
         await _sections(db, reply),
         tuple(
-            joined(
+            join_reasons(
                 reason("decided", action=done.name, reason=done.reason, status=done.status),
                 done.detail,
             )
@@ -215,7 +217,7 @@ async def _sections(db: Database, reply: BotMessage) -> tuple[ExplainedSection, 
     scores: Mapping[str, float] = reply.prompt.get("scores", {})
 
     def explained(kind: str, row: int) -> ExplainedRow:
-        text = show(texts[kind, row], names) if (kind, row) in texts else GONE
+        text = with_names(texts[kind, row], names) if (kind, row) in texts else GONE
         return ExplainedRow(row, text, scores.get(str(row)) if kind == "notes" else None, kind)
 
     return tuple(

@@ -29,7 +29,7 @@ from forgetmenot.settings.schema import Settings
 from forgetmenot.store import bot_messages, personal_data
 from forgetmenot.store.bot_messages import ReplyStatus
 from forgetmenot.store.database import Database
-from forgetmenot.text.removal import traces
+from forgetmenot.text.removal import fact_stems
 
 EVERYBODY = ""
 LONGEST_TEXT = 500  # characters that Twitch takes
@@ -162,7 +162,7 @@ class Outbox:
             self._coming -= 1
         patience = RIGHTS_WAIT if first else settings.reply.stale_after_s * SECOND
 
-        words = traces(text) if viewer_id != EVERYBODY else frozenset()
+        words = fact_stems(text) if viewer_id != EVERYBODY else frozenset()
         # the answer to a request to forget a fact quotes it
         quoting = words and self._db.requests.is_forgotten(viewer_id, words)
 

@@ -14,9 +14,9 @@ from msgspec import Struct
 from forgetmenot.domain import ChatEvent
 from forgetmenot.settings.schema import Settings
 from forgetmenot.text.clean import clean
-from forgetmenot.text.mentions import without_addresses
+from forgetmenot.text.mentions import without_links
 from forgetmenot.text.phrases import honorifics
-from forgetmenot.text.words import UNSPACED, WORD_ENDS, words
+from forgetmenot.text.words import UNSPACED, WORD_END, words
 
 # A shorter name is too near to other words.
 SHORTEST_WITH_A_SLIP = 6
@@ -144,7 +144,7 @@ def _name_in_front(name: str) -> re.Pattern[str]:
     """A name at the beginning of a line, with an @ or without, and what parts it from the rest."""
     polite = "|".join(map(re.escape, honorifics()))
     # behind a name in such a script itself a letter may be part of another name
-    ends = r"(?!\w)" if UNSPACED.match(name[-1]) else WORD_ENDS
+    ends = r"(?!\w)" if UNSPACED.match(name[-1]) else WORD_END
     return re.compile(rf"\A\W*{re.escape(name)}(?:{polite}|{ends}){_BEHIND_A_NAME}", re.IGNORECASE)
 
 
@@ -178,7 +178,7 @@ def address_of(event: ChatEvent, identity: Identity) -> Address | None:
         return Address.MENTION
     if _is_reply_to_it(event, identity):
         return Address.REPLY
-    line = without_addresses(_AT.sub(" ", event.text))
+    line = without_links(_AT.sub(" ", event.text))
     if any(_is_called(line, name) for name in (identity.login, identity.name) if name):
         return Address.NAME
     if any(_is_called(line, alias) for alias in identity.aliases):
@@ -196,7 +196,7 @@ def _is_called(line: str, name: str) -> bool:
         if not after or all(word in _BEFORE_A_NAME for word in before):
             return True
     bare = re.escape(_EDGES.sub("", name))
-    beside_comma = rf"[,，、]\s*{bare}{WORD_ENDS}|(?<!\w){bare}\s*[,:，、：]"
+    beside_comma = rf"[,，、]\s*{bare}{WORD_END}|(?<!\w){bare}\s*[,:，、：]"
     return re.search(beside_comma, line, re.IGNORECASE) is not None
 
 

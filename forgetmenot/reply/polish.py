@@ -15,9 +15,9 @@ from msgspec import Struct
 
 from forgetmenot.settings.schema import Settings
 from forgetmenot.text.clean import clean
-from forgetmenot.text.mentions import show, without_addresses
+from forgetmenot.text.mentions import with_names, without_links
 from forgetmenot.text.outgoing import without_command, without_machine_text, without_phrases
-from forgetmenot.text.words import joined, sentences_of, text_cache, words
+from forgetmenot.text.words import join_sentences, sentences_of, text_cache, words
 
 # Characters of a model's answer that are looked at: eight times what a message holds.
 MOST_READ = 4_000
@@ -70,7 +70,7 @@ def tidy(text: str, settings: Settings) -> str:
     """A line that no model wrote, fit to be sent: the filters that keep it from doing harm, and no other."""
     context = FilterContext(settings)
     own = settings.privacy.privacy_url
-    text = without_command(show(clean(text), {}))
+    text = without_command(with_names(clean(text), {}))
     # the streamer's own privacy link stays in a line of ours, whatever `allow_links` says
     pieces = text.split(own) if own else [text]
     text = own.join(_links(piece, context) for piece in pieces)
@@ -110,11 +110,11 @@ def _runs(text: str) -> frozenset[tuple[str, ...]]:
 def _cut_sentences(text: str, is_cut: Callable[[str], bool]) -> str:
     sentences = sentences_of(text)
     kept = [sentence for sentence in sentences if not is_cut(sentence)]
-    return text if len(kept) == len(sentences) else joined(kept)
+    return text if len(kept) == len(sentences) else join_sentences(kept)
 
 
 def _links(text: str, context: FilterContext) -> str:
-    return text if context.settings.reply.allow_links else without_addresses(text)
+    return text if context.settings.reply.allow_links else without_links(text)
 
 
 def _ats(text: str, context: FilterContext) -> str:
@@ -224,7 +224,7 @@ CHAIN: tuple[tuple[str, Callable[[str, FilterContext], str]], ...] = (
     ),  # JSON, calls, tags, the prompt's own marks
     ("markdown", _markdown),
     ("lines", lambda text, _: clean(text)),
-    ("mention tokens", lambda text, _: show(text, {})),  # ids are not for chat
+    ("mention tokens", lambda text, _: with_names(text, {})),  # ids are not for chat
     ("instructions", _instructions),
     (
         "claim",

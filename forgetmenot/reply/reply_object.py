@@ -27,7 +27,7 @@ from forgetmenot.operations.types import Action, ActionClass, Parameter, Paramet
 from forgetmenot.prompt.assemble import is_answered_in_german, split
 from forgetmenot.prompt.instructions import without_form
 from forgetmenot.settings.schema import ActionSettings, Settings
-from forgetmenot.text.words import ENDS
+from forgetmenot.text.words import SENTENCE_MARKS
 
 SAY = "your line of chat"
 ACTION = "what the current message itself asks you to do, else null"
@@ -46,7 +46,7 @@ CORRECTING = frozenset({"correct"})
 _NOTE_ID = re.compile(r"\[?(?:id:)?([0-9]{1,12})\]?")
 _NAME = re.compile(r"[a-z][a-z_]{0,31}")
 _CUT_SAY = re.compile(r'"say"\s*:\s*"((?:[^"\\]|\\.)*)("?)', re.DOTALL)
-_SENTENCE_END = re.compile(rf"(?<![{ENDS}])[{ENDS}]+(?=\s|$)")
+_SENTENCE_END = re.compile(rf"(?<![{SENTENCE_MARKS}])[{SENTENCE_MARKS}]+(?=\s|$)")
 
 
 class ModelReply(Struct, frozen=True):

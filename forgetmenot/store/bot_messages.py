@@ -22,7 +22,7 @@ from forgetmenot.languages import read_reason, reason
 from forgetmenot.store import action_logs
 from forgetmenot.store.database import Database, Row, Source, Transaction, reading_beside, row_as
 from forgetmenot.text.mentions import mention
-from forgetmenot.text.removal import Names
+from forgetmenot.text.removal import NameForms
 from forgetmenot.text.words import sentences_of, telling_stems
 
 NOT_FINISHED = "not finished"
@@ -312,7 +312,7 @@ async def clear_since(
 ) -> None:
     """Take the words of replies since then away, and of their lines in chat: of all, or of those described above."""
     names = await tx.row("SELECT login, display_name FROM viewers WHERE id = ?", (viewer_id,))
-    who = Names(viewer_id, [name for name in names or () if name])
+    who = NameForms(viewer_id, [name for name in names or () if name])
     which = f":everything OR m.\"trigger\" = 'command' OR m.viewer_id = :viewer OR {_RESTS_ON_IT}"
     params = {"since": since, "everything": everything, "viewer": viewer_id}
     sql = (
@@ -321,7 +321,7 @@ async def clear_since(
     )
     while True:  # again: others may have had one of these in their prompt
         rows = await tx.rows(sql, params)
-        replies = [(row[0], row[1]) for row in rows if row[3] or who.hidden(row[2]) != row[2]]
+        replies = [(row[0], row[1]) for row in rows if row[3] or who.anonymized(row[2]) != row[2]]
         if not replies:
             return
         await clear(tx, replies, at)

@@ -31,7 +31,7 @@ from forgetmenot.store.database import (
 )
 from forgetmenot.store.events import END_OF_TIME, Clear
 from forgetmenot.store.rights import OptedOut, PrivacyRequest, RequestKind
-from forgetmenot.text.mentions import provisional
+from forgetmenot.text.mentions import provisional_id
 
 # Rows that one transaction of an erasure deletes.
 NOTES_AT_ONCE, LINES_AT_ONCE = 40, 200
@@ -214,7 +214,7 @@ async def erase_requests(
         at, await source.value("SELECT last_seen_at FROM viewers WHERE id = ?", (viewer_id,)) or 0
     )
     names = dict.fromkeys([*await names_of(source, viewer_id), *([login] if login else [])])
-    written = [viewer_id, *map(provisional, names)]
+    written = [viewer_id, *map(provisional_id, names)]
     return [source.requests.of(RequestKind.ERASE, one, at) for one in written]
 
 

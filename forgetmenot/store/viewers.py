@@ -12,7 +12,7 @@ from msgspec import Struct
 
 from forgetmenot.domain import Role, Viewer
 from forgetmenot.store.database import Database, Row, Source, Transaction, row_as
-from forgetmenot.text.mentions import PROVISIONAL, ids_in, provisional
+from forgetmenot.text.mentions import PROVISIONAL, ids_in, provisional_id
 
 
 async def get(source: Source, viewer_id: str) -> Viewer | None:
@@ -186,7 +186,7 @@ async def record_past(tx: Transaction, people: Sequence[SeenViewer]) -> None:
         " NULL, ?2), ?3, ?4, ?5, ?6"
         " WHERE true ON CONFLICT (id) DO UPDATE SET first_seen_at = min(first_seen_at, excluded.first_seen_at),"
         " last_seen_at = max(last_seen_at, excluded.last_seen_at)",
-        [(*person, f"{PROVISIONAL}*", provisional(person.login)) for person in people],
+        [(*person, f"{PROVISIONAL}*", provisional_id(person.login)) for person in people],
     )
     await _record_names(tx, people)
 

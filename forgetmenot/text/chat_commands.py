@@ -8,12 +8,12 @@ import re
 
 from forgetmenot.text.clean import clean
 from forgetmenot.text.phrases import (
-    asked_to_forget,
-    asked_to_remember,
     asks_to_be_forgotten,
+    fact_to_remember,
     names_everything,
+    topic_to_forget,
 )
-from forgetmenot.text.words import FOREIGN_STOPWORDS, STOPWORDS, WORD_ENDS, words
+from forgetmenot.text.words import FOREIGN_STOPWORDS, STOPWORDS, WORD_END, words
 
 _PLEASE = re.compile(
     r"\A(?:\W*(?:hey|hi|ok|okay|please|pls|plz|bitte|can you|could you|would you|kannst du|könntest du)[,\s]+)+"
@@ -77,7 +77,7 @@ _TALK = re.compile(
 )
 
 
-def said_text(text: str) -> str:
+def spoken_text(text: str) -> str:
     """What a line says: all of it; of a command nothing, but for the fact that it asks to be remembered."""
     if not is_command(text):
         return text
@@ -126,10 +126,10 @@ def command_in_words(question: str) -> str:
 
 def _asked_in_another_language(question: str) -> str:
     """The command in "recuerda que toco la guitarra" or "oublie mon lapin"; empty for "oublie ça" and all else."""
-    fact = asked_to_remember(clean(question))
+    fact = fact_to_remember(clean(question))
     if fact and "?" not in question:
         return f"!remember {fact}"
-    what = asked_to_forget(clean(question))
+    what = topic_to_forget(clean(question))
     names_something = not FOREIGN_STOPWORDS.issuperset(words(what))
     return f"!forget {what}" if what and names_something else ""
 
@@ -230,14 +230,14 @@ _OBJECTS = (
 )
 
 
-def plain_first_person(text: str) -> str:
+def expand_contractions(text: str) -> str:
     """The text with "I'm", "ive", "dont" written out."""
     for pattern, full in _CONTRACTIONS:
         text = pattern.sub(full, text)
     return text
 
 
-def third(verb: str) -> str:
+def third_person(verb: str) -> str:
     """The verb after "she": play → plays, have → has; a past tense or a modal stays."""
     if verb in _THIRD:
         return _THIRD[verb]
@@ -250,7 +250,7 @@ def third(verb: str) -> str:
     return f"{verb}es" if re.search(r"(?:s|x|z|ch|sh)\Z", verb) else f"{verb}s"
 
 
-def about_them(words: str) -> str:
+def in_third_person(words: str) -> str:
     """What is theirs, seen from outside: "my band" is "their band"."""
     for pattern, other in _OBJECTS:
         words = pattern.sub(other, words)
@@ -297,7 +297,7 @@ _END = re.compile(r"[\s.!,;]+\Z")
 
 
 # Where no space parts words, the letters of the other scripts.
-_FIRST_WORD = re.compile(rf"\w+?{WORD_ENDS}")
+_FIRST_WORD = re.compile(rf"\w+?{WORD_END}")
 
 
 _CALL_ME = re.compile(
@@ -322,7 +322,7 @@ def own_fact(text: str, *, for_channel: bool = False) -> str | None:
     speaker's only where it begins with a verb that is no plural noun.
     """
     # contractions first: the patterns below read "I am", never "im"
-    sentence = _END.sub("", plain_first_person(text.strip()))
+    sentence = _END.sub("", expand_contractions(text.strip()))
     nickname = _CALL_ME.fullmatch(sentence)
     if nickname is not None:
         return f"goes by {nickname['name']}"
@@ -334,27 +334,29 @@ def own_fact(text: str, *, for_channel: bool = False) -> str | None:
     if sentence.startswith("I "):
         return _predicate(sentence[2:].strip())
     if _MINE.match(sentence):
-        return re.sub(r"\Atheir (?=fav)", "", about_them(sentence[:1].lower() + sentence[1:]))
+        return re.sub(r"\Atheir (?=fav)", "", in_third_person(sentence[:1].lower() + sentence[1:]))
     if _THIRD_TOLD_FACTS.match(f"{sentence} "):
-        return about_them(sentence)
+        return in_third_person(sentence)
     if _I_ABROAD.search(sentence) and not _I.search(sentence):
         return sentence
-    return about_them(sentence) if _FIRST.search(sentence) and not _WE.match(sentence) else None
+    return (
+        in_third_person(sentence) if _FIRST.search(sentence) and not _WE.match(sentence) else None
+    )
 
 
 def _predicate(rest: str) -> str | None:
     """What follows "I", after "she"."""
     for helper, other in _HELPERS.items():
         if rest.lower().startswith(f"{helper} "):
-            return f"{other} {about_them(rest[len(helper) + 1 :])}"
+            return f"{other} {in_third_person(rest[len(helper) + 1 :])}"
     if found := _ADVERB.fullmatch(rest):
         inner = _predicate(found[2])
         return f"{found[1].lower()} {inner}" if inner else None
     verb, _, more = rest.partition(" ")
-    return f"{third(verb.lower())} {about_them(more)}".strip() if verb else None
+    return f"{third_person(verb.lower())} {in_third_person(more)}".strip() if verb else None
 
 
-def others_fact(rest: str) -> str:
+def fact_about_other(rest: str) -> str:
     """What follows somebody's name: "'s cat is Miso" becomes "their cat is Miso"; the rest stays."""
     words = _END.sub("", rest.strip().lstrip(":,–—-").strip())
     owned = re.match(r"['’]s\s+", words)

@@ -33,7 +33,7 @@ def clean(text: str) -> str:
     return _SPACES.sub(" ", unicodedata.normalize("NFC", visible)).strip()
 
 
-def once_each(text: str) -> str:
+def without_repeated_words(text: str) -> str:
     """The cleaned text, each word once where it was written several times in a row."""
     words: list[str] = []
     for word in clean(text).split():

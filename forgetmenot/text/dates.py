@@ -123,7 +123,7 @@ class Period(Struct, frozen=True):
         return first.replace(day=day), first.replace(day=day)
 
 
-class TimeAsked(Struct, frozen=True):
+class AskedTime(Struct, frozen=True):
     """What a question asks about time."""
 
     periods: tuple[Period, ...] = ()
@@ -138,14 +138,14 @@ class TimeAsked(Struct, frozen=True):
         return max((period.fits(stated) for period in self.periods), default=0.0)
 
 
-NO_TIME = TimeAsked()
+NO_TIME = AskedTime()
 
 
 @text_cache(256)
-def time_asked(text: str) -> TimeAsked:
+def asked_time(text: str) -> AskedTime:
     """Read a question. A text without a word of time gives a false value."""
     low = text.lower()
-    return TimeAsked(
+    return AskedTime(
         periods_in(low), when=bool(_WHEN.search(low)), how_long=bool(_HOW_LONG.search(low))
     )
 
@@ -169,7 +169,7 @@ def days_in(text: str) -> tuple[Period, ...]:
     return tuple(period for period in found if period.day is not None)
 
 
-def plan_over(text: str, said_at: int, ends_at: int | None, zone: str) -> int | None:
+def stated_plan_end(text: str, said_at: int, ends_at: int | None, zone: str) -> int | None:
     """Return when what a text says as a plan is over (ms); None for no plan.
 
     That is with the day that it names, by the channel's calendar, or else at `ends_at`. A day that was still to come
@@ -196,17 +196,17 @@ def without_times(text: str) -> str:
     return low
 
 
-def just_over(end: int | None, left_at: int, now: int) -> bool:
+def ended_since(end: int | None, left_at: int, now: int) -> bool:
     """Whether a plan ended since somebody left the stream before (ms), which may have gone on after midnight."""
     return end is not None and left_at - LATE_MS < end <= now
 
 
-def tells_time(text: str) -> bool:
+def states_time(text: str) -> bool:
     """Whether a text says when something is, was or will be."""
     return bool(_A_TIME.search(text.lower()))
 
 
-def tells_duration(text: str) -> bool:
+def states_duration(text: str) -> bool:
     """Whether a text says how long something lasts."""
     return bool(_A_DURATION.search(text.lower()))
 

@@ -42,12 +42,12 @@ def is_anonymous(user_id: str, login: str) -> bool:
     return user_id in ANONYMOUS_IDS or login.casefold() in ANONYMOUS_LOGINS
 
 
-def provisional(login: str) -> str:
+def provisional_id(login: str) -> str:
     """The id of whoever has a login, until they speak."""
     return PROVISIONAL + login.casefold()
 
 
-def is_id(text: str) -> bool:
+def is_viewer_id(text: str) -> bool:
     """Whether a text may be a viewer's id: nothing else can be mentioned, and so nothing else may be somebody."""
     return MENTION.fullmatch(f"<@{text}>") is not None
 
@@ -65,16 +65,16 @@ def ids_in(text: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(MENTION.findall(text)))
 
 
-def show(text: str, names: Mapping[str, str]) -> str:
+def with_names(text: str, names: Mapping[str, str]) -> str:
     """The text with names (id → name) in the place of mentions; an id without a name becomes "somebody"."""
     if "<@" not in text:
         return text
     return MENTION.sub(
-        lambda found: called(names[found[1]]) if found[1] in names else SOMEBODY, text
+        lambda found: shown_name(names[found[1]]) if found[1] in names else SOMEBODY, text
     )
 
 
-def called(name: str) -> str:
+def shown_name(name: str) -> str:
     """A name as it is shown: behind an @ where it is a word that stands for somebody else ("You", "somebody")."""
     return f"@{name}" if skeleton(name).strip() in _NOBODYS else name
 
@@ -103,7 +103,7 @@ def login_of(text: str) -> str:
 _CHANNEL = re.compile(r"(?:https?://)?(?:(?:www|m)\.)?twitch\.tv/(\w+)(?:[/?].*)?", re.IGNORECASE)
 
 
-def channel_of(text: str) -> str:
+def channel_in_address(text: str) -> str:
     """What stands for the channel in its address, as people paste it; any other text as it is."""
     address = _CHANNEL.fullmatch(text.strip())
     return address[1] if address else text.strip()
@@ -128,7 +128,7 @@ _FILE = re.compile(
 )
 
 
-def without_addresses(text: str) -> str:
+def without_links(text: str) -> str:
     """The text without its addresses; twice changes nothing more. Words keep single spaces where one was taken out."""
     if not _may_hold_one(text):
         return text
@@ -188,7 +188,7 @@ def _soften(text: str) -> str:
     return _ENTITY.sub("(", text.translate(_ROUND))
 
 
-def fenced(text: str) -> dict[str, str]:
+def fenced_texts(text: str) -> dict[str, str]:
     """What stands between the fences of a prompt, by name; fences of the same name are joined by a line break."""
     found: dict[str, str] = {}
     for block in _BLOCK.finditer(text):

@@ -153,7 +153,7 @@ def pieces_of_run(run: str) -> set[str]:
     }
 
 
-def no_word(_word: str) -> WordKind:
+def never_a_word(_word: str) -> WordKind:
     """Every word may be a name, and none is another word first."""
     return WordKind.NO_WORD
 
@@ -168,7 +168,7 @@ class NameIndex(Struct, frozen=True):
     people: Mapping[str, NamedPerson] = field(default_factory=dict)
     by_word: Mapping[str, Sequence[str]] = field(default_factory=dict)
     by_nickname: Mapping[str, Sequence[str]] = field(default_factory=dict)
-    kind_of: Callable[[str], WordKind] = no_word
+    kind_of: Callable[[str], WordKind] = never_a_word
     streamer: str = ""
     streamer_names: frozenset[str] = frozenset()
 

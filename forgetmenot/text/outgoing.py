@@ -31,7 +31,7 @@ def without_command(text: str) -> str:
 
 
 INSIDE_WORDS_FROM = 4
-GONE = "…"
+OMISSION = "…"
 _SIGNS = re.compile(r"[@$!]")
 # Which of @ $ ! are no letters: those at a word's end ("b@d!"), none ("a$$"), or all ("@bad!").
 _READINGS = (re.compile(r"[@$!](?!\w)"), re.compile(r"(?!)"), _SIGNS)
@@ -45,7 +45,7 @@ def without_phrases(text: str, blocklist: Iterable[str]) -> str:
         # again, because what was cut may bring together what another reading finds
         while wanted and (found := _find(text, _pattern(wanted), bare=bare)):
             for start, end in reversed(found):
-                text = text[:start] + GONE + text[end:]
+                text = text[:start] + OMISSION + text[end:]
     return text
 
 
@@ -165,11 +165,11 @@ _ESCAPED = re.compile(r"\\([!-/:-@\[-`{-~])")
 _PARTED = "\u200b"
 
 
-def escaped(text: str) -> str:
+def escape_markdown(text: str) -> str:
     """Text on one line that Markdown shows as it stands."""
     return _MARKUP.sub(lambda found: f"\\{found[0]}", clean(text)).replace("@", f"@{_PARTED}")
 
 
-def unescaped(text: str) -> str:
+def unescape_markdown(text: str) -> str:
     """The text again."""
     return _ESCAPED.sub(r"\1", text).replace(_PARTED, "")

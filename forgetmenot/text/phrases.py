@@ -153,12 +153,12 @@ def _wishes(kind: str) -> tuple[_Wishes, ...]:
     return tuple(_Wishes(table, kind) for table in tables)
 
 
-def asked_to_remember(sentence: str) -> str:
+def fact_to_remember(sentence: str) -> str:
     """The fact in "recuerda que toco la guitarra", as it was typed; empty for anything else."""
     return next(filter(None, (wish.what(sentence) for wish in _wishes("remember"))), "")
 
 
-def asked_to_forget(sentence: str) -> str:
+def topic_to_forget(sentence: str) -> str:
     """What is to be forgotten in "olvida lo de mi perra", as it was typed; empty for anything else."""
     return next(filter(None, (wish.what(sentence) for wish in _wishes("forget"))), "")
 
@@ -262,7 +262,7 @@ def without_numbers(fact: str) -> str:
     return re.sub(f"[{''.join(sorted(letters))}\\d]", " ", " ".join(parts)) if letters else fact
 
 
-def says_what_another_is(sentence: str) -> bool:
+def describes_somebody_else(sentence: str) -> bool:
     """Whether a sentence begins with one word and says what that is: "Carol ist …"."""
     tokens = _TOKEN.findall(plain(sentence))
     return len(tokens) > 1 and tokens[1] in _listed("copula")

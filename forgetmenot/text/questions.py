@@ -87,7 +87,7 @@ def opens_as_question(text: str) -> bool:
     return False
 
 
-def asks_in_a_sentence(text: str) -> bool:
+def asks_for_person_in_sentence(text: str) -> bool:
     """Return whether a line asks for a person by a sentence: not by "anyone gay here?", nor by words alone."""
     return asks_for_person(text) and _ANYBODY.isdisjoint(words(text)[:1])
 

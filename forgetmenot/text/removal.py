@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable, Collection, Iterable
 
 from forgetmenot.text.mentions import MENTION, SOMEBODY, ids_in, mention
-from forgetmenot.text.words import ENDS, STOPWORDS, joined, sentences_of, stems
+from forgetmenot.text.words import SENTENCE_MARKS, STOPWORDS, join_sentences, sentences_of, stems
 
 _CLAUSE = re.compile(r"\s*;\s+|,?\s+(?:while|whereas|but)\s+|,\s+and\s+|\s+and\s+(?=<@)")
 _LISTED = re.compile(r"<@[^>]+>(?!['’]s)(?:(?:,| and|, and) <@[^>]+>(?!['’]s))+")
@@ -22,14 +22,14 @@ _WORD_CHARACTER = re.compile(r"\w")
 _WITHOUT_SPACES = re.compile("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u2e80-\u9fff\uf900-\ufaff]")
 _LETTERS_AND_MORE = re.compile(r"(?=.*[a-z])(?=.*[\d_])[a-z\d_]+", re.IGNORECASE | re.ASCII)
 # A shorter name is never looked for inside of a longer word, nor as a bare word.
-INSIDE_FROM = 3
+MIN_INSIDE = 3
 # A shorter number stands in too many texts as something else.
 _SHORTEST_ID = 6
 # The share of a fact's words that a clause about its subject has in common with it, to be that fact.
-ENOUGH = 0.5
+FACT_SHARE = 0.5
 
 
-class Names:
+class NameForms:
     """How one person is written: their id, and the names they go or went by.
 
     Some forms mean nobody else: a mention, a name behind an @ or in a channel's address, a name between two other
@@ -76,7 +76,7 @@ class Names:
 
     def _joins_words(self, name: str) -> bool:
         """Whether a name, in a script without spaces, stands beside other words, and is nobody else's beginning."""
-        if len(name) < INSIDE_FROM or not _WITHOUT_SPACES.search(name):
+        if len(name) < MIN_INSIDE or not _WITHOUT_SPACES.search(name):
             return False
         return not any(name in other for other in self.others)
 
@@ -84,7 +84,7 @@ class Names:
         """How a name that is no word stands inside of a longer one."""
         if self._joins_words(name):
             return [re.escape(name)]
-        if len(name) > INSIDE_FROM and is_distinct(name):
+        if len(name) > MIN_INSIDE and is_distinct(name):
             return [rf"@?(?<!\w)\w*{_alone(name, '0-9')}\w*"]
         return []
 
@@ -111,17 +111,17 @@ class Names:
         """Whether one of the names stands in a text in a form that may be a word of somebody else's."""
         if self._has_only_others(text):
             return False
-        return self.hidden(text) != self.hidden(text, bare=False)
+        return self.anonymized(text) != self.anonymized(text, bare=False)
 
     def is_of_others(self, name: str) -> bool:
         """Whether a word is the longer name of somebody else."""
         return name.lstrip("@＠").casefold() in self._other_words
 
-    def marked(self, text: str, *, bare: bool = True) -> str:
+    def with_mentions(self, text: str, *, bare: bool = True) -> str:
         """The text with a mention wherever they are written."""
         return self._replaced(text, mention(self.viewer_id), bare=bare)
 
-    def hidden(self, text: str, *, bare: bool = True) -> str:
+    def anonymized(self, text: str, *, bare: bool = True) -> str:
         """The text with "somebody" wherever they are written."""
         return self._replaced(text, SOMEBODY, bare=bare)
 
@@ -186,7 +186,7 @@ def without_person(text: str, viewer_id: str) -> str:
         about_them = rest != sentence and mention(viewer_id) in sentence
         if rest:
             kept.append(rest)
-    return joined(kept)
+    return join_sentences(kept)
 
 
 def _without_in(sentence: str, viewer_id: str) -> str:
@@ -203,7 +203,7 @@ def _without_in(sentence: str, viewer_id: str) -> str:
 
 def _without_clauses(sentence: str, gone: Callable[[str], bool]) -> str:
     """The sentence without some of its clauses; empty where one that would stay does not stand by itself."""
-    end = sentence[-1] if sentence and sentence[-1] in ENDS else ""
+    end = sentence[-1] if sentence and sentence[-1] in SENTENCE_MARKS else ""
     clauses = _CLAUSE.split(sentence.removesuffix(end))
     left = [clause for clause in clauses if not gone(clause)]
     # what has its own subject and says something: it begins with somebody else, and goes on
@@ -216,7 +216,7 @@ def _without_clauses(sentence: str, gone: Callable[[str], bool]) -> str:
 
 def without_fact(text: str, subject_id: str, fact: str) -> str:
     """A summary without the clauses that say this fact about its subject; without change where none does."""
-    wanted = traces(fact)
+    wanted = fact_stems(fact)
     if not wanted:
         return text
     kept: list[str] = []
@@ -225,20 +225,20 @@ def without_fact(text: str, subject_id: str, fact: str) -> str:
         people = ids_in(sentence)
         about = subject_id if subject_id in people else ("" if people else about)
         rest = (
-            _without_clauses(sentence, lambda clause: says(clause, wanted))
+            _without_clauses(sentence, lambda clause: states_fact(clause, wanted))
             if about == subject_id
             else sentence
         )
         if rest:
             kept.append(rest)
-    return joined(kept)
+    return join_sentences(kept)
 
 
-def says(clause: str, wanted: frozenset[str]) -> bool:
-    """Whether a text has most of a fact's words (as `traces` gives them)."""
-    return len(wanted & traces(clause)) >= ENOUGH * len(wanted)
+def states_fact(clause: str, wanted: frozenset[str]) -> bool:
+    """Whether a text has most of a fact's words (as `fact_stems` gives them)."""
+    return len(wanted & fact_stems(clause)) >= FACT_SHARE * len(wanted)
 
 
-def traces(fact: str) -> frozenset[str]:
+def fact_stems(fact: str) -> frozenset[str]:
     """What is kept (hashed) of a forgotten fact, to know it again: the stems of its words, mentions aside."""
     return frozenset(stems(MENTION.sub(" ", fact))) - STOPWORDS

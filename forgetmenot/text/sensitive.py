@@ -65,7 +65,7 @@ def sensitive_category(
     return "minor_age" if is_aged else None
 
 
-def states_what_is_sensitive(text: str) -> bool:
+def states_sensitive(text: str) -> bool:
     """Return whether a text says of somebody what is sensitive; numbers and addresses are not looked for."""
     return next(_statements(MENTION.sub(" somebody ", text)), None) is not None
 

@@ -6,7 +6,7 @@ A line with any other word is taken to tell something, in any language.
 import re
 
 from forgetmenot.text.clean import clean
-from forgetmenot.text.words import STOPWORDS, small_words, words
+from forgetmenot.text.words import STOPWORDS, foreign_stopwords_in, words
 
 _SPACED = """
 hello hi hiya heya hey yo sup howdy hai henlo welcome greetings morning mornin evening afternoon night nite
@@ -42,14 +42,14 @@ _HANDLE = re.compile(r"@?(?<!\w)(?:P\d+|BOT|someone)(?!\w)|<3")
 _EMOTE = re.compile(r"[a-z]+\d*[A-Z]\w*|[A-Z][a-z]+[A-Z]\w*|[A-Z]{3,}\w*")
 
 
-def tells_something(text: str) -> bool:
+def has_content(text: str) -> bool:
     """Return whether a line of chat has a word that is neither small talk nor an emote.
 
     `text` has handles for names, because a name alone tells nothing.
     """
     line = _UNSPACED.sub(" ", _HANDLE.sub(" ", clean(text)))
     told = [word for word in words(line) if _short(word) not in _WORDS]
-    ignored = STOPWORDS | small_words(told)
+    ignored = STOPWORDS | foreign_stopwords_in(told)
     if all(word in ignored for word in told):
         return False
     pieces = line.split()

@@ -6,12 +6,12 @@ import math
 BYTES_PER_TOKEN = 3
 
 
-def estimate(text: str) -> int:
+def estimate_tokens(text: str) -> int:
     """Return the tokens of a text, rounded up. Estimates of parts add up to at least the whole's."""
     return math.ceil(_size(text) / BYTES_PER_TOKEN)
 
 
-def clip(text: str, max_bytes: int) -> str:
+def clip_bytes(text: str, max_bytes: int) -> str:
     """Return the text, cut before the first character that does not fit; an ellipsis shows the cut."""
     if _size(text) <= max_bytes:
         return text
@@ -22,7 +22,7 @@ def clip(text: str, max_bytes: int) -> str:
     return beginning.rstrip() + "…"
 
 
-def bytes_for(tokens: int) -> int:
+def bytes_for_tokens(tokens: int) -> int:
     """Return the most bytes that are estimated at no more than this number of tokens."""
     return max(0, tokens * BYTES_PER_TOKEN)
 

@@ -43,7 +43,7 @@ _UNSPACED = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u31f0-\u31ff\u
 # A letter of a script that writes no spaces between words.
 UNSPACED = re.compile(f"[{_UNSPACED}]")
 # Behind a word: where it ends, also before a letter of such a script ("ForgetMeNotさん").
-WORD_ENDS = rf"(?!(?![{_UNSPACED}])\w)"
+WORD_END = rf"(?!(?![{_UNSPACED}])\w)"
 _TOKEN = re.compile(
     rf"(?P<mention>{MENTION.pattern})|(?P<run>[{_UNSPACED}\U00020000-\U0002ffff]+)"
     rf"|(?P<word>(?:(?![{_UNSPACED}])[^\W_])+(?:['’ʼ`´](?:(?![{_UNSPACED}])[^\W_])+)*)"
@@ -145,7 +145,7 @@ def ideographs(text: str) -> list[str]:
     return _IDEOGRAPH.findall(text)
 
 
-def is_grammar(word: str) -> bool:
+def is_hiragana(word: str) -> bool:
     """Return whether a word of Japanese is nothing but hiragana: mostly an ending or a particle."""
     return _HIRAGANA.fullmatch(word) is not None
 
@@ -160,7 +160,7 @@ def _folded(found: str) -> str:
 FOREIGN_STOPWORDS = frozenset(word for listed in _FOREIGN.split() for word in words(listed))
 
 
-def small_words(said: Collection[str]) -> frozenset[str]:
+def foreign_stopwords_in(said: Collection[str]) -> frozenset[str]:
     """The foreign ones, for a text of these words, if more of it are theirs than English stop words; else none."""
     foreign, english = (
         sum(word in FOREIGN_STOPWORDS for word in said),
@@ -204,16 +204,16 @@ def telling_stems(text: str, shortest: int = 1) -> frozenset[str]:
 
 
 # A flag, or another picture; a tone of skin makes no other picture of it.
-PICTURE = (
+EMOJI = (
     "[\U0001f1e6-\U0001f1ff]{2}|[\u2600-\u27bf\u2b50\u2b55\U0001f000-\U0001f1e5\U0001f200-\U0001f3fa"
     "\U0001f400-\U0001faff]"
 )
-_PICTURE = re.compile(PICTURE)
+_PICTURE = re.compile(EMOJI)
 # Chinese characters and katakana: in Japanese they carry the meaning, hiragana joins them.
 _TELLING_RUN = re.compile("[\u3005\u30a1-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff]+")
 
 
-def pictures(text: str) -> list[str]:
+def emoji_in(text: str) -> list[str]:
     """The emoji of a text, in order."""
     return [] if text.isascii() else _PICTURE.findall(plain(text))
 
@@ -221,7 +221,7 @@ def pictures(text: str) -> list[str]:
 def topic_stems(topic: str) -> frozenset[str]:
     """What somebody names ("my cat", "猫のミケ", "🍣"), as the stems of its telling words; may be empty."""
     text = plain(topic)
-    stems_of_topic = set(pictures(topic))
+    stems_of_topic = set(emoji_in(topic))
     joins_others = _TELLING_RUN.search(text) is not None
     for token in _TOKEN.finditer(text):
         telling_runs = _TELLING_RUN.findall(token[0])
@@ -236,7 +236,7 @@ def mentioned_stems(text: str) -> frozenset[str]:
     """All by which somebody may name what a text speaks of: telling words, emoji, single Chinese characters."""
     mentioned = set(telling_stems(text))
     if not text.isascii():
-        mentioned.update(pictures(text))
+        mentioned.update(emoji_in(text))
         mentioned.update(UNSPACED.findall(plain(text)))
     return frozenset(mentioned)
 
@@ -246,7 +246,7 @@ _SHORTEST_ROOT = 3
 _ALIKE = 0.6
 
 
-def alike(one: str, other: str) -> bool:
+def similar_words(one: str, other: str) -> bool:
     """Whether two words differ by a slip, or by an ending of German or of a Romance language ("gato", "gatas")."""
     root = _INFLECTION.sub("", one)
     if len(root) >= _SHORTEST_ROOT and root == _INFLECTION.sub("", other):
@@ -260,7 +260,7 @@ def alike(one: str, other: str) -> bool:
 _SHORTEST_SWAPPED, _SHORTEST_SLIP = 4, 6
 
 
-def is_slip(typed: str, word: str) -> bool:
+def is_typo(typed: str, word: str) -> bool:
     """Whether a word was typed with one slip: two letters swapped, one wrong, missing inside, or too much."""
     if len(word) < _SHORTEST_SWAPPED or typed[:1] != word[:1] or typed == word:
         return False
@@ -288,7 +288,7 @@ def trigrams(word: str) -> frozenset[str]:
 
 
 # The marks that end one, also for patterns that need their places in a text.
-ENDS = ".!?…。！？"
+SENTENCE_MARKS = ".!?…。！？"
 _BETWEEN_SENTENCES = re.compile(r"(?<=[.!?…])\s+|(?<=[。！？])(?![。！？])\s*")
 _SENTENCE_ENDS_UNSPACED = ("。", "！", "？")
 
@@ -298,7 +298,7 @@ def sentences_of(text: str) -> list[str]:
     return [sentence for sentence in _BETWEEN_SENTENCES.split(text) if sentence.strip()]
 
 
-def joined(sentences: Iterable[str]) -> str:
+def join_sentences(sentences: Iterable[str]) -> str:
     """Sentences as one text: a space between them, but none after a Chinese or Japanese mark."""
     return "".join(
         one if one.endswith(_SENTENCE_ENDS_UNSPACED) else f"{one} " for one in sentences

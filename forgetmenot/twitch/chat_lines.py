@@ -19,7 +19,7 @@ from msgspec import Struct, field
 
 from forgetmenot.domain import ChatEvent, EventKind, Redaction, ReplyTo
 from forgetmenot.text.clean import cut
-from forgetmenot.text.mentions import defang, is_anonymous, is_id, provisional
+from forgetmenot.text.mentions import defang, is_anonymous, is_viewer_id, provisional_id
 
 # In a tag, what a backslash and a letter stand for; a lone backslash at the end is dropped.
 _ESCAPED = re.compile(r"\\(.?)", re.DOTALL)
@@ -171,7 +171,7 @@ def _said(line: IrcLine, now: int) -> ChatItem:
 def _event(line: IrcLine, kind: EventKind, login: str, text: str, now: int) -> ChatItem:
     tags = line.tags
     user_id = tags.get("user-id") or _provisional(login)
-    if not is_id(user_id):
+    if not is_viewer_id(user_id):
         return Unparsed()
     if is_anonymous(user_id, login):
         return OtherLine("ANONYMOUS")
@@ -188,7 +188,7 @@ def _event(line: IrcLine, kind: EventKind, login: str, text: str, now: int) -> C
         author = tags.get("reply-parent-user-login", "").strip().lower()
         author_id = tags.get("reply-parent-user-id") or _provisional(author)
         before = safe_text(tags.get("reply-parent-msg-body", ""))
-        reply_to = ReplyTo(parent, author_id if is_id(author_id) else "", author, before)
+        reply_to = ReplyTo(parent, author_id if is_viewer_id(author_id) else "", author, before)
     return ChatEvent(
         id=event_id,
         kind=kind,
@@ -211,7 +211,7 @@ def safe_text(text: str) -> str:
 
 
 def _provisional(login: str) -> str:
-    return provisional(login) if login else ""
+    return provisional_id(login) if login else ""
 
 
 def badges(value: str) -> frozenset[str]:

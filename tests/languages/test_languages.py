@@ -12,7 +12,7 @@ from forgetmenot.languages import (
     ENGLISH,
     Language,
     in_language,
-    joined,
+    join_reasons,
     languages,
     read_reason,
     reason,
@@ -144,7 +144,7 @@ def test_a_reason_is_said_in_each_language_and_kept_in_a_row() -> None:
     assert (kept, german.reason(kept)) == (why, german.reason(why))
     assert german.reason(str(ForgetMeNotError(why))) == german.reason(why)
     assert (
-        german.reason(joined("", why, reason("undone")))
+        german.reason(join_reasons("", why, reason("undone")))
         == f"{german.reason(why)} rückgängig gemacht"
     )
     for text in (
@@ -162,6 +162,6 @@ def test_numbers_and_times_are_written_as_people_do() -> None:
     german, day = in_language("de"), 86_400_000
     assert (ENGLISH.number(12345), german.number(12345)) == ("12,345", "12.345")
     spans = (5_000, 180_000, 3 * 3_600_000, 2 * day, 61 * day)
-    assert [ENGLISH.span(ms) for ms in spans] == ["5 s", "3 min", "3 h", "2 days", "2 months"]
-    assert german.span(2 * day, "ago") == "vor 2 Tagen"
+    assert [ENGLISH.duration(ms) for ms in spans] == ["5 s", "3 min", "3 h", "2 days", "2 months"]
+    assert german.duration(2 * day, "ago") == "vor 2 Tagen"
     assert Language({"x": ["{n} line", "{n} lines"]})("x", n=1) == "1 line"

@@ -12,7 +12,7 @@ from forgetmenot.memory.erasure import erase_rows
 from forgetmenot.settings.schema import PrivacySettings
 from forgetmenot.store import episodes
 from forgetmenot.text.days import written_days
-from forgetmenot.text.mentions import fenced
+from forgetmenot.text.mentions import fenced_texts
 from tests.notes_world import World, change, live
 
 FACTS = ("plays drums", "lives in Oslo", "has a cat with <@2>")
@@ -104,7 +104,7 @@ async def test_a_brief_is_made_of_the_last_one_and_of_what_changed_since(world: 
     await world.writer(BriefWriter, answer("P1 drums in Oslo and has a cat with P2."))[0].run_pass()
     await world.learn(change(fact="lives in Rome", replaces=2), people={"1": (3, 0)})
     asked = await again(world, "P1 drums in Rome and has a cat with P2.")
-    rows = fenced(asked)["p1"].splitlines()
+    rows = fenced_texts(asked)["p1"].splitlines()
     assert rows[0].startswith("So far, written on ")
     assert rows[0].endswith(": P1 drums in Oslo and has a cat with P2.")
     assert [row.partition("] ")[2] for row in rows[1:]] == [

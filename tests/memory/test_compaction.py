@@ -17,7 +17,7 @@ from forgetmenot.settings.schema import BotSettings
 from forgetmenot.store import events
 from forgetmenot.store.database import Database
 from forgetmenot.text.days import written_days
-from forgetmenot.text.mentions import fenced
+from forgetmenot.text.mentions import fenced_texts
 from tests.memory.conftest import Channel, answer, open_channel
 from tests.rows import put
 
@@ -223,7 +223,7 @@ async def test_commands_bots_and_own_lines(channel: Channel) -> None:
         "Hello bob.", event_id="own-1", at=channel.clock.now(), login="fmn", user_id="99"
     )
     await channel.summarise()
-    chat = fenced(channel.model.asked[0].prompt)["chat"].splitlines()
+    chat = fenced_texts(channel.model.asked[0].prompt)["chat"].splitlines()
     assert chat == ["P2 (to the bot): hello bot, I skate", "BOT: Hello P2."]
     assert set(await channel.db.column("SELECT viewer_id FROM episode_people")) == {
         "id-alice",

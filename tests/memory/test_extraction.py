@@ -9,7 +9,7 @@ from forgetmenot.domain import SourceKind
 from forgetmenot.errors import ModelBlocked
 from forgetmenot.memory import edits
 from forgetmenot.store import episodes, notes
-from forgetmenot.text.mentions import fenced
+from forgetmenot.text.mentions import fenced_texts
 from tests.notes_world import Scripted, World, change, live, prompt_for, section
 
 MALFORMED = [
@@ -202,7 +202,7 @@ async def test_somebody_with_many_notes_is_read_about_as_well(world: World) -> N
 
 def known_in(model: Scripted) -> list[str]:
     """The known notes in the last prompt, as it shows them."""
-    return fenced(model.asked[-1].prompt).get("known", "").splitlines()
+    return fenced_texts(model.asked[-1].prompt).get("known", "").splitlines()
 
 
 async def test_of_many_people_the_notes_that_fit_are_shown_whoever_comes_last(world: World) -> None:

@@ -24,7 +24,7 @@ from forgetmenot.settings.schema import (
 )
 from forgetmenot.store import channel_state
 from forgetmenot.store.database import Database
-from forgetmenot.text.removal import Names
+from forgetmenot.text.removal import NameForms
 from tests.memory.conftest import open_channel
 from tests.memory.test_learning import BEGAN, SETTINGS, Past, past
 
@@ -255,7 +255,7 @@ async def test_somebody_is_taken_out_of_a_file_while_it_is_read(
         (BEGAN + 21 * MINUTE, "carol", "hi"),
     ]
     path = form(tmp_path / "chat", lines)
-    alice = Names("771001", ["alice", "Alice"])
+    alice = NameForms("771001", ["alice", "Alice"])
     if packed:
         path.write_bytes(gzip.compress(path.read_bytes()))
 
@@ -279,7 +279,7 @@ def test_what_cannot_be_written_anew_is_deleted_if_they_may_stand_in_it(
 ) -> None:
     path = tmp_path / "chat.log"
     path.write_bytes(text)
-    assert remove_person(path, Names("1", ["alice"])) == bool(text)
+    assert remove_person(path, NameForms("1", ["alice"])) == bool(text)
     assert [*tmp_path.iterdir()] == ([] if text else [path])
 
 

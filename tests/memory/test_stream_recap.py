@@ -26,7 +26,7 @@ from forgetmenot.store import channel_state, notes, streams
 from forgetmenot.store.database import open_database
 from forgetmenot.store.notes import Stance
 from forgetmenot.store.rights import PrivacyRequest, RequestKind
-from forgetmenot.text.outgoing import escaped, unescaped
+from forgetmenot.text.outgoing import escape_markdown, unescape_markdown
 from tests.full_disk import no_room
 from tests.rows import put
 
@@ -186,10 +186,10 @@ async def test_nothing_that_somebody_wrote_is_markup_or_a_mention(world: "World"
 
 @given(st.text(max_size=80))
 def test_what_is_escaped_is_one_line_and_can_be_read_again(text: str) -> None:
-    once = escaped(text)
+    once = escape_markdown(text)
     assert "\n" not in once
     assert "@everyone" not in once
-    assert escaped(unescaped(once)) == once
+    assert escape_markdown(unescape_markdown(once)) == once
 
 
 def into(folder: Path) -> Settings:

@@ -12,7 +12,7 @@ from forgetmenot.errors import ModelBlocked, StoreError
 from forgetmenot.memory.stream_tracker import StreamTracker
 from forgetmenot.store import streams
 from forgetmenot.store.database import Row, Source
-from forgetmenot.text.mentions import fenced
+from forgetmenot.text.mentions import fenced_texts
 from tests.memory.conftest import SAID_SOMETHING, Channel, answer
 
 
@@ -106,7 +106,7 @@ async def test_a_closed_stream_gets_one_recap_after_its_remainder(channel: Chann
     assert [(await channel.compactor.run_pass()).recaps for _ in range(2)] == [1, 0]
     asked = [request for request in channel.model.asked if request.purpose is Purpose.RECAP]
     assert len(asked) == 2
-    assert "P1" in fenced(asked[1].prompt)["episodes"]
+    assert "P1" in fenced_texts(asked[1].prompt)["episodes"]
     assert (await streams.get_many(channel.db, [1]))[1].recap == "<@id-viewer0> danced."
 
 

@@ -9,7 +9,7 @@ import pytest
 from forgetmenot.domain import EventKind, ModelRequest, Purpose
 from forgetmenot.memory.extraction import Extractor
 from forgetmenot.store import channel_state, notes
-from forgetmenot.text.mentions import fenced
+from forgetmenot.text.mentions import fenced_texts
 from tests.memory.conftest import Channel, answer
 from tests.rows import put
 
@@ -20,7 +20,7 @@ INSTRUMENTS = (
 
 def writes_down_every_fact(request: ModelRequest) -> str:
     """A capable model: every "I play the …" of a window, and every sentence of a summary as a note."""
-    blocks = fenced(request.prompt)
+    blocks = fenced_texts(request.prompt)
     if request.purpose is Purpose.SUMMARY:
         facts = re.findall(r"^(P\d+): i play the (\w+)$", blocks["chat"], re.MULTILINE)
         return answer(" ".join(f"{who} plays the {thing}." for who, thing in facts))
@@ -61,7 +61,7 @@ async def test_people_of_a_line_that_many_say_take_no_handle(channel: Channel) -
     channel.say("alice", "i play the tuba, thanks raider7 for the raid")
     await channel.summarise()
     [request] = channel.model.asked
-    blocks = fenced(request.prompt)
+    blocks = fenced_texts(request.prompt)
     assert blocks["people"] == "P1, P2"
     assert blocks["chat"].splitlines() == [
         "OX RAID ×60, 60 people",
@@ -89,7 +89,7 @@ async def test_the_streamer_has_the_first_handle_there_or_not(
     channel.model.reply = lambda _: answer("P3 says that the streamer sings well.")
     await channel.summarise()
     [request] = channel.model.asked
-    blocks = fenced(request.prompt)
+    blocks = fenced_texts(request.prompt)
     assert blocks["people"] == "P1 (streamer), P2, P3"
     assert blocks["chat"].splitlines()[-2:] == [
         "P2: P1 what a jump, P1",
@@ -126,7 +126,7 @@ async def test_a_streamer_who_opted_out_has_no_handle(channel: Channel) -> None:
         await put(tx, "viewers", id="id-carol", login="carol", opted_out_at=1)
     channel.say("alice", "@carol the streamer sings well")
     await channel.summarise()
-    chat = fenced(channel.model.asked[0].prompt)["chat"]
+    chat = fenced_texts(channel.model.asked[0].prompt)["chat"]
     assert chat == "P1: someone the streamer sings well"
 
 
@@ -138,7 +138,7 @@ async def test_a_summary_knows_channel_title_and_game(channel: Channel) -> None:
         await tx.execute("UPDATE streams SET title = 'Any% with <@1>', category = 'Celeste'")
     channel.model.reply = lambda _: answer("P2 plays this level of carol again.")
     await channel.summarise()
-    shown = fenced(channel.model.asked[0].prompt)["stream"]
+    shown = fenced_texts(channel.model.asked[0].prompt)["stream"]
     assert shown.splitlines() == [
         "channel: carol, which is P1",
         "title: Any% with (@someone)",
@@ -154,4 +154,4 @@ async def test_a_raid_event_shows_who_raided(channel: Channel) -> None:
     event: dict[str, Any] = {"kind": EventKind.RAID, "system_text": "30 raiders from dan joined!"}
     channel.say("dan", "", **event)
     await channel.summarise()
-    assert fenced(channel.model.asked[0].prompt)["chat"] == "* 30 raiders from P1 joined!"
+    assert fenced_texts(channel.model.asked[0].prompt)["chat"] == "* 30 raiders from P1 joined!"

@@ -6,7 +6,7 @@ import pytest
 
 from forgetmenot.memory.names import in_chat
 from forgetmenot.store import viewers
-from forgetmenot.text.mentions import show
+from forgetmenot.text.mentions import with_names
 from tests.memory.conftest import Channel, answer, channel, settings
 from tests.rows import put
 
@@ -25,7 +25,7 @@ async def hear(channel: Channel, words: str, *said: tuple[str, str, str]) -> Non
 async def shown(channel: Channel) -> list[str]:
     rows = await channel.db.rows("SELECT summary FROM episodes ORDER BY id")
     names = await viewers.names(channel.db, ["1", "2", "3"])
-    return [show(row[0], names) for row in rows]
+    return [with_names(row[0], names) for row in rows]
 
 
 async def test_no_name_leaves_in_a_call(channel: Channel) -> None:

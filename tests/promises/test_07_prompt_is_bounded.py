@@ -9,7 +9,7 @@ from forgetmenot.prompt.assemble import assemble, compose_prefix
 from forgetmenot.prompt.instructions import check_floor
 from forgetmenot.prompt.material import PrefixMaterial, TailMaterial
 from forgetmenot.settings.schema import BotSettings, PromptSettings, Settings
-from forgetmenot.text.mentions import fenced
+from forgetmenot.text.mentions import fenced_texts
 from tests.stage import Stage
 
 QUESTION = "@forgetmenot_bot what do I play in the band?"
@@ -66,7 +66,7 @@ def test_a_floor_of_giants_is_shortened_and_no_part_of_it_is_dropped(word: str) 
     tail = TailMaterial(1, alice, PromptLine(9, "e9", "1", f"asked {word * 400}", 1), own_lines=own)
     prompt = assemble(compose_prefix(PrefixMaterial(channel="demo"), settings), tail, settings)
     assert prompt.estimated_tokens <= 1_250
-    blocks = fenced(prompt.tail)
+    blocks = fenced_texts(prompt.tail)
     assert [line[:11] for line in blocks["own_messages"].splitlines()] == [
         f"Alice: own{i}" for i in range(5)
     ]

@@ -24,8 +24,8 @@ from forgetmenot.prompt.sections import note_row
 from forgetmenot.reply.reply_object import offered
 from forgetmenot.settings.schema import ActionSettings, BotSettings, PromptSettings, Settings
 from forgetmenot.text.clean import clean
-from forgetmenot.text.mentions import fenced
-from forgetmenot.text.tokens import estimate
+from forgetmenot.text.mentions import fenced_texts
+from forgetmenot.text.tokens import estimate_tokens
 from tests.notes_world import NOW, note
 
 SETTINGS = Settings()
@@ -215,10 +215,10 @@ def test_any_channel_gives_a_bounded_ordered_whole_prompt(
     prefix = compose_prefix(channel[0], limits)
     prompt = assemble(prefix, channel[1], limits)
     whole = prompt.prefix + prompt.tail
-    assert estimate(whole) <= prompt.estimated_tokens <= limits.prompt.budget_tokens
+    assert estimate_tokens(whole) <= prompt.estimated_tokens <= limits.prompt.budget_tokens
     assert prefix.text.startswith(prompt.prefix)
     assert sum(s.tokens for s in prefix.sections) <= limits.prompt.budget_tokens * PREFIX_SHARE
-    blocks = fenced(whole)
+    blocks = fenced_texts(whole)
     assert len(blocks["message"].splitlines()) == 1
     assert len(blocks.get("own_messages", "").splitlines()) == len(own_shown(channel[1]))
     assert "Dave" not in whole
@@ -245,7 +245,7 @@ def own_shown(tail: TailMaterial) -> set[str]:
 
 def test_the_default_voice_is_short_with_every_action_and_a_documented_one_fits() -> None:
     actions = offered(ActionSettings())
-    assert estimate(instructions(Settings(), "a_channel_with_a_long_name", actions)) <= 650
+    assert estimate_tokens(instructions(Settings(), "a_channel_with_a_long_name", actions)) <= 650
     check_floor(Settings(), "a_channel_with_a_long_name", actions)
     assert "{chars} {0}" in instructions(Settings(bot=BotSettings(persona="{chars} {0}")))
 

@@ -18,8 +18,8 @@ from forgetmenot.store.bot_messages import ReplyStatus
 from forgetmenot.store.episodes import NewEpisode
 from forgetmenot.store.events import Clear
 from forgetmenot.store.rights import RequestKind
-from forgetmenot.text.mentions import fenced
-from forgetmenot.text.removal import traces
+from forgetmenot.text.mentions import fenced_texts
+from forgetmenot.text.removal import fact_stems
 from tests.stage import Stage, answering
 from tests.wishes import erase, forget_fact
 
@@ -171,7 +171,7 @@ async def test_what_is_being_forgotten_while_an_answer_gets_its_place_is_neither
     task = asyncio.create_task(stage.outbox.say_line(text, viewer_id="1"))
     while not stage.outbox.waiting:  # noqa: ASYNC110  # the queue tells nobody
         await asyncio.sleep(0)
-    words = requests.hashed("1", traces("plays the kazoo in Zanzibar"))
+    words = requests.hashed("1", fact_stems("plays the kazoo in Zanzibar"))
     requests.add(requests.of(RequestKind.FORGET, "1", stage.clock.now() + 1, words=words))
     assert ((await task).status, stage.said) == (ReplyStatus.DROPPED, [])
     assert await stage.db.column("SELECT text FROM bot_messages") == [""]
@@ -199,7 +199,7 @@ async def test_what_was_said_again_from_the_thread_is_cleared_too(stage: Stage) 
         await stage.hear(f"line {number}", "3")
     await stage.clock.advance(60 * SECOND)
     second = await stage.reply("@forgetmenot_bot say it again")
-    assert SECRET not in fenced(stage.model.asked[1].prompt)["chat"]
+    assert SECRET not in fenced_texts(stage.model.asked[1].prompt)["chat"]
     await clear(stage, viewer_id="2")
     async with stage.db.write() as tx:
         await bot_messages.clear_since(tx, told.at + 1, at=stage.clock.now(), viewer_id="2")

@@ -12,7 +12,7 @@ from forgetmenot.prompt.instructions import MAY_BE_FOR_OTHERS
 from forgetmenot.settings.schema import BotSettings, Mode, Settings
 from forgetmenot.store import bot_messages
 from forgetmenot.store.bot_messages import ReplyStatus
-from forgetmenot.text.mentions import fenced
+from forgetmenot.text.mentions import fenced_texts
 from tests.stage import ACTIVE, Stage, answering
 
 Move = Callable[[int], Awaitable[None]]
@@ -63,7 +63,7 @@ async def test_a_bare_name_answers_the_line_before_it_or_asks_what_for(
     await settle(11_000)
     await stage.hear("what is a marmot?")
     await stage.ask("@forgetmenot_bot")
-    assert "what is a marmot?" in fenced(stage.model.asked[0].prompt)["message"]
+    assert "what is a marmot?" in fenced_texts(stage.model.asked[0].prompt)["message"]
 
 
 async def test_a_silent_preview_shows_the_words_as_chat_would_read_them(stage: Stage) -> None:
@@ -90,7 +90,7 @@ async def test_a_raid_is_welcomed_to_everybody_in_live_mode(stage: Stage) -> Non
     raid = replace(await stage.hear("", "2"), kind=EventKind.RAID, system_text=words)
     assert await stage.engine.consider(raid) is not None
     assert stage.chat.said[0][2] is None
-    assert fenced(stage.model.asked[0].prompt)["message"] == f"Bob: {words}"
+    assert fenced_texts(stage.model.asked[0].prompt)["message"] == f"Bob: {words}"
 
 
 async def test_an_action_that_nobody_asked_for_costs_no_answer(stage: Stage, settle: Move) -> None:

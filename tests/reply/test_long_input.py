@@ -20,7 +20,7 @@ from forgetmenot.reply.reply_object import read_reply
 from forgetmenot.reply.triggers import Conversations, trigger_of
 from forgetmenot.settings.schema import PrivacySettings, Settings
 from forgetmenot.text.chat_commands import command_in_words
-from forgetmenot.text.mentions import has_link, without_addresses
+from forgetmenot.text.mentions import has_link, without_links
 from forgetmenot.text.outgoing import without_machine_text, without_phrases
 from forgetmenot.text.sensitive import sensitive_category
 
@@ -45,7 +45,7 @@ def _trigger(text: str) -> object:
 READERS: list[Callable[[str], object]] = [
     _trigger, lambda text: without_name(text, BOT), command_in_words, CommandParser(OPERATIONS).parse,
     lambda text: polish(text, CONTEXT), lambda text: read_reply(ModelAnswer(f'{{"say": "{text}', "m", TokenUsage())),
-    without_addresses, lambda text: without_phrases(text, ["badword"]), lambda text: sensitive_category(text * 5),
+    without_links, lambda text: without_phrases(text, ["badword"]), lambda text: sensitive_category(text * 5),
     lambda text: storable_summary(text * 8, ["one two three"], HANDLES, most=150, privacy=PrivacySettings()),
     claims_action, asked_for, without_machine_text, has_link,
 ]  # fmt: skip

@@ -39,7 +39,7 @@ from forgetmenot.settings.live_settings import LiveSettings
 from forgetmenot.settings.load import convert
 from forgetmenot.store import bot_messages, episodes, notes, viewers
 from forgetmenot.store.viewers import SeenViewer
-from forgetmenot.text.mentions import show
+from forgetmenot.text.mentions import with_names
 from tests.stage import live_bot, said
 
 FILES = sorted(Path(__file__).parent.glob("*.toml"))
@@ -243,7 +243,9 @@ class Player:
         last = await self.bot.db.highest_id("episodes")
         every = [await episodes.get(self.bot.db, number) for number in range(1, last + 1)]
         return [
-            show(one.summary, names) for one in every if one and one.kind is not EpisodeKind.COMMAND
+            with_names(one.summary, names)
+            for one in every
+            if one and one.kind is not EpisodeKind.COMMAND
         ]
 
     async def seen_rows(self, section: str) -> list[str]:

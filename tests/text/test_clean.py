@@ -6,7 +6,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from forgetmenot.text.clean import clean, fold_word, skeleton
-from forgetmenot.text.mentions import fence, fenced, unbracket
+from forgetmenot.text.mentions import fence, fenced_texts, unbracket
 from forgetmenot.text.words import STOPWORDS, words
 
 SEEN = {
@@ -51,7 +51,7 @@ HOSTILE = st.text(alphabet=st.sampled_from("<>/＜＞‹›«»chat \n&lt;gt#x3c
 @given(HOSTILE | st.text(max_size=60))
 def test_a_body_reads_back_as_one_fence(body: str) -> None:
     text = f"{fence('chat', body)}\nrules\n{fence('facts', 'plays chess')}"
-    assert fenced(text) == {"chat": unbracket(body), "facts": "plays chess"}
+    assert fenced_texts(text) == {"chat": unbracket(body), "facts": "plays chess"}
     assert unbracket(unbracket(body)) == unbracket(body)
 
 

@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 from hypothesis import given
 from hypothesis import strategies as st
 
-from forgetmenot.text.dates import Period, plan_over, time_asked
+from forgetmenot.text.dates import Period, asked_time, stated_plan_end
 from forgetmenot.text.days import day_of
 
 
@@ -29,9 +29,9 @@ FITTING = (
 
 
 def test_the_days_months_and_years_that_are_named_fit_what_was_told_then() -> None:
-    assert {text: list(time_asked(text).periods) for text in NAMED} == NAMED
+    assert {text: list(asked_time(text).periods) for text in NAMED} == NAMED
     for asked, told, fits in FITTING:
-        assert time_asked(asked).fits(day_of(ms(told), "UTC")) == fits, (asked, told)
+        assert asked_time(asked).fits(day_of(ms(told), "UTC")) == fits, (asked, told)
 
 
 OVER = {
@@ -49,7 +49,7 @@ NO_PLANS = (
 
 def test_a_plan_is_over_after_the_day_it_names_or_when_it_ends() -> None:
     over = {
-        fact: plan_over(fact, ms("2026-11-20"), ms("2026-11-27"), "UTC")
+        fact: stated_plan_end(fact, ms("2026-11-20"), ms("2026-11-27"), "UTC")
         for fact in (*OVER, *NO_PLANS)
     }
     assert over == {fact: ms(day) for fact, day in OVER.items()} | dict.fromkeys(NO_PLANS)
@@ -60,6 +60,6 @@ def test_a_plan_is_over_after_the_day_it_names_or_when_it_ends() -> None:
     st.integers(-(10**15), 10**18),
 )
 def test_any_text_and_any_moment_can_be_read(text: str, told: int) -> None:
-    assert 0 <= time_asked(text).fits(day_of(told, "UTC")) <= 1
-    over = plan_over(text, max(told, 0) % 2**47, None, "UTC")
+    assert 0 <= asked_time(text).fits(day_of(told, "UTC")) <= 1
+    over = stated_plan_end(text, max(told, 0) % 2**47, None, "UTC")
     assert over is None or over > max(told, 0) % 2**47 - 86_400_000

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from forgetmenot.operations.catalogue import NAMES
 from forgetmenot.text.clean import clean
-from forgetmenot.text.mentions import has_link, without_addresses
+from forgetmenot.text.mentions import has_link, without_links
 from forgetmenot.text.outgoing import without_command, without_machine_text, without_phrases
 
 HERE = Path(__file__).parent
@@ -31,12 +31,10 @@ TALK = ("plays drums", "e.g. tea", "a dot on the map", "node.js", "dot matrix")
 
 
 def test_an_address_is_taken_out_and_a_word_with_a_dot_stays() -> None:
-    assert {without_addresses(f"see {address} now") for address in ADDRESSES.split()} == {"see now"}
+    assert {without_links(f"see {address} now") for address in ADDRESSES.split()} == {"see now"}
     kept = [f"see {word} now" for word in WORDS.split()]
-    assert [without_addresses(text) for text in kept] == kept
-    assert {
-        text: without_addresses(text) for text in PARTED
-    } == PARTED  # a forgotten space is put in
+    assert [without_links(text) for text in kept] == kept
+    assert {text: without_links(text) for text in PARTED} == PARTED  # a forgotten space is put in
     assert [text for text in (*LINKS, *TALK) if has_link(text)] == LINKS
 
 
@@ -75,7 +73,7 @@ def test_a_blocked_phrase_is_found_however_it_is_spelt() -> None:
 
 
 FILTERS: list[Callable[[str], str]] = [
-    without_addresses, without_command, without_machine_text, lambda text: without_phrases(text, ["bad"]),
+    without_links, without_command, without_machine_text, lambda text: without_phrases(text, ["bad"]),
 ]  # fmt: skip
 PIECES = (
     "[", "]", "{", "}", '{"a": ', '"', "ban(", "action", ":", "=", "<", ">", "target=", "[id:1]", "(said by them",
@@ -87,5 +85,5 @@ PIECES = (
 @given(st.text(max_size=200) | st.lists(st.sampled_from(PIECES), max_size=40).map("".join))
 def test_twice_is_once(cut: Callable[[str], str], text: str) -> None:
     assert cut(cut(text)) == cut(text)
-    assert "//" not in without_addresses(text)
+    assert "//" not in without_links(text)
     assert not without_command(text).startswith(("/", "!", "."))

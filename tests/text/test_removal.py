@@ -4,8 +4,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from forgetmenot.text.mentions import defang, ids_in, mention, show
-from forgetmenot.text.removal import Names, traces, without_fact, without_person
+from forgetmenot.text.mentions import defang, ids_in, mention, with_names
+from forgetmenot.text.removal import NameForms, fact_stems, without_fact, without_person
 
 WITHOUT_ALICE = {
     "<@1> plays drums. They also sing. <@2> won.": "<@2> won.",
@@ -41,34 +41,35 @@ def test_whatever_the_text_is_they_are_not_in_what_is_left(pieces: list[str]) ->
 
 
 def test_names_are_found_as_words_in_any_case() -> None:
-    who = Names("123456", ["alice_x", "Alïce"], (), ["malice_x", "Alice_XY"])
-    assert who.hidden(
+    who = NameForms("123456", ["alice_x", "Alïce"], (), ["malice_x", "Alice_XY"])
+    assert who.anonymized(
         "hey ALICE_X, @alice_x's and alïce; malice_x, alice_xy, <@123456>, id 123456"
     ) == ("hey somebody, somebody's and somebody; malice_x, alice_xy, somebody, id somebody")
-    assert who.marked("@Alice_X won") == "<@123456> won"
-    king = Names("42", ["king"], {"king"})  # an everyday word is a name only behind an @
+    assert who.with_mentions("@Alice_X won") == "<@123456> won"
+    king = NameForms("42", ["king"], {"king"})  # an everyday word is a name only behind an @
     assert (
-        king.hidden("@king is king, and 42 is a number") == "somebody is king, and 42 is a number"
+        king.anonymized("@king is king, and 42 is a number")
+        == "somebody is king, and 42 is a number"
     )
 
 
 def test_a_name_that_is_no_word_is_found_inside_longer_ones() -> None:
     """An emote, a play on it, a script that parts no words: no byte of it stays."""
-    who = Names("900017", ["kuromi_87", "くろみさん", "Tom"], (), ["Kuromi_870"])
-    assert who.hidden(
+    who = NameForms("900017", ["kuromi_87", "くろみさん", "Tom"], (), ["Kuromi_870"])
+    assert who.anonymized(
         "kuromi_87lol XKuromi_87x, @kuromi_87: くろみさんのねこ id900017x 9000170"
     ) == ("somebody somebody, somebody: somebodyのねこ idsomebodyx 9000170")
     assert (
-        who.hidden("kuromi_870 @kuromi_870's, tomorrow the tomb")
+        who.anonymized("kuromi_870 @kuromi_870's, tomorrow the tomb")
         == "kuromi_870 @kuromi_870's, tomorrow the tomb"
     )
     assert (
-        Names("1", ["くろみ"], (), ["くろみさん"]).hidden("くろみさんと くろみ")
+        NameForms("1", ["くろみ"], (), ["くろみさん"]).anonymized("くろみさんと くろみ")
         == "くろみさんと somebody"
     )
-    assert Names("1", ["猫"], ()).hidden("子猫と 猫") == "子猫と somebody"
+    assert NameForms("1", ["猫"], ()).anonymized("子猫と 猫") == "子猫と somebody"
     assert (
-        Names("1", ["12345", "ab1"], ()).hidden("123456 ab12 12345 ab1")
+        NameForms("1", ["12345", "ab1"], ()).anonymized("123456 ab12 12345 ab1")
         == "123456 ab12 somebody somebody"
     )
 
@@ -81,13 +82,13 @@ def test_only_what_says_the_fact_about_its_subject_goes() -> None:
     }
     assert {text: without_fact(text, "1", "plays drums") for text in left} == left
     assert without_fact("<@1> is it.", "1", "is it") == "<@1> is it.", "nothing but small words"
-    assert traces("is it") == frozenset()
+    assert fact_stems("is it") == frozenset()
 
 
 def test_a_mention_is_shown_by_its_current_name() -> None:
     text = f"{mention('42')} raided {mention('7')} and {mention('42')}"
     assert ids_in(text) == ("42", "7")
-    assert show(text, {"42": "alice"}) == "alice raided somebody and alice"
+    assert with_names(text, {"42": "alice"}) == "alice raided somebody and alice"
     names = {
         "1": "You",
         "2": "somebody",
@@ -95,7 +96,7 @@ def test_a_mention_is_shown_by_its_current_name() -> None:
         "4": "уou",
     }  # who stands for somebody else has an @
     shown = "@You told @somebody, alice and @уou; somebody left"
-    assert show("<@1> told <@2>, <@3> and <@4>; <@5> left", names) == shown
+    assert with_names("<@1> told <@2>, <@3> and <@4>; <@5> left", names) == shown
     for bad in ("", "a b", "4>2", "x" * 65):
         with pytest.raises(ValueError, match="id"):
             mention(bad)

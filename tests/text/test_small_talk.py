@@ -2,7 +2,7 @@
 
 import pytest
 
-from forgetmenot.text.small_talk import tells_something
+from forgetmenot.text.small_talk import has_content
 
 
 @pytest.mark.parametrize(
@@ -16,7 +16,7 @@ from forgetmenot.text.small_talk import tells_something
     ],
 )  # fmt: skip
 def test_a_line_of_greetings_laughter_and_emotes_tells_nothing(line: str) -> None:
-    assert not tells_something(line)
+    assert not has_content(line)
 
 
 @pytest.mark.parametrize(
@@ -29,4 +29,4 @@ def test_a_line_of_greetings_laughter_and_emotes_tells_nothing(line: str) -> Non
     ],
 )  # fmt: skip
 def test_a_line_with_any_other_word_tells_something(line: str) -> None:
-    assert tells_something(line)
+    assert has_content(line)

@@ -2,7 +2,7 @@
 
 import re
 
-from forgetmenot.text.chat_commands import denies, others_fact, own_fact
+from forgetmenot.text.chat_commands import denies, fact_about_other, own_fact
 
 FACTS = {
     "i don't like spiders.": "does not like spiders", "Im not a morning person": "is not a morning person",
@@ -36,7 +36,7 @@ def test_first_person_becomes_third_and_what_cannot_be_turned_stays() -> None:
         "'s cat is called Miso.": "their cat is called Miso",
         ": plays drums": "plays drums",
     }
-    assert {rest: others_fact(rest) for rest in followed} == followed
+    assert {rest: fact_about_other(rest) for rest in followed} == followed
 
 
 DENIALS = """that's wrong; not true; i never said that; that's outdated; not me; you mixed me up with bob
