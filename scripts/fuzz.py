@@ -110,7 +110,7 @@ def _dock_request(text: str) -> None:
 
 
 def _import(text: str) -> None:
-    transfer._readable([(1, text)], SCREEN_NOW, PrivacySettings(), [])  # noqa: SLF001  # as a batch
+    transfer._read_batch([(1, text)], SCREEN_NOW, transfer._Screening(PrivacySettings()), [])  # noqa: SLF001  # as a batch
 
 
 def _privacy_request(text: str) -> None:

@@ -6,8 +6,17 @@
 """
 
 import asyncio
+import functools
 import re
-from collections.abc import AsyncIterator, Collection, Container, Iterable, Sequence
+from collections.abc import (
+    AsyncIterator,
+    Collection,
+    Container,
+    Iterable,
+    Iterator,
+    Mapping,
+    Sequence,
+)
 from itertools import count, islice
 from typing import Annotated, NamedTuple
 
@@ -15,7 +24,7 @@ import msgspec
 from msgspec import Meta, Struct, field
 
 from forgetmenot.clock import iso, parse_iso
-from forgetmenot.domain import Importance, NoteStatus, Scope, SourceKind
+from forgetmenot.domain import Importance, Note, NoteStatus, Scope, SourceKind
 from forgetmenot.errors import ODD_INPUT
 from forgetmenot.memory.names import meant_at
 from forgetmenot.memory.proposals import (
@@ -41,7 +50,7 @@ from forgetmenot.text.mentions import (
 from forgetmenot.text.removal import fact_stems, is_distinct, without_person
 from forgetmenot.text.words import join_sentences, sentences_of
 
-# Lines that one transaction writes: whoever waits to write waits for some 25 ms and not for the file.
+# Lines that one transaction writes: another writer waits for some 25 ms, and not for the whole file.
 LINES_AT_ONCE = 100
 # Numbers are given once: an id near the end of what SQLite can count would leave none for later notes.
 HIGHEST_ID = 2**40
@@ -92,14 +101,18 @@ class RefusedLine(NamedTuple):
 
 
 class ReadLine(NamedTuple):
-    """A line that can be used. `who`: the subject as an id or a login in lower case; `key`: of its episode."""
+    """A line that can be used.
+
+    `subject`: the person it is about, as an id or a login in lower case; None where it is about nobody. `said_at` and
+    `expires_at` are milliseconds since 1970. `key` and `summary` are its episode's.
+    """
 
     number: int
     line: NoteLine
     fact: str
-    at: int
+    said_at: int
     expires_at: int | None
-    who: str | None
+    subject: str | None
     key: str | None
     summary: str
 
@@ -116,12 +129,20 @@ class ImportReport(Struct):
 async def import_notes(
     db: Database, lines: Iterable[str], *, now: int, privacy: PrivacySettings | None = PRIVACY
 ) -> ImportReport:
-    """Take in JSON lines. `privacy`: what is never stored is refused; None: it is taken."""
-    report, rest = ImportReport(), enumerate(lines, start=1)
-    while batch := list(islice(rest, LINES_AT_ONCE)):
-        read = await asyncio.to_thread(_readable, batch, now, privacy, report.refused)
+    """Take in JSON lines.
+
+    `now`: milliseconds since 1970. `privacy`: what is never stored is refused; None: it is taken.
+    """
+    report = ImportReport()
+    numbered_lines = enumerate(lines, start=1)
+    screening = _Screening(privacy)
+    while True:
+        batch = list(islice(numbered_lines, LINES_AT_ONCE))
+        if not batch:
+            break
+        read_lines = await asyncio.to_thread(_read_batch, batch, now, screening, report.refused)
         async with db.write() as tx:
-            await _write(tx, read, report, now)
+            await _write(tx, read_lines, report, now)
         await asyncio.sleep(0.01)  # another process, too, may want to write
     report.refused.sort()
     return report
@@ -130,82 +151,121 @@ async def import_notes(
 # Lines are read and screened in a thread, before anything is written.
 
 
-def _readable(
-    batch: list[tuple[int, str]],
-    now: int,
-    privacy: PrivacySettings | None,
-    refused: list[RefusedLine],
-) -> list[ReadLine]:
-    found: list[ReadLine] = []
-    for number, text in batch:
+class _Screening:
+    """What may be stored of the texts of an import, by the privacy settings; None: all of it."""
+
+    def __init__(self, privacy: PrivacySettings | None) -> None:
+        self._privacy = privacy
+        # an export repeats the summary of an episode with each of its notes
+        self.summary = functools.lru_cache(maxsize=1_000)(self._screened_summary)
+
+    def fact(self, text: str) -> str:
+        """Return the fact without ages. Raises FactRefused."""
+        if self._privacy is None:
+            return text
+        fact = without_ages(text, self._privacy) or text
         try:
-            if text.strip():
-                found.append(_read(number, msgspec.json.decode(text, type=NoteLine), now, privacy))
-        except (msgspec.MsgspecError, FactRefused) as error:
-            refused.append(
-                RefusedLine(number, error.rule if isinstance(error, FactRefused) else str(error))
-            )
+            checked_fact(fact, self._privacy, links=True)
+        except FactRefused as refusal:
+            # imports are taken as long as they are
+            if not refusal.rule.startswith("length"):
+                raise
+        return fact
+
+    def words(self, texts: Iterable[str]) -> tuple[str, ...]:
+        """Return the texts, clean and in lower case, without those that are never stored."""
+        return tuple(self._allowed(clean(text).casefold() for text in texts))
+
+    def _screened_summary(self, text: str) -> str:
+        return join_sentences(self._allowed(sentences_of(_people_only(text))))
+
+    def _allowed(self, texts: Iterable[str]) -> Iterator[str]:
+        for text in texts:
+            if not text:
+                continue
+            if self._privacy is None or never_stored(text, self._privacy) is None:
+                yield text
+
+
+def _read_batch(
+    batch: list[tuple[int, str]], now: int, screening: _Screening, refused: list[RefusedLine]
+) -> list[ReadLine]:
+    """Return the lines that can be used; each of the others is added to `refused`."""
+    read_lines = []
+    for number, text in batch:
+        if not text.strip():
+            continue
+        try:
+            line = msgspec.json.decode(text, type=NoteLine)
+            read_lines.append(_read(number, line, now, screening))
+        except FactRefused as refusal:
+            refused.append(RefusedLine(number, refusal.rule))
+        except msgspec.MsgspecError as error:
+            refused.append(RefusedLine(number, str(error)))
         except ODD_INPUT:
             refused.append(RefusedLine(number, "nested too deeply, or no text"))
-    return found
+    return read_lines
 
 
-def _read(number: int, line: NoteLine, now: int, privacy: PrivacySettings | None) -> ReadLine:
-    """A line as it is kept. Raises FactRefused."""
+def _read(number: int, line: NoteLine, now: int, screening: _Screening) -> ReadLine:
+    """Return a line as it is stored. Raises FactRefused."""
     fact = _people_only(line.fact)
     if not fact:
         raise FactRefused("the fact is empty")
     if line.status is not NoteStatus.ACTIVE:
         raise FactRefused(NO_NOTE)
-    if (line.viewer is None) == (line.scope is Scope.VIEWER):
-        raise FactRefused("scope viewer needs a viewer; channel and running_bit have none")
-    who = line.viewer and line.viewer.strip().removeprefix("@").casefold().removeprefix(PROVISIONAL)
-    if who is not None and not re.fullmatch(r"[a-z0-9_.-]{1,50}", who):
-        raise FactRefused("viewer is neither a login nor a Twitch ID")
-    if privacy is not None:
-        fact = without_ages(fact, privacy) or fact
-        try:
-            checked_fact(fact, privacy, links=True)
-        except FactRefused as refusal:
-            if not refusal.rule.startswith("length"):  # imports are taken as long as they are
-                raise
-
-    def fitting(texts: Iterable[str]) -> tuple[str, ...]:
-        return tuple(
-            text
-            for text in texts
-            if text and (privacy is None or never_stored(text, privacy) is None)
-        )
-
-    words = {
-        name: fitting(clean(word).casefold() for word in getattr(line, name))
-        for name in ("topics", "asked_with")
-    }
-    at, ends = _time("observed_at", line.observed_at), _time("expires_at", line.expires_at)
-    told = line.episode
-    summary = (
-        join_sentences(fitting(sentences_of(_people_only(told.summary))))
-        if told is not None
-        else ""
+    subject = _subject_of(line)
+    fact = screening.fact(fact)
+    screened_line = msgspec.structs.replace(
+        line, topics=screening.words(line.topics), asked_with=screening.words(line.asked_with)
     )
+    said_at = _time("observed_at", line.observed_at)
+    expires_at = _time("expires_at", line.expires_at)
+    episode = line.episode
     return ReadLine(
-        number, msgspec.structs.replace(line, **words), fact, now if at is None else at, ends, who,
-        None if told is None else told.key, summary,
-    )  # fmt: skip
+        number=number,
+        line=screened_line,
+        fact=fact,
+        said_at=now if said_at is None else said_at,
+        expires_at=expires_at,
+        subject=subject,
+        key=None if episode is None else episode.key,
+        summary="" if episode is None else screening.summary(episode.summary),
+    )
+
+
+def _subject_of(line: NoteLine) -> str | None:
+    """Return the id or login that a line is about; None if it is about nobody. Raises FactRefused."""
+    names_viewer = line.viewer is not None
+    if names_viewer != (line.scope is Scope.VIEWER):
+        raise FactRefused("scope viewer needs a viewer; channel and running_bit have none")
+    if line.viewer is None:
+        return None
+    login = line.viewer.strip().removeprefix("@").casefold()
+    subject = login.removeprefix(PROVISIONAL)
+    if not re.fullmatch(r"[a-z0-9_.-]{1,50}", subject):
+        raise FactRefused("viewer is neither a login nor a Twitch ID")
+    return subject
 
 
 def _people_only(text: str) -> str:
-    """The text, clean, with "somebody" for a mention that is nobody's id."""
+    """Return the text, clean, with "somebody" for a mention that is nobody's id."""
 
-    def checked(found: re.Match[str]) -> str:
-        return found[0] if found[1].isdigit() or found[1].startswith(PROVISIONAL) else SOMEBODY
+    def checked(match: re.Match[str]) -> str:
+        viewer_id = match[1]
+        if viewer_id.isdigit() or viewer_id.startswith(PROVISIONAL):
+            return match[0]
+        return SOMEBODY
 
     return MENTION.sub(checked, clean(text))
 
 
 def _time(key: str, value: str | None) -> int | None:
+    """Return a time in milliseconds since 1970, None if none is given. Raises FactRefused."""
+    if value is None:
+        return None
     try:
-        return None if value is None else parse_iso(value)
+        return parse_iso(value)
     except (ValueError, OverflowError) as error:
         raise FactRefused(f"{key} is no ISO 8601 time") from error
 
@@ -217,139 +277,189 @@ async def _write(
     tx: Transaction, batch: Sequence[ReadLine], report: ImportReport, now: int
 ) -> None:
     subjects = await _subjects(tx, batch)
-    known = set(await viewers.existing(tx, set(subjects.values())))
-    opted_out = await personal_data.opted_out(tx)
-    used = await notes.ids_in_use(tx, [read.line.id for read in batch if read.line.id is not None])
-    said: dict[str | None, set[tuple[str, str]]] = {}
-    taken: list[ReadLine] = []  # with ids of people alone
-    for read in batch:
-        about = subjects.get(read.number)
-        if read.who is not None and about is None:
-            report.refused.append(RefusedLine(read.number, SEVERAL))
-            continue
-        if about not in said:
-            said[about] = await notes.facts_of(tx, about)
-        number, fact = read.line.id, (read.fact, read.line.persona)
-        reason = _wish_against(tx, read, about, opted_out, known=about in known)
-        if not reason and fact in said[about] and (number is None or number in used):
-            reason = KNOWN  # a number that is free here makes it another note
-        if reason:
-            report.refused.append(RefusedLine(read.number, reason))
-            continue
-        said[about].add(fact)
-        if number is not None and number in used:
-            read = read._replace(line=msgspec.structs.replace(read.line, id=None))  # noqa: PLW2901
-        elif number is not None:
-            used.add(number)
-        taken.append(_without_erased(tx, read)._replace(who=about))
-    report.viewers += await _add_people(tx, taken, known, now)
-    rests_on, new = await _evidence(tx, taken, now)
-    report.episodes += new
-    free = count(max([await tx.highest_id("semantic_notes"), *used]) + 1)
-    numbered = [read.line.id or next(free) for read in taken]
-    written = [
-        NewNote(
-            line.scope, read.who, read.fact, line.confidence, line.source_kind, read.at, id=number,
-            importance=line.importance, topics=line.topics, asked_with=line.asked_with,
-            expires_at=read.expires_at, pinned=line.pinned, persona=line.persona,
+    known_viewers = set(await viewers.existing(tx, set(subjects.values())))
+    accepted, ids_in_use = await _accepted(tx, batch, subjects, known_viewers, report.refused)
+    report.viewers += await _add_people(tx, accepted, known_viewers, now)
+    episode_ids, new_episodes = await _evidence(tx, accepted, now)
+    report.episodes += new_episodes
+    free_ids = count(max([await tx.highest_id("semantic_notes"), *ids_in_use]) + 1)
+    new_notes = []
+    stances = []
+    for read, episode_id in zip(accepted, episode_ids, strict=True):
+        note_id = read.line.id or next(free_ids)
+        new_notes.append(_new_note(read, note_id))
+        stances.append(
+            Stance(note_id, episode_id, "stated", None, addressed=False, at=read.said_at)
         )
-        for number, read in zip(numbered, taken, strict=True) for line in [read.line]
-    ]  # fmt: skip
-    await notes.insert_many(tx, written, cause="import", now=now)
-    evidence = zip(numbered, rests_on, taken, strict=True)
-    stated = (
-        Stance(note, one, "stated", None, addressed=False, at=read.at)
-        for note, one, read in evidence
+    await notes.insert_many(tx, new_notes, cause="import", now=now)
+    await notes.add_evidence(tx, *stances)
+    report.imported += len(new_notes)
+
+
+async def _accepted(
+    tx: Transaction,
+    batch: Sequence[ReadLine],
+    subjects: Mapping[int, str],
+    known_viewers: Container[str],
+    refused: list[RefusedLine],
+) -> tuple[list[ReadLine], set[int]]:
+    """Return the lines that may be stored, with ids of people alone, and all note ids in use.
+
+    The others are added to `refused`. A line whose note id is in use gets none.
+    """
+    opted_out = await personal_data.opted_out(tx)
+    wanted_ids = [read.line.id for read in batch if read.line.id is not None]
+    ids_in_use = await notes.ids_in_use(tx, wanted_ids)
+    stored_facts: dict[str | None, set[tuple[str, str]]] = {}
+    accepted = []
+    for read in batch:
+        viewer_id = subjects.get(read.number)
+        if read.subject is not None and viewer_id is None:
+            refused.append(RefusedLine(read.number, SEVERAL))
+            continue
+        if viewer_id not in stored_facts:
+            stored_facts[viewer_id] = await notes.facts_of(tx, viewer_id)
+        note_id = read.line.id
+        id_is_free = note_id is not None and note_id not in ids_in_use
+        fact = (read.fact, read.line.persona)
+        reason = _request_against(tx, read, viewer_id, opted_out, known=viewer_id in known_viewers)
+        # a number that is free here makes it another note
+        if reason is None and fact in stored_facts[viewer_id] and not id_is_free:
+            reason = KNOWN
+        if reason is not None:
+            refused.append(RefusedLine(read.number, reason))
+            continue
+        stored_facts[viewer_id].add(fact)
+        line = read.line
+        if note_id is not None and id_is_free:
+            ids_in_use.add(note_id)
+        else:
+            line = msgspec.structs.replace(line, id=None)
+        accepted.append(_without_erased(tx, read)._replace(subject=viewer_id, line=line))
+    return accepted, ids_in_use
+
+
+def _new_note(read: ReadLine, note_id: int) -> NewNote:
+    line = read.line
+    return NewNote(
+        line.scope,
+        read.subject,
+        read.fact,
+        line.confidence,
+        line.source_kind,
+        read.said_at,
+        id=note_id,
+        importance=line.importance,
+        topics=line.topics,
+        asked_with=line.asked_with,
+        expires_at=read.expires_at,
+        pinned=line.pinned,
+        persona=line.persona,
     )
-    await notes.add_evidence(tx, *stated)
-    report.imported += len(written)
 
 
 async def _subjects(tx: Transaction, batch: Sequence[ReadLine]) -> dict[int, str]:
-    """The id of whom each line is about, by its number; none where nobody can say who had a login when it was said."""
-    typed = {read.who for read in batch if read.who is not None}
-    by_id = set(await viewers.existing(tx, typed | set(map(provisional_id, typed))))
+    """Return the id of the person that each line is about, by the line's number.
+
+    None for a login of which nobody can say who had it when the line was said.
+    """
+    typed = {read.subject for read in batch if read.subject is not None}
+    provisional_ids = {provisional_id(name) for name in typed}
+    known_ids = set(await viewers.existing(tx, typed | provisional_ids))
     spans = await names.spans(tx, typed)
     subjects: dict[int, str] = {}
     for read in batch:
-        who = read.who
-        if who is None:
+        name = read.subject
+        if name is None:
             continue
-        if who in by_id or (who.isdigit() and who not in spans):
-            subjects[read.number] = who
-        elif who in spans:
-            meant = meant_at(spans[who], read.at)
-            if meant is not None:
-                subjects[read.number] = meant
+        if name in known_ids or (name.isdigit() and name not in spans):
+            subjects[read.number] = name
+        elif name in spans:
+            viewer_id = meant_at(spans[name], read.said_at)
+            if viewer_id is not None:
+                subjects[read.number] = viewer_id
         else:
-            subjects[read.number] = provisional_id(who)
+            subjects[read.number] = provisional_id(name)
     return subjects
 
 
 async def _add_people(
-    tx: Transaction, taken: Sequence[ReadLine], known: Collection[str], now: int
+    tx: Transaction, accepted: Sequence[ReadLine], known_viewers: Collection[str], now: int
 ) -> int:
-    """Store the subjects who are new, how many, and whoever is only mentioned."""
-    new = {read.who for read in taken if read.who is not None}.difference(known)
-    everybody = new.union(*(ids_in(f"{read.fact} {read.summary}") for read in taken))
+    """Store the subjects who are new, and everybody who is only mentioned; return the number of new subjects."""
+    subjects = {read.subject for read in accepted if read.subject is not None}
+    new_subjects = subjects.difference(known_viewers)
+    everybody = set(new_subjects)
+    for read in accepted:
+        everybody.update(ids_in(f"{read.fact} {read.summary}"))
     logins: dict[str, str | None] = {}
-    for who in sorted(everybody):
-        login = who.removeprefix(PROVISIONAL)
-        logins[who] = login if who != login and is_login(login) else None
+    for viewer_id in sorted(everybody):
+        login = viewer_id.removeprefix(PROVISIONAL)
+        is_provisional = login != viewer_id
+        logins[viewer_id] = login if is_provisional and is_login(login) else None
     await viewers.add_unseen(tx, logins, now)
-    return len(new)
+    return len(new_subjects)
 
 
-async def _evidence(tx: Transaction, taken: Sequence[ReadLine], now: int) -> tuple[list[int], int]:
-    """The episode of each line, one for each key or one of its own, and how many of them are new."""
-    known = await episodes.ids_by_key(
-        tx, sorted({read.key for read in taken if read.key is not None})
-    )
-    free, new, found = count(await tx.highest_id("episodes") + 1), [], []
-    for read in taken:
-        number = known.get(read.key) if read.key is not None else None
-        if number is None:
-            number = next(free)
-            new.append((number, read.key, read.at, read.summary or "Imported."))
+async def _evidence(
+    tx: Transaction, accepted: Sequence[ReadLine], now: int
+) -> tuple[list[int], int]:
+    """Return the episode of each line, and the number of new ones: one for each key, or one of the line's own."""
+    keys = {read.key for read in accepted if read.key is not None}
+    known_episodes = await episodes.ids_by_key(tx, sorted(keys))
+    free_ids = count(await tx.highest_id("episodes") + 1)
+    new_episodes = []
+    episode_ids = []
+    people = []
+    for read in accepted:
+        episode_id = None if read.key is None else known_episodes.get(read.key)
+        if episode_id is None:
+            episode_id = next(free_ids)
+            summary = read.summary or "Imported."
+            new_episodes.append((episode_id, read.key, read.said_at, summary))
         if read.key is not None:
-            known[read.key] = number
-        found.append(number)
-    await episodes.insert_imported(tx, new, now)
-    subjects = [
-        (number, read.who)
-        for number, read in zip(found, taken, strict=True)
-        if read.who is not None
-    ]
-    await episodes.add_people(tx, subjects)
-    return found, len(new)
+            known_episodes[read.key] = episode_id
+        episode_ids.append(episode_id)
+        if read.subject is not None:
+            people.append((episode_id, read.subject))
+    await episodes.insert_imported(tx, new_episodes, now)
+    await episodes.add_people(tx, people)
+    return episode_ids, len(new_episodes)
 
 
-def _wish_against(
-    tx: Transaction, read: ReadLine, about: str | None, opted_out: Container[str], *, known: bool
+def _request_against(
+    tx: Transaction,
+    read: ReadLine,
+    viewer_id: str | None,
+    opted_out: Container[str],
+    *,
+    known: bool,
 ) -> str | None:
-    """Why its subject would not want a line, or None."""
-    if about is None:
+    """Return why the person it is about would not want a line to be stored, or None."""
+    if viewer_id is None:
         return None
-    if about in opted_out:
+    if viewer_id in opted_out:
         return OPTED_OUT
-    erased_at = tx.requests.erased_at(about)
-    if erased_at >= 0 and (not known or read.at <= erased_at):
+    erased_at = tx.requests.erased_at(viewer_id)
+    if erased_at >= 0 and (not known or read.said_at <= erased_at):
         return ERASED
-    return FORGOTTEN if tx.requests.is_forgotten(about, fact_stems(read.fact)) else None
+    if tx.requests.is_forgotten(viewer_id, fact_stems(read.fact)):
+        return FORGOTTEN
+    return None
 
 
 def _without_erased(tx: Transaction, read: ReadLine) -> ReadLine:
-    """The line without mentions of people who were erased, and its summary without sentences about them.
+    """Return the line without mentions of people who were erased, and its summary without sentences about them.
 
     As in an erasure, a name without an @ counts only if no word looks like it.
     """
 
     def marked(match: re.Match[str]) -> str:
-        name = match[0].removeprefix("@").casefold()
-        is_name = match[0].startswith("@") or is_distinct(name)
-        if not is_name or not is_login(name) or tx.requests.erased_at(provisional_id(name)) < 0:
+        login = match[0].removeprefix("@").casefold()
+        is_name = match[0].startswith("@") or is_distinct(login)
+        if not is_name or not is_login(login) or tx.requests.erased_at(provisional_id(login)) < 0:
             return match[0]
-        return mention(provisional_id(name))
+        return mention(provisional_id(login))
 
     fact = _WORD.sub(marked, read.fact)
     summary = _WORD.sub(marked, read.summary)
@@ -362,37 +472,58 @@ def _without_erased(tx: Transaction, read: ReadLine) -> ReadLine:
 
 # Export: notes as JSON lines.
 
-_AS_THEY_ARE = (
-    "id", "scope", "fact", "topics", "status", "source_kind", "importance", "asked_with", "superseded_by", "pinned",
+_UNCHANGED_KEYS = (
+    "id",
+    "scope",
+    "fact",
+    "topics",
+    "status",
+    "source_kind",
+    "importance",
+    "asked_with",
+    "superseded_by",
+    "pinned",
     "persona",
-)  # fmt: skip
+)
 
 
 async def export_notes(
     db: Database, *, subject_id: str | None = None, status: str | None = None
 ) -> AsyncIterator[dict[str, object]]:
-    """Every note with all that is known of it, in order of ids.
+    """Yield every note with all that is known of it, in order of ids.
 
     Without people who opted out or were banned, unless one is asked for: where it goes, nobody knows that of them.
     """
-    after = 0
-    while batch := await notes.page(db, subject_id=subject_id, status=status, after=after):
-        after = batch[-1].id
-        first = {note.id: note.episode_ids[0] for note in batch if note.episode_ids}
-        told = await episodes.keys_and_summaries(db, first.values())
+    last_id = 0
+    while True:
+        batch = await notes.page(db, subject_id=subject_id, status=status, after=last_id)
+        if not batch:
+            return
+        last_id = batch[-1].id
+        first_episodes = {note.id: note.episode_ids[0] for note in batch if note.episode_ids}
+        evidence = await episodes.keys_and_summaries(db, first_episodes.values())
         people = sorted({note.subject_id for note in batch if note.subject_id is not None})
         logins = await viewers.logins(db, people)
-        hidden = await viewers.hidden(db, people) if subject_id is None else frozenset[str]()
+        hidden: Collection[str] = ()
+        if subject_id is None:
+            hidden = await viewers.hidden(db, people)
         for note in batch:
             if note.subject_id in hidden:
                 continue
-            line: dict[str, object] = {name: getattr(note, name) for name in _AS_THEY_ARE}
-            line |= {"viewer": note.subject_id, "login": logins.get(note.subject_id or "")}
-            line |= {
-                "confidence": round(note.confidence, 4),
-                "observed_at": iso(note.last_confirmed_at),
-            }
-            line["expires_at"] = None if note.expires_at is None else iso(note.expires_at)
-            if (episode := first.get(note.id, 0)) in told:  # some may go meanwhile
-                line["episode"] = told[episode]
+            line = _exported(note, logins)
+            episode_id = first_episodes.get(note.id)
+            # some may be deleted meanwhile
+            if episode_id in evidence:
+                line["episode"] = evidence[episode_id]
             yield line
+
+
+def _exported(note: Note, logins: Mapping[str, str]) -> dict[str, object]:
+    """Return a note as an export's line, still without its episode."""
+    line: dict[str, object] = {key: getattr(note, key) for key in _UNCHANGED_KEYS}
+    line["viewer"] = note.subject_id
+    line["login"] = logins.get(note.subject_id or "")
+    line["confidence"] = round(note.confidence, 4)
+    line["observed_at"] = iso(note.last_confirmed_at)
+    line["expires_at"] = None if note.expires_at is None else iso(note.expires_at)
+    return line
