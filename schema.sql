@@ -241,6 +241,7 @@ CREATE TABLE note_changes (
     cause       TEXT    NOT NULL
 ) STRICT;
 CREATE INDEX note_changes_by_note ON note_changes (note_id, at);
+CREATE INDEX note_changes_by_time ON note_changes (at);
 
 -- What recall and replies leave alone: words that must all occur, or one note; about one viewer, or (NULL) at all.
 CREATE TABLE never_mention (
@@ -347,3 +348,46 @@ CREATE TABLE model_calls (
     error      TEXT
 ) STRICT;
 CREATE INDEX model_calls_by_time ON model_calls (at);
+
+-- ── figures: what the dock's pictures are made of when the rows behind them are gone; no text of anybody ────────────
+CREATE TABLE spending (
+    day     TEXT    NOT NULL,                        -- YYYY-MM-DD, in the channel's time zone
+    purpose TEXT    NOT NULL,
+    model   TEXT    NOT NULL,
+    calls   INTEGER NOT NULL,
+    input   INTEGER NOT NULL,
+    cached  INTEGER NOT NULL,                        -- of the input
+    output  INTEGER NOT NULL,                        -- with thoughts
+    failed  INTEGER NOT NULL,
+    PRIMARY KEY (day, purpose, model)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE minutes (
+    stream_id INTEGER NOT NULL REFERENCES streams (id) ON DELETE CASCADE,
+    minute    INTEGER NOT NULL,                      -- since the epoch
+    lines     INTEGER NOT NULL,
+    people    INTEGER NOT NULL,
+    addressed INTEGER NOT NULL,                      -- lines to the bot
+    PRIMARY KEY (stream_id, minute)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE moments (
+    id        INTEGER PRIMARY KEY AUTOINCREMENT,
+    stream_id INTEGER NOT NULL REFERENCES streams (id) ON DELETE CASCADE,
+    at        INTEGER NOT NULL,
+    kind      TEXT    NOT NULL,                      -- title, game, raid, gift, clip
+    text      TEXT    NOT NULL,                      -- the title or the game; how many raided or were given; the clip's address
+    viewer_id TEXT REFERENCES viewers (id) ON DELETE SET NULL ON UPDATE CASCADE
+) STRICT;
+CREATE INDEX moments_by_stream ON moments (stream_id, at);
+CREATE INDEX moments_by_viewer ON moments (viewer_id) WHERE viewer_id IS NOT NULL;
+
+-- How replies were taken whose rows are gone.
+CREATE TABLE reply_weeks (
+    week    TEXT    NOT NULL,                        -- the day of its Monday
+    outcome TEXT    NOT NULL,                        -- good, bad, deleted, corrected, asked_again, silence
+    replies INTEGER NOT NULL,
+    shown   INTEGER NOT NULL,                        -- notes that stood in their prompts …
+    used    INTEGER NOT NULL,                        -- … and those of them that they used
+    PRIMARY KEY (week, outcome)
+) STRICT, WITHOUT ROWID;

@@ -98,7 +98,7 @@ class Bot:
     ) -> None:
         self.db, self.settings, self.clock, self.me = db, settings, clock, me
         self.spending = SpendLimit(settings=settings, used=self._used)
-        chosen, meter = settings().model, Meter(db, clock)
+        chosen, meter = settings().model, Meter(db, clock, lambda: settings().bot.timezone)
         self.models: Models = (
             models(chosen, meter)
             if models is not None

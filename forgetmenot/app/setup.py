@@ -273,7 +273,8 @@ class SetupService:
             raise InputError(self._say("setup.not_https"))
         bot, environ = self._running().bot, await asyncio.to_thread(self._environment, wanted)
         environ = {**environ, key_variable(wanted): key} if key else environ
-        said = await first_words(wanted, Meter(bot.db, bot.clock), environ)
+        meter = Meter(bot.db, bot.clock, lambda: self._settings().bot.timezone)
+        said = await first_words(wanted, meter, environ)
         if key:
             await asyncio.to_thread(keep_key, self._secrets, wanted, key)
             self._settings.restart()

@@ -167,7 +167,8 @@ async def _learn(arguments: argparse.Namespace) -> None:
 
     async with open_database(path) as db:
         environ = environment_with_key(settings.model, login_folder(path))
-        models = build_models(settings.model, Meter(db, clock), environ=environ)
+        meter = Meter(db, clock, lambda: settings.bot.timezone)
+        models = build_models(settings.model, meter, environ=environ)
         try:
             learner = Learner(db=db, model=models.memory, settings=lambda: settings, clock=clock)
             report = await learner.learn(arguments.files, progress)

@@ -30,6 +30,7 @@ from forgetmenot.store import (
     channel_state,
     episodes,
     events,
+    figures,
     personal_data,
     streams,
     viewers,
@@ -37,6 +38,7 @@ from forgetmenot.store import (
 from forgetmenot.store.counts import add_counts
 from forgetmenot.store.database import Database, Transaction
 from forgetmenot.store.events import Clear, NewEvent
+from forgetmenot.store.figures import SpokenLine
 from forgetmenot.store.rights import OptedOut, RequestKind
 from forgetmenot.store.viewers import SeenViewer
 from forgetmenot.text.mentions import provisional_id
@@ -339,10 +341,14 @@ class Ingest:
             )
         counts["events"] += len(new)
         counts["duplicates"] += len(lines) - len(new)
-        said = (
-            (line.event.user_id, stream, line.event.at) for line, stream in new if not line.from_bot
-        )
-        await streams.attend(tx, visits(said))
+        spoken = [
+            SpokenLine(line.event.user_id, stream, line.event.at)
+            for line, stream in new
+            if not line.from_bot
+        ]
+        await streams.attend(tx, visits(spoken))
+        await figures.count_minutes(tx, spoken)
+        await figures.add_moments(tx, [(line.event, stream) for line, stream in new])
 
     def _row(self, line: TakenLine, stream_id: int | None) -> NewEvent:
         event, cleared_at = line.event, self._cleared.get(line.event.id)

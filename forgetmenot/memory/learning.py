@@ -39,9 +39,18 @@ from forgetmenot.ports import LanguageModel
 from forgetmenot.settings import prices
 from forgetmenot.settings.prices import Used
 from forgetmenot.settings.schema import MemorySettings, Provider, Settings
-from forgetmenot.store import channel_state, episodes, events, personal_data, streams, viewers
+from forgetmenot.store import (
+    channel_state,
+    episodes,
+    events,
+    figures,
+    personal_data,
+    streams,
+    viewers,
+)
 from forgetmenot.store.database import Database, Source, Transaction
 from forgetmenot.store.episodes import KEY_OF_PAST, HeardSpan, NewEpisode
+from forgetmenot.store.figures import SpokenLine
 from forgetmenot.text.mentions import provisional_id
 
 T = TypeVar("T")
@@ -360,8 +369,9 @@ class Learner:
         # its lines are in no table
         await episodes.insert(tx, replace(new, stream_id=stream, key=key), self._clock.now())
         await streams.went_on(tx, stream, new.started_at, new.ended_at)
-        said = ((event.user_id, stream, event.at) for event in window.said)
-        await streams.attend(tx, visits(said))
+        spoken = [SpokenLine(event.user_id, stream, event.at) for event in window.said]
+        await streams.attend(tx, visits(spoken))
+        await figures.count_past_minutes(tx, spoken)
 
     async def _window(self, source: Source, taken: Sequence[ChatEvent], file: PastChat) -> _Window:
         """The lines of those whom nothing keeps out, as far as they are not known."""

@@ -48,12 +48,14 @@ async def sweep_chat(
         gone.update(counts)
     async with db.write() as tx:
         await episodes.forget_lines(tx, before)
-    expired, old = 0, now - settings().privacy.keep_replies_d * DAY
+    expired = 0
+    old = now - settings().privacy.keep_replies_d * DAY
+    zone = settings().bot.timezone
     for table in bot_messages.OLD:
         some = LOGS_AT_ONCE
         while some == LOGS_AT_ONCE:
             async with db.write() as tx:
-                some = await bot_messages.prune(tx, table, old, LOGS_AT_ONCE)
+                some = await bot_messages.prune(tx, table, old, LOGS_AT_ONCE, zone)
             expired += some
     if unread := gone["pruned_unread"]:
         log.error("events were pruned unread", events=unread)

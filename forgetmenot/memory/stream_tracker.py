@@ -12,7 +12,7 @@ from msgspec import Struct
 from forgetmenot.clock import HOUR, MINUTE
 from forgetmenot.domain import ChannelState, ChatEvent, EventKind
 from forgetmenot.logs import log
-from forgetmenot.store import streams
+from forgetmenot.store import figures, streams
 from forgetmenot.store.database import Database, Transaction
 from forgetmenot.text.clean import clean
 
@@ -80,6 +80,7 @@ class StreamTracker:
             await streams.describe(
                 tx, stream_id, twitch_id=name, title=state.title, category=state.category
             )
+            await figures.note_title(tx, stream_id, now, title=state.title, game=state.category)
         self._off_since = None
         self._seen_live = {stream_id: now}
 

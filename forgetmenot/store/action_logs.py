@@ -15,6 +15,7 @@ from msgspec.structs import asdict
 
 from forgetmenot import languages
 from forgetmenot.languages import read_reason
+from forgetmenot.store import figures
 from forgetmenot.store.database import Database, Source, Transaction, row_as
 
 
@@ -99,6 +100,7 @@ async def settle(
         " revert_at = CASE WHEN ? IN ('done', 'unknown') THEN revert_at END WHERE id = ?",
         (status, detail, now, status, action_id),
     )
+    await figures.add_clip(tx, action_id)
 
 
 async def clear_words(tx: Transaction, reply_ids: Sequence[int]) -> None:

@@ -19,7 +19,7 @@ from msgspec import Struct
 
 from forgetmenot.clock import MINUTE
 from forgetmenot.languages import read_reason, reason
-from forgetmenot.store import action_logs
+from forgetmenot.store import action_logs, reply_outcomes
 from forgetmenot.store.database import Database, Row, Source, Transaction, reading_beside, row_as
 from forgetmenot.text.mentions import mention
 from forgetmenot.text.removal import NameForms
@@ -456,10 +456,19 @@ OLD = {
 """What is kept for some days only, and which rows of it are over."""
 
 
-async def prune(tx: Transaction, table: str, before: int, limit: int) -> int:
-    """Delete rows of one of these tables past their days, up to a number; returns how many."""
-    old = f"SELECT id FROM {table} WHERE at < ? AND {OLD[table]} LIMIT ?"
-    return await tx.execute(f"DELETE FROM {table} WHERE id IN ({old})", (before, limit))
+async def prune(tx: Transaction, table: str, before: int, limit: int, zone: str) -> int:
+    """Delete rows of one of these tables past their days, up to a number; returns how many.
+
+    `zone`: the channel's time zone, by which the weeks are counted that stay of replies.
+    """
+    # the oldest first: how a reply was taken is read from those after it
+    old = f"SELECT id FROM {table} WHERE at < ? AND {OLD[table]} ORDER BY at, id LIMIT ?"
+    ids = await tx.column(old, (before, limit))
+    if table == "bot_messages":
+        await reply_outcomes.keep_weeks(tx, ids, zone)
+    return await tx.execute(
+        f"DELETE FROM {table} WHERE id IN (SELECT value FROM json_each(?))", (ids,)
+    )
 
 
 def _json(value: object) -> str:

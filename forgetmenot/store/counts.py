@@ -5,7 +5,7 @@ events = covered + uncovered + redacted. They are written in the transactions th
 """
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
 from msgspec import Struct
@@ -14,7 +14,9 @@ from msgspec.structs import astuple, fields
 from forgetmenot.clock import Clock
 from forgetmenot.domain import Purpose, TokenUsage
 from forgetmenot.settings.prices import Used
+from forgetmenot.store import figures
 from forgetmenot.store.database import Database, Source, Transaction
+from forgetmenot.text.days import iso_day
 
 
 class LineCounts(Struct, frozen=True):
@@ -112,18 +114,31 @@ async def gained(db: Database, above: Mapping[str, int]) -> dict[str, int]:
 class Meter:
     """The ports.CallMeter that app/bot hands to the models: writes each call down."""
 
-    def __init__(self, db: Database, clock: Clock) -> None:
-        self._db, self._clock = db, clock
+    def __init__(self, db: Database, clock: Clock, zone: Callable[[], str]) -> None:
+        """`zone`: the channel's time zone, by which days are counted."""
+        self._db = db
+        self._clock = clock
+        self._zone = zone
 
     async def record(
         self, purpose: Purpose, model: str, usage: TokenUsage, latency_ms: int, error: str | None
     ) -> None:
         """Note one finished call; `error` is the class of what went wrong, or None."""
+        now = self._clock.now()
+        day = iso_day(now, self._zone())
         async with self._db.write() as tx:
             await tx.execute(
                 "INSERT INTO model_calls (at, purpose, model, input, cached, output, thoughts, latency_ms, error)"
                 " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
-                (self._clock.now(), purpose.value, model, *astuple(usage), latency_ms, error),
+                (now, purpose.value, model, *astuple(usage), latency_ms, error),
+            )
+            await figures.add_spending(
+                tx,
+                day=day,
+                purpose=purpose.value,
+                model=model,
+                usage=usage,
+                failed=error is not None,
             )
 
 

@@ -70,6 +70,8 @@ _ROWS = {
     "an action of class C that nobody decided": "SELECT id FROM action_logs WHERE class = 'C'"
     " AND status IN ('done', 'running') AND decided_by IS NULL",
     "a reply that cannot be explained": "SELECT id FROM bot_messages WHERE model <> '' AND prompt_json = '{}'",
+    "a minute with more people than lines": "SELECT minute FROM minutes WHERE people > lines OR addressed > lines",
+    "a moment with words of somebody": "SELECT id FROM moments WHERE kind IN ('raid', 'gift') AND text GLOB '*[^0-9]*'",
     "a row that points nowhere": "SELECT \"table\" || ' ' || rowid FROM pragma_foreign_key_check",
 }
 # Which of them are checked each time that the memory is looked at.

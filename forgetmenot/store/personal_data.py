@@ -108,6 +108,7 @@ PLACES = (
     ),
     Place("semantic_notes", ("fact",), near=_NEAR_NOTE),
     Place("note_changes", ("cause",), Written.REASON),
+    Place("moments", ("text",), typed=True, only="kind = 'title'", near=_NEAR_TIME),
     Place(
         "events",
         ("text", "system_text"),
@@ -537,6 +538,7 @@ PARTS = {
     "names": "viewer_names WHERE viewer_id = ?1",
     "words_of_names": "name_words WHERE viewer_id = ?1",
     "streams": "attendance WHERE viewer_id = ?1",
+    "moments": "moments WHERE viewer_id = ?1",
     "lines": "events WHERE viewer_id = ?1 AND redacted_at IS NULL",
     "moderation": "events WHERE target_id = ?1",
     "notes": "semantic_notes WHERE subject_id = ?1",

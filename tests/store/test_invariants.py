@@ -48,6 +48,9 @@ BROKEN = {
     "an action done twice": f"{MESSAGE} (9, 4, NULL, 'mention', 'live', 'hi', 'sent', '');"
     f"{ACTION} 9, 'k', 'timeout', 'B', 'done'; {ACTION} 9, 'l', 'timeout', 'B', 'done'",
     "a reply that cannot be explained": f"{MESSAGE} (9, 4, NULL, 'mention', 'live', 'hi', 'sent', 'm')",
+    "a minute with more people than lines": "UPDATE minutes SET people = lines + 1",
+    "a moment with words of somebody": "INSERT INTO moments (stream_id, at, kind, text)"
+    " SELECT id, 4, 'raid', 'bob says hi' FROM streams",
     "a row that points nowhere": "INSERT INTO note_evidence (note_id, episode_id, stance, at) VALUES (99, 99, 'x', 1)",
     "a summary that names somebody who is not known": "UPDATE episodes SET summary = '<@777> won.' WHERE id = 1",
     "a note that names somebody who is not known": "UPDATE semantic_notes SET fact = 'met <@777>' WHERE id = 1",

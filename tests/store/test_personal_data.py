@@ -44,10 +44,12 @@ action_logs.rule action_logs.status briefs.persona model_calls.purpose model_cal
 episodes.model episodes.topic episodes.language streams.category bot_messages.model
 bot_messages.token_usage_json
 bot_messages.prompt_json bot_messages.filters_json action_logs.key
+spending moments.kind reply_weeks
 """
 _GOES_WITH_THE_VIEWER = """
 viewers viewer_names name_words nicknames attendance episode_people note_evidence action_logs.asked_by
 action_logs.target_id briefs.viewer_id never_mention.viewer_id never_mention.by_id
+moments.viewer_id
 """
 EXEMPT = {
     **dict.fromkeys(

@@ -1,0 +1,177 @@
+"""Figures that stay when the rows behind them are deleted: spending, chat by the minute, moments of streams.
+
+- They hold numbers, names of models and games, the streamer's titles and addresses of clips: no text of a viewer.
+- Of people only `moments.viewer_id` knows, which an erasure unsets.
+- They are written in the transactions of what they count.
+"""
+
+import re
+from collections.abc import Iterable
+from enum import StrEnum
+from typing import NamedTuple
+
+from forgetmenot.clock import MINUTE, SECOND
+from forgetmenot.domain import ChatEvent, EventKind, TokenUsage
+from forgetmenot.store.database import Row, Source, Transaction
+
+# Subs that one person gives at once come as a line with their number, and then a line for each.
+ONE_GIFT_WITHIN = 30 * SECOND
+_NUMBER = {
+    EventKind.RAID: re.compile(r"\A(\d{1,7}) raiders?\b"),
+    EventKind.GIFT: re.compile(r"\bgifting (\d{1,7}) "),
+}
+
+
+class MomentKind(StrEnum):
+    """What happened in a stream."""
+
+    TITLE = "title"
+    GAME = "game"
+    RAID = "raid"
+    GIFT = "gift"
+    CLIP = "clip"
+
+
+# ── spending ────────────────────────────────────────────────────────────────────────────────
+
+
+async def add_spending(
+    tx: Transaction, *, day: str, purpose: str, model: str, usage: TokenUsage, failed: bool
+) -> None:
+    """Add one call of a model to its day."""
+    await tx.execute(
+        "INSERT INTO spending (day, purpose, model, calls, input, cached, output, failed)"
+        " VALUES (?, ?, ?, 1, ?, ?, ?, ?) ON CONFLICT (day, purpose, model) DO UPDATE SET calls = calls + 1,"
+        " input = input + excluded.input, cached = cached + excluded.cached,"
+        " output = output + excluded.output, failed = failed + excluded.failed",
+        (
+            day,
+            purpose,
+            model,
+            usage.input or 0,
+            usage.cached or 0,
+            (usage.output or 0) + (usage.thoughts or 0),
+            int(failed),
+        ),
+    )
+
+
+async def spending(source: Source, first_day: str) -> list[Row]:
+    """What was spent from a day (YYYY-MM-DD) on, by day, purpose and model, in the order of days."""
+    sql = "SELECT * FROM spending WHERE day >= ? ORDER BY day, purpose, model"
+    return await source.rows(sql, (first_day,))
+
+
+# ── chat by the minute ──────────────────────────────────────────────────────────────────────
+
+
+class SpokenLine(NamedTuple):
+    """Who said a line, in which stream, and when (ms)."""
+
+    viewer_id: str
+    stream_id: int | None
+    at: int
+
+
+_ADD_MINUTE = """
+INSERT INTO minutes (stream_id, minute, lines, people, addressed) VALUES (?, ?, ?, ?, 0)
+ON CONFLICT (stream_id, minute) DO UPDATE SET lines = max(lines, excluded.lines),
+    people = max(people, excluded.people)
+"""
+_COUNT_MINUTE = """
+INSERT INTO minutes (stream_id, minute, lines, people, addressed)
+SELECT :stream, :minute, count(*), count(DISTINCT viewer_id), sum(addressed) FROM events
+WHERE stream_id = :stream AND at >= :minute * 60000 AND at < (:minute + 1) * 60000
+    AND NOT from_bot AND kind <> 'moderation' HAVING count(*) > 0
+ON CONFLICT (stream_id, minute) DO UPDATE SET lines = max(lines, excluded.lines),
+    people = max(people, excluded.people), addressed = max(addressed, excluded.addressed)
+"""
+
+
+async def count_minutes(tx: Transaction, lines: Iterable[SpokenLine]) -> None:
+    """Count again the minutes of lines that were just stored as events. A minute's figures never shrink."""
+    touched = {(line.stream_id, line.at // MINUTE) for line in lines if line.stream_id is not None}
+    values = [{"stream": stream, "minute": minute} for stream, minute in sorted(touched)]
+    await tx.many(_COUNT_MINUTE, values)
+
+
+async def count_past_minutes(tx: Transaction, lines: Iterable[SpokenLine]) -> None:
+    """Count the minutes of lines of a past stream, which are in no table."""
+    by_minute: dict[tuple[int, int], list[SpokenLine]] = {}
+    for line in lines:
+        if line.stream_id is not None:
+            by_minute.setdefault((line.stream_id, line.at // MINUTE), []).append(line)
+    rows = []
+    for (stream, minute), spoken in by_minute.items():
+        people = {line.viewer_id for line in spoken}
+        rows.append((stream, minute, len(spoken), len(people)))
+    await tx.many(_ADD_MINUTE, rows)
+
+
+async def minutes_of(source: Source, stream_id: int) -> list[Row]:
+    """The minutes of a stream in which somebody wrote, in order: minute (since the epoch), lines, people, addressed."""
+    sql = "SELECT minute, lines, people, addressed FROM minutes WHERE stream_id = ? ORDER BY minute"
+    return await source.rows(sql, (stream_id,))
+
+
+# ── moments ─────────────────────────────────────────────────────────────────────────────────
+
+
+async def add_moments(tx: Transaction, events: Iterable[tuple[ChatEvent, int | None]]) -> None:
+    """Keep the raids and gifts among events that were just stored, each with its stream."""
+    for event, stream_id in events:
+        pattern = _NUMBER.get(event.kind)
+        if pattern is None or stream_id is None:
+            continue
+        number = pattern.search(event.system_text)
+        values = {
+            "stream": stream_id,
+            "at": event.at,
+            "kind": MomentKind(event.kind.value),
+            "text": number[1] if number else "1",
+            "viewer": event.user_id,
+            "since": event.at - ONE_GIFT_WITHIN if event.kind is EventKind.GIFT else event.at,
+        }
+        await tx.execute(
+            "INSERT INTO moments (stream_id, at, kind, text, viewer_id)"
+            " SELECT :stream, :at, :kind, :text, :viewer WHERE NOT EXISTS (SELECT 1 FROM moments"
+            " WHERE stream_id = :stream AND kind = :kind AND viewer_id = :viewer AND at BETWEEN :since AND :at)",
+            values,
+        )
+
+
+async def note_title(tx: Transaction, stream_id: int, at: int, *, title: str, game: str) -> None:
+    """Keep a stream's title and game where they are new; the first ones hold since it began."""
+    for kind, text in ((MomentKind.TITLE, title), (MomentKind.GAME, game)):
+        if not text:
+            continue
+        last = await tx.value(
+            "SELECT text FROM moments WHERE stream_id = ? AND kind = ? ORDER BY at DESC, id DESC LIMIT 1",
+            (stream_id, kind),
+        )
+        if last == text:
+            continue
+        sql = (
+            "INSERT INTO moments (stream_id, at, kind, text)"
+            " SELECT id, iif(?3, started_at, max(started_at, ?2)), ?4, ?5 FROM streams WHERE id = ?1"
+        )
+        await tx.execute(sql, (stream_id, at, last is None, kind, text))
+
+
+async def add_clip(tx: Transaction, action_id: int) -> None:
+    """Keep the clip that an action made, if a stream is on."""
+    await tx.execute(
+        "INSERT INTO moments (stream_id, at, kind, text, viewer_id)"
+        " SELECT s.id, a.at, 'clip', a.detail, a.asked_by FROM action_logs a JOIN streams s ON s.ended_at IS NULL"
+        " WHERE a.id = ? AND a.name = 'clip' AND a.status = 'done' ORDER BY s.id DESC LIMIT 1",
+        (action_id,),
+    )
+
+
+async def moments_of(source: Source, stream_id: int) -> list[Row]:
+    """The moments of a stream in order: at, kind, text, and who of those that may be shown (or NULL)."""
+    return await source.rows(
+        "SELECT m.at, m.kind, m.text, v.id AS viewer_id FROM moments m LEFT JOIN shown v ON v.id = m.viewer_id"
+        " WHERE m.stream_id = ? ORDER BY m.at, m.id",
+        (stream_id,),
+    )

@@ -1,0 +1,143 @@
+"""How the bot's replies were taken, by what happened after each: read from the trail that a reply leaves.
+
+A reply counts once. What a person did with it comes first (rated good or bad, deleted); then what followed: a note that
+it used was replaced or removed within ten minutes, or the same viewer asked again within two. Of replies whose rows are
+deleted the weeks keep their counts (`reply_weeks`). Answers to commands are no replies here.
+"""
+
+from collections.abc import Iterable, Sequence
+from datetime import timedelta
+from enum import StrEnum
+from pathlib import Path
+from typing import NamedTuple
+
+import msgspec
+
+from forgetmenot.clock import MINUTE
+from forgetmenot.store.database import Source, Transaction, reading_beside
+from forgetmenot.text.days import day_of
+
+CORRECTED_WITHIN = 10 * MINUTE
+ASKED_AGAIN_WITHIN = 2 * MINUTE
+
+
+class ReplyOutcome(StrEnum):
+    """How a reply was taken."""
+
+    GOOD = "good"
+    SILENCE = "silence"  # nobody said anything about it
+    ASKED_AGAIN = "asked_again"
+    CORRECTED = "corrected"
+    BAD = "bad"
+    DELETED = "deleted"
+
+
+_COMMANDS = "('command', 'notice')"
+_JUDGED = f"""
+SELECT m.id, m.at, m.outcome, m.notes_json, m.prompt_json,
+    EXISTS (SELECT 1 FROM json_each(m.notes_json) u JOIN note_changes c ON c.note_id = u.value
+        WHERE c.at > m.at AND c.at <= m.at + {CORRECTED_WITHIN} AND c.to_status IN ('superseded', 'retracted'))
+        AS corrected,
+    EXISTS (SELECT 1 FROM bot_messages n WHERE n.viewer_id = m.viewer_id AND n.id <> m.id
+        AND n.at > m.at AND n.at <= m.at + {ASKED_AGAIN_WITHIN} AND n."trigger" NOT IN {_COMMANDS}) AS asked_again
+FROM bot_messages m WHERE m.status = 'sent' AND m."trigger" NOT IN {_COMMANDS}
+"""
+
+
+class JudgedReply(NamedTuple):
+    """One reply. `shown`: how many notes stood in its prompt; `ranks`: the places of those that it used, from 1."""
+
+    id: int
+    at: int
+    outcome: ReplyOutcome
+    shown: int
+    ranks: tuple[int, ...]
+
+
+class WeekCount(NamedTuple):
+    """The replies of one week with one outcome, the notes that were shown for them, and those that they used."""
+
+    week: str
+    outcome: ReplyOutcome
+    replies: int
+    shown: int
+    used: int
+
+
+def week_of(at: int, zone: str) -> str:
+    """Return the Monday of a moment's week (YYYY-MM-DD)."""
+    day = day_of(at, zone)
+    return (day - timedelta(days=day.weekday())).isoformat()
+
+
+def judged_since(path: Path, since: int) -> list[JudgedReply]:
+    """Read the replies since a time (ms) that are still kept, oldest first. Not for the loop. Raises StoreError."""
+    with reading_beside(path) as own:
+        rows = own.execute(f"{_JUDGED} AND m.at >= ? ORDER BY m.at, m.id", (since,))
+        return [_judged(row) for row in rows]
+
+
+def _judged(row: Sequence[object]) -> JudgedReply:
+    reply_id, at, outcome, notes_json, prompt_json, corrected, asked_again = row
+    used = msgspec.json.decode(str(notes_json), type=list[int])
+    shown = _notes_shown(str(prompt_json))
+    ranks = tuple(shown[note] for note in used if note in shown)
+    return JudgedReply(
+        int(str(reply_id)),
+        int(str(at)),
+        _outcome(str(outcome), corrected=bool(corrected), asked_again=bool(asked_again)),
+        len(shown),
+        ranks,
+    )
+
+
+def _outcome(rated: str, *, corrected: bool, asked_again: bool) -> ReplyOutcome:
+    if rated:
+        return ReplyOutcome(rated)
+    if corrected:
+        return ReplyOutcome.CORRECTED
+    if asked_again:
+        return ReplyOutcome.ASKED_AGAIN
+    return ReplyOutcome.SILENCE
+
+
+def _notes_shown(prompt_json: str) -> dict[int, int]:
+    """The notes of a prompt, each with its best rank in a section."""
+    ranks: dict[int, int] = {}
+    for section in msgspec.json.decode(prompt_json).get("sections", ()):
+        notes = [row[1] for row in section.get("rows", ()) if row[0] == "notes"]
+        for rank, note in enumerate(notes, start=1):
+            ranks[note] = min(rank, ranks.get(note, rank))
+    return ranks
+
+
+def by_week(replies: Iterable[JudgedReply], zone: str) -> list[WeekCount]:
+    """Count replies by week and outcome."""
+    counts: dict[tuple[str, ReplyOutcome], WeekCount] = {}
+    for reply in replies:
+        key = (week_of(reply.at, zone), reply.outcome)
+        before = counts.get(key, WeekCount(*key, 0, 0, 0))
+        counts[key] = before._replace(
+            replies=before.replies + 1,
+            shown=before.shown + reply.shown,
+            used=before.used + len(reply.ranks),
+        )
+    return [counts[key] for key in sorted(counts)]
+
+
+async def keep_weeks(tx: Transaction, reply_ids: Sequence[int], zone: str) -> None:
+    """Add these replies, whose rows are about to be deleted, to the counts of their weeks."""
+    sql = f"{_JUDGED} AND m.id IN (SELECT value FROM json_each(?))"
+    replies = [_judged(tuple(row)) for row in await tx.rows(sql, (reply_ids,))]
+    await tx.many(
+        "INSERT INTO reply_weeks (week, outcome, replies, shown, used) VALUES (?, ?, ?, ?, ?)"
+        " ON CONFLICT (week, outcome) DO UPDATE SET replies = replies + excluded.replies,"
+        " shown = shown + excluded.shown, used = used + excluded.used",
+        by_week(replies, zone),
+    )
+
+
+async def kept_weeks(source: Source) -> list[WeekCount]:
+    """The counts of replies whose rows are deleted, oldest week first."""
+    rows = await source.rows("SELECT * FROM reply_weeks ORDER BY week, outcome")
+    return [WeekCount(row[0], ReplyOutcome(row[1]), *tuple(row)[2:]) for row in rows]
