@@ -236,7 +236,7 @@ async def edit(
             tx, old, NoteStatus.SUPERSEDED, at=at, cause=reason("by_hand"), superseded_by=new_id
         )
         origin = ClaimSource(episode_id, by, addressed=True)
-        await merge.correct_others(tx, held, new, origin, new_id, at)
+        await merge.supersede_contradicted(tx, held, new, origin, new_id, at)
         await notes.swap_numbers(
             tx, old.id, new_id
         )  # a note's number is its own: the old version gets a new one

@@ -225,7 +225,7 @@ class Extractor(MemoryWriter):
         held: list[Note] = []
         for subject_id in (None, *(person.viewer_id for person in people)):
             live = await notes.of_subject(self._db, subject_id, merge.LIVE)
-            held += merge.known_to(persona, live)
+            held += merge.comparable_notes(persona, live)
         # tens of milliseconds for thousands of notes, for which chat does not wait
         return await asyncio.to_thread(nearest_notes, held, summary, self._clock.now())
 

@@ -1,11 +1,11 @@
-"""Merges a claim into the notes: it confirms one, replaces one, or is new. In the caller's transaction.
+"""Merges a claim into the stored notes: it confirms one, supersedes one, or is new.
+
+Everything happens in the caller's transaction. FactRefused carries the name of the rule that refused a claim.
 
 - A fact is superseded, never overwritten, and every change can be undone in one step.
-- What a model says of the notes that it was shown (repeats, replaces) decides; comparing words finds exact and near
+- What a model says of the notes that it was shown (repeats, replaces) decides. Comparing words finds exact and near
   repeats, and values of which there is one at a time. A repeat that says more takes the place of the old words.
-- Hearsay never replaces what a person said about themselves.
-
-Raises FactRefused with the rule's name.
+- Hearsay never supersedes what a person said about themselves.
 """
 
 import asyncio
@@ -35,28 +35,32 @@ from forgetmenot.text.words import (
 )
 
 LIVE = (NoteStatus.ACTIVE,)
-# So many replaced notes of somebody are compared with a claim: it is done inside a transaction.
-LOOKED_BACK = 500
+# Comparing happens inside a transaction, so only this many superseded or withdrawn notes of a subject are looked at.
+COMPARED_PAST_NOTES = 500
 HALF_A_DAY_MS = 43_200_000
-# So many words that a note lacks are another thing that is told.
-FEWEST_NEW_WORDS = 2
-_EXACT = re.compile(rf"\d+|{MENTION.pattern}|\b(?:{'|'.join(MONTHS)})\b")
-REPLACES, REWORDED, BROUGHT_BACK = "supersedes", "reworded", "reactivated"
+# A repeat with this many words that the stored fact lacks tells another fact besides.
+MINIMUM_NEW_WORDS = 2
+_EXACT_DETAIL = re.compile(rf"\d+|{MENTION.pattern}|\b(?:{'|'.join(MONTHS)})\b")
 
-# What each word may replace. Whoever speaks of themselves or for the channel, or gives an order, may replace anything.
+# Causes that stand in a note's history.
+REPLACES = "supersedes"
+REWORDED = "reworded"
+BROUGHT_BACK = "reactivated"
+
+# What a claim of each kind may supersede. The other kinds, a person's own words and commands, may supersede anything.
 _REPLACEABLE = {
     SourceKind.REPORTED: frozenset({SourceKind.REPORTED}),
     SourceKind.OBSERVED: frozenset({SourceKind.REPORTED, SourceKind.OBSERVED}),
 }
-# SourceKind lists the strongest first
+# SourceKind lists the strongest first.
 _STRENGTH = {kind: rank for rank, kind in enumerate(reversed(SourceKind))}
 
 
 class ClaimSource(NamedTuple):
     """Where a claim comes from.
 
-    `amends`: its subject corrects the note that it stands instead of, however much the two are alike. `official`: who
-    speaks for the channel says it of the channel.
+    `amends`: its subject corrects the note that it takes the place of, however much the two are alike. `official`:
+    somebody who speaks for the channel says it of the channel.
     """
 
     episode_id: int
@@ -67,251 +71,311 @@ class ClaimSource(NamedTuple):
 
 
 class MergeResult(NamedTuple):
-    """What became of a claim: added, confirmed or superseded; and the note that stands now."""
+    """What became of a claim: added, confirmed or superseded; and the id of the note that is active now."""
 
     kind: str
     note_id: int
 
 
 async def merge_claim(
-    tx: Transaction, new: NewNote, origin: ClaimSource, *, now: int, instead_of: int | None = None
+    tx: Transaction, claim: NewNote, source: ClaimSource, *, now: int, instead_of: int | None = None
 ) -> MergeResult:
-    """Take in a claim. `instead_of`: the note that a model says it replaces. Raises FactRefused."""
-    held = await notes.of_subject(tx, new.subject_id, LIVE)
-    done = await _believe(tx, known_to(new.persona, held), new, origin, now, instead_of)
-    if new.source_kind is SourceKind.COMMAND:
-        await correct_others(tx, held, new, origin, done.note_id, now)
-    return done
+    """Merge a claim into the notes of its subject.
+
+    `instead_of`: the note that a model says it replaces. Raises FactRefused.
+    """
+    active_notes = await notes.of_subject(tx, claim.subject_id, LIVE)
+    comparable = comparable_notes(claim.persona, active_notes)
+    result = await _merge(tx, comparable, claim, source, now, instead_of)
+    if claim.source_kind is SourceKind.COMMAND:
+        await supersede_contradicted(tx, active_notes, claim, source, result.note_id, now)
+    return result
 
 
 async def confirm(
-    tx: Transaction, note_id: int, new: NewNote, origin: ClaimSource, *, now: int
+    tx: Transaction, note_id: int, claim: NewNote, source: ClaimSource, *, now: int
 ) -> MergeResult:
-    """Take in what a model says repeats a note: a claim like any other if there is no such note. Raises FactRefused.
+    """Merge a claim that a model calls a repeat of a note; without such a note it is a claim like any other.
 
-    Without a fact (it had no fit length) the note is confirmed alone. What a repeat adds without the known words is a
-    note of its own.
+    A claim without a fact (its fact had no fit length) only confirms the note. What a repeat adds, without the words of
+    the stored fact, becomes a note of its own. Raises FactRefused.
     """
-    note = _among(known_to(new.persona, await notes.of_subject(tx, new.subject_id, LIVE)), note_id)
+    active_notes = await notes.of_subject(tx, claim.subject_id, LIVE)
+    note = _with_id(comparable_notes(claim.persona, active_notes), note_id)
     if note is None:
-        if not new.fact:
+        if not claim.fact:
             raise FactRefused("length")
-        return await merge_claim(tx, new, origin, now=now)
-    standing = await _confirm(tx, note, new, origin, now)
-    if standing == note.id and is_more_than_other_words(new.fact, note.fact):
+        return await merge_claim(tx, claim, source, now=now)
+    active_id = await _confirm(tx, note, claim, source, now)
+    if active_id == note.id and tells_another_fact(claim.fact, note.fact):
         with contextlib.suppress(FactRefused):
-            await merge_claim(tx, new, origin, now=now)
-    return MergeResult("confirmed", standing)
+            await merge_claim(tx, claim, source, now=now)
+    return MergeResult("confirmed", active_id)
 
 
-async def correct_others(
-    tx: Transaction, held: Sequence[Note], new: NewNote, origin: ClaimSource, new_id: int, now: int
+async def supersede_contradicted(
+    tx: Transaction,
+    active_notes: Sequence[Note],
+    claim: NewNote,
+    source: ClaimSource,
+    claim_id: int,
+    now: int,
 ) -> None:
-    """What somebody tells the bot supersedes all that contradicts it; of all personas, unless it is of one."""
-    others = held if not new.persona else [note for note in held if note.persona == new.persona]
-    for relation, note in await _compared(others, new.fact):
-        if (
-            relation is Relation.CONFLICT
-            and note.id != new_id
-            and may_replace(new.source_kind, note)
-        ):
-            current = await notes.get(tx, note.id)
-            if current is not None and current.status in LIVE:
-                await _replace(tx, note, new_id, new, origin, now)
+    """Supersede every note that a command contradicts: of all personas, unless the command is of one."""
+    candidates = active_notes
+    if claim.persona:
+        candidates = [note for note in active_notes if note.persona == claim.persona]
+    for relation, note in await _compared(candidates, claim.fact):
+        if relation is not Relation.CONFLICT or note.id == claim_id:
+            continue
+        if not may_replace(claim.source_kind, note):
+            continue
+        current = await notes.get(tx, note.id)
+        if current is not None and current.status in LIVE:
+            await _supersede(tx, note, claim_id, claim, source, now)
 
 
-def known_to(persona: str, held: Sequence[Note]) -> list[Note]:
-    """The notes that a new one of this persona is held against: those of all, and its own."""
-    return [note for note in held if note.persona in {"", persona}]
+def comparable_notes(persona: str, active_notes: Sequence[Note]) -> list[Note]:
+    """Return the notes that a claim of this persona is compared with: those of all personas, and its own."""
+    return [note for note in active_notes if note.persona in {"", persona}]
 
 
-def may_replace(source: SourceKind, old: Note, *, official: bool = False) -> bool:
-    """Whether a word of this kind may replace a note."""
-    return not old.pinned and (
-        official or old.source_kind in _REPLACEABLE.get(source, frozenset(SourceKind))
-    )
+def may_replace(source_kind: SourceKind, note: Note, *, official: bool = False) -> bool:
+    """Return whether a claim of this kind may supersede a note."""
+    if note.pinned:
+        return False
+    return official or note.source_kind in _REPLACEABLE.get(source_kind, frozenset(SourceKind))
 
 
 async def began_at(tx: Transaction, stream_id: int | None, now: int) -> int:
-    """When a stream began (ms); outside of streams half a day ago, for rules that hold for a stream."""
-    return await streams.start_of(tx, stream_id) if stream_id is not None else now - HALF_A_DAY_MS
+    """Return when a stream began (ms). Outside of streams half a day ago, for rules that hold for a stream."""
+    if stream_id is None:
+        return now - HALF_A_DAY_MS
+    return await streams.start_of(tx, stream_id)
 
 
-async def _believe(
+async def _merge(
     tx: Transaction,
-    known: Sequence[Note],
-    new: NewNote,
-    origin: ClaimSource,
+    comparable: Sequence[Note],
+    claim: NewNote,
+    source: ClaimSource,
     now: int,
     instead_of: int | None,
 ) -> MergeResult:
-    # its own last, for of two the last counts: a note of one persona takes nothing from the others
-    related = dict(
-        await _compared(sorted(known, key=lambda note: note.persona == new.persona), new.fact)
-    )
-    same, old = related.get(Relation.DUPLICATE), _among(known, instead_of)
-    rivals = (note for note in (old, related.get(Relation.CONFLICT)) if note is not None)
-    rival = next((note for note in rivals if note.persona == new.persona), None)
-    if new.source_kind is not SourceKind.COMMAND:
-        await _refuse_said_before(tx, new, rival, same)
-    if same is not None and not (origin.amends and same is old):
-        standing = await _confirm(tx, same, new, origin, now)
-        if (
-            rival is None
-            or rival is same
-            or not may_replace(new.source_kind, rival, official=origin.official)
-        ):
-            return MergeResult("confirmed", standing)
+    # those of its own persona last: of two equal relations the last counts, and a persona's claim leaves the
+    # notes of all personas alone
+    own_last = sorted(comparable, key=lambda note: note.persona == claim.persona)
+    by_relation = dict(await _compared(own_last, claim.fact))
+    repeated = by_relation.get(Relation.DUPLICATE)
+    named_note = _with_id(comparable, instead_of)
+    rival = _rival(claim, named_note, by_relation.get(Relation.CONFLICT))
+    if claim.source_kind is not SourceKind.COMMAND:
+        await _refuse_outdated(tx, claim, rival, repeated)
+
+    if repeated is not None and not (source.amends and repeated is named_note):
+        active_id = await _confirm(tx, repeated, claim, source, now)
+        if rival is None or rival is repeated:
+            return MergeResult("confirmed", active_id)
+        if not may_replace(claim.source_kind, rival, official=source.official):
+            return MergeResult("confirmed", active_id)
     elif rival is not None:
-        if not may_replace(new.source_kind, rival, official=origin.official):
-            raise FactRefused("pinned" if rival.pinned else "weaker_word")
-        standing = await _brought_back(tx, new, origin, now) or await _write(
-            tx, new, origin, cause=REPLACES, now=now
-        )
+        if rival.pinned:
+            raise FactRefused("pinned")
+        if not may_replace(claim.source_kind, rival, official=source.official):
+            raise FactRefused("weaker_word")
+        former_id = await _brought_back(tx, claim, source, now)
+        if former_id is None:
+            active_id = await _write(tx, claim, source, cause=REPLACES, now=now)
+        else:
+            active_id = former_id
     else:
-        # what a person took back does not come back by hearsay; what went with a cleared line may be said again
-        if new.source_kind not in {SourceKind.SELF_CLAIM, SourceKind.COMMAND}:
-            gone = await notes.of_subject(tx, new.subject_id, (NoteStatus.RETRACTED,))
-            if Relation.DUPLICATE in dict(await _compared(gone, new.fact)):
-                raise FactRefused("retracted")
-        return MergeResult("added", await _write(tx, new, origin, cause="said", now=now))
-    await _replace(tx, rival, standing, new, origin, now)
-    return MergeResult("superseded", standing)
+        await _refuse_retracted(tx, claim)
+        active_id = await _write(tx, claim, source, cause="said", now=now)
+        return MergeResult("added", active_id)
+    await _supersede(tx, rival, active_id, claim, source, now)
+    return MergeResult("superseded", active_id)
 
 
-async def _brought_back(tx: Transaction, new: NewNote, origin: ClaimSource, now: int) -> int | None:
-    """The superseded note that said the same once, active again: there and back is two rows."""
-    held = await notes.of_subject(tx, new.subject_id, (NoteStatus.SUPERSEDED,))
-    gone = [note for note in held if note.persona == new.persona][-LOOKED_BACK:]
-    former = dict(await _compared(gone, new.fact)).get(Relation.DUPLICATE)
+def _rival(claim: NewNote, named_note: Note | None, contradicted: Note | None) -> Note | None:
+    """Return the note that a claim would supersede: the one a model named, else the one that it contradicts."""
+    for note in (named_note, contradicted):
+        if note is not None and note.persona == claim.persona:
+            return note
+    return None
+
+
+async def _refuse_retracted(tx: Transaction, claim: NewNote) -> None:
+    """Refuse hearsay of what was retracted. What was removed with a cleared line may be said again."""
+    if claim.source_kind in {SourceKind.SELF_CLAIM, SourceKind.COMMAND}:
+        return
+    retracted = await notes.of_subject(tx, claim.subject_id, (NoteStatus.RETRACTED,))
+    if Relation.DUPLICATE in dict(await _compared(retracted, claim.fact)):
+        raise FactRefused("retracted")
+
+
+async def _brought_back(
+    tx: Transaction, claim: NewNote, source: ClaimSource, now: int
+) -> int | None:
+    """Reactivate the superseded note that said the same, and return its id; None if there is none.
+
+    So a fact that changes to and fro is two rows and not one for each change.
+    """
+    superseded = await notes.of_subject(tx, claim.subject_id, (NoteStatus.SUPERSEDED,))
+    of_persona = [note for note in superseded if note.persona == claim.persona]
+    relations = dict(await _compared(of_persona[-COMPARED_PAST_NOTES:], claim.fact))
+    former = relations.get(Relation.DUPLICATE)
     if former is None:
         return None
     await notes.set_status(tx, former, NoteStatus.ACTIVE, at=now, cause=BROUGHT_BACK)
-    return await _confirm(
-        tx, replace(former, status=NoteStatus.ACTIVE, superseded_by=None), new, origin, now
-    )
+    reactivated = replace(former, status=NoteStatus.ACTIVE, superseded_by=None)
+    return await _confirm(tx, reactivated, claim, source, now)
 
 
-def _among(known: Sequence[Note], note_id: int | None) -> Note | None:
-    return next((note for note in known if note.id == note_id), None)
+def _with_id(candidates: Sequence[Note], note_id: int | None) -> Note | None:
+    return next((note for note in candidates if note.id == note_id), None)
 
 
-async def _compared(known: Sequence[Note], fact: str) -> list[tuple[Relation, Note]]:
-    """What a fact is to each note. In a thread: the loop is not held by many notes."""
-    return await asyncio.to_thread(lambda: [(relate(note.fact, fact), note) for note in known])
+async def _compared(candidates: Sequence[Note], fact: str) -> list[tuple[Relation, Note]]:
+    """Return what a fact is to each note. In a thread, so that many notes do not hold the event loop."""
+
+    def compare_all() -> list[tuple[Relation, Note]]:
+        return [(relate(note.fact, fact), note) for note in candidates]
+
+    return await asyncio.to_thread(compare_all)
 
 
-async def _refuse_said_before(
-    tx: Transaction, new: NewNote, rival: Note | None, same: Note | None
+async def _refuse_outdated(
+    tx: Transaction, claim: NewNote, rival: Note | None, repeated: Note | None
 ) -> None:
-    """Only what was said later changes what is known: chat is read long after it was said, corrections count at once.
+    """Refuse a claim that was said before what is known now. Raises FactRefused.
 
-    A claim is refused if what contradicts it was said or confirmed later, or if a note that said the same was replaced,
-    retracted or undone later (what went with a cleared line has no text any more). A command is said when it is typed.
+    Chat is read long after it was said, and corrections count at once. So a claim is refused if what contradicts it
+    was said or confirmed later, or if a note that said the same was superseded, retracted or undone later (what went
+    with a cleared line has no text any more).
     """
-    # a command also stands against what its subject said in the same millisecond
-    outranks = rival is not None and (rival.source_kind, new.source_kind) == (
-        SourceKind.COMMAND,
-        SourceKind.SELF_CLAIM,
-    )
-    if rival is not None and new.at < rival.last_confirmed_at + outranks:
-        raise FactRefused("said_before")
-    if same is not None:
+    if rival is not None:
+        confirmed_at = rival.last_confirmed_at
+        if rival.source_kind is SourceKind.COMMAND and claim.source_kind is SourceKind.SELF_CLAIM:
+            # a command also stands against what its subject said in the same millisecond
+            confirmed_at += 1
+        if claim.at < confirmed_at:
+            raise FactRefused("said_before")
+    if repeated is not None:
         return
-    gone = await notes.withdrawn_since(tx, new.subject_id, new.at)
-    gone = [note for note in gone if note.persona == new.persona][-LOOKED_BACK:]
-    for relation, note in await _compared(gone, new.fact):
-        if relation is Relation.DUPLICATE:
-            changed = (await notes.changes(tx, note.id))[-1].at
-            successor = (
-                await notes.get(tx, note.superseded_by) if note.superseded_by is not None else None
-            )
-            # the summary of what it was replaced for may have come later than that was said
-            if (min(changed, successor.last_confirmed_at) if successor else changed) > new.at:
-                raise FactRefused("said_before")
+    withdrawn = await notes.withdrawn_since(tx, claim.subject_id, claim.at)
+    of_persona = [note for note in withdrawn if note.persona == claim.persona]
+    for relation, note in await _compared(of_persona[-COMPARED_PAST_NOTES:], claim.fact):
+        if relation is Relation.DUPLICATE and await _outdated_at(tx, note) > claim.at:
+            raise FactRefused("said_before")
 
 
-async def _refuse_forgotten(tx: Transaction, new: NewNote, origin: ClaimSource) -> None:
-    """What its subject asked to be forgotten comes back by nobody's word but a command of their own."""
-    if new.subject_id is None:
+async def _outdated_at(tx: Transaction, note: Note) -> int:
+    """Return since when a withdrawn note is outdated (ms)."""
+    changes = await notes.changes(tx, note.id)
+    changed_at = changes[-1].at
+    if note.superseded_by is None:
+        return changed_at
+    successor = await notes.get(tx, note.superseded_by)
+    if successor is None:
+        return changed_at
+    # the summary that superseded it may have come later than its line was said
+    return min(changed_at, successor.last_confirmed_at)
+
+
+async def _refuse_forgotten(tx: Transaction, claim: NewNote, source: ClaimSource) -> None:
+    """Refuse what its subject asked to be forgotten; only their own command brings it back. Raises FactRefused."""
+    subject_id = claim.subject_id
+    if subject_id is None:
         return
-    own = origin.speaker_id == new.subject_id
-    if own and new.source_kind is SourceKind.COMMAND:
-        await personal_data.allow_again(tx, new.subject_id, fact_stems(new.fact))
-    elif new.at <= tx.requests.erased_at(new.subject_id) or tx.requests.is_forgotten(
-        new.subject_id, fact_stems(new.fact)
-    ):
+    stems = fact_stems(claim.fact)
+    if source.speaker_id == subject_id and claim.source_kind is SourceKind.COMMAND:
+        await personal_data.allow_again(tx, subject_id, stems)
+        return
+    was_erased_later = claim.at <= tx.requests.erased_at(subject_id)
+    if was_erased_later or tx.requests.is_forgotten(subject_id, stems):
         raise FactRefused("forgotten")
 
 
 async def _write(
-    tx: Transaction, new: NewNote, origin: ClaimSource, *, cause: str, now: int
+    tx: Transaction, claim: NewNote, source: ClaimSource, *, cause: str, now: int
 ) -> int:
-    await _refuse_forgotten(tx, new, origin)
-    note_id = await notes.insert(tx, new, cause=cause, now=now)
-    await _rests_on(tx, note_id, new, origin, "stated")
+    await _refuse_forgotten(tx, claim, source)
+    note_id = await notes.insert(tx, claim, cause=cause, now=now)
+    await _add_evidence(tx, note_id, claim, source, "stated")
     return note_id
 
 
-async def _replace(
-    tx: Transaction, old: Note, note_id: int, new: NewNote, origin: ClaimSource, now: int
+async def _supersede(
+    tx: Transaction, note: Note, successor_id: int, claim: NewNote, source: ClaimSource, now: int
 ) -> None:
-    """Let a note take the place of one that it contradicts."""
+    """Let the note of a claim take the place of one that the claim contradicts."""
     await notes.set_status(
-        tx, old, NoteStatus.SUPERSEDED, at=now, cause="conflict", superseded_by=note_id
+        tx, note, NoteStatus.SUPERSEDED, at=now, cause="conflict", superseded_by=successor_id
     )
-    await _rests_on(tx, old.id, new, origin, "contradicted")
+    await _add_evidence(tx, note.id, claim, source, "contradicted")
 
 
-async def _rests_on(
-    tx: Transaction, note_id: int, new: NewNote, origin: ClaimSource, stance: str
+async def _add_evidence(
+    tx: Transaction, note_id: int, claim: NewNote, source: ClaimSource, stance: str
 ) -> None:
-    said = Stance(note_id, origin.episode_id, stance, origin.speaker_id, origin.addressed, new.at)
-    await notes.add_evidence(tx, said)
+    evidence = Stance(
+        note_id, source.episode_id, stance, source.speaker_id, source.addressed, claim.at
+    )
+    await notes.add_evidence(tx, evidence)
 
 
-async def _confirm(tx: Transaction, note: Note, new: NewNote, origin: ClaimSource, now: int) -> int:
-    """Write that a note was said again; the id of the note that stands: one in new words, if these say more.
+async def _confirm(
+    tx: Transaction, note: Note, claim: NewNote, source: ClaimSource, now: int
+) -> int:
+    """Store that a note was said again; return the active note's id, a new one if the claim's words say more.
 
-    Its confidence grows at most once a stream, a stronger word always counts. An episode that is read again, because a
-    line of it was cleared, is no second witness of what it said before.
+    An episode that is read again, because a line of it was cleared, is no second witness of what it said before. A
+    stronger source always counts.
     """
-    stronger = _STRENGTH[new.source_kind] > _STRENGTH[note.source_kind]
+    is_stronger = _STRENGTH[claim.source_kind] > _STRENGTH[note.source_kind]
     confirmed = note
-    if stronger or not await notes.is_evidence(tx, note.id, origin.episode_id, origin.speaker_id):
-        confirmed = await _said_again(tx, note, new, origin)
-    if not stands_for(new.fact, note.fact) or not may_replace(new.source_kind, note):
+    if is_stronger or not await notes.is_evidence(
+        tx, note.id, source.episode_id, source.speaker_id
+    ):
+        confirmed = await _strengthened(tx, note, claim, source)
+    if not is_better_wording(claim.fact, note.fact) or not may_replace(claim.source_kind, note):
         return note.id
-    asked_with = new.asked_with or note.asked_with
-    if is_translation(new.fact, note.fact):
-        # what they called it finds it as before
-        own_words = [word for word in words(note.fact) if word not in STOPWORDS | FOREIGN_STOPWORDS]
-        asked_with = (*asked_with, *own_words)[: 2 * WORDS_KEPT]
-    in_new_words = replace(
-        new,
+    reworded = replace(
+        claim,
         confidence=confirmed.confidence,
         source_kind=confirmed.source_kind,
         first_said_at=note.first_said_at,
         at=confirmed.last_confirmed_at,
         expires_at=confirmed.expires_at,
         importance=note.importance,
-        topics=new.topics or note.topics,
-        asked_with=asked_with,
+        topics=claim.topics or note.topics,
+        asked_with=_search_words(claim, note),
         persona=note.persona,
     )
-    await _refuse_forgotten(tx, replace(in_new_words, at=new.at), origin)
-    note_id = await notes.insert(tx, in_new_words, cause=REPLACES, now=now)
+    await _refuse_forgotten(tx, replace(reworded, at=claim.at), source)
+    note_id = await notes.insert(tx, reworded, cause=REPLACES, now=now)
     # when the line behind the old words is cleared, the new ones go too
     await notes.copy_evidence(tx, note.id, note_id)
-    await _rests_on(tx, note_id, new, origin, "confirmed")
+    await _add_evidence(tx, note_id, claim, source, "confirmed")
     await notes.set_status(
         tx, note, NoteStatus.SUPERSEDED, at=now, cause=REWORDED, superseded_by=note_id
     )
     return note_id
 
 
-def stands_for(new_fact: str, stored_fact: str) -> bool:
-    """Return whether a repeat may stand in the place of the stored fact.
+def _search_words(claim: NewNote, note: Note) -> tuple[str, ...]:
+    """Return the words with which a reworded note is searched."""
+    search_words = tuple(claim.asked_with or note.asked_with)
+    if not is_translation(claim.fact, note.fact):
+        return search_words
+    # the words of their own language find it as before
+    stopwords = STOPWORDS | FOREIGN_STOPWORDS
+    own_words = tuple(word for word in words(note.fact) if word not in stopwords)
+    return (*search_words, *own_words)[: 2 * WORDS_KEPT]
+
+
+def is_better_wording(new_fact: str, stored_fact: str) -> bool:
+    """Return whether a repeat may take the place of the stored fact.
 
     It may if it keeps half of the stored words, and brings more words than it leaves out or another number, month or
     person; and where the stored words are in another language, which no fact can be compared with.
@@ -334,44 +398,50 @@ def is_translation(new_fact: str, stored_fact: str) -> bool:
     return is_foreign(stored_fact) or bool(foreign_stopwords_in(words(stored_fact)))
 
 
-def is_more_than_other_words(new_fact: str, stored_fact: str) -> bool:
-    """Return whether a repeat that does not stand for the stored fact tells something besides it.
+def tells_another_fact(new_fact: str, stored_fact: str) -> bool:
+    """Return whether a repeat that is no better wording of the stored fact tells something besides it.
 
     One other word is only another way to say it; a number, a month or a person is not.
     """
     brought = telling_stems(new_fact) - telling_stems(stored_fact)
-    has_exact = not exact_details(new_fact) <= exact_details(stored_fact)
-    return has_exact or len(brought) >= FEWEST_NEW_WORDS
+    has_new_details = not exact_details(new_fact) <= exact_details(stored_fact)
+    return has_new_details or len(brought) >= MINIMUM_NEW_WORDS
 
 
 def exact_details(fact: str) -> set[str]:
     """Return the numbers, months and people that a fact names."""
-    return {match[0] for match in _EXACT.finditer(fact.casefold())}
+    return {match[0] for match in _EXACT_DETAIL.finditer(fact.casefold())}
 
 
-async def _said_again(tx: Transaction, note: Note, new: NewNote, origin: ClaimSource) -> Note:
-    if new.stream_id is None:
-        again = new.at - note.last_confirmed_at >= HALF_A_DAY_MS
-    else:
-        again = await notes.confirmed_stream(tx, note.id) != new.stream_id
-    source = max(note.source_kind, new.source_kind, key=_STRENGTH.__getitem__)
-    grown = note.confidence + 0.1 * (1 - note.confidence) if again else note.confidence
-    await _rests_on(tx, note.id, new, origin, "confirmed")
-    ends = None
-    if (
-        note.expires_at is not None and new.expires_at is not None
-    ):  # its own span again, or what is proposed now
-        ends = max(
-            note.expires_at, new.at + note.expires_at - note.last_confirmed_at, new.expires_at
-        )
+async def _strengthened(tx: Transaction, note: Note, claim: NewNote, source: ClaimSource) -> Note:
+    """Store that a claim confirms a note, and return the note as it is now. Confidence grows once a stream."""
+    source_kind = max(note.source_kind, claim.source_kind, key=_STRENGTH.__getitem__)
+    confidence = note.confidence
+    if await _is_first_time_this_stream(tx, note, claim):
+        confidence += 0.1 * (1 - confidence)
+    if source_kind is SourceKind.REPORTED:
+        confidence = min(confidence, REPORTED_AT_MOST)
+    await _add_evidence(tx, note.id, claim, source, "confirmed")
     confirmed = replace(
         note,
-        confidence=min(grown, REPORTED_AT_MOST)
-        if source is SourceKind.REPORTED
-        else max(grown, note.confidence),
-        source_kind=source,
-        last_confirmed_at=max(note.last_confirmed_at, new.at),
-        expires_at=ends,
+        confidence=confidence,
+        source_kind=source_kind,
+        last_confirmed_at=max(note.last_confirmed_at, claim.at),
+        expires_at=_extended_expiry(note, claim),
     )
-    await notes.set_confirmed(tx, confirmed, stream_id=new.stream_id)
+    await notes.set_confirmed(tx, confirmed, stream_id=claim.stream_id)
     return confirmed
+
+
+async def _is_first_time_this_stream(tx: Transaction, note: Note, claim: NewNote) -> bool:
+    if claim.stream_id is None:
+        return claim.at - note.last_confirmed_at >= HALF_A_DAY_MS
+    return await notes.confirmed_stream(tx, note.id) != claim.stream_id
+
+
+def _extended_expiry(note: Note, claim: NewNote) -> int | None:
+    """Return when a confirmed note expires (ms): its own span again, or later if the claim says so; None: never."""
+    if note.expires_at is None or claim.expires_at is None:
+        return None
+    span = note.expires_at - note.last_confirmed_at
+    return max(note.expires_at, claim.at + span, claim.expires_at)

@@ -96,7 +96,7 @@ async def test_thousands_of_replaced_notes_hold_up_nobody(
         await tx.many(
             "INSERT INTO semantic_notes (scope, subject_id, fact, confidence, source_kind, status, created_at,"
             " first_said_at, last_confirmed_at) VALUES ('viewer', '1', ?, 0.9, 'self_claim', 'superseded', 0, 0, 0)",
-            [(f"likes number {number}",) for number in range(3 * merge.LOOKED_BACK)],
+            [(f"likes number {number}",) for number in range(3 * merge.COMPARED_PAST_NOTES)],
         )
     compared: list[str] = []
 
@@ -107,7 +107,7 @@ async def test_thousands_of_replaced_notes_hold_up_nobody(
     monkeypatch.setattr(merge, "relate", counted)
     report = await world.learn(change(fact="lives in Bergen"))
     assert report.superseded == 1
-    assert len(compared) < 2 * merge.LOOKED_BACK
+    assert len(compared) < 2 * merge.COMPARED_PAST_NOTES
 
 
 async def test_nothing_leaks_from_one_viewer_to_another(world: World) -> None:
