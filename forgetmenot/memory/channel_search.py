@@ -16,7 +16,6 @@ from operator import itemgetter
 from typing import NamedTuple
 
 from forgetmenot.domain import Note, Recalled
-from forgetmenot.memory.meaning import Meanings, WordTable
 from forgetmenot.memory.ranking import (
     FITS_DATE,
     MEANING_SHARE,
@@ -29,6 +28,7 @@ from forgetmenot.store import note_words
 from forgetmenot.store.database import Source
 from forgetmenot.store.note_keys import key_of, stems_of_note
 from forgetmenot.text.days import day_of
+from forgetmenot.text.meaning import Meanings, WordTable
 from forgetmenot.text.mentions import mention
 from forgetmenot.text.questions import asks_for_person_in_sentence
 from forgetmenot.text.sensitive import sensitive_category, states_sensitive

@@ -31,7 +31,6 @@ from forgetmenot.errors import ForgetMeNotError, InputError, StoreError
 from forgetmenot.files import incoming_folder, read_blocks
 from forgetmenot.logs import log
 from forgetmenot.memory.erased_topics import keep_unmentioned, without_topics
-from forgetmenot.memory.meaning import word_table
 from forgetmenot.memory.people import ORDINARY, SOMEBODY
 from forgetmenot.memory.recap_files import ShownTexts, clean_files, is_one_of
 from forgetmenot.memory.row_cleaning import cleaned_texts, without
@@ -54,6 +53,7 @@ from forgetmenot.store.personal_data import (
     Moment,
     Place,
 )
+from forgetmenot.text.meaning import word_table
 from forgetmenot.text.removal import (
     MIN_INSIDE,
     NameForms,

@@ -9,8 +9,8 @@ from typing import NamedTuple
 
 from forgetmenot.domain import Note
 from forgetmenot.memory.compare_facts import Relation
-from forgetmenot.memory.meaning import nearness, word_table
 from forgetmenot.text import phrases
+from forgetmenot.text.meaning import nearness, word_table
 from forgetmenot.text.questions import opens_as_question
 from forgetmenot.text.small_talk import has_content
 from forgetmenot.text.words import (

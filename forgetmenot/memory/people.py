@@ -17,16 +17,22 @@ from msgspec import Struct, field
 
 from forgetmenot.clock import DAY, MINUTE, Clock
 from forgetmenot.domain import Attendance, ChatEvent, Role, Standing
-from forgetmenot.memory.meaning import is_common_word
-from forgetmenot.memory.ranking import FILLER
 from forgetmenot.settings.schema import MemorySettings, PeopleSettings, Settings
 from forgetmenot.store import channel_state
 from forgetmenot.store.database import Database, Source
 from forgetmenot.store.names import active_ids, by_login
 from forgetmenot.text.clean import clean, skeleton, unleet
+from forgetmenot.text.meaning import is_common_word
 from forgetmenot.text.mentions import MENTION, defang, login_of, mention, provisional_id
 from forgetmenot.text.names import MARKS, WordKind, pieces_of_run
-from forgetmenot.text.words import FOREIGN_STOPWORDS, STOPWORDS, UNSPACED, WORD_END, text_cache
+from forgetmenot.text.words import (
+    FILLER,
+    FOREIGN_STOPWORDS,
+    STOPWORDS,
+    UNSPACED,
+    WORD_END,
+    text_cache,
+)
 
 _KNOWN_BOTS = """nightbot streamelements streamlabs moobot fossabot wizebot botisimo sery_bot phantombot deepbot ankhbot
     coebot stay_hydrated_bot soundalerts streamstickers pretzelrocks songlistbot restreambot own3d streamlootsbot

@@ -24,7 +24,6 @@ from typing import NamedTuple
 from msgspec import Struct, field
 
 from forgetmenot.domain import Note, Recalled
-from forgetmenot.memory.meaning import Meanings, WordTable
 from forgetmenot.text.dates import (
     NO_TIME,
     AskedTime,
@@ -34,8 +33,10 @@ from forgetmenot.text.dates import (
     states_time,
 )
 from forgetmenot.text.days import day_of
+from forgetmenot.text.meaning import Meanings, WordTable
 from forgetmenot.text.questions import without_greeting
 from forgetmenot.text.words import (
+    FILLER,
     STOPWORDS,
     foreign_stopwords_in,
     ideographs,
@@ -179,12 +180,6 @@ LEAST_OF_BEST = 0.27
 _ANY = 1e-6
 NAMED = 0.9  # of a word: a form of it, or one a slip away
 
-# Words of chat and of questions that say nothing about what is asked for.
-_FILLER = """hey hi hello yo lol lmao lul kekw omg btw tbh imo thanks thx yeah yep nope nah hmm uh um actually maybe
-    know remember tell think talk anything something everything thing stuff chat bot guys dude bro man everyone
-    everybody weißt kennst erinnerst erzähl über sabes recuerdas conoces cuéntame sobre sabe lembra conhece sais connais
-    souviens gibts gibt es"""
-FILLER = frozenset(words(_FILLER))
 _CATS_IN_FRENCH = frozenset(("chat", "chats"))
 # Words that ask for what was said last, where nothing else is asked for: "what's new with me?"
 _NEWEST = """new news newest latest lately recently update updates neu neues neuigkeiten zuletzt nuevo nueva novedades

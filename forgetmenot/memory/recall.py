@@ -23,7 +23,6 @@ from msgspec.structs import replace
 from forgetmenot.clock import MINUTE, Clock
 from forgetmenot.domain import Episode, Note, Recalled
 from forgetmenot.memory import channel_search, suppression
-from forgetmenot.memory.meaning import word_table
 from forgetmenot.memory.people import ActiveViewers
 from forgetmenot.memory.ranking import Candidate, Postings, Query, WordIndex, query_of
 from forgetmenot.memory.suppression import SuppressionFilter
@@ -31,6 +30,7 @@ from forgetmenot.prompt.material import CHANNEL_NOTES, SPEAKER_NOTES
 from forgetmenot.settings.schema import Persona, Settings, speaking
 from forgetmenot.store import episodes, events, notes, streams, viewers
 from forgetmenot.store.database import Database, Source
+from forgetmenot.text.meaning import word_table
 from forgetmenot.text.mentions import ids_in, mention, with_names
 from forgetmenot.text.removal import without_person
 from forgetmenot.text.words import STOPWORDS, sentences_of, stem, words

@@ -158,6 +158,12 @@ def _folded(found: str) -> str:
 
 # The like of German, Spanish, French, Portuguese, Italian, Dutch and Polish. Some are words of English.
 FOREIGN_STOPWORDS = frozenset(word for listed in _FOREIGN.split() for word in words(listed))
+# Words of chat and of questions that say nothing about what is asked for.
+_FILLER = """hey hi hello yo lol lmao lul kekw omg btw tbh imo thanks thx yeah yep nope nah hmm uh um actually maybe
+    know remember tell think talk anything something everything thing stuff chat bot guys dude bro man everyone
+    everybody weißt kennst erinnerst erzähl über sabes recuerdas conoces cuéntame sobre sabe lembra conhece sais connais
+    souviens gibts gibt es"""
+FILLER = frozenset(words(_FILLER))
 
 
 def foreign_stopwords_in(said: Collection[str]) -> frozenset[str]:

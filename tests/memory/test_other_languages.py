@@ -3,8 +3,8 @@
 import tomllib
 from pathlib import Path
 
-from forgetmenot.memory.meaning import word_table
 from forgetmenot.memory.ranking import Candidate, Postings, query_of
+from forgetmenot.text.meaning import word_table
 from tests.notes_world import NOW, note
 
 DATA = tomllib.loads(

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from forgetmenot.memory.meaning import WordTable, word_table
 from forgetmenot.memory.ranking import Candidate, Postings, query_of
+from forgetmenot.text.meaning import WordTable, word_table
 from tests.notes_world import NOW, note
 
 TABLE = word_table()
