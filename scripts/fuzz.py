@@ -25,11 +25,11 @@ from forgetmenot.llm.answer_text import json_object, unwrapped, visible_text
 from forgetmenot.llm.offline import claims
 from forgetmenot.logs import set_up
 from forgetmenot.memory import summarizer, transcript, transfer
-from forgetmenot.memory.people import Handles
 from forgetmenot.memory.proposals import FactRefused, Screen, listed, screened
 from forgetmenot.operations import requests
 from forgetmenot.operations.run import Refused, checked
 from forgetmenot.operations.table import OPERATIONS
+from forgetmenot.people.handles import Handles
 from forgetmenot.reply.polish import tidy
 from forgetmenot.reply.reply_object import read_reply
 from forgetmenot.settings.load import example_toml, parse_settings

@@ -13,10 +13,11 @@ from forgetmenot.chat.parser import CommandParser, ParsedCommand
 from forgetmenot.clock import MINUTE
 from forgetmenot.domain import Asker, ChatEvent, Permission, Surface
 from forgetmenot.languages import in_language
-from forgetmenot.memory.people import is_bot, role_of
 from forgetmenot.operations.run import run
 from forgetmenot.operations.types import OperationContext
 from forgetmenot.operations.wording import chat_line
+from forgetmenot.people.exclusion import is_bot
+from forgetmenot.people.standing import role_of
 from forgetmenot.reply.own_name import Identity, without_at_name, without_name_in_front
 from forgetmenot.reply.triggers import Conversations, is_ignored, trigger_of
 from forgetmenot.text.clean import clean

@@ -20,7 +20,7 @@ from forgetmenot.errors import ForgetMeNotError, StoreError, StoreFull, StoreLoc
 from forgetmenot.languages import in_language
 from forgetmenot.logs import log
 from forgetmenot.memory.ingest import Ingest
-from forgetmenot.memory.people import is_bot
+from forgetmenot.people.exclusion import is_bot
 from forgetmenot.reply.engine import ReplyEngine
 from forgetmenot.reply.outbox import EVERYBODY, Outbox
 from forgetmenot.settings.schema import Settings

@@ -405,7 +405,7 @@ async def _change(db: "Database", arguments: argparse.Namespace) -> int:
 
 async def known_viewer(source: "Source", login_or_id: str) -> str:
     """The id of a known viewer. Raises InputError, also where several can be meant."""
-    from forgetmenot.memory import names
+    from forgetmenot.people import names
 
     meant = await names.resolve(source, login_or_id, may_be_short=True)
     if not meant:

@@ -178,7 +178,7 @@ class Question(msgspec.Struct, frozen=True):
 
 
 async def _answer(db: "Database", recall: "Recall", number: int, line: str) -> dict[str, object]:
-    from forgetmenot.memory import names
+    from forgetmenot.people import names
 
     try:
         question = msgspec.json.decode(line, type=Question)

@@ -21,11 +21,11 @@ from forgetmenot.memory import provenance, suppression
 from forgetmenot.memory.arrivals import arrivals
 from forgetmenot.memory.briefs import about_viewer
 from forgetmenot.memory.compaction import SILENCE
-from forgetmenot.memory.people import REGULAR_WITHIN
 from forgetmenot.operations.catalogue import DEFAULT_REASON
 from forgetmenot.operations.executor import undoable
 from forgetmenot.operations.services import switches_of
 from forgetmenot.operations.wording import sentence
+from forgetmenot.people.standing import REGULAR_WITHIN
 from forgetmenot.ports import Control
 from forgetmenot.settings import prices
 from forgetmenot.settings.live_settings import LABELS, form_of

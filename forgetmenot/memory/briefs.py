@@ -19,7 +19,6 @@ from forgetmenot.clock import DAY
 from forgetmenot.domain import Importance, Note, NoteStatus, Purpose, SourceKind
 from forgetmenot.errors import ModelBlocked, ModelError
 from forgetmenot.logs import log
-from forgetmenot.memory.people import REGULAR_WITHIN, Handles
 from forgetmenot.memory.ranking import freshness
 from forgetmenot.memory.summarizer import MemoryWriter
 from forgetmenot.memory.suppression import SuppressionFilter, load_filter
@@ -30,6 +29,8 @@ from forgetmenot.memory.transcript import (
     memory_request,
     read_briefs,
 )
+from forgetmenot.people.handles import Handles
+from forgetmenot.people.standing import REGULAR_WITHIN
 from forgetmenot.settings.schema import Settings, speaking
 from forgetmenot.store import episodes, notes, viewers
 from forgetmenot.store.database import Source, Transaction

@@ -17,10 +17,10 @@ from forgetmenot.languages import reason
 from forgetmenot.memory import merge, own_words
 from forgetmenot.memory.compare_facts import Relation
 from forgetmenot.memory.merge import BROUGHT_BACK, LIVE, REPLACES, ClaimSource
-from forgetmenot.memory.names import called
-from forgetmenot.memory.people import SOMEBODY, Handles, names_typed
 from forgetmenot.memory.proposals import FactRefused, checked_fact, tells_of_another
 from forgetmenot.memory.ranking import freshness
+from forgetmenot.people.handles import SOMEBODY, Handles, names_typed
+from forgetmenot.people.names import called
 from forgetmenot.settings.schema import PrivacySettings
 from forgetmenot.store import episodes, events, notes, personal_data, streams
 from forgetmenot.store.database import Database, Source, Transaction

@@ -31,10 +31,11 @@ from forgetmenot.errors import ForgetMeNotError, InputError, StoreError
 from forgetmenot.files import incoming_folder, read_blocks
 from forgetmenot.logs import log
 from forgetmenot.memory.erased_topics import keep_unmentioned, without_topics
-from forgetmenot.memory.people import ORDINARY, SOMEBODY
 from forgetmenot.memory.recap_files import ShownTexts, clean_files, is_one_of
 from forgetmenot.memory.row_cleaning import cleaned_texts, without
 from forgetmenot.memory.suppression import filter_of
+from forgetmenot.people.common_words import ORDINARY
+from forgetmenot.people.handles import SOMEBODY
 from forgetmenot.store import (
     backup,
     bot_messages,

@@ -31,7 +31,6 @@ from forgetmenot.errors import ODD_INPUT, ModelBlocked, ModelError, StoreRefused
 from forgetmenot.logs import log
 from forgetmenot.memory import merge
 from forgetmenot.memory.merge import ClaimSource, MergeResult
-from forgetmenot.memory.people import Handles, streamer_of
 from forgetmenot.memory.proposals import (
     SCHEMA,
     FactRefused,
@@ -45,6 +44,7 @@ from forgetmenot.memory.proposals import (
 from forgetmenot.memory.ranking import freshness
 from forgetmenot.memory.summarizer import MemoryWriter, number_of_words
 from forgetmenot.memory.transcript import memory_request, waiting_time
+from forgetmenot.people.handles import Handles, streamer_of
 from forgetmenot.settings.schema import Settings, speaking
 from forgetmenot.store import episodes, events, notes
 from forgetmenot.store.counts import add_counts

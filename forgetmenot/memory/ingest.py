@@ -21,8 +21,9 @@ from forgetmenot.domain import ChatEvent, EventKind, Redaction, Role
 from forgetmenot.errors import StoreError, StoreRefused
 from forgetmenot.logs import log
 from forgetmenot.memory.moderation import act_of
-from forgetmenot.memory.people import OPTED_OUT, Exclusion, role_of
 from forgetmenot.memory.stream_tracker import STREAM_GAP, StreamTracker
+from forgetmenot.people.exclusion import OPTED_OUT, Exclusion
+from forgetmenot.people.standing import role_of
 from forgetmenot.settings.schema import Settings
 from forgetmenot.store import (
     action_logs,

@@ -29,12 +29,13 @@ from forgetmenot.errors import InputError, ModelBlocked, ModelError
 from forgetmenot.languages import Language, reason
 from forgetmenot.memory.extraction import Extractor
 from forgetmenot.memory.ingest import seen, visits
-from forgetmenot.memory.names import owners
 from forgetmenot.memory.past_chat import PastChat, Unread
-from forgetmenot.memory.people import Exclusion, role_of
 from forgetmenot.memory.stream_tracker import STREAM_GAP
 from forgetmenot.memory.summarizer import Summarizer
 from forgetmenot.memory.transcript import SUMMARY_WORDS, Cut, Window, windows
+from forgetmenot.people.exclusion import Exclusion
+from forgetmenot.people.names import owners
+from forgetmenot.people.standing import role_of
 from forgetmenot.ports import LanguageModel
 from forgetmenot.settings import prices
 from forgetmenot.settings.prices import Used

@@ -9,7 +9,7 @@ import json
 from forgetmenot.domain import ModelRequest, Purpose
 from forgetmenot.errors import ODD_INPUT, ModelError, StoreError
 from forgetmenot.logs import log
-from forgetmenot.memory.people import Handles
+from forgetmenot.people.handles import Handles
 from forgetmenot.ports import LanguageModel
 from forgetmenot.settings.schema import Provider
 from forgetmenot.text.clean import clean

@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 import msgspec
 
 from forgetmenot.errors import ODD_INPUT
-from forgetmenot.memory.people import SOMEBODY
+from forgetmenot.people.handles import SOMEBODY
 from forgetmenot.store.personal_data import FREE_TEXTS, PEOPLE, Place, Written, WrittenRow
 from forgetmenot.text.mentions import mention
 from forgetmenot.text.removal import NameForms, without_person

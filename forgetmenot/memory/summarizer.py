@@ -28,15 +28,6 @@ from forgetmenot.clock import Clock
 from forgetmenot.domain import EpisodeKind, ModelRequest, Part, Purpose, Stream
 from forgetmenot.errors import ODD_INPUT, ModelBlocked
 from forgetmenot.logs import log
-from forgetmenot.memory.names import in_chat
-from forgetmenot.memory.people import (
-    Handles,
-    Streamer,
-    active_now,
-    names_typed,
-    streamer_of,
-    unhandled,
-)
 from forgetmenot.memory.proposals import (
     LONGEST_SENTENCE,
     never_stored,
@@ -60,6 +51,9 @@ from forgetmenot.memory.transcript import (
     tells_of_anything,
     transcript,
 )
+from forgetmenot.people.handles import Handles, Streamer, names_typed, streamer_of, unhandled
+from forgetmenot.people.names import in_chat
+from forgetmenot.people.standing import active_now
 from forgetmenot.ports import LanguageModel
 from forgetmenot.settings.schema import PrivacySettings, Settings
 from forgetmenot.store import channel_state, streams, viewers

@@ -14,10 +14,10 @@ from typing import NamedTuple
 from msgspec.structs import replace
 
 from forgetmenot.domain import Note, NoteStatus
-from forgetmenot.memory.names import called
 from forgetmenot.memory.own_words import note_text
-from forgetmenot.memory.people import names_typed, without_names
 from forgetmenot.memory.proposals import FactRefused
+from forgetmenot.people.handles import names_typed, without_names
+from forgetmenot.people.names import called
 from forgetmenot.store import notes, personal_data, viewers
 from forgetmenot.store.database import Database, Source, Transaction
 from forgetmenot.store.names import Known

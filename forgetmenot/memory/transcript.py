@@ -22,8 +22,8 @@ from msgspec import Struct, field
 
 from forgetmenot.domain import EventKind, Line, ModelRequest, Part, Purpose, Role
 from forgetmenot.memory.moderation import acts_in_numbers
-from forgetmenot.memory.people import BOT, Handles
 from forgetmenot.memory.proposals import listed
+from forgetmenot.people.handles import BOT, Handles
 from forgetmenot.settings.schema import ModelSettings, Provider
 from forgetmenot.text.chat_commands import is_command, spoken_text
 from forgetmenot.text.clean import clean, cut, without_repeated_words

@@ -14,7 +14,6 @@ from forgetmenot.clock import DAY, MINUTE, SECOND
 from forgetmenot.domain import ChatEvent, Proposal, Role
 from forgetmenot.memory.merge import LIVE
 from forgetmenot.memory.own_words import may_correct
-from forgetmenot.memory.people import is_bot, role_of
 from forgetmenot.operations import requests
 from forgetmenot.operations.catalogue import find
 from forgetmenot.operations.services import switches_of
@@ -26,6 +25,8 @@ from forgetmenot.operations.types import (
     PolicyFacts,
     RecentDecisions,
 )
+from forgetmenot.people.exclusion import is_bot
+from forgetmenot.people.standing import role_of
 from forgetmenot.prompt.material import ActionDone
 from forgetmenot.settings.schema import ActionSettings, Settings
 from forgetmenot.store import action_logs, channel_state, notes, viewers

@@ -9,8 +9,6 @@ from collections.abc import Mapping
 
 from forgetmenot.domain import Asker, OperationResult, Permission, Role, Surface, Target
 from forgetmenot.errors import InputError, SettingsError
-from forgetmenot.memory import names
-from forgetmenot.memory.people import active_now
 from forgetmenot.memory.proposals import FactRefused
 from forgetmenot.operations.types import (
     Operation,
@@ -19,6 +17,8 @@ from forgetmenot.operations.types import (
     ParameterKind,
     Request,
 )
+from forgetmenot.people import names
+from forgetmenot.people.standing import active_now
 from forgetmenot.store import viewers
 from forgetmenot.store.database import Database
 from forgetmenot.store.names import by_login

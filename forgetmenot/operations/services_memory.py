@@ -20,14 +20,15 @@ from forgetmenot.domain import (
     Target,
 )
 from forgetmenot.languages import reason
-from forgetmenot.memory import edits, names, own_words, suppression
+from forgetmenot.memory import edits, own_words, suppression
 from forgetmenot.memory.arrivals import by_weight
 from forgetmenot.memory.compare_facts import Relation, relate
 from forgetmenot.memory.merge import LIVE
-from forgetmenot.memory.people import is_ordinary
 from forgetmenot.memory.proposals import FactRefused
 from forgetmenot.operations.run import CHANNEL_WORDS, Refused, own_target, owner, resolve_target
 from forgetmenot.operations.types import OperationContext, Request
+from forgetmenot.people import names
+from forgetmenot.people.common_words import is_ordinary
 from forgetmenot.store import bot_messages, channel_state, notes, personal_data, viewers
 from forgetmenot.text.chat_commands import fact_about_other, first_word, own_fact
 from forgetmenot.text.corrections import Amendment, amendment, changed_fact, is_about_object

@@ -28,8 +28,6 @@ from forgetmenot.domain import (
     Viewer,
 )
 from forgetmenot.logs import log
-from forgetmenot.memory.names import index_of
-from forgetmenot.memory.people import REGULAR_WITHIN, role_of, standing_of, streamer_of
 from forgetmenot.memory.ranking import Query
 from forgetmenot.memory.recall import (
     CHANNEL,
@@ -42,6 +40,9 @@ from forgetmenot.memory.recall import (
 )
 from forgetmenot.memory.suppression import SuppressionFilter, load_filter
 from forgetmenot.operations import facts
+from forgetmenot.people.handles import streamer_of
+from forgetmenot.people.names import index_of
+from forgetmenot.people.standing import REGULAR_WITHIN, role_of, standing_of
 from forgetmenot.prompt.assemble import BOT_REPLIES, assemble, compose_prefix
 from forgetmenot.prompt.material import (
     CHAT_LINES,

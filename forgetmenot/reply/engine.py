@@ -26,8 +26,8 @@ from forgetmenot.domain import ChatEvent, EventKind, Role, Standing
 from forgetmenot.errors import ForgetMeNotError, StoreError
 from forgetmenot.languages import reason
 from forgetmenot.logs import log
-from forgetmenot.memory.people import role_of
 from forgetmenot.operations.services import read_switches
+from forgetmenot.people.standing import role_of
 from forgetmenot.reply.outbox import Outgoing
 from forgetmenot.reply.triggers import (
     Conversations,

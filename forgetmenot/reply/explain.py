@@ -12,9 +12,9 @@ from forgetmenot.clock import Clock
 from forgetmenot.domain import ChatEvent, EventKind, ModelAnswer, Prompt, RowId
 from forgetmenot.errors import InputError
 from forgetmenot.languages import ENGLISH, Language, join_reasons, reason
-from forgetmenot.memory.names import resolve
 from forgetmenot.memory.recall import Recall
 from forgetmenot.operations import facts
+from forgetmenot.people.names import resolve
 from forgetmenot.reply.context import Composed, ContextGatherer, PrefixKeeper, compose
 from forgetmenot.reply.own_name import Identity, identity_of, without_name
 from forgetmenot.reply.triggers import Conversations, Trigger, TriggerKind, trigger_of

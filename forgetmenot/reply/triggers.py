@@ -13,7 +13,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from forgetmenot.domain import ChatEvent, EventKind
-from forgetmenot.memory.people import Exclusion
+from forgetmenot.people.exclusion import Exclusion
 from forgetmenot.reply.own_name import Identity, address_of, with_right_name, without_name
 from forgetmenot.settings.schema import Mode, Settings
 from forgetmenot.text.chat_commands import is_command

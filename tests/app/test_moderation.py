@@ -7,7 +7,7 @@ from forgetmenot.chat.rate_limit import BURST
 from forgetmenot.clock import MINUTE, SECOND, ManualClock
 from forgetmenot.domain import ChatEvent, EpisodeKind, EventKind, Part, Redaction
 from forgetmenot.memory.edits import VIEWER_TRUST, remember
-from forgetmenot.memory.names import index_of
+from forgetmenot.people.names import index_of
 from forgetmenot.prompt.assemble import assemble
 from forgetmenot.reply.context import ContextGatherer
 from forgetmenot.reply.triggers import Conversations, trigger_of

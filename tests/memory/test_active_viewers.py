@@ -4,7 +4,7 @@ import pytest
 
 from forgetmenot.clock import DAY
 from forgetmenot.domain import Attendance, Standing
-from forgetmenot.memory.people import standing_of
+from forgetmenot.people.standing import standing_of
 from forgetmenot.settings.schema import PeopleSettings
 from tests.notes_world import NOW
 

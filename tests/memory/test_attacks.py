@@ -11,8 +11,8 @@ import pytest
 from forgetmenot.memory import edits, merge, transfer
 from forgetmenot.memory.compare_facts import Relation, relate
 from forgetmenot.memory.extraction import MOST_TAKEN, Extractor
-from forgetmenot.memory.names import index_of
 from forgetmenot.memory.proposals import FactRefused
+from forgetmenot.people.names import index_of
 from tests.memory.conftest import Channel
 from tests.notes_world import World, change, live, prompt_for, section
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from forgetmenot.memory.people import Handles, unhandled
+from forgetmenot.people.handles import Handles, unhandled
 from forgetmenot.text.clean import clean, skeleton
 
 HANDLES = Handles.of(

@@ -8,8 +8,8 @@ import pytest
 from forgetmenot.app.bot import Bot
 from forgetmenot.clock import DAY, HOUR, MINUTE, SECOND, ManualClock
 from forgetmenot.domain import ChannelState, EventKind, Redaction
-from forgetmenot.memory.people import Handles
 from forgetmenot.memory.transcript import parts, transcript
+from forgetmenot.people.handles import Handles
 from forgetmenot.settings.schema import Settings
 from forgetmenot.store import channel_state, dock_rows, events, personal_data
 from forgetmenot.store.invariants import verify

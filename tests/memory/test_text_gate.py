@@ -4,10 +4,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from forgetmenot.memory.people import Handles
 from forgetmenot.memory.proposals import text_fault
 from forgetmenot.memory.summarizer import QUOTE, storable_summary, uncopied
 from forgetmenot.memory.transcript import read_summary
+from forgetmenot.people.handles import Handles
 from forgetmenot.settings.schema import PrivacySettings
 
 HANDLES = Handles.of(["1", "2"])

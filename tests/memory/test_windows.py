@@ -6,8 +6,8 @@ from msgspec.structs import replace
 
 from forgetmenot.domain import EventKind, Line, Role
 from forgetmenot.llm.offline import summary
-from forgetmenot.memory.people import Handles
 from forgetmenot.memory.transcript import Cut, transcript, windows
+from forgetmenot.people.handles import Handles
 
 MINUTE = 60_000
 

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from forgetmenot.memory.names import in_chat
+from forgetmenot.people.names import in_chat
 from forgetmenot.store import viewers
 from forgetmenot.text.mentions import with_names
 from tests.memory.conftest import Channel, answer, channel, settings

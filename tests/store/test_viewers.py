@@ -3,7 +3,7 @@
 import pytest
 
 from forgetmenot.domain import Role
-from forgetmenot.memory.names import called
+from forgetmenot.people.names import called
 from forgetmenot.store import viewers
 from forgetmenot.store.database import Database
 from forgetmenot.store.viewers import SeenViewer

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from forgetmenot.memory.people import kind_of
+from forgetmenot.people.common_words import kind_of
 from forgetmenot.text.names import (
     Fit,
     NamedPerson,

@@ -11,7 +11,8 @@
 from collections.abc import Callable, Collection, Iterable, Sequence
 
 from forgetmenot.clock import iso
-from forgetmenot.memory.people import Streamer, kind_of
+from forgetmenot.people.common_words import kind_of
+from forgetmenot.people.handles import Streamer
 from forgetmenot.store import names, viewers
 from forgetmenot.store.database import Source
 from forgetmenot.store.names import NameSpan

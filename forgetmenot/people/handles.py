@@ -1,176 +1,27 @@
-"""People: who is excluded, roles and standing; the names by which a message mentions somebody; handles for model calls.
+"""Handles (P1, P2, …), which stand for people in a call that writes memory, and the names that are typed in a text.
 
-- Excluded are known bots, viewers whom the streamer ignores or who opted out, and the bot itself: their lines never
-  enter tier 1. A role is read from the badges of one message, a standing from the streams that a viewer came to.
-- Active are viewers seen within a day and all regulars, except those who opted out or were banned.
-- Handles (P1, P2, …) stand for people in a call that writes memory, and are valid for one call. `hide_chat` leaves no
-  name of a known viewer in a text; typing a handle gives nobody one; an answer with an unknown handle is not mapped.
+Handles are valid for one call. `hide_chat` leaves no name of a known viewer in a text; typing a handle gives nobody
+one; an answer with an unknown handle is not mapped.
 """
 
 import re
-from collections.abc import Callable, Collection, Container, Iterable, Mapping, Sequence
-from collections.abc import Set as AbstractSet
-from functools import lru_cache
+from collections.abc import Collection, Container, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from msgspec import Struct, field
 
-from forgetmenot.clock import DAY, MINUTE, Clock
-from forgetmenot.domain import Attendance, ChatEvent, Role, Standing
-from forgetmenot.settings.schema import MemorySettings, PeopleSettings, Settings
+from forgetmenot.people.common_words import ORDINARY, is_ordinary
 from forgetmenot.store import channel_state
-from forgetmenot.store.database import Database, Source
-from forgetmenot.store.names import active_ids, by_login
+from forgetmenot.store.database import Source
+from forgetmenot.store.names import by_login
 from forgetmenot.text.clean import clean, skeleton, unleet
-from forgetmenot.text.meaning import is_common_word
 from forgetmenot.text.mentions import MENTION, defang, login_of, mention, provisional_id
-from forgetmenot.text.names import MARKS, WordKind, pieces_of_run
+from forgetmenot.text.names import MARKS, pieces_of_run
 from forgetmenot.text.words import (
-    FILLER,
-    FOREIGN_STOPWORDS,
-    STOPWORDS,
     UNSPACED,
     WORD_END,
     text_cache,
 )
-
-_KNOWN_BOTS = """nightbot streamelements streamlabs moobot fossabot wizebot botisimo sery_bot phantombot deepbot ankhbot
-    coebot stay_hydrated_bot soundalerts streamstickers pretzelrocks songlistbot restreambot own3d streamlootsbot
-    tangiabot blerp kofistreambot supibot titlechange_bot pokemoncommunitygame frostytoolsdotcom creatisbot
-    playwithviewersbot logviewer hnlbot vivbot scorpbot xanbot mirrobot buttsbot thepositivebot streamcaptainbot
-    instructbot lolrankbot stdbot overlayexpert dotabod twitchprimereminder electricallongboard anotherttvviewer"""
-KNOWN_BOTS = frozenset(_KNOWN_BOTS.split())
-OPTED_OUT = "opted_out"
-BOT_BADGES = frozenset({"bot-badge", "bot"})
-
-
-class Exclusion(Struct, frozen=True):
-    """The rules of one moment. `opted_out` are ids; `own_id` is the bot's, empty where nobody is signed in."""
-
-    memory: MemorySettings = field(default_factory=MemorySettings)
-    opted_out: Container[str] = field(default_factory=frozenset)
-    own_id: str = ""
-
-    def why(self, event: ChatEvent) -> str | None:
-        """The name of the rule that keeps a line out, or None."""
-        if self.own_id and event.user_id == self.own_id:
-            return "own"
-        # who opted out by name, before they ever spoke here, has no id yet (`viewer optout`)
-        if event.user_id in self.opted_out or provisional_id(event.login) in self.opted_out:
-            return OPTED_OUT
-        if not _names(self.memory.ignored_viewers).isdisjoint(
-            (event.login.casefold(), event.user_id)
-        ):
-            return "ignored"
-        return (
-            "known_bot" if is_bot(self.memory, event.login, event.user_id, event.badges) else None
-        )
-
-
-def is_bot(
-    memory: MemorySettings, login: str, user_id: str, badges: AbstractSet[str] = frozenset()
-) -> bool:
-    """Whether an account is a bot: by its login or id on a list, or by Twitch's badge."""
-    known = login.casefold() in KNOWN_BOTS or not BOT_BADGES.isdisjoint(badges)
-    return known or not _names(memory.known_bots).isdisjoint((login.casefold(), user_id))
-
-
-@lru_cache(maxsize=8)
-def _names(typed: tuple[str, ...]) -> frozenset[str]:
-    """Logins and ids as the settings have them."""
-    return frozenset(name.strip().removeprefix("@").casefold() for name in typed)
-
-
-_BADGES = (
-    ("broadcaster", Role.BROADCASTER),
-    ("lead_moderator", Role.MODERATOR),
-    ("moderator", Role.MODERATOR),
-    ("vip", Role.VIP),
-    ("subscriber", Role.SUBSCRIBER),
-    ("founder", Role.SUBSCRIBER),
-)
-
-
-def role_of(badges: AbstractSet[str]) -> Role:
-    """The highest role that a badge stands for."""
-    return next((role for badge, role in _BADGES if badge in badges), Role.VIEWER)
-
-
-# Streams within this time count for being a regular, in ms.
-REGULAR_WITHIN = 60 * DAY
-
-
-def standing_of(came: Attendance, people: PeopleSettings, now: int) -> Standing:
-    """The standing of somebody who came that often, `lately` within the regulars' span."""
-    if came.streams < people.newcomer_streams:
-        return Standing.NEWCOMER
-    if came.before_at is not None and now - came.before_at >= people.returner_away_d * DAY:
-        return Standing.RETURNER
-    return Standing.REGULAR if came.lately >= people.regular_streams else Standing.KNOWN
-
-
-FRESH = MINUTE
-SEEN_LATELY = DAY
-
-
-class ActiveViewers:
-    """The ids of those who were in chat within a day, and of all regulars; none until the first `look`."""
-
-    def __init__(self, *, db: Database, settings: Callable[[], Settings], clock: Clock) -> None:
-        self._db = db
-        self._settings = settings
-        self._clock = clock
-        self.ids: frozenset[str] = frozenset()
-        self._until = 0
-
-    async def look(self) -> None:
-        """Read them, unless they were read within the last minute."""
-        if self._clock.now() >= self._until:
-            await self.look_again()
-
-    async def look_again(self) -> None:
-        """Read them. A periodic task calls it so that no reply has to wait."""
-        now = self._clock.now()
-        self.ids = await active_now(self._db, self._settings().people, now)
-        self._until = now + FRESH
-
-    def forget(self) -> None:
-        """Look anew before the next message: after an erasure."""
-        self._until = 0
-
-
-async def active_now(source: Source, people: PeopleSettings, now: int) -> frozenset[str]:
-    """The ids of those who were in chat within a day, and of all regulars; nobody hidden."""
-    return await active_ids(
-        source,
-        seen_since=now - SEEN_LATELY,
-        regular_since=now - REGULAR_WITHIN,
-        regular_streams=people.regular_streams,
-    )
-
-
-# Ordinary words of chat that are often a piece of a login, or one.
-_ORDINARY = """game games gaming gamer play plays player playing live stream streams streamer streaming twitch channel
-    boss level run runs speed song music team tank heal damage love hate good best real true big small little old new
-    king queen lord lady mister miss girl boy kid mom dad cat dog bird fish wolf bear dragon ghost shadow dark light
-    red blue green black white gold silver fire water ice sun moon star sky night day time life death dead will mark
-    drive drives driving car cars food coffee pizza work school home house world people person friend friends clip
-    mod mods raid sub subs gift gifts hype pog win wins lose lost fan fans news today tomorrow yesterday never ever
-    always first last next back here there video test user official the_ tv ttv yt"""
-ORDINARY = frozenset(_ORDINARY.split()) | STOPWORDS | FILLER
-
-
-def kind_of(word: str) -> WordKind:
-    """What a word (as text/names compares it) is before it is anybody's name."""
-    if word in ORDINARY or word in FOREIGN_STOPWORDS:
-        return WordKind.COMMON
-    return WordKind.ORDINARY if is_common_word(word) else WordKind.NO_WORD
-
-
-def is_ordinary(word: str) -> bool:
-    """Whether a word is one of the language before it is anybody's name."""
-    return kind_of(word) is not WordKind.NO_WORD
-
 
 SOMEBODY = "someone"
 BOT = "BOT"

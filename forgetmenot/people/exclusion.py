@@ -1,0 +1,60 @@
+"""Who is excluded: known bots, viewers whom the streamer ignores or who opted out, and the bot itself.
+
+Their lines never enter tier 1.
+"""
+
+from collections.abc import Container
+from collections.abc import Set as AbstractSet
+from functools import lru_cache
+
+from msgspec import Struct, field
+
+from forgetmenot.domain import ChatEvent
+from forgetmenot.settings.schema import MemorySettings
+from forgetmenot.text.mentions import provisional_id
+
+_KNOWN_BOTS = """nightbot streamelements streamlabs moobot fossabot wizebot botisimo sery_bot phantombot deepbot ankhbot
+    coebot stay_hydrated_bot soundalerts streamstickers pretzelrocks songlistbot restreambot own3d streamlootsbot
+    tangiabot blerp kofistreambot supibot titlechange_bot pokemoncommunitygame frostytoolsdotcom creatisbot
+    playwithviewersbot logviewer hnlbot vivbot scorpbot xanbot mirrobot buttsbot thepositivebot streamcaptainbot
+    instructbot lolrankbot stdbot overlayexpert dotabod twitchprimereminder electricallongboard anotherttvviewer"""
+KNOWN_BOTS = frozenset(_KNOWN_BOTS.split())
+OPTED_OUT = "opted_out"
+BOT_BADGES = frozenset({"bot-badge", "bot"})
+
+
+class Exclusion(Struct, frozen=True):
+    """The rules of one moment. `opted_out` are ids; `own_id` is the bot's, empty where nobody is signed in."""
+
+    memory: MemorySettings = field(default_factory=MemorySettings)
+    opted_out: Container[str] = field(default_factory=frozenset)
+    own_id: str = ""
+
+    def why(self, event: ChatEvent) -> str | None:
+        """The name of the rule that keeps a line out, or None."""
+        if self.own_id and event.user_id == self.own_id:
+            return "own"
+        # who opted out by name, before they ever spoke here, has no id yet (`viewer optout`)
+        if event.user_id in self.opted_out or provisional_id(event.login) in self.opted_out:
+            return OPTED_OUT
+        if not _names(self.memory.ignored_viewers).isdisjoint(
+            (event.login.casefold(), event.user_id)
+        ):
+            return "ignored"
+        return (
+            "known_bot" if is_bot(self.memory, event.login, event.user_id, event.badges) else None
+        )
+
+
+def is_bot(
+    memory: MemorySettings, login: str, user_id: str, badges: AbstractSet[str] = frozenset()
+) -> bool:
+    """Whether an account is a bot: by its login or id on a list, or by Twitch's badge."""
+    known = login.casefold() in KNOWN_BOTS or not BOT_BADGES.isdisjoint(badges)
+    return known or not _names(memory.known_bots).isdisjoint((login.casefold(), user_id))
+
+
+@lru_cache(maxsize=8)
+def _names(typed: tuple[str, ...]) -> frozenset[str]:
+    """Logins and ids as the settings have them."""
+    return frozenset(name.strip().removeprefix("@").casefold() for name in typed)
