@@ -12,6 +12,9 @@ from msgspec import Struct, field
 
 # ── what is said in a channel, and by whom ────────────────────────────────────────────────────────
 
+# Silence (ms) after which a new stream begins, where Twitch's live state is unknown.
+STREAM_GAP = 12 * 3_600_000
+
 
 class EventKind(StrEnum):
     """What somebody did in the channel."""
@@ -321,6 +324,11 @@ class Note(Struct, frozen=True):
     pinned: bool
     episode_ids: tuple[int, ...]
     persona: str = ""
+
+    @property
+    def text_with_topics(self) -> str:
+        """What it says, with the words beside it."""
+        return " ".join((self.fact, *self.topics, *self.asked_with))
 
     @property
     def is_past_when_over(self) -> bool:

@@ -113,6 +113,14 @@ class HearingError(ForgetMeNotError):
     """The streamer's captions cannot be heard."""
 
 
+class FactRefused(Exception):
+    """A proposal did not pass; `rule` names why. Control flow: callers catch it, nobody is shown it."""
+
+    def __init__(self, rule: str) -> None:
+        super().__init__(rule)
+        self.rule = rule
+
+
 # What our code raises when a value that chat, a model or a file wrote is not what it expects. Where such values are
 # read one by one, the odd one is set aside and counted, so that it holds up nothing else. No error of SQLite is among
 # them: a full disk is not the fault of a value.

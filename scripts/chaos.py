@@ -55,9 +55,9 @@ from forgetmenot.llm.guarded import RetryClock
 from forgetmenot.llm.offline import Offline
 from forgetmenot.logs import set_up
 from forgetmenot.memory import backups, transfer
-from forgetmenot.memory.erasure import Eraser
-from forgetmenot.memory.rights import Rights, carry_out
-from forgetmenot.memory.suppression import load_filter, suppress
+from forgetmenot.privacy.erasure import Eraser
+from forgetmenot.privacy.requests import Rights, carry_out
+from forgetmenot.privacy.suppression import load_filter, suppress
 from forgetmenot.settings.schema import BotSettings, Mode, Settings
 from forgetmenot.store import personal_data, streams, viewers
 from forgetmenot.store.backup import copies_of

@@ -20,12 +20,12 @@ from pathlib import Path
 
 from forgetmenot.chat.parser import CommandParser
 from forgetmenot.domain import ModelAnswer, Participant, Role, TokenUsage
-from forgetmenot.errors import ODD_INPUT, SettingsError
+from forgetmenot.errors import ODD_INPUT, FactRefused, SettingsError
 from forgetmenot.llm.answer_text import json_object, unwrapped, visible_text
 from forgetmenot.llm.offline import claims
 from forgetmenot.logs import set_up
 from forgetmenot.memory import summarizer, transcript, transfer
-from forgetmenot.memory.proposals import FactRefused, Screen, listed, screened
+from forgetmenot.memory.proposals import Screen, listed, screened
 from forgetmenot.operations import requests
 from forgetmenot.operations.run import Refused, checked
 from forgetmenot.operations.table import OPERATIONS

@@ -33,7 +33,7 @@ from speed.programs import Running, resident, started
 from forgetmenot.clock import HOUR, ManualClock, SystemClock
 from forgetmenot.domain import Outcome
 from forgetmenot.logs import set_up
-from forgetmenot.memory.erasure import Eraser
+from forgetmenot.privacy.erasure import Eraser
 from forgetmenot.reply.outbox import Outbox, Outgoing, Sent
 from forgetmenot.secret_store import Account, TokenStore
 from forgetmenot.settings.schema import Settings

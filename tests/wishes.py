@@ -1,8 +1,8 @@
 """What a viewer asks for about their data, done to a memory without a bot."""
 
 from forgetmenot.clock import ManualClock
-from forgetmenot.memory.erasure import Eraser
-from forgetmenot.memory.rights import Rights
+from forgetmenot.privacy.erasure import Eraser
+from forgetmenot.privacy.requests import Rights
 from forgetmenot.store.database import Database
 
 

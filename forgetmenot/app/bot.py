@@ -32,13 +32,11 @@ from forgetmenot.memory import retention
 from forgetmenot.memory.backups import MemoryFileWatch
 from forgetmenot.memory.briefs import BriefWriter
 from forgetmenot.memory.compaction import Compactor
-from forgetmenot.memory.erasure import Eraser
 from forgetmenot.memory.extraction import Extractor
 from forgetmenot.memory.ingest import Ingest
 from forgetmenot.memory.recall import Recall
 from forgetmenot.memory.retention import sweep_notes
 from forgetmenot.memory.rewording import reworded
-from forgetmenot.memory.rights import Rights
 from forgetmenot.memory.stream_recap import RecapWriter
 from forgetmenot.memory.stream_tracker import StreamTracker, channel_changes
 from forgetmenot.operations.executor import Executor
@@ -46,6 +44,8 @@ from forgetmenot.operations.run import run
 from forgetmenot.operations.table import OPERATIONS
 from forgetmenot.operations.types import ActionPorts, OperationContext
 from forgetmenot.ports import CallMeter, ChatOut, Moderation
+from forgetmenot.privacy.erasure import Eraser
+from forgetmenot.privacy.requests import Rights
 from forgetmenot.prompt.instructions import check_floor
 from forgetmenot.reply.context import ContextGatherer, PrefixKeeper
 from forgetmenot.reply.engine import ReplyEngine

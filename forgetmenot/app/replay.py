@@ -13,11 +13,10 @@ from msgspec.structs import asdict
 
 from forgetmenot.app.bot import MEMORY_PASS_EVERY, Bot, open_bot
 from forgetmenot.clock import ManualClock
-from forgetmenot.domain import ChatEvent, EventKind, Redaction
+from forgetmenot.domain import STREAM_GAP, ChatEvent, EventKind, Redaction
 from forgetmenot.errors import InputError, ModelUnavailable
 from forgetmenot.files import lines_of, open_text
 from forgetmenot.memory.compaction import SILENCE
-from forgetmenot.memory.stream_tracker import STREAM_GAP
 from forgetmenot.settings.schema import Settings
 from forgetmenot.store import streams
 from forgetmenot.store.counts import gained, highest_ids, line_counts

@@ -315,11 +315,11 @@ async def run_operation(
     """Run an operation as the streamer."""
     from forgetmenot.clock import SystemClock
     from forgetmenot.domain import Asker, Role, Surface
-    from forgetmenot.memory.erasure import Eraser
-    from forgetmenot.memory.rights import Rights
     from forgetmenot.operations.run import run
     from forgetmenot.operations.table import OPERATIONS
     from forgetmenot.operations.types import OperationContext
+    from forgetmenot.privacy.erasure import Eraser
+    from forgetmenot.privacy.requests import Rights
 
     clock = SystemClock()
     eraser = Eraser(db=db, clock=clock)

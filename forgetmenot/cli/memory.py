@@ -100,7 +100,7 @@ async def _why(db: "Database", arguments: argparse.Namespace) -> common.Shown:
 async def _never(db: "Database", _arguments: argparse.Namespace) -> common.Shown:
     """What the bot must not mention."""
     from forgetmenot.clock import iso
-    from forgetmenot.memory.suppression import unlisted
+    from forgetmenot.privacy.suppression import unlisted
     from forgetmenot.store import notes, viewers
 
     rows = await notes.suppressions(db)
@@ -277,7 +277,7 @@ async def _export(db: "Database", arguments: argparse.Namespace) -> None:
 async def _new_requests(arguments: argparse.Namespace) -> None:
     """Go on without the file of privacy requests, if it is lost."""
     from forgetmenot.files import instance_lock
-    from forgetmenot.memory.rights import start_new_requests
+    from forgetmenot.privacy.requests import start_new_requests
     from forgetmenot.store.database import open_database
 
     path = common.existing_database(arguments)

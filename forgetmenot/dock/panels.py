@@ -17,7 +17,7 @@ from forgetmenot.dock.security import UPLOAD
 from forgetmenot.domain import NOTHING, Note
 from forgetmenot.errors import InputError
 from forgetmenot.languages import ENGLISH, Language, in_language, languages, reason
-from forgetmenot.memory import provenance, suppression
+from forgetmenot.memory import provenance
 from forgetmenot.memory.arrivals import arrivals
 from forgetmenot.memory.briefs import about_viewer
 from forgetmenot.memory.compaction import SILENCE
@@ -27,6 +27,7 @@ from forgetmenot.operations.services import switches_of
 from forgetmenot.operations.wording import sentence
 from forgetmenot.people.standing import REGULAR_WITHIN
 from forgetmenot.ports import Control
+from forgetmenot.privacy import suppression
 from forgetmenot.settings import prices
 from forgetmenot.settings.live_settings import LABELS, form_of
 from forgetmenot.settings.schema import Settings

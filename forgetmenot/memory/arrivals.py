@@ -9,8 +9,8 @@ from typing import NamedTuple
 
 from forgetmenot.clock import DAY, MINUTE
 from forgetmenot.domain import Importance, Note, NoteStatus, SourceKind, Standing
-from forgetmenot.memory.suppression import load_filter
 from forgetmenot.people.standing import REGULAR_WITHIN, standing_of
+from forgetmenot.privacy.suppression import load_filter
 from forgetmenot.prompt.plans import open_outcomes, plan_end
 from forgetmenot.settings.schema import Earpiece, Settings
 from forgetmenot.store import notes, streams, viewers

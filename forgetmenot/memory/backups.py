@@ -5,7 +5,7 @@ Guarantees:
 - None of them outlives a request to be forgotten: those that have the person are deleted with it
   (of a fact: all), and one is made anew.
 - Going back to any copy carries out again what was decided since: erasures, forgotten facts, removed
-  notes, opting out, what is never mentioned, bans (memory/rights). The recap of a stream is not posted again.
+  notes, opting out, what is never mentioned, bans (privacy/requests). The recap of a stream is not posted again.
 
 Copies that somebody keeps elsewhere are out of reach until they are restored here.
 """
@@ -30,8 +30,8 @@ from forgetmenot.errors import (
 )
 from forgetmenot.languages import reason
 from forgetmenot.logs import log
-from forgetmenot.memory.erasure import erase_rows
-from forgetmenot.memory.rights import carry_out
+from forgetmenot.privacy.erasure import erase_rows
+from forgetmenot.privacy.requests import carry_out
 from forgetmenot.settings.schema import Settings
 from forgetmenot.store import backup, channel_state, events, personal_data
 from forgetmenot.store.backup import FOLDER, Copied, copies_of, drop

@@ -21,7 +21,6 @@ from forgetmenot.errors import ModelBlocked, ModelError
 from forgetmenot.logs import log
 from forgetmenot.memory.ranking import freshness
 from forgetmenot.memory.summarizer import MemoryWriter
-from forgetmenot.memory.suppression import SuppressionFilter, load_filter
 from forgetmenot.memory.transcript import (
     BRIEFS,
     BRIEFS_SCHEMA,
@@ -31,6 +30,7 @@ from forgetmenot.memory.transcript import (
 )
 from forgetmenot.people.handles import Handles
 from forgetmenot.people.standing import REGULAR_WITHIN
+from forgetmenot.privacy.suppression import SuppressionFilter, load_filter
 from forgetmenot.settings.schema import Settings, speaking
 from forgetmenot.store import episodes, notes, viewers
 from forgetmenot.store.database import Source, Transaction

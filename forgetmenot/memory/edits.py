@@ -13,11 +13,12 @@ from typing import NamedTuple
 from msgspec.structs import replace
 
 from forgetmenot.domain import EpisodeKind, Importance, Note, NoteStatus, Part, Scope, SourceKind
+from forgetmenot.errors import FactRefused
 from forgetmenot.languages import reason
 from forgetmenot.memory import merge, own_words
 from forgetmenot.memory.compare_facts import Relation
 from forgetmenot.memory.merge import BROUGHT_BACK, LIVE, REPLACES, ClaimSource
-from forgetmenot.memory.proposals import FactRefused, checked_fact, tells_of_another
+from forgetmenot.memory.proposals import checked_fact, tells_of_another
 from forgetmenot.memory.ranking import freshness
 from forgetmenot.people.handles import SOMEBODY, Handles, names_typed
 from forgetmenot.people.names import called
@@ -265,26 +266,6 @@ def _removal(source: Source, kind: RequestKind, note: Note, at: int) -> PrivacyR
     """That its subject had a note removed, or that it was brought back."""
     words = fact_stems(note.fact)
     return source.requests.of_words(kind, note.subject_id, words, note_id=note.id, at=at)
-
-
-async def remove_again(tx: Transaction, request: PrivacyRequest, viewer_id: str) -> int:
-    """Remove from a copy what its subject had removed since, by its number or its words; how many notes that were.
-
-    Not what is newer than the request, or was said again after it.
-    """
-    if not tx.requests.is_removed(request):
-        return 0
-    removed = 0
-    for note in await notes.of_subject(tx, viewer_id, LIVE):
-        is_meant = note.id in request.notes or tx.requests.says(
-            viewer_id, fact_stems(note.fact), request
-        )
-        if is_meant and (await notes.changes(tx, note.id))[-1].at <= request.at:
-            await notes.set_status(
-                tx, note, NoteStatus.RETRACTED, at=request.at, cause=reason("by_hand")
-            )
-            removed += 1
-    return removed
 
 
 async def _refuse_line(tx: Transaction, subject_id: str | None, by: str, line: str) -> None:

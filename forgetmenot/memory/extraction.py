@@ -27,13 +27,12 @@ from forgetmenot.domain import (
     Purpose,
     Scope,
 )
-from forgetmenot.errors import ODD_INPUT, ModelBlocked, ModelError, StoreRefused
+from forgetmenot.errors import ODD_INPUT, FactRefused, ModelBlocked, ModelError, StoreRefused
 from forgetmenot.logs import log
 from forgetmenot.memory import merge
 from forgetmenot.memory.merge import ClaimSource, MergeResult
 from forgetmenot.memory.proposals import (
     SCHEMA,
-    FactRefused,
     ProposedChange,
     Screen,
     listed,

@@ -17,11 +17,11 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from forgetmenot.clock import DAY, HOUR, MINUTE, SECOND, Clock
-from forgetmenot.domain import ChatEvent, EventKind, Redaction, Role
+from forgetmenot.domain import STREAM_GAP, ChatEvent, EventKind, Redaction, Role
 from forgetmenot.errors import StoreError, StoreRefused
 from forgetmenot.logs import log
 from forgetmenot.memory.moderation import act_of
-from forgetmenot.memory.stream_tracker import STREAM_GAP, StreamTracker
+from forgetmenot.memory.stream_tracker import StreamTracker
 from forgetmenot.people.exclusion import OPTED_OUT, Exclusion
 from forgetmenot.people.standing import role_of
 from forgetmenot.settings.schema import Settings

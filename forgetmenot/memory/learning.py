@@ -1,4 +1,4 @@
-"""Learns from the chat of past streams (memory/past_chat): through the summaries and notes of live chat.
+"""Learns from the chat of past streams (past_chat/chat_file): through the summaries and notes of live chat.
 
 - Its lines are older than a raw line may be kept, so they are never stored: a window of them is in memory until its
   summary is written. Streams get their own dates; what was said later wins, as always.
@@ -24,15 +24,14 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from forgetmenot.clock import DAY, MINUTE, SECOND, Clock
-from forgetmenot.domain import ChatEvent, Line, Video
+from forgetmenot.domain import STREAM_GAP, ChatEvent, Line, Video
 from forgetmenot.errors import InputError, ModelBlocked, ModelError
 from forgetmenot.languages import Language, reason
 from forgetmenot.memory.extraction import Extractor
 from forgetmenot.memory.ingest import seen, visits
-from forgetmenot.memory.past_chat import PastChat, Unread
-from forgetmenot.memory.stream_tracker import STREAM_GAP
 from forgetmenot.memory.summarizer import Summarizer
 from forgetmenot.memory.transcript import SUMMARY_WORDS, Cut, Window, windows
+from forgetmenot.past_chat.chat_file import PastChat, Unread
 from forgetmenot.people.exclusion import Exclusion
 from forgetmenot.people.names import owners
 from forgetmenot.people.standing import role_of

@@ -17,9 +17,10 @@ from typing import NamedTuple
 from msgspec.structs import replace
 
 from forgetmenot.domain import Note, NoteStatus, SourceKind
+from forgetmenot.errors import FactRefused
 from forgetmenot.memory.compare_facts import Relation, relate
 from forgetmenot.memory.own_words import is_foreign
-from forgetmenot.memory.proposals import REPORTED_AT_MOST, WORDS_KEPT, FactRefused
+from forgetmenot.memory.proposals import REPORTED_AT_MOST, WORDS_KEPT
 from forgetmenot.store import notes, personal_data, streams
 from forgetmenot.store.database import Transaction
 from forgetmenot.store.notes import NewNote, Stance

@@ -32,11 +32,6 @@ SAME_KIND = 0.12
 _SHORTEST_ALIKE = 4
 
 
-def note_text(note: Note) -> str:
-    """What a note says, with the words beside it."""
-    return " ".join((note.fact, *note.topics, *note.asked_with))
-
-
 def without_small_words(topic: str) -> str:
     """A topic without "my", and without the articles of its language: "mi perra" is "perra", "die Katzen" "Katzen".
 
@@ -101,12 +96,14 @@ def best_matches(typed: str, known: Sequence[Note]) -> list[Note]:
 
 def _shared(asked: frozenset[str], note: Note) -> tuple[int, int]:
     """The number of these stems that a note has, and that its fact has."""
-    return len(asked & mentioned_stems(note_text(note))), len(asked & mentioned_stems(note.fact))
+    return len(asked & mentioned_stems(note.text_with_topics)), len(
+        asked & mentioned_stems(note.fact)
+    )
 
 
 def _alike_words(typed: str, note: Note) -> int:
     """The number of typed words that are nearly a word of a note."""
-    known = [word for word in words(note_text(note)) if len(word) >= _SHORTEST_ALIKE]
+    known = [word for word in words(note.text_with_topics) if len(word) >= _SHORTEST_ALIKE]
     asked = [word for word in words(typed) if word not in STOPWORDS | FOREIGN_STOPWORDS]
     long_enough = [word for word in asked if len(word) >= _SHORTEST_ALIKE]
     return sum(any(similar_words(word, other) for other in known) for word in long_enough)
@@ -145,7 +142,7 @@ def said_before(fact: str, known: Iterable[Note]) -> tuple[Relation, Note] | Non
     if statement is None:
         return None
     for note in known:
-        stems = mentioned_stems(note_text(note))
+        stems = mentioned_stems(note.text_with_topics)
         does_as_much = all(verb & stems for verb in statement.verbs)
         if not (does_as_much and statement.things <= stems):
             continue

@@ -16,6 +16,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from forgetmenot.domain import WEEK_MS, Importance, Lifetime, Participant, Role, Scope, SourceKind
+from forgetmenot.errors import FactRefused
 from forgetmenot.settings.schema import PrivacySettings
 from forgetmenot.text.ages import without_minor_age
 from forgetmenot.text.clean import clean
@@ -147,14 +148,6 @@ class ProposedChange(Struct, frozen=True):
     topics: tuple[str, ...]
     asked_with: tuple[str, ...]
     speaker: Participant | None
-
-
-class FactRefused(Exception):
-    """A proposal did not pass; `rule` names why. Control flow of memory/: callers catch it, nobody is shown it."""
-
-    def __init__(self, rule: str) -> None:
-        super().__init__(rule)
-        self.rule = rule
 
 
 def listed(text: str, name: str = "notes") -> list[object] | None:

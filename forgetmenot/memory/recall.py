@@ -22,10 +22,11 @@ from msgspec.structs import replace
 
 from forgetmenot.clock import MINUTE, Clock
 from forgetmenot.domain import Episode, Note, Recalled
-from forgetmenot.memory import channel_search, suppression
+from forgetmenot.memory import channel_search
 from forgetmenot.memory.ranking import Candidate, Postings, Query, WordIndex, query_of
-from forgetmenot.memory.suppression import SuppressionFilter
 from forgetmenot.people.standing import ActiveViewers
+from forgetmenot.privacy import suppression
+from forgetmenot.privacy.suppression import SuppressionFilter
 from forgetmenot.prompt.material import CHANNEL_NOTES, SPEAKER_NOTES
 from forgetmenot.settings.schema import Persona, Settings, speaking
 from forgetmenot.store import episodes, events, notes, streams, viewers

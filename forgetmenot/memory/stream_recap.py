@@ -38,11 +38,11 @@ from forgetmenot.files import replace_file
 from forgetmenot.languages import ENGLISH, Language, in_language, reason
 from forgetmenot.logs import log
 from forgetmenot.memory.summarizer import MemoryWriter, within
-from forgetmenot.memory.suppression import load_filter, only_naming
 from forgetmenot.memory.transcript import RECAP, SUMMARY_WORDS, memory_request, read_summary
 from forgetmenot.people.handles import Handles, names_typed
 from forgetmenot.people.names import called
 from forgetmenot.people.standing import REGULAR_WITHIN, standing_of
+from forgetmenot.privacy.suppression import load_filter, only_naming
 from forgetmenot.prompt.plans import plan_end
 from forgetmenot.settings.schema import Settings
 from forgetmenot.store import (

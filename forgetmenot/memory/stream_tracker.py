@@ -9,8 +9,8 @@ from collections.abc import Mapping
 
 from msgspec import Struct
 
-from forgetmenot.clock import HOUR, MINUTE
-from forgetmenot.domain import ChannelState, ChatEvent, EventKind
+from forgetmenot.clock import MINUTE
+from forgetmenot.domain import STREAM_GAP, ChannelState, ChatEvent, EventKind
 from forgetmenot.logs import log
 from forgetmenot.store import figures, streams
 from forgetmenot.store.database import Database, Transaction
@@ -18,9 +18,6 @@ from forgetmenot.text.clean import clean
 
 # A stream that is offline for less goes on: Twitch reports short drops as an end.
 OFFLINE_AT_LEAST = 10 * MINUTE
-STREAM_GAP = (
-    12 * HOUR
-)  # without chat: then a new stream begins, where Twitch's live state is unknown
 
 
 class _Open(Struct):

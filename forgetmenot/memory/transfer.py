@@ -25,13 +25,8 @@ from msgspec import Meta, Struct, field
 
 from forgetmenot.clock import iso, parse_iso
 from forgetmenot.domain import Importance, Note, NoteStatus, Scope, SourceKind
-from forgetmenot.errors import ODD_INPUT
-from forgetmenot.memory.proposals import (
-    FactRefused,
-    checked_fact,
-    never_stored,
-    without_ages,
-)
+from forgetmenot.errors import ODD_INPUT, FactRefused
+from forgetmenot.memory.proposals import checked_fact, never_stored, without_ages
 from forgetmenot.people.names import meant_at
 from forgetmenot.settings.schema import PrivacySettings
 from forgetmenot.store import episodes, names, notes, personal_data, viewers

@@ -8,8 +8,7 @@ import re
 from collections.abc import Mapping
 
 from forgetmenot.domain import Asker, OperationResult, Permission, Role, Surface, Target
-from forgetmenot.errors import InputError, SettingsError
-from forgetmenot.memory.proposals import FactRefused
+from forgetmenot.errors import FactRefused, InputError, SettingsError
 from forgetmenot.operations.types import (
     Operation,
     OperationContext,

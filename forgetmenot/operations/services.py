@@ -2,7 +2,7 @@
 
 The rights (erase, opt out, opt in, export, what is kept) work in every mode and without a model. Nothing is erased
 unless it was confirmed, and an erasure that was promised in chat is finished even if the program stops
-(memory/erasure.Eraser.erase_due).
+(privacy/erasure.Eraser.erase_due).
 """
 
 from collections.abc import Mapping
@@ -14,7 +14,6 @@ from forgetmenot.clock import MINUTE, iso
 from forgetmenot.domain import Asker, OperationResult, Surface
 from forgetmenot.languages import Language, in_language
 from forgetmenot.memory.arrivals import card
-from forgetmenot.memory.erasure import ErasureReport
 from forgetmenot.memory.recall import missed as what_was_missed
 from forgetmenot.operations.run import Refused, may_ask
 from forgetmenot.operations.types import (
@@ -25,6 +24,7 @@ from forgetmenot.operations.types import (
     Service,
 )
 from forgetmenot.operations.wording import described
+from forgetmenot.privacy.erasure import ErasureReport
 from forgetmenot.settings.schema import Settings
 from forgetmenot.store import action_logs, bot_messages, channel_state, personal_data, viewers
 from forgetmenot.store.database import Database

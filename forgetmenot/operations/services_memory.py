@@ -19,16 +19,17 @@ from forgetmenot.domain import (
     Surface,
     Target,
 )
+from forgetmenot.errors import FactRefused
 from forgetmenot.languages import reason
-from forgetmenot.memory import edits, own_words, suppression
+from forgetmenot.memory import edits, own_words
 from forgetmenot.memory.arrivals import by_weight
 from forgetmenot.memory.compare_facts import Relation, relate
 from forgetmenot.memory.merge import LIVE
-from forgetmenot.memory.proposals import FactRefused
 from forgetmenot.operations.run import CHANNEL_WORDS, Refused, own_target, owner, resolve_target
 from forgetmenot.operations.types import OperationContext, Request
 from forgetmenot.people import names
 from forgetmenot.people.common_words import is_ordinary
+from forgetmenot.privacy import suppression
 from forgetmenot.store import bot_messages, channel_state, notes, personal_data, viewers
 from forgetmenot.text.chat_commands import fact_about_other, first_word, own_fact
 from forgetmenot.text.corrections import Amendment, amendment, changed_fact, is_about_object

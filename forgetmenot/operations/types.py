@@ -15,8 +15,8 @@ from forgetmenot.ports import Moderation
 from forgetmenot.settings.schema import Settings
 
 if TYPE_CHECKING:  # whoever reads settings needs the names of the actions, and no database
-    from forgetmenot.memory.erasure import Eraser
-    from forgetmenot.memory.rights import Rights
+    from forgetmenot.privacy.erasure import Eraser
+    from forgetmenot.privacy.requests import Rights
     from forgetmenot.store.database import Database
 
 

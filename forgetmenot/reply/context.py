@@ -38,11 +38,11 @@ from forgetmenot.memory.recall import (
     spoken_of,
     without_hidden,
 )
-from forgetmenot.memory.suppression import SuppressionFilter, load_filter
 from forgetmenot.operations import facts
 from forgetmenot.people.handles import streamer_of
 from forgetmenot.people.names import index_of
 from forgetmenot.people.standing import REGULAR_WITHIN, role_of, standing_of
+from forgetmenot.privacy.suppression import SuppressionFilter, load_filter
 from forgetmenot.prompt.assemble import BOT_REPLIES, assemble, compose_prefix
 from forgetmenot.prompt.material import (
     CHAT_LINES,

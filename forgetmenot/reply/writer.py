@@ -29,12 +29,12 @@ from forgetmenot.domain import (
 from forgetmenot.errors import ModelError
 from forgetmenot.languages import in_language, reason
 from forgetmenot.logs import log
-from forgetmenot.memory.suppression import load_filter, without_hidden_names
 from forgetmenot.operations import wording
 from forgetmenot.operations.executor import Executor
 from forgetmenot.operations.facts import ActionContext
 from forgetmenot.operations.requests import SELF_WORDS, is_small_talk
 from forgetmenot.ports import LanguageModel
+from forgetmenot.privacy.suppression import load_filter, without_hidden_names
 from forgetmenot.prompt.assemble import assemble
 from forgetmenot.prompt.instructions import rules_of
 from forgetmenot.reply import explain

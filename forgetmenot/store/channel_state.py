@@ -16,7 +16,7 @@ from forgetmenot.errors import StoreError, TwitchRefused
 from forgetmenot.files import may_be_ours
 from forgetmenot.store.database import Database, Source, Transaction, connected, reading_beside
 
-# Set while bytes of what was deleted may be left: memory/erasure rebuilds the file.
+# Set while bytes of what was deleted may be left: privacy/erasure rebuilds the file.
 WIPE_DUE = "wipe_due"
 
 

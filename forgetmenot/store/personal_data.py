@@ -5,7 +5,7 @@ Guarantees:
   schema, and says why the others need not be.
 - Large tables are read on a connection of its own, so that nobody waits.
 
-What a cleaned text says is decided by memory/erasure.
+What a cleaned text says is decided by privacy/erasure.
 """
 
 import asyncio

@@ -5,7 +5,7 @@ memory that is older than that does not know it: it learns it from here.
 
 Guarantees:
 - A request is on disk before it is carried out, and the memory counts the lines that it has carried out. What a kill, a
-  lock or a full disk kept it from is done later, and again in every older copy that is restored (memory/rights).
+  lock or a full disk kept it from is done later, and again in every older copy that is restored (privacy/requests).
 - No line holds an id, a name, a topic or a fact: people and words stand there as keyed hashes. The key is the first
   line; the file is its owner's alone and in no backup. (Plain hashes of Twitch
   ids hide nothing: all can be tried in minutes.)
@@ -83,7 +83,7 @@ class PrivacyRequests:
         self.waiting: list[
             PrivacyRequest
         ] = []  # the disk takes none of them for now; they count all the same
-        # which topics are not on the list (memory/suppression), for a list and a number of requests
+        # which topics are not on the list (privacy/suppression), for a list and a number of requests
         self.unlisted: tuple[object, Sequence[PrivacyRequest]] | None = None
         self._key = b""
         self._read_at: tuple[int, int] | None = None

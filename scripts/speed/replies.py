@@ -24,9 +24,9 @@ from forgetmenot.app.live import short_pauses
 from forgetmenot.clock import ManualClock
 from forgetmenot.domain import Prompt
 from forgetmenot.errors import StoreError
-from forgetmenot.memory.erasure import Eraser, ErasureReport
 from forgetmenot.memory.recall import Recall
 from forgetmenot.memory.transfer import KNOWN, import_notes
+from forgetmenot.privacy.erasure import Eraser, ErasureReport
 from forgetmenot.prompt.assemble import assemble
 from forgetmenot.prompt.material import Prefix
 from forgetmenot.reply.context import ContextGatherer, PrefixKeeper

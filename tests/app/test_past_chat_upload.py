@@ -13,7 +13,7 @@ from forgetmenot.clock import DAY, ManualClock
 from forgetmenot.domain import ChatEvent, EventKind
 from forgetmenot.errors import InputError, StoreError
 from forgetmenot.files import incoming_folder
-from forgetmenot.memory.erasure import Eraser
+from forgetmenot.privacy.erasure import Eraser
 from tests.full_disk import no_room
 from tests.memory.test_learning import BEGAN, SETTINGS, log
 from tests.stage import until

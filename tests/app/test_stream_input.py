@@ -284,7 +284,7 @@ async def listening(tonight: Evening) -> AsyncIterator[StreamInput]:
 
 def test_nothing_is_imported_of_what_is_not_used() -> None:
     names = ("forgetmenot.hearing", "forgetmenot.twitch.eventsub", "simpleobsws", "msgpack", "websockets",
-             "forgetmenot.memory.past_chat", "forgetmenot.memory.learning")  # fmt: skip
+             "forgetmenot.past_chat.chat_file", "forgetmenot.memory.learning")  # fmt: skip
     asked = f"import sys, forgetmenot.app.live; print([one for one in sys.modules if one.startswith({names})])"
     assert (
         subprocess.run(

@@ -3,7 +3,7 @@
 import pytest
 
 from forgetmenot.domain import NoteStatus, Scope, SourceKind
-from forgetmenot.memory.suppression import load_filter
+from forgetmenot.privacy.suppression import load_filter
 from forgetmenot.store import notes
 from forgetmenot.store.notes import NewNote
 from tests.chat.conftest import IDS, Chat

@@ -8,10 +8,10 @@ import json
 
 import pytest
 
+from forgetmenot.errors import FactRefused
 from forgetmenot.memory import edits, merge, transfer
 from forgetmenot.memory.compare_facts import Relation, relate
 from forgetmenot.memory.extraction import MOST_TAKEN, Extractor
-from forgetmenot.memory.proposals import FactRefused
 from forgetmenot.people.names import index_of
 from tests.memory.conftest import Channel
 from tests.notes_world import World, change, live, prompt_for, section

@@ -18,10 +18,10 @@ from forgetmenot.domain import Redaction
 from forgetmenot.errors import InputError, StoreDamaged, StoreForeign, StoreRequestsLost
 from forgetmenot.memory.backups import Backups, Restored, copy_to, restore
 from forgetmenot.memory.edits import remember, retract, undo
-from forgetmenot.memory.erasure import Eraser
-from forgetmenot.memory.rights import Rights, start_new_requests
-from forgetmenot.memory.suppression import load_filter, suppress, unlisted_of, unsuppress
 from forgetmenot.memory.transfer import import_notes
+from forgetmenot.privacy.erasure import Eraser
+from forgetmenot.privacy.requests import Rights, start_new_requests
+from forgetmenot.privacy.suppression import load_filter, suppress, unlisted_of, unsuppress
 from forgetmenot.settings.schema import Settings
 from forgetmenot.store import backup, bot_messages, notes, personal_data, streams, viewers
 from forgetmenot.store.backup import Copied, copies_of

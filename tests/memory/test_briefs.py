@@ -6,9 +6,10 @@ import pytest
 
 from forgetmenot.clock import DAY, HOUR
 from forgetmenot.domain import Purpose, SourceKind
-from forgetmenot.memory import edits, suppression
+from forgetmenot.memory import edits
 from forgetmenot.memory.briefs import BriefWriter
-from forgetmenot.memory.erasure import erase_rows
+from forgetmenot.privacy import suppression
+from forgetmenot.privacy.erasure import erase_rows
 from forgetmenot.settings.schema import PrivacySettings
 from forgetmenot.store import episodes
 from forgetmenot.text.days import written_days

@@ -10,9 +10,8 @@ from msgspec.structs import replace
 
 from forgetmenot.clock import HOUR, MINUTE
 from forgetmenot.domain import EventKind, Redaction
-from forgetmenot.errors import ModelBlocked
+from forgetmenot.errors import FactRefused, ModelBlocked
 from forgetmenot.memory.edits import remember
-from forgetmenot.memory.proposals import FactRefused
 from forgetmenot.settings.schema import BotSettings
 from forgetmenot.store import events
 from forgetmenot.store.database import Database

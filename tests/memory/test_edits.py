@@ -4,8 +4,8 @@ import pytest
 
 from forgetmenot.clock import DAY
 from forgetmenot.domain import NoteStatus
+from forgetmenot.errors import FactRefused
 from forgetmenot.memory.edits import VIEWER_TRUST, edit, remember, undo, with_mentions
-from forgetmenot.memory.proposals import FactRefused
 from forgetmenot.settings.schema import PrivacySettings
 from forgetmenot.store import notes
 from forgetmenot.store.invariants import verify

@@ -11,15 +11,15 @@ from forgetmenot.clock import DAY, MINUTE, ManualClock
 from forgetmenot.domain import ModelRequest, Purpose, Video
 from forgetmenot.errors import InputError, ModelUnavailable
 from forgetmenot.languages import ENGLISH
-from forgetmenot.memory.erasure import erase_rows
 from forgetmenot.memory.learning import Learned, Learner
-from forgetmenot.memory.past_chat import Unread
+from forgetmenot.past_chat.chat_file import Unread
+from forgetmenot.privacy.erasure import erase_rows
 from forgetmenot.settings.schema import MemorySettings, Settings
 from forgetmenot.store import personal_data, streams, viewers
 from forgetmenot.store.database import Database
 from tests.memory.conftest import answer
-from tests.memory.test_past_chat import broadcast, comment
 from tests.notes_world import Scripted
+from tests.past_chat.test_chat_file import broadcast, comment
 
 BEGAN = 1_777_665_600_000  # 1 May 2026, 20:00 UTC
 SETTINGS = Settings(

@@ -14,7 +14,7 @@ from forgetmenot.clock import DAY, HOUR, MINUTE, SECOND, ManualClock
 from forgetmenot.domain import ChannelState
 from forgetmenot.languages import ENGLISH, in_language
 from forgetmenot.memory.learning import Learned, estimate
-from forgetmenot.memory.past_chat import remove_person
+from forgetmenot.privacy.past_chat_files import remove_person
 from forgetmenot.settings.schema import (
     ModelSettings,
     PriceSettings,

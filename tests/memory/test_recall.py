@@ -6,7 +6,7 @@ import pytest
 
 from forgetmenot.clock import HOUR
 from forgetmenot.domain import Episode, NoteStatus
-from forgetmenot.memory import edits, suppression
+from forgetmenot.memory import edits
 from forgetmenot.memory.ranking import query_of
 from forgetmenot.memory.recall import (
     CHANNEL,
@@ -18,7 +18,8 @@ from forgetmenot.memory.recall import (
     newest,
     spoken_of,
 )
-from forgetmenot.memory.suppression import SuppressionFilter, without_hidden_names
+from forgetmenot.privacy import suppression
+from forgetmenot.privacy.suppression import SuppressionFilter, without_hidden_names
 from forgetmenot.store import notes, viewers
 from tests.notes_world import World
 

@@ -7,8 +7,8 @@ import pytest
 
 from forgetmenot.clock import DAY
 from forgetmenot.domain import SourceKind
+from forgetmenot.errors import FactRefused
 from forgetmenot.memory import edits
-from forgetmenot.memory.proposals import FactRefused
 from forgetmenot.memory.retention import sweep_notes
 from forgetmenot.settings.schema import MemorySettings
 from tests.notes_world import World, change, live, prompt_for, section

@@ -16,11 +16,12 @@ from forgetmenot import files
 from forgetmenot.clock import DAY, HOUR, MINUTE
 from forgetmenot.domain import NoteStatus, Scope, SourceKind
 from forgetmenot.errors import StoreError
-from forgetmenot.memory import backups, erasure, stream_recap
-from forgetmenot.memory.erasure import Eraser
-from forgetmenot.memory.rights import Rights
+from forgetmenot.memory import backups, stream_recap
 from forgetmenot.memory.stream_recap import RecapWriter, markdown_of, write_file
-from forgetmenot.memory.suppression import suppress
+from forgetmenot.privacy import erasure
+from forgetmenot.privacy.erasure import Eraser
+from forgetmenot.privacy.requests import Rights
+from forgetmenot.privacy.suppression import suppress
 from forgetmenot.settings.schema import BotSettings, RecapSettings, Settings
 from forgetmenot.store import channel_state, notes, streams
 from forgetmenot.store.database import open_database

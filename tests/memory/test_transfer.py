@@ -7,7 +7,6 @@ import pytest
 
 from forgetmenot.clock import iso, parse_iso
 from forgetmenot.memory import edits
-from forgetmenot.memory.erasure import Eraser
 from forgetmenot.memory.transfer import (
     ERASED,
     NO_NOTE,
@@ -17,6 +16,7 @@ from forgetmenot.memory.transfer import (
     export_notes,
     import_notes,
 )
+from forgetmenot.privacy.erasure import Eraser
 from forgetmenot.store import episodes, notes, personal_data, viewers
 from forgetmenot.store.database import Database
 from forgetmenot.store.invariants import verify

@@ -5,9 +5,9 @@ import json
 import pytest
 
 from forgetmenot.clock import ManualClock
+from forgetmenot.errors import FactRefused
 from forgetmenot.memory.edits import remember
 from forgetmenot.memory.extraction import Extractor, ExtractReport
-from forgetmenot.memory.proposals import FactRefused
 from forgetmenot.memory.transfer import import_notes
 from forgetmenot.settings.schema import PrivacySettings, Settings
 from forgetmenot.store import notes

@@ -14,7 +14,7 @@ from forgetmenot.clock import DAY, HOUR, ManualClock
 from forgetmenot.domain import Scope
 from forgetmenot.languages import reason
 from forgetmenot.memory import backups
-from forgetmenot.memory.erasure import Eraser
+from forgetmenot.privacy.erasure import Eraser
 from forgetmenot.store import channel_state, viewers
 from forgetmenot.store.backup import copies_of
 from forgetmenot.store.database import Database, Transaction

@@ -13,11 +13,11 @@ import pytest
 
 from forgetmenot.clock import DAY, HOUR, ManualClock
 from forgetmenot.domain import EpisodeKind, NoteStatus, Part, Scope, SourceKind
+from forgetmenot.errors import FactRefused
 from forgetmenot.llm.offline import Offline
 from forgetmenot.memory import merge
 from forgetmenot.memory.edits import remember
-from forgetmenot.memory.erasure import _CHUNK, Eraser
-from forgetmenot.memory.proposals import FactRefused
+from forgetmenot.privacy.erasure import _CHUNK, Eraser
 from forgetmenot.settings.schema import Settings
 from forgetmenot.store import channel_state, episodes, events, notes, streams, viewers
 from forgetmenot.store.database import Database

@@ -9,8 +9,8 @@ import pytest
 import forgetmenot.store
 from forgetmenot.clock import DAY
 from forgetmenot.domain import Note, NoteStatus
+from forgetmenot.errors import FactRefused
 from forgetmenot.memory.edits import remember, undo
-from forgetmenot.memory.proposals import FactRefused
 from forgetmenot.store import notes, viewers
 from forgetmenot.store.database import Database
 

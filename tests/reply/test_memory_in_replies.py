@@ -3,7 +3,7 @@
 import contextlib
 
 from forgetmenot.domain import Scope
-from forgetmenot.memory import suppression
+from forgetmenot.privacy import suppression
 from forgetmenot.store import bot_messages, channel_state, episodes, notes, viewers
 from forgetmenot.store.database import connect
 from forgetmenot.store.episodes import Brief

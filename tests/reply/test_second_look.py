@@ -6,7 +6,7 @@ import pytest
 
 from forgetmenot.domain import Scope
 from forgetmenot.errors import ModelUnavailable
-from forgetmenot.memory.suppression import suppress
+from forgetmenot.privacy.suppression import suppress
 from forgetmenot.store import bot_messages
 from tests.stage import Stage
 from tests.wishes import erase

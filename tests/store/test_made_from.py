@@ -6,8 +6,8 @@ import pytest
 
 from forgetmenot.clock import MINUTE
 from forgetmenot.domain import NoteStatus, Redaction, Scope, SourceKind
+from forgetmenot.errors import FactRefused
 from forgetmenot.memory.edits import edit, remember, undo
-from forgetmenot.memory.proposals import FactRefused
 from forgetmenot.store import action_logs, bot_messages, episodes, notes
 from forgetmenot.store.action_logs import ActionStatus, NewAction
 from forgetmenot.store.bot_messages import ReplyStatus

@@ -61,7 +61,7 @@ EXEMPT = {
         ("semantic_notes.subject_id", "bot_messages.viewer_id"), "rows of theirs are deleted"
     ),
     "channel_state": "read whole: it is a few rows",
-    "streams.recap_file": "a path; memory/erasure cleans the file",
+    "streams.recap_file": "a path; privacy/erasure cleans the file",
     "events.id": "Twitch's id of a message of somebody else",
     "bot_messages.event_id": "rows that answer them are deleted",
     **dict.fromkeys(("streams.twitch_id", "bot_messages.twitch_id"), "Twitch's id of it"),

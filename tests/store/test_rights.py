@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from forgetmenot.errors import StoreRequestsLost
-from forgetmenot.memory.rights import carry_out, start_new_requests
+from forgetmenot.privacy.requests import carry_out, start_new_requests
 from forgetmenot.store import personal_data
 from forgetmenot.store.database import open_database
 from forgetmenot.store.rights import PrivacyRequests, RequestKind

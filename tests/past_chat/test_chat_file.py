@@ -12,7 +12,7 @@ import pytest
 
 from forgetmenot.domain import ChatEvent
 from forgetmenot.errors import InputError
-from forgetmenot.memory.past_chat import PastChat
+from forgetmenot.past_chat.chat_file import PastChat
 
 UNTIL = 1_800_000_000_000
 

@@ -14,8 +14,7 @@ from typing import NamedTuple
 from msgspec.structs import replace
 
 from forgetmenot.domain import Note, NoteStatus
-from forgetmenot.memory.own_words import note_text
-from forgetmenot.memory.proposals import FactRefused
+from forgetmenot.errors import FactRefused
 from forgetmenot.people.handles import names_typed, without_names
 from forgetmenot.people.names import called
 from forgetmenot.store import notes, personal_data, viewers
@@ -98,7 +97,7 @@ class SuppressionFilter:
         if note.id in self._notes:
             return False
         about = (note.subject_id, *ids_in(note.fact))
-        text = note_text(note)
+        text = note.text_with_topics
         if _any_said(self._topics, text, about):
             return False
         return self.unlisted is None or self.unlisted.allows(note, mentioned_stems(text), about)

@@ -30,12 +30,12 @@ from forgetmenot.clock import MINUTE, Clock
 from forgetmenot.errors import ForgetMeNotError, InputError, StoreError
 from forgetmenot.files import incoming_folder, read_blocks
 from forgetmenot.logs import log
-from forgetmenot.memory.erased_topics import keep_unmentioned, without_topics
-from forgetmenot.memory.recap_files import ShownTexts, clean_files, is_one_of
-from forgetmenot.memory.row_cleaning import cleaned_texts, without
-from forgetmenot.memory.suppression import filter_of
 from forgetmenot.people.common_words import ORDINARY
 from forgetmenot.people.handles import SOMEBODY
+from forgetmenot.privacy.erased_topics import keep_unmentioned, without_topics
+from forgetmenot.privacy.recap_files import ShownTexts, clean_files, is_one_of
+from forgetmenot.privacy.row_cleaning import cleaned_texts, without
+from forgetmenot.privacy.suppression import filter_of
 from forgetmenot.store import (
     backup,
     bot_messages,
@@ -492,7 +492,7 @@ def _clean_dropped(database: Path, who: NameForms) -> int:
     files = [file for file in incoming_folder(database).rglob("*") if file.is_file()]
     if not files:
         return 0
-    from forgetmenot.memory.past_chat import remove_person
+    from forgetmenot.privacy.past_chat_files import remove_person
 
     changed = 0
     for file in files:

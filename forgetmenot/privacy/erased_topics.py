@@ -7,13 +7,13 @@ them. While it is known:
 - summaries, recaps and short texts about regulars lose the sentences that do;
 - what was typed in the last hours, and what the bot said, loses its words.
 
-The topic stays in force by its hashes (memory/suppression) for whatever is said of them later.
+The topic stays in force by its hashes (privacy/suppression) for whatever is said of them later.
 """
 
 import asyncio
 from pathlib import Path
 
-from forgetmenot.memory.suppression import SuppressionFilter, with_subjects
+from forgetmenot.privacy.suppression import SuppressionFilter, with_subjects
 from forgetmenot.store import bot_messages, channel_state, episodes, notes, personal_data
 from forgetmenot.store.database import Database
 from forgetmenot.text.removal import NameForms

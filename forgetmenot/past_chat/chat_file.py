@@ -1,6 +1,6 @@
 """One file with the chat of past streams, as events in the order of time, in bounded memory.
 
-- A file is of the form that its beginning shows (memory/past_formats); it may be packed with gzip.
+- A file is of the form that its beginning shows (past_chat/formats); it may be packed with gzip.
 - It is looked at once (`look`), and then its events are read as often as needed (`events`).
 - What moderators took away in it is not among the events: a deleted message; what somebody said within a day before a
   timeout, or ever before a ban; what anybody said within a day before the chat was cleared. Nor is what AutoMod held.
@@ -10,12 +10,9 @@
 """
 
 import io
-import json
-import os
 import re
 from collections import Counter, OrderedDict, defaultdict
 from collections.abc import Iterable, Iterator
-from datetime import UTC, datetime
 from hashlib import blake2b
 from operator import itemgetter
 from pathlib import Path
@@ -25,12 +22,11 @@ import msgspec
 from msgspec import Struct, field
 
 from forgetmenot.clock import DAY, MINUTE
-from forgetmenot.domain import ChatEvent, EventKind, Redaction
+from forgetmenot.domain import STREAM_GAP, ChatEvent, Redaction
 from forgetmenot.errors import InputError
-from forgetmenot.files import delete, file_id, is_cut_off, move_into_place, open_text
+from forgetmenot.files import file_id, is_cut_off, open_text
 from forgetmenot.languages import reason
-from forgetmenot.memory.past_formats import (
-    CHUNK,
+from forgetmenot.past_chat.formats import (
     Broadcast,
     CutOffError,
     NoDayError,
@@ -40,9 +36,7 @@ from forgetmenot.memory.past_formats import (
     read_json,
     read_log,
 )
-from forgetmenot.memory.stream_tracker import STREAM_GAP
 from forgetmenot.text.mentions import is_login, provisional_id
-from forgetmenot.text.removal import NameForms
 from forgetmenot.twitch.chat_lines import Unparsed
 
 # Lines that could not be read and are named by their number.
@@ -281,93 +275,3 @@ class _Removals:
     @staticmethod
     def _reach(spans: Iterable[tuple[int, int]], at: int) -> bool:
         return any(since <= at <= until for since, until in spans)
-
-
-# ── a file without somebody ──────────────────────────────────────────────────────────────────
-
-_END_OF_TIME = 1 << 62
-
-
-def remove_person(path: Path, who: NameForms) -> bool:
-    """Take somebody out of a file, and say whether they stood in it. Raises OSError if it cannot be changed.
-
-    It is written anew in the form of TwitchDownloader, whatever its form was, without what they said and what others
-    said of them. What cannot be written anew is deleted.
-    """
-    if not _holds_any(path, [who.viewer_id, *who.names]):
-        return False
-    new = path.with_name(f"{path.name}.new")
-    try:
-        chat = PastChat(path, _END_OF_TIME)
-        chat.look()
-        _write_anew(new, chat, who)
-        move_into_place(new, path)
-    except (OSError, InputError):
-        new.unlink(missing_ok=True)
-        delete(path)
-    return True
-
-
-def _holds_any(path: Path, names: Iterable[str]) -> bool:
-    """Whether one of these stands anywhere in a file, whatever its case; also as JSON escapes it."""
-    needles = {name.casefold() for name in names if name}
-    needles |= {json.dumps(needle)[1:-1] for needle in needles}
-    longest = max(map(len, needles), default=0)
-    rest = ""
-    try:
-        with open_text(path, errors="replace", packed=True) as file:
-            while chunk := file.read(CHUNK):
-                text = rest + chunk.casefold()
-                if any(needle in text for needle in needles):
-                    return True
-                rest = text[-longest:]
-    except (OSError, InputError):
-        return True  # unknown, and so as if they did
-    return False
-
-
-def _write_anew(path: Path, chat: PastChat, who: NameForms) -> None:
-    handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-    with os.fdopen(handle, "w", encoding="utf-8") as file:
-        about = chat.about
-        began_at = _iso(about.began_at) if about.began_at else None
-        video = {"title": about.title, "id": str(about.video), "created_at": began_at}
-        file.write(f'{{"video": {json.dumps(video)}, "comments": [')
-        separator = "\n"
-        for event in chat.events():
-            if not _is_of(event, who):
-                file.write(separator + json.dumps(_comment(event)))
-                separator = ",\n"
-        file.write("\n]}\n")
-        file.flush()
-        os.fsync(file.fileno())
-
-
-def _is_of(event: ChatEvent, who: NameForms) -> bool:
-    """Whether somebody said a line, or is named in it."""
-    if event.user_id == who.viewer_id or who.is_named(event.login):
-        return True
-    if who.is_named(event.display_name):
-        return True
-    return any(who.anonymized(text) != text for text in (event.text, event.system_text))
-
-
-def _comment(event: ChatEvent) -> dict[str, object]:
-    return {
-        "_id": event.id,
-        "created_at": _iso(event.at),
-        "commenter": {
-            "_id": event.user_id,
-            "name": event.login,
-            "display_name": event.display_name,
-        },
-        "message": {
-            "body": event.text or event.system_text,
-            "is_action": event.kind is EventKind.ME,
-            "user_badges": [{"_id": badge} for badge in sorted(event.badges)],
-        },
-    }
-
-
-def _iso(at: int) -> str:
-    return datetime.fromtimestamp(at / 1_000, UTC).isoformat(timespec="milliseconds")

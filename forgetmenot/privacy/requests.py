@@ -4,8 +4,6 @@
   being done, at the start, and again in a copy that is restored.
 - Where it cannot even be written down (a full disk), it waits in memory and counts all the same: the log says so, and
   that a stop would lose it. Whoever asked in chat is answered when it is done.
-- Forgetting one fact deletes the note and those it had replaced; summaries and recaps no longer say it. What deleted
-  rows leave in the file goes with the next thorough wipe (`Eraser.erase_due`).
 """
 
 import asyncio
@@ -14,19 +12,18 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from forgetmenot.clock import Clock
-from forgetmenot.domain import Note
-from forgetmenot.errors import ODD_INPUT, StoreError
+from forgetmenot.domain import Note, NoteStatus
+from forgetmenot.errors import ODD_INPUT, FactRefused, StoreError
+from forgetmenot.languages import reason
 from forgetmenot.logs import log
-from forgetmenot.memory import edits
-from forgetmenot.memory.erasure import Eraser, Step, leave_recaps
-from forgetmenot.memory.proposals import FactRefused
-from forgetmenot.memory.recap_files import clean_files
-from forgetmenot.memory.suppression import list_again, topic_of
-from forgetmenot.store import channel_state, notes, personal_data, streams
-from forgetmenot.store.channel_state import WIPE_DUE
+from forgetmenot.privacy.erasure import Eraser, Step, leave_recaps
+from forgetmenot.privacy.forgetting import delete_fact, replaced_by
+from forgetmenot.privacy.recap_files import clean_files
+from forgetmenot.privacy.suppression import list_again, topic_of
+from forgetmenot.store import notes, personal_data, streams
 from forgetmenot.store.database import Database, Source, Transaction
 from forgetmenot.store.rights import CHANNEL, PrivacyRequest, RequestKind
-from forgetmenot.text.removal import fact_stems, states_fact, without_fact
+from forgetmenot.text.removal import fact_stems, states_fact
 from forgetmenot.text.words import join_sentences, sentences_of
 
 TRY_AGAIN_S = 0.5
@@ -226,7 +223,7 @@ async def _carry_out(
         case RequestKind.NEVER_MENTION | RequestKind.MAY_MENTION:
             return await list_again(tx, request, subject)
         case RequestKind.REMOVE:
-            return await edits.remove_again(tx, request, subject)
+            return await _remove_again(tx, request, subject)
         case RequestKind.BAN | RequestKind.UNBAN:
             return await _ban_again(tx, request, subject)
         case RequestKind.POSTED:
@@ -251,6 +248,26 @@ async def _ban_again(tx: Transaction, request: PrivacyRequest, viewer_id: str) -
     if not is_banned and request.kind is RequestKind.UNBAN:
         return await personal_data.unban_again(tx, viewer_id)
     return 0
+
+
+async def _remove_again(tx: Transaction, request: PrivacyRequest, viewer_id: str) -> int:
+    """Remove from a copy what its subject had removed since, by its number or its words; how many notes that were.
+
+    Not what is newer than the request, or was said again after it.
+    """
+    if not tx.requests.is_removed(request):
+        return 0
+    removed = 0
+    for note in await notes.of_subject(tx, viewer_id, (NoteStatus.ACTIVE,)):
+        is_meant = note.id in request.notes or tx.requests.says(
+            viewer_id, fact_stems(note.fact), request
+        )
+        if is_meant and (await notes.changes(tx, note.id))[-1].at <= request.at:
+            await notes.set_status(
+                tx, note, NoteStatus.RETRACTED, at=request.at, cause=reason("by_hand")
+            )
+            removed += 1
+    return removed
 
 
 async def start_new_requests(db: Database, now: int) -> int:
@@ -284,39 +301,6 @@ async def _known_requests(tx: Transaction, now: int) -> list[PrivacyRequest]:
         *(requests.posted(started_at, now) for started_at in posted),
         *(PrivacyRequest(RequestKind.RECAP_FOLDER, "", now, folder=folder) for folder in folders),
     ]
-
-
-# ── one fact ──────────────────────────────────────────────────────────────────────────────────
-
-
-async def replaced_by(source: Source, note: Note) -> list[Note]:
-    """The notes that this one replaced, and those that they had replaced."""
-    found: dict[int, Note] = {}
-    waiting = [note]
-    while waiting:
-        for old in await notes.predecessors(source, waiting.pop().id):
-            if old.id not in found and old.id != note.id:
-                found[old.id] = old
-                waiting.append(old)
-    return list(found.values())
-
-
-async def delete_fact(tx: Transaction, note: Note, at: int) -> None:
-    """Delete a note about a viewer with its history, and what says the same in other texts."""
-    subject_id, words = note.subject_id or "", fact_stems(note.fact)
-    for one in await personal_data.may_say(tx, note.id, subject_id, words):
-        if one.column != "text":
-            rest = without_fact(one.text, subject_id, note.fact)
-        elif one.own:
-            rest = (
-                "" if states_fact(one.text, words) or one.text.startswith("!") else one.text
-            )  # "!forget drums" names it
-        else:  # of what others said lately only what has all of it
-            rest = "" if words <= fact_stems(one.text) else one.text
-        if rest != one.text:
-            await personal_data.rewrite_traced(tx, one, rest)
-    await personal_data.delete_traced_note(tx, note.id, subject_id, at)
-    await channel_state.put(tx, {WIPE_DUE: "1"}, at)
 
 
 async def _meant(source: Source, request: PrivacyRequest, viewer_id: str | None) -> list[Note]:

@@ -7,10 +7,10 @@ import pytest
 
 from forgetmenot.clock import DAY, ManualClock, iso
 from forgetmenot.domain import Scope, SourceKind
-from forgetmenot.memory.erasure import erase_rows
 from forgetmenot.memory.transfer import SEVERAL, import_notes
 from forgetmenot.people import names
 from forgetmenot.people.names import index_of, owners, resolve
+from forgetmenot.privacy.erasure import erase_rows
 from forgetmenot.store import notes, personal_data, viewers
 from forgetmenot.store.database import Database
 from forgetmenot.store.notes import NewNote

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from forgetmenot.domain import Role
-from forgetmenot.memory.erasure import Eraser, ErasureReport, _delete_some
+from forgetmenot.privacy.erasure import Eraser, ErasureReport, _delete_some
 from forgetmenot.store import channel_state, notes, personal_data, viewers
 from forgetmenot.store.channel_state import WIPE_DUE
 from forgetmenot.store.invariants import verify

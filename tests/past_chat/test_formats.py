@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from forgetmenot.errors import InputError
-from forgetmenot.memory.past_chat import PastChat
+from forgetmenot.past_chat.chat_file import PastChat
 
 UNTIL = 1_800_000_000_000
 Said = tuple[str, str, str]
@@ -290,7 +290,7 @@ def test_a_log_that_names_no_day_says_how_to_name_one(tmp_path: Path, name: str,
 def test_a_file_that_is_out_of_order_is_read_by_time_in_little_memory(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("forgetmenot.memory.past_chat.SORTED_AT_ONCE", 50)
+    monkeypatch.setattr("forgetmenot.past_chat.chat_file.SORTED_AT_ONCE", 50)
     hours = [f"2026-05-{day:02} {hour:02}" for day in range(1, 9) for hour in range(24)]
     path = tmp_path / "channel.txt"
     path.write_text(

@@ -7,10 +7,10 @@ import pytest
 from forgetmenot.domain import Scope
 from forgetmenot.memory import backups
 from forgetmenot.memory.edits import remember
-from forgetmenot.memory.erasure import Eraser
 from forgetmenot.memory.recall import Recall
 from forgetmenot.memory.stream_recap import write_file
-from forgetmenot.memory.suppression import load_filter, suppress, unlisted_of
+from forgetmenot.privacy.erasure import Eraser
+from forgetmenot.privacy.suppression import load_filter, suppress, unlisted_of
 from forgetmenot.settings.schema import RecapSettings, Settings
 from forgetmenot.store import channel_state, notes, streams
 from forgetmenot.store.database import Database, open_database

@@ -1,0 +1,1 @@
+"""Files with the chat of past streams: their forms, read as events."""
