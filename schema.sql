@@ -7,6 +7,7 @@ CREATE TABLE viewers (
     id            TEXT PRIMARY KEY,
     login         TEXT,                              -- NULL once somebody else holds that login
     display_name  TEXT,
+    color         TEXT NOT NULL DEFAULT '',          -- of their name in chat, as #rrggbb; '' if they chose none
     role          TEXT NOT NULL DEFAULT 'viewer',    -- from the badges of their last message
     first_seen_at INTEGER NOT NULL,
     last_seen_at  INTEGER NOT NULL,

@@ -48,6 +48,7 @@ class ChatEvent(Struct, frozen=True):
 
     `text` is what the person typed (empty for a bare sub); `system_text` is Twitch's own sentence about it.
     `badges` are names without versions ("moderator", "vip", "subscriber", "broadcaster", "bot-badge").
+    `color` is the one they chose for their name, as #rrggbb; "" if they chose none.
     """
 
     id: str
@@ -62,6 +63,7 @@ class ChatEvent(Struct, frozen=True):
     reply_to: ReplyTo | None = None
     system_text: str = ""
     emote_only: bool = False
+    color: str = ""
 
 
 class Redaction(Struct, frozen=True):

@@ -423,7 +423,8 @@ def seen(chat: Iterable[ChatEvent]) -> list[SeenViewer]:
             if before
             else None
         )
-        seen[key] = SeenViewer(*key, role, min(first, event.at), max(last, event.at))
+        color = event.color or (before.color if before else "")
+        seen[key] = SeenViewer(*key, role, min(first, event.at), max(last, event.at), color)
     return list(seen.values())
 
 

@@ -27,6 +27,7 @@ class User:
     id: str
     login: str
     name: str
+    color: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,7 +160,8 @@ def privmsg(world: World, said: SimMessage) -> str:
     """PRIVMSG with all the tags of a viewer's client."""
     mod, text = "moderator/1" in said.badges, said.text
     tags: dict[str, object] = {
-        "badge-info": "", "badges": ",".join(said.badges), "color": "", "display-name": said.user.name, "emotes": "",
+        "badge-info": "", "badges": ",".join(said.badges), "color": said.user.color,
+        "display-name": said.user.name, "emotes": "",
         "first-msg": 0, "flags": "", "id": said.id, "mod": int(mod), "returning-chatter": 0, "room-id": world.room_id,
         "subscriber": 0, "tmi-sent-ts": said.at, "turbo": 0, "user-id": said.user.id, "user-type": "mod" if mod else "",
     }  # fmt: skip

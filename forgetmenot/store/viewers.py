@@ -145,7 +145,10 @@ async def chatter(db: Database, viewer_id: str) -> Chatter | None:
 
 
 class SeenViewer(NamedTuple):
-    """A viewer under one name, as seen in a batch of lines. Times in ms. `role` None: it was not told, and stays."""
+    """A viewer under one name, as seen in a batch of lines. Times in ms.
+
+    `role` None and `color` "": they were not told, and stay.
+    """
 
     id: str
     login: str
@@ -153,6 +156,7 @@ class SeenViewer(NamedTuple):
     role: Role | None
     first_at: int
     last_at: int
+    color: str = ""
 
 
 async def record_seen(tx: Transaction, people: Sequence[SeenViewer]) -> None:
@@ -166,9 +170,10 @@ async def record_seen(tx: Transaction, people: Sequence[SeenViewer]) -> None:
         for person in now_called.values()
     ]
     await tx.many(
-        "INSERT INTO viewers (id, login, display_name, role, first_seen_at, last_seen_at)"
-        " VALUES (?1, ?2, ?3, coalesce(?4, 'viewer'), ?5, ?6) ON CONFLICT (id) DO UPDATE SET login = excluded.login,"
-        " display_name = excluded.display_name, role = coalesce(?4, role),"
+        "INSERT INTO viewers (id, login, display_name, role, first_seen_at, last_seen_at, color)"
+        " VALUES (?1, ?2, ?3, coalesce(?4, 'viewer'), ?5, ?6, ?7)"
+        " ON CONFLICT (id) DO UPDATE SET login = excluded.login, display_name = excluded.display_name,"
+        " role = coalesce(?4, role), color = iif(excluded.color = '', color, excluded.color),"
         " first_seen_at = min(first_seen_at, excluded.first_seen_at),"
         " last_seen_at = max(last_seen_at, excluded.last_seen_at),"
         " banned_at = CASE WHEN excluded.last_seen_at > banned_at THEN NULL ELSE banned_at END",
@@ -180,10 +185,10 @@ async def record_seen(tx: Transaction, people: Sequence[SeenViewer]) -> None:
 async def record_past(tx: Transaction, people: Sequence[SeenViewer]) -> None:
     """Store who was there before anything else that is known of them: names and roles that are newer stay."""
     await tx.many(
-        "INSERT INTO viewers (id, login, display_name, role, first_seen_at, last_seen_at)"
+        "INSERT INTO viewers (id, login, display_name, role, first_seen_at, last_seen_at, color)"
         # a login belongs to whoever has it now, and of a provisional id only to the one that is made of it
-        " SELECT ?1, iif(EXISTS (SELECT 1 FROM viewers WHERE login = ?2 AND id <> ?1) OR (?1 GLOB ?7 AND ?1 <> ?8),"
-        " NULL, ?2), ?3, ?4, ?5, ?6"
+        " SELECT ?1, iif(EXISTS (SELECT 1 FROM viewers WHERE login = ?2 AND id <> ?1) OR (?1 GLOB ?8 AND ?1 <> ?9),"
+        " NULL, ?2), ?3, ?4, ?5, ?6, ?7"
         " WHERE true ON CONFLICT (id) DO UPDATE SET first_seen_at = min(first_seen_at, excluded.first_seen_at),"
         " last_seen_at = max(last_seen_at, excluded.last_seen_at)",
         [(*person, f"{PROVISIONAL}*", provisional_id(person.login)) for person in people],

@@ -71,6 +71,7 @@ MOST_CHARACTERS = 500
 LONGEST_NAME = 100
 
 _ME = "\x01ACTION "
+_COLOR = re.compile("#[0-9A-Fa-f]{6}")
 _READ = frozenset(("PRIVMSG", "USERNOTICE", "CLEARCHAT", "CLEARMSG", "ROOMSTATE"))
 _NOTICE_KINDS = {
     "announcement": EventKind.ANNOUNCEMENT,
@@ -202,7 +203,13 @@ def _event(line: IrcLine, kind: EventKind, login: str, text: str, now: int) -> C
         reply_to=reply_to,
         system_text=safe_text(tags.get("system-msg", "").strip()),
         emote_only=tags.get("emote-only") == "1",
+        color=name_color(tags.get("color", "")),
     )
+
+
+def name_color(value: str) -> str:
+    """A colour that Twitch wrote, as #rrggbb in small letters, or "" for anything else."""
+    return value.lower() if _COLOR.fullmatch(value) else ""
 
 
 def safe_text(text: str) -> str:

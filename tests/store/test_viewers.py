@@ -50,3 +50,9 @@ async def test_who_is_only_shown_by_a_name_does_not_stand_before_who_is_called_s
     assert [one.id for one in await called(db, ["bob"])] == ["1"]
     await take_in(db, seen("1", "robert", 10))
     assert [one.id for one in await called(db, ["bob"])] == ["6"]
+
+
+async def test_a_names_colour_is_the_last_that_was_told(db: Database) -> None:
+    for color in ("#1e90ff", "", "#ff69b4", ""):
+        await take_in(db, seen("1", "alice")._replace(color=color))
+    assert await db.value("SELECT color FROM viewers WHERE id = '1'") == "#ff69b4"
