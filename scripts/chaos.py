@@ -355,7 +355,7 @@ async def decide(folder: Path) -> None:
         await suppress(db, None, "the election", by=None, at=now)
         async with db.write() as tx:
             await personal_data.ban(tx, {BANNED: now})
-            [started_at] = await streams.starts(tx)
+            [started_at] = await streams.start_times(tx)
             folder_line = PrivacyRequest(RequestKind.RECAP_FOLDER, "", now, folder=str(recaps))
             await personal_data.write_request(tx, db.requests.posted(started_at, now), folder_line)
 
@@ -405,7 +405,7 @@ async def _erase(folder: Path) -> None:
             waits = "SELECT count(*) FROM viewers WHERE id = ? AND erase_at IS NULL"
             if await db.value(waits, (viewer_id,)):
                 async with db.write() as tx:
-                    await personal_data.begin(tx, viewer_id, NOON + DAY)
+                    await personal_data.begin_erasure(tx, viewer_id, NOON + DAY)
                 eraser.start(viewer_id)
                 await eraser.idle()
         await eraser.erase_due()

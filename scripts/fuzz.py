@@ -34,7 +34,7 @@ from forgetmenot.reply.polish import tidy
 from forgetmenot.reply.reply_object import read_reply
 from forgetmenot.settings.load import example_toml, parse_settings
 from forgetmenot.settings.schema import PrivacySettings, Settings
-from forgetmenot.store.rights import _requests
+from forgetmenot.store.rights import _decoded
 from forgetmenot.text.chat_commands import own_fact
 from forgetmenot.twitch.chat_lines import parse, understand
 from forgetmenot.twitch.errors import dropped, from_status
@@ -114,7 +114,7 @@ def _import(text: str) -> None:
 
 
 def _privacy_request(text: str) -> None:
-    list(_requests([text.encode("utf-8", "surrogatepass")]))
+    list(_decoded([text.encode("utf-8", "surrogatepass")]))
 
 
 def _helix_words(text: str) -> None:

@@ -214,9 +214,9 @@ class Bot:
 
     async def _used(self) -> tuple[Mapping[str, Used], Mapping[str, Used]]:
         """What the last 24 hours and the current stream used, by model."""
-        now, stream = self.clock.now(), await streams.open_id(self.db)
+        now, stream = self.clock.now(), await streams.current_id(self.db)
         began = await streams.start_of(self.db, stream) if stream is not None else now
-        return await counts.spent(self.db, since=now - DAY), await counts.spent(
+        return await counts.tokens_by_model(self.db, since=now - DAY), await counts.tokens_by_model(
             self.db, since=began
         )
 
@@ -372,7 +372,7 @@ async def _start(bot: Bot) -> None:
     known = {"bot_id": bot.me.user_id, "bot_login": bot.me.login}
     async with bot.db.write() as tx:
         await channel_state.put(tx, {name: value for name, value in known.items() if value}, now)
-    off_since = await channel_state.set_at(bot.db, "live", FLAGS[False])
+    off_since = await channel_state.value_since(bot.db, "live", FLAGS[False])
     if off_since is not None:
         await bot.stream_tracker.end_stopped(off_since, now)
     # before anything is stored: who opted out while the disk was full is not, and who is to be erased is known by then

@@ -167,7 +167,7 @@ async def _memory_in(db: Database, what: Examined) -> Finding:
         violations = await invariants.verify(db, now=now, keep_h=kept_h)
         broken = [str(violation) for violation in violations]
     else:
-        broken = await invariants.broken(db)
+        broken = await invariants.broken_guarantees(db)
     if broken:
         return what.found(BAD, "memory_broken", promises="; ".join(broken))
     size = f"{db.path.stat().st_size / 1e6:.1f} MB".replace(".", say("decimal"))

@@ -122,7 +122,7 @@ class RecapSharing:
         text = await markdown_of(self._db, stream_id, self._settings())
         if text is None:
             raise InputError(reason("nothing_here"))
-        place = await streams.shared(self._db, stream_id)
+        place = await streams.sharing_of(self._db, stream_id)
         return {
             "markdown": text,
             **place,

@@ -19,7 +19,7 @@ from forgetmenot.files import lines_of, open_text
 from forgetmenot.memory.compaction import SILENCE
 from forgetmenot.settings.schema import Settings
 from forgetmenot.store import streams
-from forgetmenot.store.counts import gained, highest_ids, line_counts
+from forgetmenot.store.counts import highest_ids, line_counts, rows_added
 from forgetmenot.store.database import Database
 from forgetmenot.text.mentions import defang, provisional_id
 from forgetmenot.twitch import chat_lines
@@ -30,7 +30,7 @@ async def begin_summary(db: Database) -> Callable[[], Awaitable[dict[str, int]]]
     before, highest = await line_counts(db), await highest_ids(db)
 
     async def summary() -> dict[str, int]:
-        return {**asdict((await line_counts(db)).since(before)), **await gained(db, highest)}
+        return {**asdict((await line_counts(db)).since(before)), **await rows_added(db, highest)}
 
     return summary
 

@@ -20,7 +20,7 @@ async def take_notice(db: Database, settings: Settings, now: int) -> str | None:
         line = in_language(settings.bot.language)("chat.notice")
     if not line or settings.bot.mode is Mode.SHADOW or (await read_switches(db)).silent(now):
         return None
-    stream = await streams.open_id(db)
+    stream = await streams.current_id(db)
     if stream is None or await channel_state.read(db, NOTICED) == str(stream):
         return None
     async with db.write() as tx:

@@ -242,7 +242,7 @@ async def _cost(db: "Database", arguments: argparse.Namespace) -> common.Shown:
         )
         numbers = f"{bill.calls:6} {used.input:11,} {used.cached:11,} {used.output:9,}"
         lines.append(f"{bill.group:12} {bill.model[:24]:24} {numbers}  {cost}")
-    total = prices.in_words(settings, await counts.spent(db, since=since))
+    total = prices.in_words(settings, await counts.tokens_by_model(db, since=since))
     value = {"since": since, "by": arguments.by, "rows": rows, "cost": total}
     if not rows:
         return value, [f"No model was called in the last {arguments.since}."]

@@ -143,7 +143,7 @@ async def standing(context: DockContext) -> Item:
     now, settings, state = context.clock.now(), context.settings(), context.control.state()
     channel = await channel_state.read_all(context.db)
     switched = switches_of(channel)
-    used = await counts.spent(context.db, since=now - DAY)
+    used = await counts.tokens_by_model(context.db, since=now - DAY)
     trouble = (
         state.file_trouble
         or state.login_trouble
@@ -190,12 +190,12 @@ async def standing(context: DockContext) -> Item:
 
 async def _limits(context: DockContext, used_today: Mapping[str, prices.Used]) -> Item:
     """Per limit what was spent, what may be, and the share of it; None where no limit is set."""
-    limits, stream = context.settings().limits, await streams.open_id(context.db)
+    limits, stream = context.settings().limits, await streams.current_id(context.db)
     began = (
         await streams.start_of(context.db, stream) if stream is not None else context.clock.now()
     )
     used_now = (
-        await counts.spent(context.db, since=began)
+        await counts.tokens_by_model(context.db, since=began)
         if limits.tokens_per_stream or limits.money_per_stream
         else {}
     )

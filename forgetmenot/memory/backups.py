@@ -34,9 +34,9 @@ from forgetmenot.privacy.erasure import erase_rows
 from forgetmenot.privacy.requests import carry_out
 from forgetmenot.settings.schema import Settings
 from forgetmenot.store import backup, channel_state, events, personal_data
-from forgetmenot.store.backup import FOLDER, Copied, copies_of, drop
+from forgetmenot.store.backup import FOLDER, Copied, copies_of, delete_copies
 from forgetmenot.store.channel_state import WIPE_DUE
-from forgetmenot.store.database import Database, open_database, to_the_end
+from forgetmenot.store.database import Database, open_database, uninterrupted
 from forgetmenot.store.rights import PrivacyRequests, RequestKind
 
 
@@ -59,7 +59,7 @@ async def copy_to(db: Database, target: Path) -> Copied:
         await db.stay_in_place()
         asked = _asked(db)
         # a thread cannot be cancelled: leaving it behind would leave half a copy
-        made = await to_the_end(asyncio.to_thread(backup.copy, db.path, target))
+        made = await uninterrupted(asyncio.to_thread(backup.copy, db.path, target))
         if _asked(db) == asked:
             log.info("a backup was made", notes=made.notes, episodes=made.episodes, bytes=made.size)
             return made
@@ -82,7 +82,7 @@ class Backups:
         """Every minute or so. Raises StoreError."""
         keep, now = self._settings().privacy.keep_backups, self._clock.now()
         if await channel_state.read(self._db, events.COPIES_STALE):
-            drop(self._db.path)
+            delete_copies(self._db.path)
             async with self._db.write() as tx:
                 await channel_state.put(tx, {events.COPIES_STALE: ""}, now)
         recent = (
@@ -133,7 +133,7 @@ class MemoryFileWatch:
             if keep:
                 # newer than what lay in its place, which must not be what the next start compares with
                 await make(self._db, at=now + 1, keep=keep + 1)
-        for other in backup.put_aside(self._db.path):
+        for other in backup.files_put_aside(self._db.path):
             if files.is_open(other):  # a thread still reads what was the memory: the next pass
                 return
             try:
@@ -232,7 +232,7 @@ async def _carry_out_again(
     """Do to a copy what people have asked for; what it holds then, and how much was done."""
     async with open_database(fresh, requests=requests) as db:
         done = await carry_out(db)
-        for viewer_id in await personal_data.due(db, now):
+        for viewer_id in await personal_data.erasures_due(db, now):
             await erase_rows(db, viewer_id, now)
         if await channel_state.read(db, WIPE_DUE) and await db.wipe_deleted(thorough=True):
             async with db.write() as tx:

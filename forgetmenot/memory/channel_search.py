@@ -85,7 +85,7 @@ async def search(
     scores = await _scores(at, terms, counts)
     least = LEAST_OF_RAREST * sum(term.rarity for term in terms[:RAREST])
     fitting = {note_id: score for note_id, score in scores.items() if score >= least}
-    visible = await note_words.visible(at, _best(fitting, CANDIDATES))
+    visible = await note_words.recallable(at, _best(fitting, CANDIDATES))
     candidates = [note for note in visible if opens(note) and not note.is_over(now)]
     ranked = _ranked(candidates, fitting, query, asked_words, table)
     if may_be_sensitive:
@@ -108,11 +108,11 @@ async def _terms(
 ) -> tuple[list[Term], Mapping[int, int]]:
     """Return the words as terms, the rarest first, and how many notes have each word that counts as one of them."""
     shares_of = {word: _near_words(word, table) for word in asked_words}
-    counts = await note_words.counts(at, set().union(*shares_of.values()))
+    counts = await note_words.notes_by_word(at, set().union(*shares_of.values()))
     for word, shares in shares_of.items():
         if len(shares) == 1 and counts.keys().isdisjoint(shares):
             shares.update(_spellings(word, table))
-            counts.update(await note_words.counts(at, shares.keys()))
+            counts.update(await note_words.notes_by_word(at, shares.keys()))
     note_count = await at.highest_id("semantic_notes")
     terms = []
     for shares in shares_of.values():

@@ -136,7 +136,7 @@ class Compactor:
                 largest=memory.window_max_events,
                 silence=SILENCE,
                 now=self._clock.now(),
-                closed=await streams.closed(self._db),
+                closed=await streams.ended_with_unread(self._db),
                 everything=everything,
                 truncated=len(lines) == READ_AT_ONCE,
                 wait=WINDOW_WAITS if waits else 0,

@@ -99,7 +99,7 @@ async def remember(  # noqa: PLR0913  # what, of whom, by whom, under which rule
         raise FactRefused("not_yours")
     async with db.write() as tx:
         await _refuse_line(tx, subject_id, by, line)
-        stream = await streams.open_id(tx)
+        stream = await streams.current_id(tx)
         since = await merge.began_at(tx, stream, at)
         if word.most is not None and await episodes.requests_since(tx, by, since) >= word.most:
             raise FactRefused("enough_this_stream")
@@ -141,7 +141,7 @@ async def _own_episode(tx: Transaction, summary: str, by: str, at: int, line: st
     """Write the one-line episode that is the evidence of what `by` did; its id."""
     people = dict.fromkeys((by, *ids_in(summary)))
     # by this key the episode goes when the line is cleared, and its note with it
-    key, stream = episodes.key_of_line(line) if line else None, await streams.open_id(tx)
+    key, stream = episodes.key_of_line(line) if line else None, await streams.current_id(tx)
     parts = {who: Part(int(who == by), int(who == by)) for who in people}
     told = NewEpisode(
         EpisodeKind.COMMAND, stream, at, at, f"{mention(by)} {summary}", parts, key=key
@@ -216,7 +216,7 @@ async def edit(
         if about is not None and tx.requests.is_forgotten(about, fact_stems(stored)):
             raise FactRefused("forgotten")
         held = [note for note in await notes.of_subject(tx, about, LIVE) if note.id != old.id]
-        stream = await streams.open_id(tx)
+        stream = await streams.current_id(tx)
         of_whom = "" if about is None else f" about {mention(about)}"
         episode_id = await _own_episode(tx, f"corrected a note{of_whom}: {stored}", by, at, line)
         kept = {name: getattr(old, name) for name in _KEPT_IN_AN_EDIT}

@@ -251,7 +251,7 @@ class Extractor(MemoryWriter):
         for handle, person in screen.people.items():
             # who was erased meanwhile is nobody any more
             people[handle] = now_there.get(person.viewer_id) or replace(person, hidden=True)
-        lines = await events.of_episode(tx, episode.id)
+        lines = await events.lines_of_episode(tx, episode.id)
         # those that counted when they were said: commands, corrections
         keys = {line.id: episodes.key_of_line(line.id) for line in lines}
         counted = await episodes.ids_by_key(tx, list(keys.values()))

@@ -258,7 +258,7 @@ class Ingest:
                 welcome.append(line)
         if by_name:
             # who opted out by name, before they ever spoke here, has opted out as the person they turn out to be
-            await viewers.join(tx, by_name)
+            await viewers.join_provisional(tx, by_name)
         for login, viewer_id in by_name.items():
             if provisional_id(login) in opted_out.ids:  # as it was before they were joined
                 await personal_data.opt_out(tx, viewer_id, self._clock.now())
@@ -285,7 +285,7 @@ class Ingest:
         authors = await events.authors(tx, [one.event_id for one in redactions if one.event_id])
         hit = {one.user_id for one in redactions if one.user_id} | set(authors.values())
         seen_here = await viewers.may_be_stored(tx, hit)
-        stream_id = await streams.open_id(tx)
+        stream_id = await streams.current_id(tx)
         acts = []
         for redaction in redactions:
             act = act_of(redaction)
@@ -321,7 +321,7 @@ class Ingest:
         if own := {line.event.id: line.event.at for line in lines if line.from_bot}:
             # the bot's own line comes after its reply: what that was made from may have been cleared meanwhile
             self._cleared |= {
-                key: own[key] for key in await bot_messages.are_cleared(tx, list(own))
+                key: own[key] for key in await bot_messages.cleared_lines(tx, list(own))
             }
         times = [line.event.at for line in lines]
         if max(times) - min(times) < STREAM_GAP:
@@ -347,7 +347,7 @@ class Ingest:
             for line, stream in new
             if not line.from_bot
         ]
-        await streams.attend(tx, visits(spoken))
+        await streams.record_visits(tx, visits(spoken))
         await figures.count_minutes(tx, spoken)
         await figures.add_moments(tx, [(line.event, stream) for line, stream in new])
 
@@ -404,7 +404,7 @@ async def _is_own_joke(tx: Transaction, redaction: Redaction) -> bool:
     """Whether it is a timeout that somebody asked the bot for: it takes nothing back."""
     if not redaction.user_id or not redaction.duration_s:
         return False
-    return await action_logs.did(
+    return await action_logs.was_done_to(
         tx, JOKE_TIMEOUT, redaction.user_id, redaction.at - MINUTE, redaction.at + MINUTE
     )
 

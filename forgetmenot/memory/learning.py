@@ -286,7 +286,7 @@ class Learner:
         if not file.lines or not _began_at(file, file.first_at):
             return
         async with self._db.write() as tx:
-            stream = await streams.around(tx, file.first_at, file.last_at, STREAM_GAP)
+            stream = await streams.nearest(tx, file.first_at, file.last_at, STREAM_GAP)
             if stream is None:
                 return
             await streams.describe_past(tx, stream, about.title)
@@ -355,7 +355,7 @@ class Learner:
         """The stream that a window belongs to; None where there is none, and nothing new that would make one."""
         first_at = min(event.at for event in taken)
         last_at = max(event.at for event in taken)
-        stream = await streams.around(tx, first_at, last_at, STREAM_GAP)
+        stream = await streams.nearest(tx, first_at, last_at, STREAM_GAP)
         if stream is None and is_new:
             stream = await streams.add_past(tx, _began_at(file, first_at) or first_at)
             report.streams += 1
@@ -368,9 +368,9 @@ class Learner:
         key = f"{KEY_OF_PAST}{file.key}:{new.started_at}:{len(window.new)}"
         # its lines are in no table
         await episodes.insert(tx, replace(new, stream_id=stream, key=key), self._clock.now())
-        await streams.went_on(tx, stream, new.started_at, new.ended_at)
+        await streams.extend_past(tx, stream, new.started_at, new.ended_at)
         spoken = [SpokenLine(event.user_id, stream, event.at) for event in window.said]
-        await streams.attend(tx, visits(spoken))
+        await streams.record_visits(tx, visits(spoken))
         await figures.count_past_minutes(tx, spoken)
 
     async def _window(self, source: Source, taken: Sequence[ChatEvent], file: PastChat) -> _Window:
@@ -380,7 +380,7 @@ class Learner:
         first_at = min(event.at for event in taken)
         last_at = max(event.at for event in taken)
         heard = _Heard(
-            await episodes.heard(
+            await episodes.heard_spans(
                 source, first_at - LATE_BY_AT_MOST, last_at + EARLY_BY_AT_MOST, LULL
             ),
             await events.ids_between(source, first_at, last_at),

@@ -290,7 +290,7 @@ async def _refuse_forgotten(tx: Transaction, claim: NewNote, source: ClaimSource
         return
     stems = fact_stems(claim.fact)
     if source.speaker_id == subject_id and claim.source_kind is SourceKind.COMMAND:
-        await personal_data.allow_again(tx, subject_id, stems)
+        await personal_data.allow_fact(tx, subject_id, stems)
         return
     was_erased_later = claim.at <= tx.requests.erased_at(subject_id)
     if was_erased_later or tx.requests.is_forgotten(subject_id, stems):

@@ -87,7 +87,8 @@ async def chain(db: Database, note_id: int, now: int) -> dict[str, Any]:
         "replaced": [shown(old) for old in replaced],
         "replaced_by": shown(successor) if successor is not None else None,
         "replies": [
-            {"id": reply, "at": at} for reply, at in await bot_messages.with_note(db, note_id)
+            {"id": reply, "at": at}
+            for reply, at in await bot_messages.prompted_with_note(db, note_id)
         ],
     }
 

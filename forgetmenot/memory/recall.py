@@ -179,7 +179,9 @@ class Recall:
             not self._kept
         ):  # the program has just started: whoever was here lately is expected to go on
             self._heard |= dict.fromkeys(
-                await viewers.chatting(self._db, since=self._clock.now() - CHATTING, limit=PREPARED)
+                await viewers.known_chatters(
+                    self._db, since=self._clock.now() - CHATTING, limit=PREPARED
+                )
             )
         while await self._db.together(self.episodes.read_on):  # slice by slice
             pass
@@ -268,12 +270,12 @@ class Newest(NamedTuple):
 
 async def newest(db: Database, suppression_filter: SuppressionFilter, limit: int = 3) -> Newest:
     """The newest of this stream, and one of the last stream with its recap: `limit` in all."""
-    stream = await streams.open_id(db)
+    stream = await streams.current_id(db)
     here = (
         await episodes.newest(db, stream_id=stream, limit=limit - 1) if stream is not None else []
     )
     this = await _visible(db, here, suppression_filter)
-    before = await streams.before(db, stream)
+    before = await streams.previous(db, stream)
     if before is None:
         return Newest(this, None, "")
     last = await _visible(
@@ -405,7 +407,7 @@ async def missed(at: Source, viewer_id: str, now: int, most: int) -> Missed:
     """What a viewer missed, in `most` characters. Raises StoreError."""
     # the present visit began where there was no line of theirs for ten minutes before
     came, since = now, None
-    for line in reversed(await events.latest_of(at, viewer_id, LINES_LOOKED_AT)):
+    for line in reversed(await events.latest_lines_of(at, viewer_id, LINES_LOOKED_AT)):
         if came - line.at > A_VISIT:
             since = line.at
             break
@@ -443,7 +445,7 @@ async def _texts(at: Source, since: int, came: int) -> dict[tuple[str, int], str
     By what they are: ("stream", id) or ("episode", id).
     """
     found: dict[tuple[str, int], str] = {}
-    for stream in await streams.since(at, since, MOST_STREAMS):
+    for stream in await streams.newest_since(at, since, MOST_STREAMS):
         whole = (
             stream.started_at > since and stream.ended_at is not None and stream.ended_at <= came
         )

@@ -47,11 +47,11 @@ async def sweep_chat(
         some = sum(counts.values())
         gone.update(counts)
     async with db.write() as tx:
-        await episodes.forget_lines(tx, before)
+        await episodes.drop_line_keys(tx, before)
     expired = 0
     old = now - settings().privacy.keep_replies_d * DAY
     zone = settings().bot.timezone
-    for table in bot_messages.OLD:
+    for table in bot_messages.PRUNABLE:
         some = LOGS_AT_ONCE
         while some == LOGS_AT_ONCE:
             async with db.write() as tx:
@@ -75,7 +75,7 @@ async def sweep_notes(db: Database, memory: MemorySettings, now: int) -> Counter
     }
     many = {**over, **kept, "cause": "too many notes"}
     changed = Counter[str]()
-    while some := await notes.sweep(db, "over", over):
+    while some := await notes.end_due(db, "over", over):
         changed["over"] += some
     for viewer in (None, *await notes.attending_viewers(db, STALE_AFTER_STREAMS)):
         async with db.write() as tx:
@@ -87,7 +87,7 @@ async def sweep_notes(db: Database, memory: MemorySettings, now: int) -> Counter
     for viewer in await notes.viewers_over_limit(db, min(kept["timed"], kept["permanent"])):
         too_many += [(kind, {**many, "viewer": viewer}) for kind in ("timed", "permanent")]
     for kind, values in too_many:
-        while some := await notes.sweep(db, kind, values):
+        while some := await notes.end_due(db, kind, values):
             changed["evicted"] += some
     if changed.total():
         log.info("notes swept", **changed)

@@ -95,7 +95,7 @@ class RecapWriter(MemoryWriter):
         """Write the recaps that are due; how many. `ask`: the model may be asked. Raises StoreError."""
         written = 0
         for stream in await streams.without_recap(self._db):
-            told = await episodes.told_of_stream(self._db, stream.id)
+            told = await episodes.summaries_of_stream(self._db, stream.id)
             summaries = [
                 text for kind, text in told if kind is EpisodeKind.CHAT and text != NOTHING
             ]
@@ -107,7 +107,7 @@ class RecapWriter(MemoryWriter):
             if recap is None:
                 continue
             async with self._db.write() as tx:
-                if await episodes.told_of_stream(tx, stream.id) != told:
+                if await episodes.summaries_of_stream(tx, stream.id) != told:
                     continue  # a line was cleared or a fact forgotten while the model was thinking
                 written += await streams.set_recap(tx, stream.id, recap, self._clock.now())
         if written:
@@ -185,7 +185,7 @@ async def markdown_of(source: Source, stream_id: int, settings: Settings) -> str
     if stream is None or stream.ended_at is None or not stream.recap:
         return None
     say, people = in_language(settings.bot.language), settings.people
-    came = await streams.came_to(source, stream_id, lately=stream.started_at - REGULAR_WITHIN)
+    came = await streams.attendance_at(source, stream_id, lately=stream.started_at - REGULAR_WITHIN)
     back = [
         one
         for one in came
@@ -210,7 +210,7 @@ async def markdown_of(source: Source, stream_id: int, settings: Settings) -> str
     def about(note: Note) -> str:
         return f"{shown[note.subject_id]}: {note.fact}" if note.subject_id in shown else note.fact
 
-    made = [one for one in await notes.made_in(source, stream_id) if suppressed.allows(one)]
+    made = [one for one in await notes.of_stream(source, stream_id) if suppressed.allows(one)]
     hearsay = [one for one in made if one.source_kind is SourceKind.REPORTED]
     found = [one for one in made if one.source_kind is not SourceKind.REPORTED]
     jokes = [one.fact for one in found if one.scope is Scope.RUNNING_BIT]
@@ -221,9 +221,9 @@ async def markdown_of(source: Source, stream_id: int, settings: Settings) -> str
     moments = [
         f"{_into(at - stream.started_at)} {say(f'action.name.{name}')} "
         + (text if _CLIP.fullmatch(text) else await told(text))
-        for at, name, text in await action_logs.moments(source, *during, MOST_MOMENTS)
+        for at, name, text in await action_logs.clips_and_markers(source, *during, MOST_MOMENTS)
     ]
-    quotes = best_quotes(await bot_messages.best(source, *during, QUOTES_READ))
+    quotes = best_quotes(await bot_messages.best_answers(source, *during, QUOTES_READ))
     began = local_time(stream.started_at, zone)
     # a language without words for days and months in its form is given numbers: Python's words are English
     facts = (

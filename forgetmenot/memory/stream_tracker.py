@@ -39,7 +39,7 @@ class StreamTracker:
         self._seen_live: dict[int, int] = {}  # by stream, which no table has
 
     async def _on(self, tx: Transaction) -> _Open | None:
-        row = await streams.open_one(tx)
+        row = await streams.current(tx)
         if row is None:
             return None
         return _Open(
@@ -100,7 +100,7 @@ class StreamTracker:
     async def end_stopped(self, off_since: int, now: int) -> None:
         """At a start: close the stream that an earlier run heard was off since then (ms), if that is long ago."""
         async with self._db.write() as tx:
-            stream = await streams.open_one(tx)
+            stream = await streams.current(tx)
             if stream is None or stream["started_at"] > off_since:
                 return
             ended_at = min(stream["last_event_at"], off_since)

@@ -361,7 +361,7 @@ async def _subjects(tx: Transaction, batch: Sequence[ReadLine]) -> dict[int, str
     typed = {read.subject for read in batch if read.subject is not None}
     provisional_ids = {provisional_id(name) for name in typed}
     known_ids = set(await viewers.existing(tx, typed | provisional_ids))
-    spans = await names.spans(tx, typed)
+    spans = await names.spans_by_login(tx, typed)
     subjects: dict[int, str] = {}
     for read in batch:
         name = read.subject

@@ -120,7 +120,7 @@ async def rate(context: OperationContext, request: Request, *, good: bool) -> Op
         reply = await bot_messages.get(context.db, number)
     else:
         reply = next(
-            iter(await bot_messages.said_lately(context.db, 1, since, commands=False)), None
+            iter(await bot_messages.recently_sent(context.db, 1, since, commands=False)), None
         )
     if reply is None:
         return OperationResult(ok=False, code="no_reply")

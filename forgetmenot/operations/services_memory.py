@@ -311,7 +311,7 @@ async def _just_used(context: OperationContext, request: Request) -> list[Note]:
 async def _last_reply(context: OperationContext, request: Request) -> list[bot_messages.BotMessage]:
     asker, since = request.asker, context.clock.now() - LATELY
     whose = None if asker.moderates else asker.viewer_id
-    return await bot_messages.said_lately(context.db, 1, since, whose, commands=False)
+    return await bot_messages.recently_sent(context.db, 1, since, whose, commands=False)
 
 
 async def _just_removed(context: OperationContext, request: Request) -> list[Note]:

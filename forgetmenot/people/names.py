@@ -38,9 +38,9 @@ async def index_of(
     `kinds`: what a word is before it is a name.
     """
     keys = keys_in(texts, kinds)
-    by_word = await names.with_words(source, keys)
-    by_nickname = await names.with_nicknames(source, keys.exact)
-    viewer_ids = names.compared([*by_word.values(), *by_nickname.values()], here)
+    by_word = await names.ids_by_word(source, keys)
+    by_nickname = await names.ids_by_nickname(source, keys.exact)
+    viewer_ids = names.ids_to_compare([*by_word.values(), *by_nickname.values()], here)
     if streamer is not None:
         viewer_ids.append(streamer.id)
     people = await names.people(source, viewer_ids, here) if viewer_ids else {}
@@ -70,10 +70,10 @@ async def resolve(
         return await names.by_id(source, name[len(BY_ID) :].strip())
     bare = name.lstrip(_BEFORE_A_LOGIN).casefold()
     viewer_ids = [] if name[:1] in _BEFORE_A_LOGIN else await names.by_id(source, bare)
-    spans = (await names.spans(source, [bare])).get(bare, [])
+    spans = (await names.spans_by_login(source, [bare])).get(bare, [])
     viewer_ids += [span.viewer_id for span in spans if span.is_current]
     if not viewer_ids:
-        viewer_ids = (await names.shown_by(source, [bare])).get(bare, [])
+        viewer_ids = (await names.ids_by_display_name(source, [bare])).get(bare, [])
     if not viewer_ids:
         viewer_ids = [span.viewer_id for span in spans]
     if not viewer_ids and may_be_short:
@@ -92,12 +92,12 @@ async def called(source: Source, words: Iterable[str]) -> list[names.Known]:
     """
     asked = sorted(set(words))
     holders: dict[str, str] = {}
-    spans = await names.spans(source, asked)
+    spans = await names.spans_by_login(source, asked)
     for login, held in spans.items():
         current = [span for span in held if span.is_current]
         if current:
             holders[login] = current[0].viewer_id
-    for name, viewer_ids in (await names.shown_by(source, asked)).items():
+    for name, viewer_ids in (await names.ids_by_display_name(source, asked)).items():
         holders.setdefault(name, viewer_ids[0])
     for login, held in spans.items():
         holders.setdefault(login, max(held, key=lambda span: span.last_at).viewer_id)
@@ -152,7 +152,7 @@ async def owners(source: Source, logins: Collection[str], at: int) -> dict[str, 
     Whoever had one that is known as somebody else's only has an id of their own, which nobody who comes joins.
     """
     found: dict[str, str] = {}
-    for login, spans in (await names.spans(source, logins)).items():
+    for login, spans in (await names.spans_by_login(source, logins)).items():
         found[login] = owner_at(spans, at) or unknown_owner(login, at)
     return found
 
@@ -172,9 +172,9 @@ async def in_chat(
     `here`: the ids of those who spoke, who may be named though they are hidden, and of who else is in chat.
     """
     meant: dict[str, str | None] = {}
-    for login, spans in (await names.spans(source, words)).items():
+    for login, spans in (await names.spans_by_login(source, words)).items():
         meant[login] = meant_at(spans, at)
-    for name, viewer_ids in (await names.shown_by(source, words)).items():
+    for name, viewer_ids in (await names.ids_by_display_name(source, words)).items():
         meant.setdefault(name, viewer_ids[0])
     index = await index_of(source, texts, here=here)
     for text in texts:

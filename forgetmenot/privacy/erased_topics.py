@@ -84,7 +84,7 @@ def _spoken(
     lines = [line for line in personal_data.typed_lines(path) if speaks_of_it(line.text)]
     replies = [
         (reply, twitch_id)
-        for reply, twitch_id, text in personal_data.replies_said(path)
+        for reply, twitch_id, text in personal_data.sent_texts(path)
         if speaks_of_it(text)
     ]
     return lines, replies

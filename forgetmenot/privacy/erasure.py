@@ -193,7 +193,7 @@ class Eraser:
         However many people are due, the file is rebuilt once.
         """
         async with self._one_at_a_time:
-            due = await personal_data.due(self._db, self._clock.certain())
+            due = await personal_data.erasures_due(self._db, self._clock.certain())
             # somebody who was begun waits for this lock with a task of their own, which tells them what it did
             waiting = {person for person, task in self._running.items() if not task.done()}
             was_due = bool(await channel_state.read(self._db, WIPE_DUE))
@@ -227,12 +227,12 @@ async def erase_rows(db: Database, viewer_id: str, now: int) -> tuple[ErasureRep
     report = ErasureReport()
     who = await _names(db, viewer_id)
     async with db.write() as tx:
-        await personal_data.begin(tx, viewer_id, now)
+        await personal_data.begin_erasure(tx, viewer_id, now)
     topics = await filter_of(db, viewer_id)
     if topics is not None:
         await clean_files(db, lambda text, _quoted: without_topics(text, who, topics))
     # before the rows go that tell which replies were made of them: a reply to somebody else need not have the name
-    made_of_them = await asyncio.to_thread(bot_messages.resting_on, db.path, viewer_id)
+    made_of_them = await asyncio.to_thread(bot_messages.about_viewer, db.path, viewer_id)
     # and while it is known what they were called, and which words the bot had for them
     await _clean_recaps(db, who, [row for row, _line in made_of_them], report)
     if topics is not None:
@@ -296,7 +296,7 @@ def _drop_copies(
     copies = backup.copies_of(database)
     if not all_copies:
         copies = [copy for copy in copies if any(_stands_in(copy, who, now) for who in people)]
-    backup.drop(database, copies)
+    backup.delete_copies(database, copies)
 
 
 def _stands_in(copy: Path, who: NameForms, now: int) -> bool:
@@ -326,7 +326,7 @@ async def _clean_recaps(
 
     And what the bot said to them, or said because of them: it need not name them.
     """
-    spoken = await bot_messages.words_of(db, who.viewer_id, reply_ids)
+    spoken = await bot_messages.texts_to(db, who.viewer_id, reply_ids)
     said_to_them = [fact_stems(text) for text in spoken]
     own_facts = await personal_data.facts_of(db, who.viewer_id)
     mentioning = await personal_data.recap_mentions(db, who.viewer_id)
@@ -364,14 +364,14 @@ def _names_and_words(path: Path, viewer_id: str, names: Sequence[str]) -> NameFo
 
     These are words of a language, what is played, and what stands in notes or summaries: people stand there as ids.
     """
-    others = personal_data.names_around(path, viewer_id, names)
+    others = personal_data.longer_names(path, viewer_id, names)
     everyday = _everyday(path, names)
     remembered = set()
     for name in names:
         if name in everyday or is_distinct(name):
             continue
         bare = NameForms("", [name], (), others)
-        texts = personal_data.remembered_with(path, bare.needles)
+        texts = personal_data.texts_containing(path, bare.needles)
         if any(bare.is_bare_in(text) for text in texts):
             remembered.add(name)
     return NameForms(viewer_id, names, everyday | remembered, others)
@@ -379,7 +379,7 @@ def _names_and_words(path: Path, viewer_id: str, names: Sequence[str]) -> NameFo
 
 def _everyday(path: Path, names: Iterable[str]) -> set[str]:
     """Those names that are numbers, words of a language or games, whoever uses them."""
-    played = {"".join(words(title)) for title in personal_data.on_air(path)}
+    played = {"".join(words(title)) for title in personal_data.played_categories(path)}
     table = word_table()
     everyday = set()
     for name in names:
@@ -409,7 +409,7 @@ def _doubtful(path: Path, who: NameForms, moment: Moment) -> list[DoubtfulPlace]
     far = NameForms("", set(who.names) - small - everyday, (), who.others)
     places = set()
     for place in DOUBTFUL_PLACES:
-        for row in personal_data.written_in(path, place, near.needles, moment):
+        for row in personal_data.rows_containing(path, place, near.needles, moment):
             names = near if row.near else far
             if any(names.is_bare_in(text) for text in row.texts if text):
                 places.add(DoubtfulPlace(place.table, row.rowid))
@@ -442,7 +442,7 @@ async def _clean(
     async with db.write() as tx:
         title = await channel_state.read(tx, _TITLE)
         digest = await channel_state.read(tx, _DIGEST)
-        here = await personal_data.is_here(tx, moment)
+        here = await personal_data.came_to_newest_stream(tx, moment)
         cleaned = {
             _TITLE: without(title, who, cut=True, bare=here),
             _DIGEST: without(digest, who, cut=True, bare=False),
@@ -470,7 +470,7 @@ async def _clean_place(db: Database, place: Place, who: NameForms, moment: Momen
 def _cleaned(path: Path, place: Place, who: NameForms, moment: Moment) -> list[tuple[Any, ...]]:
     """The rows that change: cleaned columns, then the rowid, then the columns as they are."""
     changed = []
-    for row in personal_data.written_in(path, place, who.needles, moment):
+    for row in personal_data.rows_containing(path, place, who.needles, moment):
         texts = cleaned_texts(row, place, who)
         if texts == row.texts:
             continue

@@ -25,7 +25,7 @@ async def replaced_by(source: Source, note: Note) -> list[Note]:
 async def delete_fact(tx: Transaction, note: Note, at: int) -> None:
     """Delete a note about a viewer with its history, and what says the same in other texts."""
     subject_id, words = note.subject_id or "", fact_stems(note.fact)
-    for one in await personal_data.may_say(tx, note.id, subject_id, words):
+    for one in await personal_data.texts_with_words(tx, note.id, subject_id, words):
         if one.column != "text":
             rest = without_fact(one.text, subject_id, note.fact)
         elif one.own:

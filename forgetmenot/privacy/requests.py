@@ -195,10 +195,10 @@ async def carry_out(
 async def _subjects(db: Database, requests: Iterable[PrivacyRequest]) -> dict[str, str]:
     """Whom and what requests are about, by its hash: ids of viewers, "" for the channel, the starts of streams."""
     subjects = {db.requests.digest("viewer", CHANNEL): CHANNEL}
-    for viewer_id in await personal_data.everybody(db):
+    for viewer_id in await personal_data.first_seen_by_id(db):
         subjects[db.requests.digest("viewer", viewer_id)] = viewer_id
     if any(request.kind is RequestKind.POSTED for request in requests):
-        for started_at in await streams.starts(db):
+        for started_at in await streams.start_times(db):
             subjects[db.requests.stream_hash(started_at)] = str(started_at)
     return subjects
 
@@ -212,7 +212,7 @@ async def _carry_out(
     """
     match request.kind:
         case RequestKind.ERASE:
-            return await personal_data.hide(tx, subject, request.at, newer=asked_now)
+            return await personal_data.hide_for_erasure(tx, subject, request.at, newer=asked_now)
         case RequestKind.FORGET:
             meant = await _meant(tx, request, subject)
             for note in meant:
@@ -235,9 +235,9 @@ async def _choose_again(tx: Transaction, request: PrivacyRequest, viewer_id: str
     if request.kind is not tx.requests.chose_last(request.subject):
         return 0
     if request.kind is RequestKind.OPT_OUT:
-        await personal_data.store_nothing(tx, viewer_id, request.at)
+        await personal_data.mark_opted_out(tx, viewer_id, request.at)
     else:
-        await personal_data.store_again(tx, viewer_id)
+        await personal_data.mark_opted_in(tx, viewer_id)
     return 1
 
 
@@ -292,7 +292,7 @@ async def _known_requests(tx: Transaction, now: int) -> list[PrivacyRequest]:
     out = sorted((await personal_data.opted_out(tx)).ids)
     banned = await personal_data.banned(tx)
     rows = await notes.suppressions(tx)
-    posted = await streams.starts(tx, posted=True)
+    posted = await streams.start_times(tx, posted=True)
     folders = sorted(await streams.recap_folders(tx))
     return [
         *(requests.of(RequestKind.OPT_OUT, viewer_id, now) for viewer_id in out),

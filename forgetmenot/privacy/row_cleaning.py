@@ -11,7 +11,7 @@ import msgspec
 
 from forgetmenot.errors import ODD_INPUT
 from forgetmenot.people.handles import SOMEBODY
-from forgetmenot.store.personal_data import FREE_TEXTS, PEOPLE, Place, Written, WrittenRow
+from forgetmenot.store.personal_data import FREE_TEXTS, PEOPLE, ColumnFormat, Place, WrittenRow
 from forgetmenot.text.mentions import mention
 from forgetmenot.text.removal import NameForms, without_person
 
@@ -25,7 +25,7 @@ def cleaned_texts(row: WrittenRow, place: Place, who: NameForms) -> tuple[str | 
     for text in row.texts:
         if text is None:
             texts.append(None)
-        elif place.written is Written.TEXT:
+        elif place.written is ColumnFormat.TEXT:
             texts.append(without(text, who, cut=place.cut, bare=bare))
         else:
             texts.append(_CLEANED_AS[place.written](text, who, bare))
@@ -88,10 +88,10 @@ def _without_mentions(value: Any, who: NameForms) -> Any:  # noqa: ANN401  # any
     return value
 
 
-_CLEANED_AS: dict[Written, Callable[[str, NameForms, bool], str]] = {
-    Written.WORDS: _without_in_words,
-    Written.FIELDS: _without_in_fields,
-    Written.REASON: _without_in_reason,
+_CLEANED_AS: dict[ColumnFormat, Callable[[str, NameForms, bool], str]] = {
+    ColumnFormat.WORDS: _without_in_words,
+    ColumnFormat.FIELDS: _without_in_fields,
+    ColumnFormat.REASON: _without_in_reason,
 }
 
 

@@ -391,7 +391,7 @@ async def load_filter(source: Source) -> SuppressionFilter:
     unlisted = UnlistedTopics(source.requests, topics) if topics else None
     people = {row.viewer_id for row in rows if row.words and row.viewer_id is not None}
     noted = await notes.noted_words(source, people) if people else []
-    return SuppressionFilter(rows, await notes.removed(source), unlisted, noted)
+    return SuppressionFilter(rows, await notes.restorable_facts(source), unlisted, noted)
 
 
 async def hides_nothing(source: Source, viewer_id: str | None, topic: str) -> bool:

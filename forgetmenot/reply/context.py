@@ -240,7 +240,7 @@ class ContextGatherer(Struct, frozen=True):
             at, of=event.user_id, since=since, until=until, limit=OWN_LINES + 2
         )
         chat = await events.lines(at, since=since, until=until, limit=CHAT_READ)
-        happened = await events.reported(
+        happened = await events.reported_events(
             at, since=moment.now - HAPPENED_REACHES_BACK, until=until, limit=EVENT_ROWS
         )
         heard: list[PromptLine] = []
@@ -254,10 +254,12 @@ class ContextGatherer(Struct, frozen=True):
             )
         moderation: list[StreamEvent] = []
         if material.speaker.role.moderates:
-            moderation = await events.moderation(at, since=since, until=until, limit=EVENT_ROWS)
+            moderation = await events.moderation_events(
+                at, since=since, until=until, limit=EVENT_ROWS
+            )
         current = next((line for line in own if line.event_id == event.id), material.message)
         earlier = [line for line in own if line.event_id != event.id]
-        thread = await bot_messages.said_lately(
+        thread = await bot_messages.recently_sent(
             at, THREAD_LINES, moment.now - THREAD_REACHES_BACK, event.user_id
         )
         before: list[PromptLine] = []
@@ -265,9 +267,9 @@ class ContextGatherer(Struct, frozen=True):
             moment.trigger.kind is TriggerKind.BARE
         ):  # it continues the line before, if that was not to the bot as well
             lately = [line for line in earlier if line.at >= event.at - SAME_TOPIC_WITHIN]
-            taken = await bot_messages.triggered_reply(at, [line.event_id for line in lately])
+            taken = await bot_messages.lines_with_reply(at, [line.event_id for line in lately])
             before = [line for line in lately if line.event_id not in taken][-1:]
-        replies = await bot_messages.said_lately(
+        replies = await bot_messages.recently_sent(
             at, BOT_REPLIES + THREAD_LINES, moment.now - REPLIES_REACH_BACK
         )
         return replace(
@@ -380,7 +382,7 @@ class ContextGatherer(Struct, frozen=True):
             at, self.recall.episodes, query, quiet, PAST_EPISODES, people=people, without=shown
         )
         ids = {episode.stream_id for episode in found if episode.stream_id is not None}
-        ago = await streams.ago(at, ids) if ids else {}
+        ago = await streams.streams_ago(at, ids) if ids else {}
         return tuple(
             Past(past.id, past.ended_at, past.summary, streams_ago=ago.get(past.stream_id or 0))
             for past in found
@@ -548,7 +550,7 @@ class PrefixKeeper(Struct):
 
     async def _still_holds(self, at: Source) -> bool:
         return (
-            await notes.revision_of(at) == self.revision
+            await notes.suppression_revision(at) == self.revision
             and not await notes.not_active(at, self._notes)
             and not await viewers.hidden_or_gone(at, self._shown)
         )
@@ -556,7 +558,7 @@ class PrefixKeeper(Struct):
     async def refresh(self) -> Prefix:
         """Compose it from what is known now."""
         settings = self.settings()
-        self.revision = await self.db.together(notes.revision_of)
+        self.revision = await self.db.together(notes.suppression_revision)
         material = await self._material(settings)
         prefix = compose_prefix(material, settings)
         self._shown = frozenset(material.names)

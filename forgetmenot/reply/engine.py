@@ -280,7 +280,7 @@ class ReplyEngine:
         if (
             most
             and not moderates
-            and await bot_messages.answers_to(self._db, job.event.user_id, since) >= most
+            and await bot_messages.count_answers_to(self._db, job.event.user_id, since) >= most
         ):
             return reason("hour_limit", n=most)
         # asked before the model is: its words could not be sent, and would be paid for

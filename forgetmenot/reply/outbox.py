@@ -247,7 +247,7 @@ class Outbox:
         if twitch_id is None:
             return
         try:
-            if (reply_id := await bot_messages.sent_as(self._db, twitch_id)) is not None:
+            if (reply_id := await bot_messages.id_by_twitch_id(self._db, twitch_id)) is not None:
                 async with self._db.write() as tx:
                     await bot_messages.set_outcome(tx, reply_id, "deleted")
         except StoreError as error:

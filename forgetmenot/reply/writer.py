@@ -315,13 +315,13 @@ def filter_context(trigger: Trigger, made: Composed, settings: Settings) -> Filt
 async def _taken_back(at: Source, made: Composed) -> frozenset[_Row]:
     """What of a prompt may not be mentioned any more: notes, lines, people; ("revision", …) for all else."""
     material = made.material
-    revision = await notes.revision_of(at)
+    revision = await notes.suppression_revision(at)
     return frozenset(
         (
             *(("note", one) for one in await notes.not_active(at, explain.notes_in(made.prompt))),
             *(
                 ("line", one)
-                for one in await events.cleared(at, {line.event_id for line in material.said})
+                for one in await events.cleared_ids(at, {line.event_id for line in material.said})
             ),
             *(("person", one) for one in await viewers.hidden_or_gone(at, material.names.keys())),
             *([("revision", str(revision))] if revision != made.revision else []),

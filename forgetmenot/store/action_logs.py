@@ -83,7 +83,9 @@ async def claim(
     return await tx.execute(sql, (decided_by, revert_at, action_id, now)) == 1
 
 
-async def moments(source: Source, since: int, until: int, limit: int) -> list[tuple[int, str, str]]:
+async def clips_and_markers(
+    source: Source, since: int, until: int, limit: int
+) -> list[tuple[int, str, str]]:
     """Clips and markers that were made in that time: when, which of the two, and its address or text."""
     made = "status = 'done' AND name IN ('clip', 'marker') AND at BETWEEN ? AND ?"
     text = "iif(name = 'clip', detail, coalesce(params_json ->> 'text', ''))"
@@ -164,22 +166,22 @@ async def set_revert(
 
 async def get(db: Database, action_id: int) -> LoggedAction | None:
     """One row by its id; None if there is none, or none any more."""
-    return next(iter(await _found(db, "id = ?", action_id)), None)
+    return next(iter(await _actions_where(db, "id = ?", action_id)), None)
 
 
 async def running(db: Database) -> list[LoggedAction]:
     """Rows that are not settled; at start, what a crash interrupted."""
-    return await _found(db, "status = 'running' ORDER BY id")
+    return await _actions_where(db, "status = 'running' ORDER BY id")
 
 
 async def waiting(db: Database, now: int) -> list[LoggedAction]:
     """What waits for a person, oldest first."""
-    return await _found(db, "status = 'waiting' AND expires_at > ? ORDER BY id", now)
+    return await _actions_where(db, "status = 'waiting' AND expires_at > ? ORDER BY id", now)
 
 
 async def due_for_revert(db: Database, now: int) -> list[LoggedAction]:
     """Rows to be reverted by now, except running ones."""
-    return await _found(
+    return await _actions_where(
         db, "revert_at <= ? AND status IN ('done', 'unknown') ORDER BY revert_at", now
     )
 
@@ -189,12 +191,12 @@ async def latest(
 ) -> list[LoggedAction]:
     """The newest rows with one of those statuses, newest first."""
     wanted = "status IN (SELECT value FROM json_each(?)) ORDER BY id DESC LIMIT ?"
-    return await _found(source, wanted, list(statuses), limit)
+    return await _actions_where(source, wanted, list(statuses), limit)
 
 
 async def of_reply(source: Source, reply_id: int) -> list[LoggedAction]:
     """What one reply proposed, oldest first."""
-    return await _found(source, "bot_message_id = ? ORDER BY id", reply_id)
+    return await _actions_where(source, "bot_message_id = ? ORDER BY id", reply_id)
 
 
 async def refusals_of(
@@ -222,7 +224,7 @@ async def last_allowed(db: Database, *, name: str = "", kind: str = "", about: s
     return int(await db.value(sql, (name, kind, about)) or 0)
 
 
-async def did(source: Source, name: str, target_id: str, since: int, until: int) -> bool:
+async def was_done_to(source: Source, name: str, target_id: str, since: int, until: int) -> bool:
     """Whether the bot itself did that to somebody in that time (ms); one that Twitch has not answered yet counts."""
     done = "at BETWEEN ? AND ? AND name = ? AND target_id = ? AND status IN ('running', 'done', 'unknown')"
     return (
@@ -231,7 +233,7 @@ async def did(source: Source, name: str, target_id: str, since: int, until: int)
     )
 
 
-async def _found(source: Source, condition: str, *params: object) -> list[LoggedAction]:
+async def _actions_where(source: Source, condition: str, *params: object) -> list[LoggedAction]:
     """The rows that a condition of ours picks, in its order."""
     found = []
     for row in await source.rows(f"SELECT * FROM action_logs WHERE {condition}", params):

@@ -30,9 +30,9 @@ from forgetmenot.store.database import (
     Source,
     connected,
     kept_open,
-    reading_beside,
     refuse_foreign,
     schema_sql,
+    separate_reader,
 )
 
 KEPT = (
@@ -60,7 +60,7 @@ def copies_of(database: Path) -> list[Path]:
     return sorted((file for file in found if name.fullmatch(file.name)), reverse=True)
 
 
-def drop(database: Path, copies: Sequence[Path] | None = None) -> int:
+def delete_copies(database: Path, copies: Sequence[Path] | None = None) -> int:
     """Delete these copies beside a memory (None: all), and unfinished ones; how many there were. Raises StoreError."""
     gone = copies_of(database) if copies is None else copies
     try:
@@ -73,7 +73,7 @@ def drop(database: Path, copies: Sequence[Path] | None = None) -> int:
     return len(gone)
 
 
-def put_aside(database: Path) -> list[Path]:
+def files_put_aside(database: Path) -> list[Path]:
     """What another program put in the memory's place, and has no backup yet."""
     name = re.compile(re.escape(database.name + ASIDE) + r"\d+")
     return sorted(file for file in database.parent.iterdir() if name.fullmatch(file.name))
@@ -160,7 +160,7 @@ def check(path: Path) -> None:
         raise errors.InputError(f"There is no file {path}.")
     if not files.may_be_ours(path):
         raise errors.StoreForeign(f"{path} is not a ForgetMeNot memory. Nothing was changed.")
-    with reading_beside(path) as db:
+    with separate_reader(path) as db:
         marks = (
             db.execute(f"PRAGMA {name}").fetchone()[0]
             for name in ("application_id", "user_version")
@@ -235,7 +235,7 @@ async def check_start(db: Database) -> None:
 
 def _counts_of(copy: Path) -> Counts:
     """How much a copy holds; one that cannot be read holds nothing."""
-    with contextlib.suppress(errors.StoreError), reading_beside(copy) as db:
+    with contextlib.suppress(errors.StoreError), separate_reader(copy) as db:
         return Counts(*db.execute(_COUNTS).fetchone())
     return Counts()
 

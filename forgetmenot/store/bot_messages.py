@@ -20,7 +20,7 @@ from msgspec import Struct
 from forgetmenot.clock import MINUTE
 from forgetmenot.languages import read_reason, reason
 from forgetmenot.store import action_logs, reply_outcomes
-from forgetmenot.store.database import Database, Row, Source, Transaction, reading_beside, row_as
+from forgetmenot.store.database import Database, Row, Source, Transaction, row_as, separate_reader
 from forgetmenot.text.mentions import mention
 from forgetmenot.text.removal import NameForms
 from forgetmenot.text.words import sentences_of, telling_stems
@@ -107,7 +107,7 @@ async def is_answered(db: Database, event_id: str) -> bool:
     return await db.row(sql, (event_id,)) is not None
 
 
-async def triggered_reply(source: Source, event_ids: Collection[str]) -> frozenset[str]:
+async def lines_with_reply(source: Source, event_ids: Collection[str]) -> frozenset[str]:
     """Those of these lines that triggered a reply, sent or not."""
     sql = "SELECT event_id FROM bot_messages WHERE event_id IN (SELECT value FROM json_each(?))"
     return frozenset(await source.column(sql, (event_ids,)))
@@ -140,11 +140,11 @@ async def settle(
         (status.value, detail, text, twitch_id, reply_id),
     )
     # a line of its prompt may have been cleared while it was on its way, or who said it erased
-    rests = f"({_RESTS_ON_IT} OR {_RESTS_ON_NOTHING})"
+    rests = f"({_RESTS_ON_CLEARED} OR {_RESTS_ON_DELETED})"
     if await tx.row(
         f"SELECT 1 FROM bot_messages m WHERE m.id = ? AND m.text <> '' AND {rests}", (reply_id,)
     ):
-        await _take_words(tx, [reply_id])
+        await _remove_words(tx, [reply_id])
 
 
 async def resolve_unfinished(tx: Transaction) -> int:
@@ -164,7 +164,7 @@ async def sent_since(source: Source, since: int, until: int) -> list[tuple[int, 
     return [(row[0], row[1]) for row in rows]
 
 
-async def answers_to(source: Source, viewer_id: str, since: int) -> int:
+async def count_answers_to(source: Source, viewer_id: str, since: int) -> int:
     """How many replies a viewer got since a time (ms), sent or thought in the silent preview."""
     theirs = "viewer_id = ? AND at >= ? AND status IN ('sent', 'shadow', 'unknown')"
     return int(
@@ -182,7 +182,7 @@ async def confirm_delivery(tx: Transaction, text: str, since: int) -> int:
 
 async def get(db: Database, reply_id: int) -> BotMessage | None:
     """One row by its id; None if there is none, or none any more."""
-    return next(iter(await _found(db, "id = ?", reply_id)), None)
+    return next(iter(await _messages_where(db, "id = ?", reply_id)), None)
 
 
 async def latest(db: Database) -> BotMessage | None:
@@ -190,15 +190,15 @@ async def latest(db: Database) -> BotMessage | None:
     wanted = (
         "text != '' AND \"trigger\" NOT IN ('command', 'notice') ORDER BY at DESC, id DESC LIMIT 1"
     )
-    return next(iter(await _found(db, wanted)), None)
+    return next(iter(await _messages_where(db, wanted)), None)
 
 
 async def listing(db: Database, limit: int) -> list[BotMessage]:
     """The newest rows, newest first."""
-    return await _found(db, "TRUE ORDER BY id DESC LIMIT ?", limit)
+    return await _messages_where(db, "TRUE ORDER BY id DESC LIMIT ?", limit)
 
 
-async def said_lately(
+async def recently_sent(
     source: Source, limit: int, since: int, to: str | None = None, *, commands: bool = True
 ) -> list[BotMessage]:
     """The last lines that were sent (`to`: to one viewer), oldest first; none from the silent preview.
@@ -209,7 +209,9 @@ async def said_lately(
     wanted += "" if to is None else " AND viewer_id = ?"
     wanted += "" if commands else " AND \"trigger\" NOT IN ('command', 'notice')"
     values = [since, *([to] if to is not None else []), limit]
-    return (await _found(source, f"{wanted} ORDER BY at DESC, id DESC LIMIT ?", *values))[::-1]
+    return (await _messages_where(source, f"{wanted} ORDER BY at DESC, id DESC LIMIT ?", *values))[
+        ::-1
+    ]
 
 
 # How soon somebody speaks to the bot again whom its answer led on.
@@ -225,7 +227,7 @@ ORDER BY m.outcome = 'good' DESC, m.notes_json <> '[]' DESC, length(m.text) DESC
 """
 
 
-async def best(source: Source, since: int, until: int, limit: int) -> list[tuple[str, str]]:
+async def best_answers(source: Source, since: int, until: int, limit: int) -> list[tuple[str, str]]:
     """Its best answers in that time, and to whom: those called good, then those that the asker went on from.
 
     None that was called bad or deleted, and none with an action that was not done: that is a refusal, or a request.
@@ -234,7 +236,9 @@ async def best(source: Source, since: int, until: int, limit: int) -> list[tuple
     return [(row[0], row[1]) for row in await source.rows(_BEST, values)]
 
 
-async def with_note(source: Source, note_id: int, limit: int = 20) -> list[tuple[int, int]]:
+async def prompted_with_note(
+    source: Source, note_id: int, limit: int = 20
+) -> list[tuple[int, int]]:
     """The bot's kept replies that had a note in their prompt: id and time, newest first."""
     rows = await source.rows(
         "SELECT DISTINCT m.id, m.at FROM bot_messages m, json_each(m.prompt_json, '$.sections') s,"
@@ -271,8 +275,9 @@ _LOST_ITS_TEXT = _had(
     notes="EXISTS (SELECT 1 FROM semantic_notes n WHERE n.id = r.value ->> 1 AND n.fact = '')",
     episodes=f"EXISTS (SELECT 1 FROM episodes e WHERE e.id = r.value ->> 1 AND e.cleared_at >= {_PROMPT_AT})",
 )
-_RESTS_ON_IT = f"(EXISTS (SELECT 1 FROM events e WHERE e.id = m.event_id AND e.redacted_at > 0) OR {_LOST_ITS_TEXT})"
-_RESTS_ON_NOTHING = _had(
+_TRIGGER_CLEARED = "EXISTS (SELECT 1 FROM events e WHERE e.id = m.event_id AND e.redacted_at > 0)"
+_RESTS_ON_CLEARED = f"({_TRIGGER_CLEARED} OR {_LOST_ITS_TEXT})"
+_RESTS_ON_DELETED = _had(
     events="r.value ->> 1 NOT IN (SELECT seq FROM events)",
     notes="r.value ->> 1 NOT IN (SELECT id FROM semantic_notes)",
 )
@@ -313,7 +318,9 @@ async def clear_since(
     """Take the words of replies since then away, and of their lines in chat: of all, or of those described above."""
     names = await tx.row("SELECT login, display_name FROM viewers WHERE id = ?", (viewer_id,))
     who = NameForms(viewer_id, [name for name in names or () if name])
-    which = f":everything OR m.\"trigger\" = 'command' OR m.viewer_id = :viewer OR {_RESTS_ON_IT}"
+    which = (
+        f":everything OR m.\"trigger\" = 'command' OR m.viewer_id = :viewer OR {_RESTS_ON_CLEARED}"
+    )
     params = {"since": since, "everything": everything, "viewer": viewer_id}
     sql = (
         f"SELECT m.id, m.twitch_id, m.text, ({which}) FROM bot_messages m"
@@ -338,7 +345,7 @@ class _Reply(NamedTuple):
     event_id: str | None
 
 
-def resting_on(path: Path, viewer_id: str) -> list[tuple[int, str]]:
+def about_viewer(path: Path, viewer_id: str) -> list[tuple[int, str]]:
     """The replies that say something of somebody, with their name or without: row, and Twitch's id of its line.
 
     Those whose prompt had a note about them: it was about them then, in whatever words or language. Those whose prompt
@@ -348,7 +355,7 @@ def resting_on(path: Path, viewer_id: str) -> list[tuple[int, str]]:
     """
     columns = f"m.id, coalesce(m.twitch_id, ''), m.text, {_KNEW_THEIRS}, m.prompt_json, m.event_id"
     sql = f"SELECT {columns} FROM bot_messages m WHERE m.text <> '' AND {_RESTS_ON_THEM}"
-    with reading_beside(path) as own:
+    with separate_reader(path) as own:
         words = _PromptWords(own, viewer_id)
         quoting = own.execute(_QUOTES_THEIRS, {"viewer": viewer_id})
         replies = {
@@ -414,7 +421,7 @@ class _PromptWords:
         return telling_stems(" ".join(one for one in sentences if theirs not in one))
 
 
-async def words_of(source: Source, viewer_id: str, reply_ids: Collection[int]) -> list[str]:
+async def texts_to(source: Source, viewer_id: str, reply_ids: Collection[int]) -> list[str]:
     """What was said to somebody, and in these replies."""
     wanted = "text <> '' AND (viewer_id = ? OR id IN (SELECT value FROM json_each(?)))"
     return await source.column(
@@ -424,7 +431,7 @@ async def words_of(source: Source, viewer_id: str, reply_ids: Collection[int]) -
 
 async def clear(tx: Transaction, replies: Sequence[tuple[int, str]], at: int) -> None:
     """Take away the words of replies (row, and Twitch's id of its line), and of those lines in chat."""
-    await _take_words(tx, [row for row, _line in replies])
+    await _remove_words(tx, [row for row, _line in replies])
     await tx.execute(
         "UPDATE events SET text = '', system_text = '', redacted_at = ? WHERE redacted_at IS NULL"
         " AND from_bot = 1 AND id IN (SELECT value FROM json_each(?))",
@@ -432,7 +439,7 @@ async def clear(tx: Transaction, replies: Sequence[tuple[int, str]], at: int) ->
     )
 
 
-async def _take_words(tx: Transaction, reply_ids: Sequence[int]) -> None:
+async def _remove_words(tx: Transaction, reply_ids: Sequence[int]) -> None:
     """Of replies, and of the actions that they proposed; what waits for a person's yes is denied."""
     await tx.execute(
         "UPDATE bot_messages SET text = '' WHERE id IN (SELECT value FROM json_each(?))",
@@ -441,14 +448,14 @@ async def _take_words(tx: Transaction, reply_ids: Sequence[int]) -> None:
     await action_logs.clear_words(tx, reply_ids)
 
 
-async def are_cleared(tx: Transaction, twitch_ids: Sequence[str]) -> set[str]:
+async def cleared_lines(tx: Transaction, twitch_ids: Sequence[str]) -> set[str]:
     """Those of the bot's lines, by Twitch's ids, whose words were taken away, or whose row an erasure deleted."""
     kept = "SELECT 1 FROM bot_messages WHERE twitch_id = line.value AND text <> ''"
     sql = f"SELECT value FROM json_each(?) AS line WHERE NOT EXISTS ({kept})"
     return set(await tx.column(sql, (twitch_ids,)))
 
 
-OLD = {
+PRUNABLE = {
     "bot_messages": "status <> 'sending'",
     "action_logs": "status NOT IN ('waiting', 'running') AND revert_at IS NULL",
     "model_calls": "TRUE",
@@ -462,7 +469,7 @@ async def prune(tx: Transaction, table: str, before: int, limit: int, zone: str)
     `zone`: the channel's time zone, by which the weeks are counted that stay of replies.
     """
     # the oldest first: how a reply was taken is read from those after it
-    old = f"SELECT id FROM {table} WHERE at < ? AND {OLD[table]} ORDER BY at, id LIMIT ?"
+    old = f"SELECT id FROM {table} WHERE at < ? AND {PRUNABLE[table]} ORDER BY at, id LIMIT ?"
     ids = await tx.column(old, (before, limit))
     if table == "bot_messages":
         await reply_outcomes.keep_weeks(tx, ids, zone)
@@ -475,7 +482,7 @@ def _json(value: object) -> str:
     return msgspec.json.encode(value).decode()
 
 
-async def _found(source: Source, condition: str, *params: object) -> list[BotMessage]:
+async def _messages_where(source: Source, condition: str, *params: object) -> list[BotMessage]:
     """The rows that a condition of ours picks, in its order."""
     return [
         _message(row)
@@ -505,7 +512,7 @@ async def set_outcome(tx: Transaction, reply_id: int, outcome: str) -> None:
     )
 
 
-async def sent_as(source: Source, twitch_id: str) -> int | None:
+async def id_by_twitch_id(source: Source, twitch_id: str) -> int | None:
     """The reply that Twitch shows under this id."""
     found: int | None = await source.value(
         "SELECT id FROM bot_messages WHERE twitch_id = ?", (twitch_id,)

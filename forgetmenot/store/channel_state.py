@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from forgetmenot.errors import StoreError, TwitchRefused
 from forgetmenot.files import may_be_ours
-from forgetmenot.store.database import Database, Source, Transaction, connected, reading_beside
+from forgetmenot.store.database import Database, Source, Transaction, connected, separate_reader
 
 # Set while bytes of what was deleted may be left: privacy/erasure rebuilds the file.
 WIPE_DUE = "wipe_due"
@@ -30,7 +30,7 @@ async def read_all(source: Source) -> dict[str, str]:
     return await source.pairs("SELECT name, value FROM channel_state")
 
 
-async def set_at(source: Source, name: str, value: str) -> int | None:
+async def value_since(source: Source, name: str, value: str) -> int | None:
     """When a name got this value (ms); None if it has another one."""
     at: int | None = await source.value(
         "SELECT updated_at FROM channel_state WHERE name = ? AND value = ?", (name, value)
@@ -66,7 +66,7 @@ def file_for(default: Path, channel: str) -> Path:
         not channel or not owner.id or owner.login == channel
     ):  # only Twitch's id makes a file somebody's
         return default
-    named = [file for file in _beside(default) if owner_of(file).login == channel]
+    named = [file for file in _files_beside(default) if owner_of(file).login == channel]
     return next(iter(named), default.with_name(f"{default.stem}-{channel}{default.suffix}"))
 
 
@@ -81,7 +81,7 @@ async def claim(db: Database, room_id: str, channel: str, now: int) -> None:
         raise TwitchRefused(
             f"{db.path} is the memory of another channel. Use another file with --db, or leave --db out."
         )
-    others = [] if known else [file for file in _beside(db.path) if file != db.path]
+    others = [] if known else [file for file in _files_beside(db.path) if file != db.path]
     former = next((file for file in others if owner_of(file).id == room_id), None)
     async with db.write() as tx:
         await put(tx, {"id": room_id, "login": channel} if former is None else {"login": ""}, now)
@@ -99,7 +99,7 @@ def owner_of(file: Path) -> Owner:
     """The owner of a file, as far as it can be read. Read-only."""
     with contextlib.suppress(OSError, StoreError):
         if file.is_file() and may_be_ours(file):
-            with reading_beside(file) as own:
+            with separate_reader(file) as own:
                 rows = own.execute(
                     "SELECT name, value FROM channel_state WHERE name IN ('id', 'login')"
                 )
@@ -107,5 +107,5 @@ def owner_of(file: Path) -> Owner:
     return Owner()
 
 
-def _beside(file: Path) -> list[Path]:
+def _files_beside(file: Path) -> list[Path]:
     return sorted(file.parent.glob(f"*{file.suffix}"))

@@ -86,7 +86,7 @@ async def line_counts(source: Source) -> LineCounts:
 # deleted meanwhile, so a difference of two totals could fall below zero.
 
 
-_GAINED = {
+_COUNTED_ROWS = {
     "episodes": ("episodes", "TRUE"),
     "notes": ("semantic_notes", "TRUE"),
     "superseded": ("note_changes", "to_status = 'superseded'"),
@@ -99,13 +99,13 @@ _GAINED = {
 
 async def highest_ids(db: Database) -> dict[str, int]:
     """The highest number that each counted table has given to a row so far, also to one that is gone."""
-    return {table: await db.highest_id(table) for table, _ in _GAINED.values()}
+    return {table: await db.highest_id(table) for table, _ in _COUNTED_ROWS.values()}
 
 
-async def gained(db: Database, above: Mapping[str, int]) -> dict[str, int]:
+async def rows_added(db: Database, above: Mapping[str, int]) -> dict[str, int]:
     """How many rows of each kind came above those numbers."""
     found = {}
-    for name, (table, which) in _GAINED.items():
+    for name, (table, which) in _COUNTED_ROWS.items():
         sql = f"SELECT count(*) FROM {table} WHERE {which} AND id > ?"
         found[name] = int(await db.value(sql, (above[table],)))
     return found
@@ -142,7 +142,7 @@ class Meter:
             )
 
 
-async def spent(db: Database, *, since: int) -> dict[str, Used]:
+async def tokens_by_model(db: Database, *, since: int) -> dict[str, Used]:
     """The tokens of the calls since a time (ms), by model."""
     return {bill.model: bill.used for bill in await bills(db, "model", since)}
 

@@ -69,7 +69,7 @@ def row_as(row: Row, cls: type[T], **more: object) -> T:
     return msgspec.convert(dict(row) | more, cls, strict=False)
 
 
-async def to_the_end(work: Awaitable[T]) -> T:
+async def uninterrupted(work: Awaitable[T]) -> T:
     """What something gives that must finish even when we are cancelled meanwhile; that is raised after it."""
     task = asyncio.ensure_future(work)
     cancelled = False
@@ -186,7 +186,7 @@ class Snapshot(Source):
         return self._connection.execute(sql, params).fetchall()
 
 
-def _at_once(
+def _run_read(
     connection: sqlite3.Connection,
     read: Callable[[Snapshot], Coroutine[Any, Any, T]],
     requests: PrivacyRequests,
@@ -261,7 +261,7 @@ class Database(Source):
     async def rows(self, sql: str, params: Params = ()) -> list[Row]:
         """All rows of a query, as of the last commit."""
         await self._read_gate.wait()
-        with translating(self.path):
+        with translated_errors(self.path):
             return list(await self._reader.execute_fetchall(sql, params))
 
     async def together(self, read: Callable[[Snapshot], Coroutine[Any, Any, T]]) -> T:
@@ -270,9 +270,9 @@ class Database(Source):
         A read that goes to another thread costs more than most queries do, and each is a chance to be late.
         """
         await self._read_gate.wait()
-        with translating(self.path):
+        with translated_errors(self.path):
             reader = self._reader
-            result: T = await reader._execute(_at_once, reader._conn, read, self.requests)  # type: ignore[no-untyped-call]  # noqa: SLF001  # in its thread
+            result: T = await reader._execute(_run_read, reader._conn, read, self.requests)  # type: ignore[no-untyped-call]  # noqa: SLF001  # in its thread
             return result
 
     @contextlib.asynccontextmanager
@@ -280,14 +280,14 @@ class Database(Source):
         """One transaction: all of it, or nothing. Not to be nested."""
         async with self._write_lock:
             await self._stay_in_place()
-            with translating(self.path):
+            with translated_errors(self.path):
                 try:
                     await self._writer.execute_fetchall("BEGIN IMMEDIATE")
                     yield Transaction(self._writer, self.requests)
-                    await to_the_end(self._writer.commit())
+                    await uninterrupted(self._writer.commit())
                 except BaseException:
                     # all coroutines share this connection: what stays open is committed by whoever writes next
-                    await to_the_end(self._writer.rollback())
+                    await uninterrupted(self._writer.rollback())
                     raise
 
     async def data_version(self) -> int:
@@ -300,7 +300,7 @@ class Database(Source):
 
         Beside whatever is read meanwhile: it takes a second for each 100 MB or so.
         """
-        return await to_the_end(asyncio.to_thread(damage_of, self.path))
+        return await uninterrupted(asyncio.to_thread(damage_of, self.path))
 
     async def stay_in_place(self) -> None:
         """See that the file is in its place, and put it back if another program took it away. Raises StoreError."""
@@ -318,8 +318,8 @@ class Database(Source):
             file=self.path.name,
         )
         try:
-            with translating(self.path):
-                await to_the_end(self._put_back())
+            with translated_errors(self.path):
+                await uninterrupted(self._put_back())
         except OSError as error:
             raise files.cannot_open(self.path, error) from error
 
@@ -360,13 +360,13 @@ class Database(Source):
         async with self._write_lock:
             await self._stay_in_place()
             if thorough:
-                with translating(self.path):
-                    await to_the_end(self._writer.execute_fetchall("VACUUM"))
+                with translated_errors(self.path):
+                    await uninterrupted(self._writer.execute_fetchall("VACUUM"))
         return await self._truncate_log()
 
     async def _truncate_log(self, tries: int = 20) -> bool:
         """Readers and writers of this process pause for each try only; a reader of another may need several."""
-        with translating(self.path):
+        with translated_errors(self.path):
             await asyncio.to_thread(
                 _checkpoint, self.path
             )  # the bulk of it, beside readers and writers
@@ -385,7 +385,7 @@ class Database(Source):
             rows = list(await self._writer.execute_fetchall("PRAGMA wal_checkpoint(TRUNCATE)"))
         finally:
             self._read_gate.set()
-            await to_the_end(
+            await uninterrupted(
                 self._writer.execute_fetchall(
                     f"PRAGMA busy_timeout = {int(BUSY_TIMEOUT_S * 1_000)}"
                 )
@@ -409,12 +409,12 @@ async def open_database(
     try:
         files.make_folder(path)
         files.protect(path)
-        with translating(path):
+        with translated_errors(path):
             db = Database(path, requests or PrivacyRequests(path), puts_back=puts_back)
             await db.connect()
     except OSError as error:
         raise files.cannot_open(path, error) from error
-    with translating(path):
+    with translated_errors(path):
         try:
             if not requests_lost:
                 await _check_requests(db)
@@ -456,7 +456,7 @@ def connect(path: Path, mode: str = "ro", timeout: float = BUSY_TIMEOUT_S) -> sq
 
 
 @contextlib.contextmanager
-def reading_beside(path: Path) -> Iterator[sqlite3.Connection]:
+def separate_reader(path: Path) -> Iterator[sqlite3.Connection]:
     """A connection of its own for a thread that reads long, so that no reply waits for it. Raises StoreError."""
     with connected(path) as own:
         yield own
@@ -468,7 +468,7 @@ def connected(
 ) -> Iterator[sqlite3.Connection]:
     """A connection to a file that is there, closed at the end. Raises StoreError."""
     with (
-        translating(path),
+        translated_errors(path),
         kept_open(path),
         contextlib.closing(connect(path, mode, timeout)) as own,
     ):
@@ -488,7 +488,7 @@ def kept_open(path: Path) -> Iterator[None]:
 
 def damage_of(path: Path) -> str:
     """The first sign of damage that SQLite finds in a file; an empty text if it finds none. Raises StoreError."""
-    with reading_beside(path) as own:
+    with separate_reader(path) as own:
         answer = str(own.execute("PRAGMA quick_check(1)").fetchone()[0])
     return "" if answer == "ok" else answer
 
@@ -513,7 +513,7 @@ def _take_place(whole: Path, path: Path, own_files: MemoryFiles) -> None:
         os.fsync(written.fileno())
     if path.exists():
         aside = unused_name(path)
-        _link(path, aside)
+        _add_name(path, aside)
         for ending in ("-wal", "-journal"):
             log_file = path.with_name(path.name + ending)
             if log_file.exists() and not own_files.own(log_file):
@@ -531,7 +531,7 @@ def unused_name(path: Path) -> Path:
     return next(name for name in names if not name.exists())
 
 
-def _link(path: Path, aside: Path) -> None:
+def _add_name(path: Path, aside: Path) -> None:
     """Give a file a second name, so that there is always one at its path; on some drives it has to be moved."""
     try:
         os.link(path, aside)
@@ -544,12 +544,12 @@ async def _prepare(writer: aiosqlite.Connection, path: Path) -> None:
         raise errors.StoreForeign(
             f"{path} is not a readable SQLite database. Choose another file with --db."
         )
-    is_new = await _number(writer, "SELECT count(*) FROM sqlite_master") == 0
+    is_new = await _first_number(writer, "SELECT count(*) FROM sqlite_master") == 0
     if not is_new:
         refuse_foreign(
             path,
-            await _number(writer, "PRAGMA application_id"),
-            await _number(writer, "PRAGMA user_version"),
+            await _first_number(writer, "PRAGMA application_id"),
+            await _first_number(writer, "PRAGMA user_version"),
         )
     # NORMAL: a power cut may cost the last commits, never the file. MEMORY: no chat in a temporary file on disk
     settings = {"journal_mode": "WAL", "synchronous": "NORMAL", "temp_store": "MEMORY"}
@@ -557,7 +557,7 @@ async def _prepare(writer: aiosqlite.Connection, path: Path) -> None:
     settings["trusted_schema"] = "ON"
     for name, value in {**settings, "foreign_keys": "ON", "secure_delete": "ON"}.items():
         await writer.execute_fetchall(f"PRAGMA {name} = {value}")
-    if await _number(writer, "PRAGMA secure_delete") != 1:
+    if await _first_number(writer, "PRAGMA secure_delete") != 1:
         raise errors.StoreError(
             "This build of SQLite cannot erase what it deletes (secure_delete). Use Python from python.org."
         )
@@ -589,25 +589,25 @@ def refuse_foreign(path: Path, application: int, version: int) -> None:
         )
 
 
-async def _number(connection: aiosqlite.Connection, sql: str) -> int:
+async def _first_number(connection: aiosqlite.Connection, sql: str) -> int:
     rows = list(await connection.execute_fetchall(sql))
     return int(rows[0][0])
 
 
 @contextlib.contextmanager
-def translating(path: Path) -> Iterator[None]:
+def translated_errors(path: Path) -> Iterator[None]:
     """Turn SQLite's errors into ours; each says what is wrong and the way out."""
     try:
         yield
     except sqlite3.DatabaseError as error:
-        raise _ours(error, path) from error
+        raise _store_error(error, path) from error
     except (
         UnicodeDecodeError
     ) as error:  # SQLite tells of a damaged schema in the damaged words themselves
-        raise _ours(sqlite3.DatabaseError("malformed"), path) from error
+        raise _store_error(sqlite3.DatabaseError("malformed"), path) from error
 
 
-def _ours(error: sqlite3.DatabaseError, path: Path) -> errors.StoreError:
+def _store_error(error: sqlite3.DatabaseError, path: Path) -> errors.StoreError:
     words = str(error)
     if "not a database" in words or "malformed" in words:
         return errors.StoreForeign(

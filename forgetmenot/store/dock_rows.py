@@ -128,12 +128,12 @@ async def page(
     wanted = f"FROM semantic_notes n WHERE {' AND '.join(filter(None, conditions))}"
     total = int(await db.value(f"SELECT count(*) {wanted}", asked))  # constants, here and below
     picked = f"SELECT n.id {wanted} {_ORDER} LIMIT :limit OFFSET :offset"  # first: evidence only of what is shown
-    return total, await notes.found(db, f"n.id IN ({picked}) {_ORDER}", asked)
+    return total, await notes.where(db, f"n.id IN ({picked}) {_ORDER}", asked)
 
 
 async def note(db: Database, note_id: int) -> Note | None:
     """One of them, if it may be shown."""
-    return next(iter(await notes.found(db, f"n.id = ? AND {_NOT_BANNED}", (note_id,))), None)
+    return next(iter(await notes.where(db, f"n.id = ? AND {_NOT_BANNED}", (note_id,))), None)
 
 
 async def streams(db: Database, limit: int) -> list[Row]:

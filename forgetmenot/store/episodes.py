@@ -56,7 +56,7 @@ class HeardSpan(NamedTuple):
     viewer_id: str | None
 
 
-async def heard(source: Source, since: int, until: int, lull: int) -> list[HeardSpan]:
+async def heard_spans(source: Source, since: int, until: int, lull: int) -> list[HeardSpan]:
     """What the memory knows of the chat between these times, in order: read, or still to be read.
 
     Live chat also where it is up to `lull` ms away.
@@ -86,7 +86,7 @@ async def write(db: Database, new: NewEpisode, now: int) -> int | None:
         if len(await events.still_unread(tx, new.seqs)) < len(new.seqs):
             return None
         episode_id = await insert(tx, new, now)
-        await events.cover(tx, new.seqs, episode_id)
+        await events.set_episode(tx, new.seqs, episode_id)
     return episode_id
 
 
@@ -127,7 +127,7 @@ def key_of_line(event_id: str) -> str:
     return f"line:{event_id}"
 
 
-async def forget_lines(tx: Transaction, before: int) -> None:
+async def drop_line_keys(tx: Transaction, before: int) -> None:
     """Delete ids of lines said before then: they can no longer be cleared."""
     await tx.execute(
         # ";" comes after ":": a range that holds every key with "line:" in front, and that an index finds
@@ -192,7 +192,7 @@ async def get(source: Source, episode_id: int) -> Episode | None:
 
 async def get_many(source: Source, episode_ids: Collection[int]) -> list[Episode]:
     """Those of these episodes that are there, oldest first."""
-    return await _found(
+    return await _episodes_where(
         source, "id IN (SELECT value FROM json_each(?)) ORDER BY id", (episode_ids,)
     )
 
@@ -205,7 +205,7 @@ async def unread(
     With `due_at` without those that wait for another try then.
     """
     wanted = f"extracted_at IS NULL AND NOT ({events.WAITS}) ORDER BY id LIMIT :limit"
-    return await _found(
+    return await _episodes_where(
         source, wanted, {"limit": limit, "now": due_at, "latest": due_at + events.LONGEST_WAIT}
     )
 
@@ -215,16 +215,18 @@ async def newest(source: Source, *, stream_id: int | None, limit: int) -> list[E
     wanted = (
         "stream_id IS ? AND kind = 'chat' AND summary <> '' ORDER BY ended_at DESC, id DESC LIMIT ?"
     )
-    return (await _found(source, wanted, (stream_id, limit)))[::-1]
+    return (await _episodes_where(source, wanted, (stream_id, limit)))[::-1]
 
 
 async def between(source: Source, stream_id: int, after: int, before: int) -> list[Episode]:
     """A stream's episodes from chat that began and ended within that time (ms), oldest first."""
     within = "stream_id = ? AND kind = 'chat' AND summary <> '' AND started_at > ? AND ended_at < ?"
-    return await _found(source, f"{within} ORDER BY started_at, id", (stream_id, after, before))
+    return await _episodes_where(
+        source, f"{within} ORDER BY started_at, id", (stream_id, after, before)
+    )
 
 
-async def _found(source: Source, condition: str, params: Params) -> list[Episode]:
+async def _episodes_where(source: Source, condition: str, params: Params) -> list[Episode]:
     """The episodes that a condition of ours picks, in its order."""
     return [
         row_as(row, Episode)
@@ -232,7 +234,7 @@ async def _found(source: Source, condition: str, params: Params) -> list[Episode
     ]
 
 
-async def told_of_stream(source: Source, stream_id: int) -> list[tuple[EpisodeKind, str]]:
+async def summaries_of_stream(source: Source, stream_id: int) -> list[tuple[EpisodeKind, str]]:
     """The kind and summary of a stream's episodes from chat, oldest first."""
     rows = await source.rows(
         "SELECT kind, summary FROM episodes WHERE stream_id = ? AND kind IN ('chat', 'counted')"
@@ -307,13 +309,13 @@ async def id_before_newest(source: Source, count: int) -> int:
 REDACTED = "redaction"
 # Evidence from an episode that rests on somebody whose lines in it were cleared, or on nobody in particular; or that
 # is the cleared line itself, in which the bot was told to remember something.
-_THEIR_WORD = """
+_ON_THEIR_WORD = """
 FROM note_evidence e JOIN semantic_notes n ON n.id = e.note_id WHERE e.episode_id = :episode AND (e.speaker_id IS NULL
     OR EXISTS (SELECT 1 FROM events v WHERE v.episode_id = :episode AND v.redacted_at IS NOT NULL
         AND v.viewer_id IN (e.speaker_id, n.subject_id))
     OR EXISTS (SELECT 1 FROM episodes WHERE id = :episode AND kind = 'command'))
 """
-_ELSEWHERE = """
+_RESTS_ELSEWHERE = """
 EXISTS (SELECT 1 FROM note_evidence o
     WHERE o.note_id = n.id AND o.episode_id <> :episode AND o.stance <> 'contradicted')
 """
@@ -329,11 +331,11 @@ async def postpone(tx: Transaction, episode_id: int, *, tries: int, retry_at: in
 async def clear(tx: Transaction, what: events.Clear, now: int) -> None:
     """Clear lines of chat, and at once what summaries and notes have of them."""
     for episode_id in await events.clear(tx, what, now):
-        await _let_notes_go(tx, episode_id, now)
-        await _cut(tx, episode_id, now)
+        await _retract_notes(tx, episode_id, now)
+        await _cut_summary(tx, episode_id, now)
 
 
-async def _cut(tx: Transaction, episode_id: int, now: int) -> None:
+async def _cut_summary(tx: Transaction, episode_id: int, now: int) -> None:
     """Take every sentence about who said a cleared line out of a summary.
 
     Where no sentence is left, or the summary only counts, its other lines are read again.
@@ -363,7 +365,7 @@ async def _cut(tx: Transaction, episode_id: int, now: int) -> None:
         await drop_empty(tx, [episode_id], now)
 
 
-async def _let_notes_go(tx: Transaction, episode_id: int, now: int) -> None:
+async def _retract_notes(tx: Transaction, episode_id: int, now: int) -> None:
     """Retract the notes that rest on this episode alone and on the word of somebody whose lines were cleared.
 
     They lose their text, and so do the replies that had one of them in their prompt.
@@ -372,11 +374,13 @@ async def _let_notes_go(tx: Transaction, episode_id: int, now: int) -> None:
     holds again, unless that note was replaced itself.
     """
     this = {"episode": episode_id}
-    lost = f"SELECT e.note_id, e.episode_id, e.stance {_THEIR_WORD} AND {_ELSEWHERE}"
+    lost = f"SELECT e.note_id, e.episode_id, e.stance {_ON_THEIR_WORD} AND {_RESTS_ELSEWHERE}"
     await tx.execute(
         f"DELETE FROM note_evidence WHERE (note_id, episode_id, stance) IN ({lost})", this
     )
-    rests_on_it = f"{_THEIR_WORD} AND e.stance <> 'contradicted' AND n.fact <> '' AND NOT n.pinned"
+    rests_on_it = (
+        f"{_ON_THEIR_WORD} AND e.stance <> 'contradicted' AND n.fact <> '' AND NOT n.pinned"
+    )
     gone = await tx.rows(f"SELECT DISTINCT n.id, n.status, n.created_at {rests_on_it}", this)
     for note_id, status, _ in gone:
         by = "(SELECT superseded_by FROM semantic_notes WHERE id = ?1)"

@@ -146,14 +146,14 @@ async def still_unread(source: Source, seqs: Sequence[int]) -> list[Line]:
     return await _lines_where(source, wanted, (seqs,))
 
 
-async def of_episode(source: Source, episode_id: int) -> list[Line]:
+async def lines_of_episode(source: Source, episode_id: int) -> list[Line]:
     """What is left of the events that an episode covers."""
     return await _lines_where(
         source, "episode_id = ? AND redacted_at IS NULL ORDER BY at, seq", (episode_id,)
     )
 
 
-async def latest_of(source: Source, viewer_id: str, limit: int) -> list[Line]:
+async def latest_lines_of(source: Source, viewer_id: str, limit: int) -> list[Line]:
     """Somebody's newest lines, oldest first."""
     wanted = "viewer_id = ? AND redacted_at IS NULL ORDER BY at DESC, seq DESC LIMIT ?"
     return (await _lines_where(source, wanted, (viewer_id, limit)))[::-1]
@@ -173,7 +173,7 @@ async def _lines_where(source: Source, condition: str, params: Params) -> list[L
     ]
 
 
-async def cleared(source: Source, event_ids: Collection[str]) -> frozenset[str]:
+async def cleared_ids(source: Source, event_ids: Collection[str]) -> frozenset[str]:
     """Those of these lines that have lost their text. A line that was never stored is none."""
     sql = "SELECT id FROM events WHERE id IN (SELECT value FROM json_each(?)) AND redacted_at IS NOT NULL"
     return frozenset(await source.column(sql, (event_ids,)))
@@ -197,7 +197,7 @@ async def was_deleted(source: Source, event_id: str) -> bool:
     )
 
 
-async def cover(tx: Transaction, seqs: Sequence[int], episode_id: int) -> None:
+async def set_episode(tx: Transaction, seqs: Sequence[int], episode_id: int) -> None:
     """Say which episode covers these events."""
     sql = "UPDATE events SET episode_id = ? WHERE seq IN (SELECT value FROM json_each(?))"
     await tx.execute(sql, (episode_id, seqs))
@@ -233,7 +233,7 @@ FROM events e JOIN shown v ON v.id = e.viewer_id WHERE e.redacted_at IS NULL AND
 """
 
 
-async def _chat(source: Source, condition: str, params: Params) -> list[PromptLine]:
+async def _prompt_lines(source: Source, condition: str, params: Params) -> list[PromptLine]:
     return list(starmap(PromptLine, await source.rows(f"{_LINES} AND {condition}", params)))
 
 
@@ -256,7 +256,7 @@ async def lines(
         theirs += " AND e.viewer_id = :of"
     newest = "e.at BETWEEN :since AND :until ORDER BY e.at DESC, e.seq DESC LIMIT :limit"
     values = {"of": of, "since": since, "until": until, "limit": limit}
-    return (await _chat(source, f"{kind} AND {theirs} AND {newest}", values))[::-1]
+    return (await _prompt_lines(source, f"{kind} AND {theirs} AND {newest}", values))[::-1]
 
 
 # What Twitch reports, the most important first: of many a reply is shown the newest of each kind before a second one.
@@ -287,7 +287,7 @@ SELECT seq, id, viewer_id, kind, words, at FROM numbered ORDER BY nth, importanc
 """
 
 
-async def reported(
+async def reported_events(
     source: Source, *, since: int, until: int, limit: int, kinds: Sequence[EventKind] = REPORTED
 ) -> list[StreamEvent]:
     """What Twitch reported between these times, oldest first.
@@ -299,7 +299,9 @@ async def reported(
     return sorted(starmap(StreamEvent, rows), key=lambda event: (event.at, event.id))
 
 
-async def moderation(source: Source, *, since: int, until: int, limit: int) -> list[StreamEvent]:
+async def moderation_events(
+    source: Source, *, since: int, until: int, limit: int
+) -> list[StreamEvent]:
     """The newest acts of moderation between these times, oldest first, for moderators alone.
 
     With the names of those whom they hit, also of the banned; not of who opted out or is being erased.
@@ -326,13 +328,15 @@ async def lines_by_seq(source: Source, seqs: Collection[int]) -> dict[int, Promp
     """Lines that are still there, by their seq."""
     return {
         line.id: line
-        for line in await _chat(source, "e.seq IN (SELECT value FROM json_each(?))", (seqs,))
+        for line in await _prompt_lines(
+            source, "e.seq IN (SELECT value FROM json_each(?))", (seqs,)
+        )
     }
 
 
 async def line_by_id(source: Source, event_id: str) -> PromptLine | None:
     """One line by Twitch's id, if it is still there."""
-    return next(iter(await _chat(source, "e.id = ?", (event_id,))), None)
+    return next(iter(await _prompt_lines(source, "e.id = ?", (event_id,))), None)
 
 
 async def newest_at(source: Source) -> int:

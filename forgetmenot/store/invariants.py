@@ -15,7 +15,7 @@ from msgspec import Struct
 from forgetmenot.clock import DAY, HOUR, MINUTE
 from forgetmenot.store import personal_data
 from forgetmenot.store.counts import all_counts, line_counts
-from forgetmenot.store.database import Database, reading_beside
+from forgetmenot.store.database import Database, separate_reader
 from forgetmenot.store.note_keys import note_keys, unpacked
 from forgetmenot.text.mentions import ids_in
 
@@ -100,18 +100,18 @@ async def verify(db: Database, *, now: int, keep_h: float = 24.0) -> list[Violat
     }
     found: list[Violation] = []
     for name, sql in _ROWS.items():
-        found += _violation(name, await db.column(sql, times))
-    found += await _people(db)
+        found += _violations(name, await db.column(sql, times))
+    found += await _people_violations(db)
     counted = await line_counts(db)
-    found += _violation("chat pruned unread", range(counted.pruned_unread))
-    found += _violation("lines that do not add up", [] if counted.balanced else [counted])
-    found += _violation(
+    found += _violations("chat pruned unread", range(counted.pruned_unread))
+    found += _violations("lines that do not add up", [] if counted.balanced else [counted])
+    found += _violations(
         "a note whose words are not in the index", await asyncio.to_thread(_not_indexed, db.path)
     )
-    return found + await _file(db)
+    return found + await _file_violations(db)
 
 
-async def broken(db: Database) -> list[str]:
+async def broken_guarantees(db: Database) -> list[str]:
     """Those of the guarantees that are checked each time, by their names, that some row breaks."""
     found = ["chat pruned unread"] if (await all_counts(db)).get("pruned_unread") else []
     # one by one: a reply that has to be thought meanwhile reads in between
@@ -120,12 +120,12 @@ async def broken(db: Database) -> list[str]:
     ]
 
 
-def _violation(name: str, ids: Iterable[object]) -> list[Violation]:
+def _violations(name: str, ids: Iterable[object]) -> list[Violation]:
     wrong = list(ids)
     return [Violation(name, len(wrong), str(wrong[0]))] if wrong else []
 
 
-async def _people(db: Database) -> list[Violation]:
+async def _people_violations(db: Database) -> list[Violation]:
     """Whether texts name people by ids that are known, and whoever was erased or opted out is gone."""
     rows = await db.rows("SELECT id, first_seen_at, opted_out_at FROM viewers")
     known = {row[0] for row in rows}
@@ -133,7 +133,7 @@ async def _people(db: Database) -> list[Violation]:
     for name, sql in _TEXTS.items():
         texts = await db.rows(sql)
         lost = [row[0] for row in texts if not known.issuperset(ids_in(row[1]))]
-        found += _violation(f"{name} that names somebody who is not known", lost)
+        found += _violations(f"{name} that names somebody who is not known", lost)
     await asyncio.to_thread(db.requests.refresh)
     back = [row[0] for row in rows if row[1] <= db.requests.erased_at(row[0])]
     said = {
@@ -142,19 +142,19 @@ async def _people(db: Database) -> list[Violation]:
             "SELECT DISTINCT viewer_id FROM events WHERE text <> '' AND NOT from_bot"
         )
     }
-    found += _violation("somebody who was erased", back)
-    found += _violation(
+    found += _violations("somebody who was erased", back)
+    found += _violations(
         "a line of somebody who opted out", [one for one in said if db.requests.is_out(one)]
     )
     waits = len(db.requests.lines) - await personal_data.carried_out(db)
-    return found + _violation("a privacy request that was not carried out", range(waits))
+    return found + _violations("a privacy request that was not carried out", range(waits))
 
 
 def _not_indexed(path: Path) -> list[int]:
     """Return the ids of notes whose words differ from what `note_words` has of them."""
     keys_of: dict[int, set[int]] = defaultdict(set)
     wrong = []
-    with reading_beside(path) as own:
+    with separate_reader(path) as own:
         for key, span, packed in own.execute("SELECT word, span, notes FROM note_words"):
             for note_id in unpacked(span, packed):
                 keys_of[note_id].add(key)
@@ -165,11 +165,11 @@ def _not_indexed(path: Path) -> list[int]:
     return wrong + list(keys_of)
 
 
-async def _file(db: Database) -> list[Violation]:
+async def _file_violations(db: Database) -> list[Violation]:
     """Whether the file is whole, and what is deleted is overwritten."""
     found = [row[0] for row in await db.rows("PRAGMA integrity_check(20)")]
-    violations = _violation("a damaged file", [said for said in found if said != "ok"])
+    violations = _violations("a damaged file", [said for said in found if said != "ok"])
     async with db.write() as tx:
         if await tx.value("PRAGMA secure_delete") != 1:
-            violations += _violation("deleted rows are not overwritten", ["secure_delete"])
+            violations += _violations("deleted rows are not overwritten", ["secure_delete"])
     return violations

@@ -40,7 +40,7 @@ class NameSpan(NamedTuple):
     renamed_at: int | None
 
 
-async def with_words(source: Source, keys: NameKeys) -> dict[str, list[str]]:
+async def ids_by_word(source: Source, keys: NameKeys) -> dict[str, list[str]]:
     """The ids that the index has for each key, at most MOST_A_WORD; whoever it fits exactly comes first."""
     theirs = (
         "(SELECT group_concat(viewer_id, ' ') FROM"
@@ -56,7 +56,7 @@ async def with_words(source: Source, keys: NameKeys) -> dict[str, list[str]]:
     return {row[0]: list(dict.fromkeys(row[1].split())) for row in rows if row[1]}
 
 
-async def with_nicknames(source: Source, keys: Collection[str]) -> dict[str, list[str]]:
+async def ids_by_nickname(source: Source, keys: Collection[str]) -> dict[str, list[str]]:
     """The ids of those whom an active note gives one of these nicknames."""
     rows = await source.rows(
         "SELECT k.word, n.subject_id FROM json_each(?) j JOIN nicknames k ON k.word = j.value"
@@ -127,7 +127,7 @@ async def by_login(source: Source, login: str) -> str | None:
     return viewer_id
 
 
-async def spans(source: Source, logins: Collection[str]) -> dict[str, list[NameSpan]]:
+async def spans_by_login(source: Source, logins: Collection[str]) -> dict[str, list[NameSpan]]:
     """Who was seen with each of these logins and when, hidden people too.
 
     Of somebody who was only named, and never seen, it is the time of their row.
@@ -151,7 +151,7 @@ async def spans(source: Source, logins: Collection[str]) -> dict[str, list[NameS
     return found
 
 
-async def shown_by(source: Source, names: Collection[str]) -> dict[str, list[str]]:
+async def ids_by_display_name(source: Source, names: Collection[str]) -> dict[str, list[str]]:
     """The ids of those who are shown by a name (casefolded) that is not their login, by name; hidden people too."""
     rows = await source.rows(
         "SELECT v.id, v.login, v.display_name FROM json_each(?) j JOIN name_words w ON w.word = j.value"
@@ -166,7 +166,7 @@ async def shown_by(source: Source, names: Collection[str]) -> dict[str, list[str
     return found
 
 
-def compared(found: Collection[Sequence[str]], here: Collection[str]) -> list[str]:
+def ids_to_compare(found: Collection[Sequence[str]], here: Collection[str]) -> list[str]:
     """Whose names are compared with the words of a text: of those whom each fits who is here, else the first."""
     viewer_ids = {one for ids in found for one in ids if one in here}
     for ids in found:

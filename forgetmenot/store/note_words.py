@@ -10,7 +10,7 @@ from forgetmenot.store.note_keys import unpacked
 _LISTED = "IN (SELECT value FROM json_each(?))"
 
 
-async def counts(source: Source, keys: Collection[int]) -> dict[int, int]:
+async def notes_by_word(source: Source, keys: Collection[int]) -> dict[int, int]:
     """Return how many notes have each of these words; a word that none has is left out."""
     counted = "SELECT word, sum(length(notes)) / 2 FROM note_words"
     return await source.pairs(f"{counted} WHERE word {_LISTED} GROUP BY word", (keys,))
@@ -30,8 +30,8 @@ async def newest_with(source: Source, key: int, limit: int) -> list[int]:
     return note_ids
 
 
-async def visible(source: Source, note_ids: Collection[int]) -> list[Note]:
+async def recallable(source: Source, note_ids: Collection[int]) -> list[Note]:
     """Return those of these notes that may be recalled, of people who are not hidden and of the channel."""
     shown = "(n.subject_id IS NULL OR EXISTS (SELECT 1 FROM shown v WHERE v.id = n.subject_id))"
     recalled = "n.status IN ('active', 'past') AND n.fact <> ''"
-    return await notes.found(source, f"n.id {_LISTED} AND {recalled} AND {shown}", (note_ids,))
+    return await notes.where(source, f"n.id {_LISTED} AND {recalled} AND {shown}", (note_ids,))

@@ -79,10 +79,10 @@ def _note(row: Row) -> Note:
 
 async def get(source: Source, note_id: int) -> Note | None:
     """One note, whatever its status."""
-    return next(iter(await found(source, "n.id = ?", (note_id,))), None)
+    return next(iter(await where(source, "n.id = ?", (note_id,))), None)
 
 
-async def found(source: Source, condition: str, params: Params) -> list[Note]:
+async def where(source: Source, condition: str, params: Params) -> list[Note]:
     """The notes that a condition of ours picks, in its order."""
     return [_note(row) for row in await source.rows(f"{_SELECT} WHERE {condition}", params)]
 
@@ -99,7 +99,7 @@ async def of_subject(
     """The notes about one viewer, or (None) about the channel and its running bits, oldest first."""
     status = "n.status IN (SELECT value FROM json_each(:statuses))"
     wanted = f"{_about(subject_id)} AND {status} AND n.fact <> '' ORDER BY n.id"
-    return await found(source, wanted, {"subject": subject_id, "statuses": statuses})
+    return await where(source, wanted, {"subject": subject_id, "statuses": statuses})
 
 
 async def withdrawn_since(source: Source, subject_id: str | None, at: int) -> list[Note]:
@@ -107,7 +107,7 @@ async def withdrawn_since(source: Source, subject_id: str | None, at: int) -> li
     later = "EXISTS (SELECT 1 FROM note_changes c WHERE c.note_id = n.id AND c.at > :at)"
     gone = "n.status IN ('superseded', 'retracted') AND n.fact <> ''"
     wanted = f"{_about(subject_id)} AND {gone} AND {later} ORDER BY n.id"
-    return await found(source, wanted, {"subject": subject_id, "at": at})
+    return await where(source, wanted, {"subject": subject_id, "at": at})
 
 
 async def page(
@@ -123,7 +123,7 @@ async def page(
         "n.id > :after AND (:subject IS NULL OR n.subject_id = :subject)"
         " AND (:status IS NULL OR n.status = :status) ORDER BY n.id LIMIT :limit"
     )
-    return await found(
+    return await where(
         source, wanted, {"after": after, "subject": subject_id, "status": status, "limit": limit}
     )
 
@@ -140,14 +140,14 @@ async def fingerprint(source: Source, subject_id: str | None) -> tuple[object, .
     return tuple(await source.row(sql, {"subject": subject_id}) or ())
 
 
-async def made_in(source: Source, stream_id: int) -> list[Note]:
+async def of_stream(source: Source, stream_id: int) -> list[Note]:
     """Notes in use that a stream's summaries say, the newest first."""
     said = (
         "SELECT v.note_id FROM note_evidence v JOIN episodes e ON e.id = v.episode_id"
         " WHERE e.stream_id = ? AND v.stance <> 'contradicted'"
     )
     wanted = f"n.status = 'active' AND n.fact <> '' AND n.id IN ({said})"
-    return await found(
+    return await where(
         source, f"{wanted} ORDER BY n.last_confirmed_at DESC, n.id DESC LIMIT 500", (stream_id,)
     )
 
@@ -261,7 +261,7 @@ async def confirmed_stream(source: Source, note_id: int) -> int | None:
 
 async def predecessors(source: Source, note_id: int) -> list[Note]:
     """The notes that this one replaced."""
-    return await found(source, "n.superseded_by = ?", (note_id,))
+    return await where(source, "n.superseded_by = ?", (note_id,))
 
 
 _CHANGES = "SELECT note_id, at, from_status, to_status, cause FROM note_changes c"
@@ -303,7 +303,7 @@ async def delete_of_subject(tx: Transaction, subject_id: str, note_ids: Sequence
 async def of_others_mentioning(source: Source, viewer_id: str) -> list[Note]:
     """The notes that mention somebody and are not about them, whatever their status."""
     condition = "n.subject_id IS NOT ?1 AND instr(n.fact, '<@' || ?1 || '>')"
-    return await found(source, condition, (viewer_id,))
+    return await where(source, condition, (viewer_id,))
 
 
 async def ids_in_use(source: Source, ids: Sequence[int]) -> set[int]:
@@ -418,7 +418,7 @@ _DUE = {
 _ENDS = f"iif(n.status = 'active' AND n.expires_at - n.last_confirmed_at > {WEEK_MS}, 'past', 'expired')"
 
 
-async def sweep(db: Database, name: str, values: Mapping[str, object]) -> int:
+async def end_due(db: Database, name: str, values: Mapping[str, object]) -> int:
     """End the notes whose time is `over`, or that are too many; how many. `values`: what its query names, and `cause`.
 
     No transaction is opened where nothing is due.
@@ -517,12 +517,12 @@ SELECT (SELECT count(*) || ' ' || coalesce(max(id), 0) || ' ' || coalesce(sum(at
 """
 
 
-async def revision_of(source: Source) -> Revision:
+async def suppression_revision(source: Source) -> Revision:
     """The revision of the moment."""
     return tuple((await source.rows(_REVISION))[0])
 
 
-async def removed(source: Source, limit: int = 200) -> list[tuple[str, str]]:
+async def restorable_facts(source: Source, limit: int = 200) -> list[tuple[str, str]]:
     """The newest notes about viewers that were taken back and can be restored: (viewer id, fact)."""
     rows = await source.rows(
         "SELECT subject_id, fact FROM semantic_notes n"

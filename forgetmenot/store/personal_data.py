@@ -27,7 +27,7 @@ from forgetmenot.store.database import (
     Row,
     Source,
     Transaction,
-    reading_beside,
+    separate_reader,
 )
 from forgetmenot.store.events import END_OF_TIME, Clear
 from forgetmenot.store.rights import OptedOut, PrivacyRequest, RequestKind
@@ -38,7 +38,7 @@ NOTES_AT_ONCE, LINES_AT_ONCE = 40, 200
 BANNED_FOR = 7 * DAY
 
 
-class Written(StrEnum):
+class ColumnFormat(StrEnum):
     """How people are written in a column."""
 
     TEXT = "text"  # words of somebody
@@ -64,7 +64,7 @@ class Place(Struct, frozen=True):
 
     table: str
     columns: tuple[str, ...]
-    written: Written = Written.TEXT
+    written: ColumnFormat = ColumnFormat.TEXT
     cut: bool = False
     whole: bool = False
     typed: bool = False
@@ -102,12 +102,12 @@ PLACES = (
     Place(
         "semantic_notes",
         ("topics", "asked_with"),
-        Written.WORDS,
+        ColumnFormat.WORDS,
         typed=True,
         near="instr(t.fact, '<@' || :viewer || '>')",
     ),
     Place("semantic_notes", ("fact",), near=_NEAR_NOTE),
-    Place("note_changes", ("cause",), Written.REASON),
+    Place("note_changes", ("cause",), ColumnFormat.REASON),
     Place("moments", ("text",), typed=True, only="kind = 'title'", near=_NEAR_TIME),
     Place(
         "events",
@@ -128,10 +128,10 @@ PLACES = (
         near=_NEAR_TIME,
     ),
     Place("bot_messages", ("text",), cut=True, typed=True, near=_NEAR_TIME),
-    Place("bot_messages", ("detail",), Written.REASON, typed=True, near=_NEAR_TIME),
-    Place("action_logs", ("params_json",), Written.FIELDS, typed=True, near=_NEAR_TIME),
-    Place("action_logs", ("reason", "detail"), Written.REASON, typed=True, near=_NEAR_TIME),
-    Place("action_logs", ("decided_by",), Written.REASON),
+    Place("bot_messages", ("detail",), ColumnFormat.REASON, typed=True, near=_NEAR_TIME),
+    Place("action_logs", ("params_json",), ColumnFormat.FIELDS, typed=True, near=_NEAR_TIME),
+    Place("action_logs", ("reason", "detail"), ColumnFormat.REASON, typed=True, near=_NEAR_TIME),
+    Place("action_logs", ("decided_by",), ColumnFormat.REASON),
     Place("briefs", ("text",), cut=True),
     Place("never_mention", ("words",)),
 )
@@ -145,9 +145,9 @@ DOUBTFUL_PLACES = (
     Place("never_mention", ("words",)),
 )
 # What is remembered: where a name stands in it without a mention, it is a word (or was typed before they came).
-_REMEMBERED = (("semantic_notes", "fact"), ("episodes", "summary"), ("streams", "recap"))
+_MEMORY_TEXTS = (("semantic_notes", "fact"), ("episodes", "summary"), ("streams", "recap"))
 # What is on: games, as Twitch says, and what the streamer plays.
-_ON_AIR = (
+_PLAYED = (
     "SELECT category FROM streams UNION SELECT topic FROM episodes"
     " UNION SELECT value FROM channel_state WHERE name = 'category'"
 )
@@ -175,10 +175,10 @@ async def names_of(source: Source, viewer_id: str) -> list[str]:
     return sorted(names.difference(shared))
 
 
-def names_around(path: Path, viewer_id: str, names: Sequence[str]) -> list[str]:
+def longer_names(path: Path, viewer_id: str, names: Sequence[str]) -> list[str]:
     """Longer names of other people that one of these is a part of: "bob_7" is one of "bob_77"."""
     around: set[str] = set()
-    with reading_beside(path) as own:
+    with separate_reader(path) as own:
         for table, person in (("viewers", "id"), ("viewer_names", "viewer_id")):
             for column in ("login", "display_name"):
                 sql = f"SELECT {column} FROM {table} WHERE {person} <> ? AND instr(lower({column}), lower(?))"
@@ -188,20 +188,20 @@ def names_around(path: Path, viewer_id: str, names: Sequence[str]) -> list[str]:
     return sorted(name for name in around if name.casefold() not in theirs)
 
 
-def remembered_with(path: Path, needles: Sequence[str]) -> Iterator[str]:
+def texts_containing(path: Path, needles: Sequence[str]) -> Iterator[str]:
     """What is remembered in which one of these stands (A to Z in lower case). Raises StoreError."""
     found = " OR ".join("instr(hay, ?) > 0" for _ in needles) or "FALSE"
-    with reading_beside(path) as own:
-        for table, column in _REMEMBERED:
+    with separate_reader(path) as own:
+        for table, column in _MEMORY_TEXTS:
             hay = f"SELECT {column} AS text, lower({column}) AS hay FROM {table}"
             for row in own.execute(f"SELECT text FROM ({hay}) WHERE {found}", needles):
                 yield row[0]
 
 
-def on_air(path: Path) -> set[str]:
+def played_categories(path: Path) -> set[str]:
     """What was ever played, as Twitch says. Raises StoreError."""
-    with reading_beside(path) as own:
-        return {row[0] for row in own.execute(_ON_AIR) if row[0]}
+    with separate_reader(path) as own:
+        return {row[0] for row in own.execute(_PLAYED) if row[0]}
 
 
 async def erase_requests(
@@ -219,14 +219,16 @@ async def erase_requests(
     return [source.requests.of(RequestKind.ERASE, one, at) for one in written]
 
 
-async def begin(tx: Transaction, viewer_id: str, now: int) -> None:
+async def begin_erasure(tx: Transaction, viewer_id: str, now: int) -> None:
     """Write down that somebody is to be erased, unless it is, and hide them."""
     if await tx.value("SELECT erase_at FROM viewers WHERE id = ?", (viewer_id,)) is None:
         await write_request(tx, *await erase_requests(tx, viewer_id, now))
-    await hide(tx, viewer_id, now, newer=True)
+    await hide_for_erasure(tx, viewer_id, now, newer=True)
 
 
-async def hide(tx: Transaction, viewer_id: str, at: int, *, newer: bool = False) -> bool:
+async def hide_for_erasure(
+    tx: Transaction, viewer_id: str, at: int, *, newer: bool = False
+) -> bool:
     """Hide somebody who asked at that time to be erased, whatever crashes; False if they are newer than that.
 
     `newer`: also then, since their lines have Twitch's time, which may be ahead.
@@ -240,7 +242,7 @@ async def hide(tx: Transaction, viewer_id: str, at: int, *, newer: bool = False)
     )
 
 
-async def due(source: Source, now: int) -> list[str]:
+async def erasures_due(source: Source, now: int) -> list[str]:
     """Whose erasure was asked for and not finished, and who was banned seven days ago."""
     sql = "SELECT id FROM viewers WHERE erase_at IS NOT NULL OR banned_at <= ? ORDER BY id"
     return await source.column(sql, (now - BANNED_FOR,))
@@ -345,12 +347,12 @@ def is_in_copy(path: Path, moment: Moment) -> bool:
     """Whether somebody is known in a copy, or its digest mentions them. Raises StoreError."""
     known = "SELECT 1 FROM viewers WHERE id = :viewer"
     mentioned = "SELECT 1 FROM channel_state WHERE instr(value, '<@' || :viewer || '>')"
-    with reading_beside(path) as own:
+    with separate_reader(path) as own:
         sql = f"SELECT EXISTS ({known}) OR EXISTS ({mentioned})"
         return bool(own.execute(sql, moment._asdict()).fetchone()[0])
 
 
-async def is_here(source: Source, moment: Moment) -> bool:
+async def came_to_newest_stream(source: Source, moment: Moment) -> bool:
     """Whether somebody came to the newest stream, or was erased since it began."""
     newest = "(SELECT t.id, t.started_at, t.ended_at FROM streams t ORDER BY t.id DESC LIMIT 1) t"
     sql = f"SELECT {_NEAR_STREAM} FROM {newest}"
@@ -365,7 +367,7 @@ class WrittenRow(NamedTuple):
     texts: tuple[str | None, ...]
 
 
-def written_in(
+def rows_containing(
     path: Path, place: Place, needles: Sequence[str], moment: Moment
 ) -> Iterator[WrittenRow]:
     """The rows in which one of these stands. Raises StoreError."""
@@ -378,7 +380,7 @@ def written_in(
         f"SELECT t.rowid, {place.near}, {columns} FROM ({hay}) JOIN {place.table} t ON t.rowid = number"
         f" WHERE {found}"
     )
-    with reading_beside(path) as own:
+    with separate_reader(path) as own:
         for rowid, near, *texts in own.execute(sql, {**pieces, **moment._asdict()}):
             yield WrittenRow(rowid, bool(near), tuple(texts))
 
@@ -395,7 +397,7 @@ async def rewrite(tx: Transaction, place: Place, rows: Iterable[Sequence[object]
     return await tx.many(f"UPDATE {place.table} SET {columns} WHERE rowid = ? AND {as_read}", rows)
 
 
-async def everybody(source: Source) -> dict[str, int]:
+async def first_seen_by_id(source: Source) -> dict[str, int]:
     """The ids of all people there are, and since when."""
     return await source.pairs("SELECT id, first_seen_at FROM viewers")
 
@@ -428,10 +430,10 @@ async def leaves_nothing(source: Database, viewer_id: str) -> bool:
 async def opt_out(tx: Transaction, viewer_id: str, now: int) -> None:
     """From now on nothing of somebody is stored."""
     await write_request(tx, tx.requests.of(RequestKind.OPT_OUT, viewer_id, now))
-    await store_nothing(tx, viewer_id, now)
+    await mark_opted_out(tx, viewer_id, now)
 
 
-async def store_nothing(tx: Transaction, viewer_id: str, at: int) -> None:
+async def mark_opted_out(tx: Transaction, viewer_id: str, at: int) -> None:
     """Mark somebody as opted out; what they said lately leaves tier 1 and the summaries.
 
     All of it, also where their lines, which carry Twitch's time, are ahead of `at`.
@@ -449,12 +451,12 @@ async def store_nothing(tx: Transaction, viewer_id: str, at: int) -> None:
     await episodes.clear(tx, Clear(max(at, last or at), viewer_id=viewer_id, remembered=False), at)
 
 
-async def store_again(tx: Transaction, viewer_id: str) -> None:
+async def mark_opted_in(tx: Transaction, viewer_id: str) -> None:
     """Unmark somebody who had opted out."""
     await tx.execute("UPDATE viewers SET opted_out_at = NULL WHERE id = ?", (viewer_id,))
 
 
-async def allow_again(tx: Transaction, viewer_id: str, words: Collection[str]) -> None:
+async def allow_fact(tx: Transaction, viewer_id: str, words: Collection[str]) -> None:
     """Their subject asked for a fact to be remembered after all. Raises StoreError."""
     if tx.requests.is_forgotten(viewer_id, words):
         hashed = tx.requests.hashed(viewer_id, words)
@@ -533,7 +535,7 @@ async def count_carried_out(tx: Transaction, number: int) -> None:
 
 _NAMED = "'<@' || ?1 || '>'"
 _THEIR_NOTES = "(SELECT id FROM semantic_notes WHERE subject_id = ?1)"
-PARTS = {
+EXPORT_PARTS = {
     "person": "viewers WHERE id = ?1",
     "names": "viewer_names WHERE viewer_id = ?1",
     "words_of_names": "name_words WHERE viewer_id = ?1",
@@ -586,7 +588,7 @@ async def export(db: Database, viewer_id: str) -> dict[str, Rows]:
 
     found = {
         name: await db.rows(f"SELECT * FROM {where} ORDER BY 1", (viewer_id,))
-        for name, where in PARTS.items()
+        for name, where in EXPORT_PARTS.items()
     }
     return {name: [told(row) for row in rows] for name, rows in found.items()}
 
@@ -619,7 +621,7 @@ _MAY_SAY = (
 )
 
 
-async def may_say(
+async def texts_with_words(
     tx: Transaction, note_id: int, subject_id: str, words: Collection[str]
 ) -> list[TracedText]:
     """The texts in which one of a fact's words (stems) stands.
@@ -630,7 +632,9 @@ async def may_say(
     found: list[TracedText] = []
     # a stem may end otherwise than the word: "stori" stands in no "story", and "stor" does
     parts = [word[: max(3, len(word) - 1)] for word in words]
-    replies = [reply_id for reply_id, _at in await bot_messages.with_note(tx, note_id, limit=-1)]
+    replies = [
+        reply_id for reply_id, _at in await bot_messages.prompted_with_note(tx, note_id, limit=-1)
+    ]
     values = {"note": note_id, "subject": subject_id, "replies": replies, "parts": parts}
     for table, column, own, where in _MAY_SAY:
         near = f"EXISTS (SELECT 1 FROM json_each(:parts) WHERE instr(lower({column}), value))"
@@ -653,15 +657,15 @@ async def texts_mentioning(source: Source, viewer_id: str) -> list[TracedText]:
 
 def typed_lines(path: Path) -> Iterator[TracedText]:
     """The lines of chat that are kept. Raises StoreError."""
-    with reading_beside(path) as own:
+    with separate_reader(path) as own:
         for row_id, text in own.execute("SELECT rowid, text FROM events WHERE text <> ''"):
             yield TracedText("events", "text", False, row_id, text)  # noqa: FBT003
 
 
-def replies_said(path: Path) -> Iterator[tuple[int, str, str]]:
+def sent_texts(path: Path) -> Iterator[tuple[int, str, str]]:
     """What the bot said: the row, Twitch's id of the line, the text. Raises StoreError."""
     sql = "SELECT id, coalesce(twitch_id, ''), text FROM bot_messages WHERE text <> ''"
-    with reading_beside(path) as own:
+    with separate_reader(path) as own:
         yield from own.execute(sql)
 
 

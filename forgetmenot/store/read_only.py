@@ -20,7 +20,7 @@ from forgetmenot.store.database import (
     open_database,
     opened,
     refuse_foreign,
-    translating,
+    translated_errors,
 )
 from forgetmenot.store.rights import PrivacyRequests
 
@@ -43,7 +43,7 @@ async def open_existing(path: Path) -> AsyncIterator[Database]:
             f"{path} cannot be written, and its last changes are still in {log_file.name}. "
             "Copy both into a folder where you may write, and use --db with the copy."
         )
-    with translating(path):
+    with translated_errors(path):
         db = ReadOnlyDatabase(path, PrivacyRequests(path))
         await db.connect()
         try:

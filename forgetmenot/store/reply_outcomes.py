@@ -14,7 +14,7 @@ from typing import NamedTuple
 import msgspec
 
 from forgetmenot.clock import MINUTE
-from forgetmenot.store.database import Source, Transaction, reading_beside
+from forgetmenot.store.database import Source, Transaction, separate_reader
 from forgetmenot.text.days import day_of
 
 CORRECTED_WITHIN = 10 * MINUTE
@@ -72,7 +72,7 @@ def week_of(at: int, zone: str) -> str:
 
 def judged_since(path: Path, since: int) -> list[JudgedReply]:
     """Read the replies since a time (ms) that are still kept, oldest first. Not for the loop. Raises StoreError."""
-    with reading_beside(path) as own:
+    with separate_reader(path) as own:
         rows = own.execute(f"{_JUDGED} AND m.at >= ? ORDER BY m.at, m.id", (since,))
         return [_judged(row) for row in rows]
 

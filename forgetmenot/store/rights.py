@@ -126,11 +126,11 @@ class PrivacyRequests:
                         )
                     if self._harmed or not self._key:
                         key = _Key(self._key.hex() or secrets.token_hex(32))
-                        replace_file(self.path, _written([key, *self.lines, *new]).decode())
+                        replace_file(self.path, _encoded([key, *self.lines, *new]).decode())
                     else:
                         # a line that a crash or a full disk cut through stays a line of its own, and counts for nothing
                         start = b"" if self.path.read_bytes().endswith(b"\n") else b"\n"
-                        append_own(self.path, start + _written(new))
+                        append_own(self.path, start + _encoded(new))
                     self._harmed = False
             except (OSError, TimeoutError) as error:
                 raise self._unusable(error) from error
@@ -171,7 +171,7 @@ class PrivacyRequests:
         key = b""
         with contextlib.suppress(msgspec.MsgspecError, UnicodeError, ValueError, IndexError):
             key = bytes.fromhex(msgspec.json.decode(lines[0], type=_Key).key)
-        requests = list(_requests(lines))
+        requests = list(_decoded(lines))
         is_longer = requests[: len(self.lines)] == self.lines
         self._harmed = bool(self._key) and (key != self._key or not is_longer)
         if self._harmed:
@@ -249,7 +249,7 @@ class PrivacyRequests:
         if not facts:
             return False
         claim = self.hashed(viewer_id, words)
-        return any(fact.at > since and _covers(claim, fact.words) for fact in facts)
+        return any(fact.at > since and _is_fact(claim, fact.words) for fact in facts)
 
     def banned_at(self, viewer_id: str) -> int | None:
         """When somebody was banned who has not written since (ms); None for everybody else."""
@@ -325,7 +325,7 @@ class PrivacyRequests:
 
     def says(self, viewer_id: str, words: Collection[str], request: PrivacyRequest) -> bool:
         """Whether a claim about a viewer is the fact of a request."""
-        return _covers(self.hashed(viewer_id, words), request.words)
+        return _is_fact(self.hashed(viewer_id, words), request.words)
 
 
 class StandingRequests:
@@ -354,7 +354,7 @@ class StandingRequests:
                 self.forgotten.setdefault(subject, []).append(request)
             case RequestKind.ALLOW:
                 facts = self.forgotten.get(subject, [])
-                still = [fact for fact in facts if not _covers(request.words, fact.words)]
+                still = [fact for fact in facts if not _is_fact(request.words, fact.words)]
                 self.forgotten[subject] = still
             case RequestKind.NEVER_MENTION:
                 self.topics[topic_key(request)] = request
@@ -386,7 +386,7 @@ def topic_key(request: PrivacyRequest) -> tuple[object, ...]:
     return request.subject, request.words, request.notes
 
 
-def _covers(said: Collection[str], forgotten: Collection[str]) -> bool:
+def _is_fact(said: Collection[str], forgotten: Collection[str]) -> bool:
     return bool(forgotten) and sum(word in said for word in forgotten) >= KNOWN_AGAIN * len(
         forgotten
     )
@@ -398,11 +398,11 @@ def _mark_of(path: Path) -> tuple[int, int]:
     return about.st_size, about.st_mtime_ns
 
 
-def _written(requests: Sequence[PrivacyRequest | _Key]) -> bytes:
+def _encoded(requests: Sequence[PrivacyRequest | _Key]) -> bytes:
     return b"".join(msgspec.json.encode(one) + b"\n" for one in requests)
 
 
-def _requests(lines: Sequence[bytes]) -> Iterator[PrivacyRequest]:
+def _decoded(lines: Sequence[bytes]) -> Iterator[PrivacyRequest]:
     for line in lines:
         with contextlib.suppress(msgspec.MsgspecError, UnicodeError, RecursionError):
             yield msgspec.json.decode(line, type=PrivacyRequest)

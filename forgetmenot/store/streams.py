@@ -12,7 +12,7 @@ async def begin(tx: Transaction, at: int) -> int:
     return await tx.insert("INSERT INTO streams (started_at, last_event_at) VALUES (?1, ?1)", (at,))
 
 
-async def around(source: Source, first_at: int, last_at: int, gap: int) -> int | None:
+async def nearest(source: Source, first_at: int, last_at: int, gap: int) -> int | None:
     """The stream in which something was said between these times, or the nearest that is less than `gap` ms away."""
     ended_at = "max(last_event_at, coalesce(ended_at, 0))"
     away = f"max(0, started_at - :last, :first - {ended_at})"
@@ -35,7 +35,7 @@ async def describe_past(tx: Transaction, stream_id: int, title: str) -> None:
     await tx.execute(sql, (title, stream_id))
 
 
-async def went_on(tx: Transaction, stream_id: int, first_at: int, last_at: int) -> None:
+async def extend_past(tx: Transaction, stream_id: int, first_at: int, last_at: int) -> None:
     """More of a past stream was read, and its recap is due again: it went on between these times, at least.
 
     When a stream began and ended that Twitch has named is known.
@@ -75,24 +75,24 @@ async def end(tx: Transaction, stream_id: int, at: int) -> None:
     )
 
 
-async def open_one(source: Source) -> Row | None:
+async def current(source: Source) -> Row | None:
     """The stream that is on: id, started_at, last_event_at, twitch_id."""
     return await source.row("SELECT * FROM streams WHERE ended_at IS NULL ORDER BY id DESC LIMIT 1")
 
 
-async def open_id(source: Source) -> int | None:
+async def current_id(source: Source) -> int | None:
     """The stream that is on now."""
-    row = await open_one(source)
+    row = await current(source)
     return int(row["id"]) if row else None
 
 
 async def get_many(source: Source, stream_ids: Iterable[int]) -> dict[int, Stream]:
     """Those of these streams that there are, by their ids."""
-    found = await _found(source, "id IN (SELECT value FROM json_each(?))", list(stream_ids))
+    found = await _streams_where(source, "id IN (SELECT value FROM json_each(?))", list(stream_ids))
     return {one.id: one for one in found}
 
 
-async def _found(source: Source, condition: str, *params: object) -> list[Stream]:
+async def _streams_where(source: Source, condition: str, *params: object) -> list[Stream]:
     """The streams that a condition of ours picks, in its order."""
     return [
         row_as(row, Stream)
@@ -110,7 +110,7 @@ async def last_heard(source: Source) -> int:
     return int(await source.value("SELECT coalesce(max(last_event_at), 0) FROM streams"))
 
 
-async def before(source: Source, stream_id: int | None) -> tuple[int, str] | None:
+async def previous(source: Source, stream_id: int | None) -> tuple[int, str] | None:
     """The stream before that one (None: the last of all) with its recap."""
     row = await source.row(
         "SELECT id, recap FROM streams WHERE ?1 IS NULL"
@@ -121,7 +121,7 @@ async def before(source: Source, stream_id: int | None) -> tuple[int, str] | Non
     return (row[0], row[1]) if row else None
 
 
-async def ago(source: Source, stream_ids: Collection[int]) -> dict[int, int]:
+async def streams_ago(source: Source, stream_ids: Collection[int]) -> dict[int, int]:
     """How many streams ago each of these was: 0 is the one that is on, 1 the last that is over."""
     later = "SELECT count(*) FROM streams n WHERE n.started_at > s.started_at"
     none_is_on = "NOT EXISTS (SELECT 1 FROM streams o WHERE o.ended_at IS NULL)"
@@ -136,10 +136,10 @@ async def without_recap(source: Source) -> list[Stream]:
     """
     unread = "e.stream_id = s.id AND e.episode_id IS NULL AND e.redacted_at IS NULL AND e.tries < 7"
     over = f"ended_at IS NOT NULL AND recapped_at IS NULL AND NOT EXISTS (SELECT 1 FROM events e WHERE {unread})"
-    return await _found(source, f"{over} ORDER BY id")
+    return await _streams_where(source, f"{over} ORDER BY id")
 
 
-async def closed(source: Source) -> frozenset[int]:
+async def ended_with_unread(source: Source) -> frozenset[int]:
     """The ids of streams that have ended and still hold unread events."""
     sql = (
         "SELECT DISTINCT e.stream_id FROM events e JOIN streams s ON s.id = e.stream_id"
@@ -154,10 +154,10 @@ async def set_recap(tx: Transaction, stream_id: int, recap: str, at: int) -> boo
     return await tx.execute(sql, (recap, at, stream_id)) == 1
 
 
-async def since(source: Source, at: int, limit: int) -> list[Stream]:
+async def newest_since(source: Source, at: int, limit: int) -> list[Stream]:
     """The newest streams that were on after then, oldest first."""
     on = "ended_at IS NULL OR ended_at > ? ORDER BY started_at DESC, id DESC LIMIT ?"
-    return (await _found(source, on, at, limit))[::-1]
+    return (await _streams_where(source, on, at, limit))[::-1]
 
 
 async def recapped(source: Source, days: int) -> list[Stream]:
@@ -167,7 +167,9 @@ async def recapped(source: Source, days: int) -> list[Stream]:
     """
     waits = "SELECT 1 FROM streams o WHERE o.ended_at IS NOT NULL AND o.recapped_at IS NULL"
     lately = "recap <> '' AND ended_at > (SELECT max(ended_at) FROM streams) - ? * 86400000"
-    return await _found(source, f"{lately} AND NOT EXISTS ({waits}) ORDER BY ended_at, id", days)
+    return await _streams_where(
+        source, f"{lately} AND NOT EXISTS ({waits}) ORDER BY ended_at, id", days
+    )
 
 
 # Twitch's videos of streams.
@@ -215,7 +217,7 @@ async def newest_recap(source: Source, since: int) -> int | None:
     return found
 
 
-async def shared(source: Source, stream_id: int) -> dict[str, object]:
+async def sharing_of(source: Source, stream_id: int) -> dict[str, object]:
     """Where its recap went: recap_file, posted_at."""
     return dict(
         await source.row("SELECT recap_file, posted_at FROM streams WHERE id = ?", (stream_id,))
@@ -254,7 +256,7 @@ async def mark_posted(tx: Transaction, started_at: int, at: int) -> int:
     return await tx.execute(sql, (at, started_at))
 
 
-async def starts(source: Source, *, posted: bool = False) -> list[int]:
+async def start_times(source: Source, *, posted: bool = False) -> list[int]:
     """When each stream began (ms). `posted`: only of those whose recap was posted."""
     sql = "SELECT started_at FROM streams WHERE NOT ? OR coalesce(posted_at, 0) <> 0"
     return await source.column(sql, (posted,))
@@ -268,7 +270,7 @@ async def unclaim_post(tx: Transaction, stream_id: int) -> None:
 # Who came to which stream.
 
 
-async def attend(tx: Transaction, visits: Iterable[tuple[str, int, int, int, int]]) -> None:
+async def record_visits(tx: Transaction, visits: Iterable[tuple[str, int, int, int, int]]) -> None:
     """Add to who came to which stream: (viewer id, stream id, first at, last at, lines)."""
     await tx.many(
         "INSERT INTO attendance (viewer_id, stream_id, first_at, last_at, lines) VALUES (?, ?, ?, ?, ?)"
@@ -310,7 +312,7 @@ async def attendance_of(
     return found | {row[0]: Attendance(*tuple(row)[1:]) for row in rows}
 
 
-async def came_to(source: Source, stream_id: int, *, lately: int) -> dict[str, Attendance]:
+async def attendance_at(source: Source, stream_id: int, *, lately: int) -> dict[str, Attendance]:
     """Who came to one stream, and how often until then; neither the streamer nor who opted out or was banned."""
     rows = await source.rows(
         "SELECT a.viewer_id, count(*), sum(s.started_at >= :lately), max(iif(s.id <> here.id, b.last_at, NULL))"

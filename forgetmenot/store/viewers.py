@@ -83,7 +83,7 @@ async def hidden_or_gone(source: Source, viewer_ids: Collection[str]) -> frozens
     )
 
 
-async def chatting(source: Source, *, since: int, limit: int) -> list[str]:
+async def known_chatters(source: Source, *, since: int, limit: int) -> list[str]:
     """The ids of those seen since then of whom something is known, the latest first; nobody hidden."""
     known = (
         "EXISTS (SELECT 1 FROM semantic_notes n WHERE n.subject_id = v.id AND n.status = 'active')"
@@ -162,7 +162,7 @@ class SeenViewer(NamedTuple):
 async def record_seen(tx: Transaction, people: Sequence[SeenViewer]) -> None:
     """Store who was seen, in the order in which they were seen; one person may stand there under several names."""
     holders = {person.login: person.id for person in people}
-    await join(tx, holders)
+    await join_provisional(tx, holders)
     await _release_logins(tx, holders)
     now_called = {person.id: person for person in people}
     rows = [  # without the names if somebody else was seen with the login after them
@@ -217,7 +217,7 @@ async def _release_logins(tx: Transaction, holders: dict[str, str]) -> None:
     )
 
 
-async def join(tx: Transaction, holders: dict[str, str]) -> None:
+async def join_provisional(tx: Transaction, holders: dict[str, str]) -> None:
     """Join viewers known only by login to the ids seen with it."""
     rows = await tx.rows(
         "SELECT v.id, j.value AS real, r.id IS NOT NULL AS both FROM json_each(?1) j"

@@ -20,7 +20,7 @@ from forgetmenot.memory.backups import Backups
 from forgetmenot.memory.edits import remember
 from forgetmenot.settings.live_settings import LiveSettings
 from forgetmenot.settings.schema import Settings
-from forgetmenot.store.backup import copies_of, put_aside
+from forgetmenot.store.backup import copies_of, files_put_aside
 from tests import proc
 
 posix = pytest.mark.skipif(sys.platform == "win32", reason="Windows deletes no file that is open")
@@ -122,7 +122,7 @@ async def test_a_file_that_another_program_takes_away_is_put_back_and_reported(
         assert state.task_troubles == ()
         checks = await control_of(bot).checks(everything=False)
         assert [check.state for check in checks if check.name == "Memory file"] == ["bad"]
-        assert put_aside(path) == []
+        assert files_put_aside(path) == []
         assert rows_in(copies_of(path)[0], "SELECT fact FROM semantic_notes") == ["plays the harp"]
         assert len(copies_of(path)) == (1 if harm is removed else 2)
         await clock.advance(HOUR + MINUTE)

@@ -57,7 +57,7 @@ async def test_the_notice_is_given_once_in_each_stream_unless_the_bot_is_paused(
     assert await take_notice(db, SPEAKING, clock.now()) is None
     for paused in ("1", ""):
         async with db.write() as tx:
-            if (last := await streams.open_one(tx)) is not None:
+            if (last := await streams.current(tx)) is not None:
                 await streams.end(tx, last["id"], clock.now())
             await streams.begin(tx, clock.now())
             await channel_state.put(tx, {"paused": paused}, clock.now())

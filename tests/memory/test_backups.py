@@ -361,7 +361,7 @@ async def test_a_new_file_of_requests_knows_what_the_memory_knows(
     assert "plays the glockenfern" not in await shown_facts(path)
     async with open_database(path) as db:
         assert await viewers.hidden(db, [ALICE, BOB]) == {BOB}
-        assert (await streams.shared(db, 1))["posted_at"] == now
+        assert (await streams.sharing_of(db, 1))["posted_at"] == now
         assert await streams.recap_folders(db) == {str(tmp_path / "recaps")}
 
 

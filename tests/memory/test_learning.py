@@ -107,7 +107,7 @@ async def test_what_was_stopped_goes_on_where_it_was(past: Past, tmp_path: Path)
     path, first = log(tmp_path / "demo.log"), past.learner()
     report = await first.learn([path], lambda _share: first.stop())
     assert 0 < report.lines < 24
-    assert await streams.open_id(past.db) is None  # it would be taken for the stream that is on
+    assert await streams.current_id(past.db) is None  # it would be taken for the stream that is on
     async with past.db.write() as tx:
         assert await streams.set_recap(tx, 1, "Of the first part.", past.clock.now())
     assert report.lines + (await past.learn(path)).lines == 24

@@ -41,7 +41,7 @@ async def test_helix_opens_and_closes_a_stream(
     for stream_id, started, asked in steps:
         seen = state(live=bool(stream_id), stream_id=stream_id, started_at=start + started * MINUTE)
         await channel.stream_tracker.live(seen, start + asked * MINUTE)
-    assert await streams.open_id(channel.db) == current
+    assert await streams.current_id(channel.db) == current
     [first, *_] = await channel.db.rows("SELECT ended_at, twitch_id FROM streams ORDER BY id")
     assert tuple(first) == (None if ended is None else start + ended * MINUTE, name)
 
@@ -50,7 +50,7 @@ async def test_a_stream_that_the_first_lines_open_is_not_opened_twice_by_a_pass_
     channel: Channel, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     tracker, now, looked = channel.stream_tracker, channel.clock.now(), asyncio.Event()
-    look = streams.open_one
+    look = streams.current
 
     async def slowly(source: Source) -> Row | None:
         found = await look(source)
@@ -58,7 +58,7 @@ async def test_a_stream_that_the_first_lines_open_is_not_opened_twice_by_a_pass_
             await looked.wait()
         return found
 
-    monkeypatch.setattr(streams, "open_one", slowly)
+    monkeypatch.setattr(streams, "current", slowly)
     passing = asyncio.create_task(tracker.tick(now))
     await asyncio.sleep(0.05)
     async with channel.db.write() as tx:

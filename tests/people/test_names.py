@@ -178,7 +178,7 @@ async def test_the_index_of_names_goes_with_the_person(db: Database) -> None:
     await know(db, "1", "goes by Momo")
     assert await named(db, "what does theo play?") == ["1"]  # a part of a former name
     async with db.write() as tx:
-        await personal_data.store_nothing(tx, "1", 3)
+        await personal_data.mark_opted_out(tx, "1", 3)
     assert await named(db, "what does theo or momo or @annika_x play?") == []
     await erase_rows(db, "1", 4)
     for table in ("name_words", "nicknames", "viewer_names"):

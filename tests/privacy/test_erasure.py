@@ -29,7 +29,7 @@ async def test_a_stop_between_two_parts_of_an_erasure_is_made_good(channel: Chan
     await channel.ingest.flush()
     now, report = channel.clock.now(), ErasureReport()
     async with channel.db.write() as tx:
-        await personal_data.begin(tx, ALICE, now)
+        await personal_data.begin_erasure(tx, ALICE, now)
     assert await _delete_some(channel.db, ALICE, report)  # one part; then the program ends
     assert report.events == personal_data.LINES_AT_ONCE
     [finished] = await Eraser(db=channel.db, clock=channel.clock).erase_due()

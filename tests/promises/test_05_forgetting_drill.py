@@ -236,7 +236,7 @@ async def test_forgetting_drill(
 
         shown = await running.seen_in_the_dock()
         assert await _tables_with_marks(bot) >= TABLES
-        assert await note_words.counts(bot.db, HER_WORDS)
+        assert await note_words.notes_by_word(bot.db, HER_WORDS)
         assert "quux" in shown
         assert "quux" in await running.ask(f"@ForgetMeNot what does {login} play?")
         assert marks_held(bot, *caches())
@@ -399,7 +399,7 @@ async def _is_gone(running: Running, path: Path) -> None:
     assert prompts
     assert marked(said, *prompts) == []
     assert marks_in(path.parent) == []
-    assert await note_words.counts(running.bot.db, HER_WORDS) == {}
+    assert await note_words.notes_by_word(running.bot.db, HER_WORDS) == {}
     await running.bot.recall.prepare()  # as each second
     held = marks_held(running.bot, *caches())
     assert held == [], "\n".join(sorted(held))

@@ -29,7 +29,7 @@ async def test_a_brief_stands_before_the_notes_and_names_what_it_is_made_of(stag
     assert prompt.index("<brief>") < prompt.index("<lore>")
     sections = {one["name"]: one["rows"] for one in (await stage.row(reply.id)).prompt["sections"]}
     assert sections["brief"] == sections["lore"] == [["notes", note]]
-    assert [used for used, _ in await bot_messages.with_note(stage.db, note)] == [reply.id]
+    assert [used for used, _ in await bot_messages.prompted_with_note(stage.db, note)] == [reply.id]
     async with stage.db.write() as tx:
         await viewers.set_banned(tx, "2", stage.clock.now())
     await stage.clock.advance(60_000)

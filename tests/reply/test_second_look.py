@@ -100,7 +100,9 @@ async def test_a_reply_is_known_by_the_notes_it_looked_up_or_was_asked_for_and_l
     ):
         rows = {one["name"]: one["rows"] for one in (await stage.row(reply.id)).prompt["sections"]}
         assert ["notes", note] in rows[section]
-        assert [had for had, _at in await bot_messages.with_note(stage.db, note)] == [reply.id]
+        assert [had for had, _at in await bot_messages.prompted_with_note(stage.db, note)] == [
+            reply.id
+        ]
     await erase(stage.db, "1", now=stage.clock.now())
     assert [(await stage.row(reply.id)).text for reply in (looked_up, asked_for)] == [
         "",

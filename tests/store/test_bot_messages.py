@@ -14,7 +14,7 @@ async def test_only_what_went_out_counts_as_said(db: Database) -> None:
             await put(tx, "bot_messages", viewer_id="1", text=f"it was {status}", status=status)
         await put(tx, "bot_messages", viewer_id="1", text="", status=ReplyStatus.SENT)
     for limit, to, found in ((10, None, ["it was sent"]), (1, "1", ["it was sent"]), (10, "2", [])):
-        assert [line.text for line in await bot_messages.said_lately(db, limit, 0, to)] == found
+        assert [line.text for line in await bot_messages.recently_sent(db, limit, 0, to)] == found
 
 
 async def test_a_line_of_chat_is_answered_at_most_once(db: Database) -> None:

@@ -62,7 +62,7 @@ async def test_minutes_count_lines_and_people_once_and_do_not_shrink_when_chat_i
     await channel.clock.advance(3 * MINUTE)
     channel.say("bob", "still there?")
     await channel.ingest.flush()
-    stream = await streams.open_id(channel.db)
+    stream = await streams.current_id(channel.db)
     assert stream is not None
     expected = [(first, 3, 2, 1), (first + 3, 1, 1, 0)]
     assert [tuple(row) for row in await figures.minutes_of(channel.db, stream)] == expected
@@ -105,7 +105,7 @@ async def test_raids_and_gifts_are_kept_as_numbers_and_lose_who_it_was_with_them
     await channel.clock.advance(MINUTE)
     channel.say("frank", "", kind=EventKind.GIFT, system_text="Frank gifted a Tier 1 sub to Bob!")
     await channel.ingest.flush()
-    stream = await streams.open_id(channel.db)
+    stream = await streams.current_id(channel.db)
     assert stream is not None
     rows = [tuple(row)[1:] for row in await figures.moments_of(channel.db, stream)]
     assert rows == [
@@ -135,7 +135,7 @@ async def test_titles_and_games_are_kept_once_each_time_they_change(channel: Cha
     ):
         state = ChannelState(live=True, title=title, category=game, started_at=began)
         await tracker.live(state, channel.clock.now() + minute * MINUTE)
-    stream = await streams.open_id(channel.db)
+    stream = await streams.current_id(channel.db)
     assert stream is not None
     later = channel.clock.now() + 3 * MINUTE
     rows = [tuple(row)[:3] for row in await figures.moments_of(channel.db, stream)]
@@ -181,7 +181,7 @@ async def test_a_clip_is_a_moment_once_it_was_made(channel: Channel) -> None:
                 asked_by="id-alice",
             )
             await action_logs.settle(tx, row, ActionStatus(status), address, NOON + SECOND)
-    stream = await streams.open_id(channel.db)
+    stream = await streams.current_id(channel.db)
     assert stream is not None
     rows = [tuple(row) for row in await figures.moments_of(channel.db, stream)]
     assert rows == [(NOON, "clip", address, "id-alice")]

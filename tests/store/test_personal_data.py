@@ -12,7 +12,7 @@ async def test_every_table_that_points_to_people_is_looked_at(db: Database) -> N
         " WHERE m.type = 'table' AND f.\"table\" = 'viewers'"
     )
     assert len(pointing) > 8
-    looked_at = " ".join(personal_data.PARTS.values())
+    looked_at = " ".join(personal_data.EXPORT_PARTS.values())
     assert [row[0] for row in pointing if f"{row[0]} " not in looked_at] == []
 
 
