@@ -361,8 +361,22 @@ class Database(Source):
             await self._stay_in_place()
             if thorough:
                 with translated_errors(self.path):
-                    await uninterrupted(self._writer.execute_fetchall("VACUUM"))
+                    await uninterrupted(self._rebuild())
         return await self._truncate_log()
+
+    async def _rebuild(self) -> None:
+        """Write the file anew, without what was deleted.
+
+        SQLite builds the new file in its temporary store: in memory that would be as much as the whole file. So it is
+        a file beside the memory here, which has no name and is gone with its handle, also after a kill.
+        """
+        folder = str(self.path.absolute().parent).replace("'", "''")
+        await self._writer.execute_fetchall(f"PRAGMA temp_store_directory = '{folder}'")
+        await self._writer.execute_fetchall("PRAGMA temp_store = FILE")
+        try:
+            await self._writer.execute_fetchall("VACUUM")
+        finally:
+            await self._writer.execute_fetchall("PRAGMA temp_store = MEMORY")
 
     async def _truncate_log(self, tries: int = 20) -> bool:
         """Readers and writers of this process pause for each try only; a reader of another may need several."""

@@ -4,6 +4,7 @@ import asyncio
 import contextlib
 import sqlite3
 import stat
+import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -241,3 +242,35 @@ async def test_no_time_can_be_a_text(db: Database) -> None:
     }
     assert len(times) > 20
     assert set(times.values()) == {"INTEGER"}
+
+
+REBUILT = """
+import asyncio, resource, sys
+from pathlib import Path
+from forgetmenot.store.database import open_database
+
+async def grow_and_rebuild(path):
+    async with open_database(path) as db:
+        async with db.write() as tx:
+            rows = ((number, "x" * 1_000) for number in range(60_000))
+            await tx.many(
+                "INSERT INTO streams (started_at, last_event_at, title) VALUES (?1, ?1, ?2)", rows
+            )
+            await tx.execute("DELETE FROM streams WHERE id % 10 = 0")
+        before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+        assert await db.wipe_deleted(thorough=True)
+        after = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+        print((after - before) / 1024, path.stat().st_size / 2**20)
+
+asyncio.run(grow_and_rebuild(Path(sys.argv[1])))
+"""
+
+
+@pytest.mark.skipif(not proc.LINUX, reason="elsewhere the unit of the peak is another")
+def test_rebuilding_the_file_takes_no_memory_of_its_size(tmp_path: Path) -> None:
+    command = [sys.executable, "-c", REBUILT, str(tmp_path / "memory.sqlite3")]
+    shown = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    grown_mb, file_mb = map(float, shown.split())
+    assert file_mb > 50
+    assert grown_mb < 10
+    assert [path.name for path in tmp_path.iterdir() if path.name.startswith("etilqs")] == []
