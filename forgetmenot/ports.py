@@ -109,8 +109,9 @@ class HearingState(Struct, frozen=True):
 class BotState(Struct, frozen=True):
     """How the running bot stands; troubles are sentences, empty where all is well; a hint is what is not set up yet.
 
-    `file_trouble`: that another program took the memory's file away. `saving`: what a spending limit leaves out, as a
-    sentence. `hearing` is None while the settings leave it off.
+    `file_trouble`: that another program took the memory's file away. `sending_trouble`: why Twitch does not show what
+    the bot writes, and what helps. `saving`: what a spending limit leaves out, as a sentence. `hearing` is None while
+    the settings leave it off.
     `phase` is "connected", "connecting", "waiting" (for the next attempt) or "none" (nothing is read).
     """
 
@@ -126,6 +127,7 @@ class BotState(Struct, frozen=True):
     settings_file: str
     file_trouble: str = ""
     login_hint: str = ""
+    sending_trouble: str = ""
     saving: str = ""
     hearing: HearingState | None = None
 

@@ -28,6 +28,8 @@ from forgetmenot.twitch.helix import Helix
 from forgetmenot.twitch.login import DeviceCode, Login, begin_device_login, finish_device_login
 
 SIGN_IN_EVERY = 10 * SECOND
+# How often the bot's badges are looked at while it may not write: the streamer may make it a moderator.
+BADGES_EVERY = 20 * SECOND
 CHAT_FIRST_S = 1.0
 MANY_LINES = frozenset({Role.MODERATOR, Role.BROADCASTER})  # Twitch lets them write more
 
@@ -132,11 +134,17 @@ async def open_account(
         await helix.aclose()
 
 
-def _moderates(chat: IrcConnection) -> bool | None:
-    """Whether the bot's badges in chat let it moderate; None until chat has shown them."""
+def _own_role(chat: IrcConnection) -> Role | None:
+    """What the bot's badges in chat make it; None until chat has shown them."""
     if chat.own_badges is None:
         return None
-    return role_of(chat.own_badges).moderates
+    return role_of(chat.own_badges)
+
+
+def _moderates(chat: IrcConnection) -> bool | None:
+    """Whether the bot's badges in chat let it moderate; None until chat has shown them."""
+    role = _own_role(chat)
+    return None if role is None else role.moderates
 
 
 # How often videos of streams are looked for, for how long, and how near their begins are.
@@ -159,12 +167,18 @@ def watch_channel(
     """
     # the badges that Twitch gave the bot's own log-in in chat; before the first of them the lower limit holds
     bot.outbox.pace.wide = lambda: role_of(account.chat.own_badges or frozenset()) in MANY_LINES
+    bot.permission.role = lambda: _own_role(account.chat)
+    bot.permission.is_banned = lambda: account.chat.is_banned
 
     async def look() -> None:
         await account.chat_first()
         if await account.login.exists():
             state = await account.helix.channel_state()
             await bot.channel_is(corrected(state))
+
+    async def look_at_badges() -> None:
+        if bot.permission.warning():
+            account.chat.look_at_badges()
 
     async def recognise() -> None:
         await account.chat_first()
@@ -180,6 +194,7 @@ def watch_channel(
     # at the beginning: the tasks behind them ask who the bot is and whether the stream is on
     bot.tasks.all.insert(0, PeriodicTask("account", lambda: SIGN_IN_EVERY, recognise))
     bot.tasks.all.insert(1, PeriodicTask("channel", every, look))
+    bot.tasks.all.append(PeriodicTask("badges", lambda: BADGES_EVERY, look_at_badges))
     bot.tasks.all.append(
         PeriodicTask("videos", lambda: VIDEOS_EVERY, lambda: _find_videos(bot, account))
     )

@@ -63,6 +63,7 @@ from forgetmenot.store.counts import Meter
 from forgetmenot.store.database import Database, open_database
 from forgetmenot.text.words import clear_text_caches
 from forgetmenot.twitch.chat_lines import ChatItem
+from forgetmenot.twitch.chat_permission import ChatPermission
 
 SWEEP = "sweep"
 SWEEP_EVERY = 10 * MINUTE
@@ -152,8 +153,16 @@ class Bot:
     def _build_operations(self, account: BotAccount) -> None:
         """Build the outbox, the executor and the operations."""
         db, settings, clock = self.db, self.settings, self.clock
+        self.permission = ChatPermission(
+            clock, own_id=lambda: self.me.user_id, name=lambda: self.me.login
+        )
         self.outbox = Outbox(
-            db=db, out=account, clock=clock, settings=settings, overhear=self._overhear
+            db=db,
+            out=account,
+            clock=clock,
+            settings=settings,
+            overhear=self._overhear,
+            permission=self.permission,
         )
         ports = ActionPorts(
             moderation=account,
@@ -222,6 +231,7 @@ class Bot:
 
     async def hear(self, item: ChatItem) -> None:
         """Take in one thing that was heard."""
+        self.permission.heard(item)
         if isinstance(item, ChatEvent):
             self.recall.heard(item.user_id)
         elif isinstance(item, Redaction):

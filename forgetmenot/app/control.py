@@ -73,6 +73,7 @@ class BotControl:
             task_troubles=tuple(task.trouble for task in bot.tasks.all if task.trouble),
             settings_file=str(self._settings.path or ""),
             login_hint=self._status.login_hint(),
+            sending_trouble=bot.permission.warning(),
             saving=bot.spending.line,
             hearing=self.stream.state(),
         )

@@ -291,6 +291,7 @@ def running_checks(
     parts = {
         "chat": _chat(state, settings, gaps, say),
         "login": _signed_in(state, say),
+        "sending": unless(state.sending_trouble, "sending_fix"),
         "model": unless(
             state.model_trouble,
             "setup_fix",

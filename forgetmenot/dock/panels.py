@@ -148,6 +148,7 @@ async def standing(context: DockContext) -> Item:
         state.file_trouble
         or state.login_trouble
         or state.phase_trouble
+        or state.sending_trouble
         or state.model_trouble
         or state.memory_trouble
     )

@@ -30,6 +30,7 @@ from forgetmenot.store import bot_messages, personal_data
 from forgetmenot.store.bot_messages import ReplyStatus
 from forgetmenot.store.database import Database
 from forgetmenot.text.removal import fact_stems
+from forgetmenot.twitch.chat_permission import ChatPermission
 
 EVERYBODY = ""
 LONGEST_TEXT = 500  # characters that Twitch takes
@@ -89,6 +90,7 @@ class Outbox:
     """The queue. `run` works it off, at its `pace`.
 
     `overhear` gets the words of what went out, and Twitch's id of it: for the memory, as context for summaries.
+    `permission`: whether Twitch would show a message.
     """
 
     def __init__(
@@ -99,6 +101,7 @@ class Outbox:
         clock: Clock,
         settings: Callable[[], Settings],
         overhear: Callable[[str, str], None] = lambda _text, _twitch_id: None,
+        permission: ChatPermission | None = None,
     ) -> None:
         self._db = db
         self._out = out
@@ -110,7 +113,8 @@ class Outbox:
         self._coming = 0  # lines whose row is being written
         self._calm = asyncio.Event()
         self._calm.set()
-        self.pace = SendRateLimiter()
+        self.permission = permission or ChatPermission(clock)
+        self.pace = SendRateLimiter(slow_ms=self.permission.slow_ms)
 
     async def send(self, message: Outgoing) -> Sent:
         """Queue a message and wait for what becomes of it. Needs `run` to be running."""
@@ -202,11 +206,15 @@ class Outbox:
             self.pace.call_ended(self._clock.now())
 
     def refusal_reason(self, deadline: int, *, others: int = 0) -> str:
-        """Why a message could not go out before the deadline; an empty text if it could.
+        """Why a reply could not be shown, or not go out before the deadline; an empty text if it could.
 
-        `others`: how many messages are still in the making and will want a place before it.
+        `others`: how many messages are still in the making and will want a place before it. Only replies are held back,
+        which cost tokens: a command's answer is tried, and shows when Twitch lets the bot write again.
         """
         now = self._clock.now()
+        trouble = self.permission.trouble()
+        if trouble:
+            return trouble
         if now > deadline:
             return reason("too_late")
         ahead = self.waiting + others
@@ -360,6 +368,7 @@ class Outbox:
         self.pace.call_begins(now)
         try:
             outcome = await self._out.say(message.text, message.reply_to)
+            self.permission.answered(outcome)
         except TwitchRateLimited as limited:
             await self._put_back(waiting, limited.retry_after_s)
             return
@@ -404,11 +413,19 @@ PER_WINDOW, PER_WINDOW_AS_MODERATOR = 20, 100
 
 
 class SendRateLimiter:
-    """Counts recent messages against Twitch's limits. `wide`: whether the higher limit of moderators applies."""
+    """Counts recent messages against Twitch's limits.
 
-    def __init__(self, per_window: int = PER_WINDOW) -> None:
+    `wide`: whether the higher limit of moderators applies. `slow_ms`: how long slow mode makes the bot wait between two
+    messages.
+    """
+
+    def __init__(
+        self, per_window: int = PER_WINDOW, *, slow_ms: Callable[[], int] = lambda: 0
+    ) -> None:
         self._per_window = per_window
+        self._slow_ms = slow_ms
         self._called_at: list[int] = []
+        self._last_call_at: int | None = None
         self._said_at: dict[str, int] = {}
         self._not_before = 0
         self.wide: Callable[[], bool] = lambda: False
@@ -416,11 +433,13 @@ class SendRateLimiter:
     def call_begins(self, now: int) -> None:
         """A message is handed to Twitch."""
         self._called_at.append(now)
+        self._last_call_at = now
 
     def call_ended(self, now: int) -> None:
         """Twitch may have had the message only now, so its window runs from here."""
         # the newest is this call's, or that of a line without a row beside it: seconds apart, and the number is right
         self._called_at[-1:] = [now]
+        self._last_call_at = now
 
     def pause_until(self, at: int) -> None:
         """Pause until that time, as Twitch asked."""
@@ -437,6 +456,15 @@ class SendRateLimiter:
 
     def free_at(self, now: int, ahead: int) -> int:
         """When there is a place for one more message behind `ahead` others."""
+        return max(self._window_free_at(now, ahead), self._slow_free_at(now, ahead))
+
+    def _slow_free_at(self, now: int, ahead: int) -> int:
+        gap = self._slow_ms()
+        if not gap or self._last_call_at is None:
+            return now + ahead * gap
+        return max(now, self._last_call_at + gap) + ahead * gap
+
+    def _window_free_at(self, now: int, ahead: int) -> int:
         over = self._taken(now, ahead) - self._limit
         if over < 0:
             return max(now, self._not_before)
@@ -445,7 +473,12 @@ class SendRateLimiter:
         return max(first + WINDOW_MS * (rounds + 1), self._not_before)
 
     def is_crowded(self, now: int, ahead: int) -> bool:
-        """Whether, behind `ahead` others, only those places are left that are kept for replies: a quarter of them."""
+        """Whether, behind `ahead` others, only those places are left that are kept for replies: a quarter of them.
+
+        In slow mode those are all that are not free at once.
+        """
+        if self._slow_free_at(now, ahead) > now:
+            return True
         return self._taken(now, ahead) >= self._limit - self._limit // 4
 
     def _taken(self, now: int, ahead: int) -> int:

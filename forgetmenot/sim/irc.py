@@ -1,7 +1,8 @@
 """The loopback Twitch's people, channel and tokens, and its chat: IRC over WebSocket, as far as the demo needs it.
 
-The server speaks CAP, PASS, NICK, JOIN, PING and PONG. Tags follow Twitch's documentation and recorded lines; nothing
-was checked against the real service. Times are milliseconds since the epoch, by a time source that may be replaced.
+The server speaks CAP, PASS, NICK, JOIN, PART, PING and PONG. Tags follow Twitch's documentation and recorded lines;
+nothing was checked against the real service. Times are milliseconds since the epoch, by a time source that may be
+replaced.
 """
 
 import contextlib
@@ -246,6 +247,8 @@ class IrcServer:
                 await self.sign_in(connection)
             case "JOIN":
                 await self.join(connection, rest.removeprefix("#").lower())
+            case "PART":
+                connection.channels.discard(rest.removeprefix("#").lower())
             case "PING":
                 await connection.send(f":{HOST} PONG {HOST} :{rest}")
             case "PONG":

@@ -16,6 +16,7 @@ from hashlib import blake2b
 from typing import TypeAlias
 
 from msgspec import Struct, field
+from msgspec.structs import replace
 
 from forgetmenot.domain import ChatEvent, EventKind, Redaction, ReplyTo
 from forgetmenot.text.clean import cut
@@ -92,6 +93,8 @@ class RoomState(Struct, frozen=True):
     room_id: str
     emote_only: bool | None = None
     slow_s: int | None = None
+    followers_only: bool | None = None
+    subscribers_only: bool | None = None
 
 
 class OtherRoom(Struct, frozen=True):
@@ -150,10 +153,21 @@ def _meaning(line: IrcLine, now: int) -> ChatItem:
         case "CLEARMSG":
             target = tags.get("target-msg-id")
             return Redaction(at, event_id=target) if target else Unparsed()
-    emote_only = tags["emote-only"] == "1" if "emote-only" in tags else None
-    return RoomState(
-        tags.get("room-id", ""), emote_only, number(tags["slow"]) if "slow" in tags else None
-    )
+    return _room_state(tags)
+
+
+def _room_state(tags: Mapping[str, str]) -> RoomState:
+    state = RoomState(tags.get("room-id", ""))
+    if "emote-only" in tags:
+        state = replace(state, emote_only=tags["emote-only"] == "1")
+    if "slow" in tags:
+        state = replace(state, slow_s=number(tags["slow"]))
+    if "followers-only" in tags:
+        # minutes that somebody must have followed for: 0 is any follower, and -1 is off
+        state = replace(state, followers_only=not tags["followers-only"].startswith("-"))
+    if "subs-only" in tags:
+        state = replace(state, subscribers_only=tags["subs-only"] == "1")
+    return state
 
 
 def _said(line: IrcLine, now: int) -> ChatItem:

@@ -1,9 +1,9 @@
 """Reads one channel's chat: connects, logs in, joins, listens, and reconnects.
 
 - Each time without chat is reported as a `Gap`.
-- TwitchRefused is raised if the channel does not exist or bans the account at the first join; later that is taken for a
-  temporary problem.
+- TwitchRefused is raised if the channel does not exist at the first join; later that is taken for a temporary problem.
 - With a log-in that chat does not accept it listens anonymously until `login` gives another one.
+- With an account that is banned it listens anonymously too, and joins with it again every UNBAN_LOOKED_FOR_EVERY.
 - Twitch does not resend missed lines, so none comes twice.
 """
 
@@ -17,7 +17,8 @@ import aiohttp
 from msgspec import Struct
 from msgspec.structs import replace
 
-from forgetmenot.clock import SECOND, Clock
+from forgetmenot.clock import MINUTE, SECOND, Clock
+from forgetmenot.domain import ChatEvent, Redaction
 from forgetmenot.errors import TwitchError, TwitchLoginNeeded, TwitchRefused, TwitchUnavailable
 from forgetmenot.languages import reason
 from forgetmenot.logs import log
@@ -46,6 +47,8 @@ FIRST_PAUSE = 1 * SECOND
 LONGEST_PAUSE = 60 * SECOND
 STEADY = 30 * SECOND  # a connection that lived this long makes the next pause short again
 JOIN_WITHIN_S = 15.0
+# Chat does not report that a ban was lifted. Joining again costs a gap of a second.
+UNBAN_LOOKED_FOR_EVERY = 10 * MINUTE
 
 _LOGIN_REFUSED = (
     "login authentication failed",
@@ -110,6 +113,9 @@ class IrcConnection:
         self._attempts = 0
         self._ever_joined = False
         self._sign_in = False
+        self._badges_wanted = False
+        self._joins_again = False
+        self._banned_at: int | None = None
         self._heard_at: int | None = None
         self._joined_at: int | None = None
         self.joined = asyncio.Event()
@@ -136,9 +142,28 @@ class IrcConnection:
                     reason = str(error)
                 await self._pause(reason)
 
+    @property
+    def is_banned(self) -> bool:
+        """Whether chat did not let the account in because it is banned, as far as is known."""
+        return self._banned_at is not None
+
     def sign_in(self) -> None:
         """Connect again with a log-in, if chat is read without one: somebody has logged in meanwhile."""
+        if self._waits_for_unban():
+            return
         self._sign_in = self.state.phase is Phase.CONNECTED and not self.state.login
+
+    def look_at_badges(self) -> None:
+        """Join the channel again on the open connection: only then does chat show the account's badges.
+
+        Nothing reports that the account became a moderator.
+        """
+        self._badges_wanted = self.state.phase is Phase.CONNECTED and bool(self.state.login)
+
+    def _waits_for_unban(self) -> bool:
+        if self._banned_at is None:
+            return False
+        return self._clock.now() - self._banned_at < UNBAN_LOOKED_FOR_EVERY
 
     async def _one_connection(
         self, session: aiohttp.ClientSession, gap: str
@@ -146,6 +171,8 @@ class IrcConnection:
         url = self._settings().twitch.irc_url
         self._joined_at = self.own_badges = None
         self._sign_in = False
+        self._badges_wanted = False
+        self._joins_again = False
         account = await self._account()
         # Twitch lets anybody read chat as "justinfan" with a number, whatever the password
         nick = account.login if account else f"justinfan{self._random.randrange(10_000, 100_000)}"
@@ -176,6 +203,7 @@ class IrcConnection:
                     yield found
                     if self._in_channel():
                         self._heard_at = self._clock.now()
+                    self._look_at_own(found, account)
                 if not self._in_channel() and loop.time() > deadline:
                     if self._attempts < 2:  # chat may be slow for once
                         raise TwitchUnavailable(reason("chat_closed"))
@@ -183,13 +211,40 @@ class IrcConnection:
                 if self._sign_in:
                     self._attempts = 0
                     raise _Rejoin(reason("chat_closed"))
+                if self._joins_again and loop.time() > deadline:
+                    raise _Rejoin(reason("chat_closed"))
+                if self._badges_wanted:
+                    self._badges_wanted = False
+                    self._joins_again = True
+                    deadline = loop.time() + JOIN_WITHIN_S
+                    await _send(socket, f"PART #{self._channel}", f"JOIN #{self._channel}")
         finally:
             await socket.close()
 
     def _in_channel(self) -> bool:
         return self._joined_at is not None
 
+    def _look_at_own(self, item: ChatItem, account: Token | None) -> None:
+        """Notice the account's badges and its ban. Raises _Rejoin after a ban, to read on without the account."""
+        if isinstance(item, RoomState):
+            self._joins_again = False
+        if account is None:
+            return
+        if isinstance(item, ChatEvent) and item.user_id == account.user_id:
+            self.own_badges = item.badges
+        if isinstance(item, Redaction) and item.user_id == account.user_id:
+            is_ban = not item.event_id and item.duration_s is None
+            if is_ban:
+                self._is_banned_now()
+
+    def _is_banned_now(self) -> None:
+        self._banned_at = self._clock.now()
+        self._attempts = 0  # chat is there and answers
+        raise _Rejoin(reason("chat_closed"))
+
     async def _account(self) -> Token | None:
+        if self._waits_for_unban():
+            return None
         if (
             self._refusals > 1
         ):  # a renewed token as well: it is the account; renewed again at the next connecting only
@@ -243,7 +298,9 @@ class IrcConnection:
         if self._joined_at is not None:
             return None
         now = self._clock.now()
-        self._refusals = 0 if account else self._refusals
+        if account is not None:
+            self._refusals = 0
+            self._banned_at = None
         self.room_id, self._joined_at, self._ever_joined, self._reported = room_id, now, True, ""
         self.joined.set()
         self._set(Phase.CONNECTED, self._login_trouble, account.login if account else "")
@@ -265,8 +322,8 @@ class IrcConnection:
             "msg_room_not_found",
         ):
             self._cannot_join("chat_no_channel")
-        if self._joined_at is None and notice in ("msg_banned", "msg_timedout"):
-            self._cannot_join("chat_banned")
+        if account is not None and notice in ("msg_banned", "msg_timedout"):
+            self._is_banned_now()
 
     def _cannot_join(self, code: str) -> None:
         # a channel that was joined before exists, so its notice is taken for a trouble that passes

@@ -93,7 +93,7 @@ async def test_it_listens_without_an_account_and_hears_everything_in_order(sim: 
         assert listener.gaps == []
 
 
-async def test_a_token_that_expired_is_renewed_a_ban_passes_and_without_an_account_it_listens_on(
+async def test_a_token_that_expired_is_renewed_and_without_an_account_it_listens_on(
     sim: TwitchSim, here: Here
 ) -> None:
     """As after a night in which the PC slept: chat is the first to refuse the token."""
@@ -106,16 +106,40 @@ async def test_a_token_that_expired_is_renewed_a_ban_passes_and_without_an_accou
         assert (listener.source.state.login, listener.source.state.error) == ("keeper", "")
         assert sim.oauth.refreshes == 1
         assert login.trouble == ""
-        await sim.ban("keeper")
-        await sim.drop()
-        await sim.until(lambda: "banned in the channel `demo`" in listener.source.state.error)
-        sim.world.banned.remove(sim.world.user("keeper").id)
-        await sim.until(lambda: listener.source.state.phase is Phase.CONNECTED)
         sim.disconnect("keeper")
         await sim.drop()
-        await sim.until(lambda: len(listener.gaps) == 3)
+        await sim.until(lambda: len(listener.gaps) == 2)
         assert listener.source.state.login == "", "it listens on, without the account"
         assert "forgetmenot login" in listener.source.state.error
+
+
+async def test_badges_are_looked_at_without_leaving_the_connection(
+    sim: TwitchSim, here: Here
+) -> None:
+    async with listening(sim, here.login().irc) as listener:
+        await sim.joined()
+        assert listener.source.own_badges == frozenset()
+        sim.world.moderator("keeper")
+        listener.source.look_at_badges()
+        await sim.settled()
+        await sim.until(lambda: listener.source.own_badges == frozenset({"moderator"}))
+        await sim.say("alice", "hello")
+        await sim.until(lambda: listener.texts)
+        assert listener.gaps == []
+
+
+async def test_a_ban_that_comes_to_light_as_badges_are_looked_at_ends_in_reading_on(
+    sim: TwitchSim, here: Here
+) -> None:
+    async with listening(sim, here.login().irc) as listener:
+        await sim.joined()
+        sim.world.banned.add(sim.world.user("keeper").id)
+        listener.source.look_at_badges()
+        await sim.settled()
+        await sim.until(lambda: listener.source.is_banned and listener.gaps)
+        assert listener.source.state.login == ""
+        await sim.say("alice", "hello")
+        await sim.until(lambda: listener.texts)
 
 
 async def test_a_half_open_connection_is_noticed(

@@ -17,7 +17,7 @@ from aiohttp import web
 from aiohttp.typedefs import Middleware
 
 from forgetmenot.sim import twitch
-from forgetmenot.sim.irc import HOST, SimMessage, SimToken, Tokens, privmsg
+from forgetmenot.sim.irc import HOST, SimMessage, SimToken, Tokens, privmsg, tagged
 from forgetmenot.sim.twitch import error_body, json_body
 from tests.loopback_servers.twitch_helix import HelixServer
 from tests.loopback_servers.twitch_irc import IrcServer, World
@@ -286,6 +286,33 @@ class TwitchSim(twitch.TwitchSim):
         user = self.world.user(login)
         self.world.banned.add(user.id)
         await self.irc.clear_person(user, None)
+
+    async def unban(self, login: str) -> None:
+        """The streamer lifts a ban or a timeout, which chat does not report."""
+        user = self.world.user(login)
+        self.world.banned.discard(user.id)
+        self.world.timed_out.pop(user.id, None)
+
+    async def timeout(self, login: str, seconds: int) -> None:
+        """The streamer times somebody out, who cannot write meanwhile."""
+        user = self.world.user(login)
+        self.world.timed_out[user.id] = self.now() + seconds * 1_000
+        await super().timeout(login, seconds)
+
+    async def chat_mode(self, **mode: object) -> None:
+        """The streamer changes a mode of the chat, by its name in World; only that is reported, as Twitch does."""
+        for name, value in mode.items():
+            setattr(self.world, name, value)
+        here = self.world
+        tags = {
+            "emote_only": ("emote-only", int(here.emote_only)),
+            "slow_s": ("slow", here.slow_s),
+            "followers_only": ("followers-only", 0 if here.followers_only else -1),
+            "subscribers_only": ("subs-only", int(here.subscribers_only)),
+        }
+        changed = dict(tags[name] for name in mode)
+        line = f":{HOST} ROOMSTATE #{here.owner.login}"
+        await self.irc.broadcast(tagged({**changed, "room-id": here.room_id}, line))
 
     def stall(self) -> None:
         """Half-open: open connections stay open and get not one byte more; what is said meanwhile is lost to them."""

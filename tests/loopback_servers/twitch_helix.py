@@ -94,6 +94,8 @@ class HelixServer(twitch.HelixServer):
 
     def _dropped(self, call: Call) -> str:
         """The code of Twitch's reason to drop this message, or nothing."""
+        if barred := self._barred(call.token.user_id):
+            return barred
         who, since = call.token.user_id, self.world.now() - WINDOW
         recent = [
             one
@@ -104,6 +106,29 @@ class HelixServer(twitch.HelixServer):
             self.breaches += 1
             return "msg_ratelimit"
         return "msg_duplicate" if any(one.text == call.text("message") for one in recent) else ""
+
+    def _barred(self, user_id: str) -> str:
+        """The code of why somebody may not write in this chat at all, or nothing. Nobody here is a subscriber."""
+        here = self.world
+        if user_id in here.banned:
+            return "msg_banned"
+        if here.now() < here.timed_out.get(user_id, 0):
+            return "msg_timedout"
+        return "" if self._moderates(user_id) else self._barred_by_mode(user_id)
+
+    def _barred_by_mode(self, user_id: str) -> str:
+        here = self.world
+        if here.emote_only:
+            return "msg_emoteonly"
+        if user_id in here.vips:
+            return ""
+        if here.subscribers_only:
+            return "msg_subsonly"
+        if here.followers_only and user_id not in here.followers:
+            return "msg_followersonly"
+        written = [one.at for one in self.irc.said[-500:] if one.user.id == user_id]
+        waits = here.slow_s and written and here.now() - written[-1] < here.slow_s * 1_000
+        return "msg_slowmode" if waits else ""
 
     async def _change_channel(self, call: Call) -> web.Response:
         self.world.title = call.text("title")

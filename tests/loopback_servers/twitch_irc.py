@@ -22,7 +22,10 @@ class World(irc.World):
     def __init__(self, channel: str, now: Callable[[], int]) -> None:
         super().__init__(channel, now)
         self.banned: set[str] = set()
+        self.timed_out: dict[str, int] = {}  # by user id: until when (ms)
         self.emote_only, self.slow_s = False, 0
+        self.followers_only, self.subscribers_only = False, False
+        self.followers: set[str] = set()
         self.deleted: set[str] = set()
 
 
@@ -100,11 +103,12 @@ class IrcServer(irc.IrcServer):
     def room_state(self) -> str:
         modes = {
             "emote-only": int(self.world.emote_only),
-            "followers-only": -1,
+            "followers-only": 0 if self.world.followers_only else -1,
             "r9k": 0,
             "slow": self.world.slow_s,
+            "subs-only": int(self.world.subscribers_only),
         }
-        tags = {**modes, "subs-only": 0, "room-id": self.world.room_id}
+        tags = {**modes, "room-id": self.world.room_id}
         return tagged(tags, f":{HOST} ROOMSTATE #{self.world.owner.login}")
 
     async def clear_message(self, message_id: str) -> None:

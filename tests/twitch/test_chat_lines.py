@@ -165,7 +165,8 @@ LINES: list[tuple[str, ChatItem]] = [
     ("", OtherLine("")),
     # the room's state names only what changed
     ("@room-id=7;slow=10 :t ROOMSTATE #den", RoomState("7", slow_s=10)),
-    (f"{ALL_SETTINGS} :t ROOMSTATE #den", RoomState("7", emote_only=False, slow_s=0)),
+    (f"{ALL_SETTINGS} :t ROOMSTATE #den", RoomState("7", False, 0, False, True)),
+    ("@followers-only=10;room-id=7 :t ROOMSTATE #den", RoomState("7", followers_only=True)),
     (":t NOTICE * :Login authentication failed", OtherLine("NOTICE")),
     # nobody's message, one without text, one for no room, and garbage
     ("PRIVMSG #den :hi", Unparsed()),
