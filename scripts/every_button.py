@@ -20,7 +20,7 @@ from forgetmenot.cli import build_parser
 from forgetmenot.dock import panels, server
 from forgetmenot.dock.security import TOKEN_HEADER, UPLOAD, token_in
 from forgetmenot.domain import Surface
-from forgetmenot.operations.table import OPERATIONS, buttons
+from forgetmenot.operations.commands import OPERATIONS, buttons
 from forgetmenot.operations.types import Operation, ParameterKind
 from tests import program
 from tests.loopback_servers.twitch import TwitchSim

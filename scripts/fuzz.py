@@ -26,9 +26,9 @@ from forgetmenot.llm.offline import claims
 from forgetmenot.logs import set_up
 from forgetmenot.memory import summarizer, transcript, transfer
 from forgetmenot.memory.proposals import Screen, listed, screened
-from forgetmenot.operations import requests
+from forgetmenot.operations import request_words
+from forgetmenot.operations.commands import OPERATIONS
 from forgetmenot.operations.run import Refused, checked
-from forgetmenot.operations.table import OPERATIONS
 from forgetmenot.people.handles import Handles
 from forgetmenot.reply.polish import tidy
 from forgetmenot.reply.reply_object import read_reply
@@ -76,7 +76,7 @@ def _reply(text: str) -> None:
         tidy(answer.say, SETTINGS).encode()
         operation = OPERATIONS.get(answer.proposal.name) if answer.proposal is not None else None
         if operation is not None and operation.action is not None and answer.proposal is not None:
-            requests.check(operation.action, answer.proposal.params, SETTINGS)
+            request_words.check(operation.action, answer.proposal.params, SETTINGS)
 
 
 def _summary(text: str) -> None:

@@ -10,7 +10,7 @@ import pytest
 from forgetmenot.cli import build_parser
 from forgetmenot.cli.common import COMMANDS, FOR_DEVELOPERS
 from forgetmenot.domain import Permission
-from forgetmenot.operations.table import commands
+from forgetmenot.operations.commands import commands
 
 ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "forgetmenot"

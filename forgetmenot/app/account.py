@@ -16,7 +16,7 @@ from forgetmenot.clock import DAY, MINUTE, SECOND, Clock, SystemClock
 from forgetmenot.domain import ChannelState, Role
 from forgetmenot.errors import TwitchError
 from forgetmenot.languages import in_language, join_reasons
-from forgetmenot.operations.catalogue import lacking, same_account, scopes_for
+from forgetmenot.operations.actions import lacking, same_account, scopes_for
 from forgetmenot.people.standing import role_of
 from forgetmenot.secret_store import Account, Token, TokenStore
 from forgetmenot.settings.live_settings import LiveSettings

@@ -19,7 +19,7 @@ from msgspec import Struct
 
 from forgetmenot.app.periodic_tasks import PeriodicTask, PeriodicTasks, keep_going
 from forgetmenot.bridge import Bridge
-from forgetmenot.chat.commands import ChatCommands
+from forgetmenot.chat.answers import ChatCommands
 from forgetmenot.chat.notice import take_notice
 from forgetmenot.chat.router import RoomModeTracker, Router
 from forgetmenot.clock import DAY, MINUTE, SECOND, Clock
@@ -39,9 +39,9 @@ from forgetmenot.memory.retention import sweep_notes
 from forgetmenot.memory.rewording import reworded
 from forgetmenot.memory.stream_recap import RecapWriter
 from forgetmenot.memory.stream_tracker import StreamTracker, channel_changes
+from forgetmenot.operations.commands import OPERATIONS
 from forgetmenot.operations.executor import Executor
 from forgetmenot.operations.run import run
-from forgetmenot.operations.table import OPERATIONS
 from forgetmenot.operations.types import ActionPorts, OperationContext
 from forgetmenot.ports import CallMeter, ChatOut, Moderation
 from forgetmenot.privacy.erasure import Eraser

@@ -14,7 +14,7 @@ from forgetmenot.app.stream_input import StreamInput
 from forgetmenot.domain import OperationResult, Proposal, Surface
 from forgetmenot.languages import in_language
 from forgetmenot.memory import provenance
-from forgetmenot.operations import catalogue
+from forgetmenot.operations import actions
 from forgetmenot.operations.facts import ActionContext
 from forgetmenot.operations.run import owner, run
 from forgetmenot.ports import BotState, Check
@@ -115,7 +115,7 @@ class BotControl:
 
 def check_settings(settings: Settings) -> None:
     """Refuse what the schema allows and the bot cannot work with. Raises SettingsError."""
-    catalogue.refuse_unknown(settings.actions, "The new value")
+    actions.refuse_unknown(settings.actions, "The new value")
     check_floor(
         settings, settings.twitch.channel, offered(settings.actions, settings.bridge.effects)
     )

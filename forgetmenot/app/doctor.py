@@ -30,8 +30,8 @@ from forgetmenot.files import is_locked
 from forgetmenot.languages import ENGLISH, Language, read_reason, reason
 from forgetmenot.llm.build import environment_with_key, key_variable
 from forgetmenot.network import proxy_for, trusted
-from forgetmenot.operations.catalogue import lacking
-from forgetmenot.operations.services import gaps_sentence
+from forgetmenot.operations.actions import lacking
+from forgetmenot.operations.handlers.switches import gaps_sentence
 from forgetmenot.ports import BotState, Check
 from forgetmenot.secret_store import Account, TokenStore, login_folder
 from forgetmenot.settings.schema import Provider, Settings

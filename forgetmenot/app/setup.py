@@ -38,7 +38,7 @@ from forgetmenot.llm.build import (
 )
 from forgetmenot.memory import backups
 from forgetmenot.network import body_of, trusted
-from forgetmenot.operations.catalogue import CHAT
+from forgetmenot.operations.actions import CHAT
 from forgetmenot.secret_store import LOGIN_FOLDER, Account, SecretStore
 from forgetmenot.settings.live_settings import LiveSettings, presets
 from forgetmenot.settings.load import supplied_client_id

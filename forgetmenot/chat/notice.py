@@ -1,7 +1,7 @@
 """The notice that the bot remembers, which chat gets once per stream."""
 
 from forgetmenot.languages import in_language
-from forgetmenot.operations.services import read_switches
+from forgetmenot.operations.handlers.switches import read_switches
 from forgetmenot.settings.schema import BotSettings, Mode, Settings
 from forgetmenot.store import channel_state, streams
 from forgetmenot.store.database import Database

@@ -13,7 +13,7 @@ from collections.abc import Callable, Coroutine
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from forgetmenot.chat.commands import ChatCommands, CommandAnswer, asker_of
+from forgetmenot.chat.answers import ChatCommands, CommandAnswer, asker_of
 from forgetmenot.chat.rate_limit import CommandRateLimiter
 from forgetmenot.domain import ChatEvent, EventKind, Redaction
 from forgetmenot.errors import ForgetMeNotError, StoreError, StoreFull, StoreLocked
@@ -38,7 +38,7 @@ TRIED_AGAIN_AFTER_S = (1, 2, 4, 8)
 class RoomModeTracker:
     """The channel's chat modes as Twitch last reported them, so that the bot never switches off a moderator's.
 
-    `modes`: those that are on, as the catalogue of actions names them.
+    `modes`: those that are on, as operations/actions names them.
     """
 
     def __init__(self) -> None:

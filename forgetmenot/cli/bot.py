@@ -197,7 +197,7 @@ async def _login(arguments: argparse.Namespace) -> None:
 async def sign_in(settings: "Settings", account: "Account", store: "TokenStore") -> None:
     """Show a code, wait until it is typed, store the log-in and say whose it is. Raises TwitchError."""
     from forgetmenot.app.account import finish_login, login_rights
-    from forgetmenot.operations.catalogue import lacking
+    from forgetmenot.operations.actions import lacking
     from forgetmenot.secret_store import Account
     from forgetmenot.twitch.login import begin_device_login
 

@@ -157,7 +157,7 @@ def add_commands(commands: Commands, module: str) -> None:
             groups[group] = parser.add_subparsers(dest="verb", metavar="ACTION")
         _add(groups.get(group, commands), name, one)
     if groups:
-        from forgetmenot.operations.table import OPERATIONS
+        from forgetmenot.operations.commands import OPERATIONS
 
         for operation in OPERATIONS.values():
             example = next(
@@ -315,8 +315,8 @@ async def run_operation(
     """Run an operation as the streamer."""
     from forgetmenot.clock import SystemClock
     from forgetmenot.domain import Asker, Role, Surface
+    from forgetmenot.operations.commands import OPERATIONS
     from forgetmenot.operations.run import run
-    from forgetmenot.operations.table import OPERATIONS
     from forgetmenot.operations.types import OperationContext
     from forgetmenot.privacy.erasure import Eraser
     from forgetmenot.privacy.requests import Rights
@@ -557,8 +557,8 @@ def chosen_settings(path: Path | None) -> Settings:
     """Read the settings; without a file the defaults. Raises SettingsError."""
     if path is None:
         return Settings()
-    from forgetmenot.operations import catalogue
+    from forgetmenot.operations import actions
 
     settings = load_settings(path)
-    catalogue.refuse_unknown(settings.actions, str(path))
+    actions.refuse_unknown(settings.actions, str(path))
     return settings

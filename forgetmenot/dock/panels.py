@@ -21,9 +21,9 @@ from forgetmenot.memory import provenance
 from forgetmenot.memory.arrivals import arrivals
 from forgetmenot.memory.briefs import about_viewer
 from forgetmenot.memory.compaction import SILENCE
-from forgetmenot.operations.catalogue import DEFAULT_REASON
+from forgetmenot.operations.actions import DEFAULT_REASON
 from forgetmenot.operations.executor import undoable
-from forgetmenot.operations.services import switches_of
+from forgetmenot.operations.handlers.switches import switches_of
 from forgetmenot.operations.wording import sentence
 from forgetmenot.people.standing import REGULAR_WITHIN
 from forgetmenot.ports import Control

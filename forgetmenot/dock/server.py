@@ -24,7 +24,7 @@ from forgetmenot.dock.panels import CONTEXT, SETUP, DockContext, Setup, answer, 
 from forgetmenot.errors import ForgetMeNotError, InputError, SettingsError
 from forgetmenot.languages import Language, reason
 from forgetmenot.logs import log
-from forgetmenot.operations.table import buttons
+from forgetmenot.operations.commands import buttons
 from forgetmenot.operations.wording import sentence
 from forgetmenot.ports import Control
 from forgetmenot.settings.schema import Settings

@@ -55,7 +55,7 @@ MOST_WAITING = 100_000
 # Errors whose cause is one line and not the disk.
 UNSTORABLE = (StoreRefused, OverflowError, UnicodeError)
 _TEXTS = ("text", "system_text", "display_name", "login", "id", "user_id")
-JOKE_TIMEOUT = "timeout"  # as operations/catalogue names it
+JOKE_TIMEOUT = "timeout"  # as operations/actions names it
 # What Twitch tells besides chat: who did it, and not whether they are a moderator.
 WITHOUT_BADGES = frozenset({EventKind.FOLLOW, EventKind.REDEMPTION, EventKind.STREAM})
 # A clear that overtook its line is kept for so long: seconds are usual, a reconnection takes minutes.

@@ -26,7 +26,7 @@ from forgetmenot.errors import ForgetMeNotError, TwitchRefused, TwitchUnavailabl
 from forgetmenot.languages import in_language, reason
 from forgetmenot.logs import log
 from forgetmenot.operations import facts, wording
-from forgetmenot.operations.catalogue import find, scopes_of
+from forgetmenot.operations.actions import find, scopes_of
 from forgetmenot.operations.facts import ActionContext
 from forgetmenot.operations.policy import decide
 from forgetmenot.operations.types import (

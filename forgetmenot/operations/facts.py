@@ -14,9 +14,9 @@ from forgetmenot.clock import DAY, MINUTE, SECOND
 from forgetmenot.domain import ChatEvent, Proposal, Role
 from forgetmenot.memory.merge import LIVE
 from forgetmenot.memory.own_words import may_correct
-from forgetmenot.operations import requests
-from forgetmenot.operations.catalogue import find
-from forgetmenot.operations.services import switches_of
+from forgetmenot.operations import request_words
+from forgetmenot.operations.actions import find
+from forgetmenot.operations.handlers.switches import switches_of
 from forgetmenot.operations.types import (
     Action,
     ActionClass,
@@ -118,17 +118,19 @@ async def gather(
     )
     target = await _target(people, proposal, asker, event, now)
     said = context.question or event.text
-    typed = requests.typed(event.text, context.question, target, asker, settings.bridge.effects)
-    asked_for = requests.asked_for(said) | typed.keys()
+    typed = request_words.typed(
+        event.text, context.question, target, asker, settings.bridge.effects
+    )
+    asked_for = request_words.asked_for(said) | typed.keys()
     if proposal.name == CORRECT and (fact := await _corrected(db, proposal, said, asker)):
         typed |= {CORRECT: fact}
     return replace(
         people.standing_facts(asker, now),
         target=target,
         asked_for=asked_for,
-        asks_nothing=requests.asks_nothing(said),
+        asks_nothing=request_words.asks_nothing(said),
         typed=typed,
-        named=target is not None and requests.names(said, target, asker),
+        named=target is not None and request_words.names(said, target, asker),
         room_modes=modes,
     )
 
@@ -209,7 +211,9 @@ async def _target(
     mine = next((person for person in here if person.id == asker.id), None)
     # their last line before this one: "delete" must not delete the request itself
     current = replace(asker, message_id=mine.message_id if mine else "")
-    found = requests.resolve(name, [current, *(one for one in here if one.id != asker.id)], current)
+    found = request_words.resolve(
+        name, [current, *(one for one in here if one.id != asker.id)], current
+    )
     return found[0] if len(found) == 1 else None
 
 

@@ -15,8 +15,8 @@ from msgspec import Struct
 
 from forgetmenot.domain import Decision, Proposal, Role, Verdict
 from forgetmenot.languages import reason
-from forgetmenot.operations.catalogue import class_mode, find
-from forgetmenot.operations.requests import Checked, check
+from forgetmenot.operations.actions import class_mode, find
+from forgetmenot.operations.request_words import Checked, check
 from forgetmenot.operations.types import (
     Action,
     ActionClass,

@@ -1,6 +1,6 @@
 """Runs an operation for any surface: `run(context, name, parameters, asker)`.
 
-It checks the permission, then the parameters, then resolves the viewer, then calls the service. A user's mistake is a
+It checks the permission, then the parameters, then resolves the viewer, then calls the handler. A user's mistake is a
 result, never an exception.
 """
 
@@ -42,7 +42,7 @@ async def run(
 ) -> OperationResult:
     """Run one operation for an asker. Raises StoreError."""
     operation = context.table.get(name)
-    if operation is None or operation.service is None or not may_ask(operation, asker):
+    if operation is None or operation.handler is None or not may_ask(operation, asker):
         return OperationResult(ok=False, code="not_allowed")
     # those that may wait for the disk do their own flush: here a full disk would end them with an error
     if not (operation.waits and asker.surface is Surface.CHAT):
@@ -51,7 +51,7 @@ async def run(
     try:
         values = checked(operation, params)
         target = await _target(context, operation, values, asker)
-        result = await operation.service(context, Request(asker, target, values))
+        result = await operation.handler(context, Request(asker, target, values))
     except Refused as refused:
         return refused.result
     except FactRefused as refused:

@@ -1,6 +1,6 @@
-"""Types of the operations: table entries, actions, parameters, requests, what services need, what the policy looks at.
+"""Types of the operations: table entries, actions, parameters, requests, what handlers need, what the policy looks at.
 
-operations/table lists the operations, operations/catalogue the model's actions.
+operations/commands lists the operations, operations/actions the model's actions.
 """
 
 from collections.abc import Awaitable, Callable, Mapping
@@ -59,7 +59,7 @@ RunOperation = Callable[[str, Mapping[str, object], Asker], Awaitable[OperationR
 class ActionPorts(Struct, frozen=True):
     """The ports that actions use.
 
-    `run` runs another operation of the table, so that the model changes memory through the same service as people.
+    `run` runs another operation of the table, so that the model changes memory through the same handler as people.
     """
 
     moderation: Moderation
@@ -164,7 +164,7 @@ async def _no_words(_fact: str, _typed: str) -> str | None:
 
 
 class OperationContext(Struct):
-    """What services work with. Outside the running bot the callables do nothing."""
+    """What handlers work with. Outside the running bot the callables do nothing."""
 
     db: "Database"
     settings: Callable[[], Settings]
@@ -182,7 +182,7 @@ class OperationContext(Struct):
     reword: Callable[[str, str], Awaitable[str | None]] = _no_words
 
 
-Service = Callable[[OperationContext, Request], Awaitable[OperationResult]]
+Handler = Callable[[OperationContext, Request], Awaitable[OperationResult]]
 
 
 class Operation(Struct, frozen=True):
@@ -195,7 +195,7 @@ class Operation(Struct, frozen=True):
 
     name: str
     who: Mapping[Surface, Permission]
-    service: Service | None = (
+    handler: Handler | None = (
         None  # None: only the model proposes it, and operations/executor carries it out
     )
     params: tuple[Parameter, ...] = ()

@@ -26,7 +26,7 @@ from forgetmenot.domain import ChatEvent, EventKind, Role, Standing
 from forgetmenot.errors import ForgetMeNotError, StoreError
 from forgetmenot.languages import reason
 from forgetmenot.logs import log
-from forgetmenot.operations.services import read_switches
+from forgetmenot.operations.handlers.switches import read_switches
 from forgetmenot.people.standing import role_of
 from forgetmenot.reply.outbox import Outgoing
 from forgetmenot.reply.triggers import (

@@ -21,8 +21,8 @@ from msgspec import Struct
 
 from forgetmenot.domain import ModelAnswer, ModelRequest, Prompt, Proposal, Purpose, Role
 from forgetmenot.languages import reason
-from forgetmenot.operations.catalogue import ACTIONS, NAMES, class_mode
-from forgetmenot.operations.requests import asks_nothing, is_small_talk
+from forgetmenot.operations.actions import ACTIONS, NAMES, class_mode
+from forgetmenot.operations.request_words import asks_nothing, is_small_talk
 from forgetmenot.operations.types import Action, ActionClass, Parameter, ParameterKind
 from forgetmenot.prompt.assemble import is_answered_in_german, split
 from forgetmenot.prompt.instructions import without_form

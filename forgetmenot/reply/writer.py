@@ -32,7 +32,7 @@ from forgetmenot.logs import log
 from forgetmenot.operations import wording
 from forgetmenot.operations.executor import Executor
 from forgetmenot.operations.facts import ActionContext
-from forgetmenot.operations.requests import SELF_WORDS, is_small_talk
+from forgetmenot.operations.request_words import SELF_WORDS, is_small_talk
 from forgetmenot.ports import LanguageModel
 from forgetmenot.privacy.suppression import load_filter, without_hidden_names
 from forgetmenot.prompt.assemble import assemble

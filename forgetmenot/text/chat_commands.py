@@ -1,7 +1,7 @@
 """What a line means for the bot: a command, the same said in words, a denial, a correction, a fact. Pure.
 
 A request is recognised by its form alone, before any model is called; everything else is talk, such as "remember that
-boss?". What the commands are, and who may give them, is operations/table.
+boss?". What the commands are, and who may give them, is operations/commands.
 """
 
 import re

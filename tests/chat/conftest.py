@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from forgetmenot.app.bot import Bot
-from forgetmenot.chat.commands import ChatCommands
+from forgetmenot.chat.answers import ChatCommands
 from forgetmenot.clock import ManualClock
 from forgetmenot.domain import Asker, ChatEvent, EventKind, Proposal, Surface
 from forgetmenot.operations.facts import ActionContext

@@ -3,9 +3,9 @@
 import msgspec
 import pytest
 
-from forgetmenot.chat.commands import ChatCommands
+from forgetmenot.chat.answers import ChatCommands
 from forgetmenot.chat.parser import CommandParser
-from forgetmenot.operations.table import OPERATIONS
+from forgetmenot.operations.commands import OPERATIONS
 from forgetmenot.settings.schema import BotSettings, Settings
 from tests.chat.conftest import Chat
 

@@ -5,11 +5,11 @@ import dataclasses
 import msgspec
 import pytest
 
-from forgetmenot.chat.commands import ChatCommands
+from forgetmenot.chat.answers import ChatCommands
 from forgetmenot.clock import DAY, HOUR, MINUTE
 from forgetmenot.domain import NoteStatus, Permission, Scope, SourceKind
-from forgetmenot.operations.services import read_switches
-from forgetmenot.operations.table import commands
+from forgetmenot.operations.commands import commands
+from forgetmenot.operations.handlers.switches import read_switches
 from forgetmenot.settings.schema import BotSettings, Settings
 from forgetmenot.store import episodes, notes, viewers
 from forgetmenot.store.notes import NewNote

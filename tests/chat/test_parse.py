@@ -3,7 +3,7 @@
 import pytest
 
 from forgetmenot.chat.parser import CommandParser
-from forgetmenot.operations.table import OPERATIONS
+from forgetmenot.operations.commands import OPERATIONS
 from forgetmenot.text.chat_commands import is_command
 
 PARSER = CommandParser(OPERATIONS)

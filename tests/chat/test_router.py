@@ -4,7 +4,7 @@ from forgetmenot.chat.notice import take_notice
 from forgetmenot.chat.rate_limit import BURST, MS_PER_ANSWER, CommandRateLimiter
 from forgetmenot.chat.router import RoomModeTracker
 from forgetmenot.clock import ManualClock
-from forgetmenot.operations.catalogue import ACTIONS
+from forgetmenot.operations.actions import ACTIONS
 from forgetmenot.reply.outbox import WINDOW_MS, SendRateLimiter
 from forgetmenot.settings.schema import BotSettings, Mode, Settings
 from forgetmenot.store import channel_state, streams

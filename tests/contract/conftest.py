@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from forgetmenot.clock import SystemClock
-from forgetmenot.operations.catalogue import lacking
+from forgetmenot.operations.actions import lacking
 from forgetmenot.secret_store import Account, Token, TokenStore
 from forgetmenot.settings.schema import Settings
 from forgetmenot.twitch.helix import Helix

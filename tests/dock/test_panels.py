@@ -12,7 +12,7 @@ from forgetmenot.clock import HOUR, ManualClock
 from forgetmenot.dock import server
 from forgetmenot.domain import Scope, SourceKind
 from forgetmenot.languages import in_language
-from forgetmenot.operations.table import buttons
+from forgetmenot.operations.commands import buttons
 from forgetmenot.ports import HearingState
 from forgetmenot.privacy import suppression
 from forgetmenot.settings.load import parse_settings

@@ -17,9 +17,9 @@ from forgetmenot.languages import (
     read_reason,
     reason,
 )
-from forgetmenot.operations import catalogue
+from forgetmenot.operations import actions
+from forgetmenot.operations.commands import OPERATIONS
 from forgetmenot.operations.policy import RULES
-from forgetmenot.operations.table import OPERATIONS
 from forgetmenot.reply.polish import claims_action
 from forgetmenot.secret_store import Account
 from forgetmenot.settings.live_settings import LABELS
@@ -65,7 +65,7 @@ def test_every_operation_action_and_setting_has_its_words() -> None:
     assert [
         name for name, one in OPERATIONS.items() if one.examples and f"does.{name}" not in ENGLISH
     ] == []
-    assert [one.name for one in catalogue.ACTIONS if f"action.name.{one.name}" not in ENGLISH] == []
+    assert [one.name for one in actions.ACTIONS if f"action.name.{one.name}" not in ENGLISH] == []
     assert [label.group for label in LABELS.values() if f"group.{label.group}" not in ENGLISH] == []
     labelled = {f"settings.{table}.{key}" for table, key in LABELS}
     assert {key for key in ENGLISH.texts if key.startswith("settings.")} == labelled
@@ -78,8 +78,10 @@ def test_every_operation_action_and_setting_has_its_words() -> None:
 
 def test_every_result_of_a_service_has_its_words() -> None:
     said: list[ast.AST] = []
-    for name in ("services", "services_memory", "executor", "run", "table"):
-        for node in ast.walk(ast.parse((PACKAGE / "operations" / f"{name}.py").read_text("utf-8"))):
+    operations = PACKAGE / "operations"
+    modules = [operations / f"{name}.py" for name in ("executor", "run", "commands")]
+    for path in (*modules, *sorted((operations / "handlers").glob("*.py"))):
+        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
             if isinstance(node, ast.keyword) and node.arg == "code":
                 said.append(node.value)
             called = getattr(node, "func", None)

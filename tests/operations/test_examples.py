@@ -9,7 +9,7 @@ import pytest
 from forgetmenot.chat.parser import CommandParser
 from forgetmenot.cli import main
 from forgetmenot.domain import Surface
-from forgetmenot.operations.table import OPERATIONS
+from forgetmenot.operations.commands import OPERATIONS
 from tests.chat.conftest import Chat, chat
 from tests.program import environment
 

@@ -8,7 +8,7 @@ import pytest
 from msgspec.structs import replace
 
 from forgetmenot.domain import Proposal, Role, Verdict
-from forgetmenot.operations.catalogue import CHAT, IMMUNITY, NEEDS, lacking, scopes_for
+from forgetmenot.operations.actions import CHAT, IMMUNITY, NEEDS, lacking, scopes_for
 from forgetmenot.operations.policy import RULES, decide
 from forgetmenot.operations.types import PersonFacts, PolicyFacts, RecentDecisions
 from forgetmenot.secret_store import Account

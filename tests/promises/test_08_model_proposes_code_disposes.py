@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from forgetmenot.domain import Proposal, Role, Verdict
 from forgetmenot.operations import policy
-from forgetmenot.operations.catalogue import ACTIONS, BY_NAME
+from forgetmenot.operations.actions import ACTIONS, BY_NAME
 from forgetmenot.operations.policy import decide
 from forgetmenot.operations.types import ActionClass, PersonFacts, PolicyFacts, RecentDecisions
 from forgetmenot.settings.schema import ActionSettings, BotSettings, ClassMode, Mode, Settings

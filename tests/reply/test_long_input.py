@@ -11,8 +11,8 @@ import pytest
 from forgetmenot.chat.parser import CommandParser
 from forgetmenot.domain import ChatEvent, EventKind, ModelAnswer, TokenUsage
 from forgetmenot.memory.summarizer import storable_summary
-from forgetmenot.operations.requests import asked_for
-from forgetmenot.operations.table import OPERATIONS
+from forgetmenot.operations.commands import OPERATIONS
+from forgetmenot.operations.request_words import asked_for
 from forgetmenot.people.handles import Handles
 from forgetmenot.reply.own_name import Identity, without_name
 from forgetmenot.reply.polish import FilterContext, claims_action, polish

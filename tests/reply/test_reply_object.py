@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from forgetmenot.domain import ModelAnswer, Prompt, Proposal, Role, Section, TokenUsage
-from forgetmenot.operations.catalogue import ACTIONS
+from forgetmenot.operations.actions import ACTIONS
 from forgetmenot.operations.types import ActionClass
 from forgetmenot.reply.reply_object import (
     UNREADABLE,

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from forgetmenot.operations.catalogue import NAMES
+from forgetmenot.operations.actions import NAMES
 from forgetmenot.text.clean import clean
 from forgetmenot.text.mentions import has_link, without_links
 from forgetmenot.text.outgoing import without_command, without_machine_text, without_phrases

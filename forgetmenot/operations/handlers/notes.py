@@ -1,4 +1,4 @@
-"""Services for notes: show, remember, forget, correct, undo, never mention.
+"""The handlers about notes: show, remember, forget, correct, undo, never mention.
 
 Each function is one use case for every surface. operations/run has checked who may ask; whether the note is theirs to
 change is checked here. Raises FactRefused for what the memory's rules refuse; `run` turns it into a result.

@@ -17,7 +17,7 @@ from collections.abc import Iterable, Mapping
 from msgspec import Struct
 
 from forgetmenot.languages import reason
-from forgetmenot.operations.catalogue import ACTIONS
+from forgetmenot.operations.actions import ACTIONS
 from forgetmenot.operations.types import Action, ActionClass, Parameter, ParameterKind, PersonFacts
 from forgetmenot.settings.schema import ReplySettings, Settings
 from forgetmenot.text.chat_commands import command_in_words, fact_about_other, first_word, own_fact

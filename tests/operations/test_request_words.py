@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from forgetmenot.operations.catalogue import BY_NAME
-from forgetmenot.operations.requests import (
+from forgetmenot.operations.actions import BY_NAME
+from forgetmenot.operations.request_words import (
     Checked,
     asked_for,
     asks_nothing,
