@@ -21,7 +21,7 @@ from forgetmenot.app.periodic_tasks import PeriodicTask, PeriodicTasks, keep_goi
 from forgetmenot.bridge import Bridge
 from forgetmenot.chat.answers import ChatCommands
 from forgetmenot.chat.notice import take_notice
-from forgetmenot.chat.router import RoomModeTracker, Router
+from forgetmenot.chat.router import Router
 from forgetmenot.clock import DAY, MINUTE, SECOND, Clock
 from forgetmenot.domain import ChannelState, ChatEvent, Outcome, OutcomeKind, Redaction
 from forgetmenot.files import incoming_folder, instance_lock
@@ -64,6 +64,7 @@ from forgetmenot.store.database import Database, open_database
 from forgetmenot.text.words import clear_text_caches
 from forgetmenot.twitch.chat_lines import ChatItem
 from forgetmenot.twitch.chat_permission import ChatPermission
+from forgetmenot.twitch.room_modes import RoomModeTracker
 
 SWEEP = "sweep"
 SWEEP_EVERY = 10 * MINUTE

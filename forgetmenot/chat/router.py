@@ -28,32 +28,12 @@ from forgetmenot.store import events
 from forgetmenot.store.database import Database
 from forgetmenot.text.chat_commands import denies, is_command
 from forgetmenot.twitch.chat_lines import ChatItem, OtherRoom, RoomState, Unparsed
+from forgetmenot.twitch.room_modes import RoomModeTracker
 
 # Ids of this run's last commands and questions: their lines may not be stored yet.
 MOST_HEARD = 10_000
 # How long a command waits for a memory that cannot be written, besides what each write waits by itself.
 TRIED_AGAIN_AFTER_S = (1, 2, 4, 8)
-
-
-class RoomModeTracker:
-    """The channel's chat modes as Twitch last reported them, so that the bot never switches off a moderator's.
-
-    `modes`: those that are on, as operations/actions names them.
-    """
-
-    def __init__(self) -> None:
-        self.modes: frozenset[str] = frozenset()
-
-    def heard(self, state: RoomState) -> None:
-        """Update from a ROOMSTATE, which names only what changed."""
-        slow = None if state.slow_s is None else state.slow_s > 0
-        for mode, is_on in (("slow", slow), ("emote_only", state.emote_only)):
-            if is_on is not None:
-                self.modes = self.modes | {mode} if is_on else self.modes - {mode}
-
-    def switched_off(self, mode: str) -> None:
-        """Note that the bot switched its own mode off, before Twitch reports it."""
-        self.modes -= {mode}
 
 
 class Router(Struct):

@@ -28,6 +28,7 @@ from forgetmenot.languages import reason
 from forgetmenot.logs import log
 from forgetmenot.operations.handlers.switches import read_switches
 from forgetmenot.people.standing import role_of
+from forgetmenot.reply.conversations import ConversationTracker, put_last
 from forgetmenot.reply.outbox import Outgoing
 from forgetmenot.reply.triggers import (
     Conversations,
@@ -311,13 +312,13 @@ class ReplyEngine:
     def _is_first_line(self, event: ChatEvent) -> bool:
         """Whether this person has not spoken since the program started, or for half a day: who is greeted, is once."""
         last = self._met.get(event.user_id)
-        _keep(self._met, event.user_id, event.at, PEOPLE_REMEMBERED)
+        put_last(self._met, event.user_id, event.at, PEOPLE_REMEMBERED)
         return last is None or event.at - last >= 12 * HOUR
 
     def _is_repeated(self, event_id: str) -> bool:
         if event_id in self._seen:
             return True
-        _keep(self._seen, event_id, 0, EVENTS_REMEMBERED)
+        put_last(self._seen, event_id, 0, EVENTS_REMEMBERED)
         return False
 
     async def _reply(self, job: PendingReply) -> Reply:
@@ -391,76 +392,3 @@ class ReplyEngine:
             yield
         finally:
             self._enter()
-
-
-def _keep(kept: OrderedDict[str, int], key: str, value: int, most: int) -> None:
-    """Put it last; the first go."""
-    kept[key] = value
-    kept.move_to_end(key)
-    while len(kept) > most:
-        kept.popitem(last=False)
-
-
-SPEAKERS_KEPT = 200
-CONVERSATIONS_KEPT = 500
-LINES_BEFORE_A_QUESTION = (
-    15  # of others; after more, chat has gone on, and a question is for whoever is talked to now
-)
-
-
-class ConversationTracker:
-    """Tracks open conversations."""
-
-    def __init__(self) -> None:
-        self._answered: OrderedDict[str, int] = OrderedDict()
-        self._speakers: OrderedDict[str, int] = OrderedDict()
-        self._near: dict[
-            str, int
-        ] = {}  # viewer → how many lines of others may still come before a question
-        # those whom nobody spoke after: what another says is as likely for whoever spoke
-        self._fresh: set[str] = set()
-        # those whom its last answer asked something
-        self._asked: set[str] = set()
-
-    def heard(self, event: ChatEvent) -> None:
-        """Take in that somebody spoke: whoever else the bot talks with has a line less to go on in."""
-        self._near = {
-            who: left - (who != event.user_id)
-            for who, left in self._near.items()
-            if left or who == event.user_id
-        }
-        self._fresh.clear()
-        for name in (event.login.casefold(), event.display_name.casefold()):
-            _keep(self._speakers, name, event.at, SPEAKERS_KEPT)
-
-    def answered(
-        self, viewer_id: str, at: int, *, direct: bool = True, asked: bool = False
-    ) -> None:
-        """The bot has answered somebody. `direct`: they had asked outright; `asked`: it asked back."""
-        if direct:
-            self._fresh.add(viewer_id)
-        if asked:
-            self._asked.add(viewer_id)
-        else:
-            self._asked.discard(viewer_id)
-        self._near[viewer_id] = LINES_BEFORE_A_QUESTION
-        self._answered[viewer_id] = at
-        self._answered.move_to_end(viewer_id)
-        while len(self._answered) > CONVERSATIONS_KEPT:
-            self.forget(next(iter(self._answered)))
-
-    def answered_at(self, viewer_id: str) -> int | None:
-        """When it last answered them."""
-        return self._answered.get(viewer_id)
-
-    def forget(self, viewer_id: str) -> None:
-        """Somebody was erased, or has left the conversation."""
-        self._answered.pop(viewer_id, None)
-        self._near.pop(viewer_id, None)
-        self._fresh.discard(viewer_id)
-        self._asked.discard(viewer_id)
-
-    def conversations(self) -> Conversations:
-        """Return what the triggers look at."""
-        answered_at = {viewer_id: self._answered[viewer_id] for viewer_id in self._near}
-        return Conversations(answered_at, self._speakers.keys(), self._fresh, self._asked)

@@ -2,7 +2,6 @@
 
 from forgetmenot.chat.notice import take_notice
 from forgetmenot.chat.rate_limit import BURST, MS_PER_ANSWER, CommandRateLimiter
-from forgetmenot.chat.router import RoomModeTracker
 from forgetmenot.clock import ManualClock
 from forgetmenot.operations.actions import ACTIONS
 from forgetmenot.reply.outbox import WINDOW_MS, SendRateLimiter
@@ -10,6 +9,7 @@ from forgetmenot.settings.schema import BotSettings, Mode, Settings
 from forgetmenot.store import channel_state, streams
 from forgetmenot.store.database import Database
 from forgetmenot.twitch.chat_lines import RoomState
+from forgetmenot.twitch.room_modes import RoomModeTracker
 
 SPEAKING = Settings(bot=BotSettings(mode=Mode.MENTIONS, notice="I remember; !privacy"))
 

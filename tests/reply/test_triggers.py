@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from forgetmenot.domain import ChatEvent, EventKind, ReplyTo
-from forgetmenot.reply.engine import ConversationTracker
+from forgetmenot.reply.conversations import ConversationTracker
 from forgetmenot.reply.own_name import Identity, identity_of, without_name
 from forgetmenot.reply.triggers import Conversations, TriggerKind, trigger_of
 from forgetmenot.settings.schema import BotSettings, MemorySettings, Mode, Settings, TwitchSettings
