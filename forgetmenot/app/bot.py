@@ -57,7 +57,7 @@ from forgetmenot.reply.writer import ReplyWriter
 from forgetmenot.secret_store import Account, login_folder
 from forgetmenot.settings.prices import Used
 from forgetmenot.settings.schema import ModelSettings, Settings
-from forgetmenot.store import channel_state, counts, streams
+from forgetmenot.store import channel_state, counts, events, streams
 from forgetmenot.store.backup import check_start, leftovers
 from forgetmenot.store.counts import Meter
 from forgetmenot.store.database import Database, open_database
@@ -69,6 +69,7 @@ from forgetmenot.twitch.room_modes import RoomModeTracker
 SWEEP = "sweep"
 SWEEP_EVERY = 10 * MINUTE
 MEMORY_PASS_EVERY = 3 * MINUTE
+EARLY_PASS_EVERY = MINUTE
 FLAGS = {True: "1", False: "0"}
 # Makes the two models of a run; scenarios put words of their own into the mouth of the one that replies.
 ModelBuilder = Callable[[ModelSettings, CallMeter], Models]
@@ -110,6 +111,9 @@ class Bot:
         )
         self.models.reply.spending = self.models.memory.spending = self.spending
         self.memory_trouble = ""
+        self._memory_pass_lock = asyncio.Lock()
+        # events that somebody asked about before they were summarised
+        self._asked_about: set[int] = set()
         self._build_memory()
         self._build_operations(account)
         self.commands = ChatCommands(self.operations, self.identity)
@@ -216,6 +220,7 @@ class Bot:
             identity=self.identity,
             flush=self.ingest.flush,
             ask_erasure=self.commands.ask_erasure,
+            hasten_summary=self._asked_about.update,
         )
         self.engine = ReplyEngine(writer, settings=self.settings, speaks_up=self._speaks_up)
 
@@ -292,6 +297,7 @@ class Bot:
                 lambda: sweep_notes(self.db, self.settings().memory, self.clock.certain()),
             ),
             PeriodicTask("memory", lambda: MEMORY_PASS_EVERY, self.memory_pass),
+            PeriodicTask("early memory", lambda: EARLY_PASS_EVERY, self._early_memory_pass),
             PeriodicTask("memory file", lambda: SECOND, self.file_watch.run_pass),
             PeriodicTask("privacy requests", lambda: SECOND, self.rights.work_off),
             PeriodicTask("erasures", lambda: MINUTE, self.eraser.erase_due),
@@ -299,10 +305,24 @@ class Bot:
             PeriodicTask("approvals", lambda: SECOND, self.executor.work_off),
         ]
 
-    async def memory_pass(self) -> None:
-        """Compact chat, extract notes, and recompose the prompt's prefix."""
+    async def memory_pass(self, *, everything: bool = False) -> None:
+        """Compact chat, extract notes, and recompose the prompt's prefix.
+
+        `everything`: also windows that would wait for more lines.
+        """
+        async with self._memory_pass_lock:
+            await self._memory_pass(everything=everything)
+
+    async def _early_memory_pass(self) -> None:
+        """Summarise now what somebody asked about, unless that was done meanwhile."""
+        event_seqs = sorted(self._asked_about)
+        self._asked_about.clear()
+        if event_seqs and await events.still_unread(self.db, event_seqs):
+            await self.memory_pass(everything=True)
+
+    async def _memory_pass(self, *, everything: bool) -> None:
         await self.ingest.flush()
-        report = await self.compactor.run_pass()
+        report = await self.compactor.run_pass(everything=everything)
         learned = await self.extractor.run_pass()
         silent = (
             reason("model_empty", model=self.settings().model.memory_model)

@@ -56,7 +56,7 @@ class DropStep(NamedTuple):
 
 _REST = (
     "past_episode", "looked_up_past", "spoken", "bot_replies", "actions_done", "channel_notes_asked", "anybody",
-    "others", "chat", "happened", "moderation", "brief", "lore", "channel_notes", "channel",
+    "unsummarised", "others", "chat", "happened", "moderation", "brief", "lore", "channel_notes", "channel",
 )  # fmt: skip
 DROP_STEPS = (
     DropStep("1 episodes", "episodes"),
@@ -247,6 +247,9 @@ def _without_hidden(material: TailMaterial) -> TailMaterial:
     current = (*material.before, material.message)
     ids = {line.event_id for line in current}
     texts = {(line.viewer_id, clean(line.text).casefold()) for line in current}
+    fresh = [line for line in material.unsummarised if line.viewer_id not in hidden]
+    # newest first, and of repeated words the newest is kept
+    fresh = rows.without_repeats(reversed(fresh), ids, texts)[::-1]
     # in this order: what stands in the conversation with them is not shown again among the chat
     own = rows.without_repeats(material.own_lines[-OWN_LINES:], ids, texts)
     thread = rows.without_repeats(material.thread, ids, texts)
@@ -260,6 +263,7 @@ def _without_hidden(material: TailMaterial) -> TailMaterial:
         looked_up=tuple(one for one in material.looked_up if one.note.subject_id not in hidden),
         own_lines=tuple(own),
         thread=tuple(thread),
+        unsummarised=tuple(fresh),
         happened=tuple(one for one in material.happened if one.viewer_id not in hidden),
         chat=tuple(chat),
         bot_replies=tuple(rows.without_repeats(material.bot_replies, ids, texts)),
@@ -298,7 +302,8 @@ def _speaker(material: TailMaterial, zone: str) -> Section:
         .rstrip("\n")
     )
     text = f"{line}\n{posture(material.speaker.role, material.standing)}"
-    if not (material.notes or material.brief.strip()):
+    has_said = any(line.viewer_id == material.speaker.id for line in material.unsummarised)
+    if not (material.notes or material.brief.strip() or has_said):
         text += "\nYou remember nothing about them: do not pretend otherwise."
     if not material.is_addressed:
         text += f"\n{MAY_BE_FOR_OTHERS}"
@@ -321,6 +326,9 @@ def _blocks(material: TailMaterial, zone: str) -> list[Block]:
     moderation = tuple(rows.moderation_row(event, now) for event in material.moderation)
     chat = tuple(rows.chat_rows(material.chat, names)[-CHAT_LINES:])
     spoken = tuple(rows.chat_row(line, names) for line in material.spoken)
+    unsummarised = tuple(
+        rows.unsummarised_row(line, names, now, zone) for line in material.unsummarised
+    )
     said = tuple(
         Row(rows.one_line(line.text, names, rows.LINE_BYTES), (("replies", line.id),))
         for line in material.bot_replies[-BOT_REPLIES:]
@@ -344,6 +352,7 @@ def _blocks(material: TailMaterial, zone: str) -> list[Block]:
             "past_episode",
             tuple(rows.past_row(p, names, zone, now) for p in material.past_episodes),
         ),
+        Block("unsummarised", unsummarised),
         Block("spoken", spoken, SPOKEN_LEAD, newest_last=True).within(SPOKEN_TOKENS),
         _own_block(material),
         Block("moderation", moderation, MODERATION_LEAD, newest_last=True),

@@ -124,6 +124,8 @@ class TailMaterial(Struct, frozen=True):
         Recalled, ...
     ] = ()  # notes about whomever, for a question that asks for a person
     past_episodes: tuple[Past, ...] = ()
+    # lines of the speaker and of those asked about that no summary has yet, the newest first
+    unsummarised: tuple[PromptLine, ...] = ()
     own_lines: tuple[PromptLine, ...] = ()
     thread: tuple[PromptLine, ...] = ()
     spoken: tuple[PromptLine, ...] = ()  # what the streamer said aloud lately, as captions had it
@@ -144,7 +146,8 @@ class TailMaterial(Struct, frozen=True):
     @property
     def said(self) -> tuple[PromptLine, ...]:
         """Every line of chat in it."""
-        return (*self.chat, *self.spoken, *self.own_lines, *self.before, self.message)
+        lines = (*self.chat, *self.spoken, *self.unsummarised)
+        return (*lines, *self.own_lines, *self.before, self.message)
 
 
 def stranger(user_id: str, name: str, now: int, role: Role = Role.VIEWER) -> Viewer:

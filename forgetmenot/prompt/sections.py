@@ -138,6 +138,14 @@ def chat_row(line: PromptLine, names: Names, max_bytes: int = LINE_BYTES) -> Row
     )
 
 
+def unsummarised_row(line: PromptLine, names: Names, now: int, zone: str) -> Row:
+    """`[said today at 20:14, not summarised yet] alice: what she said`."""
+    row = chat_row(line, names)
+    clock_time = f"{local_time(line.at, zone):%H:%M}"
+    label = f"[said {ago(line.at, now, zone)} at {clock_time}, not summarised yet]"
+    return Row(f"{label} {row.text}", row.rows)
+
+
 def chat_rows(lines: Sequence[PromptLine], names: Names) -> list[Row]:
     """A row for each line, oldest first; one for all lines with the same words of more than A_FEW people.
 

@@ -28,6 +28,7 @@ from forgetmenot.domain import (
     Viewer,
 )
 from forgetmenot.logs import log
+from forgetmenot.memory import unsummarised
 from forgetmenot.memory.ranking import Query
 from forgetmenot.memory.recall import (
     CHANNEL,
@@ -66,6 +67,7 @@ from forgetmenot.settings.schema import Settings, speaking
 from forgetmenot.store import bot_messages, channel_state, episodes, events, notes, streams, viewers
 from forgetmenot.store.bot_messages import BotMessage
 from forgetmenot.store.database import Database, Source
+from forgetmenot.text.meaning import word_table
 from forgetmenot.text.mentions import ids_in
 from forgetmenot.text.names import NameIndex, Naming
 from forgetmenot.text.questions import asks_for_person, speaks_of_self
@@ -148,6 +150,7 @@ class ContextGatherer(Struct, frozen=True):
         certain = moment.named.certain_in(f"{before} {trigger.question}")
         named = [viewer_id for viewer_id in about if viewer_id in certain]
         past = await self._past(at, query, named, moment)
+        material = await self._with_unsummarised(at, material, moment)
         anybody = await self._anybody(at, material, named, moment)
         material = replace(material, past_episodes=past, anybody=anybody)
         texts = [
@@ -360,6 +363,34 @@ class ContextGatherer(Struct, frozen=True):
         ]
         others = tuple(PersonMentioned(viewer) for viewer in shown)
         return replace(material, others=others, unclear_names=tuple(unclear))
+
+    async def _with_unsummarised(
+        self, at: Source, material: TailMaterial, moment: _Moment
+    ) -> TailMaterial:
+        """Return the material with lines that no summary has yet, of the speaker and of those asked about."""
+        question = moment.trigger.question or " ".join(line.text for line in material.before)
+        # without the speaker's lines before it, each of which would share all of its words with the query
+        query = self.recall.query(question, names=moment.named.words_of_names(question))
+        about = [other.viewer.id for other in material.others]
+        if not query.anything or speaks_of_self(question):
+            about.append(material.speaker.id)
+        lines = await unsummarised.search(
+            at,
+            query,
+            about,
+            settings=moment.settings,
+            now=moment.now,
+            until=moment.event.at,
+            table=word_table(),
+        )
+        asked = {moment.event.id, *(line.event_id for line in material.before)}
+        lines = [line for line in lines if line.event_id not in asked]
+        suppression_filter = moment.seen.suppression_filter
+        if lines and suppression_filter:
+            texts = [line.text for line in lines]
+            named = await index_of(at, texts, here=self.recall.active_viewers.ids)
+            lines = [line for line in lines if not _speaks_of_it(line, suppression_filter, named)]
+        return replace(material, unsummarised=tuple(lines))
 
     async def _anybody(
         self, at: Source, material: TailMaterial, named: Sequence[str], moment: _Moment

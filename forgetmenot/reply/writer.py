@@ -9,7 +9,7 @@ Guarantees:
 - Without a model it is quiet.
 """
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Collection
 from functools import partial
 from typing import NamedTuple
 
@@ -49,6 +49,7 @@ from forgetmenot.store import bot_messages, events, notes, viewers
 from forgetmenot.store.database import Database, Source
 from forgetmenot.text.clean import clean
 from forgetmenot.text.phrases import names_everything
+from forgetmenot.text.questions import speaks_of_self
 
 # How often a reply is written, where rows of its prompt are taken back meanwhile.
 MOST_DRAFTS = 2
@@ -103,11 +104,16 @@ async def _asks_nothing(_event: ChatEvent) -> str:
     return ""
 
 
+def _hastens_nothing(_event_seqs: Collection[int]) -> None:
+    """Leave the events to the next pass."""
+
+
 class ReplyWriter(Struct):
     """Writes replies. It neither sends them nor decides which line gets one.
 
     `identity`: who the bot is now; `flush` makes lines that were just heard readable. `ask_erasure`: asks whoever wrote
-    a line whether everything about them is to be deleted, and returns the question.
+    a line whether everything about them is to be deleted, and returns the question. `hasten_summary`: is handed the
+    events with which somebody spoke of themselves, when they are asked about before they are summarised.
     """
 
     db: Database
@@ -120,6 +126,7 @@ class ReplyWriter(Struct):
     identity: Callable[[], Identity]
     flush: Callable[[], Awaitable[None]]
     ask_erasure: Callable[[ChatEvent], Awaitable[str]] = _asks_nothing
+    hasten_summary: Callable[[Collection[int]], None] = _hastens_nothing
 
     async def words_for(self, job: PendingReply) -> Words:
         """The words, or a reason for none. What was written over rows that are taken back meanwhile is written anew."""
@@ -158,6 +165,9 @@ class ReplyWriter(Struct):
             await bot_messages.record_prompt(
                 tx, job.reply_id, explain.telemetry(made, job.settings)
             )
+        statements = [line.id for line in made.material.unsummarised if speaks_of_self(line.text)]
+        if statements and job.trigger.direct:
+            self.hasten_summary(statements)
         question = job.trigger.question
         looks = not is_small_talk(question) and self.model.name != Provider.OFFLINE
         role = made.material.speaker.role

@@ -259,6 +259,17 @@ async def lines(
     return (await _prompt_lines(source, f"{kind} AND {theirs} AND {newest}", values))[::-1]
 
 
+async def unsummarised(
+    source: Source, viewer_ids: Collection[str], *, since: int, until: int, limit: int
+) -> list[PromptLine]:
+    """The newest lines that these people typed and no episode covers yet, oldest first."""
+    theirs = "e.viewer_id IN (SELECT value FROM json_each(:of)) AND e.text <> ''"
+    typed = "e.kind NOT IN ('spoken', 'moderation') AND e.episode_id IS NULL"
+    newest = "e.at BETWEEN :since AND :until ORDER BY e.at DESC, e.seq DESC LIMIT :limit"
+    values = {"of": viewer_ids, "since": since, "until": until, "limit": limit}
+    return (await _prompt_lines(source, f"{theirs} AND {typed} AND {newest}", values))[::-1]
+
+
 # What Twitch reports, the most important first: of many a reply is shown the newest of each kind before a second one.
 REPORTED = (
     EventKind.RAID,

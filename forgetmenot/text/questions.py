@@ -36,6 +36,14 @@ _QUESTION_WORDS = frozenset(
         " che chi quale quali dove come cosa perché"
     )
 )
+# Where a question begins in English.
+_ENGLISH_QUESTION_WORDS = frozenset(
+    words(
+        "what whats who whos whose whom where wheres when why how hows which do does did is are am was were"
+        " can could will would should has have"
+    )
+)
+_CALLS_SOMEBODY = re.compile(r"\A\s*(?:[@＠]\w+[\s,:]*)+")
 # What may stand before the question word: "mit wem", "en qué", "o que", "c'est quand".
 _BEFORE_QUESTION_WORD = frozenset(
     words(
@@ -85,6 +93,15 @@ def opens_as_question(text: str) -> bool:
         if word not in _BEFORE_QUESTION_WORD:
             return False
     return False
+
+
+def is_question(text: str) -> bool:
+    """Return whether a line asks something, by its mark or by how it begins behind the name that it calls."""
+    line = _CALLS_SOMEBODY.sub("", text).strip()
+    if line.rstrip("!").endswith(("?", "？")):
+        return True
+    first_words = words(line)[:1]
+    return not _ENGLISH_QUESTION_WORDS.isdisjoint(first_words) or opens_as_question(line)
 
 
 def asks_for_person_in_sentence(text: str) -> bool:

@@ -232,8 +232,8 @@ def test_any_channel_gives_a_bounded_ordered_whole_prompt(
 
 FIXED = [
     "instructions", "channel", "channel_notes", "channel_notes_more", "digest", "episodes", "now", "speaker",
-    "brief", "lore", "others", "channel_notes_asked", "past_episode", "spoken", "own_messages", "chat", "bot_replies",
-    "actions_done", "looked_up", "looked_up_past", "message",
+    "brief", "lore", "others", "channel_notes_asked", "past_episode", "unsummarised", "spoken", "own_messages", "chat",
+    "bot_replies", "actions_done", "looked_up", "looked_up_past", "message",
 ]  # fmt: skip
 
 

@@ -1,0 +1,155 @@
+"""What was said minutes ago is found before any summary has it, and a question about it hastens the next one."""
+
+import pytest
+from msgspec.structs import replace
+
+from forgetmenot.clock import DAY, HOUR, MINUTE, SECOND
+from forgetmenot.domain import EventKind
+from forgetmenot.privacy.suppression import suppress
+from forgetmenot.settings.schema import MemorySettings, PrivacySettings
+from forgetmenot.store import events, viewers
+from forgetmenot.text.days import local_time
+from tests.notes_world import World, prompt_for, section
+from tests.rows import put
+
+ALICE, BOB, STREAMER = "1", "2", "9"
+QUESTION = "what is my hamster called?"
+
+
+async def says(world: World, text: str, viewer_id: str = ALICE, **columns: object) -> str:
+    """Somebody says something; returns the label that a prompt has of it."""
+    now = world.clock.now()
+    at = local_time(now, world.settings.bot.timezone)
+    async with world.db.write() as tx:
+        number = await tx.value("SELECT count(*) FROM events")
+        row = {"id": f"line{number}", "viewer_id": viewer_id, "text": text, "at": now}
+        await put(tx, "events", **(row | columns))
+    return f"[said today at {at:%H:%M}, not summarised yet]"
+
+
+async def chatter(world: World, lines: int = 30) -> None:
+    """Others talk, more than a prompt shows of chat."""
+    for number in range(lines):
+        await world.clock.advance(10 * SECOND)
+        await says(world, f"what a jump number {number}", BOB)
+
+
+async def asked(world: World, text: str = QUESTION, viewer_id: str = ALICE) -> str:
+    """The lines that a question brings up."""
+    login = {ALICE: "alice", BOB: "bob", STREAMER: "carol"}[viewer_id]
+    return section(await prompt_for(world, viewer_id, login, text), "unsummarised")
+
+
+async def test_what_the_speaker_said_minutes_ago_is_found_and_dated(world: World) -> None:
+    label = await says(world, "my hamster is called Pixel")
+    await chatter(world)
+    assert f"{label} Alice: my hamster is called Pixel" in await asked(world)
+    prompt = await prompt_for(world, ALICE, "alice", QUESTION)
+    assert "You remember nothing about them" not in section(prompt, "speaker")
+
+
+async def test_so_is_what_somebody_said_who_is_asked_about(world: World) -> None:
+    label = await says(world, "my hamster is called Pixel")
+    await says(world, "my hamster is called Dot", BOB)
+    await chatter(world)
+    shown = await asked(world, "what is alice's hamster called?", STREAMER)
+    assert f"{label} Alice: my hamster is called Pixel" in shown
+    assert "Dot" not in shown
+
+
+@pytest.mark.parametrize(
+    ("line", "question"),
+    [
+        ("i adopted two dogs yesterday", "which pet do I have?"),
+        ("mein Hamster heißt Pixel", "wie heißt mein Hamster?"),
+        ("ハムスターの名前はピクセルです", "私のハムスターの名前は何？"),
+        ("my hamster is called Pixel", "whats the name of my hamstre"),
+        ("i moved to Gent", "what do you know about me?"),
+        ("i moved to Gent", "what's new with me?"),
+    ],
+)
+async def test_other_words_languages_and_slips_find_it(
+    world: World, line: str, question: str
+) -> None:
+    await says(world, line)
+    await chatter(world)
+    assert line in await asked(world, question)
+
+
+async def test_what_shares_nothing_and_what_only_asks_stays_out(world: World) -> None:
+    await says(world, "that boss took an hour")
+    await says(world, "@forgetmenot_bot what is my hamster called?")
+    await says(world, "@forgetmenot_bot how is my hamster called")
+    await says(world, "!remember my hamster is called Pixel")
+    await chatter(world)
+    assert await asked(world) == ""
+    assert await asked(world, "hello there") == ""
+
+
+async def test_six_lines_at_most_the_newest_first(world: World) -> None:
+    for number in range(9):
+        await says(world, f"my hamster ate {number} seeds")
+        await world.clock.advance(MINUTE)
+    await chatter(world)
+    shown = await asked(world)
+    places = [shown.find(f"ate {number} seeds") for number in (8, 7, 6, 5, 4, 3)]
+    assert -1 not in places
+    assert places == sorted(places)
+    assert "ate 2 seeds" not in shown
+
+
+async def test_no_line_stands_in_a_prompt_twice(world: World) -> None:
+    await says(world, "my hamster is called Pixel")
+    prompt = await prompt_for(world, ALICE, "alice", QUESTION)
+    assert prompt.tail.count("my hamster is called Pixel") == 1
+    assert "You remember nothing about them" not in section(prompt, "speaker")
+    prompt = await prompt_for(world, BOB, "bob", "what is alice's hamster called?")
+    assert prompt.tail.count("my hamster is called Pixel") == 1
+    assert "not summarised yet" in section(prompt, "unsummarised")
+
+
+async def test_a_summary_takes_its_place(world: World) -> None:
+    await says(world, "my hamster is called Pixel")
+    await chatter(world)
+    episode = await world.episode("<@1> has a hamster called Pixel.", {ALICE: (1, 0)})
+    async with world.db.write() as tx:
+        await events.set_episode(tx, [1], episode)
+    assert await asked(world) == ""
+
+
+async def test_deleted_spoken_hidden_and_suppressed_lines_stay_out(world: World) -> None:
+    await says(world, "my hamster is called Gone")
+    await says(world, "my hamster is called Aloud", STREAMER, kind=EventKind.SPOKEN)
+    await says(world, "my hamster is called Secret", BOB)
+    await says(world, "my hamster is called Hidden", BOB)
+    async with world.db.write() as tx:
+        await events.clear(tx, events.Clear(world.clock.now(), event_id="line0"), world.clock.now())
+    await suppress(world.db, BOB, "secret", by=BOB, at=world.clock.now())
+    assert "Gone" not in await asked(world)
+    assert await asked(world, QUESTION, STREAMER) == ""
+    shown = await asked(world, "what is bob's hamster called?", STREAMER)
+    assert "Secret" not in shown
+    assert "Hidden" in shown
+    async with world.db.write() as tx:
+        await viewers.set_banned(tx, BOB, world.clock.now())
+    assert await asked(world, "what is @bob's hamster called?", STREAMER) == ""
+
+
+async def test_what_is_sensitive_is_not_brought_up_again(world: World) -> None:
+    await says(world, "my hamster knows that i have diabetes")
+    await chatter(world)
+    assert await asked(world) == ""
+    world.settings = replace(world.settings, privacy=PrivacySettings(allow_categories=("health",)))
+    assert "diabetes" in await asked(world)
+
+
+async def test_nothing_is_shown_of_it_after_a_day(world: World) -> None:
+    await says(world, "my hamster is called Pixel")
+    await world.clock.advance(DAY - MINUTE)
+    assert "Pixel" in await asked(world)
+    await world.clock.advance(2 * MINUTE)
+    assert "Pixel" not in await asked(world)
+    world.settings = replace(world.settings, memory=MemorySettings(raw_events_h=2))
+    await says(world, "my hamster is called Dot")
+    await world.clock.advance(2 * HOUR + MINUTE)
+    assert "Dot" not in await asked(world)
