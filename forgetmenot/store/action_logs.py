@@ -64,11 +64,19 @@ class LoggedAction(NewAction, frozen=True, kw_only=True):
 async def insert(tx: Transaction, new: NewAction) -> int | None:
     """Write the row; returns its id, or None if a proposal of that key exists."""
     action_id: int | None = await tx.value(
-        "INSERT INTO action_logs (at, bot_message_id, key, asked_by, target_id, name, class, params_json, verdict,"
-        " rule, reason, status, expires_at, revert_at) VALUES (:at, :bot_message_id, :key,"
-        " (SELECT id FROM viewers WHERE id = :asked_by), (SELECT id FROM viewers WHERE id = :target_id), :name, :kind,"
-        " :params, :verdict, :rule, :reason, :status, :expires_at, :revert_at)"
-        " ON CONFLICT (key) DO NOTHING RETURNING id",
+        """
+        INSERT INTO action_logs (at, bot_message_id, key, asked_by, target_id, name, class,
+            params_json, verdict, rule, reason, status, expires_at, revert_at)
+        VALUES (
+            :at, :bot_message_id, :key, (SELECT id FROM viewers WHERE id = :asked_by), (
+                SELECT id
+                FROM viewers
+                WHERE id = :target_id
+            ), :name, :kind, :params, :verdict, :rule, :reason, :status, :expires_at, :revert_at
+        )
+        ON CONFLICT (key) DO NOTHING
+        RETURNING id
+        """,
         asdict(new) | {"params": msgspec.json.encode(new.params).decode()},
     )
     return action_id
@@ -79,7 +87,11 @@ async def claim(
 ) -> bool:
     """Claim a waiting action for execution; False if it was claimed before or has expired."""
     waits = "id = ? AND status = 'waiting' AND expires_at > ?"
-    sql = f"UPDATE action_logs SET status = 'running', decided_by = ?, revert_at = ? WHERE {waits}"
+    sql = f"""
+        UPDATE action_logs
+        SET status = 'running', decided_by = ?, revert_at = ?
+        WHERE {waits}
+    """
     return await tx.execute(sql, (decided_by, revert_at, action_id, now)) == 1
 
 
@@ -98,8 +110,12 @@ async def settle(
 ) -> None:
     """Record the outcome. What was not done need not be reverted."""
     await tx.execute(
-        "UPDATE action_logs SET status = ?, detail = ?, finished_at = ?,"
-        " revert_at = CASE WHEN ? IN ('done', 'unknown') THEN revert_at END WHERE id = ?",
+        """
+        UPDATE action_logs
+        SET status = ?, detail = ?, finished_at = ?,
+            revert_at = CASE WHEN ? IN ('done', 'unknown') THEN revert_at END
+        WHERE id = ?
+        """,
         (status, detail, now, status, action_id),
     )
     await figures.add_clip(tx, action_id)
@@ -111,15 +127,26 @@ async def clear_words(tx: Transaction, reply_ids: Sequence[int]) -> None:
     One that runs keeps it until it is settled, since Twitch may have to be asked about it.
     """
     await tx.execute(
-        "UPDATE action_logs SET status = 'denied', rule = 'cleared', reason = ? WHERE status = 'waiting'"
-        " AND bot_message_id IN (SELECT value FROM json_each(?))",
+        """
+        UPDATE action_logs
+        SET status = 'denied', rule = 'cleared', reason = ?
+        WHERE status = 'waiting'
+            AND bot_message_id IN (SELECT value FROM json_each(?))
+        """,
         (languages.reason("cleared"), reply_ids),
     )
     await tx.execute(
         # what undoing it needs stays, and none of that is anybody's words
-        "UPDATE action_logs SET params_json = (SELECT json_group_object(key, value) FROM json_each(params_json)"
-        " WHERE key IN ('target', 'seconds', 'gap', 'effect')) WHERE status <> 'running'"
-        " AND bot_message_id IN (SELECT value FROM json_each(?))",
+        """
+        UPDATE action_logs
+        SET params_json = (
+            SELECT json_group_object(key, value)
+            FROM json_each(params_json)
+            WHERE key IN ('target', 'seconds', 'gap', 'effect')
+        )
+        WHERE status <> 'running'
+            AND bot_message_id IN (SELECT value FROM json_each(?))
+        """,
         (reply_ids,),
     )
 
@@ -136,7 +163,12 @@ async def deny(
 async def ask_for_undo(tx: Transaction, action_id: int, *, by: str, now: int) -> bool:
     """Request the undo of a done action; False if it was not done or is undone already."""
     stands = "status IN ('done', 'unknown') AND (revert_at IS NULL OR revert_at > ?1)"
-    sql = f"UPDATE action_logs SET revert_at = ?1, decided_by = ?2 WHERE id = ?3 AND {stands}"
+    sql = f"""
+        UPDATE action_logs
+        SET revert_at = ?1, decided_by = ?2
+        WHERE id = ?3
+            AND {stands}
+    """
     return await tx.execute(sql, (now, by, action_id)) == 1
 
 
@@ -159,7 +191,11 @@ async def set_revert(
 ) -> None:
     """Say when a revert is tried (again), or that it is over (None), and what became of the action."""
     await tx.execute(
-        "UPDATE action_logs SET revert_at = ?, status = coalesce(?, status), detail = ? WHERE id = ?",
+        """
+        UPDATE action_logs
+        SET revert_at = ?, status = coalesce(?, status), detail = ?
+        WHERE id = ?
+        """,
         (revert_at, status, detail, action_id),
     )
 
@@ -210,7 +246,12 @@ async def refusals_of(
 
 async def done_since(db: Database, since: int) -> int:
     """How many actions were carried out, or may have been."""
-    sql = "SELECT count(*) FROM action_logs WHERE at >= ? AND status IN ('running', 'done', 'unknown', 'undone')"
+    sql = """
+        SELECT count(*)
+        FROM action_logs
+        WHERE at >= ?
+            AND status IN ('running', 'done', 'unknown', 'undone')
+    """
     return int(await db.value(sql, (since,)))
 
 
@@ -220,7 +261,12 @@ async def last_allowed(db: Database, *, name: str = "", kind: str = "", about: s
     Of an action without a target the viewer is who asked for it.
     """
     asked = "?1 IN ('', name) AND ?2 IN ('', class) AND ?3 IN ('', coalesce(target_id, asked_by))"
-    sql = f"SELECT max(at) FROM action_logs WHERE verdict IN ('allow', 'allow_changed') AND {asked}"
+    sql = f"""
+        SELECT max(at)
+        FROM action_logs
+        WHERE verdict IN ('allow', 'allow_changed')
+            AND {asked}
+    """
     return int(await db.value(sql, (name, kind, about)) or 0)
 
 

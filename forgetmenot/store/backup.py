@@ -184,10 +184,12 @@ def check(path: Path) -> None:
 
 # Below this number of notes, summaries and people a loss cannot be detected.
 FEWEST = 10
-_COUNTS = (
-    "SELECT (SELECT count(*) FROM semantic_notes), (SELECT count(*) FROM episodes),"
-    " (SELECT count(*) FROM viewers)"
-)
+_COUNTS = """
+    SELECT (
+        SELECT count(*)
+        FROM semantic_notes
+    ), (SELECT count(*) FROM episodes), (SELECT count(*) FROM viewers)
+"""
 
 
 class Counts(NamedTuple):

@@ -74,8 +74,10 @@ async def begin(
 ) -> int:
     """Open the row of a reply; returns its id. A viewer who is not stored is left out."""
     return await tx.insert(
-        "INSERT INTO bot_messages (at, event_id, viewer_id, trigger, mode, text, status, detail)"
-        " VALUES (?, ?, (SELECT id FROM viewers WHERE id = ?), ?, ?, '', 'silent', ?)",
+        """
+        INSERT INTO bot_messages (at, event_id, viewer_id, trigger, mode, text, status, detail)
+        VALUES (?, ?, (SELECT id FROM viewers WHERE id = ?), ?, ?, '', 'silent', ?)
+        """,
         (at, event_id, viewer_id, trigger, mode, NOT_FINISHED),
     )
 
@@ -93,34 +95,50 @@ async def record_answer(
 ) -> None:  # fmt: skip
     """Record the model's answer, the filters that changed it, and the ids of the notes it used."""
     await tx.execute(
-        "UPDATE bot_messages SET model = ?, latency_ms = ?, token_usage_json = ?, filters_json = ?, notes_json = ?"
-        " WHERE id = ?",
+        """
+        UPDATE bot_messages
+        SET model = ?, latency_ms = ?, token_usage_json = ?, filters_json = ?, notes_json = ?
+        WHERE id = ?
+        """,
         (model, latency_ms, _json(usage), _json(filters), _json(used), reply_id),
     )
 
 
 async def is_answered(db: Database, event_id: str) -> bool:
     """Whether a reply to that line was sent, or may have been."""
-    sql = (
-        "SELECT 1 FROM bot_messages WHERE event_id = ? AND status IN ('sending', 'sent', 'unknown')"
-    )
+    sql = """
+        SELECT 1
+        FROM bot_messages
+        WHERE event_id = ?
+            AND status IN ('sending', 'sent', 'unknown')
+    """
     return await db.row(sql, (event_id,)) is not None
 
 
 async def lines_with_reply(source: Source, event_ids: Collection[str]) -> frozenset[str]:
     """Those of these lines that triggered a reply, sent or not."""
-    sql = "SELECT event_id FROM bot_messages WHERE event_id IN (SELECT value FROM json_each(?))"
+    sql = """
+        SELECT event_id
+        FROM bot_messages
+        WHERE event_id IN (SELECT value FROM json_each(?))
+    """
     return frozenset(await source.column(sql, (event_ids,)))
 
 
 async def record_sending(tx: Transaction, reply_id: int, text: str, at: int) -> bool:
     """Claim a row for sending; False if it, or another answer to its line, was claimed before."""
-    sql = (
-        "UPDATE bot_messages SET status = 'sending', text = ?, at = ?, detail = ''"
-        " WHERE id = ? AND status NOT IN ('sending', 'sent', 'refused', 'unknown') AND NOT EXISTS"
-        " (SELECT 1 FROM bot_messages AS other WHERE other.event_id = bot_messages.event_id"
-        " AND other.status IN ('sending', 'sent', 'unknown'))"
-    )
+    sql = """
+        UPDATE bot_messages
+        SET status = 'sending', text = ?, at = ?, detail = ''
+        WHERE id = ?
+            AND status NOT IN ('sending', 'sent', 'refused', 'unknown')
+            AND NOT EXISTS (
+                SELECT 1
+                FROM bot_messages AS other
+                WHERE other.event_id = bot_messages.event_id
+                    AND other.status IN ('sending', 'sent', 'unknown')
+            )
+    """
     return await tx.execute(sql, (text, at, reply_id)) == 1
 
 
@@ -135,8 +153,11 @@ async def settle(
 ) -> None:
     """Set the final status. `text` replaces the stored one if given."""
     await tx.execute(
-        "UPDATE bot_messages SET status = ?, detail = ?, text = coalesce(?, text), twitch_id = nullif(?, '')"
-        " WHERE id = ?",
+        """
+        UPDATE bot_messages
+        SET status = ?, detail = ?, text = coalesce(?, text), twitch_id = nullif(?, '')
+        WHERE id = ?
+        """,
         (status.value, detail, text, twitch_id, reply_id),
     )
     # a line of its prompt may have been cleared while it was on its way, or who said it erased
@@ -152,7 +173,11 @@ async def resolve_unfinished(tx: Transaction) -> int:
     sql = "UPDATE bot_messages SET detail = ? WHERE status = 'silent' AND detail = ?"
     await tx.execute(sql, (reason("stopped"), NOT_FINISHED))
     return await tx.execute(
-        "UPDATE bot_messages SET status = 'unknown', detail = ? WHERE status = 'sending'",
+        """
+        UPDATE bot_messages
+        SET status = 'unknown', detail = ?
+        WHERE status = 'sending'
+        """,
         (reason("stopped"),),
     )
 
@@ -175,7 +200,13 @@ async def count_answers_to(source: Source, viewer_id: str, since: int) -> int:
 async def confirm_delivery(tx: Transaction, text: str, since: int) -> int:
     """The line came back from chat: mark an `unknown` row with this text as sent."""
     return await tx.execute(
-        "UPDATE bot_messages SET status = 'sent', detail = ? WHERE status = 'unknown' AND at >= ? AND text = ?",
+        """
+        UPDATE bot_messages
+        SET status = 'sent', detail = ?
+        WHERE status = 'unknown'
+            AND at >= ?
+            AND text = ?
+        """,
         (reason("seen_in_chat"), since, text),
     )
 
@@ -241,11 +272,17 @@ async def prompted_with_note(
 ) -> list[tuple[int, int]]:
     """The bot's kept replies that had a note in their prompt: id and time, newest first."""
     rows = await source.rows(
-        "SELECT DISTINCT m.id, m.at FROM bot_messages m, json_each(m.prompt_json, '$.sections') s,"
-        " json_each(s.value, '$.rows') r"
-        " WHERE instr(m.prompt_json, ?1) AND json_valid(m.prompt_json)"
-        " AND r.value ->> 0 = 'notes' AND r.value ->> 1 = ?1"
-        " ORDER BY m.at DESC LIMIT ?2",
+        """
+        SELECT DISTINCT m.id, m.at
+        FROM bot_messages m, json_each(m.prompt_json, '$.sections') s,
+            json_each(s.value, '$.rows') r
+        WHERE instr(m.prompt_json, ?1)
+            AND json_valid(m.prompt_json)
+            AND r.value ->> 0 = 'notes'
+            AND r.value ->> 1 = ?1
+        ORDER BY m.at DESC
+        LIMIT ?2
+        """,
         (
             note_id,
             limit,
@@ -284,23 +321,44 @@ _RESTS_ON_DELETED = _had(
 _THEIR_NOTES = "r.value ->> 1 IN (SELECT id FROM semantic_notes WHERE subject_id = :viewer)"
 _KNEW_THEIRS = _had(notes=_THEIR_NOTES)
 # An answer to a command has no prompt; "#12 plays drums" quotes note 12.
-_QUOTES_THEIRS = (
-    "SELECT m.id, coalesce(m.twitch_id, ''), m.text, n.fact FROM bot_messages m JOIN semantic_notes n"
-    " ON n.subject_id = :viewer AND instr(m.text || ' ', '#' || n.id || ' ')"
-    " WHERE m.\"trigger\" = 'command' AND m.text <> ''"
-)
-_THEIR_WORDS = (
-    "SELECT fact FROM semantic_notes WHERE subject_id = :viewer"
-    " UNION ALL SELECT text FROM events WHERE viewer_id = :viewer"
-)
-_THEIR_EPISODES = (
-    "SELECT e.summary FROM episodes e JOIN episode_people p ON p.episode_id = e.id"
-    " WHERE p.viewer_id = :viewer"
-)
+_QUOTES_THEIRS = """
+    SELECT m.id, coalesce(m.twitch_id, ''), m.text, n.fact
+    FROM bot_messages m
+    JOIN semantic_notes n ON n.subject_id = :viewer
+        AND instr(m.text || ' ', '#' || n.id || ' ')
+    WHERE m."trigger" = 'command'
+        AND m.text <> ''
+"""
+_THEIR_WORDS = """
+    SELECT fact
+    FROM semantic_notes
+    WHERE subject_id = :viewer
+    UNION ALL
+    SELECT text
+    FROM events
+    WHERE viewer_id = :viewer
+"""
+_THEIR_EPISODES = """
+    SELECT e.summary
+    FROM episodes e
+    JOIN episode_people p ON p.episode_id = e.id
+    WHERE p.viewer_id = :viewer
+"""
 # By what a row of a prompt is of. A reply that had no words of theirs keeps its own.
 _WORDS_OF_OTHERS = {
-    "notes": "SELECT fact FROM semantic_notes WHERE id = :row AND subject_id IS NOT :viewer",
-    "events": "SELECT text FROM events WHERE seq = :row AND viewer_id <> :viewer AND from_bot = 0",
+    "notes": """
+        SELECT fact
+        FROM semantic_notes
+        WHERE id = :row
+            AND subject_id IS NOT :viewer
+    """,
+    "events": """
+        SELECT text
+        FROM events
+        WHERE seq = :row
+            AND viewer_id <> :viewer
+            AND from_bot = 0
+    """,
     "episodes": "SELECT summary FROM episodes WHERE id = :row",
     "streams": "SELECT recap FROM streams WHERE id = :row",
 }
@@ -322,10 +380,12 @@ async def clear_since(
         f":everything OR m.\"trigger\" = 'command' OR m.viewer_id = :viewer OR {_RESTS_ON_CLEARED}"
     )
     params = {"since": since, "everything": everything, "viewer": viewer_id}
-    sql = (
-        f"SELECT m.id, m.twitch_id, m.text, ({which}) FROM bot_messages m"
-        " WHERE m.at >= :since AND m.text <> ''"
-    )
+    sql = f"""
+        SELECT m.id, m.twitch_id, m.text, ({which})
+        FROM bot_messages m
+        WHERE m.at >= :since
+            AND m.text <> ''
+    """
     while True:  # again: others may have had one of these in their prompt
         rows = await tx.rows(sql, params)
         replies = [(row[0], row[1]) for row in rows if row[3] or who.anonymized(row[2]) != row[2]]
@@ -433,8 +493,13 @@ async def clear(tx: Transaction, replies: Sequence[tuple[int, str]], at: int) ->
     """Take away the words of replies (row, and Twitch's id of its line), and of those lines in chat."""
     await _remove_words(tx, [row for row, _line in replies])
     await tx.execute(
-        "UPDATE events SET text = '', system_text = '', redacted_at = ? WHERE redacted_at IS NULL"
-        " AND from_bot = 1 AND id IN (SELECT value FROM json_each(?))",
+        """
+        UPDATE events
+        SET text = '', system_text = '', redacted_at = ?
+        WHERE redacted_at IS NULL
+            AND from_bot = 1
+            AND id IN (SELECT value FROM json_each(?))
+        """,
         (at, [line for _row, line in replies]),
     )
 
@@ -442,7 +507,11 @@ async def clear(tx: Transaction, replies: Sequence[tuple[int, str]], at: int) ->
 async def _remove_words(tx: Transaction, reply_ids: Sequence[int]) -> None:
     """Of replies, and of the actions that they proposed; what waits for a person's yes is denied."""
     await tx.execute(
-        "UPDATE bot_messages SET text = '' WHERE id IN (SELECT value FROM json_each(?))",
+        """
+        UPDATE bot_messages
+        SET text = ''
+        WHERE id IN (SELECT value FROM json_each(?))
+        """,
         (reply_ids,),
     )
     await action_logs.clear_words(tx, reply_ids)

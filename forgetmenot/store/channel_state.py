@@ -41,9 +41,12 @@ async def value_since(source: Source, name: str, value: str) -> int | None:
 async def put(tx: Transaction, values: Mapping[str, str], now: int) -> None:
     """Set names; `updated_at` moves only where the value changed."""
     await tx.many(
-        "INSERT INTO channel_state (name, value, updated_at) VALUES (?, ?, ?)"
-        " ON CONFLICT (name) DO UPDATE SET value = excluded.value, updated_at = excluded.updated_at"
-        " WHERE value != excluded.value",
+        """
+        INSERT INTO channel_state (name, value, updated_at)
+        VALUES (?, ?, ?)
+        ON CONFLICT (name) DO UPDATE SET value = excluded.value, updated_at = excluded.updated_at
+        WHERE value != excluded.value
+        """,
         [(name, value, now) for name, value in values.items()],
     )
 

@@ -54,7 +54,11 @@ class LineCounts(Struct, frozen=True):
 async def add_counts(tx: Transaction, counts: Mapping[str, int]) -> None:
     """Add to the counts."""
     await tx.many(
-        "INSERT INTO tally (name, count) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET count = count + excluded.count",
+        """
+        INSERT INTO tally (name, count)
+        VALUES (?, ?)
+        ON CONFLICT (name) DO UPDATE SET count = count + excluded.count
+        """,
         [(name, count) for name, count in counts.items() if count],
     )
 
@@ -128,8 +132,11 @@ class Meter:
         day = iso_day(now, self._zone())
         async with self._db.write() as tx:
             await tx.execute(
-                "INSERT INTO model_calls (at, purpose, model, input, cached, output, thoughts, latency_ms, error)"
-                " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                """
+                INSERT INTO model_calls (at, purpose, model, input, cached, output, thoughts,
+                    latency_ms, error)
+                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
+                """,
                 (now, purpose.value, model, *astuple(usage), latency_ms, error),
             )
             await figures.add_spending(
@@ -171,8 +178,14 @@ _GROUPS = {
 async def bills(source: Source, by: str, since: int) -> list[Bill]:
     """The calls since a time (ms), by purpose, model, day or stream, and by model within each."""
     rows = await source.rows(
-        f"SELECT {_GROUPS[by]} AS kind, model, count(*), total(input), total(cached), total(output) + total(thoughts),"
-        " total(error IS NOT NULL) FROM model_calls WHERE at >= ? GROUP BY kind, model ORDER BY kind, model",
+        f"""
+        SELECT {_GROUPS[by]} AS kind, model, count(*), total(input), total(cached),
+            total(output) + total(thoughts), total(error IS NOT NULL)
+        FROM model_calls
+        WHERE at >= ?
+        GROUP BY kind, model
+        ORDER BY kind, model
+        """,
         (since,),
     )
     return [

@@ -115,7 +115,14 @@ class Source(Protocol):
 
     async def highest_id(self, table: str) -> int:
         """The highest id that was ever given out in a table; none is given twice."""
-        given = f"SELECT seq FROM sqlite_sequence WHERE name = '{table}' UNION ALL SELECT max(id) FROM {table}"
+        given = f"""
+            SELECT seq
+            FROM sqlite_sequence
+            WHERE name = '{table}'
+            UNION ALL
+            SELECT max(id)
+            FROM {table}
+        """
         return int(await self.value(f"SELECT coalesce(max(seq), 0) FROM ({given})"))
 
 

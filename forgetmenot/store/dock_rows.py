@@ -29,10 +29,18 @@ class ChangedNote(NamedTuple):
 async def lines(db: Database, limit: int) -> list[dict[str, object]]:
     """The newest lines, oldest first, as the feed has them."""
     rows = await db.rows(
-        "SELECT 'line:' || e.seq AS key, 'line' AS kind, e.at, coalesce(v.display_name, v.login, 'somebody') AS who,"
-        " e.role, e.kind AS what, iif(e.text = '', e.system_text, e.text) AS text, e.addressed"
-        " FROM events e JOIN shown v ON v.id = e.viewer_id WHERE e.redacted_at IS NULL"
-        " AND e.from_bot = 0 AND e.kind <> 'moderation' ORDER BY e.seq DESC LIMIT ?",
+        """
+        SELECT 'line:' || e.seq AS key, 'line' AS kind, e.at,
+            coalesce(v.display_name, v.login, 'somebody') AS who, e.role, e.kind AS what,
+            iif(e.text = '', e.system_text, e.text) AS text, e.addressed
+        FROM events e
+        JOIN shown v ON v.id = e.viewer_id
+        WHERE e.redacted_at IS NULL
+            AND e.from_bot = 0
+            AND e.kind <> 'moderation'
+        ORDER BY e.seq DESC
+        LIMIT ?
+        """,
         (limit,),
     )
     return [dict(row) for row in reversed(rows)]
@@ -40,16 +48,29 @@ async def lines(db: Database, limit: int) -> list[dict[str, object]]:
 
 async def feed_episodes(db: Database, limit: int) -> list[Row]:
     """The newest episodes, oldest first: id, at, summary, events."""
-    sql = "SELECT id, created_at AS at, summary, events FROM episodes ORDER BY id DESC LIMIT ?"
+    sql = """
+        SELECT id, created_at AS at, summary, events
+        FROM episodes
+        ORDER BY id DESC
+        LIMIT ?
+    """
     return (await db.rows(sql, (limit,)))[::-1]
 
 
 async def changes(db: Database, after: int, limit: int) -> list[ChangedNote]:
     """The newest changes of notes after a mark, oldest first."""
     rows = await db.rows(
-        "SELECT c.id, c.at, n.id, n.subject_id, n.scope, n.fact, c.from_status, c.to_status, c.cause"
-        " FROM note_changes c JOIN semantic_notes n ON n.id = c.note_id LEFT JOIN viewers v ON v.id = n.subject_id"
-        " WHERE c.id > ? AND v.opted_out_at IS NULL AND v.banned_at IS NULL ORDER BY c.id DESC LIMIT ?",
+        """
+        SELECT c.id, c.at, n.id, n.subject_id, n.scope, n.fact, c.from_status, c.to_status, c.cause
+        FROM note_changes c
+        JOIN semantic_notes n ON n.id = c.note_id
+        LEFT JOIN viewers v ON v.id = n.subject_id
+        WHERE c.id > ?
+            AND v.opted_out_at IS NULL
+            AND v.banned_at IS NULL
+        ORDER BY c.id DESC
+        LIMIT ?
+        """,
         (after, limit),
     )
     return [ChangedNote(*row)._replace(cause=read_reason(row["cause"])) for row in reversed(rows)]
@@ -139,12 +160,23 @@ async def note(db: Database, note_id: int) -> Note | None:
 async def streams(db: Database, limit: int) -> list[Row]:
     """The newest streams, newest first: id, started_at, ended_at, title, category, recap, episodes, people."""
     return await db.rows(
-        "WITH shown AS (SELECT * FROM streams ORDER BY started_at DESC, id DESC LIMIT ?),"
-        " present AS (SELECT stream_id, count(*) AS people FROM attendance"
-        " WHERE stream_id IN (SELECT id FROM shown) GROUP BY stream_id)"
-        " SELECT s.id, s.started_at, s.ended_at, s.title, s.category, s.recap,"
-        " (SELECT count(*) FROM episodes e WHERE e.stream_id = s.id) AS episodes, coalesce(p.people, 0) AS people"
-        " FROM shown s LEFT JOIN present p ON p.stream_id = s.id ORDER BY s.started_at DESC, s.id DESC",
+        """
+        WITH shown AS (SELECT * FROM streams ORDER BY started_at DESC, id DESC LIMIT ?), present
+            AS (
+            SELECT stream_id, count(*) AS people
+            FROM attendance
+            WHERE stream_id IN (SELECT id FROM shown)
+            GROUP BY stream_id
+        )
+        SELECT s.id, s.started_at, s.ended_at, s.title, s.category, s.recap, (
+            SELECT count(*)
+            FROM episodes e
+            WHERE e.stream_id = s.id
+        ) AS episodes, coalesce(p.people, 0) AS people
+        FROM shown s
+        LEFT JOIN present p ON p.stream_id = s.id
+        ORDER BY s.started_at DESC, s.id DESC
+        """,
         (limit,),
     )
 
@@ -152,9 +184,17 @@ async def streams(db: Database, limit: int) -> list[Row]:
 async def episodes_of(db: Database, stream_id: int) -> list[Row]:
     """A stream's episodes, oldest first; `people` and `notes` are numbers."""
     return await db.rows(
-        "SELECT e.id, e.stream_id, e.kind, e.started_at, e.ended_at, e.summary, e.topic, e.events,"
-        " (SELECT count(*) FROM episode_people p WHERE p.episode_id = e.id) AS people,"
-        " (SELECT count(DISTINCT n.note_id) FROM note_evidence n WHERE n.episode_id = e.id) AS notes"
-        " FROM episodes e WHERE e.stream_id = ? ORDER BY e.started_at, e.id LIMIT 500",
+        """
+        SELECT e.id, e.stream_id, e.kind, e.started_at, e.ended_at, e.summary, e.topic, e.events,
+            (SELECT count(*) FROM episode_people p WHERE p.episode_id = e.id) AS people, (
+            SELECT count(DISTINCT n.note_id)
+            FROM note_evidence n
+            WHERE n.episode_id = e.id
+        ) AS notes
+        FROM episodes e
+        WHERE e.stream_id = ?
+        ORDER BY e.started_at, e.id
+        LIMIT 500
+        """,
         (stream_id,),
     )

@@ -62,14 +62,30 @@ async def heard_spans(source: Source, since: int, until: int, lull: int) -> list
     Live chat also where it is up to `lull` ms away.
     """
     rows = await source.rows(
-        "SELECT e.started_at, e.ended_at, '', NULL FROM episodes e"
-        " WHERE e.kind IN ('chat', 'counted') AND coalesce(e.key, '') NOT LIKE :past || '%'"
-        " AND e.ended_at >= :since - :lull AND e.started_at <= :until + :lull"
-        " UNION ALL SELECT e.started_at, e.ended_at, e.key, p.viewer_id FROM episodes e"
-        " JOIN episode_people p ON p.episode_id = e.id AND p.lines > 0"
-        " WHERE e.key LIKE :past || '%' AND e.ended_at >= :since AND e.started_at <= :until"
-        " UNION ALL SELECT min(at), max(at), '', NULL FROM events WHERE episode_id IS NULL GROUP BY stream_id"
-        " HAVING max(at) >= :since - :lull AND min(at) <= :until + :lull ORDER BY 1",
+        """
+        SELECT e.started_at, e.ended_at, '', NULL
+        FROM episodes e
+        WHERE e.kind IN ('chat', 'counted')
+            AND coalesce(e.key, '') NOT LIKE :past || '%'
+            AND e.ended_at >= :since - :lull
+            AND e.started_at <= :until + :lull
+        UNION ALL
+        SELECT e.started_at, e.ended_at, e.key, p.viewer_id
+        FROM episodes e
+        JOIN episode_people p ON p.episode_id = e.id
+            AND p.lines > 0
+        WHERE e.key LIKE :past || '%'
+            AND e.ended_at >= :since
+            AND e.started_at <= :until
+        UNION ALL
+        SELECT min(at), max(at), '', NULL
+        FROM events
+        WHERE episode_id IS NULL
+        GROUP BY stream_id
+        HAVING max(at) >= :since - :lull
+            AND min(at) <= :until + :lull
+        ORDER BY 1
+        """,
         {"since": since, "until": until, "lull": lull, "past": KEY_OF_PAST},
     )
     return [HeardSpan(row[0], row[1], _file_of(row[2]), row[3]) for row in rows]
@@ -115,8 +131,12 @@ async def insert(tx: Transaction, new: NewEpisode, now: int) -> int:
         ),
     )
     await tx.many(  # whoever is not stored is left out
-        "INSERT INTO episode_people (episode_id, viewer_id, lines, addressed)"
-        " SELECT ?, id, ?, ? FROM viewers WHERE id = ?",
+        """
+        INSERT INTO episode_people (episode_id, viewer_id, lines, addressed)
+        SELECT ?, id, ?, ?
+        FROM viewers
+        WHERE id = ?
+        """,
         [(episode_id, part.lines, part.addressed, who) for who, part in new.people.items()],
     )
     return episode_id
@@ -131,7 +151,14 @@ async def drop_line_keys(tx: Transaction, before: int) -> None:
     """Delete ids of lines said before then: they can no longer be cleared."""
     await tx.execute(
         # ";" comes after ":": a range that holds every key with "line:" in front, and that an index finds
-        "UPDATE episodes SET key = NULL WHERE kind = 'command' AND key >= 'line:' AND key < 'line;' AND ended_at < ?",
+        """
+        UPDATE episodes
+        SET key = NULL
+        WHERE kind = 'command'
+            AND key >= 'line:'
+            AND key < 'line;'
+            AND ended_at < ?
+        """,
         (before,),
     )
 
@@ -141,8 +168,11 @@ async def insert_imported(
 ) -> None:
     """Write many imported episodes: id, key, time and summary. They are never read for more notes."""
     await tx.many(
-        "INSERT INTO episodes (id, kind, key, started_at, ended_at, summary, events, created_at, extracted_at)"
-        " VALUES (?1, 'import', ?2, ?3, ?3, ?4, 0, ?5, ?5)",
+        """
+        INSERT INTO episodes (id, kind, key, started_at, ended_at, summary, events, created_at,
+            extracted_at)
+        VALUES (?1, 'import', ?2, ?3, ?3, ?4, 0, ?5, ?5)
+        """,
         [(*one, now) for one in new],
     )
 
@@ -150,7 +180,10 @@ async def insert_imported(
 async def add_people(tx: Transaction, pairs: Iterable[tuple[int, str]]) -> None:
     """Say that somebody is in an imported episode."""
     await tx.many(
-        "INSERT OR IGNORE INTO episode_people (episode_id, viewer_id, lines, addressed) VALUES (?, ?, 0, 0)",
+        """
+        INSERT OR IGNORE INTO episode_people (episode_id, viewer_id, lines, addressed)
+        VALUES (?, ?, 0, 0)
+        """,
         pairs,
     )
 
@@ -159,14 +192,21 @@ async def drop_empty(tx: Transaction, episode_ids: Sequence[int], now: int) -> N
     """Of episodes with nothing left to say: delete those that nothing rests on, and have the others never read."""
     listed = "IN (SELECT value FROM json_each(?))"
     await tx.execute(
-        f"DELETE FROM episode_people WHERE episode_id {listed}"
-        " AND NOT EXISTS (SELECT 1 FROM episodes e WHERE e.id = episode_id AND e.summary <> '')",
+        f"""
+        DELETE FROM episode_people
+        WHERE episode_id {listed}
+            AND NOT EXISTS (SELECT 1 FROM episodes e WHERE e.id = episode_id AND e.summary <> '')
+        """,
         (episode_ids,),
     )
     await tx.execute(
-        f"DELETE FROM episodes WHERE (summary = '' OR kind = 'command') AND id {listed}"
-        " AND NOT EXISTS (SELECT 1 FROM events e WHERE e.episode_id = episodes.id)"
-        " AND NOT EXISTS (SELECT 1 FROM note_evidence v WHERE v.episode_id = episodes.id)",
+        f"""
+        DELETE FROM episodes
+        WHERE (summary = '' OR kind = 'command')
+            AND id {listed}
+            AND NOT EXISTS (SELECT 1 FROM events e WHERE e.episode_id = episodes.id)
+            AND NOT EXISTS (SELECT 1 FROM note_evidence v WHERE v.episode_id = episodes.id)
+        """,
         (episode_ids,),
     )
     read = "extracted_at = coalesce(extracted_at, ?)"
@@ -237,8 +277,14 @@ async def _episodes_where(source: Source, condition: str, params: Params) -> lis
 async def summaries_of_stream(source: Source, stream_id: int) -> list[tuple[EpisodeKind, str]]:
     """The kind and summary of a stream's episodes from chat, oldest first."""
     rows = await source.rows(
-        "SELECT kind, summary FROM episodes WHERE stream_id = ? AND kind IN ('chat', 'counted')"
-        " AND summary <> '' ORDER BY ended_at, id",
+        """
+        SELECT kind, summary
+        FROM episodes
+        WHERE stream_id = ?
+            AND kind IN ('chat', 'counted')
+            AND summary <> ''
+        ORDER BY ended_at, id
+        """,
         (stream_id,),
     )
     return [(EpisodeKind(row[0]), row[1]) for row in rows]
@@ -246,7 +292,11 @@ async def summaries_of_stream(source: Source, stream_id: int) -> list[tuple[Epis
 
 async def summaries(source: Source, episode_ids: Iterable[int]) -> dict[int, str]:
     """The summaries of these episodes."""
-    sql = "SELECT id, summary FROM episodes WHERE id IN (SELECT value FROM json_each(?))"
+    sql = """
+        SELECT id, summary
+        FROM episodes
+        WHERE id IN (SELECT value FROM json_each(?))
+    """
     return await source.pairs(sql, (list(episode_ids),))
 
 
@@ -255,8 +305,11 @@ async def keys_and_summaries(
 ) -> dict[int, dict[str, str]]:
     """`key` (an episode's own, or one made of its id) and `summary` of these episodes."""
     rows = await source.rows(
-        "SELECT id, coalesce(key, 'episode-' || id) AS key, summary FROM episodes"
-        " WHERE id IN (SELECT value FROM json_each(?))",
+        """
+        SELECT id, coalesce(key, 'episode-' || id) AS key, summary
+        FROM episodes
+        WHERE id IN (SELECT value FROM json_each(?))
+        """,
         (list(episode_ids),),
     )
     return {row["id"]: {"key": row["key"], "summary": row["summary"]} for row in rows}
@@ -265,10 +318,14 @@ async def keys_and_summaries(
 async def participants(source: Source, episode_id: int) -> list[Participant]:
     """The people of an episode: who spoke most first."""
     rows = await source.rows(
-        "SELECT p.viewer_id, v.role, p.lines, p.addressed,"
-        " v.opted_out_at IS NOT NULL OR v.banned_at IS NOT NULL AS hidden"
-        " FROM episode_people p JOIN viewers v ON v.id = p.viewer_id WHERE p.episode_id = ?"
-        " ORDER BY p.lines DESC, p.viewer_id",
+        """
+        SELECT p.viewer_id, v.role, p.lines, p.addressed,
+            v.opted_out_at IS NOT NULL OR v.banned_at IS NOT NULL AS hidden
+        FROM episode_people p
+        JOIN viewers v ON v.id = p.viewer_id
+        WHERE p.episode_id = ?
+        ORDER BY p.lines DESC, p.viewer_id
+        """,
         (episode_id,),
     )
     return [row_as(row, Participant) for row in rows]
@@ -277,7 +334,12 @@ async def participants(source: Source, episode_id: int) -> list[Participant]:
 async def requests_since(source: Source, viewer_id: str, since: int) -> int:
     """How often somebody asked for something to be remembered, since then."""
     asked = "p.viewer_id = ? AND p.lines > 0 AND e.kind = 'command' AND e.ended_at >= ?"
-    sql = f"SELECT count(*) FROM episode_people p JOIN episodes e ON e.id = p.episode_id WHERE {asked}"
+    sql = f"""
+        SELECT count(*)
+        FROM episode_people p
+        JOIN episodes e ON e.id = p.episode_id
+        WHERE {asked}
+    """
     return int(await source.value(sql, (viewer_id, since)))
 
 
@@ -343,7 +405,11 @@ async def _cut_summary(tx: Transaction, episode_id: int, now: int) -> None:
     of_it = "FROM events WHERE episode_id = :id AND redacted_at"
     authors = f"SELECT viewer_id {of_it} IS NOT NULL AND from_bot = 0"
     row = await tx.row(
-        f"SELECT summary, kind = 'chat' AND EXISTS (SELECT 1 {of_it} IS NULL) FROM episodes WHERE id = :id",
+        f"""
+        SELECT summary, kind = 'chat' AND EXISTS (SELECT 1 {of_it} IS NULL)
+        FROM episodes
+        WHERE id = :id
+        """,
         {"id": episode_id},
     )
     summary = row[0] if row is not None and row[1] else ""
@@ -352,13 +418,20 @@ async def _cut_summary(tx: Transaction, episode_id: int, now: int) -> None:
     if not summary:
         await tx.execute("UPDATE events SET episode_id = NULL WHERE episode_id = ?", (episode_id,))
     await tx.execute(
-        "DELETE FROM episode_people WHERE episode_id = :id AND viewer_id IN"
-        f" ({authors} EXCEPT SELECT viewer_id {of_it} IS NULL)",
+        f"""
+        DELETE FROM episode_people
+        WHERE episode_id = :id
+            AND viewer_id IN ({authors} EXCEPT SELECT viewer_id {of_it} IS NULL)
+        """,
         {"id": episode_id},
     )
     left = f"(SELECT count(*) {of_it} IS NULL)"
     await tx.execute(
-        f"UPDATE episodes SET summary = :summary, topic = '', events = {left} WHERE id = :id",
+        f"""
+        UPDATE episodes
+        SET summary = :summary, topic = '', events = {left}
+        WHERE id = :id
+        """,
         {"id": episode_id, "summary": summary},
     )
     if not summary:
@@ -385,19 +458,30 @@ async def _retract_notes(tx: Transaction, episode_id: int, now: int) -> None:
     for note_id, status, _ in gone:
         by = "(SELECT superseded_by FROM semantic_notes WHERE id = ?1)"
         replaced = await tx.rows(
-            f"UPDATE semantic_notes SET superseded_by = {by}, status = iif({by} IS NULL, 'active', status)"
-            " WHERE superseded_by = ?1 RETURNING id, status",
+            f"""
+            UPDATE semantic_notes
+            SET superseded_by = {by}, status = iif({by} IS NULL, 'active', status)
+            WHERE superseded_by = ?1
+            RETURNING id, status
+            """,
             (note_id,),
         )
         await tx.execute(
-            "UPDATE semantic_notes SET status = 'retracted', superseded_by = NULL, fact = '', topics = '[]',"
-            " asked_with = '[]' WHERE id = ?",
+            """
+            UPDATE semantic_notes
+            SET status = 'retracted', superseded_by = NULL, fact = '', topics = '[]',
+                asked_with = '[]'
+            WHERE id = ?
+            """,
             (note_id,),
         )
         changed = [(row[0], "superseded", "active") for row in replaced if row[1] == "active"]
         changed += [(note_id, status, "retracted")] if status != "retracted" else []
         await tx.many(
-            "INSERT INTO note_changes (note_id, from_status, to_status, at, cause) VALUES (?, ?, ?, ?, ?)",
+            """
+            INSERT INTO note_changes (note_id, from_status, to_status, at, cause)
+            VALUES (?, ?, ?, ?, ?)
+            """,
             [(*change, now, REDACTED) for change in changed],
         )
     if gone:
@@ -418,10 +502,15 @@ class Brief(Struct, frozen=True):
 async def put_brief(tx: Transaction, brief: Brief) -> None:
     """Insert or replace one; nothing is written for a viewer who is hidden or gone."""
     await tx.execute(
-        "INSERT INTO briefs (viewer_id, persona, text, made_of, notes, made_at)"
-        " SELECT :viewer_id, :persona, :text, :made_of, :notes, :made_at FROM shown WHERE id = :viewer_id"
-        " ON CONFLICT (viewer_id, persona) DO UPDATE SET text = excluded.text, made_of = excluded.made_of,"
-        " notes = excluded.notes, made_at = excluded.made_at",
+        """
+        INSERT INTO briefs (viewer_id, persona, text, made_of, notes, made_at)
+        SELECT :viewer_id, :persona, :text, :made_of, :notes, :made_at
+        FROM shown
+        WHERE id = :viewer_id
+        ON CONFLICT (viewer_id, persona) DO UPDATE SET
+            text = excluded.text, made_of = excluded.made_of,
+            notes = excluded.notes, made_at = excluded.made_at
+        """,
         asdict(brief),
     )
 
@@ -430,7 +519,13 @@ async def brief_unchanged(
     tx: Transaction, viewer_id: str, persona: str, made_of: str, at: int
 ) -> bool:
     """Whether their brief was made of the same sources; then it counts as made now."""
-    sql = "UPDATE briefs SET made_at = ? WHERE viewer_id = ? AND persona = ? AND made_of = ?"
+    sql = """
+        UPDATE briefs
+        SET made_at = ?
+        WHERE viewer_id = ?
+            AND persona = ?
+            AND made_of = ?
+    """
     return await tx.execute(sql, (at, viewer_id, persona, made_of)) > 0
 
 
@@ -458,10 +553,19 @@ async def usable_brief(
 async def brief_to_update(source: Source, viewer_id: str, persona: str) -> Brief | None:
     """A viewer's last brief, which may be outdated; None where a note of it was taken back, or is gone."""
     row = await source.row(
-        "SELECT viewer_id, text, made_of, made_at, persona, notes FROM briefs b"
-        " WHERE viewer_id = ? AND persona = ? AND text <> ''"
-        " AND NOT EXISTS (SELECT 1 FROM json_each(b.notes) j LEFT JOIN semantic_notes n ON n.id = j.value"
-        "  WHERE n.id IS NULL OR n.status = 'retracted')",
+        """
+        SELECT viewer_id, text, made_of, made_at, persona, notes
+        FROM briefs b
+        WHERE viewer_id = ?
+            AND persona = ?
+            AND text <> ''
+            AND NOT EXISTS (
+                SELECT 1
+                FROM json_each(b.notes) j
+                LEFT JOIN semantic_notes n ON n.id = j.value
+                WHERE n.id IS NULL OR n.status = 'retracted'
+            )
+        """,
         (viewer_id, persona),
     )
     return None if row is None else row_as(row, Brief, notes=tuple(json.loads(row["notes"])))
@@ -481,14 +585,35 @@ async def briefs_due(
     A stream that has been on for a day counts too, once a day; who was not seen for a week does not.
     """
     return await source.column(
-        "SELECT v.id FROM shown v LEFT JOIN briefs b ON b.viewer_id = v.id AND b.persona = :persona"
-        " WHERE v.last_seen_at > :day - 518400000"
-        " AND (SELECT count(*) FROM attendance a JOIN streams s ON s.id = a.stream_id"
-        "  WHERE a.viewer_id = v.id AND s.started_at >= :since) >= :streams"
-        " AND EXISTS (SELECT 1 FROM attendance a JOIN streams s ON s.id = a.stream_id"
-        "  WHERE a.viewer_id = v.id AND a.last_at > coalesce(b.made_at, 0) AND (s.recapped_at IS NOT NULL"
-        "   OR (s.started_at <= :day AND coalesce(b.made_at, 0) <= :day)))"
-        " ORDER BY coalesce(b.made_at, 0), v.id LIMIT :limit",
+        """
+        SELECT v.id
+        FROM shown v
+        LEFT JOIN briefs b ON b.viewer_id = v.id
+            AND b.persona = :persona
+        WHERE v.last_seen_at > :day - 518400000
+            AND (
+                SELECT count(*)
+                FROM attendance a
+                JOIN streams s ON s.id = a.stream_id
+                WHERE a.viewer_id = v.id
+                    AND s.started_at >= :since
+            ) >= :streams
+            AND EXISTS (
+                SELECT 1
+                FROM attendance a
+                JOIN streams s ON s.id = a.stream_id
+                WHERE a.viewer_id = v.id
+                    AND a.last_at > coalesce(b.made_at, 0)
+                    AND (
+                        s.recapped_at IS NOT NULL OR (
+                            s.started_at <= :day
+                                AND coalesce(b.made_at, 0) <= :day
+                        )
+                    )
+            )
+        ORDER BY coalesce(b.made_at, 0), v.id
+        LIMIT :limit
+        """,
         {
             "persona": persona,
             "since": regular_since,
@@ -501,8 +626,12 @@ async def briefs_due(
 
 async def games_of(source: Source, stream_id: int) -> dict[str, int]:
     """What was played in a stream, with how long chat was about it (ms), the longest first."""
-    sql = (
-        "SELECT topic, sum(max(ended_at - started_at, 1)) AS length FROM episodes"
-        " WHERE stream_id = ? AND topic <> '' GROUP BY topic ORDER BY length DESC, topic"
-    )
+    sql = """
+        SELECT topic, sum(max(ended_at - started_at, 1)) AS length
+        FROM episodes
+        WHERE stream_id = ?
+            AND topic <> ''
+        GROUP BY topic
+        ORDER BY length DESC, topic
+    """
     return await source.pairs(sql, (stream_id,))

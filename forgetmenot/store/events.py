@@ -44,14 +44,19 @@ class Clear(NamedTuple):
     remembered: bool = True
 
 
-_INSERT = (
-    f"INSERT INTO events ({', '.join(NewEvent._fields)}) VALUES ({', '.join('?' * len(NewEvent._fields))})"
-    " ON CONFLICT (id) DO NOTHING"
-)
-_REMEMBERED_BY_COMMAND = (
-    "SELECT 1 FROM note_evidence v JOIN semantic_notes n ON n.id = v.note_id WHERE v.episode_id = episodes.id"
-    " AND v.stance <> 'contradicted' AND n.source_kind <> 'self_claim'"
-)
+_INSERT = f"""
+    INSERT INTO events ({", ".join(NewEvent._fields)})
+    VALUES ({", ".join("?" * len(NewEvent._fields))})
+    ON CONFLICT (id) DO NOTHING
+"""
+_REMEMBERED_BY_COMMAND = """
+    SELECT 1
+    FROM note_evidence v
+    JOIN semantic_notes n ON n.id = v.note_id
+    WHERE v.episode_id = episodes.id
+        AND v.stance <> 'contradicted'
+        AND n.source_kind <> 'self_claim'
+"""
 _UNREAD = "episode_id IS NULL AND redacted_at IS NULL"
 # Nothing is postponed for longer: what seems to be was written by a clock that ran ahead, and is due.
 LONGEST_WAIT = 20 * HOUR
@@ -90,7 +95,12 @@ async def clear(tx: Transaction, what: Clear, now: int) -> set[int]:
         f"SELECT episode_id, at FROM events WHERE redacted_at IS NULL AND {where}", params
     )
     await tx.execute(
-        f"UPDATE events SET text = '', system_text = '', redacted_at = :at WHERE redacted_at IS NULL AND {where}",
+        f"""
+        UPDATE events
+        SET text = '', system_text = '', redacted_at = :at
+        WHERE redacted_at IS NULL
+            AND {where}
+        """,
         params,
     )
     affected = {row["episode_id"] for row in rows} - {None}
@@ -102,8 +112,12 @@ async def clear(tx: Transaction, what: Clear, now: int) -> set[int]:
             requested += f" AND NOT EXISTS ({_REMEMBERED_BY_COMMAND})"
         affected |= set(await tx.column(f"SELECT id FROM episodes WHERE {requested}", params))
     await tx.execute(
-        "UPDATE episodes SET cleared_at = ? WHERE kind IN ('chat', 'counted', 'command')"
-        " AND id IN (SELECT value FROM json_each(?))",
+        """
+        UPDATE episodes
+        SET cleared_at = ?
+        WHERE kind IN ('chat', 'counted', 'command')
+            AND id IN (SELECT value FROM json_each(?))
+        """,
         (now, affected),
     )
     if affected:
@@ -175,7 +189,12 @@ async def _lines_where(source: Source, condition: str, params: Params) -> list[L
 
 async def cleared_ids(source: Source, event_ids: Collection[str]) -> frozenset[str]:
     """Those of these lines that have lost their text. A line that was never stored is none."""
-    sql = "SELECT id FROM events WHERE id IN (SELECT value FROM json_each(?)) AND redacted_at IS NOT NULL"
+    sql = """
+        SELECT id
+        FROM events
+        WHERE id IN (SELECT value FROM json_each(?))
+            AND redacted_at IS NOT NULL
+    """
     return frozenset(await source.column(sql, (event_ids,)))
 
 
@@ -199,7 +218,11 @@ async def was_deleted(source: Source, event_id: str) -> bool:
 
 async def set_episode(tx: Transaction, seqs: Sequence[int], episode_id: int) -> None:
     """Say which episode covers these events."""
-    sql = "UPDATE events SET episode_id = ? WHERE seq IN (SELECT value FROM json_each(?))"
+    sql = """
+        UPDATE events
+        SET episode_id = ?
+        WHERE seq IN (SELECT value FROM json_each(?))
+    """
     await tx.execute(sql, (episode_id, seqs))
 
 
@@ -214,9 +237,12 @@ async def prune(tx: Transaction, before: int, limit: int) -> dict[str, int]:
     Gives how many were covered, redacted, or unread (which should be none).
     """
     rows = await tx.rows(
-        "DELETE FROM events WHERE seq IN (SELECT seq FROM events WHERE at < ? ORDER BY at LIMIT ?)"
-        " RETURNING CASE WHEN redacted_at IS NOT NULL THEN 'pruned_redacted'"
-        " WHEN episode_id IS NOT NULL THEN 'pruned_covered' ELSE 'pruned_unread' END",
+        """
+        DELETE FROM events
+        WHERE seq IN (SELECT seq FROM events WHERE at < ? ORDER BY at LIMIT ?)
+        RETURNING CASE WHEN redacted_at IS NOT NULL THEN 'pruned_redacted' WHEN episode_id IS NOT
+            NULL THEN 'pruned_covered' ELSE 'pruned_unread' END
+        """,
         (before, limit),
     )
     return Counter(row[0] for row in rows)
@@ -318,12 +344,21 @@ async def moderation_events(
     With the names of those whom they hit, also of the banned; not of who opted out or is being erased.
     """
     rows = await source.rows(
-        "SELECT e.seq, e.id, e.viewer_id, e.kind,"
-        " iif(e.system_text LIKE 'The %', '', coalesce(v.display_name, v.login, 'somebody') || ' ') || e.system_text,"
-        " e.at FROM events e LEFT JOIN viewers v"
-        " ON v.id = e.target_id AND v.opted_out_at IS NULL AND v.erase_at IS NULL"
-        " WHERE e.kind = 'moderation' AND e.redacted_at IS NULL AND e.at BETWEEN ? AND ?"
-        " ORDER BY e.at DESC, e.seq DESC LIMIT ?",
+        """
+        SELECT e.seq, e.id, e.viewer_id, e.kind,
+            iif(e.system_text LIKE 'The %', '', coalesce(v.display_name, v.login,
+                'somebody') || ' ') || e.system_text,
+            e.at
+        FROM events e
+        LEFT JOIN viewers v ON v.id = e.target_id
+            AND v.opted_out_at IS NULL
+            AND v.erase_at IS NULL
+        WHERE e.kind = 'moderation'
+            AND e.redacted_at IS NULL
+            AND e.at BETWEEN ? AND ?
+        ORDER BY e.at DESC, e.seq DESC
+        LIMIT ?
+        """,
         (since, until, limit),
     )
     return list(starmap(StreamEvent, reversed(rows)))
@@ -331,7 +366,11 @@ async def moderation_events(
 
 async def authors(source: Source, event_ids: Collection[str]) -> dict[str, str]:
     """Who wrote these lines, by the lines' ids."""
-    sql = "SELECT id, viewer_id FROM events WHERE id IN (SELECT value FROM json_each(?))"
+    sql = """
+        SELECT id, viewer_id
+        FROM events
+        WHERE id IN (SELECT value FROM json_each(?))
+    """
     return await source.pairs(sql, (event_ids,))
 
 
@@ -359,7 +398,13 @@ async def count_since(source: Source, since: int) -> int:
     """How many lines were said since then."""
     return int(
         await source.value(
-            "SELECT count(*) FROM events WHERE at >= ? AND from_bot = 0 AND kind <> 'moderation'",
+            """
+            SELECT count(*)
+            FROM events
+            WHERE at >= ?
+                AND from_bot = 0
+                AND kind <> 'moderation'
+            """,
             (since,),
         )
     )

@@ -40,10 +40,15 @@ async def add_spending(
 ) -> None:
     """Add one call of a model to its day."""
     await tx.execute(
-        "INSERT INTO spending (day, purpose, model, calls, input, cached, output, failed)"
-        " VALUES (?, ?, ?, 1, ?, ?, ?, ?) ON CONFLICT (day, purpose, model) DO UPDATE SET calls = calls + 1,"
-        " input = input + excluded.input, cached = cached + excluded.cached,"
-        " output = output + excluded.output, failed = failed + excluded.failed",
+        """
+        INSERT INTO spending (day, purpose, model, calls, input, cached, output, failed)
+        VALUES (?, ?, ?, 1, ?, ?, ?, ?)
+        ON CONFLICT (day, purpose, model) DO UPDATE SET
+            calls = calls + 1, input = input + excluded.input,
+            cached = cached + excluded.cached,
+            output = output + excluded.output,
+            failed = failed + excluded.failed
+        """,
         (
             day,
             purpose,
@@ -110,7 +115,12 @@ async def count_past_minutes(tx: Transaction, lines: Iterable[SpokenLine]) -> No
 
 async def minutes_of(source: Source, stream_id: int) -> list[Row]:
     """The minutes of a stream in which somebody wrote, in order: minute (since the epoch), lines, people, addressed."""
-    sql = "SELECT minute, lines, people, addressed FROM minutes WHERE stream_id = ? ORDER BY minute"
+    sql = """
+        SELECT minute, lines, people, addressed
+        FROM minutes
+        WHERE stream_id = ?
+        ORDER BY minute
+    """
     return await source.rows(sql, (stream_id,))
 
 
@@ -133,9 +143,18 @@ async def add_moments(tx: Transaction, events: Iterable[tuple[ChatEvent, int | N
             "since": event.at - ONE_GIFT_WITHIN if event.kind is EventKind.GIFT else event.at,
         }
         await tx.execute(
-            "INSERT INTO moments (stream_id, at, kind, text, viewer_id)"
-            " SELECT :stream, :at, :kind, :text, :viewer WHERE NOT EXISTS (SELECT 1 FROM moments"
-            " WHERE stream_id = :stream AND kind = :kind AND viewer_id = :viewer AND at BETWEEN :since AND :at)",
+            """
+            INSERT INTO moments (stream_id, at, kind, text, viewer_id)
+            SELECT :stream, :at, :kind, :text, :viewer
+            WHERE NOT EXISTS (
+                SELECT 1
+                FROM moments
+                WHERE stream_id = :stream
+                    AND kind = :kind
+                    AND viewer_id = :viewer
+                    AND at BETWEEN :since AND :at
+            )
+            """,
             values,
         )
 
@@ -146,24 +165,41 @@ async def note_title(tx: Transaction, stream_id: int, at: int, *, title: str, ga
         if not text:
             continue
         last = await tx.value(
-            "SELECT text FROM moments WHERE stream_id = ? AND kind = ? ORDER BY at DESC, id DESC LIMIT 1",
+            """
+            SELECT text
+            FROM moments
+            WHERE stream_id = ?
+                AND kind = ?
+            ORDER BY at DESC, id DESC
+            LIMIT 1
+            """,
             (stream_id, kind),
         )
         if last == text:
             continue
-        sql = (
-            "INSERT INTO moments (stream_id, at, kind, text)"
-            " SELECT id, iif(?3, started_at, max(started_at, ?2)), ?4, ?5 FROM streams WHERE id = ?1"
-        )
+        sql = """
+            INSERT INTO moments (stream_id, at, kind, text)
+            SELECT id, iif(?3, started_at, max(started_at, ?2)), ?4, ?5
+            FROM streams
+            WHERE id = ?1
+        """
         await tx.execute(sql, (stream_id, at, last is None, kind, text))
 
 
 async def add_clip(tx: Transaction, action_id: int) -> None:
     """Keep the clip that an action made, if a stream is on."""
     await tx.execute(
-        "INSERT INTO moments (stream_id, at, kind, text, viewer_id)"
-        " SELECT s.id, a.at, 'clip', a.detail, a.asked_by FROM action_logs a JOIN streams s ON s.ended_at IS NULL"
-        " WHERE a.id = ? AND a.name = 'clip' AND a.status = 'done' ORDER BY s.id DESC LIMIT 1",
+        """
+        INSERT INTO moments (stream_id, at, kind, text, viewer_id)
+        SELECT s.id, a.at, 'clip', a.detail, a.asked_by
+        FROM action_logs a
+        JOIN streams s ON s.ended_at IS NULL
+        WHERE a.id = ?
+            AND a.name = 'clip'
+            AND a.status = 'done'
+        ORDER BY s.id DESC
+        LIMIT 1
+        """,
         (action_id,),
     )
 
@@ -171,7 +207,12 @@ async def add_clip(tx: Transaction, action_id: int) -> None:
 async def moments_of(source: Source, stream_id: int) -> list[Row]:
     """The moments of a stream in order: at, kind, text, and who of those that may be shown (or NULL)."""
     return await source.rows(
-        "SELECT m.at, m.kind, m.text, v.id AS viewer_id FROM moments m LEFT JOIN shown v ON v.id = m.viewer_id"
-        " WHERE m.stream_id = ? ORDER BY m.at, m.id",
+        """
+        SELECT m.at, m.kind, m.text, v.id AS viewer_id
+        FROM moments m
+        LEFT JOIN shown v ON v.id = m.viewer_id
+        WHERE m.stream_id = ?
+        ORDER BY m.at, m.id
+        """,
         (stream_id,),
     )

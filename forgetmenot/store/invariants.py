@@ -38,40 +38,116 @@ class Violation(Struct, frozen=True):
 # before then must be over.
 _ROWS = {
     "chat kept too long": "SELECT seq FROM events WHERE at < :oldest",
-    "a cleared line with text": "SELECT seq FROM events WHERE redacted_at IS NOT NULL"
-    " AND (text <> '' OR system_text <> '')",
-    "an episode over more lines than it counts": "SELECT e.id FROM episodes e WHERE e.events < (SELECT count(*)"
-    " FROM events v WHERE v.episode_id = e.id AND v.redacted_at IS NULL)",
-    "an empty summary with people": "SELECT id FROM episodes e WHERE summary = ''"
-    " AND EXISTS (SELECT 1 FROM episode_people p WHERE p.episode_id = e.id)",
-    "a note without evidence": "SELECT id FROM semantic_notes n"
-    " WHERE NOT EXISTS (SELECT 1 FROM note_evidence e WHERE e.note_id = n.id)",
-    "a note without history": "SELECT id FROM semantic_notes n"
-    " WHERE NOT EXISTS (SELECT 1 FROM note_changes c WHERE c.note_id = n.id)",
-    "a status that is not its history's last": "SELECT n.id FROM semantic_notes n JOIN note_changes c ON c.id ="
-    " (SELECT max(id) FROM note_changes WHERE note_id = n.id) WHERE c.to_status <> n.status",
-    "a replaced note without its successor": "SELECT id FROM semantic_notes"
-    " WHERE (status = 'superseded') <> (superseded_by IS NOT NULL)",
-    "notes that replace each other in a circle": "WITH RECURSIVE after (first, id) AS (SELECT id, superseded_by"
-    " FROM semantic_notes WHERE superseded_by IS NOT NULL UNION SELECT a.first, n.superseded_by FROM after a"
-    " JOIN semantic_notes n ON n.id = a.id WHERE n.superseded_by IS NOT NULL) SELECT first FROM after WHERE id = first",
-    "a note that outlived its end": "SELECT id FROM semantic_notes WHERE status = 'active' AND NOT pinned"
-    " AND source_kind <> 'import' AND expires_at < :expired",
-    "a line of somebody who opted out": "SELECT e.seq FROM events e JOIN viewers v ON v.id = e.viewer_id"
-    " WHERE v.opted_out_at IS NOT NULL AND e.redacted_at IS NULL AND e.text <> '' AND NOT e.from_bot",
-    "an answer to somebody who opted out": "SELECT m.id FROM bot_messages m JOIN viewers v ON v.id = m.viewer_id"
-    " WHERE v.opted_out_at IS NOT NULL AND m.text <> '' AND m.at < v.opted_out_at AND m.at < :ripe",
+    "a cleared line with text": """
+        SELECT seq
+        FROM events
+        WHERE redacted_at IS NOT NULL
+            AND (text <> '' OR system_text <> '')
+    """,
+    "an episode over more lines than it counts": """
+        SELECT e.id
+        FROM episodes e
+        WHERE e.events < (
+            SELECT count(*)
+            FROM events v
+            WHERE v.episode_id = e.id
+                AND v.redacted_at IS NULL
+        )
+    """,
+    "an empty summary with people": """
+        SELECT id
+        FROM episodes e
+        WHERE summary = ''
+            AND EXISTS (SELECT 1 FROM episode_people p WHERE p.episode_id = e.id)
+    """,
+    "a note without evidence": """
+        SELECT id
+        FROM semantic_notes n
+        WHERE NOT EXISTS (SELECT 1 FROM note_evidence e WHERE e.note_id = n.id)
+    """,
+    "a note without history": """
+        SELECT id
+        FROM semantic_notes n
+        WHERE NOT EXISTS (SELECT 1 FROM note_changes c WHERE c.note_id = n.id)
+    """,
+    "a status that is not its history's last": """
+        SELECT n.id
+        FROM semantic_notes n
+        JOIN note_changes c ON c.id = (SELECT max(id) FROM note_changes WHERE note_id = n.id)
+        WHERE c.to_status <> n.status
+    """,
+    "a replaced note without its successor": """
+        SELECT id
+        FROM semantic_notes
+        WHERE (status = 'superseded') <> (superseded_by IS NOT NULL)
+    """,
+    "notes that replace each other in a circle": """
+        WITH RECURSIVE after (first, id) AS (
+            SELECT id, superseded_by
+            FROM semantic_notes
+            WHERE superseded_by IS NOT NULL
+            UNION
+            SELECT a.first, n.superseded_by
+            FROM after a
+            JOIN semantic_notes n ON n.id = a.id
+            WHERE n.superseded_by IS NOT NULL
+        )
+        SELECT first
+        FROM after
+        WHERE id = first
+    """,
+    "a note that outlived its end": """
+        SELECT id
+        FROM semantic_notes
+        WHERE status = 'active'
+            AND NOT pinned
+            AND source_kind <> 'import'
+            AND expires_at < :expired
+    """,
+    "a line of somebody who opted out": """
+        SELECT e.seq
+        FROM events e
+        JOIN viewers v ON v.id = e.viewer_id
+        WHERE v.opted_out_at IS NOT NULL
+            AND e.redacted_at IS NULL
+            AND e.text <> ''
+            AND NOT e.from_bot
+    """,
+    "an answer to somebody who opted out": """
+        SELECT m.id
+        FROM bot_messages m
+        JOIN viewers v ON v.id = m.viewer_id
+        WHERE v.opted_out_at IS NOT NULL
+            AND m.text <> ''
+            AND m.at < v.opted_out_at
+            AND m.at < :ripe
+    """,
     "an erasure that was not finished": "SELECT id FROM viewers WHERE erase_at < :ripe",
     "a message that is sent for ever": "SELECT id FROM bot_messages WHERE status = 'sending' AND at < :ripe",
-    "an action done twice": "SELECT min(id) FROM action_logs WHERE bot_message_id IS NOT NULL"
-    " AND status IN ('done', 'running', 'unknown') GROUP BY bot_message_id, name, target_id, params_json"
-    " HAVING count(*) > 1",
+    "an action done twice": """
+        SELECT min(id)
+        FROM action_logs
+        WHERE bot_message_id IS NOT NULL
+            AND status IN ('done', 'running', 'unknown')
+        GROUP BY bot_message_id, name, target_id, params_json
+        HAVING count(*) > 1
+    """,
     "an action that is carried out for ever": "SELECT id FROM action_logs WHERE status = 'running' AND at < :ripe",
-    "an action of class C that nobody decided": "SELECT id FROM action_logs WHERE class = 'C'"
-    " AND status IN ('done', 'running') AND decided_by IS NULL",
+    "an action of class C that nobody decided": """
+        SELECT id
+        FROM action_logs
+        WHERE class = 'C'
+            AND status IN ('done', 'running')
+            AND decided_by IS NULL
+    """,
     "a reply that cannot be explained": "SELECT id FROM bot_messages WHERE model <> '' AND prompt_json = '{}'",
     "a minute with more people than lines": "SELECT minute FROM minutes WHERE people > lines OR addressed > lines",
-    "a moment with words of somebody": "SELECT id FROM moments WHERE kind IN ('raid', 'gift') AND text GLOB '*[^0-9]*'",
+    "a moment with words of somebody": """
+        SELECT id
+        FROM moments
+        WHERE kind IN ('raid', 'gift')
+            AND text GLOB '*[^0-9]*'
+    """,
     "a row that points nowhere": "SELECT \"table\" || ' ' || rowid FROM pragma_foreign_key_check",
 }
 # Which of them are checked each time that the memory is looked at.

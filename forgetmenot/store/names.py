@@ -49,8 +49,13 @@ async def ids_by_word(source: Source, keys: NameKeys) -> dict[str, list[str]]:
     exact = theirs % "word = j.value"
     begins = theirs % "word >= j.value AND word < j.value || char(1114111)"
     rows = await source.rows(
-        f"SELECT j.value, {begins} FROM json_each(?1) j"
-        f" UNION ALL SELECT j.value, {exact} FROM json_each(?2) j",
+        f"""
+        SELECT j.value, {begins}
+        FROM json_each(?1) j
+        UNION ALL
+        SELECT j.value, {exact}
+        FROM json_each(?2) j
+        """,
         (keys.short, keys.exact - keys.short),
     )
     return {row[0]: list(dict.fromkeys(row[1].split())) for row in rows if row[1]}
@@ -59,9 +64,15 @@ async def ids_by_word(source: Source, keys: NameKeys) -> dict[str, list[str]]:
 async def ids_by_nickname(source: Source, keys: Collection[str]) -> dict[str, list[str]]:
     """The ids of those whom an active note gives one of these nicknames."""
     rows = await source.rows(
-        "SELECT k.word, n.subject_id FROM json_each(?) j JOIN nicknames k ON k.word = j.value"
-        " JOIN semantic_notes n ON n.id = k.note_id"
-        f" WHERE n.status = 'active' AND n.subject_id IS NOT NULL LIMIT {MOST_A_WORD}",
+        f"""
+        SELECT k.word, n.subject_id
+        FROM json_each(?) j
+        JOIN nicknames k ON k.word = j.value
+        JOIN semantic_notes n ON n.id = k.note_id
+        WHERE n.status = 'active'
+            AND n.subject_id IS NOT NULL
+        LIMIT {MOST_A_WORD}
+        """,
         (keys,),
     )
     found: dict[str, list[str]] = {}
@@ -75,11 +86,15 @@ async def people(
 ) -> dict[str, NamedPerson]:
     """These people with their names, by id; nobody hidden. `here`: the ids of those in chat, and of regulars."""
     rows = await source.rows(
-        "SELECT v.id, coalesce(v.login, ''), coalesce(v.display_name, ''),"
-        " (SELECT group_concat(n.login || char(10) || n.display_name, char(10)) FROM viewer_names n"
-        "  WHERE n.viewer_id = v.id),"
-        " EXISTS (SELECT 1 FROM semantic_notes n WHERE n.subject_id = v.id AND n.status = 'active')"
-        " FROM shown v WHERE v.id IN (SELECT value FROM json_each(?))",
+        """
+        SELECT v.id, coalesce(v.login, ''), coalesce(v.display_name, ''), (
+            SELECT group_concat(n.login || char(10) || n.display_name, char(10))
+            FROM viewer_names n
+            WHERE n.viewer_id = v.id
+        ), EXISTS (SELECT 1 FROM semantic_notes n WHERE n.subject_id = v.id AND n.status = 'active')
+        FROM shown v
+        WHERE v.id IN (SELECT value FROM json_each(?))
+        """,
         (viewer_ids,),
     )
     return {
@@ -100,10 +115,21 @@ async def active_ids(
 ) -> frozenset[str]:
     """The ids of recent chatters and of regulars, the latest 2,000 of them."""
     rows = await source.column(
-        "WITH regulars AS (SELECT a.viewer_id FROM attendance a JOIN streams s ON s.id = a.stream_id"
-        "  WHERE s.started_at >= :regular_since GROUP BY a.viewer_id HAVING count(*) >= :regular_streams)"
-        " SELECT id FROM shown WHERE last_seen_at >= :seen_since OR id IN (SELECT viewer_id FROM regulars)"
-        " ORDER BY last_seen_at DESC LIMIT 2000",
+        """
+        WITH regulars AS (
+            SELECT a.viewer_id
+            FROM attendance a
+            JOIN streams s ON s.id = a.stream_id
+            WHERE s.started_at >= :regular_since
+            GROUP BY a.viewer_id
+            HAVING count(*) >= :regular_streams
+        )
+        SELECT id
+        FROM shown
+        WHERE last_seen_at >= :seen_since OR id IN (SELECT viewer_id FROM regulars)
+        ORDER BY last_seen_at DESC
+        LIMIT 2000
+        """,
         {
             "seen_since": seen_since,
             "regular_since": regular_since,
@@ -133,15 +159,34 @@ async def spans_by_login(source: Source, logins: Collection[str]) -> dict[str, l
     Of somebody who was only named, and never seen, it is the time of their row.
     """
     rows = await source.rows(
-        "WITH asked AS (SELECT value AS login FROM json_each(?)),"
-        " had AS (SELECT n.viewer_id, n.login, min(n.first_seen_at) AS first_at, max(n.last_seen_at) AS last_at"
-        "  FROM asked JOIN viewer_names n ON n.login = asked.login GROUP BY n.login, n.viewer_id)"
-        " SELECT h.viewer_id, h.login, h.first_at, h.last_at, v.login IS h.login, (SELECT min(m.first_seen_at)"
-        "  FROM viewer_names m WHERE m.viewer_id = h.viewer_id AND m.login <> h.login"
-        "  AND m.first_seen_at > h.last_at) FROM had h JOIN viewers v ON v.id = h.viewer_id"
-        " UNION ALL SELECT v.id, v.login, v.first_seen_at, v.last_seen_at, 1, NULL"
-        "  FROM asked JOIN viewers v ON v.login = asked.login WHERE NOT EXISTS"
-        "  (SELECT 1 FROM viewer_names n WHERE n.viewer_id = v.id AND n.login = v.login)",
+        """
+        WITH asked AS (SELECT value AS login FROM json_each(?)), had AS (
+            SELECT n.viewer_id, n.login, min(n.first_seen_at) AS first_at,
+                max(n.last_seen_at) AS last_at
+            FROM asked
+            JOIN viewer_names n ON n.login = asked.login
+            GROUP BY n.login, n.viewer_id
+        )
+        SELECT h.viewer_id, h.login, h.first_at, h.last_at, v.login IS h.login, (
+            SELECT min(m.first_seen_at)
+            FROM viewer_names m
+            WHERE m.viewer_id = h.viewer_id
+                AND m.login <> h.login
+                AND m.first_seen_at > h.last_at
+        )
+        FROM had h
+        JOIN viewers v ON v.id = h.viewer_id
+        UNION ALL
+        SELECT v.id, v.login, v.first_seen_at, v.last_seen_at, 1, NULL
+        FROM asked
+        JOIN viewers v ON v.login = asked.login
+        WHERE NOT EXISTS (
+            SELECT 1
+            FROM viewer_names n
+            WHERE n.viewer_id = v.id
+                AND n.login = v.login
+        )
+        """,
         (logins,),
     )
     found: dict[str, list[NameSpan]] = {}
@@ -154,8 +199,13 @@ async def spans_by_login(source: Source, logins: Collection[str]) -> dict[str, l
 async def ids_by_display_name(source: Source, names: Collection[str]) -> dict[str, list[str]]:
     """The ids of those who are shown by a name (casefolded) that is not their login, by name; hidden people too."""
     rows = await source.rows(
-        "SELECT v.id, v.login, v.display_name FROM json_each(?) j JOIN name_words w ON w.word = j.value"
-        " JOIN viewers v ON v.id = w.viewer_id ORDER BY v.last_seen_at DESC",
+        """
+        SELECT v.id, v.login, v.display_name
+        FROM json_each(?) j
+        JOIN name_words w ON w.word = j.value
+        JOIN viewers v ON v.id = w.viewer_id
+        ORDER BY v.last_seen_at DESC
+        """,
         ({compact(name) for name in names},),
     )
     found: dict[str, list[str]] = {}

@@ -25,9 +25,10 @@ INSERT INTO semantic_notes (id, scope, subject_id, fact, confidence, source_kind
 VALUES (:id, :scope, :subject_id, :fact, :confidence, :source_kind, :importance, :topics, :asked_with, :now,
     coalesce(:first_said_at, :at), :at, :stream_id, :expires_at, :pinned, :persona, :status)
 """
-_RECORD = (
-    "INSERT INTO note_changes (note_id, at, from_status, to_status, cause) VALUES (?, ?, ?, ?, ?)"
-)
+_RECORD = """
+    INSERT INTO note_changes (note_id, at, from_status, to_status, cause)
+    VALUES (?, ?, ?, ?, ?)
+"""
 _RECALLED = "n.status IN ('active', 'past')"
 RECALLED = (NoteStatus.ACTIVE, NoteStatus.PAST)
 
@@ -142,10 +143,13 @@ async def fingerprint(source: Source, subject_id: str | None) -> tuple[object, .
 
 async def of_stream(source: Source, stream_id: int) -> list[Note]:
     """Notes in use that a stream's summaries say, the newest first."""
-    said = (
-        "SELECT v.note_id FROM note_evidence v JOIN episodes e ON e.id = v.episode_id"
-        " WHERE e.stream_id = ? AND v.stance <> 'contradicted'"
-    )
+    said = """
+        SELECT v.note_id
+        FROM note_evidence v
+        JOIN episodes e ON e.id = v.episode_id
+        WHERE e.stream_id = ?
+            AND v.stance <> 'contradicted'
+    """
     wanted = f"n.status = 'active' AND n.fact <> '' AND n.id IN ({said})"
     return await where(
         source, f"{wanted} ORDER BY n.last_confirmed_at DESC, n.id DESC LIMIT 500", (stream_id,)
@@ -205,8 +209,12 @@ async def set_status(
 async def set_confirmed(tx: Transaction, note: Note, *, stream_id: int | None) -> None:
     """Write a note's confidence, source kind, end and time of confirmation as they are in `note`."""
     await tx.execute(
-        "UPDATE semantic_notes SET confidence = ?, source_kind = ?, last_confirmed_at = ?, expires_at = ?,"
-        " confirmed_stream = ?, stale = 0 WHERE id = ?",
+        """
+        UPDATE semantic_notes
+        SET confidence = ?, source_kind = ?, last_confirmed_at = ?, expires_at = ?,
+            confirmed_stream = ?, stale = 0
+        WHERE id = ?
+        """,
         (
             note.confidence,
             note.source_kind,
@@ -240,8 +248,11 @@ async def swap_numbers(tx: Transaction, one: int, other: int) -> None:
         for before, after in ((one, -1), (other, one), (-1, other)):
             await tx.execute(f"UPDATE {table} SET {column} = ? WHERE {column} = ?", (after, before))
     await tx.execute(
-        "UPDATE semantic_notes SET superseded_by = CASE superseded_by WHEN ? THEN ? ELSE ? END"
-        " WHERE superseded_by IN (?, ?)",
+        """
+        UPDATE semantic_notes
+        SET superseded_by = CASE superseded_by WHEN ? THEN ? ELSE ? END
+        WHERE superseded_by IN (?, ?)
+        """,
         (one, other, one, one, other),
     )
 
@@ -347,8 +358,10 @@ class EvidenceLink(NamedTuple):
 async def add_evidence(tx: Transaction, *stances: Stance) -> None:
     """Write evidence; the same stance of the same episode twice is once."""
     await tx.many(
-        "INSERT OR IGNORE INTO note_evidence (note_id, episode_id, stance, speaker_id, addressed, at)"
-        " VALUES (?, ?, ?, ?, ?, ?)",
+        """
+        INSERT OR IGNORE INTO note_evidence (note_id, episode_id, stance, speaker_id, addressed, at)
+        VALUES (?, ?, ?, ?, ?, ?)
+        """,
         stances,
     )
 
@@ -356,9 +369,13 @@ async def add_evidence(tx: Transaction, *stances: Stance) -> None:
 async def copy_evidence(tx: Transaction, old_id: int, new_id: int) -> None:
     """Let a note rest on what another one rests on."""
     await tx.execute(
-        "INSERT OR IGNORE INTO note_evidence (note_id, episode_id, stance, speaker_id, addressed, at)"
-        " SELECT ?2, episode_id, stance, speaker_id, addressed, at FROM note_evidence"
-        " WHERE note_id = ?1 AND stance <> 'contradicted'",
+        """
+        INSERT OR IGNORE INTO note_evidence (note_id, episode_id, stance, speaker_id, addressed, at)
+        SELECT ?2, episode_id, stance, speaker_id, addressed, at
+        FROM note_evidence
+        WHERE note_id = ?1
+            AND stance <> 'contradicted'
+        """,
         (old_id, new_id),
     )
 
@@ -375,8 +392,13 @@ async def is_evidence(
 async def evidence_of(source: Source, note_id: int) -> list[EvidenceLink]:
     """A note's evidence, oldest first."""
     rows = await source.rows(
-        "SELECT e.*, v.stance, v.speaker_id, v.addressed, v.at AS said_at"
-        " FROM note_evidence v JOIN episodes e ON e.id = v.episode_id WHERE v.note_id = ? ORDER BY v.at, e.id",
+        """
+        SELECT e.*, v.stance, v.speaker_id, v.addressed, v.at AS said_at
+        FROM note_evidence v
+        JOIN episodes e ON e.id = v.episode_id
+        WHERE v.note_id = ?
+        ORDER BY v.at, e.id
+        """,
         (note_id,),
     )
     return [
@@ -433,8 +455,12 @@ async def end_due(db: Database, name: str, values: Mapping[str, object]) -> int:
         found = {**values, "ids": await tx.column(due, values)}
         changed = "n.id IN (SELECT value FROM json_each(:ids))"
         await tx.execute(
-            "INSERT INTO note_changes (note_id, at, from_status, to_status, cause)"
-            f" SELECT n.id, :now, n.status, {status}, :cause FROM semantic_notes n WHERE {changed}",
+            f"""
+            INSERT INTO note_changes (note_id, at, from_status, to_status, cause)
+            SELECT n.id, :now, n.status, {status}, :cause
+            FROM semantic_notes n
+            WHERE {changed}
+            """,
             found,
         )
         return await tx.execute(
@@ -449,8 +475,14 @@ async def set_stale(tx: Transaction, viewer: str | None, *, before: int, streams
     """
     came = _CAME_SINCE["viewer" if viewer is not None else "channel"]
     return await tx.execute(
-        f"UPDATE semantic_notes AS n SET stale = 1 WHERE {_MAY_END} AND n.stale = 0"
-        f" AND {_SAID_OR_USED} <= :before AND {came} >= :streams",
+        f"""
+        UPDATE semantic_notes AS n
+        SET stale = 1
+        WHERE {_MAY_END}
+            AND n.stale = 0
+            AND {_SAID_OR_USED} <= :before
+            AND {came} >= :streams
+        """,
         {"viewer": viewer, "before": before, "streams": streams},
     )
 
@@ -498,7 +530,10 @@ async def add_suppression(
     # a brief is one text in which the topic may be anywhere; it is made anew without it
     await tx.execute("DELETE FROM briefs WHERE viewer_id = ?1 OR ?1 IS NULL", (viewer_id,))
     by = "(SELECT id FROM viewers WHERE id = ?)"
-    sql = f"INSERT INTO never_mention (viewer_id, words, note_id, by_id, at) VALUES (?, ?, ?, {by}, ?)"
+    sql = f"""
+        INSERT INTO never_mention (viewer_id, words, note_id, by_id, at)
+        VALUES (?, ?, ?, {by}, ?)
+    """
     return await tx.insert(sql, (viewer_id, words, note_id, by_id, at))
 
 
@@ -525,10 +560,22 @@ async def suppression_revision(source: Source) -> Revision:
 async def restorable_facts(source: Source, limit: int = 200) -> list[tuple[str, str]]:
     """The newest notes about viewers that were taken back and can be restored: (viewer id, fact)."""
     rows = await source.rows(
-        "SELECT subject_id, fact FROM semantic_notes n"
-        " WHERE status = 'retracted' AND subject_id IS NOT NULL AND fact <> '' AND NOT EXISTS"
-        "  (SELECT 1 FROM semantic_notes o WHERE o.subject_id = n.subject_id AND o.status = 'active'"
-        "  AND o.fact = n.fact) ORDER BY id DESC LIMIT ?",
+        """
+        SELECT subject_id, fact
+        FROM semantic_notes n
+        WHERE status = 'retracted'
+            AND subject_id IS NOT NULL
+            AND fact <> ''
+            AND NOT EXISTS (
+                SELECT 1
+                FROM semantic_notes o
+                WHERE o.subject_id = n.subject_id
+                    AND o.status = 'active'
+                    AND o.fact = n.fact
+            )
+        ORDER BY id DESC
+        LIMIT ?
+        """,
         (limit,),
     )
     return [(str(row[0]), str(row[1])) for row in rows]
@@ -545,8 +592,12 @@ class NotedWords(NamedTuple):
 async def noted_words(source: Source, viewer_ids: Iterable[str]) -> list[NotedWords]:
     """What the live notes about these viewers say."""
     rows = await source.rows(
-        "SELECT subject_id, fact, fact || ' ' || topics || ' ' || asked_with FROM semantic_notes"
-        " WHERE status = 'active' AND subject_id IN (SELECT value FROM json_each(?))",
+        """
+        SELECT subject_id, fact, fact || ' ' || topics || ' ' || asked_with
+        FROM semantic_notes
+        WHERE status = 'active'
+            AND subject_id IN (SELECT value FROM json_each(?))
+        """,
         (json.dumps(sorted(viewer_ids)),),
     )
     return [NotedWords(*row) for row in rows]
@@ -555,5 +606,10 @@ async def noted_words(source: Source, viewer_ids: Iterable[str]) -> list[NotedWo
 async def suppressions(source: Source) -> list[SuppressionRow]:
     """Every entry, oldest first."""
     columns = "n.id, n.viewer_id, n.words, n.note_id, n.at, coalesce(s.fact, '')"
-    sql = f"SELECT {columns} FROM never_mention n LEFT JOIN semantic_notes s ON s.id = n.note_id ORDER BY n.id"
+    sql = f"""
+        SELECT {columns}
+        FROM never_mention n
+        LEFT JOIN semantic_notes s ON s.id = n.note_id
+        ORDER BY n.id
+    """
     return [SuppressionRow(*row) for row in await source.rows(sql)]

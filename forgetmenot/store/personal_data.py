@@ -77,12 +77,20 @@ _WITH_THE_BOT = (
     "(from_bot = 1 OR addressed = 1 OR text LIKE '!%')"  # these quote what is remembered
 )
 _CLEARED = "redacted_at = coalesce(redacted_at, at)"
-_IN_EPISODE = "SELECT 1 FROM episode_people p WHERE p.viewer_id = :viewer AND p.episode_id"
+_IN_EPISODE = """
+SELECT 1
+FROM episode_people p
+WHERE p.viewer_id = :viewer
+    AND p.episode_id
+"""
 _HERE = "SELECT 1 FROM attendance a WHERE a.viewer_id = :viewer AND a.stream_id"
-_DURING = (
-    "SELECT 1 FROM attendance a JOIN streams s ON s.id = a.stream_id WHERE a.viewer_id = :viewer"
-    " AND t.at BETWEEN s.started_at AND max(coalesce(s.ended_at, :now), s.last_event_at)"
-)
+_DURING = """
+    SELECT 1
+    FROM attendance a
+    JOIN streams s ON s.id = a.stream_id
+    WHERE a.viewer_id = :viewer
+        AND t.at BETWEEN s.started_at AND max(coalesce(s.ended_at, :now), s.last_event_at)
+"""
 # `since`: what was written after they were erased was begun while they were there.
 _NEAR_EPISODE = f"t.created_at >= :since OR EXISTS ({_IN_EPISODE} = t.id)"
 _NEAR_NOTE = (
@@ -147,10 +155,17 @@ DOUBTFUL_PLACES = (
 # What is remembered: where a name stands in it without a mention, it is a word (or was typed before they came).
 _MEMORY_TEXTS = (("semantic_notes", "fact"), ("episodes", "summary"), ("streams", "recap"))
 # What is on: games, as Twitch says, and what the streamer plays.
-_PLAYED = (
-    "SELECT category FROM streams UNION SELECT topic FROM episodes"
-    " UNION SELECT value FROM channel_state WHERE name = 'category'"
-)
+_PLAYED = """
+    SELECT category
+    FROM streams
+    UNION
+    SELECT topic
+    FROM episodes
+    UNION
+    SELECT value
+    FROM channel_state
+    WHERE name = 'category'
+"""
 
 
 async def is_known(source: Source, viewer_id: str) -> bool:
@@ -161,15 +176,28 @@ async def is_known(source: Source, viewer_id: str) -> bool:
 async def names_of(source: Source, viewer_id: str) -> list[str]:
     """Every name that somebody goes or went by, but for those that are somebody else's by now."""
     rows = await source.rows(
-        "SELECT login, display_name FROM viewers WHERE id = ?1 UNION SELECT n.login, n.display_name FROM viewer_names n"
-        " WHERE n.viewer_id = ?1 AND NOT EXISTS (SELECT 1 FROM viewers v WHERE v.login = n.login AND v.id <> ?1)",
+        """
+        SELECT login, display_name
+        FROM viewers
+        WHERE id = ?1
+        UNION
+        SELECT n.login, n.display_name
+        FROM viewer_names n
+        WHERE n.viewer_id = ?1
+            AND NOT EXISTS (SELECT 1 FROM viewers v WHERE v.login = n.login AND v.id <> ?1)
+        """,
         (viewer_id,),
     )
     names = {name for row in rows for name in row if name}
     # two people may be shown by the same name in Chinese, Japanese or Korean
     shared = await source.column(
-        "SELECT display_name FROM viewers WHERE id <> ? AND login <> lower(display_name)"
-        " AND display_name IN (SELECT value FROM json_each(?))",
+        """
+        SELECT display_name
+        FROM viewers
+        WHERE id <> ?
+            AND login <> lower(display_name)
+            AND display_name IN (SELECT value FROM json_each(?))
+        """,
         (viewer_id, sorted(names)),
     )
     return sorted(names.difference(shared))
@@ -235,8 +263,12 @@ async def hide_for_erasure(
     """
     return bool(
         await tx.execute(
-            "UPDATE viewers SET erase_at = coalesce(erase_at, ?1), banned_at = coalesce(banned_at, ?1)"
-            " WHERE id = ?2 AND (?3 OR first_seen_at <= ?1 OR erase_at IS NOT NULL)",
+            """
+            UPDATE viewers
+            SET erase_at = coalesce(erase_at, ?1), banned_at = coalesce(banned_at, ?1)
+            WHERE id = ?2
+                AND (?3 OR first_seen_at <= ?1 OR erase_at IS NOT NULL)
+            """,
             (at, viewer_id, newer),
         )
     )
@@ -244,7 +276,12 @@ async def hide_for_erasure(
 
 async def erasures_due(source: Source, now: int) -> list[str]:
     """Whose erasure was asked for and not finished, and who was banned seven days ago."""
-    sql = "SELECT id FROM viewers WHERE erase_at IS NOT NULL OR banned_at <= ? ORDER BY id"
+    sql = """
+        SELECT id
+        FROM viewers
+        WHERE erase_at IS NOT NULL OR banned_at <= ?
+        ORDER BY id
+    """
     return await source.column(sql, (now - BANNED_FOR,))
 
 
@@ -257,8 +294,19 @@ async def delete_chat(tx: Transaction, viewer_id: str) -> tuple[int, bool]:
     theirs = "(asked_by = ?1 OR target_id = ?1) AND revert_at IS NULL AND status != 'running'"
     await tx.execute(f"DELETE FROM action_logs WHERE {theirs}", (viewer_id,))
     values = {"viewer": viewer_id, "limit": LINES_AT_ONCE}
-    lines = "SELECT id FROM events WHERE viewer_id = :viewer OR target_id = :viewer ORDER BY seq LIMIT :limit"
-    answers = f"SELECT id FROM bot_messages WHERE viewer_id = :viewer OR event_id IN ({lines}) LIMIT :limit"
+    lines = """
+        SELECT id
+        FROM events
+        WHERE viewer_id = :viewer OR target_id = :viewer
+        ORDER BY seq
+        LIMIT :limit
+    """
+    answers = f"""
+        SELECT id
+        FROM bot_messages
+        WHERE viewer_id = :viewer OR event_id IN ({lines})
+        LIMIT :limit
+    """
     cleared = "text = '', system_text = '', redacted_at = coalesce(redacted_at, at)"
     said = f"SELECT text FROM bot_messages WHERE text <> '' AND id IN ({answers})"
     await tx.execute(f"UPDATE events SET {cleared} WHERE from_bot = 1 AND text IN ({said})", values)
@@ -283,8 +331,15 @@ async def facts_of(source: Source, viewer_id: str, limit: int = -1) -> dict[int,
 async def recap_mentions(source: Source, viewer_id: str) -> list[str]:
     """The texts that a recap is made of and that mention somebody."""
     return await source.column(
-        f"SELECT fact FROM semantic_notes WHERE instr(fact, {_NAMED})"
-        f" UNION SELECT recap FROM streams WHERE instr(recap, {_NAMED})",
+        f"""
+        SELECT fact
+        FROM semantic_notes
+        WHERE instr(fact, {_NAMED})
+        UNION
+        SELECT recap
+        FROM streams
+        WHERE instr(recap, {_NAMED})
+        """,
         (viewer_id,),
     )
 
@@ -307,8 +362,13 @@ class DoubtfulPlace(NamedTuple):
 # Where the streamer is shown them, so long and no more than so many.
 _DOUBTFUL, DOUBTFUL_SHOWN_FOR, MOST_DOUBTFUL = "doubtful", 30 * DAY, 30
 _SHOWN_TEXTS = {
-    "semantic_notes": "SELECT fact FROM semantic_notes WHERE id = ? AND status = 'active'"
-    " AND (subject_id IS NULL OR subject_id IN (SELECT id FROM shown))",
+    "semantic_notes": """
+        SELECT fact
+        FROM semantic_notes
+        WHERE id = ?
+            AND status = 'active'
+            AND (subject_id IS NULL OR subject_id IN (SELECT id FROM shown))
+    """,
     "episodes": "SELECT summary FROM episodes WHERE id = ?",
     "streams": "SELECT title || ' ' || recap FROM streams WHERE id = ?",
     "bot_messages": "SELECT text FROM bot_messages WHERE id = ?",
@@ -376,10 +436,12 @@ def rows_containing(
     found = " OR ".join(f"instr(hay, :{name}) > 0" for name in pieces) or "FALSE"
     columns = ", ".join(f"t.{column}" for column in place.columns)
     hay = f"SELECT rowid AS number, lower({together}) AS hay FROM {place.table} WHERE {place.only}"
-    sql = (
-        f"SELECT t.rowid, {place.near}, {columns} FROM ({hay}) JOIN {place.table} t ON t.rowid = number"
-        f" WHERE {found}"
-    )
+    sql = f"""
+        SELECT t.rowid, {place.near}, {columns}
+        FROM ({hay})
+        JOIN {place.table} t ON t.rowid = number
+        WHERE {found}
+    """
     with separate_reader(path) as own:
         for rowid, near, *texts in own.execute(sql, {**pieces, **moment._asdict()}):
             yield WrittenRow(rowid, bool(near), tuple(texts))
@@ -439,12 +501,19 @@ async def mark_opted_out(tx: Transaction, viewer_id: str, at: int) -> None:
     All of it, also where their lines, which carry Twitch's time, are ahead of `at`.
     """
     await tx.execute(
-        "INSERT INTO viewers (id, first_seen_at, last_seen_at, opted_out_at) VALUES (?1, ?2, ?2, ?2)"
-        " ON CONFLICT (id) DO UPDATE SET opted_out_at = coalesce(opted_out_at, ?2)",
+        """
+        INSERT INTO viewers (id, first_seen_at, last_seen_at, opted_out_at)
+        VALUES (?1, ?2, ?2, ?2)
+        ON CONFLICT (id) DO UPDATE SET opted_out_at = coalesce(opted_out_at, ?2)
+        """,
         (viewer_id, at),
     )
     await tx.execute(
-        "UPDATE events SET target_id = NULL, id = 'moderation:' || seq WHERE target_id = ?",
+        """
+        UPDATE events
+        SET target_id = NULL, id = 'moderation:' || seq
+        WHERE target_id = ?
+        """,
         (viewer_id,),
     )
     last = await tx.value("SELECT max(at) FROM events WHERE viewer_id = ?", (viewer_id,))
@@ -503,8 +572,13 @@ async def ban_again(tx: Transaction, viewer_id: str, at: int) -> int:
 async def unban_again(tx: Transaction, viewer_id: str) -> int:
     """Show somebody again of whose lifted ban an older copy does not know, unless they asked to be erased."""
     return await tx.execute(
-        "UPDATE viewers SET banned_at = NULL"
-        " WHERE id = ? AND banned_at IS NOT NULL AND erase_at IS NULL",
+        """
+        UPDATE viewers
+        SET banned_at = NULL
+        WHERE id = ?
+            AND banned_at IS NOT NULL
+            AND erase_at IS NULL
+        """,
         (viewer_id,),
     )
 
@@ -604,7 +678,13 @@ class TracedText(NamedTuple):
 
 
 _EVIDENCE = "FROM note_evidence WHERE note_id = :note"
-_THEIRS = f"SELECT episode_id {_EVIDENCE} UNION SELECT episode_id FROM episode_people WHERE viewer_id = :subject"
+_THEIRS = f"""
+SELECT episode_id {_EVIDENCE}
+UNION
+SELECT episode_id
+FROM episode_people
+WHERE viewer_id = :subject
+"""
 # what the bot said to others counts where it named the note by its number, or had it in its prompt
 _QUOTED = "instr(text, '#' || :note || ' ') OR id IN (SELECT value FROM json_each(:replies))"
 _MAY_SAY = (
@@ -664,7 +744,11 @@ def typed_lines(path: Path) -> Iterator[TracedText]:
 
 def sent_texts(path: Path) -> Iterator[tuple[int, str, str]]:
     """What the bot said: the row, Twitch's id of the line, the text. Raises StoreError."""
-    sql = "SELECT id, coalesce(twitch_id, ''), text FROM bot_messages WHERE text <> ''"
+    sql = """
+        SELECT id, coalesce(twitch_id, ''), text
+        FROM bot_messages
+        WHERE text <> ''
+    """
     with separate_reader(path) as own:
         yield from own.execute(sql)
 

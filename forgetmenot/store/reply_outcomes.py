@@ -130,9 +130,14 @@ async def keep_weeks(tx: Transaction, reply_ids: Sequence[int], zone: str) -> No
     sql = f"{_JUDGED} AND m.id IN (SELECT value FROM json_each(?))"
     replies = [_judged(tuple(row)) for row in await tx.rows(sql, (reply_ids,))]
     await tx.many(
-        "INSERT INTO reply_weeks (week, outcome, replies, shown, used) VALUES (?, ?, ?, ?, ?)"
-        " ON CONFLICT (week, outcome) DO UPDATE SET replies = replies + excluded.replies,"
-        " shown = shown + excluded.shown, used = used + excluded.used",
+        """
+        INSERT INTO reply_weeks (week, outcome, replies, shown, used)
+        VALUES (?, ?, ?, ?, ?)
+        ON CONFLICT (week, outcome) DO UPDATE SET
+            replies = replies + excluded.replies,
+            shown = shown + excluded.shown,
+            used = used + excluded.used
+        """,
         by_week(replies, zone),
     )
 

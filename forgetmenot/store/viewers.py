@@ -31,7 +31,12 @@ async def existing(source: Source, viewer_ids: Collection[str]) -> list[str]:
 async def get_many(source: Source, viewer_ids: Collection[str]) -> dict[str, Viewer]:
     """People by their ids; those who opted out are marked, those who were banned are left out."""
     rows = await source.rows(
-        "SELECT * FROM viewers WHERE banned_at IS NULL AND id IN (SELECT value FROM json_each(?))",
+        """
+        SELECT *
+        FROM viewers
+        WHERE banned_at IS NULL
+            AND id IN (SELECT value FROM json_each(?))
+        """,
         (viewer_ids,),
     )
     return {row["id"]: viewer_of(row) for row in rows}
@@ -88,7 +93,14 @@ async def known_chatters(source: Source, *, since: int, limit: int) -> list[str]
     known = (
         "EXISTS (SELECT 1 FROM semantic_notes n WHERE n.subject_id = v.id AND n.status = 'active')"
     )
-    sql = f"SELECT id FROM shown v WHERE last_seen_at >= ? AND {known} ORDER BY last_seen_at DESC LIMIT ?"
+    sql = f"""
+        SELECT id
+        FROM shown v
+        WHERE last_seen_at >= ?
+            AND {known}
+        ORDER BY last_seen_at DESC
+        LIMIT ?
+    """
     return await source.column(sql, (since, limit))
 
 
@@ -170,13 +182,20 @@ async def record_seen(tx: Transaction, people: Sequence[SeenViewer]) -> None:
         for person in now_called.values()
     ]
     await tx.many(
-        "INSERT INTO viewers (id, login, display_name, role, first_seen_at, last_seen_at, color)"
-        " VALUES (?1, ?2, ?3, coalesce(?4, 'viewer'), ?5, ?6, ?7)"
-        " ON CONFLICT (id) DO UPDATE SET login = excluded.login, display_name = excluded.display_name,"
-        " role = coalesce(?4, role), color = iif(excluded.color = '', color, excluded.color),"
-        " first_seen_at = min(first_seen_at, excluded.first_seen_at),"
-        " last_seen_at = max(last_seen_at, excluded.last_seen_at),"
-        " banned_at = CASE WHEN excluded.last_seen_at > banned_at THEN NULL ELSE banned_at END",
+        """
+        INSERT INTO viewers (id, login, display_name, role, first_seen_at, last_seen_at, color)
+        VALUES (?1, ?2, ?3, coalesce(?4, 'viewer'), ?5, ?6, ?7)
+        ON CONFLICT (id) DO UPDATE SET
+            login = excluded.login,
+            display_name = excluded.display_name,
+            role = coalesce(?4, role),
+            color = iif(excluded.color = '', color, excluded.color),
+            first_seen_at = min(first_seen_at,
+            excluded.first_seen_at),
+            last_seen_at = max(last_seen_at, excluded.last_seen_at),
+            banned_at = CASE WHEN excluded.last_seen_at > banned_at
+            THEN NULL ELSE banned_at END
+        """,
         rows,
     )
     await _record_names(tx, people)
@@ -199,9 +218,13 @@ async def record_past(tx: Transaction, people: Sequence[SeenViewer]) -> None:
 async def _record_names(tx: Transaction, people: Sequence[SeenViewer]) -> None:
     """Store from when to when people were seen with these names."""
     await tx.many(
-        "INSERT INTO viewer_names (viewer_id, login, display_name, first_seen_at, last_seen_at) VALUES (?, ?, ?, ?, ?)"
-        " ON CONFLICT DO UPDATE SET first_seen_at = min(first_seen_at, excluded.first_seen_at),"
-        " last_seen_at = max(last_seen_at, excluded.last_seen_at)",
+        """
+        INSERT INTO viewer_names (viewer_id, login, display_name, first_seen_at, last_seen_at)
+        VALUES (?, ?, ?, ?, ?)
+        ON CONFLICT DO UPDATE SET
+            first_seen_at = min(first_seen_at, excluded.first_seen_at),
+            last_seen_at = max(last_seen_at, excluded.last_seen_at)
+        """,
         [
             (person.id, person.login, person.display_name, person.first_at, person.last_at)
             for person in people
@@ -211,8 +234,13 @@ async def _record_names(tx: Transaction, people: Sequence[SeenViewer]) -> None:
 
 async def _release_logins(tx: Transaction, holders: dict[str, str]) -> None:
     await tx.execute(
-        "UPDATE viewers SET login = NULL, display_name = NULL FROM json_each(?1) j"
-        " WHERE viewers.login = j.key AND viewers.id <> j.value",
+        """
+        UPDATE viewers
+        SET login = NULL, display_name = NULL
+        FROM json_each(?1) j
+        WHERE viewers.login = j.key
+            AND viewers.id <> j.value
+        """,
         (holders,),
     )
 
@@ -220,8 +248,13 @@ async def _release_logins(tx: Transaction, holders: dict[str, str]) -> None:
 async def join_provisional(tx: Transaction, holders: dict[str, str]) -> None:
     """Join viewers known only by login to the ids seen with it."""
     rows = await tx.rows(
-        "SELECT v.id, j.value AS real, r.id IS NOT NULL AS both FROM json_each(?1) j"
-        " JOIN viewers v ON v.id = ?2 || j.key AND v.id <> j.value LEFT JOIN viewers r ON r.id = j.value",
+        """
+        SELECT v.id, j.value AS real, r.id IS NOT NULL AS both
+        FROM json_each(?1) j
+        JOIN viewers v ON v.id = ?2 || j.key
+            AND v.id <> j.value
+        LEFT JOIN viewers r ON r.id = j.value
+        """,
         (holders, PROVISIONAL),
     )
     for old, real, both in rows:
@@ -243,8 +276,12 @@ async def join_provisional(tx: Transaction, holders: dict[str, str]) -> None:
 async def _merge(tx: Transaction, old: str, new: str) -> None:
     """Move every reference to `old` in any table, then delete `old`."""
     references = await tx.rows(
-        'SELECT m.name, f."from" AS field FROM sqlite_master m, pragma_foreign_key_list(m.name) f'
-        " WHERE m.type = 'table' AND f.\"table\" = 'viewers'"
+        """
+        SELECT m.name, f."from" AS field
+        FROM sqlite_master m, pragma_foreign_key_list(m.name) f
+        WHERE m.type = 'table'
+            AND f."table" = 'viewers'
+        """
     )
     for table, field in references:
         # IGNORE: where both have a row (of one stream, of one episode), the old one stays behind and is deleted below
@@ -252,8 +289,11 @@ async def _merge(tx: Transaction, old: str, new: str) -> None:
             f'UPDATE OR IGNORE "{table}" SET "{field}" = ?2 WHERE "{field}" = ?1', (old, new)
         )
     await tx.execute(
-        "UPDATE viewers SET opted_out_at = coalesce(opted_out_at, (SELECT opted_out_at FROM viewers WHERE id = ?1))"
-        " WHERE id = ?2",
+        """
+        UPDATE viewers
+        SET opted_out_at = coalesce(opted_out_at, (SELECT opted_out_at FROM viewers WHERE id = ?1))
+        WHERE id = ?2
+        """,
         (old, new),
     )
     await tx.execute("DELETE FROM viewers WHERE id = ?", (old,))
@@ -263,18 +303,24 @@ async def add_bot(tx: Transaction, viewer_id: str, login: str, display_name: str
     """The bot's own row, which its lines need. It was never "seen": nobody finds it among the people."""
     await _release_logins(tx, {login: viewer_id})
     await tx.execute(
-        "INSERT INTO viewers (id, login, display_name, first_seen_at, last_seen_at) VALUES (?, ?, ?, 0, 0)"
-        " ON CONFLICT (id) DO UPDATE SET login = excluded.login, display_name = excluded.display_name",
+        """
+        INSERT INTO viewers (id, login, display_name, first_seen_at, last_seen_at)
+        VALUES (?, ?, ?, 0, 0)
+        ON CONFLICT (id) DO UPDATE SET login = excluded.login, display_name = excluded.display_name
+        """,
         (viewer_id, login, display_name),
     )
 
 
 async def may_be_stored(source: Source, viewer_ids: Collection[str]) -> frozenset[str]:
     """Those of these ids that somebody here has who neither opted out nor is being erased; also the banned."""
-    sql = (
-        "SELECT id FROM viewers WHERE opted_out_at IS NULL AND erase_at IS NULL"
-        " AND id IN (SELECT value FROM json_each(?))"
-    )
+    sql = """
+        SELECT id
+        FROM viewers
+        WHERE opted_out_at IS NULL
+            AND erase_at IS NULL
+            AND id IN (SELECT value FROM json_each(?))
+    """
     return frozenset(await source.column(sql, (viewer_ids,)))
 
 
@@ -284,12 +330,20 @@ async def add_unseen(tx: Transaction, people: Mapping[str, str | None], at: int)
     `login:alice`, where only the login is known, is joined to the real id when that login first speaks.
     """
     await tx.many(
-        "INSERT OR IGNORE INTO viewers (id, first_seen_at, last_seen_at) VALUES (?, ?, ?)",
+        """
+        INSERT OR IGNORE INTO viewers (id, first_seen_at, last_seen_at)
+        VALUES (?, ?, ?)
+        """,
         [(viewer_id, at, at) for viewer_id in people],
     )
     await tx.many(
-        "UPDATE viewers SET login = ?1, display_name = ?1 WHERE id = ?2 AND login IS NULL"
-        " AND NOT EXISTS (SELECT 1 FROM viewers WHERE login = ?1)",
+        """
+        UPDATE viewers
+        SET login = ?1, display_name = ?1
+        WHERE id = ?2
+            AND login IS NULL
+            AND NOT EXISTS (SELECT 1 FROM viewers WHERE login = ?1)
+        """,
         [(login, viewer_id) for viewer_id, login in people.items() if login],
     )
 
