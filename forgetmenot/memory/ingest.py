@@ -1,16 +1,16 @@
 """Takes chat lines in; they are on disk within 250 ms.
 
-- `take` returns at once and keeps at most `MOST_WAITING` lines in memory.
-- One writer stores batches; every line is counted in the transaction that stores it, and stored once, by Twitch's id.
-- A line that was cleared, before it arrived or after, has no text; excluded viewers leave nothing.
-- If writing fails, the batch is kept and retried, and `trouble` says so. What still waits at a stop is lost, and the
-  log says how much. A line that the database never accepts is counted and skipped.
+- `take` returns at once. At most `MAXIMUM_WAITING` lines wait in memory.
+- One writer stores batches. Every line is counted in the transaction that stores it, and stored once, by Twitch's id.
+- A line that was cleared, before it arrived or after, has no text. Excluded viewers leave nothing.
+- If writing fails, the batch stays in the queue and is tried again; `trouble` says so. What still waits at a stop is
+  lost, and the log says how many lines. A line that the database never accepts is counted and skipped.
 """
 
 import asyncio
 import contextlib
 from collections import Counter, deque
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from itertools import islice
 
 from msgspec import Struct
@@ -44,25 +44,27 @@ from forgetmenot.store.rights import OptedOut, RequestKind
 from forgetmenot.store.viewers import SeenViewer
 from forgetmenot.text.mentions import provisional_id
 
-# Lines that are written without waiting for more.
+# A batch of this many lines is written without waiting for more.
 BATCH = 500
-# The most of them in one transaction, where more have come meanwhile.
+# How many lines one transaction writes at most, where more have come meanwhile.
 LINES_PER_TRANSACTION = 1_000
 BATCH_WAIT_S = 0.25
 RETRY_S = 1.0
-# Lines in memory: of more that come while the disk takes none, each is counted and not kept.
-MOST_WAITING = 100_000
+# While the disk takes nothing, this many lines wait in memory; further ones are counted and dropped.
+MAXIMUM_WAITING = 100_000
 # Errors whose cause is one line and not the disk.
 UNSTORABLE = (StoreRefused, OverflowError, UnicodeError)
 _TEXTS = ("text", "system_text", "display_name", "login", "id", "user_id")
 JOKE_TIMEOUT = "timeout"  # as operations/actions names it
-# What Twitch tells besides chat: who did it, and not whether they are a moderator.
+# Events that name a person without the badges that show a moderator.
 WITHOUT_BADGES = frozenset({EventKind.FOLLOW, EventKind.REDEMPTION, EventKind.STREAM})
-# A clear that overtook its line is kept for so long: seconds are usual, a reconnection takes minutes.
+# How long a clear that overtook its line waits for it: seconds are usual, a reconnection takes minutes.
 WAITS_FOR_ITS_LINE = HOUR
-# By so much the clock may be wrong before it is corrected (clock.SystemClock).
+# How wrong the clock may be before it is corrected (clock.SystemClock).
 UNCORRECTED = 5 * SECOND
-_USER, _ALL = "user:", "all"
+# Keys of `Ingest._cleared` beside ids of messages.
+_USER = "user:"
+_ALL = "all"
 
 
 class TakenLine(Struct, frozen=True):
@@ -89,18 +91,19 @@ class Ingest:
         self._clock = clock
         self.own_id = ""
         self._settings = settings
+        # when a message, a person's lines or (_ALL) the whole chat were cleared, for lines that are still to come
         self._cleared: dict[str, int] = {}
-        """When a message, a person's lines or (_ALL) the whole chat were cleared, for lines that are still to come."""
         self.trouble = ""
         self._queue: deque[TakenLine | Redaction] = deque()
         self._counts: Counter[str] = Counter()
-        self._singly = 0  # so many lines are written one by one, to find the one that the database does not accept
+        # how many lines are written one by one, to find the one that the database does not accept
+        self._singly = 0
         self._wake = asyncio.Event()
         self._batch_full = asyncio.Event()
         self._writing = asyncio.Lock()
 
     def close(self) -> None:
-        """After the last line: say what could not be stored and is lost."""
+        """Log how many lines could not be stored and are lost. After the last line."""
         if self._queue:
             log.error(
                 "chat that could not be stored is lost", lines=len(self._queue), reason=self.trouble
@@ -108,20 +111,21 @@ class Ingest:
 
     @property
     def waiting(self) -> int:
-        """How many lines are not on disk yet."""
+        """The number of lines that are not on disk yet."""
         return len(self._queue)
 
-    def take(self, what: ChatEvent | Redaction, addressed: bool = False) -> None:  # noqa: FBT001, FBT002  # a fact about the line
-        """Take a line or a clear in. `addressed`: it speaks to the bot."""
-        if isinstance(what, Redaction):
+    def take(self, item: ChatEvent | Redaction, addressed: bool = False) -> None:  # noqa: FBT001, FBT002  # a fact about the line
+        """Take in a line or a clear. `addressed`: the line speaks to the bot."""
+        if isinstance(item, Redaction):
             self._counts.update(("lines", "other"))
-            self._push(what)
-        else:
-            self._counts["lines"] += 1
-            self._push(TakenLine(storable(what, self._clock.now()), addressed))
+            self._push(item)
+            return
+        self._counts["lines"] += 1
+        event = storable(item, self._clock.now())
+        self._push(TakenLine(event, addressed))
 
     def note(self, outcome: str, lines: int = 1) -> None:
-        """Count lines that hold nothing to store: `other_room`, `unparsed`, or `other`."""
+        """Count lines that hold nothing to store. `outcome`: `other_room`, `unparsed` or `other`."""
         self._counts["lines"] += lines
         self._counts[outcome] += lines
         self._wake.set()
@@ -130,17 +134,18 @@ class Ingest:
         self, text: str, *, event_id: str, at: int, login: str = "", user_id: str = ""
     ) -> None:
         """Take in what the bot itself said, as context for summaries. Its echo from chat is dropped by user id."""
-        who = user_id or self.own_id or "bot"
-        event = ChatEvent(event_id, EventKind.MESSAGE, who, login or who, login or who, text, at)
+        bot_id = user_id or self.own_id or "bot"
+        name = login or bot_id
+        event = ChatEvent(event_id, EventKind.MESSAGE, bot_id, name, name, text, at)
         self._counts["lines"] += 1
         self._push(TakenLine(event, from_bot=True))
 
-    def _push(self, what: TakenLine | Redaction) -> None:
-        # a clear is taken however much waits: dropped, it would leave a deleted message in the memory
-        if len(self._queue) >= MOST_WAITING and isinstance(what, TakenLine):
+    def _push(self, item: TakenLine | Redaction) -> None:
+        # a clear is taken however many lines wait: dropped, it would leave a deleted message in the memory
+        if len(self._queue) >= MAXIMUM_WAITING and isinstance(item, TakenLine):
             self._counts.update(("excluded", "excluded_no_room"))
             return
-        self._queue.append(what)
+        self._queue.append(item)
         self._wake.set()
         if len(self._queue) >= BATCH:
             self._batch_full.set()
@@ -150,9 +155,8 @@ class Ingest:
         try:
             while True:
                 await self._wake.wait()
-                with contextlib.suppress(
-                    TimeoutError
-                ):  # a batch fills up, as long as a line may stay unwritten
+                # the batch may fill up for as long as a line may stay unwritten
+                with contextlib.suppress(TimeoutError):
                     async with asyncio.timeout(BATCH_WAIT_S):
                         await self._batch_full.wait()
                 await self._write_or_wait()
@@ -176,8 +180,11 @@ class Ingest:
                 await self._write_batch()
 
     async def _write_batch(self) -> None:
-        batch = list(islice(self._queue, 1 if self._singly else LINES_PER_TRANSACTION))
-        counts, self._counts = self._counts, Counter()
+        """Write the first lines of the queue, and remove them from it. Raises StoreError."""
+        limit = 1 if self._singly else LINES_PER_TRANSACTION
+        batch = list(islice(self._queue, limit))
+        counts = self._counts
+        self._counts = Counter()
         try:
             async with self._db.write() as tx:
                 await self._store(tx, batch, counts)
@@ -187,85 +194,108 @@ class Ingest:
             self._counts.update(counts)
             self._wake.set()
             if not isinstance(error, UNSTORABLE) or not batch:
-                if isinstance(error, StoreError) and not self.trouble:
-                    waiting = len(self._queue)
-                    log.warning(
-                        "chat cannot be stored, it waits in memory",
-                        reason=str(error),
-                        waiting=waiting,
-                    )
-                self.trouble = str(error) if isinstance(error, StoreError) else self.trouble
+                self._report_trouble(error)
                 raise
-            if len(batch) > 1:  # one of these is at fault
+            if len(batch) > 1:
+                # one of these is at fault: they are written one by one
                 self._singly = len(batch)
                 return
-            log.error("a line cannot be stored and is left out", error=type(error).__name__)
-            if isinstance(batch[0], TakenLine):  # a clear was counted when it was taken
-                self._counts.update(("excluded", "excluded_unstorable"))
+            self._skip(batch[0], error)
         for _ in batch:
             self._queue.popleft()
         self._singly = max(0, self._singly - 1)
         self.trouble = ""
 
+    def _report_trouble(self, error: BaseException) -> None:
+        if not isinstance(error, StoreError):
+            return
+        if not self.trouble:
+            log.warning(
+                "chat cannot be stored, it waits in memory",
+                reason=str(error),
+                waiting=len(self._queue),
+            )
+        self.trouble = str(error)
+
+    def _skip(self, item: TakenLine | Redaction, error: Exception) -> None:
+        log.error("a line cannot be stored and is left out", error=type(error).__name__)
+        # a clear was counted when it was taken
+        if isinstance(item, TakenLine):
+            self._counts.update(("excluded", "excluded_unstorable"))
+
     async def _store(
-        self, tx: Transaction, batch: Sequence[TakenLine | Redaction], counted: Counter[str]
+        self, tx: Transaction, batch: Sequence[TakenLine | Redaction], earlier_counts: Counter[str]
     ) -> None:
-        """Write a batch. `counted`: what was counted about it before."""
+        """Write a batch. `earlier_counts`: what was counted of it when it was taken."""
         counts: Counter[str] = Counter()
-        taken = [item for item in batch if isinstance(item, TakenLine)]
         now = self._clock.now()
+        redactions = await self._redactions(tx, batch, now)
         # before the lines are written: a clear in the same batch covers those that it overtook as well
-        redactions = [
-            redaction
-            for redaction in await _dated(tx, batch, now)
-            if not await _is_own_joke(tx, redaction)
-        ]
-        self._cleared = {
-            key: at for key, at in self._cleared.items() if at >= now - WAITS_FOR_ITS_LINE
-        }
-        for one in redactions:
-            key = one.event_id or (_USER + one.user_id if one.user_id else _ALL)
-            self._cleared[key] = max(one.at, self._cleared.get(key, 0))
+        self._remember_cleared(redactions, now)
         opted_out = await personal_data.opted_out(tx)
-        welcome = await self._welcome(tx, taken, opted_out, counts)
-        if welcome:
-            await self._store_lines(tx, welcome, counts)
-        for one in redactions:
-            await episodes.clear(tx, Clear(one.at, one.event_id, one.user_id), now)
+        taken_lines = [item for item in batch if isinstance(item, TakenLine)]
+        lines = await self._not_excluded(tx, taken_lines, opted_out, counts)
+        if lines:
+            await self._store_lines(tx, lines, counts)
+        for redaction in redactions:
+            clear = Clear(redaction.at, redaction.event_id, redaction.user_id)
+            await episodes.clear(tx, clear, now)
         await personal_data.ban(tx, _banned(redactions))
         await self._store_moderation(tx, redactions, opted_out, counts)
-        counts.update(counted)
+        counts.update(earlier_counts)
         await add_counts(tx, counts)
 
-    async def _welcome(
+    async def _redactions(
+        self, tx: Transaction, batch: Sequence[TakenLine | Redaction], now: int
+    ) -> list[Redaction]:
+        """Return what moderators cleared, without the timeouts that somebody asked the bot for."""
+        dated = await _dated_redactions(tx, batch, now)
+        return [redaction for redaction in dated if not await _is_own_joke(tx, redaction)]
+
+    def _remember_cleared(self, redactions: Sequence[Redaction], now: int) -> None:
+        oldest = now - WAITS_FOR_ITS_LINE
+        self._cleared = {key: at for key, at in self._cleared.items() if at >= oldest}
+        for redaction in redactions:
+            key = _cleared_key(redaction)
+            self._cleared[key] = max(redaction.at, self._cleared.get(key, 0))
+
+    async def _not_excluded(
         self,
         tx: Transaction,
-        taken: Sequence[TakenLine],
+        lines: Sequence[TakenLine],
         opted_out: OptedOut,
         counts: Counter[str],
     ) -> list[TakenLine]:
-        """Those that nothing keeps out."""
+        """Return the lines that no setting and nobody's opting out excludes; the others are counted."""
         rules = Exclusion(self._settings().memory, opted_out, self.own_id)
-        welcome: list[TakenLine] = []
-        by_name: dict[str, str] = {}
-        for line in taken:
-            why = None if line.from_bot else rules.why(line.event)
-            if why is not None:
-                counts.update(("excluded", f"excluded_{why}"))
-                if why == OPTED_OUT and line.event.user_id not in rules.opted_out:
-                    by_name[line.event.login] = line.event.user_id
+        accepted: list[TakenLine] = []
+        opted_out_by_name: dict[str, str] = {}
+        for line in lines:
+            reason = None if line.from_bot else rules.why(line.event)
+            if reason is None:
+                accepted.append(line)
+                continue
+            counts.update(("excluded", f"excluded_{reason}"))
+            if reason == OPTED_OUT and line.event.user_id not in rules.opted_out:
+                opted_out_by_name[line.event.login] = line.event.user_id
+        if opted_out_by_name:
+            await self._opt_out_by_id(tx, opted_out_by_name, opted_out)
+        return accepted
+
+    async def _opt_out_by_id(
+        self, tx: Transaction, viewer_ids: dict[str, str], opted_out: OptedOut
+    ) -> None:
+        """Store the ids of people who opted out by login before they ever spoke here. `viewer_ids`: by login."""
+        now = self._clock.now()
+        await viewers.join_provisional(tx, viewer_ids)
+        for login, viewer_id in viewer_ids.items():
+            # as it was before they were joined
+            if provisional_id(login) in opted_out.ids:
+                await personal_data.opt_out(tx, viewer_id, now)
             else:
-                welcome.append(line)
-        if by_name:
-            # who opted out by name, before they ever spoke here, has opted out as the person they turn out to be
-            await viewers.join_provisional(tx, by_name)
-        for login, viewer_id in by_name.items():
-            if provisional_id(login) in opted_out.ids:  # as it was before they were joined
-                await personal_data.opt_out(tx, viewer_id, self._clock.now())
-            else:  # of who was erased since, there is a hash alone: it stays so
-                out = tx.requests.of(RequestKind.OPT_OUT, viewer_id, self._clock.now())
-                await personal_data.write_request(tx, out)
-        return welcome
+                # of people erased since, only a hash is stored, and nothing more is written
+                request = tx.requests.of(RequestKind.OPT_OUT, viewer_id, now)
+                await personal_data.write_request(tx, request)
 
     async def _store_moderation(
         self,
@@ -276,86 +306,82 @@ class Ingest:
     ) -> None:
         """Store what moderators did, as events of the channel. Chat does not say which of them it was.
 
-        Of whom they hit the id is stored, unless nobody with it was ever seen here, or they opted out.
+        The person they hit is stored by id, unless nobody with that id was ever seen here, or they opted out.
         """
         channel = await channel_state.read_all(tx)
         channel_id = channel.get("id", "")
         if not redactions or not channel_id:
             return
-        authors = await events.authors(tx, [one.event_id for one in redactions if one.event_id])
-        hit = {one.user_id for one in redactions if one.user_id} | set(authors.values())
-        seen_here = await viewers.may_be_stored(tx, hit)
+        message_ids = [redaction.event_id for redaction in redactions if redaction.event_id]
+        authors = await events.authors(tx, message_ids)
+        targets = {redaction.user_id for redaction in redactions if redaction.user_id}
+        targets.update(authors.values())
+        seen_here = await viewers.may_be_stored(tx, targets)
         stream_id = await streams.current_id(tx)
-        acts = []
+        moderation_events = []
         for redaction in redactions:
-            act = act_of(redaction)
             target = redaction.user_id or authors.get(redaction.event_id or "")
-            known = target if target in seen_here and target not in opted_out else None
-            act_id = f"{act.name}:{redaction.event_id or known or ''}:{redaction.at}"
-            acts.append(
-                NewEvent(
-                    act_id,
-                    stream_id,
-                    channel_id,
-                    EventKind.MODERATION,
-                    Role.VIEWER,
-                    redaction.at,
-                    system_text=act.words,
-                    target_id=known,
-                )
-            )
+            if target not in seen_here or target in opted_out:
+                target = None
+            moderation_events.append(_moderation_event(redaction, target, channel_id, stream_id))
         await viewers.add_unseen(tx, {channel_id: channel.get("login")}, self._clock.now())
-        fresh = await events.insert(tx, acts)
-        stored = len(acts) if fresh is None else len(fresh)
-        counts.update({"lines": len(acts), "events": stored, "duplicates": len(acts) - stored})
+        new_ids = await events.insert(tx, moderation_events)
+        total = len(moderation_events)
+        stored = total if new_ids is None else len(new_ids)
+        counts.update({"lines": total, "events": stored, "duplicates": total - stored})
 
     async def _store_lines(
         self, tx: Transaction, lines: Sequence[TakenLine], counts: Counter[str]
     ) -> None:
+        await self._store_people(tx, lines)
+        placed = await self._placed(tx, lines)
+        rows = [self._row(line, stream_id) for line, stream_id in placed]
+        new_ids = await events.insert(tx, rows)
+        new_lines = _first_of_each(placed, new_ids)
+        counts["events"] += len(new_lines)
+        counts["duplicates"] += len(lines) - len(new_lines)
+        spoken = []
+        for line, stream_id in new_lines:
+            if not line.from_bot:
+                spoken.append(SpokenLine(line.event.user_id, stream_id, line.event.at))
+        await streams.record_visits(tx, visits(spoken))
+        await figures.count_minutes(tx, spoken)
+        await figures.add_moments(tx, [(line.event, stream_id) for line, stream_id in new_lines])
+
+    async def _store_people(self, tx: Transaction, lines: Sequence[TakenLine]) -> None:
         people = seen(line.event for line in lines if not line.from_bot)
         await viewers.record_seen(tx, people)
         await personal_data.lift_bans(tx, {person.id: person.last_at for person in people})
         # the bot is no viewer who was seen: it has a name, for its lines, but no attendance and no standing
-        for line in {line.event.user_id: line for line in lines if line.from_bot}.values():
-            await viewers.add_bot(tx, line.event.user_id, line.event.login, line.event.display_name)
-        if own := {line.event.id: line.event.at for line in lines if line.from_bot}:
+        own_events = {line.event.id: line.event for line in lines if line.from_bot}
+        for event in {event.user_id: event for event in own_events.values()}.values():
+            await viewers.add_bot(tx, event.user_id, event.login, event.display_name)
+        if own_events:
             # the bot's own line comes after its reply: what that was made from may have been cleared meanwhile
-            self._cleared |= {
-                key: own[key] for key in await bot_messages.cleared_lines(tx, list(own))
-            }
+            for event_id in await bot_messages.cleared_lines(tx, list(own_events)):
+                self._cleared[event_id] = own_events[event_id].at
+
+    async def _placed(
+        self, tx: Transaction, lines: Sequence[TakenLine]
+    ) -> list[tuple[TakenLine, int | None]]:
+        """Return each line with the id of its stream; None outside of streams."""
         times = [line.event.at for line in lines]
-        if max(times) - min(times) < STREAM_GAP:
-            stream = await self._stream_tracker.place(tx, min(times), max(times))
-            placed = [(line, stream) for line in lines]
-        else:  # a stream may end inside the batch
-            placed = [
-                (line, await self._stream_tracker.place(tx, line.event.at, line.event.at))
-                for line in lines
-            ]
-        fresh = await events.insert(tx, [self._row(line, stream) for line, stream in placed])
-        new = placed
-        if fresh is not None:
-            new = list(
-                {
-                    pair[0].event.id: pair for pair in reversed(placed) if pair[0].event.id in fresh
-                }.values()
-            )
-        counts["events"] += len(new)
-        counts["duplicates"] += len(lines) - len(new)
-        spoken = [
-            SpokenLine(line.event.user_id, stream, line.event.at)
-            for line, stream in new
-            if not line.from_bot
-        ]
-        await streams.record_visits(tx, visits(spoken))
-        await figures.count_minutes(tx, spoken)
-        await figures.add_moments(tx, [(line.event, stream) for line, stream in new])
+        first_at = min(times)
+        last_at = max(times)
+        if last_at - first_at < STREAM_GAP:
+            stream_id = await self._stream_tracker.place(tx, first_at, last_at)
+            return [(line, stream_id) for line in lines]
+        # a stream may end inside the batch
+        placed = []
+        for line in lines:
+            stream_id = await self._stream_tracker.place(tx, line.event.at, line.event.at)
+            placed.append((line, stream_id))
+        return placed
 
     def _row(self, line: TakenLine, stream_id: int | None) -> NewEvent:
-        event, cleared_at = line.event, self._cleared.get(line.event.id)
-        if cleared_at is None and self._cleared:
-            later = (self._cleared.get(_USER + event.user_id, -1), self._cleared.get(_ALL, -1))
-            cleared_at = next((at for at in later if event.at <= at), None)
+        event = line.event
+        cleared_at = self._cleared_at(event)
+        is_cleared = cleared_at is not None
         return NewEvent(
             event.id,
             stream_id,
@@ -363,20 +389,73 @@ class Ingest:
             event.kind,
             role_of(event.badges),
             event.at,
-            text="" if cleared_at is not None else event.text,
-            system_text="" if cleared_at is not None else event.system_text,
+            text="" if is_cleared else event.text,
+            system_text="" if is_cleared else event.system_text,
             addressed=line.addressed,
             from_bot=line.from_bot,
             redacted_at=cleared_at,
         )
 
+    def _cleared_at(self, event: ChatEvent) -> int | None:
+        """Return when an event was cleared (ms), by itself, with all of its author's or with the whole chat."""
+        if not self._cleared:
+            return None
+        cleared_at = self._cleared.get(event.id)
+        if cleared_at is not None:
+            return cleared_at
+        for key in (_USER + event.user_id, _ALL):
+            cleared_at = self._cleared.get(key)
+            if cleared_at is not None and event.at <= cleared_at:
+                return cleared_at
+        return None
 
-async def _dated(
+
+def _cleared_key(redaction: Redaction) -> str:
+    """Return the key of `Ingest._cleared` for a message, the lines of a person, or the whole chat."""
+    if redaction.event_id:
+        return redaction.event_id
+    if redaction.user_id:
+        return _USER + redaction.user_id
+    return _ALL
+
+
+def _moderation_event(
+    redaction: Redaction, target: str | None, channel_id: str, stream_id: int | None
+) -> NewEvent:
+    """Return what a moderator did as an event of the channel. `target`: the id of the person who was hit."""
+    act = act_of(redaction)
+    event_id = f"{act.name}:{redaction.event_id or target or ''}:{redaction.at}"
+    return NewEvent(
+        event_id,
+        stream_id,
+        channel_id,
+        EventKind.MODERATION,
+        Role.VIEWER,
+        redaction.at,
+        system_text=act.words,
+        target_id=target,
+    )
+
+
+def _first_of_each(
+    placed: Sequence[tuple[TakenLine, int | None]], new_ids: Collection[str] | None
+) -> list[tuple[TakenLine, int | None]]:
+    """Return the lines that were stored now, each once. `new_ids`: those of their events; None: all of them."""
+    if new_ids is None:
+        return list(placed)
+    first_lines: dict[str, tuple[TakenLine, int | None]] = {}
+    for line, stream_id in placed:
+        if line.event.id in new_ids:
+            first_lines.setdefault(line.event.id, (line, stream_id))
+    return list(first_lines.values())
+
+
+async def _dated_redactions(
     tx: Transaction, batch: Sequence[TakenLine | Redaction], now: int
 ) -> list[Redaction]:
-    """The clears of a batch, none dated later than when it came: it would cover what is said after it.
+    """Return the clears of a batch, none dated later than when it came: it would cover what is said after it.
 
-    By Twitch's time, which may be ahead of ours: lines before it show by how much.
+    That is by Twitch's time, which may be ahead of ours; the lines before a clear show by how much.
     """
     redactions: list[Redaction] = []
     if not any(isinstance(item, Redaction) for item in batch):
@@ -392,7 +471,10 @@ async def _dated(
 
 
 def _banned(redactions: Iterable[Redaction]) -> dict[str, int]:
-    """Who was banned, and when: a ban and a timeout are the same command at Twitch, but only a timeout has an end."""
+    """Return the ids of those who were banned, with the time (ms).
+
+    A ban and a timeout are the same command at Twitch, but only a timeout has an end.
+    """
     banned = {}
     for redaction in redactions:
         if redaction.user_id and redaction.duration_s is None and redaction.event_id is None:
@@ -401,52 +483,54 @@ def _banned(redactions: Iterable[Redaction]) -> dict[str, int]:
 
 
 async def _is_own_joke(tx: Transaction, redaction: Redaction) -> bool:
-    """Whether it is a timeout that somebody asked the bot for: it takes nothing back."""
+    """Return whether it is a timeout that somebody asked the bot for: that one clears nothing."""
     if not redaction.user_id or not redaction.duration_s:
         return False
-    return await action_logs.was_done_to(
-        tx, JOKE_TIMEOUT, redaction.user_id, redaction.at - MINUTE, redaction.at + MINUTE
-    )
+    first_at = redaction.at - MINUTE
+    last_at = redaction.at + MINUTE
+    return await action_logs.was_done_to(tx, JOKE_TIMEOUT, redaction.user_id, first_at, last_at)
 
 
 def seen(chat: Iterable[ChatEvent]) -> list[SeenViewer]:
-    """Who was seen under which name, in the order of their last line."""
-    seen: dict[tuple[str, str, str], SeenViewer] = {}
+    """Return who was seen under which name, in the order of their last line."""
+    people: dict[tuple[str, str, str], SeenViewer] = {}
     for event in chat:
         key = (event.user_id, event.login, event.display_name)
-        before = seen.pop(key, None)
-        first, last = (before.first_at, before.last_at) if before else (event.at, event.at)
-        role = (
-            role_of(event.badges)
-            if event.kind not in WITHOUT_BADGES
-            else before.role
-            if before
-            else None
-        )
-        color = event.color or (before.color if before else "")
-        seen[key] = SeenViewer(*key, role, min(first, event.at), max(last, event.at), color)
-    return list(seen.values())
+        before = people.pop(key, None)
+        first_at = event.at
+        last_at = event.at
+        role = None
+        if before is not None:
+            first_at = min(before.first_at, event.at)
+            last_at = max(before.last_at, event.at)
+            role = before.role
+        if event.kind not in WITHOUT_BADGES:
+            role = role_of(event.badges)
+        # put in again, so that the last to speak stand last
+        people[key] = SeenViewer(*key, role, first_at, last_at)
+    return list(people.values())
 
 
 def visits(lines: Iterable[tuple[str, int | None, int]]) -> list[tuple[str, int, int, int, int]]:
-    """Who was in which stream (viewer, stream, first at, last at, lines), from each line's viewer, stream and time."""
-    found: dict[tuple[str, int], list[int]] = {}
-    for viewer_id, stream, at in lines:
-        if stream is not None:
-            found.setdefault((viewer_id, stream), []).append(at)
-    return [(*key, min(times), max(times), len(times)) for key, times in found.items()]
+    """Return who was in which stream: viewer, stream, time of the first and last line (ms), number of lines.
+
+    `lines`: viewer, stream and time of each line.
+    """
+    times: dict[tuple[str, int], list[int]] = {}
+    for viewer_id, stream_id, at in lines:
+        if stream_id is not None:
+            times.setdefault((viewer_id, stream_id), []).append(at)
+    return [(*key, min(group), max(group), len(group)) for key, group in times.items()]
 
 
 def storable(event: ChatEvent, now: int) -> ChatEvent:
-    """The event in a form the database accepts: no lone surrogates, no time in the far future."""
+    """Return the event in a form the database accepts: no lone surrogates, no time in the far future."""
     texts = {name: getattr(event, name) for name in _TEXTS}
     if not all(map(str.isascii, texts.values())):
-        whole = {
-            name: text.encode("utf-8", "replace").decode("utf-8") for name, text in texts.items()
-        }
-        event = replace(event, **whole)
-    if (
-        not 0 <= event.at <= now + DAY
-    ):  # a line from the far future would never be old enough to be pruned
+        for name, text in texts.items():
+            texts[name] = text.encode("utf-8", "replace").decode("utf-8")
+        event = replace(event, **texts)
+    # a line from the far future would never be old enough to be deleted
+    if not 0 <= event.at <= now + DAY:
         event = replace(event, at=min(max(event.at, 0), now))
     return event

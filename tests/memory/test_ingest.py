@@ -125,7 +125,7 @@ async def test_what_waits_for_the_disk_is_stored_when_it_can_and_else_said_to_be
 
 
 async def test_memory_is_bounded(channel: Channel, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(ingest_module, "MOST_WAITING", 10)
+    monkeypatch.setattr(ingest_module, "MAXIMUM_WAITING", 10)
     for _ in range(15):
         channel.say("alice", "hello")
     assert channel.ingest.waiting == 10
