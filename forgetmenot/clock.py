@@ -10,11 +10,7 @@ from collections.abc import Collection
 from datetime import UTC, datetime, timedelta
 from typing import Protocol
 
-SECOND = 1_000
-MINUTE = 60 * SECOND
-HOUR = 60 * MINUTE
-DAY = 24 * HOUR
-
+from forgetmenot.durations import DAY, SECOND
 
 _EPOCH = datetime(1970, 1, 1)  # noqa: DTZ001  # in UTC, as all here; Windows' own conversion knows no year before it
 

@@ -10,10 +10,12 @@ from typing import Any, NamedTuple
 
 from msgspec import Struct, field
 
+from forgetmenot.durations import HOUR, WEEK
+
 # ── what is said in a channel, and by whom ────────────────────────────────────────────────────────
 
 # Silence (ms) after which a new stream begins, where Twitch's live state is unknown.
-STREAM_GAP = 12 * 3_600_000
+STREAM_GAP = 12 * HOUR
 
 
 class EventKind(StrEnum):
@@ -295,9 +297,6 @@ class Importance(StrEnum):
     HIGH = "high"
 
 
-WEEK_MS = 7 * 86_400_000
-
-
 class Note(Struct, frozen=True):
     """Tier 3: one durable fact, in the third person without its subject ("plays drums in <@42>'s band").
 
@@ -335,7 +334,7 @@ class Note(Struct, frozen=True):
     @property
     def is_past_when_over(self) -> bool:
         """Whether it was to last longer than a week: then it tells what was, when its time is over."""
-        return self.expires_at is not None and self.expires_at - self.last_confirmed_at > WEEK_MS
+        return self.expires_at is not None and self.expires_at - self.last_confirmed_at > WEEK
 
     def is_quiet(self, now: int) -> bool:
         """Whether only a message that asks for it by its words finds it: it is stale, or past."""

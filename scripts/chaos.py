@@ -33,7 +33,7 @@ from every_button import Presser
 from speed.programs import started
 
 from forgetmenot.app.bot import SWEEP, Bot, BotIdentity, NoAccount, open_bot
-from forgetmenot.clock import DAY, HOUR, MINUTE, SECOND, ManualClock, SystemClock
+from forgetmenot.clock import ManualClock, SystemClock
 from forgetmenot.domain import (
     ChatEvent,
     EventKind,
@@ -44,6 +44,7 @@ from forgetmenot.domain import (
     Redaction,
     TokenUsage,
 )
+from forgetmenot.durations import DAY, HOUR, MINUTE, SECOND
 from forgetmenot.errors import (
     ForgetMeNotError,
     ModelBlocked,

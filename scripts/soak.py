@@ -30,8 +30,9 @@ from environment import say
 from every_button import Presser
 from speed.programs import Running, resident, started
 
-from forgetmenot.clock import HOUR, ManualClock, SystemClock
+from forgetmenot.clock import ManualClock, SystemClock
 from forgetmenot.domain import Outcome
+from forgetmenot.durations import HOUR
 from forgetmenot.logs import set_up
 from forgetmenot.privacy.erasure import Eraser
 from forgetmenot.reply.outbox import Outbox, Outgoing, Sent

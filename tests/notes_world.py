@@ -8,7 +8,7 @@ from typing import TypeVar
 import pytest
 from msgspec.structs import replace
 
-from forgetmenot.clock import DAY, HOUR, ManualClock
+from forgetmenot.clock import ManualClock
 from forgetmenot.domain import (
     ChatEvent,
     EventKind,
@@ -22,6 +22,7 @@ from forgetmenot.domain import (
     SourceKind,
     TokenUsage,
 )
+from forgetmenot.durations import DAY, HOUR
 from forgetmenot.memory.extraction import Extractor, ExtractReport
 from forgetmenot.memory.recall import Recall
 from forgetmenot.memory.summarizer import MemoryWriter

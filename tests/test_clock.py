@@ -4,14 +4,8 @@ import time
 
 import pytest
 
-from forgetmenot.clock import (
-    DAY,
-    HOUR,
-    MINUTE,
-    SECOND,
-    SystemClock,
-    parse_iso,
-)
+from forgetmenot.clock import SystemClock, parse_iso
+from forgetmenot.durations import DAY, HOUR, MINUTE, SECOND
 
 
 def machine_ms() -> int:

@@ -12,8 +12,9 @@ from msgspec import Struct
 
 from forgetmenot.app.bot import Bot, BotIdentity
 from forgetmenot.app.periodic_tasks import PeriodicTask
-from forgetmenot.clock import DAY, MINUTE, SECOND, Clock, SystemClock
+from forgetmenot.clock import Clock, SystemClock
 from forgetmenot.domain import ChannelState, Role
+from forgetmenot.durations import DAY, MINUTE, SECOND
 from forgetmenot.errors import TwitchError
 from forgetmenot.languages import in_language, join_reasons
 from forgetmenot.operations.actions import lacking, same_account, scopes_for

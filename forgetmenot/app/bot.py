@@ -22,8 +22,9 @@ from forgetmenot.bridge import Bridge
 from forgetmenot.chat.answers import ChatCommands
 from forgetmenot.chat.notice import take_notice
 from forgetmenot.chat.router import Router
-from forgetmenot.clock import DAY, MINUTE, SECOND, Clock
+from forgetmenot.clock import Clock
 from forgetmenot.domain import ChannelState, ChatEvent, Outcome, OutcomeKind, Redaction
+from forgetmenot.durations import DAY, MINUTE, SECOND
 from forgetmenot.files import incoming_folder, instance_lock
 from forgetmenot.languages import in_language, reason
 from forgetmenot.llm.build import Models, build_models, environment_with_key

@@ -23,8 +23,8 @@ from msgspec import Struct
 from msgspec.structs import asdict
 
 from forgetmenot import __version__
-from forgetmenot.clock import DAY
 from forgetmenot.dock.security import HOST
+from forgetmenot.durations import DAY
 from forgetmenot.errors import ForgetMeNotError
 from forgetmenot.files import is_locked
 from forgetmenot.languages import ENGLISH, Language, read_reason, reason

@@ -25,9 +25,10 @@ from forgetmenot.app.periodic_tasks import PeriodicTask, keep_going, survived
 from forgetmenot.app.recap_sharing import RecapSharing
 from forgetmenot.app.setup import SetupService
 from forgetmenot.app.stream_input import StreamInput
-from forgetmenot.clock import MINUTE, SECOND, SystemClock
+from forgetmenot.clock import SystemClock
 from forgetmenot.dock.server import open_dock
 from forgetmenot.domain import ChatEvent
+from forgetmenot.durations import MINUTE, SECOND
 from forgetmenot.errors import ForgetMeNotError, SettingsError, StoreError, TwitchRefused
 from forgetmenot.logs import log
 from forgetmenot.memory.backups import Backups

@@ -10,7 +10,8 @@ from collections.abc import Awaitable, Callable
 import structlog
 from msgspec import Struct, field
 
-from forgetmenot.clock import MINUTE, SECOND, Clock
+from forgetmenot.clock import Clock
+from forgetmenot.durations import MINUTE, SECOND
 from forgetmenot.errors import ForgetMeNotError
 from forgetmenot.logs import log
 

@@ -13,7 +13,8 @@ from collections.abc import Callable, Mapping
 
 import aiohttp
 
-from forgetmenot.clock import DAY, MINUTE, Clock
+from forgetmenot.clock import Clock
+from forgetmenot.durations import DAY, MINUTE
 from forgetmenot.errors import ForgetMeNotError, InputError, WebhookError
 from forgetmenot.languages import reason
 from forgetmenot.memory.stream_recap import markdown_of, write_file

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 from forgetmenot.app.bot import Bot
-from forgetmenot.clock import HOUR, MINUTE
 from forgetmenot.domain import ChannelState, ChatEvent, EventKind
+from forgetmenot.durations import HOUR, MINUTE
 from forgetmenot.errors import InputError
 from forgetmenot.languages import reason
 from forgetmenot.ports import HearingState

@@ -10,8 +10,8 @@ from typing import NamedTuple
 from msgspec.structs import replace
 
 from forgetmenot.chat.parser import CommandParser, ParsedCommand
-from forgetmenot.clock import MINUTE
 from forgetmenot.domain import Asker, ChatEvent, Permission, Surface
+from forgetmenot.durations import MINUTE
 from forgetmenot.languages import in_language
 from forgetmenot.operations.run import run
 from forgetmenot.operations.types import OperationContext

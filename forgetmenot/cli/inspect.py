@@ -2,7 +2,6 @@
 
 import argparse
 import hashlib
-import re
 from time import perf_counter
 from typing import TYPE_CHECKING
 
@@ -221,18 +220,16 @@ async def _cost(db: "Database", arguments: argparse.Namespace) -> common.Shown:
 
     Shows tokens and, if the settings have prices, money.
     """
-    from forgetmenot.clock import DAY, HOUR, MINUTE
+    from forgetmenot.durations import parse_duration
     from forgetmenot.settings import prices
     from forgetmenot.store import counts
 
-    period = re.fullmatch(r"([1-9]\d{0,3})([mhd])", arguments.since)
+    period = parse_duration(arguments.since)
     if not period:
         raise InputError(
             f"--since {arguments.since}: a number and a unit are needed, for example 12h or 7d."
         )
-    since = (
-        common.time_of("now", None) - int(period[1]) * {"m": MINUTE, "h": HOUR, "d": DAY}[period[2]]
-    )
+    since = common.time_of("now", None) - period
     settings = common.chosen_settings(arguments.config)
     rows, lines = [], []
     for bill in await counts.bills(db, arguments.by, since):

@@ -28,9 +28,10 @@ from forgetmenot.app.bot import Bot, open_bot
 from forgetmenot.app.control import ConnectionStatus
 from forgetmenot.app.live import on_signals, serve_dock
 from forgetmenot.app.replay import begin_summary
-from forgetmenot.clock import DAY, HOUR, MINUTE, SECOND, ManualClock, SystemClock
+from forgetmenot.clock import ManualClock, SystemClock
 from forgetmenot.dock.server import usable_port
 from forgetmenot.domain import NoteStatus
+from forgetmenot.durations import DAY, HOUR, MINUTE, SECOND
 from forgetmenot.errors import InputError
 from forgetmenot.files import instance_lock
 from forgetmenot.memory.merge import LIVE

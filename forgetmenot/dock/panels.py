@@ -12,9 +12,10 @@ from aiohttp import web
 from msgspec import Struct
 from msgspec.structs import asdict
 
-from forgetmenot.clock import DAY, MINUTE, Clock
+from forgetmenot.clock import Clock
 from forgetmenot.dock.security import UPLOAD
 from forgetmenot.domain import NOTHING, Note
+from forgetmenot.durations import DAY, MINUTE
 from forgetmenot.errors import InputError
 from forgetmenot.languages import ENGLISH, Language, in_language, languages, reason
 from forgetmenot.memory import provenance

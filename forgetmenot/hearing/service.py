@@ -13,7 +13,8 @@ from collections import deque
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 
-from forgetmenot.clock import MINUTE, Clock
+from forgetmenot.clock import Clock
+from forgetmenot.durations import MINUTE
 from forgetmenot.errors import HearingError, InputError
 from forgetmenot.hearing.captions import (
     LONGEST_LINE,

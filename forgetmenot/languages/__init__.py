@@ -16,10 +16,10 @@ from functools import cache
 from importlib import resources
 from typing import Any
 
+from forgetmenot.durations import DAY, HOUR, MINUTE, SECOND
 from forgetmenot.errors import ODD_INPUT
 
 _NAMES = {"action": "action.name", "parameter": "page.parameter", "status": "page.status"}
-MINUTE, HOUR, DAY = 60_000, 3_600_000, 86_400_000
 
 
 class Language:
@@ -61,7 +61,7 @@ class Language:
         return (
             self(f"{how}.min", n=ms // MINUTE)
             if ms >= 2 * MINUTE
-            else self(f"{how}.s", n=max(1, ms // 1000))
+            else self(f"{how}.s", n=max(1, ms // SECOND))
         )
 
     def reason(self, text: str) -> str:

@@ -7,8 +7,8 @@ said in chat.
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from forgetmenot.clock import DAY, MINUTE
 from forgetmenot.domain import Importance, Note, NoteStatus, SourceKind, Standing
+from forgetmenot.durations import DAY, MINUTE
 from forgetmenot.people.standing import REGULAR_WITHIN, standing_of
 from forgetmenot.privacy.suppression import load_filter
 from forgetmenot.prompt.plans import open_outcomes, plan_end

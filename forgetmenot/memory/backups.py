@@ -20,7 +20,8 @@ from pathlib import Path
 from msgspec import Struct
 
 from forgetmenot import files
-from forgetmenot.clock import DAY, HOUR, Clock
+from forgetmenot.clock import Clock
+from forgetmenot.durations import DAY, HOUR
 from forgetmenot.errors import (
     ForgetMeNotError,
     InputError,

@@ -15,8 +15,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from msgspec import Struct
 from msgspec.structs import replace
 
-from forgetmenot.clock import DAY
 from forgetmenot.domain import Importance, Note, NoteStatus, Purpose, SourceKind
+from forgetmenot.durations import DAY
 from forgetmenot.errors import ModelBlocked, ModelError
 from forgetmenot.logs import log
 from forgetmenot.memory.ranking import freshness

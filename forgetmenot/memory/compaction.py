@@ -12,7 +12,8 @@ from collections.abc import Awaitable, Callable
 
 from msgspec import Struct, field
 
-from forgetmenot.clock import HOUR, MINUTE, Clock
+from forgetmenot.clock import Clock
+from forgetmenot.durations import HOUR, MINUTE
 from forgetmenot.errors import ODD_INPUT, ModelBlocked, ModelError
 from forgetmenot.languages import join_reasons, reason
 from forgetmenot.logs import log

@@ -16,8 +16,9 @@ from itertools import islice
 from msgspec import Struct
 from msgspec.structs import replace
 
-from forgetmenot.clock import DAY, HOUR, MINUTE, SECOND, Clock
+from forgetmenot.clock import Clock
 from forgetmenot.domain import STREAM_GAP, ChatEvent, EventKind, Redaction, Role
+from forgetmenot.durations import DAY, HOUR, MINUTE, SECOND
 from forgetmenot.errors import StoreError, StoreRefused
 from forgetmenot.logs import log
 from forgetmenot.memory.moderation import act_of

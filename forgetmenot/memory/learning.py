@@ -23,8 +23,9 @@ import msgspec
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from forgetmenot.clock import DAY, MINUTE, SECOND, Clock
+from forgetmenot.clock import Clock
 from forgetmenot.domain import STREAM_GAP, ChatEvent, Line, Video
+from forgetmenot.durations import DAY, MINUTE, SECOND
 from forgetmenot.errors import InputError, ModelBlocked, ModelError
 from forgetmenot.languages import Language, reason
 from forgetmenot.memory.extraction import Extractor

@@ -17,6 +17,7 @@ from typing import NamedTuple
 from msgspec.structs import replace
 
 from forgetmenot.domain import Note, NoteStatus, SourceKind
+from forgetmenot.durations import HOUR
 from forgetmenot.errors import FactRefused
 from forgetmenot.memory.compare_facts import Relation, relate
 from forgetmenot.memory.own_words import is_foreign
@@ -38,7 +39,7 @@ from forgetmenot.text.words import (
 LIVE = (NoteStatus.ACTIVE,)
 # Comparing happens inside a transaction, so only this many superseded or withdrawn notes of a subject are looked at.
 COMPARED_PAST_NOTES = 500
-HALF_A_DAY_MS = 43_200_000
+HALF_A_DAY = 12 * HOUR
 # A repeat with this many words that the stored fact lacks tells another fact besides.
 MINIMUM_NEW_WORDS = 2
 _EXACT_DETAIL = re.compile(rf"\d+|{MENTION.pattern}|\b(?:{'|'.join(MONTHS)})\b")
@@ -151,7 +152,7 @@ def may_replace(source_kind: SourceKind, note: Note, *, official: bool = False) 
 async def began_at(tx: Transaction, stream_id: int | None, now: int) -> int:
     """Return when a stream began (ms). Outside of streams half a day ago, for rules that hold for a stream."""
     if stream_id is None:
-        return now - HALF_A_DAY_MS
+        return now - HALF_A_DAY
     return await streams.start_of(tx, stream_id)
 
 
@@ -436,7 +437,7 @@ async def _strengthened(tx: Transaction, note: Note, claim: NewNote, source: Cla
 
 async def _is_first_time_this_stream(tx: Transaction, note: Note, claim: NewNote) -> bool:
     if claim.stream_id is None:
-        return claim.at - note.last_confirmed_at >= HALF_A_DAY_MS
+        return claim.at - note.last_confirmed_at >= HALF_A_DAY
     return await notes.confirmed_stream(tx, note.id) != claim.stream_id
 
 

@@ -15,7 +15,8 @@ from typing import Any, TypeVar
 from msgspec import Struct
 from msgspec.structs import replace
 
-from forgetmenot.domain import WEEK_MS, Importance, Lifetime, Participant, Role, Scope, SourceKind
+from forgetmenot.domain import Importance, Lifetime, Participant, Role, Scope, SourceKind
+from forgetmenot.durations import DAY, WEEK
 from forgetmenot.errors import FactRefused
 from forgetmenot.settings.schema import PrivacySettings
 from forgetmenot.text.ages import without_minor_age
@@ -42,12 +43,11 @@ LONGEST_SENTENCE = 500
 WORDS_KEPT = 6
 WORDS_READ = 24
 LONGEST_WORD = 32
-DAY_MS = 86_400_000
 LASTS: Mapping[Lifetime, int | None] = {
-    Lifetime.DAY: DAY_MS,
-    Lifetime.THREE_DAYS: 3 * DAY_MS,
-    Lifetime.WEEK: WEEK_MS,
-    Lifetime.MONTH: 30 * DAY_MS,
+    Lifetime.DAY: DAY,
+    Lifetime.THREE_DAYS: 3 * DAY,
+    Lifetime.WEEK: WEEK,
+    Lifetime.MONTH: 30 * DAY,
     Lifetime.PERMANENT: None,
 }
 _NOTE_ID = re.compile(r"\s*[\[#]?\s*(\d{1,15})\s*\]?\s*", re.ASCII)

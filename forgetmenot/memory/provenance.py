@@ -6,8 +6,9 @@ Texts show present names. Reads only.
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from forgetmenot.clock import HOUR, MINUTE, iso
+from forgetmenot.clock import iso
 from forgetmenot.domain import Note, Scope, SourceKind, Video
+from forgetmenot.durations import HOUR, MINUTE
 from forgetmenot.errors import InputError
 from forgetmenot.languages import ENGLISH, Reason, reason
 from forgetmenot.memory import edits, merge

@@ -24,6 +24,7 @@ from typing import NamedTuple
 from msgspec import Struct, field
 
 from forgetmenot.domain import Note, Recalled
+from forgetmenot.durations import WEEK
 from forgetmenot.text.dates import (
     NO_TIME,
     AskedTime,
@@ -163,7 +164,6 @@ def slips(word: str) -> Iterator[str]:
             yield before + letter + rest[1:]
 
 
-DAY_MS = 86_400_000
 LOW_WEIGHT = 0.3  # of the category and the title in the query
 FACT, FACTS_AROUND, SUMMARIES = 1.0, 0.15, 0.3  # what a word counts, by where it stands
 K1 = 1.6  # how slowly a repeated word stops counting
@@ -446,7 +446,7 @@ class Postings:
 
 def freshness(note: Note, now: int) -> float:
     """Confidence, halved after a week: for padding and ties. A date in the future counts as now."""
-    return note.confidence / (1 + max(now - note.last_confirmed_at, 0) / DAY_MS / 7)
+    return note.confidence / (1 + max(now - note.last_confirmed_at, 0) / WEEK)
 
 
 def of_best(scores: Sequence[float]) -> list[float]:

@@ -20,8 +20,9 @@ from typing import NamedTuple
 
 from msgspec.structs import replace
 
-from forgetmenot.clock import MINUTE, Clock
+from forgetmenot.clock import Clock
 from forgetmenot.domain import Episode, Note, Recalled
+from forgetmenot.durations import MINUTE
 from forgetmenot.memory import channel_search
 from forgetmenot.memory.ranking import Candidate, Postings, Query, WordIndex, query_of
 from forgetmenot.people.standing import ActiveViewers

@@ -14,7 +14,8 @@ the channel and a running bit by all streams; a stale note stays, and is found b
 from collections import Counter
 from collections.abc import Callable
 
-from forgetmenot.clock import DAY, HOUR, Clock
+from forgetmenot.clock import Clock
+from forgetmenot.durations import DAY, HOUR
 from forgetmenot.logs import log
 from forgetmenot.memory.compaction import Compactor
 from forgetmenot.settings.schema import MemorySettings, Settings

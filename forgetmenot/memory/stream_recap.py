@@ -21,7 +21,6 @@ from errno import ENOENT
 from itertools import zip_longest
 from pathlib import Path
 
-from forgetmenot.clock import HOUR, MINUTE
 from forgetmenot.domain import (
     NOTHING,
     Attendance,
@@ -33,6 +32,7 @@ from forgetmenot.domain import (
     Standing,
     Stream,
 )
+from forgetmenot.durations import HOUR, MINUTE
 from forgetmenot.errors import ModelBlocked, ModelError, StoreError
 from forgetmenot.files import replace_file
 from forgetmenot.languages import ENGLISH, Language, in_language, reason

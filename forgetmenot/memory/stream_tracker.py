@@ -9,8 +9,8 @@ from collections.abc import Mapping
 
 from msgspec import Struct
 
-from forgetmenot.clock import MINUTE
 from forgetmenot.domain import STREAM_GAP, ChannelState, ChatEvent, EventKind
+from forgetmenot.durations import MINUTE
 from forgetmenot.logs import log
 from forgetmenot.store import figures, streams
 from forgetmenot.store.database import Database, Transaction

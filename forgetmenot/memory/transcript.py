@@ -21,6 +21,7 @@ import msgspec
 from msgspec import Struct, field
 
 from forgetmenot.domain import EventKind, Line, ModelRequest, Part, Purpose, Role
+from forgetmenot.durations import MINUTE
 from forgetmenot.memory.moderation import acts_in_numbers
 from forgetmenot.memory.proposals import listed
 from forgetmenot.people.handles import BOT, Handles
@@ -205,7 +206,7 @@ def waiting_time(tries: int) -> int:
 
     So a line is tried again within the day that it may be kept, however long the model was at fault.
     """
-    return 60_000 << min(tries, 10)
+    return MINUTE << min(tries, 10)
 
 
 def _by_stream(lines: Sequence[Line]) -> Mapping[int | None, list[Line]]:

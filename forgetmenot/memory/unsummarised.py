@@ -10,8 +10,8 @@
 import math
 from collections.abc import Iterable, Mapping, Sequence
 
-from forgetmenot.clock import DAY, HOUR
 from forgetmenot.domain import PromptLine
+from forgetmenot.durations import DAY, HOUR
 from forgetmenot.memory.ranking import Query, WordIndex
 from forgetmenot.settings.schema import Settings
 from forgetmenot.store import events

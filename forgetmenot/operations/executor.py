@@ -20,8 +20,9 @@ from collections.abc import Callable, Mapping
 from msgspec import Struct
 from msgspec.structs import replace
 
-from forgetmenot.clock import HOUR, SECOND, Clock
+from forgetmenot.clock import Clock
 from forgetmenot.domain import Decision, OperationResult, Outcome, OutcomeKind, Proposal, Verdict
+from forgetmenot.durations import HOUR, SECOND
 from forgetmenot.errors import ForgetMeNotError, TwitchRefused, TwitchUnavailable
 from forgetmenot.languages import in_language, reason
 from forgetmenot.logs import log

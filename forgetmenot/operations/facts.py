@@ -10,8 +10,8 @@ from typing import NamedTuple
 from msgspec import Struct
 from msgspec.structs import replace
 
-from forgetmenot.clock import DAY, MINUTE, SECOND
 from forgetmenot.domain import ChatEvent, Proposal, Role
+from forgetmenot.durations import DAY, MINUTE, SECOND
 from forgetmenot.memory.merge import LIVE
 from forgetmenot.memory.own_words import may_correct
 from forgetmenot.operations import request_words

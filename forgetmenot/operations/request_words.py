@@ -16,6 +16,7 @@ from collections.abc import Iterable, Mapping
 
 from msgspec import Struct
 
+from forgetmenot.durations import SECOND, parse_duration
 from forgetmenot.languages import reason
 from forgetmenot.operations.actions import ACTIONS
 from forgetmenot.operations.types import Action, ActionClass, Parameter, ParameterKind, PersonFacts
@@ -293,11 +294,6 @@ def resolve(name: str, present: Iterable[PersonFacts], asker: PersonFacts) -> li
 # The parameters of a proposal, checked against the action's declaration.
 
 
-_NUMBER = re.compile(
-    r"([0-9]{1,7})\s*(s|sec|secs|seconds|m|min|mins|minutes)?", re.ASCII | re.IGNORECASE
-)
-
-
 class Checked(Struct, frozen=True):
     """Checked parameters. `problem` is a sentence if they do not fit; `changed` one if something was reduced."""
 
@@ -332,10 +328,10 @@ def check(action: Action, given: Mapping[str, str], settings: Settings) -> Check
 
 def _fit_seconds(parameter: Parameter, value: str, most_seconds: int) -> tuple[str, bool] | None:
     """The value as it is used, and whether it was reduced; None if it does not fit."""
-    number = _NUMBER.fullmatch(value.strip())
-    seconds = (
-        int(number[1]) * (60 if (number[2] or "s").lower().startswith("m") else 1) if number else -1
-    )
+    duration = parse_duration(value, default_unit="s")
+    if duration is None:
+        return None
+    seconds = duration // SECOND
     if seconds < parameter.least:
         return None
     # the settings' limit is for what runs without a person; longer ones always ask one

@@ -8,7 +8,8 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from forgetmenot.domain import Decision, OperationResult, Outcome, OutcomeKind, Proposal, Verdict
-from forgetmenot.languages import DAY, ENGLISH, Language
+from forgetmenot.durations import DAY
+from forgetmenot.languages import ENGLISH, Language
 
 # Characters kept free behind the facts, for the count of those that did not fit.
 _KEPT_FREE = 60

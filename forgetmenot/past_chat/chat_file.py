@@ -21,8 +21,8 @@ from typing import TextIO
 import msgspec
 from msgspec import Struct, field
 
-from forgetmenot.clock import DAY, MINUTE
 from forgetmenot.domain import STREAM_GAP, ChatEvent, Redaction
+from forgetmenot.durations import DAY, MINUTE
 from forgetmenot.errors import InputError
 from forgetmenot.files import file_id, is_cut_off, open_text
 from forgetmenot.languages import reason

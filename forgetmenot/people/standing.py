@@ -7,8 +7,9 @@
 from collections.abc import Callable
 from collections.abc import Set as AbstractSet
 
-from forgetmenot.clock import DAY, MINUTE, Clock
+from forgetmenot.clock import Clock
 from forgetmenot.domain import Attendance, Role, Standing
+from forgetmenot.durations import DAY, MINUTE
 from forgetmenot.settings.schema import PeopleSettings, Settings
 from forgetmenot.store.database import Database, Source
 from forgetmenot.store.names import active_ids

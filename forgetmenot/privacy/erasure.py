@@ -26,7 +26,8 @@ from typing import Any
 from msgspec import Struct, field
 
 from forgetmenot import logs
-from forgetmenot.clock import MINUTE, Clock
+from forgetmenot.clock import Clock
+from forgetmenot.durations import MINUTE
 from forgetmenot.errors import ForgetMeNotError, InputError, StoreError
 from forgetmenot.files import incoming_folder, read_blocks
 from forgetmenot.logs import log

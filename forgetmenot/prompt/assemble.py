@@ -13,6 +13,7 @@ from typing import NamedTuple
 from msgspec.structs import replace
 
 from forgetmenot.domain import Prompt, Section
+from forgetmenot.durations import MINUTE
 from forgetmenot.prompt import sections as rows
 from forgetmenot.prompt.instructions import (
     MAY_BE_FOR_OTHERS,
@@ -284,7 +285,7 @@ def _without_texts_of(prefix: Prefix, material: TailMaterial) -> TailMaterial:
 
 
 def _now(material: TailMaterial, zone: str) -> Section:
-    minutes = (material.now - material.live_since) // 60_000 if material.live_since else -1
+    minutes = (material.now - material.live_since) // MINUTE if material.live_since else -1
     live = (
         f"; the stream has been live for {minutes // 60} h {minutes % 60} min"
         if minutes >= 0

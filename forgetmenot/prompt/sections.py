@@ -24,6 +24,7 @@ from forgetmenot.domain import (
     StreamEvent,
     Viewer,
 )
+from forgetmenot.durations import DAY, MINUTE
 from forgetmenot.prompt.material import A_FEW, Past, UnclearName
 from forgetmenot.text.clean import clean, without_repeated_words
 from forgetmenot.text.dates import periods_in
@@ -38,7 +39,6 @@ MESSAGE_BYTES = 2_000
 SUMMARY_BYTES = 1_200
 FACT_BYTES = 400
 DIGEST_CHARS = 500
-_DAY = 86_400_000
 _LATELY = {0: ", earlier this stream", 1: ", the last stream"}
 _COUNT = dict(
     enumerate(["two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"], 2)
@@ -52,7 +52,7 @@ _WHOSE_WORD = {
     SourceKind.REPORTED: "said by others",
 }
 # A note that was said within this time is shown with its age, an older one with its date.
-_SHOWN_BY_AGE = 14 * _DAY
+_SHOWN_BY_AGE = 14 * DAY
 
 
 class Row(Struct, frozen=True):
@@ -181,7 +181,7 @@ def moderation_row(event: StreamEvent, now: int) -> Row:
 
 
 def _minutes_ago(ms: int) -> str:
-    minutes = max(0, ms) // 60_000
+    minutes = max(0, ms) // MINUTE
     return f"{minutes} min ago" if minutes else "just now"
 
 

@@ -15,7 +15,7 @@ from typing import NamedTuple
 from msgspec import Struct
 from msgspec.structs import replace
 
-from forgetmenot.clock import DAY, HOUR, MINUTE, Clock
+from forgetmenot.clock import Clock
 from forgetmenot.domain import (
     Attendance,
     ChatEvent,
@@ -27,6 +27,7 @@ from forgetmenot.domain import (
     StreamEvent,
     Viewer,
 )
+from forgetmenot.durations import DAY, HOUR, MINUTE
 from forgetmenot.logs import log
 from forgetmenot.memory import unsummarised
 from forgetmenot.memory.ranking import Query

@@ -21,8 +21,8 @@ from collections.abc import Awaitable, Callable, Iterator
 import structlog
 from msgspec import Struct
 
-from forgetmenot.clock import HOUR, MINUTE, SECOND
 from forgetmenot.domain import ChatEvent, EventKind, Role, Standing
+from forgetmenot.durations import HOUR, MINUTE, SECOND
 from forgetmenot.errors import ForgetMeNotError, StoreError
 from forgetmenot.languages import reason
 from forgetmenot.logs import log

@@ -18,8 +18,9 @@ from itertools import count
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from forgetmenot.clock import HOUR, MINUTE, SECOND, Clock
+from forgetmenot.clock import Clock
 from forgetmenot.domain import Outcome, OutcomeKind
+from forgetmenot.durations import HOUR, MINUTE, SECOND
 from forgetmenot.errors import StoreError, TwitchError, TwitchRateLimited
 from forgetmenot.languages import reason
 from forgetmenot.logs import log

@@ -16,7 +16,7 @@ from typing import NamedTuple
 from msgspec import Struct
 from msgspec.structs import replace
 
-from forgetmenot.clock import SECOND, Clock
+from forgetmenot.clock import Clock
 from forgetmenot.domain import (
     ChatEvent,
     EventKind,
@@ -26,6 +26,7 @@ from forgetmenot.domain import (
     Proposal,
     Verdict,
 )
+from forgetmenot.durations import SECOND
 from forgetmenot.errors import ModelError
 from forgetmenot.languages import in_language, reason
 from forgetmenot.logs import log

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import msgspec
 from msgspec import Struct
 
-from forgetmenot.clock import MINUTE
+from forgetmenot.durations import MINUTE
 from forgetmenot.languages import read_reason, reason
 from forgetmenot.store import action_logs, reply_outcomes
 from forgetmenot.store.database import Database, Row, Source, Transaction, row_as, separate_reader

@@ -9,8 +9,8 @@ from collections.abc import Collection, Sequence
 from itertools import starmap
 from typing import NamedTuple
 
-from forgetmenot.clock import HOUR
 from forgetmenot.domain import EventKind, Line, PromptLine, StreamEvent
+from forgetmenot.durations import HOUR
 from forgetmenot.store import bot_messages, channel_state
 from forgetmenot.store.database import Params, Source, Transaction, row_as
 

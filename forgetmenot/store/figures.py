@@ -10,8 +10,8 @@ from collections.abc import Iterable
 from enum import StrEnum
 from typing import NamedTuple
 
-from forgetmenot.clock import MINUTE, SECOND
 from forgetmenot.domain import ChatEvent, EventKind, TokenUsage
+from forgetmenot.durations import MINUTE, SECOND
 from forgetmenot.store.database import Row, Source, Transaction
 
 # Subs that one person gives at once come as a line with their number, and then a line for each.

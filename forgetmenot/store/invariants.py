@@ -12,7 +12,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from forgetmenot.clock import DAY, HOUR, MINUTE
+from forgetmenot.durations import DAY, HOUR, MINUTE
 from forgetmenot.store import personal_data
 from forgetmenot.store.counts import all_counts, line_counts
 from forgetmenot.store.database import Database, separate_reader

@@ -11,7 +11,8 @@ from typing import NamedTuple
 from msgspec import Struct
 from msgspec.structs import asdict
 
-from forgetmenot.domain import WEEK_MS, Episode, Importance, Note, NoteStatus, Scope, SourceKind
+from forgetmenot.domain import Episode, Importance, Note, NoteStatus, Scope, SourceKind
+from forgetmenot.durations import WEEK
 from forgetmenot.languages import read_reason
 from forgetmenot.store.database import Database, Params, Row, Source, Transaction, row_as
 
@@ -437,7 +438,9 @@ _DUE = {
     "timed": f"n.subject_id = :viewer AND +n.expires_at IS NOT NULL AND {_TOO_MANY} :timed",
     "permanent": f"n.subject_id = :viewer AND n.expires_at IS NULL AND {_TOO_MANY} :permanent",
 }
-_ENDS = f"iif(n.status = 'active' AND n.expires_at - n.last_confirmed_at > {WEEK_MS}, 'past', 'expired')"
+_ENDS = (
+    f"iif(n.status = 'active' AND n.expires_at - n.last_confirmed_at > {WEEK}, 'past', 'expired')"
+)
 
 
 async def end_due(db: Database, name: str, values: Mapping[str, object]) -> int:

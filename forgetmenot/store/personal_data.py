@@ -17,7 +17,7 @@ from typing import NamedTuple
 import msgspec
 from msgspec import Struct
 
-from forgetmenot.clock import DAY
+from forgetmenot.durations import DAY
 from forgetmenot.languages import read_reason
 from forgetmenot.store import bot_messages, channel_state, episodes, notes, viewers
 from forgetmenot.store.counts import add_counts

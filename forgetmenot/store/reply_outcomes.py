@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from forgetmenot.clock import MINUTE
+from forgetmenot.durations import MINUTE
 from forgetmenot.store.database import Source, Transaction, separate_reader
 from forgetmenot.text.days import day_of
 

@@ -8,8 +8,9 @@ Guarantees:
 
 from collections.abc import Callable
 
-from forgetmenot.clock import MINUTE, SECOND, Clock
+from forgetmenot.clock import Clock
 from forgetmenot.domain import Outcome, OutcomeKind, Redaction, Role
+from forgetmenot.durations import MINUTE, SECOND
 from forgetmenot.languages import reason
 from forgetmenot.twitch.chat_lines import ChatItem, RoomState
 

@@ -17,8 +17,9 @@ import aiohttp
 from msgspec import Struct
 from msgspec.structs import replace
 
-from forgetmenot.clock import MINUTE, SECOND, Clock
+from forgetmenot.clock import Clock
 from forgetmenot.domain import ChatEvent, Redaction
+from forgetmenot.durations import MINUTE, SECOND
 from forgetmenot.errors import TwitchError, TwitchLoginNeeded, TwitchRefused, TwitchUnavailable
 from forgetmenot.languages import reason
 from forgetmenot.logs import log

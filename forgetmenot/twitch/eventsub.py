@@ -18,8 +18,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from msgspec import Struct
 
-from forgetmenot.clock import HOUR, Clock
+from forgetmenot.clock import Clock
 from forgetmenot.domain import ChatEvent, EventKind
+from forgetmenot.durations import HOUR
 from forgetmenot.errors import TwitchError, TwitchRefused
 from forgetmenot.logs import log
 from forgetmenot.settings.schema import Settings

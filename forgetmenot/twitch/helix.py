@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, TypeVar
 
 import aiohttp
 
-from forgetmenot.clock import DAY
 from forgetmenot.domain import ChannelState, Outcome, OutcomeKind, Video
+from forgetmenot.durations import DAY
 from forgetmenot.errors import (
     TwitchLoginNeeded,
     TwitchRateLimited,

@@ -20,7 +20,8 @@ import aiohttp
 from msgspec import Struct
 from msgspec.structs import replace
 
-from forgetmenot.clock import HOUR, MINUTE, Clock
+from forgetmenot.clock import Clock
+from forgetmenot.durations import HOUR, MINUTE
 from forgetmenot.errors import (
     TwitchError,
     TwitchLoginNeeded,

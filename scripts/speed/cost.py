@@ -12,8 +12,9 @@ from pathlib import Path
 
 from aiohttp import web
 
-from forgetmenot.clock import MINUTE, SECOND, ManualClock
+from forgetmenot.clock import ManualClock
 from forgetmenot.domain import ChannelState, ModelRequest, Purpose
+from forgetmenot.durations import MINUTE, SECOND
 from forgetmenot.llm.offline import Offline
 from forgetmenot.memory import extraction, transcript
 from forgetmenot.settings.load import convert

@@ -10,8 +10,9 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 from uuid import UUID
 
-from forgetmenot.clock import DAY, HOUR, iso
+from forgetmenot.clock import iso
 from forgetmenot.domain import ChatEvent, EventKind
+from forgetmenot.durations import DAY, HOUR
 
 NOW = 1_784_894_400_000  # noon of a day in July 2026
 FIRST_ID = 500_000_000

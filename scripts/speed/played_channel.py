@@ -16,8 +16,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from forgetmenot.app.bot import Bot
-from forgetmenot.clock import DAY, SECOND, ManualClock
+from forgetmenot.clock import ManualClock
 from forgetmenot.domain import ModelAnswer, ModelRequest, Purpose, TokenUsage
+from forgetmenot.durations import DAY, SECOND
 from forgetmenot.settings.load import convert
 from forgetmenot.store import personal_data
 from speed.figures import Figure

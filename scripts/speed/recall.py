@@ -20,7 +20,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from forgetmenot.clock import DAY, ManualClock, iso
+from forgetmenot.clock import ManualClock, iso
+from forgetmenot.durations import DAY
 from forgetmenot.memory.recall import Recall
 from forgetmenot.memory.transfer import import_notes
 from forgetmenot.settings.schema import Settings

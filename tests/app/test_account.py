@@ -8,8 +8,9 @@ import pytest
 
 from forgetmenot.app.account import TwitchAccount, open_account, watch_channel
 from forgetmenot.app.bot import Bot
-from forgetmenot.clock import DAY, HOUR, MINUTE, ManualClock
+from forgetmenot.clock import ManualClock
 from forgetmenot.domain import OutcomeKind, Video
+from forgetmenot.durations import DAY, HOUR, MINUTE
 from forgetmenot.secret_store import Account, TokenStore
 from forgetmenot.settings.schema import Settings
 from forgetmenot.store import streams

@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 
 from forgetmenot.app.bot import Bot
-from forgetmenot.clock import MINUTE, SECOND, ManualClock
+from forgetmenot.clock import ManualClock
 from forgetmenot.domain import ModelRequest, Purpose
+from forgetmenot.durations import MINUTE, SECOND
 from forgetmenot.reply.explain import preview
 from forgetmenot.settings.load import convert
 from forgetmenot.store import notes

@@ -11,8 +11,9 @@ import pytest
 from forgetmenot.app.bot import Bot, open_bot
 from forgetmenot.app.control import BotControl, ConnectionStatus
 from forgetmenot.app.periodic_tasks import PeriodicTask
-from forgetmenot.clock import HOUR, MINUTE, SECOND, ManualClock
+from forgetmenot.clock import ManualClock
 from forgetmenot.domain import ChatEvent, EventKind
+from forgetmenot.durations import HOUR, MINUTE, SECOND
 from forgetmenot.errors import InputError
 from forgetmenot.files import read_blocks
 from forgetmenot.hearing.sources import CaptionFile

@@ -4,8 +4,9 @@ from pathlib import Path
 
 from forgetmenot.app.bot import Bot
 from forgetmenot.chat.rate_limit import BURST
-from forgetmenot.clock import MINUTE, SECOND, ManualClock
+from forgetmenot.clock import ManualClock
 from forgetmenot.domain import ChatEvent, EpisodeKind, EventKind, Part, Redaction
+from forgetmenot.durations import MINUTE, SECOND
 from forgetmenot.memory.edits import VIEWER_TRUST, remember
 from forgetmenot.people.names import index_of
 from forgetmenot.prompt.assemble import assemble

@@ -13,8 +13,9 @@ from forgetmenot.app.account import TwitchAccount, open_account, watch_channel
 from forgetmenot.app.bot import Bot, open_bot
 from forgetmenot.app.control import BotControl, ConnectionStatus
 from forgetmenot.app.doctor import BAD, OK
-from forgetmenot.clock import MINUTE, SECOND, ManualClock
+from forgetmenot.clock import ManualClock
 from forgetmenot.dock import panels
+from forgetmenot.durations import MINUTE, SECOND
 from forgetmenot.ports import Check
 from forgetmenot.secret_store import TokenStore
 from forgetmenot.settings.live_settings import LiveSettings

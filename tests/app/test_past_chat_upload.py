@@ -9,8 +9,9 @@ import pytest
 from forgetmenot.app import past_chat_upload
 from forgetmenot.app.bot import Bot, open_bot
 from forgetmenot.app.past_chat_upload import MOST_BYTES, PastChatUpload
-from forgetmenot.clock import DAY, ManualClock
+from forgetmenot.clock import ManualClock
 from forgetmenot.domain import ChatEvent, EventKind
+from forgetmenot.durations import DAY
 from forgetmenot.errors import InputError, StoreError
 from forgetmenot.files import incoming_folder
 from forgetmenot.privacy.erasure import Eraser

@@ -5,7 +5,8 @@ import asyncio
 import pytest
 
 from forgetmenot.app.periodic_tasks import PeriodicTask, PeriodicTasks, keep_going
-from forgetmenot.clock import MINUTE, SECOND, ManualClock
+from forgetmenot.clock import ManualClock
+from forgetmenot.durations import MINUTE, SECOND
 from forgetmenot.errors import ModelUnavailable
 
 

@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 from forgetmenot.app.recap_sharing import RECENT, TRY_AGAIN, WEBHOOK, WEBHOOK_ENV, RecapSharing
-from forgetmenot.clock import HOUR, MINUTE, ManualClock
+from forgetmenot.clock import ManualClock
+from forgetmenot.durations import HOUR, MINUTE
 from forgetmenot.errors import InputError, WebhookError
 from forgetmenot.memory import backups
 from forgetmenot.secret_store import SecretStore

@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from forgetmenot.app.replay import FORMATS, LONGEST_LINE, read_recording, replay
-from forgetmenot.clock import MINUTE
 from forgetmenot.domain import ChatEvent, EventKind, Redaction
+from forgetmenot.durations import MINUTE
 from forgetmenot.errors import InputError
 from forgetmenot.settings.schema import Settings
 from forgetmenot.twitch.chat_lines import ChatItem, OtherLine, OtherRoom, Unparsed

@@ -15,9 +15,10 @@ import pytest
 from forgetmenot.app.bot import Bot
 from forgetmenot.app.control import BotControl, ConnectionStatus
 from forgetmenot.app.stream_input import MOST_FOLLOWS, StreamInput
-from forgetmenot.clock import DAY, HOUR, MINUTE, SECOND, ManualClock
+from forgetmenot.clock import ManualClock
 from forgetmenot.dock import panels
 from forgetmenot.domain import ChannelState, ChatEvent, EventKind
+from forgetmenot.durations import DAY, HOUR, MINUTE, SECOND
 from forgetmenot.errors import InputError
 from forgetmenot.ports import HearingState
 from forgetmenot.settings.live_settings import LiveSettings

@@ -3,8 +3,8 @@
 import pytest
 from msgspec.structs import replace
 
-from forgetmenot.clock import MINUTE
 from forgetmenot.domain import ReplyTo
+from forgetmenot.durations import MINUTE
 from forgetmenot.store import viewers
 from tests.chat.conftest import IDS, Chat
 

@@ -6,8 +6,8 @@ import msgspec
 import pytest
 
 from forgetmenot.chat.answers import ChatCommands
-from forgetmenot.clock import DAY, HOUR, MINUTE
 from forgetmenot.domain import NoteStatus, Permission, Scope, SourceKind
+from forgetmenot.durations import DAY, HOUR, MINUTE
 from forgetmenot.operations.commands import commands
 from forgetmenot.operations.handlers.switches import read_switches
 from forgetmenot.settings.schema import BotSettings, Settings

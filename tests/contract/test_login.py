@@ -5,7 +5,8 @@ import asyncio
 import pytest
 from msgspec.structs import replace
 
-from forgetmenot.clock import HOUR, MINUTE, ManualClock
+from forgetmenot.clock import ManualClock
+from forgetmenot.durations import HOUR, MINUTE
 from forgetmenot.errors import TwitchLoginNeeded, TwitchUnavailable
 from forgetmenot.secret_store import Account, Token, TokenStore
 from forgetmenot.settings.schema import Settings

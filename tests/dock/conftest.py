@@ -19,12 +19,13 @@ from aiohttp.test_utils import unused_port
 from playwright.async_api import Browser, ConsoleMessage, Page, async_playwright, expect
 
 from forgetmenot.app.bot import Bot
-from forgetmenot.clock import DAY, ManualClock
+from forgetmenot.clock import ManualClock
 from forgetmenot.demo.show import STREAMER, bot_on
 from forgetmenot.dock import feed
 from forgetmenot.dock.security import TOKEN_FILE, TOKEN_HEADER
 from forgetmenot.dock.server import open_dock
 from forgetmenot.domain import OperationResult
+from forgetmenot.durations import DAY
 from forgetmenot.errors import InputError
 from forgetmenot.languages import reason
 from forgetmenot.ports import BotState, Check

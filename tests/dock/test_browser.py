@@ -9,8 +9,9 @@ from msgspec.structs import replace
 from playwright.async_api import Browser, Page, expect
 
 from forgetmenot.app.recap_sharing import WEBHOOK, WEBHOOK_ENV
-from forgetmenot.clock import DAY, ManualClock
+from forgetmenot.clock import ManualClock
 from forgetmenot.dock.security import TOKEN_FILE
+from forgetmenot.durations import DAY
 from forgetmenot.files import incoming_folder
 from forgetmenot.languages import in_language, reason
 from forgetmenot.memory.edits import remember

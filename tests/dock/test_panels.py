@@ -8,9 +8,10 @@ from urllib.parse import quote
 import pytest
 from msgspec.structs import replace
 
-from forgetmenot.clock import HOUR, ManualClock
+from forgetmenot.clock import ManualClock
 from forgetmenot.dock import server
 from forgetmenot.domain import Scope, SourceKind
+from forgetmenot.durations import HOUR
 from forgetmenot.languages import in_language
 from forgetmenot.operations.commands import buttons
 from forgetmenot.ports import HearingState

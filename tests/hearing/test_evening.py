@@ -15,7 +15,8 @@ from aiohttp import web
 from forgetmenot.app.account import open_account, watch_channel
 from forgetmenot.app.bot import Bot, open_bot
 from forgetmenot.app.stream_input import StreamInput
-from forgetmenot.clock import DAY, HOUR, MINUTE, SECOND, ManualClock, SystemClock
+from forgetmenot.clock import ManualClock, SystemClock
+from forgetmenot.durations import DAY, HOUR, MINUTE, SECOND
 from forgetmenot.hearing import service, sources
 from forgetmenot.logs import set_up
 from forgetmenot.memory import backups

@@ -4,8 +4,8 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from forgetmenot.clock import DAY, HOUR, MINUTE
 from forgetmenot.domain import SourceKind
+from forgetmenot.durations import DAY, HOUR, MINUTE
 from forgetmenot.memory.arrivals import SHOWN_FOR, Card, arrivals
 from forgetmenot.settings.schema import DockSettings, Earpiece, Settings
 from forgetmenot.store import notes, viewers

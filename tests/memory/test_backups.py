@@ -13,8 +13,9 @@ from pathlib import Path
 import pytest
 
 from forgetmenot.app.bot import open_bot
-from forgetmenot.clock import DAY, HOUR, ManualClock
+from forgetmenot.clock import ManualClock
 from forgetmenot.domain import Redaction
+from forgetmenot.durations import DAY, HOUR
 from forgetmenot.errors import InputError, StoreDamaged, StoreForeign, StoreRequestsLost
 from forgetmenot.memory.backups import Backups, Restored, copy_to, restore
 from forgetmenot.memory.edits import remember, retract, undo

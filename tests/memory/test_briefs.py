@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from forgetmenot.clock import DAY, HOUR
 from forgetmenot.domain import Purpose, SourceKind
+from forgetmenot.durations import DAY, HOUR
 from forgetmenot.memory import edits
 from forgetmenot.memory.briefs import BriefWriter
 from forgetmenot.privacy import suppression

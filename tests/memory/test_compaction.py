@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from forgetmenot.clock import HOUR, MINUTE
 from forgetmenot.domain import EventKind, Redaction
+from forgetmenot.durations import HOUR, MINUTE
 from forgetmenot.errors import FactRefused, ModelBlocked
 from forgetmenot.memory.edits import remember
 from forgetmenot.settings.schema import BotSettings

@@ -2,8 +2,8 @@
 
 import pytest
 
-from forgetmenot.clock import DAY
 from forgetmenot.domain import NoteStatus
+from forgetmenot.durations import DAY
 from forgetmenot.errors import FactRefused
 from forgetmenot.memory.edits import VIEWER_TRUST, edit, remember, undo, with_mentions
 from forgetmenot.settings.schema import PrivacySettings

@@ -4,8 +4,8 @@ from collections import Counter
 
 import pytest
 
-from forgetmenot.clock import DAY, HOUR
 from forgetmenot.domain import SourceKind
+from forgetmenot.durations import DAY, HOUR
 from forgetmenot.errors import ModelBlocked
 from forgetmenot.memory import edits
 from forgetmenot.store import episodes, notes

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from forgetmenot.clock import HOUR, MINUTE
 from forgetmenot.domain import Redaction
+from forgetmenot.durations import HOUR, MINUTE
 from forgetmenot.errors import StoreError
 from forgetmenot.memory import ingest as ingest_module
 from forgetmenot.store import personal_data, viewers

@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from forgetmenot.clock import DAY, MINUTE, ManualClock
+from forgetmenot.clock import ManualClock
 from forgetmenot.domain import ModelRequest, Purpose, Video
+from forgetmenot.durations import DAY, MINUTE
 from forgetmenot.errors import InputError, ModelUnavailable
 from forgetmenot.languages import ENGLISH
 from forgetmenot.memory.learning import Learned, Learner

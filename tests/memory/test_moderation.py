@@ -6,8 +6,9 @@ from pathlib import Path
 import pytest
 
 from forgetmenot.app.bot import Bot
-from forgetmenot.clock import DAY, HOUR, MINUTE, SECOND, ManualClock
+from forgetmenot.clock import ManualClock
 from forgetmenot.domain import ChannelState, EventKind, Redaction
+from forgetmenot.durations import DAY, HOUR, MINUTE, SECOND
 from forgetmenot.memory.transcript import parts, transcript
 from forgetmenot.people.handles import Handles
 from forgetmenot.settings.schema import Settings

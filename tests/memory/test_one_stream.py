@@ -10,8 +10,9 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from forgetmenot.clock import DAY, HOUR, MINUTE, SECOND, ManualClock
+from forgetmenot.clock import ManualClock
 from forgetmenot.domain import ChannelState
+from forgetmenot.durations import DAY, HOUR, MINUTE, SECOND
 from forgetmenot.languages import ENGLISH, in_language
 from forgetmenot.memory.learning import Learned, estimate
 from forgetmenot.privacy.past_chat_files import remove_person

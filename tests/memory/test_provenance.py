@@ -2,8 +2,8 @@
 
 import json
 
-from forgetmenot.clock import DAY
 from forgetmenot.domain import NoteStatus, Video
+from forgetmenot.durations import DAY
 from forgetmenot.languages import reason
 from forgetmenot.memory import edits
 from forgetmenot.memory.provenance import chain, in_words, moment

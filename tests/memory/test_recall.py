@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 import pytest
 
-from forgetmenot.clock import HOUR
 from forgetmenot.domain import Episode, NoteStatus
+from forgetmenot.durations import HOUR
 from forgetmenot.memory import edits
 from forgetmenot.memory.ranking import query_of
 from forgetmenot.memory.recall import (

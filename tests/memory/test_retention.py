@@ -5,8 +5,8 @@ from datetime import UTC, datetime
 
 import pytest
 
-from forgetmenot.clock import DAY, HOUR
 from forgetmenot.domain import Importance, NoteStatus, Scope, SourceKind
+from forgetmenot.durations import DAY, HOUR
 from forgetmenot.memory import retention
 from forgetmenot.memory.recall import Recall
 from forgetmenot.memory.retention import sweep_notes

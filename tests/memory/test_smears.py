@@ -5,8 +5,8 @@ import json
 import msgspec
 import pytest
 
-from forgetmenot.clock import DAY
 from forgetmenot.domain import SourceKind
+from forgetmenot.durations import DAY
 from forgetmenot.errors import FactRefused
 from forgetmenot.memory import edits
 from forgetmenot.memory.retention import sweep_notes

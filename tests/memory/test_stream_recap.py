@@ -13,8 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from forgetmenot import files
-from forgetmenot.clock import DAY, HOUR, MINUTE
 from forgetmenot.domain import NoteStatus, Scope, SourceKind
+from forgetmenot.durations import DAY, HOUR, MINUTE
 from forgetmenot.errors import StoreError
 from forgetmenot.memory import backups, stream_recap
 from forgetmenot.memory.stream_recap import RecapWriter, markdown_of, write_file

@@ -6,8 +6,8 @@ from functools import partial
 
 import pytest
 
-from forgetmenot.clock import HOUR, MINUTE
 from forgetmenot.domain import ChannelState, ModelRequest, Purpose
+from forgetmenot.durations import HOUR, MINUTE
 from forgetmenot.errors import ModelBlocked, StoreError
 from forgetmenot.memory.stream_tracker import StreamTracker
 from forgetmenot.store import streams

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from forgetmenot.clock import MINUTE
+from forgetmenot.durations import MINUTE
 from forgetmenot.memory import edits
 from tests.notes_world import World, live
 

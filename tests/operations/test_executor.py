@@ -6,8 +6,8 @@ import msgspec
 import pytest
 
 from forgetmenot import errors
-from forgetmenot.clock import MINUTE
 from forgetmenot.domain import Outcome, OutcomeKind, Proposal, Verdict
+from forgetmenot.durations import MINUTE
 from forgetmenot.languages import ENGLISH
 from forgetmenot.operations.facts import ActionContext
 from forgetmenot.settings.schema import BridgeSettings

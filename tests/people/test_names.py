@@ -5,8 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from forgetmenot.clock import DAY, ManualClock, iso
+from forgetmenot.clock import ManualClock, iso
 from forgetmenot.domain import Scope, SourceKind
+from forgetmenot.durations import DAY
 from forgetmenot.memory.transfer import SEVERAL, import_notes
 from forgetmenot.people import names
 from forgetmenot.people.names import index_of, owners, resolve

@@ -2,8 +2,8 @@
 
 import pytest
 
-from forgetmenot.clock import DAY
 from forgetmenot.domain import Attendance, Standing
+from forgetmenot.durations import DAY
 from forgetmenot.people.standing import standing_of
 from forgetmenot.settings.schema import PeopleSettings
 from tests.notes_world import NOW

@@ -9,9 +9,10 @@ import pytest
 from aiohttp import web
 
 from forgetmenot.app.bot import open_bot
-from forgetmenot.clock import DAY, HOUR, MINUTE, ManualClock
+from forgetmenot.clock import ManualClock
 from forgetmenot.demo.show import load
 from forgetmenot.domain import Redaction
+from forgetmenot.durations import DAY, HOUR, MINUTE
 from forgetmenot.llm.offline import Offline
 from forgetmenot.logs import set_up
 from forgetmenot.settings.schema import Settings

@@ -7,8 +7,9 @@ from pathlib import Path
 import pytest
 
 from forgetmenot.app.bot import open_bot
-from forgetmenot.clock import DAY, MINUTE, ManualClock, SystemClock
+from forgetmenot.clock import ManualClock, SystemClock
 from forgetmenot.domain import ChatEvent, EventKind
+from forgetmenot.durations import DAY, MINUTE
 from forgetmenot.errors import ModelUnavailable
 from forgetmenot.llm.offline import Offline
 from forgetmenot.ports import LanguageModel

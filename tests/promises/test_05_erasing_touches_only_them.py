@@ -10,8 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from forgetmenot.clock import DAY, HOUR, ManualClock
+from forgetmenot.clock import ManualClock
 from forgetmenot.domain import Scope
+from forgetmenot.durations import DAY, HOUR
 from forgetmenot.languages import reason
 from forgetmenot.memory import backups
 from forgetmenot.privacy.erasure import Eraser

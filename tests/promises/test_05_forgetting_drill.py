@@ -25,9 +25,10 @@ from forgetmenot.app.bot import Bot
 from forgetmenot.app.control import ConnectionStatus
 from forgetmenot.app.live import serve_dock
 from forgetmenot.chat.rate_limit import CommandRateLimiter
-from forgetmenot.clock import DAY, HOUR, MINUTE, SECOND, ManualClock
+from forgetmenot.clock import ManualClock
 from forgetmenot.dock.security import TOKEN_HEADER
 from forgetmenot.domain import ChannelState, ModelRequest, Purpose, Redaction
+from forgetmenot.durations import DAY, HOUR, MINUTE, SECOND
 from forgetmenot.files import incoming_folder
 from forgetmenot.memory import backups
 from forgetmenot.memory.learning import Learner

@@ -11,8 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from forgetmenot.clock import DAY, HOUR, ManualClock
+from forgetmenot.clock import ManualClock
 from forgetmenot.domain import EpisodeKind, NoteStatus, Part, Scope, SourceKind
+from forgetmenot.durations import DAY, HOUR
 from forgetmenot.errors import FactRefused
 from forgetmenot.llm.offline import Offline
 from forgetmenot.memory import merge

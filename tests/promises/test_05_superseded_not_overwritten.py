@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 import forgetmenot.store
-from forgetmenot.clock import DAY
 from forgetmenot.domain import Note, NoteStatus
+from forgetmenot.durations import DAY
 from forgetmenot.errors import FactRefused
 from forgetmenot.memory.edits import remember, undo
 from forgetmenot.store import notes, viewers

@@ -5,8 +5,8 @@ import hashlib
 from hypothesis import given
 from hypothesis import strategies as st
 
-from forgetmenot.clock import DAY
 from forgetmenot.domain import PromptLine, Role, Scope, Viewer
+from forgetmenot.durations import DAY
 from forgetmenot.prompt.assemble import assemble, compose_prefix
 from forgetmenot.prompt.material import Past, PrefixMaterial, TailMaterial
 from forgetmenot.settings.schema import PromptSettings, Settings

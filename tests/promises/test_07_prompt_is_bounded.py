@@ -2,8 +2,8 @@
 
 import pytest
 
-from forgetmenot.clock import DAY, MINUTE
 from forgetmenot.domain import PromptLine, Role, Scope, Viewer
+from forgetmenot.durations import DAY, MINUTE
 from forgetmenot.errors import SettingsError
 from forgetmenot.prompt.assemble import assemble, compose_prefix
 from forgetmenot.prompt.instructions import check_floor

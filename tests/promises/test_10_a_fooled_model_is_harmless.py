@@ -5,7 +5,8 @@ from pathlib import Path
 
 from aiohttp import web
 
-from forgetmenot.clock import DAY, MINUTE, ManualClock
+from forgetmenot.clock import ManualClock
+from forgetmenot.durations import DAY, MINUTE
 from forgetmenot.store import channel_state
 from forgetmenot.store.database import Database
 from tests.loopback_servers.openai import Sent, SimOpenAI, completion

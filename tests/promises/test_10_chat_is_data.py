@@ -5,8 +5,8 @@ import re
 
 import pytest
 
-from forgetmenot.clock import MINUTE
 from forgetmenot.domain import Scope
+from forgetmenot.durations import MINUTE
 from forgetmenot.settings.schema import HearingSettings, Settings
 from forgetmenot.store.bot_messages import ReplyStatus
 from forgetmenot.text.mentions import fenced_texts

@@ -4,8 +4,8 @@ import re
 
 import msgspec
 
-from forgetmenot.clock import MINUTE
 from forgetmenot.domain import Outcome, OutcomeKind
+from forgetmenot.durations import MINUTE
 from forgetmenot.errors import ModelUnavailable
 from forgetmenot.languages import ENGLISH
 from forgetmenot.reply.engine import Reply

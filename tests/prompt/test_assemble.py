@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from forgetmenot.clock import DAY
 from forgetmenot.domain import Prompt, PromptLine, Recalled, Role, Scope, SourceKind, Viewer
+from forgetmenot.durations import DAY
 from forgetmenot.prompt.assemble import assemble, compose_prefix, split
 from forgetmenot.prompt.instructions import PREFIX_SHARE, check_floor, instructions
 from forgetmenot.prompt.material import (

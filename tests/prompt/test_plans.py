@@ -2,8 +2,9 @@
 
 from msgspec.structs import replace
 
-from forgetmenot.clock import HOUR, MINUTE, parse_iso
+from forgetmenot.clock import parse_iso
 from forgetmenot.domain import Note, PromptLine, Recalled, Role, Viewer
+from forgetmenot.durations import HOUR, MINUTE
 from forgetmenot.prompt.assemble import assemble
 from forgetmenot.prompt.material import Prefix, TailMaterial
 from forgetmenot.prompt.plans import plan_end

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from forgetmenot.clock import SECOND
 from forgetmenot.domain import EpisodeKind, Part
+from forgetmenot.durations import SECOND
 from forgetmenot.memory.edits import edit, remember, retract
 from forgetmenot.privacy.suppression import suppress
 from forgetmenot.reply.outbox import SendRateLimiter

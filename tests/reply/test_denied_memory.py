@@ -7,8 +7,9 @@ from pathlib import Path
 import pytest
 
 from forgetmenot.app.bot import Bot
-from forgetmenot.clock import SECOND, ManualClock
+from forgetmenot.clock import ManualClock
 from forgetmenot.domain import ChatEvent, EventKind
+from forgetmenot.durations import SECOND
 from forgetmenot.settings.schema import BotSettings, MemorySettings, Mode, Settings
 from forgetmenot.store import notes, viewers
 from tests.stage import RecordingAccount, ScriptedModel, answering, live_bot, said

@@ -5,7 +5,7 @@ import asyncio
 import pytest
 from msgspec.structs import replace
 
-from forgetmenot.clock import SECOND
+from forgetmenot.durations import SECOND
 from forgetmenot.reply.engine import Reply
 from forgetmenot.settings.schema import ReplySettings
 from tests.stage import Stage

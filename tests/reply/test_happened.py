@@ -6,8 +6,9 @@ from pathlib import Path
 import pytest
 
 from forgetmenot.app.bot import Bot
-from forgetmenot.clock import MINUTE, SECOND, ManualClock
+from forgetmenot.clock import ManualClock
 from forgetmenot.domain import ChannelState, ChatEvent, EventKind, Prompt, Redaction
+from forgetmenot.durations import MINUTE, SECOND
 from forgetmenot.prompt.assemble import assemble
 from forgetmenot.reply.context import ContextGatherer
 from forgetmenot.reply.triggers import Trigger, TriggerKind

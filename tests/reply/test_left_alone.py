@@ -5,8 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from forgetmenot.clock import SECOND, ManualClock
+from forgetmenot.clock import ManualClock
 from forgetmenot.domain import Scope, SourceKind
+from forgetmenot.durations import SECOND
 from forgetmenot.settings.schema import BotSettings, Mode, Settings
 from forgetmenot.store import notes
 from forgetmenot.store.notes import NewNote

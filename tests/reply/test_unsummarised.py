@@ -3,8 +3,8 @@
 import pytest
 from msgspec.structs import replace
 
-from forgetmenot.clock import DAY, HOUR, MINUTE, SECOND
 from forgetmenot.domain import EventKind
+from forgetmenot.durations import DAY, HOUR, MINUTE, SECOND
 from forgetmenot.privacy.suppression import suppress
 from forgetmenot.settings.schema import MemorySettings, PrivacySettings
 from forgetmenot.store import events, viewers

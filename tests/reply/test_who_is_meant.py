@@ -2,7 +2,7 @@
 
 import pytest
 
-from forgetmenot.clock import DAY
+from forgetmenot.durations import DAY
 from forgetmenot.settings.schema import Settings, TwitchSettings
 from forgetmenot.store import personal_data, viewers
 from tests.notes_world import World, prompt_for, section

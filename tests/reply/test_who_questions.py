@@ -2,8 +2,8 @@
 
 import pytest
 
-from forgetmenot.clock import DAY
 from forgetmenot.domain import NoteStatus
+from forgetmenot.durations import DAY
 from forgetmenot.memory import edits
 from forgetmenot.memory.channel_search import PER_SUBJECT
 from forgetmenot.memory.recall import Recall

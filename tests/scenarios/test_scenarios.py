@@ -20,7 +20,7 @@ import pytest
 
 from forgetmenot.app.bot import SWEEP
 from forgetmenot.app.control import BotControl, ConnectionStatus
-from forgetmenot.clock import DAY, HOUR, MINUTE, SECOND, ManualClock
+from forgetmenot.clock import ManualClock
 from forgetmenot.domain import (
     ChannelState,
     ChatEvent,
@@ -32,6 +32,7 @@ from forgetmenot.domain import (
     Role,
     TokenUsage,
 )
+from forgetmenot.durations import DAY, HOUR, MINUTE, SECOND
 from forgetmenot.llm.offline import Offline
 from forgetmenot.memory import backups, edits
 from forgetmenot.reply.explain import explain

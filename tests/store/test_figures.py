@@ -4,8 +4,9 @@ from datetime import UTC, datetime
 
 import pytest
 
-from forgetmenot.clock import DAY, HOUR, MINUTE, SECOND, ManualClock
+from forgetmenot.clock import ManualClock
 from forgetmenot.domain import ChannelState, EventKind, Purpose, TokenUsage
+from forgetmenot.durations import DAY, HOUR, MINUTE, SECOND
 from forgetmenot.settings.schema import MemorySettings, Settings
 from forgetmenot.store import action_logs, figures, personal_data, reply_outcomes, streams
 from forgetmenot.store.action_logs import ActionStatus

@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from forgetmenot.clock import DAY, HOUR, ManualClock
+from forgetmenot.clock import ManualClock
+from forgetmenot.durations import DAY, HOUR
 from forgetmenot.memory.transfer import import_notes
 from forgetmenot.settings.schema import Settings
 from forgetmenot.store.database import Database, connect, open_database

@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from forgetmenot.clock import MINUTE
 from forgetmenot.domain import NoteStatus, Redaction, Scope, SourceKind
+from forgetmenot.durations import MINUTE
 from forgetmenot.errors import FactRefused
 from forgetmenot.memory.edits import edit, remember, undo
 from forgetmenot.store import action_logs, bot_messages, episodes, notes

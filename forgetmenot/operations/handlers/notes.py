@@ -8,7 +8,6 @@ import re
 
 from msgspec.structs import replace
 
-from forgetmenot.clock import MINUTE
 from forgetmenot.domain import (
     Asker,
     Note,
@@ -19,6 +18,7 @@ from forgetmenot.domain import (
     Surface,
     Target,
 )
+from forgetmenot.durations import MINUTE
 from forgetmenot.errors import FactRefused
 from forgetmenot.languages import reason
 from forgetmenot.memory import edits, own_words

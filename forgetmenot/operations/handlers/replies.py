@@ -1,7 +1,7 @@
 """The handlers about a reply of the bot: `!good`, `!bad`, `!why`."""
 
-from forgetmenot.clock import MINUTE
 from forgetmenot.domain import OperationResult
+from forgetmenot.durations import MINUTE
 from forgetmenot.operations.types import (
     OperationContext,
     Request,

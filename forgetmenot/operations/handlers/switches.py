@@ -4,8 +4,8 @@ from collections.abc import Mapping
 
 from msgspec import Struct
 
-from forgetmenot.clock import MINUTE
 from forgetmenot.domain import OperationResult
+from forgetmenot.durations import MINUTE
 from forgetmenot.languages import Language, in_language
 from forgetmenot.operations.types import (
     Handler,
