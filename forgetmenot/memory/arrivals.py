@@ -1,4 +1,4 @@
-"""Who of those that the memory knows just came in: a card about each, for the streamer. Reads only.
+"""A card for the streamer about each known person who just came in. Reads only.
 
 A card says what the dock's memory panel says as well. It needs neither a model nor an account, and nothing of it is
 said in chat.
@@ -21,12 +21,11 @@ from forgetmenot.text.roles import claims_role
 from forgetmenot.text.words import join_sentences, sentences_of
 
 SHOWN_FOR = 10 * MINUTE
-# Cards at once.
-MOST = 3
+MAXIMUM_CARDS = 3
 CANDIDATES = 200
 BEST_NOTES = 2
 _FAMILIAR = frozenset((Standing.REGULAR, Standing.RETURNER))
-# What ends, or is planned, within this time holds these days: "has a driving test on Friday".
+# What ends or is planned within this time holds these days: "has a driving test on Friday".
 PASSING = 8 * DAY
 
 
@@ -34,7 +33,7 @@ class Card(NamedTuple):
     """Somebody who came in. `at`: their first line of this stream; `before_at`: when they left the one before (ms).
 
     `who`: their brief, or their best notes; `lately`: what holds these days, or (`over`) a plan of which they were not
-    asked yet how it went. `notes` are the numbers of those that it rests on.
+    asked yet how it went. `notes`: the ids of the notes that it rests on.
     """
 
     id: str
@@ -50,94 +49,106 @@ class Card(NamedTuple):
 
 
 def by_weight(note: Note) -> tuple[bool, int, float, int]:
-    """The order of notes by what they tell about a person, the least first."""
-    return (
-        note.pinned,
-        list(Importance).index(note.importance),
-        note.confidence,
-        note.last_confirmed_at,
-    )
+    """Return the sort key of notes by what they tell about a person, the least first."""
+    importance = list(Importance).index(note.importance)
+    return (note.pinned, importance, note.confidence, note.last_confirmed_at)
 
 
 async def arrivals(source: Source, settings: Settings, now: int) -> list[Card]:
-    """The newest who wrote their first line of a stream within ten minutes and of whom something is known."""
+    """Return cards about the newest who wrote their first line of a stream within ten minutes."""
     dock = settings.dock
     if dock.earpiece is Earpiece.OFF:
         return []
     without = [login_of(login.strip()) for login in dock.earpiece_without]
-    came = await streams.arrived_since(source, now - SHOWN_FOR, without, CANDIDATES)
-    attendance = await streams.attendance_of(source, came, lately=now - REGULAR_WITHIN)
+    arrived = await streams.arrived_since(source, now - SHOWN_FOR, without, CANDIDATES)
+    attendance = await streams.attendance_of(source, arrived, lately=now - REGULAR_WITHIN)
     wanted = _FAMILIAR if dock.earpiece is Earpiece.REGULARS else frozenset(Standing)
     cards: list[Card] = []
-    for viewer_id, at in came.items():
+    for viewer_id, at in arrived.items():
         if standing_of(attendance[viewer_id], settings.people, now) not in wanted:
             continue
-        found = await card(source, viewer_id, at, now, settings.bot.timezone)
-        cards += [found] if found is not None else []
-        if len(cards) == MOST:
+        viewer_card = await card(source, viewer_id, at, now, settings.bot.timezone)
+        if viewer_card is not None:
+            cards.append(viewer_card)
+        if len(cards) == MAXIMUM_CARDS:
             break
     return cards
 
 
 async def card(source: Source, viewer_id: str, at: int, now: int, zone: str) -> Card | None:
-    """The card about one viewer; None where nothing may be told about them. `zone`: the channel's time zone."""
-    came = (await streams.attendance_of(source, [viewer_id], lately=now - REGULAR_WITHIN))[
-        viewer_id
-    ]
+    """Return the card about one viewer; None where nothing may be told about them.
+
+    `at`: their first line of this stream, `now`: both milliseconds since 1970. `zone`: the channel's time zone.
+    """
+    recently = now - REGULAR_WITHIN
+    attendance = (await streams.attendance_of(source, [viewer_id], lately=recently))[viewer_id]
     suppressed = await load_filter(source)
-    held = await notes.of_subject(
-        source, viewer_id, (NoteStatus.ACTIVE, NoteStatus.PAST, NoteStatus.EXPIRED)
-    )
-    own = [note for note in held if suppressed.allows(note) and _says_who_they_are(note)]
-    own.sort(key=by_weight, reverse=True)
-    told = [one for one in own if one.status is NoteStatus.ACTIVE and not one.is_quiet(now)]
-    done = _done_since(own, came.before_at or 0, now, zone)
-    passing = done or _these_days(told, now, zone)
-    brief, made_of = await usable_brief(source, viewer_id, None)
-    brief = join_sentences(
-        sentence
-        for sentence in sentences_of(suppressed.without(brief))
-        if not claims_role(sentence)
-    )
-    best = [one for one in told if one is not passing][:BEST_NOTES]
-    who = brief or " · ".join(one.fact for one in best)
-    lately = passing.fact if passing else ""
-    used = (*(made_of if brief else (one.id for one in best)), *((passing.id,) if passing else ()))
-    names, hidden = await viewers.shown_and_hidden(
-        source, {viewer_id, *ids_in(who), *ids_in(lately)}
-    )
-    if not used or viewer_id in hidden or viewer_id not in names:
+    statuses = (NoteStatus.ACTIVE, NoteStatus.PAST, NoteStatus.EXPIRED)
+    stored_notes = await notes.of_subject(source, viewer_id, statuses)
+    usable = [note for note in stored_notes if suppressed.allows(note) and _may_be_on_card(note)]
+    usable.sort(key=by_weight, reverse=True)
+    mentionable = [
+        note for note in usable if note.status is NoteStatus.ACTIVE and not note.is_quiet(now)
+    ]
+
+    ended_plan = _ended_plan(usable, attendance.before_at or 0, now, zone)
+    passing = ended_plan or _these_days(mentionable, now, zone)
+    brief, brief_note_ids = await usable_brief(source, viewer_id, None)
+    brief = _without_roles(suppressed.without(brief))
+    best_notes = [note for note in mentionable if note is not passing][:BEST_NOTES]
+    if brief:
+        who = brief
+        note_ids = list(brief_note_ids)
+    else:
+        who = " · ".join(note.fact for note in best_notes)
+        note_ids = [note.id for note in best_notes]
+    lately = ""
+    if passing is not None:
+        lately = passing.fact
+        note_ids.append(passing.id)
+
+    people = {viewer_id, *ids_in(who), *ids_in(lately)}
+    names, hidden = await viewers.shown_and_hidden(source, people)
+    if not note_ids or viewer_id in hidden or viewer_id not in names:
         return None
+    logins = await viewers.logins(source, [viewer_id])
     return Card(
         id=viewer_id,
-        login=(await viewers.logins(source, [viewer_id])).get(viewer_id, ""),
+        login=logins.get(viewer_id, ""),
         name=names[viewer_id],
         at=at,
-        streams=came.streams,
-        before_at=came.before_at,
+        streams=attendance.streams,
+        before_at=attendance.before_at,
         who=with_names(who, names),
         lately=with_names(lately, names),
-        notes=used,
-        over=done is not None,
+        notes=tuple(note_ids),
+        over=ended_plan is not None,
     )
 
 
-def _says_who_they_are(note: Note) -> bool:
-    """Whether a note may stand on a card: nothing that others said, and no role, which Twitch's badges show."""
+def _may_be_on_card(note: Note) -> bool:
+    """Return whether a note is neither what others said nor a role, which Twitch's badges show."""
     return note.source_kind is not SourceKind.REPORTED and not claims_role(note.fact)
 
 
-def _done_since(known: Sequence[Note], before_at: int, now: int, zone: str) -> Note | None:
+def _without_roles(brief: str) -> str:
+    sentences = [sentence for sentence in sentences_of(brief) if not claims_role(sentence)]
+    return join_sentences(sentences)
+
+
+def _ended_plan(known: Sequence[Note], before_at: int, now: int, zone: str) -> Note | None:
     """Return the last plan that ended since they left the stream before (ms), unless it was asked or told already."""
     waiting = open_outcomes(known, (), before_at, now, zone)
     return max(waiting, key=lambda note: plan_end(note, zone) or 0, default=None)
 
 
-def _these_days(held: Sequence[Note], now: int, zone: str) -> Note | None:
-    """The next plan, or what else ends soon."""
-    ends = {
-        end: one
-        for one in held
-        if (end := plan_end(one, zone) or one.expires_at) and now < end <= now + PASSING
-    }
-    return ends[min(ends)] if ends else None
+def _these_days(candidates: Sequence[Note], now: int, zone: str) -> Note | None:
+    """Return the next plan, or what else ends soon; None if nothing does."""
+    soonest = None
+    soonest_end = now + PASSING
+    for note in candidates:
+        end = plan_end(note, zone) or note.expires_at
+        if end is not None and now < end <= soonest_end:
+            soonest = note
+            soonest_end = end
+    return soonest

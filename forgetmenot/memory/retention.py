@@ -1,18 +1,19 @@
 """Sweeps: permanently deletes what may no longer be kept.
 
-In this order: lines about to age out unread are counted; raw chat past its limit is deleted and counted; the bot's
-messages, actions and model calls are deleted after their days; then deleted bytes are wiped from the file and the
-write-ahead log. Runs at start and every few minutes, by `Clock.certain`, so that a clock that runs ahead deletes
-nothing early.
+Chat is swept at the start and every few minutes, in this order: lines about to age out unread are counted; raw chat
+past its limit is deleted and counted; the bot's messages, actions and model calls are deleted after their days; deleted
+bytes are wiped from the file and the write-ahead log. The time is `Clock.certain`, so that a clock that runs ahead
+deletes nothing early.
 
-Once a day notes are swept too: those whose time is over, the stale, those past a limit. Small transactions, a history
-row for each change; pinned and imported notes are exempt. What was to last a month is past for a year before it ends,
-what was to last a week or less ends. A note about a viewer grows stale by the streams that they came to, a fact about
-the channel and a running bit by all streams; a stale note stays, and is found by its words.
+Notes are swept at the start and once a day: those whose time is over, the stale ones, those past a limit. Each
+transaction is small, and each change leaves a row of history; pinned and imported notes are exempt. What was to last a
+month is past for a year before it ends; what was to last a week or less ends at once. A note about a viewer grows stale
+by the streams that they came to, a fact about the channel and a running bit by all streams. A stale note stays, and is
+found by its words.
 """
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 from forgetmenot.clock import Clock
 from forgetmenot.durations import DAY, HOUR
@@ -23,73 +24,98 @@ from forgetmenot.store import bot_messages, episodes, events, notes
 from forgetmenot.store.counts import add_counts
 from forgetmenot.store.database import Database
 
-# Rows that one transaction changes: no write lasts longer than 50 ms.
-LINES_AT_ONCE, LOGS_AT_ONCE, NOTES_AT_ONCE = 1_000, 250, 200
-# After its end a note stays that long as a past one.
+# How many rows one transaction changes, so that no write lasts longer than 50 ms.
+LINES_AT_ONCE = 1_000
+LOGS_AT_ONCE = 250
+NOTES_AT_ONCE = 200
+# How long a note stays as a past one after its end.
 PAST_KEPT = 365 * DAY
-CHANNEL_NOTES_KEPT = 100
-# A note is stale so long after it was last confirmed or used, and after that many streams of its subject.
-STALE_AFTER, STALE_AFTER_STREAMS = 90 * DAY, 20
+CHANNEL_NOTES_LIMIT = 100
+# A note is stale when both have passed since it was last confirmed or used: this time, and this many streams of its
+# subject.
+STALE_AFTER = 90 * DAY
+STALE_AFTER_STREAMS = 20
 
 
 async def sweep_chat(
     *, db: Database, compactor: Compactor, settings: Callable[[], Settings], clock: Clock
 ) -> None:
-    """Sweep once. Raises StoreError."""
-    # before anything is deleted, so that nothing goes unread
+    """Delete raw chat and the bot's logs that are past their limits. Raises StoreError."""
+    # before anything is deleted, so that nothing is lost unread
     await compactor.cover_aged()
     now = clock.certain()
-    before = now - int(settings().memory.raw_events_h * HOUR)
-    gone, some = Counter[str](), LINES_AT_ONCE
-    while some == LINES_AT_ONCE:  # some lines at a time: others write in between
+    limits = settings()
+    oldest_line_at = now - int(limits.memory.raw_events_h * HOUR)
+    deleted_lines = await _delete_lines(db, oldest_line_at)
+    oldest_reply_at = now - limits.privacy.keep_replies_d * DAY
+    deleted_logs = await _delete_logs(db, oldest_reply_at, limits.bot.timezone)
+    unread = deleted_lines["pruned_unread"]
+    if unread:
+        log.error("events were pruned unread", events=unread)
+    # not wiped: another process keeps deleted bytes alive for now
+    wiped = await db.wipe_deleted()
+    log.debug("swept", pruned=deleted_lines.total(), expired=deleted_logs, wiped=wiped)
+
+
+async def _delete_lines(db: Database, before: int) -> Counter[str]:
+    """Delete raw lines older than a time (ms); return how many of each kind. Others write in between."""
+    deleted: Counter[str] = Counter()
+    while True:
         async with db.write() as tx:
             counts = await events.prune(tx, before, LINES_AT_ONCE)
             await add_counts(tx, counts)
-        some = sum(counts.values())
-        gone.update(counts)
+        deleted.update(counts)
+        if sum(counts.values()) < LINES_AT_ONCE:
+            break
     async with db.write() as tx:
         await episodes.drop_line_keys(tx, before)
-    expired = 0
-    old = now - settings().privacy.keep_replies_d * DAY
-    zone = settings().bot.timezone
+    return deleted
+
+
+async def _delete_logs(db: Database, before: int, timezone: str) -> int:
+    """Delete the bot's messages, actions and calls older than a time (ms); return how many rows."""
+    deleted = 0
     for table in bot_messages.PRUNABLE:
-        some = LOGS_AT_ONCE
-        while some == LOGS_AT_ONCE:
+        while True:
             async with db.write() as tx:
-                some = await bot_messages.prune(tx, table, old, LOGS_AT_ONCE, zone)
-            expired += some
-    if unread := gone["pruned_unread"]:
-        log.error("events were pruned unread", events=unread)
-    # not wiped: another process keeps deleted bytes alive for now
-    log.debug("swept", pruned=gone.total(), expired=expired, wiped=await db.wipe_deleted())
+                count = await bot_messages.prune(tx, table, before, LOGS_AT_ONCE, timezone)
+            deleted += count
+            if count < LOGS_AT_ONCE:
+                break
+    return deleted
 
 
 async def sweep_notes(db: Database, memory: MemorySettings, now: int) -> Counter[str]:
-    """Bring every note to the status it should have now, at the start and once a day; how many of each kind."""
-    most = memory.notes_per_viewer
-    kept = {"channel": CHANNEL_NOTES_KEPT, "timed": max(1, most // 4), "permanent": most}
-    over = {
-        "now": now,
-        "before": now - PAST_KEPT,
-        "limit": NOTES_AT_ONCE,
-        "cause": "its time was up",
-    }
-    many = {**over, **kept, "cause": "too many notes"}
-    changed = Counter[str]()
-    while some := await notes.end_due(db, "over", over):
-        changed["over"] += some
-    for viewer in (None, *await notes.attending_viewers(db, STALE_AFTER_STREAMS)):
+    """Bring every note to the status it should have now; return how many changed, by kind of change."""
+    limit = memory.notes_per_viewer
+    # of notes that end by themselves a viewer keeps a quarter
+    timed_limit = max(1, limit // 4)
+    limits = {"channel": CHANNEL_NOTES_LIMIT, "timed": timed_limit, "permanent": limit}
+    due = {"now": now, "before": now - PAST_KEPT, "limit": NOTES_AT_ONCE}
+    ended = {**due, "cause": "its time was up"}
+    evicted = {**due, **limits, "cause": "too many notes"}
+
+    changed: Counter[str] = Counter()
+    changed["over"] = await _end_all(db, "over", ended)
+    for viewer_id in (None, *await notes.attending_viewers(db, STALE_AFTER_STREAMS)):
         async with db.write() as tx:
-            before = now - STALE_AFTER
             changed["stale"] += await notes.set_stale(
-                tx, viewer, before=before, streams=STALE_AFTER_STREAMS
+                tx, viewer_id, before=now - STALE_AFTER, streams=STALE_AFTER_STREAMS
             )
-    too_many = [("channel", many)]
-    for viewer in await notes.viewers_over_limit(db, min(kept["timed"], kept["permanent"])):
-        too_many += [(kind, {**many, "viewer": viewer}) for kind in ("timed", "permanent")]
-    for kind, values in too_many:
-        while some := await notes.end_due(db, kind, values):
-            changed["evicted"] += some
+    changed["evicted"] = await _end_all(db, "channel", evicted)
+    for viewer_id in await notes.viewers_over_limit(db, min(timed_limit, limit)):
+        for kind in ("timed", "permanent"):
+            changed["evicted"] += await _end_all(db, kind, {**evicted, "viewer": viewer_id})
     if changed.total():
         log.info("notes swept", **changed)
     return changed
+
+
+async def _end_all(db: Database, kind: str, values: Mapping[str, object]) -> int:
+    """End the notes that are due for a reason (`notes.end_due`), some in each transaction; return how many."""
+    ended = 0
+    while True:
+        count = await notes.end_due(db, kind, values)
+        if not count:
+            return ended
+        ended += count

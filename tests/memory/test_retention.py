@@ -111,7 +111,7 @@ async def test_over_the_cap_the_least_important_then_the_oldest_go(
     high = await world.note("fact four", importance=Importance.HIGH)
     imported = await world.note("fact five", source_kind=SourceKind.IMPORT)
     timed = await world.note("fact six", expires_at=world.clock.now() + 30 * DAY)
-    monkeypatch.setattr(retention, "CHANNEL_NOTES_KEPT", 2)
+    monkeypatch.setattr(retention, "CHANNEL_NOTES_LIMIT", 2)
     assert await sweep(world, MemorySettings(notes_per_viewer=2)) == Counter(evicted=3)
     evicted = [note.id for note in await notes.of_subject(world.db, "1", (NoteStatus.EVICTED,))]
     assert evicted == [low, medium[0]]
