@@ -21,17 +21,17 @@ WIPE_DUE = "wipe_due"
 
 
 async def read(source: Source, name: str) -> str:
-    """The value of one name; an empty text if it was never set."""
+    """Return the value of a name; "" if it was never set."""
     return await source.value("SELECT value FROM channel_state WHERE name = ?", (name,)) or ""
 
 
 async def read_all(source: Source) -> dict[str, str]:
-    """Every name that was set."""
+    """Return the values of all names that were set."""
     return await source.pairs("SELECT name, value FROM channel_state")
 
 
 async def value_since(source: Source, name: str, value: str) -> int | None:
-    """When a name got this value (ms); None if it has another one."""
+    """Return since when a name has this value (ms); None if it has another one."""
     at: int | None = await source.value(
         "SELECT updated_at FROM channel_state WHERE name = ? AND value = ?", (name, value)
     )
@@ -39,7 +39,7 @@ async def value_since(source: Source, name: str, value: str) -> int | None:
 
 
 async def put(tx: Transaction, values: Mapping[str, str], now: int) -> None:
-    """Set names; `updated_at` moves only where the value changed."""
+    """Set names; `updated_at` changes only where the value did."""
     await tx.many(
         """
         INSERT INTO channel_state (name, value, updated_at)
@@ -63,14 +63,16 @@ class Owner(NamedTuple):
 
 
 def file_for(default: Path, channel: str) -> Path:
-    """The memory file of a channel: `default` if it is that channel's or has no owner, else one beside it."""
-    channel, owner = channel.casefold().lstrip("#"), owner_of(default)
-    if (
-        not channel or not owner.id or owner.login == channel
-    ):  # only Twitch's id makes a file somebody's
+    """Return the memory file of a channel: `default` if it is that channel's or has no owner, else one beside it."""
+    login = channel.casefold().lstrip("#")
+    owner = owner_of(default)
+    # a file without Twitch's id of its channel is nobody's yet
+    if not login or not owner.id or owner.login == login:
         return default
-    named = [file for file in _files_beside(default) if owner_of(file).login == channel]
-    return next(iter(named), default.with_name(f"{default.stem}-{channel}{default.suffix}"))
+    for file in _files_beside(default):
+        if owner_of(file).login == login:
+            return file
+    return default.with_name(f"{default.stem}-{login}{default.suffix}")
 
 
 async def claim(db: Database, room_id: str, channel: str, now: int) -> None:
@@ -79,36 +81,47 @@ async def claim(db: Database, room_id: str, channel: str, now: int) -> None:
     Raises TwitchRefused if it is another channel's, or if the channel has a memory under a former name: that file is
     then noted under the new name, and `file_for` gives it from now on.
     """
-    channel, known = channel.casefold().lstrip("#"), await read(db, "id")
-    if known not in {"", room_id}:
+    login = channel.casefold().lstrip("#")
+    owner_id = await read(db, "id")
+    if owner_id not in {"", room_id}:
         raise TwitchRefused(
             f"{db.path} is the memory of another channel. Use another file with --db, or leave --db out."
         )
-    others = [] if known else [file for file in _files_beside(db.path) if file != db.path]
-    former = next((file for file in others if owner_of(file).id == room_id), None)
+    former = None if owner_id else _other_file_of(room_id, db.path)
+    if former is None:
+        async with db.write() as tx:
+            await put(tx, {"id": room_id, "login": login}, now)
+        return
     async with db.write() as tx:
-        await put(tx, {"id": room_id, "login": channel} if former is None else {"login": ""}, now)
-    if former is not None:
-        was = owner_of(former).login
-        with connected(former, "rw") as writing:
-            renamed = "UPDATE channel_state SET value = ?, updated_at = ? WHERE name = 'login'"
-            writing.execute(renamed, (channel, now))
-        raise TwitchRefused(
-            f"This channel was called {was} before, and {former} is its memory. Restart the bot to use it."
-        )
+        await put(tx, {"login": ""}, now)
+    former_login = owner_of(former).login
+    with connected(former, "rw") as connection:
+        renamed = "UPDATE channel_state SET value = ?, updated_at = ? WHERE name = 'login'"
+        connection.execute(renamed, (login, now))
+    raise TwitchRefused(
+        f"This channel was called {former_login} before, and {former} is its memory. Restart the bot to use it."
+    )
+
+
+def _other_file_of(room_id: str, path: Path) -> Path | None:
+    """Return another file beside `path` that belongs to the channel; None if there is none."""
+    for file in _files_beside(path):
+        if file != path and owner_of(file).id == room_id:
+            return file
+    return None
 
 
 def owner_of(file: Path) -> Owner:
-    """The owner of a file, as far as it can be read. Read-only."""
+    """Return the owner of a file; an empty one if the file cannot be read or is no memory of ours."""
+    sql = "SELECT name, value FROM channel_state WHERE name IN ('id', 'login')"
     with contextlib.suppress(OSError, StoreError):
         if file.is_file() and may_be_ours(file):
-            with separate_reader(file) as own:
-                rows = own.execute(
-                    "SELECT name, value FROM channel_state WHERE name IN ('id', 'login')"
-                )
-                return Owner(**dict(rows.fetchall()))
+            with separate_reader(file) as connection:
+                rows = connection.execute(sql).fetchall()
+                return Owner(**dict(rows))
     return Owner()
 
 
 def _files_beside(file: Path) -> list[Path]:
+    """Return the files in the same folder with the same ending, this one among them."""
     return sorted(file.parent.glob(f"*{file.suffix}"))

@@ -59,18 +59,27 @@ for _many in _MANY:  # for json_each (?) in a query
     sqlite3.register_adapter(_many, lambda values: json.dumps(list(values)))
 sqlite3.register_adapter(dict, json.dumps)
 
+# What SQLite raises for a row that breaks a rule of the schema, or a value that it cannot store.
+_ROW_REFUSED = (sqlite3.IntegrityError, sqlite3.DataError, sqlite3.InterfaceError)
+
 Params = Sequence[Any] | Mapping[str, Any]
 Row = sqlite3.Row
 T = TypeVar("T")
 
 
 def row_as(row: Row, cls: type[T], **more: object) -> T:
-    """A row as the class whose fields are named as its columns; `more` are fields that it lacks."""
+    """Return a row as an object of a class whose fields are named like its columns.
+
+    `more`: values of fields that are no column, or that replace one.
+    """
     return msgspec.convert(dict(row) | more, cls, strict=False)
 
 
 async def uninterrupted(work: Awaitable[T]) -> T:
-    """What something gives that must finish even when we are cancelled meanwhile; that is raised after it."""
+    """Return the result of work that must finish even if the task is cancelled meanwhile.
+
+    The cancellation is raised after the work has ended.
+    """
     task = asyncio.ensure_future(work)
     cancelled = False
     while not task.done():
@@ -93,28 +102,31 @@ class Source(Protocol):
     requests: PrivacyRequests
 
     async def rows(self, sql: str, params: Params = ()) -> list[Row]:
-        """All rows of a query."""
+        """Return all rows of a query."""
 
     async def row(self, sql: str, params: Params = ()) -> Row | None:
-        """The first row, or None."""
-        found = await self.rows(sql, params)
-        return found[0] if found else None
+        """Return the first row, or None if there is none."""
+        rows = await self.rows(sql, params)
+        return rows[0] if rows else None
 
     async def value(self, sql: str, params: Params = ()) -> Any:  # noqa: ANN401  # whatever the column holds
-        """The first column of the first row, or None."""
+        """Return the first column of the first row, or None if there is no row."""
         row = await self.row(sql, params)
         return row[0] if row else None
 
     async def column(self, sql: str, params: Params = ()) -> list[Any]:
-        """The first column of all rows."""
+        """Return the first column of all rows."""
         return [row[0] for row in await self.rows(sql, params)]
 
     async def pairs(self, sql: str, params: Params = ()) -> dict[Any, Any]:
-        """The second column of all rows by the first."""
+        """Return the second column of all rows, by the first."""
         return {row[0]: row[1] for row in await self.rows(sql, params)}
 
     async def highest_id(self, table: str) -> int:
-        """The highest id that was ever given out in a table; none is given twice."""
+        """Return the highest id that a row of a table ever had; 0 if it never had a row.
+
+        SQLite gives no id of these tables (AUTOINCREMENT) a second time, also when its row is deleted.
+        """
         given = f"""
             SELECT seq
             FROM sqlite_sequence
@@ -135,44 +147,44 @@ class Transaction(Source):
 
     @contextlib.asynccontextmanager
     async def write(self) -> "AsyncIterator[Transaction]":
-        """This transaction: what is written by a function that takes a database is then a part of it."""
+        """Give this transaction again, so that a function that takes a database writes as a part of it."""
         yield self
 
     async def rows(self, sql: str, params: Params = ()) -> list[Row]:
-        """All rows of a query (or of a statement with RETURNING)."""
+        """Return all rows of a query, or of a statement with RETURNING."""
         return list(await self._connection.execute_fetchall(sql, params))
 
     async def execute(self, sql: str, params: Params = ()) -> int:
-        """Run one statement; the number of rows it changed."""
+        """Run one statement, and return the number of rows that it changed."""
         return await self._changed(self._connection._conn.execute, sql, params)  # noqa: SLF001
 
     async def insert(self, sql: str, params: Params = ()) -> int:
-        """Run one INSERT; the new row's id."""
+        """Run one INSERT, and return the id of the new row."""
         row = await self._connection.execute_insert(sql, params)
         assert row is not None  # noqa: S101  # last_insert_rowid() always has a row
         return int(row[0])
 
     @contextlib.asynccontextmanager
     async def part(self) -> AsyncIterator[None]:
-        """A part of the transaction that is undone alone when it raises. A row that breaks a rule is a StoreRefused."""
+        """Run a part of the transaction that is undone alone if it raises.
+
+        Raises StoreRefused for a row that breaks a rule of the schema.
+        """
         await self._connection.execute_fetchall("SAVEPOINT part")
         try:
             yield
         except BaseException as error:
-            if (
-                self._connection.in_transaction
-            ):  # a full disk may have rolled everything back already
+            # a full disk may have rolled everything back already
+            if self._connection.in_transaction:
                 await self._connection.execute_fetchall("ROLLBACK TO part")
                 await self._connection.execute_fetchall("RELEASE part")
-            if isinstance(
-                error, sqlite3.IntegrityError | sqlite3.DataError | sqlite3.InterfaceError
-            ):
+            if isinstance(error, _ROW_REFUSED):
                 raise errors.StoreRefused(f"A row cannot be stored: {error}.") from error
             raise
         await self._connection.execute_fetchall("RELEASE part")
 
     async def many(self, sql: str, params: Iterable[Params]) -> int:
-        """Run one statement for each set of parameters; the number of rows changed in all."""
+        """Run one statement for each set of parameters, and return the number of rows changed in all."""
         return await self._changed(self._connection._conn.executemany, sql, params)  # noqa: SLF001
 
     async def _changed(self, run: Callable[..., sqlite3.Cursor], sql: str, params: object) -> int:
@@ -189,7 +201,7 @@ class Snapshot(Source):
         self.requests = requests
 
     async def rows(self, sql: str, params: Params = ()) -> list[Row]:
-        """All rows of a query."""
+        """Return all rows of a query."""
         return self._connection.execute(sql, params).fetchall()
 
 
@@ -198,6 +210,7 @@ def _run_read(
     read: Callable[[Snapshot], Coroutine[Any, Any, T]],
     requests: PrivacyRequests,
 ) -> T:
+    """Return what `read` returns, whose reads all see the same moment. Runs in the reader's thread."""
     connection.execute("BEGIN")
     reading = read(Snapshot(connection, requests))
     try:
@@ -228,7 +241,7 @@ class Database(Source):
         self._read_gate.set()
 
     async def connect(self) -> None:
-        """Open the file and the two connections to it. Raises StoreError, OSError."""
+        """Open the file and both connections. Raises StoreError, OSError."""
         async with contextlib.AsyncExitStack() as stack:
             memory_files = MemoryFiles(self.path)
             stack.callback(memory_files.release)
@@ -256,7 +269,7 @@ class Database(Source):
         )
 
     async def close(self) -> None:
-        """See that the file is in its place once more, close the connections, then the file."""
+        """Put the file back if it was taken away, then close the connections and the file."""
         try:
             if self._puts_back:
                 await self.stay_in_place()
@@ -266,25 +279,27 @@ class Database(Source):
             await self._connections.aclose()
 
     async def rows(self, sql: str, params: Params = ()) -> list[Row]:
-        """All rows of a query, as of the last commit."""
+        """Return all rows of a query, as of the last commit."""
         await self._read_gate.wait()
         with translated_errors(self.path):
             return list(await self._reader.execute_fetchall(sql, params))
 
     async def together(self, read: Callable[[Snapshot], Coroutine[Any, Any, T]]) -> T:
-        """Several reads as of one moment, for the price of one: `read` awaits its snapshot and nothing else.
+        """Run several reads as of one moment, in one trip to the reader's thread, and return their result.
 
-        A read that goes to another thread costs more than most queries do, and each is a chance to be late.
+        `read` may await nothing but its snapshot. The trip costs more than most queries, so a reply, which reads
+        much, makes it once.
         """
         await self._read_gate.wait()
         with translated_errors(self.path):
             reader = self._reader
-            result: T = await reader._execute(_run_read, reader._conn, read, self.requests)  # type: ignore[no-untyped-call]  # noqa: SLF001  # in its thread
+            # aiosqlite has no public way to run a function in a connection's thread
+            result: T = await reader._execute(_run_read, reader._conn, read, self.requests)  # type: ignore[no-untyped-call]  # noqa: SLF001
             return result
 
     @contextlib.asynccontextmanager
     async def write(self) -> AsyncIterator[Transaction]:
-        """One transaction: all of it, or nothing. Not to be nested."""
+        """Open a transaction, which is committed whole or not at all. Must not be nested."""
         async with self._write_lock:
             await self._stay_in_place()
             with translated_errors(self.path):
@@ -298,24 +313,27 @@ class Database(Source):
                     raise
 
     async def data_version(self) -> int:
-        """A number that changes when anybody else, another process included, has committed."""
+        """Return a number that changes when another connection, also of another process, has committed."""
         since_connected = int(await self.value("PRAGMA data_version"))
         return self.times_put_back * 2**40 + since_connected
 
     async def damage(self) -> str:
-        """The first sign of damage that SQLite finds in the file; an empty text if it finds none. Raises StoreError.
+        """Return the first damage that SQLite finds in the file; "" if it finds none. Raises StoreError.
 
-        Beside whatever is read meanwhile: it takes a second for each 100 MB or so.
+        It takes about a second for each 100 MB, on a connection of its own: no read waits for it.
         """
         return await uninterrupted(asyncio.to_thread(damage_of, self.path))
 
     async def stay_in_place(self) -> None:
-        """See that the file is in its place, and put it back if another program took it away. Raises StoreError."""
+        """Put the file back if another program removed or replaced it. Raises StoreError."""
         async with self._write_lock:
             await self._stay_in_place()
 
     async def _stay_in_place(self) -> None:
-        """Called with the write lock, before anything is written: it would be lost with the last handle of the file."""
+        """Put the file back if another program removed or replaced it; the caller holds the write lock.
+
+        Called before every write: what is written to a removed file is lost when its last handle is closed.
+        """
         if not self._files.are_displaced():
             return
         if not self._puts_back or not self.path.parent.is_dir():
@@ -331,9 +349,9 @@ class Database(Source):
             raise files.cannot_open(self.path, error) from error
 
     async def _put_back(self) -> None:
-        """Write all that the open connections see to a new file, put it in the old one's place, and go on with it.
+        """Copy what the open connections see to a new file, put that at the path, and go on with it.
 
-        A kill on the way leaves what is at the path then, or the whole memory.
+        A kill on the way leaves at the path either what lay there, or the whole memory.
         """
         whole = self.path.with_name(f"{self.path.name}.whole.part")
         try:
@@ -348,7 +366,7 @@ class Database(Source):
             await asyncio.to_thread(_take_place, whole, self.path, self._files)
         finally:
             whole.unlink(missing_ok=True)
-        before = self._connections
+        old_connections = self._connections
         self._read_gate.clear()
         try:
             await self.connect()
@@ -356,13 +374,13 @@ class Database(Source):
         finally:
             self._read_gate.set()
         # without a last checkpoint: SQLite sees that the file of these connections is no longer at its path
-        await before.aclose()
+        await old_connections.aclose()
 
     async def wipe_deleted(self, *, thorough: bool = False) -> bool:
-        """Leave no byte of deleted rows in the file or the write-ahead log; False if another process reads on.
+        """Overwrite deleted rows in the file and the write-ahead log; False if another process keeps reading the log.
 
-        After a sweep of append-only rows truncating the log is enough; `thorough` (an erasure) also rebuilds the
-        file: who wants to write meanwhile waits for it, a second for each 100 MB or so.
+        After a sweep, truncating the log is enough. `thorough` (for an erasure) also rebuilds the file; writes wait
+        meanwhile, about a second for each 100 MB.
         """
         async with self._write_lock:
             await self._stay_in_place()
@@ -386,11 +404,13 @@ class Database(Source):
             await self._writer.execute_fetchall("PRAGMA temp_store = MEMORY")
 
     async def _truncate_log(self, tries: int = 20) -> bool:
-        """Readers and writers of this process pause for each try only; a reader of another may need several."""
+        """Empty the write-ahead log; False if another process reads it during every try.
+
+        Reads and writes of this process wait for single tries only.
+        """
         with translated_errors(self.path):
-            await asyncio.to_thread(
-                _checkpoint, self.path
-            )  # the bulk of it, beside readers and writers
+            # most of the log is written back here, beside readers and writers
+            await asyncio.to_thread(_checkpoint, self.path)
             for _ in range(tries):
                 async with self._write_lock:
                     if await self._truncated():
@@ -399,6 +419,7 @@ class Database(Source):
         return False
 
     async def _truncated(self) -> bool:
+        """Try once to empty the write-ahead log; whether it is empty."""
         # a reader in another process may keep the log busy: waiting 5 s each time would hold up every write
         await self._writer.execute_fetchall("PRAGMA busy_timeout = 50")
         self._read_gate.clear()
@@ -406,12 +427,12 @@ class Database(Source):
             rows = list(await self._writer.execute_fetchall("PRAGMA wal_checkpoint(TRUNCATE)"))
         finally:
             self._read_gate.set()
-            await uninterrupted(
-                self._writer.execute_fetchall(
-                    f"PRAGMA busy_timeout = {int(BUSY_TIMEOUT_S * 1_000)}"
-                )
-            )
-        return bool(rows[0][0] == 0)  # "busy": a reader can keep the bytes alive without any error
+            timeout_ms = int(BUSY_TIMEOUT_S * 1_000)
+            restored = self._writer.execute_fetchall(f"PRAGMA busy_timeout = {timeout_ms}")
+            await uninterrupted(restored)
+        # SQLite raises nothing when a reader keeps the log: the first column, "busy", says it
+        busy = rows[0][0]
+        return bool(busy == 0)
 
 
 @contextlib.asynccontextmanager
@@ -445,17 +466,21 @@ async def open_database(
 
 
 async def _check_requests(db: Database) -> None:
+    """See that the file of requests has all that this memory has carried out. Raises StoreError."""
     state = await db.value("SELECT value FROM channel_state WHERE name = ?", (CARRIED_OUT,))
-    if state:
-        count, mark = str(state).split()
-        db.requests.check(
-            int(count), mark, f"forgetmenot memory new-requests --db {quoted(db.path)}"
-        )
+    if not state:
+        return
+    count, mark = str(state).split()
+    way_out = f"forgetmenot memory new-requests --db {quoted(db.path)}"
+    db.requests.check(int(count), mark, way_out)
 
 
 @contextlib.asynccontextmanager
 async def opened(connection: aiosqlite.Connection) -> AsyncIterator[aiosqlite.Connection]:
-    """The connection, opened and closed; who is cancelled meanwhile waits for its thread, which else tells nobody."""
+    """Open a connection, and close it at the end.
+
+    A task that is cancelled while it opens waits for the connection's thread, which would else go on unseen.
+    """
     opening = asyncio.ensure_future(connection)
     try:
         await asyncio.shield(opening)
@@ -467,10 +492,9 @@ async def opened(connection: aiosqlite.Connection) -> AsyncIterator[aiosqlite.Co
 
 
 def connect(path: Path, mode: str = "ro", timeout: float = BUSY_TIMEOUT_S) -> sqlite3.Connection:
-    """A connection to a file that is there (`mode`: ro or rw; it is never made), without transactions of its own."""
-    connection = sqlite3.connect(
-        f"{path.absolute().as_uri()}?mode={mode}", uri=True, isolation_level=None, timeout=timeout
-    )
+    """Open an existing file in autocommit mode; `mode` is ro or rw, so that no file is made."""
+    address = f"{path.absolute().as_uri()}?mode={mode}"
+    connection = sqlite3.connect(address, uri=True, isolation_level=None, timeout=timeout)
     for name, (arguments, function) in _SQL_FUNCTIONS.items():
         connection.create_function(name, arguments, function, deterministic=True)
     return connection
@@ -478,27 +502,27 @@ def connect(path: Path, mode: str = "ro", timeout: float = BUSY_TIMEOUT_S) -> sq
 
 @contextlib.contextmanager
 def separate_reader(path: Path) -> Iterator[sqlite3.Connection]:
-    """A connection of its own for a thread that reads long, so that no reply waits for it. Raises StoreError."""
-    with connected(path) as own:
-        yield own
+    """Open a connection for a thread that reads for long, so that no reply waits for it. Raises StoreError."""
+    with connected(path) as connection:
+        yield connection
 
 
 @contextlib.contextmanager
 def connected(
     path: Path, mode: str = "ro", timeout: float = BUSY_TIMEOUT_S
 ) -> Iterator[sqlite3.Connection]:
-    """A connection to a file that is there, closed at the end. Raises StoreError."""
+    """Open a connection to an existing file, and close it at the end. Raises StoreError."""
     with (
         translated_errors(path),
         kept_open(path),
-        contextlib.closing(connect(path, mode, timeout)) as own,
+        contextlib.closing(connect(path, mode, timeout)) as connection,
     ):
-        yield own
+        yield connection
 
 
 @contextlib.contextmanager
 def kept_open(path: Path) -> Iterator[None]:
-    """See that nobody in this process closes a file while SQLite has it open. Raises StoreError."""
+    """Hold a file open, so that nothing in this process closes it while SQLite uses it. Raises StoreError."""
     with contextlib.ExitStack() as stack:
         try:
             stack.enter_context(files.opened_once(path))
@@ -508,28 +532,28 @@ def kept_open(path: Path) -> Iterator[None]:
 
 
 def damage_of(path: Path) -> str:
-    """The first sign of damage that SQLite finds in a file; an empty text if it finds none. Raises StoreError."""
-    with separate_reader(path) as own:
-        answer = str(own.execute("PRAGMA quick_check(1)").fetchone()[0])
+    """Return the first damage that SQLite finds in a file; "" if it finds none. Raises StoreError."""
+    with separate_reader(path) as connection:
+        answer = str(connection.execute("PRAGMA quick_check(1)").fetchone()[0])
     return "" if answer == "ok" else answer
 
 
 def _checkpoint(path: Path) -> None:
-    with connected(path, "rw", timeout=0) as other:
-        other.execute("PRAGMA wal_checkpoint(PASSIVE)")
+    with connected(path, "rw", timeout=0) as connection:
+        connection.execute("PRAGMA wal_checkpoint(PASSIVE)")
 
 
 # ── a file that another program removed or replaced ──
 
 
 def _begin_anew(part: Path) -> None:
-    """Make an empty file of its owner alone; what a stop left of an earlier one goes. Raises OSError."""
+    """Make an empty file that its owner alone can read; an unfinished earlier one is deleted. Raises OSError."""
     part.unlink(missing_ok=True)
     files.protect(part)
 
 
 def _take_place(whole: Path, path: Path, own_files: MemoryFiles) -> None:
-    """Put a whole memory in its place. What another program put there is moved aside with its log. Raises OSError."""
+    """Move a whole memory to `path`. What another program put there is moved aside, with its log. Raises OSError."""
     with whole.open("r+b") as written:
         os.fsync(written.fileno())
     if path.exists():
@@ -546,22 +570,38 @@ def _take_place(whole: Path, path: Path, own_files: MemoryFiles) -> None:
 
 
 def unused_name(path: Path) -> Path:
-    """Where a file that another program put in the memory's place is moved to; nothing lies there yet."""
+    """Return an unused path beside the memory, for a file that another program put in its place."""
     numbers = itertools.count(1)
     names = (path.with_name(f"{path.name}{ASIDE}{number}") for number in numbers)
     return next(name for name in names if not name.exists())
 
 
 def _add_name(path: Path, aside: Path) -> None:
-    """Give a file a second name, so that there is always one at its path; on some drives it has to be moved."""
+    """Give a file a second name, so that there is always one at its path; move it on a drive without links."""
     try:
         os.link(path, aside)
     except OSError:
         path.replace(aside)
 
 
+_PRAGMAS = {
+    "journal_mode": "WAL",
+    # a power cut may cost the last commits, never the file
+    "synchronous": "NORMAL",
+    # no chat in a temporary file on disk
+    "temp_store": "MEMORY",
+    # the schema's triggers call functions of ours, which some builds of SQLite do not allow by themselves
+    "trusted_schema": "ON",
+    "foreign_keys": "ON",
+    # deleted rows are overwritten with zeros
+    "secure_delete": "ON",
+}
+
+
 async def _prepare(writer: aiosqlite.Connection, path: Path) -> None:
-    if path.stat().st_size == 1:  # SQLite takes just that for an empty database, and writes over it
+    """Set the writer up, and make the schema in a new file. Raises StoreError."""
+    # SQLite takes a file of one byte for an empty database, and writes over it
+    if path.stat().st_size == 1:
         raise errors.StoreForeign(
             f"{path} is not a readable SQLite database. Choose another file with --db."
         )
@@ -572,11 +612,7 @@ async def _prepare(writer: aiosqlite.Connection, path: Path) -> None:
             await _first_number(writer, "PRAGMA application_id"),
             await _first_number(writer, "PRAGMA user_version"),
         )
-    # NORMAL: a power cut may cost the last commits, never the file. MEMORY: no chat in a temporary file on disk
-    settings = {"journal_mode": "WAL", "synchronous": "NORMAL", "temp_store": "MEMORY"}
-    # the schema's triggers call functions of ours, which some builds of SQLite do not allow by themselves
-    settings["trusted_schema"] = "ON"
-    for name, value in {**settings, "foreign_keys": "ON", "secure_delete": "ON"}.items():
+    for name, value in _PRAGMAS.items():
         await writer.execute_fetchall(f"PRAGMA {name} = {value}")
     if await _first_number(writer, "PRAGMA secure_delete") != 1:
         raise errors.StoreError(
@@ -590,7 +626,10 @@ async def _prepare(writer: aiosqlite.Connection, path: Path) -> None:
 
 
 def schema_sql() -> str:
-    """The schema with its version. Packaged in a wheel; at the checkout's root under an editable install."""
+    """Return the schema with its version.
+
+    In a wheel it lies in this package; in an editable install at the root of the checkout.
+    """
     packaged = resources.files("forgetmenot.store") / "schema.sql"
     file = packaged if packaged.is_file() else Path(__file__).parents[2] / "schema.sql"
     marks = f"PRAGMA user_version = {SCHEMA_VERSION};\nPRAGMA application_id = {APPLICATION_ID};"
@@ -611,24 +650,25 @@ def refuse_foreign(path: Path, application: int, version: int) -> None:
 
 
 async def _first_number(connection: aiosqlite.Connection, sql: str) -> int:
+    """Return the first column of a query's first row."""
     rows = list(await connection.execute_fetchall(sql))
     return int(rows[0][0])
 
 
 @contextlib.contextmanager
 def translated_errors(path: Path) -> Iterator[None]:
-    """Turn SQLite's errors into ours; each says what is wrong and the way out."""
+    """Raise SQLite's errors as ours, each with what is wrong and how to fix it."""
     try:
         yield
     except sqlite3.DatabaseError as error:
         raise _store_error(error, path) from error
-    except (
-        UnicodeDecodeError
-    ) as error:  # SQLite tells of a damaged schema in the damaged words themselves
+    except UnicodeDecodeError as error:
+        # SQLite quotes a damaged schema in its error, so the damaged words cannot be decoded
         raise _store_error(sqlite3.DatabaseError("malformed"), path) from error
 
 
 def _store_error(error: sqlite3.DatabaseError, path: Path) -> errors.StoreError:
+    """Return our error for one of SQLite's, which are told apart by their English words alone."""
     words = str(error)
     if "not a database" in words or "malformed" in words:
         return errors.StoreForeign(

@@ -1,9 +1,9 @@
-"""Everything a person left in the database, found and taken away.
+"""Reads, cleans and deletes everything that the database has of a person.
 
 Guarantees:
-- Every text column of every table is looked at: `PLACES` names how each is cleaned; a test compares them with the
-  schema, and says why the others need not be.
-- Large tables are read on a connection of its own, so that nobody waits.
+- `PLACES` has every text column that may name somebody, and how it is cleaned. A test compares it with the schema, and
+  says why the other columns need no cleaning.
+- Large tables are read on a separate connection, so that no reply waits for it.
 
 What a cleaned text says is decided by privacy/erasure.
 """
@@ -34,7 +34,9 @@ from forgetmenot.store.rights import OptedOut, PrivacyRequest, RequestKind
 from forgetmenot.text.mentions import provisional_id
 
 # Rows that one transaction of an erasure deletes.
-NOTES_AT_ONCE, LINES_AT_ONCE = 40, 200
+NOTES_AT_ONCE = 40
+LINES_AT_ONCE = 200
+# How long a banned viewer is hidden before they are erased (ms).
 BANNED_FOR = 7 * DAY
 
 
@@ -45,7 +47,7 @@ class ColumnFormat(StrEnum):
     WORDS = "words"  # a JSON list of words
     FIELDS = "fields"  # a JSON object, of which FREE_TEXTS are words of somebody and PEOPLE a name
     REASON = (
-        "reason"  # a reason of ours, with values (languages.reason), or what another program said
+        "reason"  # a reason of ours with its values (languages.reason), or another program's text
     )
 
 
@@ -55,11 +57,13 @@ PEOPLE = frozenset({"target"})
 
 
 class Place(Struct, frozen=True):
-    """Columns in which somebody may be written, in the rows that `only` (SQL) names.
+    """Columns in which a person may be written, in the rows that `only` (SQL) selects.
 
-    `cut`: sentences about them go; `whole`: the texts go; otherwise only their name does. `also` (SQL) is set with it.
-    `near` (SQL on the row `t`): whether they were there, so that a bare name may be theirs. `typed`: there it is taken
-    for theirs, if it is no word; in what is kept, people are ids (`<@42>`), so a bare name stays.
+    `cut`: sentences about them are removed; `whole`: the whole text is; without either, only their name is.
+    `also`: an SQL assignment that is made with it.
+    `near`: SQL on the row `t`: whether the person was there, so that a name without a mention may be theirs.
+    `typed`: a text that people typed, where such a name is taken for theirs unless it is a common word. In all other
+    texts people are mentions (`<@42>`), so a name without one stays.
     """
 
     table: str
@@ -152,9 +156,9 @@ DOUBTFUL_PLACES = (
     Place("action_logs", ("params_json",), near=_NEAR_TIME),
     Place("never_mention", ("words",)),
 )
-# What is remembered: where a name stands in it without a mention, it is a word (or was typed before they came).
+# What is remembered. A name without a mention in it is an everyday word, or was typed before its bearer came.
 _MEMORY_TEXTS = (("semantic_notes", "fact"), ("episodes", "summary"), ("streams", "recap"))
-# What is on: games, as Twitch says, and what the streamer plays.
+# Every game that was played.
 _PLAYED = """
     SELECT category
     FROM streams
@@ -169,12 +173,12 @@ _PLAYED = """
 
 
 async def is_known(source: Source, viewer_id: str) -> bool:
-    """Whether there is somebody with that id."""
+    """Whether a viewer with that id is stored."""
     return await source.row("SELECT 1 FROM viewers WHERE id = ?", (viewer_id,)) is not None
 
 
 async def names_of(source: Source, viewer_id: str) -> list[str]:
-    """Every name that somebody goes or went by, but for those that are somebody else's by now."""
+    """Return all present and former names of a viewer, without those that are somebody else's now."""
     rows = await source.rows(
         """
         SELECT login, display_name
@@ -188,7 +192,9 @@ async def names_of(source: Source, viewer_id: str) -> list[str]:
         """,
         (viewer_id,),
     )
-    names = {name for row in rows for name in row if name}
+    names: set[str] = set()
+    for row in rows:
+        names.update(name for name in row if name)
     # two people may be shown by the same name in Chinese, Japanese or Korean
     shared = await source.column(
         """
@@ -204,51 +210,60 @@ async def names_of(source: Source, viewer_id: str) -> list[str]:
 
 
 def longer_names(path: Path, viewer_id: str, names: Sequence[str]) -> list[str]:
-    """Longer names of other people that one of these is a part of: "bob_7" is one of "bob_77"."""
-    around: set[str] = set()
-    with separate_reader(path) as own:
-        for table, person in (("viewers", "id"), ("viewer_names", "viewer_id")):
-            for column in ("login", "display_name"):
-                sql = f"SELECT {column} FROM {table} WHERE {person} <> ? AND instr(lower({column}), lower(?))"
-                for name in names:
-                    around.update(row[0] for row in own.execute(sql, (viewer_id, name)))
-    theirs = {name.casefold() for name in names}
-    return sorted(name for name in around if name.casefold() not in theirs)
+    """Return other people's names that contain one of these, as "bob_77" contains "bob_7". Raises StoreError."""
+    columns = (
+        ("viewers", "id", "login"),
+        ("viewers", "id", "display_name"),
+        ("viewer_names", "viewer_id", "login"),
+        ("viewer_names", "viewer_id", "display_name"),
+    )
+    longer: set[str] = set()
+    with separate_reader(path) as connection:
+        for table, id_column, name_column in columns:
+            is_other = f"{id_column} <> ? AND instr(lower({name_column}), lower(?))"
+            sql = f"SELECT {name_column} FROM {table} WHERE {is_other}"
+            for name in names:
+                longer.update(row[0] for row in connection.execute(sql, (viewer_id, name)))
+    own_names = {name.casefold() for name in names}
+    return sorted(name for name in longer if name.casefold() not in own_names)
 
 
 def texts_containing(path: Path, needles: Sequence[str]) -> Iterator[str]:
-    """What is remembered in which one of these stands (A to Z in lower case). Raises StoreError."""
-    found = " OR ".join("instr(hay, ?) > 0" for _ in needles) or "FALSE"
-    with separate_reader(path) as own:
+    """Give the notes, summaries and recaps that contain one of these (A to Z in lower case). Raises StoreError."""
+    contains = " OR ".join("instr(lowered, ?) > 0" for _ in needles) or "FALSE"
+    with separate_reader(path) as connection:
         for table, column in _MEMORY_TEXTS:
-            hay = f"SELECT {column} AS text, lower({column}) AS hay FROM {table}"
-            for row in own.execute(f"SELECT text FROM ({hay}) WHERE {found}", needles):
+            texts = f"SELECT {column} AS text, lower({column}) AS lowered FROM {table}"
+            for row in connection.execute(f"SELECT text FROM ({texts}) WHERE {contains}", needles):
                 yield row[0]
 
 
 def played_categories(path: Path) -> set[str]:
-    """What was ever played, as Twitch says. Raises StoreError."""
-    with separate_reader(path) as own:
-        return {row[0] for row in own.execute(_PLAYED) if row[0]}
+    """Return every game that was played. Raises StoreError."""
+    with separate_reader(path) as connection:
+        return {row[0] for row in connection.execute(_PLAYED) if row[0]}
 
 
 async def erase_requests(
     source: Source, viewer_id: str, at: int, login: str = ""
 ) -> list[PrivacyRequest]:
-    """The request to be erased, by id and by each name: a copy may know them only as somebody who was named.
+    """Return the requests that erase a viewer: one by id and one by each name.
 
-    `login`: theirs, where they only just came. Not before their last line: it has Twitch's time, which may be ahead.
+    By name, since a copy may know somebody only as a login that was mentioned. `login`: that of a viewer whose row may
+    not have it yet.
     """
-    at = max(
-        at, await source.value("SELECT last_seen_at FROM viewers WHERE id = ?", (viewer_id,)) or 0
-    )
-    names = dict.fromkeys([*await names_of(source, viewer_id), *([login] if login else [])])
-    written = [viewer_id, *map(provisional_id, names)]
-    return [source.requests.of(RequestKind.ERASE, one, at) for one in written]
+    last_seen_at = await source.value("SELECT last_seen_at FROM viewers WHERE id = ?", (viewer_id,))
+    # their last line has Twitch's time, which may be ahead of ours
+    erased_at = max(at, last_seen_at or 0)
+    names = await names_of(source, viewer_id)
+    if login and login not in names:
+        names.append(login)
+    subjects = [viewer_id, *map(provisional_id, names)]
+    return [source.requests.of(RequestKind.ERASE, subject, erased_at) for subject in subjects]
 
 
 async def begin_erasure(tx: Transaction, viewer_id: str, now: int) -> None:
-    """Write down that somebody is to be erased, unless it is, and hide them."""
+    """Write the request to erase a viewer, unless there is one, and hide the viewer."""
     if await tx.value("SELECT erase_at FROM viewers WHERE id = ?", (viewer_id,)) is None:
         await write_request(tx, *await erase_requests(tx, viewer_id, now))
     await hide_for_erasure(tx, viewer_id, now, newer=True)
@@ -257,25 +272,22 @@ async def begin_erasure(tx: Transaction, viewer_id: str, now: int) -> None:
 async def hide_for_erasure(
     tx: Transaction, viewer_id: str, at: int, *, newer: bool = False
 ) -> bool:
-    """Hide somebody who asked at that time to be erased, whatever crashes; False if they are newer than that.
+    """Hide a viewer who asked at that time (ms) to be erased, until the erasure is finished.
 
-    `newer`: also then, since their lines have Twitch's time, which may be ahead.
+    False if nothing was hidden, because they came after the request: they are stored anew. `newer`: hide them also
+    then, since their lines have Twitch's time, which may be ahead of ours.
     """
-    return bool(
-        await tx.execute(
-            """
-            UPDATE viewers
-            SET erase_at = coalesce(erase_at, ?1), banned_at = coalesce(banned_at, ?1)
-            WHERE id = ?2
-                AND (?3 OR first_seen_at <= ?1 OR erase_at IS NOT NULL)
-            """,
-            (at, viewer_id, newer),
-        )
-    )
+    sql = """
+        UPDATE viewers
+        SET erase_at = coalesce(erase_at, ?1), banned_at = coalesce(banned_at, ?1)
+        WHERE id = ?2
+            AND (?3 OR first_seen_at <= ?1 OR erase_at IS NOT NULL)
+    """
+    return await tx.execute(sql, (at, viewer_id, newer)) > 0
 
 
 async def erasures_due(source: Source, now: int) -> list[str]:
-    """Whose erasure was asked for and not finished, and who was banned seven days ago."""
+    """Return the ids of viewers whose erasure is not finished, or who were banned seven days ago."""
     sql = """
         SELECT id
         FROM viewers
@@ -286,13 +298,14 @@ async def erasures_due(source: Source, now: int) -> list[str]:
 
 
 async def delete_chat(tx: Transaction, viewer_id: str) -> tuple[int, bool]:
-    """Delete some of what somebody said in the last hours and of what the bot said to them, and what it did.
+    """Delete a viewer's actions, and a part of their lines and of the bot's answers to them.
 
-    How many lines of theirs, and whether there may be more; the answers to lines go before them. What must still be
-    taken back is left, without them.
+    Returns how many lines were deleted, and whether there may be more. Answers are deleted before their lines. An
+    action that is running or must still be undone stays, without the viewer.
     """
-    theirs = "(asked_by = ?1 OR target_id = ?1) AND revert_at IS NULL AND status != 'running'"
-    await tx.execute(f"DELETE FROM action_logs WHERE {theirs}", (viewer_id,))
+    is_settled = "revert_at IS NULL AND status != 'running'"
+    sql = f"DELETE FROM action_logs WHERE (asked_by = ?1 OR target_id = ?1) AND {is_settled}"
+    await tx.execute(sql, (viewer_id,))
     values = {"viewer": viewer_id, "limit": LINES_AT_ONCE}
     lines = """
         SELECT id
@@ -308,28 +321,30 @@ async def delete_chat(tx: Transaction, viewer_id: str) -> tuple[int, bool]:
         LIMIT :limit
     """
     cleared = "text = '', system_text = '', redacted_at = coalesce(redacted_at, at)"
-    said = f"SELECT text FROM bot_messages WHERE text <> '' AND id IN ({answers})"
-    await tx.execute(f"UPDATE events SET {cleared} WHERE from_bot = 1 AND text IN ({said})", values)
-    gone = await tx.execute(f"DELETE FROM bot_messages WHERE id IN ({answers})", values)
-    if gone == LINES_AT_ONCE:  # there may be more of them for the same lines
+    answer_texts = f"SELECT text FROM bot_messages WHERE text <> '' AND id IN ({answers})"
+    is_answer = f"from_bot = 1 AND text IN ({answer_texts})"
+    await tx.execute(f"UPDATE events SET {cleared} WHERE {is_answer}", values)
+    deleted_answers = await tx.execute(f"DELETE FROM bot_messages WHERE id IN ({answers})", values)
+    # there may be more answers to the same lines
+    if deleted_answers == LINES_AT_ONCE:
         return 0, True
     keys = f"SELECT 'line:' || id FROM ({lines})"
     await tx.execute(f"UPDATE episodes SET key = NULL WHERE key IN ({keys})", values)
-    # counted as redacted, so that the account of lines still adds up to zero unread
-    gone = await tx.execute(f"DELETE FROM events WHERE id IN ({lines})", values)
-    await add_counts(tx, {"pruned_redacted": gone})
-    return gone, gone == LINES_AT_ONCE
+    deleted_lines = await tx.execute(f"DELETE FROM events WHERE id IN ({lines})", values)
+    # counted as redacted, so that the counts of lines still add up
+    await add_counts(tx, {"pruned_redacted": deleted_lines})
+    return deleted_lines, deleted_lines == LINES_AT_ONCE
 
 
 async def facts_of(source: Source, viewer_id: str, limit: int = -1) -> dict[int, str]:
-    """The text of notes about somebody, whatever their status, by their ids."""
+    """Return the texts of the notes about a viewer, of any status, by note id."""
     return await source.pairs(
         "SELECT id, fact FROM semantic_notes WHERE subject_id = ? LIMIT ?", (viewer_id, limit)
     )
 
 
 async def recap_mentions(source: Source, viewer_id: str) -> list[str]:
-    """The texts that a recap is made of and that mention somebody."""
+    """Return the notes and recaps that mention a viewer; recap files are made of them."""
     return await source.column(
         f"""
         SELECT fact
@@ -345,7 +360,10 @@ async def recap_mentions(source: Source, viewer_id: str) -> list[str]:
 
 
 class Moment(NamedTuple):
-    """Whom an erasure is of, and when it is: `since` then what is written was begun before (ms)."""
+    """The viewer of an erasure, and when it is (ms).
+
+    `since`: what is written from then on was begun while the viewer was there.
+    """
 
     viewer: str
     now: int
@@ -353,14 +371,16 @@ class Moment(NamedTuple):
 
 
 class DoubtfulPlace(NamedTuple):
-    """A text that was left in an erasure, with a bare name in it: its table and row."""
+    """A text that an erasure left, although it has a name that may be theirs: its table and row."""
 
     table: str
     row: int
 
 
-# Where the streamer is shown them, so long and no more than so many.
-_DOUBTFUL, DOUBTFUL_SHOWN_FOR, MOST_DOUBTFUL = "doubtful", 30 * DAY, 30
+# The name in channel_state under which doubtful places are kept; the streamer sees them in the dock.
+_DOUBTFUL = "doubtful"
+DOUBTFUL_SHOWN_FOR = 30 * DAY
+MOST_DOUBTFUL = 30
 _SHOWN_TEXTS = {
     "semantic_notes": """
         SELECT fact
@@ -376,18 +396,19 @@ _SHOWN_TEXTS = {
 
 
 async def keep_doubtful(tx: Transaction, places: Sequence[DoubtfulPlace], now: int) -> None:
-    """Keep where the streamer may look, without the name: the newest of each table, notes first."""
+    """Store for the streamer where such names may be, without the name: notes first, then the newest rows."""
     if not places:
         return
     shown = [place for place in places if place.table in _SHOWN_TEXTS]
     shown.sort(key=lambda place: (place.table != "semantic_notes", -place.row))
-    kept = [[*place, now] for place in shown] + await _kept_doubtful(tx, now)
-    value = msgspec.json.encode(kept[:MOST_DOUBTFUL]).decode()
+    new_rows = [(place.table, place.row, now) for place in shown]
+    rows = new_rows + await _kept_doubtful(tx, now)
+    value = msgspec.json.encode(rows[:MOST_DOUBTFUL]).decode()
     await channel_state.put(tx, {_DOUBTFUL: value}, now)
 
 
 async def doubtful_texts(source: Source, now: int) -> list[dict[str, object]]:
-    """The texts that erasures left in doubt and that are still there: table, row, text."""
+    """Return the doubtful texts that are still there: table, row and text of each."""
     texts: list[dict[str, object]] = []
     for table, row, _at in await _kept_doubtful(source, now):
         text = await source.value(_SHOWN_TEXTS[table], (row,))
@@ -398,29 +419,30 @@ async def doubtful_texts(source: Source, now: int) -> list[dict[str, object]]:
 
 
 async def _kept_doubtful(source: Source, now: int) -> list[tuple[str, int, int]]:
+    """Return the doubtful places that may still be shown: table, row, and when they were noted (ms)."""
     stored = await channel_state.read(source, _DOUBTFUL)
     rows = msgspec.json.decode(stored or "[]", type=list[tuple[str, int, int]])
     return [row for row in rows if row[0] in _SHOWN_TEXTS and now - row[2] < DOUBTFUL_SHOWN_FOR]
 
 
 def is_in_copy(path: Path, moment: Moment) -> bool:
-    """Whether somebody is known in a copy, or its digest mentions them. Raises StoreError."""
+    """Whether a copy of the memory stores a viewer, or its digest mentions them. Raises StoreError."""
     known = "SELECT 1 FROM viewers WHERE id = :viewer"
     mentioned = "SELECT 1 FROM channel_state WHERE instr(value, '<@' || :viewer || '>')"
-    with separate_reader(path) as own:
-        sql = f"SELECT EXISTS ({known}) OR EXISTS ({mentioned})"
-        return bool(own.execute(sql, moment._asdict()).fetchone()[0])
+    sql = f"SELECT EXISTS ({known}) OR EXISTS ({mentioned})"
+    with separate_reader(path) as connection:
+        return bool(connection.execute(sql, moment._asdict()).fetchone()[0])
 
 
 async def came_to_newest_stream(source: Source, moment: Moment) -> bool:
-    """Whether somebody came to the newest stream, or was erased since it began."""
+    """Whether a viewer came to the newest stream, or was erased since it began."""
     newest = "(SELECT t.id, t.started_at, t.ended_at FROM streams t ORDER BY t.id DESC LIMIT 1) t"
     sql = f"SELECT {_NEAR_STREAM} FROM {newest}"
     return bool(await source.value(sql, moment._asdict()))
 
 
 class WrittenRow(NamedTuple):
-    """A row in which somebody may stand. `near`: whether they were there when it came to be."""
+    """A row that may name somebody. `near`: whether they were there when it was written."""
 
     rowid: int
     near: bool
@@ -430,46 +452,57 @@ class WrittenRow(NamedTuple):
 def rows_containing(
     path: Path, place: Place, needles: Sequence[str], moment: Moment
 ) -> Iterator[WrittenRow]:
-    """The rows in which one of these stands. Raises StoreError."""
-    together = " || char(10) || ".join(f"coalesce({column}, '')" for column in place.columns)
-    pieces = {f"needle{number}": needle for number, needle in enumerate(needles)}
-    found = " OR ".join(f"instr(hay, :{name}) > 0" for name in pieces) or "FALSE"
+    """Give the rows of a place that contain one of these (A to Z in lower case). Raises StoreError."""
+    all_columns = " || char(10) || ".join(f"coalesce({column}, '')" for column in place.columns)
+    values: dict[str, object] = moment._asdict()
+    conditions = []
+    for number, needle in enumerate(needles):
+        values[f"needle{number}"] = needle
+        conditions.append(f"instr(lowered, :needle{number}) > 0")
     columns = ", ".join(f"t.{column}" for column in place.columns)
-    hay = f"SELECT rowid AS number, lower({together}) AS hay FROM {place.table} WHERE {place.only}"
+    # the texts are lowered once, also when there are many needles
     sql = f"""
         SELECT t.rowid, {place.near}, {columns}
-        FROM ({hay})
+        FROM (
+            SELECT rowid AS number, lower({all_columns}) AS lowered
+            FROM {place.table}
+            WHERE {place.only}
+        )
         JOIN {place.table} t ON t.rowid = number
-        WHERE {found}
+        WHERE {" OR ".join(conditions) or "FALSE"}
     """
-    with separate_reader(path) as own:
-        for rowid, near, *texts in own.execute(sql, {**pieces, **moment._asdict()}):
+    with separate_reader(path) as connection:
+        for rowid, near, *texts in connection.execute(sql, values):
             yield WrittenRow(rowid, bool(near), tuple(texts))
 
 
 async def rewrite(tx: Transaction, place: Place, rows: Iterable[Sequence[object]]) -> int:
-    """Write cleaned texts where nobody else has changed them; how many.
+    """Write cleaned texts, and return how many rows changed. A row that was changed since it was read is left.
 
-    Of each row the place's columns in order, the rowid, and the columns as they were read.
+    Each of `rows`: the cleaned columns of the place in order, the rowid, and the columns as they were read.
     """
-    columns = ", ".join(
-        [*(f"{column} = ?" for column in place.columns), *([place.also] if place.also else [])]
-    )
-    as_read = " AND ".join(f"{column} IS ?" for column in place.columns)
-    return await tx.many(f"UPDATE {place.table} SET {columns} WHERE rowid = ? AND {as_read}", rows)
+    assignments = [f"{column} = ?" for column in place.columns]
+    if place.also:
+        assignments.append(place.also)
+    unchanged = " AND ".join(f"{column} IS ?" for column in place.columns)
+    sql = f"""
+        UPDATE {place.table}
+        SET {", ".join(assignments)}
+        WHERE rowid = ?
+            AND {unchanged}
+    """
+    return await tx.many(sql, rows)
 
 
 async def first_seen_by_id(source: Source) -> dict[str, int]:
-    """The ids of all people there are, and since when."""
+    """Return when each stored viewer was first seen (ms), by id."""
     return await source.pairs("SELECT id, first_seen_at FROM viewers")
 
 
 async def delete_person(tx: Transaction, viewer_id: str, now: int) -> None:
-    """Delete the person's own row and what goes with it. Somebody who opted out is still not stored."""
-    opted_out = (
-        await tx.value("SELECT opted_out_at FROM viewers WHERE id = ?", (viewer_id,)) is not None
-    )
-    if opted_out and not tx.requests.is_out(viewer_id):
+    """Delete a viewer's row and what the schema deletes with it. An opt-out is kept as a request."""
+    opted_out_at = await tx.value("SELECT opted_out_at FROM viewers WHERE id = ?", (viewer_id,))
+    if opted_out_at is not None and not tx.requests.is_out(viewer_id):
         await write_request(tx, tx.requests.of(RequestKind.OPT_OUT, viewer_id, now))
     await tx.execute("DELETE FROM viewers WHERE id = ?", (viewer_id,))
 
@@ -478,28 +511,27 @@ async def delete_person(tx: Transaction, viewer_id: str, now: int) -> None:
 
 
 async def opted_out(source: Source) -> OptedOut:
-    """Everybody of whom nothing may be stored; provisional ids are `login:alice`."""
+    """Return the viewers who opted out; somebody known only by login is `login:alice`."""
     source.requests.refresh()
     ids = await source.column("SELECT id FROM viewers WHERE opted_out_at IS NOT NULL")
     return OptedOut(ids, source.requests)
 
 
 async def leaves_nothing(source: Database, viewer_id: str) -> bool:
-    """Whether nothing is to be stored of what somebody asks the bot and what it answers them: opted out, or banned."""
-    return viewer_id in await opted_out(source) or bool(await viewers.hidden(source, [viewer_id]))
+    """Whether neither a viewer's requests to the bot nor its answers are stored: they opted out, or are banned."""
+    if viewer_id in await opted_out(source):
+        return True
+    return bool(await viewers.hidden(source, [viewer_id]))
 
 
 async def opt_out(tx: Transaction, viewer_id: str, now: int) -> None:
-    """From now on nothing of somebody is stored."""
+    """Write the request of a viewer to opt out, and carry it out. Raises StoreError."""
     await write_request(tx, tx.requests.of(RequestKind.OPT_OUT, viewer_id, now))
     await mark_opted_out(tx, viewer_id, now)
 
 
 async def mark_opted_out(tx: Transaction, viewer_id: str, at: int) -> None:
-    """Mark somebody as opted out; what they said lately leaves tier 1 and the summaries.
-
-    All of it, also where their lines, which carry Twitch's time, are ahead of `at`.
-    """
+    """Mark a viewer as opted out, and remove their lines of the last day and what summaries say of them."""
     await tx.execute(
         """
         INSERT INTO viewers (id, first_seen_at, last_seen_at, opted_out_at)
@@ -516,17 +548,19 @@ async def mark_opted_out(tx: Transaction, viewer_id: str, at: int) -> None:
         """,
         (viewer_id,),
     )
-    last = await tx.value("SELECT max(at) FROM events WHERE viewer_id = ?", (viewer_id,))
-    await episodes.clear(tx, Clear(max(at, last or at), viewer_id=viewer_id, remembered=False), at)
+    last_at = await tx.value("SELECT max(at) FROM events WHERE viewer_id = ?", (viewer_id,))
+    # their lines have Twitch's time, which may be ahead of ours
+    until = max(at, last_at or at)
+    await episodes.clear(tx, Clear(until, viewer_id=viewer_id, remembered=False), at)
 
 
 async def mark_opted_in(tx: Transaction, viewer_id: str) -> None:
-    """Unmark somebody who had opted out."""
+    """Mark a viewer as no longer opted out."""
     await tx.execute("UPDATE viewers SET opted_out_at = NULL WHERE id = ?", (viewer_id,))
 
 
 async def allow_fact(tx: Transaction, viewer_id: str, words: Collection[str]) -> None:
-    """Their subject asked for a fact to be remembered after all. Raises StoreError."""
+    """Let a fact (its words) be remembered again that its subject had forgotten. Raises StoreError."""
     if tx.requests.is_forgotten(viewer_id, words):
         hashed = tx.requests.hashed(viewer_id, words)
         await write_request(tx, tx.requests.of(RequestKind.ALLOW, viewer_id, 0, words=hashed))
@@ -536,41 +570,50 @@ async def allow_fact(tx: Transaction, viewer_id: str, words: Collection[str]) ->
 
 
 async def ban(tx: Transaction, banned: Mapping[str, int]) -> None:
-    """Hide everything that is known of people whom the channel banned: when (ms), by their ids."""
+    """Hide the viewers whom the channel banned. `banned`: when each was (ms), by id. Raises StoreError."""
     sql = "SELECT id FROM viewers WHERE id IN (SELECT value FROM json_each(?))"
-    known = await tx.column(sql, (banned.keys(),))
-    if not known:
+    stored_ids = await tx.column(sql, (banned.keys(),))
+    if not stored_ids:
         return
-    await write_request(tx, *(tx.requests.of(RequestKind.BAN, one, banned[one]) for one in known))
-    for viewer_id in known:
+    requests = [
+        tx.requests.of(RequestKind.BAN, banned_id, banned[banned_id]) for banned_id in stored_ids
+    ]
+    await write_request(tx, *requests)
+    for viewer_id in stored_ids:
         await viewers.set_banned(tx, viewer_id, banned[viewer_id])
 
 
 async def banned(source: Source) -> dict[str, int]:
-    """Since when people are banned (ms), by their ids."""
+    """Return since when viewers are banned (ms), by id."""
     return await source.pairs("SELECT id, banned_at FROM viewers WHERE banned_at IS NOT NULL")
 
 
 async def lift_bans(tx: Transaction, last_lines: Mapping[str, int]) -> None:
-    """Write down whose ban was lifted: they wrote after it. `last_lines`: when they last did (ms), by their ids."""
-    free = []
+    """Write requests for the banned viewers who wrote again, so their ban was lifted.
+
+    `last_lines`: when viewers last wrote (ms), by id. Raises StoreError.
+    """
+    lifted = []
     for viewer_id, at in last_lines.items():
         banned_at = tx.requests.banned_at(viewer_id)
         if banned_at is not None and at > banned_at:
-            free.append(tx.requests.of(RequestKind.UNBAN, viewer_id, at))
-    if free:
-        await write_request(tx, *free)
+            lifted.append(tx.requests.of(RequestKind.UNBAN, viewer_id, at))
+    if lifted:
+        await write_request(tx, *lifted)
 
 
 async def ban_again(tx: Transaction, viewer_id: str, at: int) -> int:
-    """Hide somebody of whose ban an older copy does not know; how many were hidden."""
+    """Hide a viewer in an older copy, which does not know of the ban; returns 1 if they were not hidden yet."""
     return await tx.execute(
         "UPDATE viewers SET banned_at = ? WHERE id = ? AND banned_at IS NULL", (at, viewer_id)
     )
 
 
 async def unban_again(tx: Transaction, viewer_id: str) -> int:
-    """Show somebody again of whose lifted ban an older copy does not know, unless they asked to be erased."""
+    """Show a viewer again in an older copy, which does not know that the ban was lifted; returns 1 if they were hidden.
+
+    Not one who asked to be erased.
+    """
     return await tx.execute(
         """
         UPDATE viewers
@@ -588,19 +631,21 @@ async def unban_again(tx: Transaction, viewer_id: str) -> int:
 
 async def write_request(tx: Transaction, *requests: PrivacyRequest) -> None:
     """Write requests that this transaction carries out. Raises StoreError."""
-    number = await asyncio.to_thread(tx.requests.add, *requests)
-    if await carried_out(tx) == number - len(requests):
-        await count_carried_out(tx, number)
+    count = await asyncio.to_thread(tx.requests.add, *requests)
+    # the count goes on only from what was carried out: an earlier request may still have to be
+    if await carried_out(tx) == count - len(requests):
+        await count_carried_out(tx, count)
 
 
 async def carried_out(source: Source) -> int:
-    """How many requests this memory has carried out."""
-    return int((await channel_state.read(source, CARRIED_OUT)).partition(" ")[0] or 0)
+    """Return how many requests this memory has carried out."""
+    count_and_mark = await channel_state.read(source, CARRIED_OUT)
+    return int(count_and_mark.partition(" ")[0] or 0)
 
 
-async def count_carried_out(tx: Transaction, number: int) -> None:
-    """Note that the first so many requests were carried out."""
-    await channel_state.put(tx, {CARRIED_OUT: f"{number} {tx.requests.mark()}"}, 0)
+async def count_carried_out(tx: Transaction, count: int) -> None:
+    """Store that the first `count` requests are carried out."""
+    await channel_state.put(tx, {CARRIED_OUT: f"{count} {tx.requests.mark()}"}, 0)
 
 
 # ── export ────────────────────────────────────────────────────────────────────────────────────
@@ -631,8 +676,8 @@ EXPORT_PARTS = {
     "never_mention": "never_mention WHERE viewer_id = ?1 OR by_id = ?1",
     "channel_texts": f"channel_state WHERE instr(value, {_NAMED})",
 }
-# Columns with somebody's id, which are told only where it is their own, and with a path of the streamer's.
-_ONLY_THEIRS = {
+# Columns that an export shows only if they hold the person's own id: ids of others, and a path of the streamer's.
+_OWN_ID_ONLY = {
     "subject_id",
     "viewer_id",
     "speaker_id",
@@ -647,28 +692,26 @@ Rows = list[dict[str, object]]
 
 
 async def export(db: Database, viewer_id: str) -> dict[str, Rows]:
-    """What is held about somebody, by kind, `person` first. Times in ms; people in texts as `<@id>`."""
+    """Return what is stored about a viewer, by kind, `person` first. Times in ms; people in texts as `<@id>`."""
+    parts = {}
+    for name, from_where in EXPORT_PARTS.items():
+        rows = await db.rows(f"SELECT * FROM {from_where} ORDER BY 1", (viewer_id,))
+        parts[name] = [_exported(row, viewer_id) for row in rows]
+    return parts
 
-    def told(row: Row) -> dict[str, object]:
-        kept = {
-            key: value
-            for key, value in dict(row).items()
-            if key not in _ONLY_THEIRS or value == viewer_id
-        }
-        return {
-            key: read_reason(str(kept[key])) if key in {"cause", "reason"} else kept[key]
-            for key in kept
-        }
 
-    found = {
-        name: await db.rows(f"SELECT * FROM {where} ORDER BY 1", (viewer_id,))
-        for name, where in EXPORT_PARTS.items()
-    }
-    return {name: [told(row) for row in rows] for name, rows in found.items()}
+def _exported(row: Row, viewer_id: str) -> dict[str, object]:
+    """Return what an export shows of a row."""
+    columns = {}
+    for name, value in dict(row).items():
+        if name in _OWN_ID_ONLY and value != viewer_id:
+            continue
+        columns[name] = read_reason(str(value)) if name in {"cause", "reason"} else value
+    return columns
 
 
 class TracedText(NamedTuple):
-    """A text that may say a fact, with its table and row. `own`: said by its subject, or by the bot."""
+    """A text that may say a fact. `own`: it is the subject's or the bot's; `id`: its rowid."""
 
     table: str
     column: str
@@ -704,65 +747,68 @@ _MAY_SAY = (
 async def texts_with_words(
     tx: Transaction, note_id: int, subject_id: str, words: Collection[str]
 ) -> list[TracedText]:
-    """The texts in which one of a fact's words (stems) stands.
+    """Return the texts that contain one of a fact's words (stems), so that they may say the fact.
 
-    Its evidence and what else was written about its subject; what they said in the last hours, what the bot said to
-    them, and what those others said on whose word the note rests.
+    These are the summaries of its evidence and of all else with its subject, recaps that mention the subject, the
+    lines of the subject and of those who said the fact, and what the bot said to the subject or about the note.
     """
-    found: list[TracedText] = []
-    # a stem may end otherwise than the word: "stori" stands in no "story", and "stor" does
+    texts: list[TracedText] = []
+    # a stem may end otherwise than its word: "stori" is not in "story", but "stor" is
     parts = [word[: max(3, len(word) - 1)] for word in words]
-    replies = [
-        reply_id for reply_id, _at in await bot_messages.prompted_with_note(tx, note_id, limit=-1)
-    ]
-    values = {"note": note_id, "subject": subject_id, "replies": replies, "parts": parts}
+    prompted = await bot_messages.prompted_with_note(tx, note_id, limit=-1)
+    reply_ids = [reply_id for reply_id, _at in prompted]
+    values = {"note": note_id, "subject": subject_id, "replies": reply_ids, "parts": parts}
     for table, column, own, where in _MAY_SAY:
-        near = f"EXISTS (SELECT 1 FROM json_each(:parts) WHERE instr(lower({column}), value))"
-        rows = await tx.rows(
-            f"SELECT rowid, {column} FROM {table} WHERE {where} AND {near}", values
-        )
-        found += [TracedText(table, column, own, *row) for row in rows]
-    return found
+        has_word = f"EXISTS (SELECT 1 FROM json_each(:parts) WHERE instr(lower({column}), value))"
+        sql = f"SELECT rowid, {column} FROM {table} WHERE {where} AND {has_word}"
+        for row_id, text in await tx.rows(sql, values):
+            texts.append(TracedText(table, column, own=own, id=row_id, text=text))
+    return texts
 
 
 async def texts_mentioning(source: Source, viewer_id: str) -> list[TracedText]:
-    """What is remembered, notes aside, and mentions somebody."""
+    """Return the summaries, recaps and briefs that mention a viewer."""
     texts: list[TracedText] = []
     for table, column in (("episodes", "summary"), ("streams", "recap"), ("briefs", "text")):
         sql = f"SELECT rowid, {column} FROM {table} WHERE instr({column}, '<@' || ? || '>')"
         for row_id, text in await source.rows(sql, (viewer_id,)):
-            texts.append(TracedText(table, column, False, row_id, text))  # noqa: FBT003
+            texts.append(TracedText(table, column, own=False, id=row_id, text=text))
     return texts
 
 
 def typed_lines(path: Path) -> Iterator[TracedText]:
-    """The lines of chat that are kept. Raises StoreError."""
-    with separate_reader(path) as own:
-        for row_id, text in own.execute("SELECT rowid, text FROM events WHERE text <> ''"):
-            yield TracedText("events", "text", False, row_id, text)  # noqa: FBT003
+    """Give the lines of chat that are kept. Raises StoreError."""
+    sql = "SELECT rowid, text FROM events WHERE text <> ''"
+    with separate_reader(path) as connection:
+        for row_id, text in connection.execute(sql):
+            yield TracedText("events", "text", own=False, id=row_id, text=text)
 
 
 def sent_texts(path: Path) -> Iterator[tuple[int, str, str]]:
-    """What the bot said: the row, Twitch's id of the line, the text. Raises StoreError."""
+    """Give what the bot said: reply id, Twitch's id of the line ("" if unknown), and text. Raises StoreError."""
     sql = """
         SELECT id, coalesce(twitch_id, ''), text
         FROM bot_messages
         WHERE text <> ''
     """
-    with separate_reader(path) as own:
-        yield from own.execute(sql)
+    with separate_reader(path) as connection:
+        yield from connection.execute(sql)
 
 
-async def rewrite_traced(tx: Transaction, text: TracedText, rest: str) -> None:
-    """Write what is left of a text. A line of chat was deleted by nobody (redacted at 0): it still gets its answer."""
-    also = ", redacted_at = coalesce(redacted_at, 0)" if text.table == "events" else ""
-    await tx.execute(
-        f"UPDATE {text.table} SET {text.column} = ?{also} WHERE rowid = ?", (rest, text.id)
-    )
+async def rewrite_traced(tx: Transaction, text: TracedText, remaining_text: str) -> None:
+    """Replace a text by what remains of it.
+
+    A line of chat is marked as redacted at 0: nobody deleted it in chat, so it still gets its answer.
+    """
+    assignments = f"{text.column} = ?"
+    if text.table == "events":
+        assignments += ", redacted_at = coalesce(redacted_at, 0)"
+    sql = f"UPDATE {text.table} SET {assignments} WHERE rowid = ?"
+    await tx.execute(sql, (remaining_text, text.id))
 
 
 async def delete_traced_note(tx: Transaction, note_id: int, subject_id: str, at: int) -> None:
-    """Delete a note with its evidence and history, and episodes with nothing left to say that held only it."""
+    """Delete a note with its evidence and history, and empty episodes that nothing else rests on."""
     episode_ids = await tx.column(
         "SELECT episode_id FROM note_evidence WHERE note_id = ?", (note_id,)
     )

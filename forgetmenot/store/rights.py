@@ -1,7 +1,7 @@
 """What people decided about data: one file beside the memory, to which lines are only ever added.
 
-Viewers ask to be forgotten or left alone; the channel bans, posts a recap and names the folder of recaps. A copy of the
-memory that is older than that does not know it: it learns it from here.
+Viewers opt out, or ask to be forgotten; the channel bans, posts a recap and names the folder of recaps. An older copy
+of the memory does not know these requests, and carries them out from this file.
 
 Guarantees:
 - A request is on disk before it is carried out, and the memory counts the lines that it has carried out. What a kill, a
@@ -80,26 +80,26 @@ class PrivacyRequests:
     def __init__(self, database: Path) -> None:
         self.path = database.with_name(database.name + ".requests")
         self.lines: list[PrivacyRequest] = []
-        self.waiting: list[
-            PrivacyRequest
-        ] = []  # the disk takes none of them for now; they count all the same
+        # not written yet, because the disk was full or locked; they count all the same
+        self.waiting: list[PrivacyRequest] = []
         # which topics are not on the list (privacy/suppression), for a list and a number of requests
         self.unlisted: tuple[object, Sequence[PrivacyRequest]] | None = None
         self._key = b""
         self._read_at: tuple[int, int] | None = None
-        self._harmed = False  # what was read of the file stands in it no more
-        self._one_at_a_time = threading.RLock()  # lines are written in threads
+        # the file lacks lines that were read of it before
+        self._harmed = False
+        # lines are written in threads
+        self._one_at_a_time = threading.RLock()
         self._fold([])
 
     def digest(self, *parts: str) -> str:
-        """32 hex digits that only the holder of the key can make of these texts. Raises StoreError."""
+        """Return the keyed hash of these texts, 32 hex digits. Makes a key if there is none. Raises StoreError."""
         if not self._key:
             self.refresh()
         if not self._key:
             self.add()
-        return hmac.digest(
-            self._key, "\0".join(parts).encode("utf-8", "surrogatepass"), "sha256"
-        ).hex()[:32]
+        text = "\0".join(parts).encode("utf-8", "surrogatepass")
+        return hmac.digest(self._key, text, "sha256").hex()[:32]
 
     def of(
         self,
@@ -110,14 +110,14 @@ class PrivacyRequests:
         words: tuple[str, ...] = (),
         notes: tuple[int, ...] = (),
     ) -> PrivacyRequest:
-        """A request of a viewer."""
+        """Return a request of a viewer, ready to be added."""
         return PrivacyRequest(kind, self.digest("viewer", viewer_id), at, words, notes)
 
     def add(self, *new: PrivacyRequest) -> int:
-        """Write requests, on disk when this returns; how many lines there are then. Raises StoreError."""
+        """Write requests to disk, and return how many lines the file then has. Raises StoreError."""
         with self._one_at_a_time:
             try:
-                # two processes may begin at once: both then read what came first
+                # two processes may make the file at once: the second reads the key of the first
                 with FileLock(f"{self.path}.lock", timeout=_LOCK_S, mode=0o600):
                     self.refresh()
                     if not self._key and self.lines:
@@ -126,7 +126,8 @@ class PrivacyRequests:
                         )
                     if self._harmed or not self._key:
                         key = _Key(self._key.hex() or secrets.token_hex(32))
-                        replace_file(self.path, _encoded([key, *self.lines, *new]).decode())
+                        content = _encoded([key, *self.lines, *new])
+                        replace_file(self.path, content.decode())
                     else:
                         # a line that a crash or a full disk cut through stays a line of its own, and counts for nothing
                         start = b"" if self.path.read_bytes().endswith(b"\n") else b"\n"
@@ -138,12 +139,12 @@ class PrivacyRequests:
             return len(self.lines)
 
     def keep_waiting(self, request: PrivacyRequest) -> None:
-        """Let a request count that cannot be written yet."""
+        """Apply a request that cannot be written yet, and keep it for `write_waiting`."""
         self.waiting.append(request)
         self._fold([*self.lines, *self.waiting])
 
     def write_waiting(self) -> None:
-        """Write what waits, and a harmed file anew. Raises StoreError."""
+        """Write the requests that wait, and rewrite a file that lost lines. Raises StoreError."""
         if self._harmed:
             self.add()
         while self.waiting:
@@ -166,14 +167,14 @@ class PrivacyRequests:
             raise self._unusable(error) from error
 
     def _take_in(self, content: bytes) -> None:
-        """Use what the file holds, unless something is missing that stood in it."""
+        """Use the content of the file, unless it lacks something that was read of it before."""
         lines = content.splitlines()
         key = b""
         with contextlib.suppress(msgspec.MsgspecError, UnicodeError, ValueError, IndexError):
             key = bytes.fromhex(msgspec.json.decode(lines[0], type=_Key).key)
         requests = list(_decoded(lines))
-        is_longer = requests[: len(self.lines)] == self.lines
-        self._harmed = bool(self._key) and (key != self._key or not is_longer)
+        has_all_lines = requests[: len(self.lines)] == self.lines
+        self._harmed = bool(self._key) and (key != self._key or not has_all_lines)
         if self._harmed:
             log.error(
                 "the file of privacy requests was changed by another program, and is written anew"
@@ -184,28 +185,40 @@ class PrivacyRequests:
         self._fold([*self.lines, *self.waiting])
 
     def check(self, carried_out: int, mark: str, way_out: str) -> None:
-        """See that nothing is missing that the memory has carried out. Raises StoreRequestsLost, StoreError."""
+        """See that the file has every request that the memory has carried out.
+
+        `way_out`: the command that makes a new file. Raises StoreRequestsLost, StoreError.
+        """
         self.refresh()
-        missing = "is missing" if not self.path.exists() else ""
-        if not missing and self._key and mark != self.mark():
-            missing = "belongs to another memory"
-        elif not missing and (not self._key or len(self.lines) < carried_out):
-            missing = f"holds {len(self.lines)} of {carried_out} requests"
-        if carried_out and missing:
+        fault = self._fault(carried_out, mark)
+        if carried_out and fault:
             raise StoreRequestsLost(
-                f"{self.path} {missing}: without it nobody knows who was erased or opted out, and their data would be"
+                f"{self.path} {fault}: without it nobody knows who was erased or opted out, and their data would be"
                 f" stored again. Put the file back, or run `{way_out}`, which keeps the opt-outs of the people in the"
                 " memory; who was erased has to ask again."
             )
 
+    def _fault(self, carried_out: int, mark: str) -> str:
+        """Return what is wrong with the file; "" if nothing is."""
+        if not self.path.exists():
+            return "is missing"
+        if self._key and mark != self.mark():
+            return "belongs to another memory"
+        if not self._key or len(self.lines) < carried_out:
+            return f"holds {len(self.lines)} of {carried_out} requests"
+        return ""
+
     def mark(self) -> str:
-        """By which a memory knows that the file is its own."""
+        """Return what a memory notes of this file, to recognise it."""
         return self.digest("mark")[:16]
 
     def start_anew(self) -> None:
-        """Begin a new file in the place of one that is lost. Raises StoreError."""
+        """Replace a file that is lost or damaged by a new one. Raises StoreError."""
         with self._one_at_a_time:
-            self._key, self.lines, self._read_at, self._harmed = b"", [], None, False
+            self._key = b""
+            self.lines = []
+            self._read_at = None
+            self._harmed = False
             try:
                 self.path.unlink(missing_ok=True)
             except OSError as error:
@@ -213,8 +226,9 @@ class PrivacyRequests:
             self.add()
 
     def _unusable(self, error: OSError) -> StoreError:
+        cause = error.strerror or error
         return StoreError(
-            f"{self.path} cannot be read or written: {error.strerror or error}. Check its permissions and the disk."
+            f"{self.path} cannot be read or written: {cause}. Check its permissions and the disk."
         )
 
     # ── what follows from it ────────────────────────────────────────────────────────────────
@@ -230,18 +244,18 @@ class PrivacyRequests:
         return self.chose_last(self.digest("viewer", viewer_id)) is RequestKind.OPT_OUT
 
     def chose_last(self, subject: str) -> RequestKind | None:
-        """What somebody chose last: to opt out or in."""
+        """Return the last choice of a viewer (their hash): OPT_OUT or OPT_IN; None if they never chose."""
         return self._standing.choices.get(subject)
 
     def erased_at(self, viewer_id: str) -> int:
-        """When somebody last asked to be erased (ms); what was said of them until then is refused. -1: never."""
+        """Return when a viewer last asked to be erased (ms); -1 if never. What was said until then is not stored."""
         self.refresh()
         if not self._standing.erased_at:
             return -1
         return self._standing.erased_at.get(self.digest("viewer", viewer_id), -1)
 
     def is_forgotten(self, viewer_id: str, words: Collection[str], *, since: int = -1) -> bool:
-        """Whether a claim about a viewer (its words) is a fact that they asked to be forgotten; only after `since`."""
+        """Whether a claim (its words) says a fact that the viewer had forgotten, by a request after `since` (ms)."""
         self.refresh()
         if not self._standing.forgotten:
             return False
@@ -252,7 +266,7 @@ class PrivacyRequests:
         return any(fact.at > since and _is_fact(claim, fact.words) for fact in facts)
 
     def banned_at(self, viewer_id: str) -> int | None:
-        """When somebody was banned who has not written since (ms); None for everybody else."""
+        """Return when a viewer was banned (ms); None if they were not, or have written since."""
         self._read_once()
         if not self._standing.banned_at:
             return None
@@ -264,12 +278,12 @@ class PrivacyRequests:
 
     @property
     def count(self) -> int:
-        """How many requests there are, those among them that cannot be written yet."""
+        """How many requests there are, including those that cannot be written yet."""
         return len(self.lines) + len(self.waiting)
 
     @property
     def topics(self) -> Collection[PrivacyRequest]:
-        """What is never to be mentioned, of viewers and of the channel, also of who was erased."""
+        """The topics that are never mentioned, of viewers and of the channel, also of erased viewers."""
         self._read_once()
         return self._standing.topics.values()
 
@@ -282,7 +296,7 @@ class PrivacyRequests:
         note_id: int | None = None,
         at: int = 0,
     ) -> PrivacyRequest:
-        """A request about a topic or a note (its words) of one viewer, or (None) of the channel."""
+        """Return a request about a topic or a note (its words) of a viewer, or (None) of the channel."""
         subject_id = viewer_id or CHANNEL
         notes = () if note_id is None else (note_id,)
         return self.of(kind, subject_id, at, words=self.hashed(subject_id, words), notes=notes)
@@ -302,11 +316,14 @@ class PrivacyRequests:
         return self.stream_hash(started_at) in self._standing.posted
 
     def posted(self, started_at: int, at: int) -> PrivacyRequest:
-        """That the recap of the stream that began then is posted."""
+        """Return the request that says: the recap of the stream that began then is posted."""
         return PrivacyRequest(RequestKind.POSTED, self.stream_hash(started_at), at)
 
     def stream_hash(self, started_at: int) -> str:
-        """The hash of a stream. Not of its number: after a restore another stream gets that."""
+        """Return the hash of a stream, by when it began (ms).
+
+        Not by its id: after a restore another stream may get that.
+        """
         return self.digest("stream", str(started_at))
 
     @property
@@ -320,16 +337,16 @@ class PrivacyRequests:
             self.refresh()
 
     def hashed(self, viewer_id: str, words: Collection[str]) -> tuple[str, ...]:
-        """A fact's words as they stand in a request."""
+        """Return the words of a fact as a request holds them."""
         return tuple(sorted(self.digest("word", viewer_id, word) for word in words))
 
     def says(self, viewer_id: str, words: Collection[str], request: PrivacyRequest) -> bool:
-        """Whether a claim about a viewer is the fact of a request."""
+        """Whether a claim about a viewer (its words) says the fact of a request."""
         return _is_fact(self.hashed(viewer_id, words), request.words)
 
 
 class StandingRequests:
-    """What follows from requests that were made one after the other. `…_at` are times (ms) by the hash of a viewer."""
+    """What holds after a list of requests. Everything is by the hash of a viewer; `…_at` are times (ms)."""
 
     def __init__(self, requests: Iterable[PrivacyRequest]) -> None:
         self.choices: dict[str, RequestKind] = {}
@@ -354,8 +371,8 @@ class StandingRequests:
                 self.forgotten.setdefault(subject, []).append(request)
             case RequestKind.ALLOW:
                 facts = self.forgotten.get(subject, [])
-                still = [fact for fact in facts if not _is_fact(request.words, fact.words)]
-                self.forgotten[subject] = still
+                remaining = [fact for fact in facts if not _is_fact(request.words, fact.words)]
+                self.forgotten[subject] = remaining
             case RequestKind.NEVER_MENTION:
                 self.topics[topic_key(request)] = request
             case RequestKind.MAY_MENTION:
@@ -364,7 +381,7 @@ class StandingRequests:
                 self._add_by_channel(request)
 
     def _add_by_channel(self, request: PrivacyRequest) -> None:
-        """What the channel decides, and what anybody may take back."""
+        """Apply a request of the channel, or of a note's subject."""
         subject = request.subject
         match request.kind:
             case RequestKind.REMOVE:
@@ -382,27 +399,28 @@ class StandingRequests:
 
 
 def topic_key(request: PrivacyRequest) -> tuple[object, ...]:
-    """What two requests have in common that name the same topic, or the same note."""
+    """Return the key by which two requests about the same topic or note are told to be the same."""
     return request.subject, request.words, request.notes
 
 
-def _is_fact(said: Collection[str], forgotten: Collection[str]) -> bool:
-    return bool(forgotten) and sum(word in said for word in forgotten) >= KNOWN_AGAIN * len(
-        forgotten
-    )
+def _is_fact(claim: Collection[str], fact: Collection[str]) -> bool:
+    """Whether a claim has so many of a fact's words that it says that fact."""
+    shared = sum(word in claim for word in fact)
+    return bool(fact) and shared >= KNOWN_AGAIN * len(fact)
 
 
 def _mark_of(path: Path) -> tuple[int, int]:
     """Return size and time of a file, by which a change is seen. Raises OSError."""
-    about = path.stat()
-    return about.st_size, about.st_mtime_ns
+    status = path.stat()
+    return status.st_size, status.st_mtime_ns
 
 
 def _encoded(requests: Sequence[PrivacyRequest | _Key]) -> bytes:
-    return b"".join(msgspec.json.encode(one) + b"\n" for one in requests)
+    return b"".join(msgspec.json.encode(request) + b"\n" for request in requests)
 
 
 def _decoded(lines: Sequence[bytes]) -> Iterator[PrivacyRequest]:
+    """Give the requests of a file's lines. A line that is none, like the key or a line cut by a crash, is left out."""
     for line in lines:
         with contextlib.suppress(msgspec.MsgspecError, UnicodeError, RecursionError):
             yield msgspec.json.decode(line, type=PrivacyRequest)
