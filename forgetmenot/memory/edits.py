@@ -4,7 +4,7 @@
 - An edit supersedes the old row, which stays; the note's number stays with the new one. Undo deletes nothing.
 - Nobody claims a role by their own word: roles come from Twitch's badges (text/roles).
 - Typed names become ids before a text is stored, so that it survives a rename: "bob's band" keeps `<@2>`. A viewer who
-  is hidden or unknown becomes "someone".
+  is hidden or unknown becomes "somebody".
 """
 
 import re
@@ -20,7 +20,7 @@ from forgetmenot.memory.compare_facts import Relation
 from forgetmenot.memory.merge import BROUGHT_BACK, LIVE, REPLACES, ClaimSource
 from forgetmenot.memory.proposals import checked_fact, tells_of_another
 from forgetmenot.memory.ranking import freshness
-from forgetmenot.people.handles import SOMEBODY, Handles, names_typed
+from forgetmenot.people.handles import Handles, names_typed
 from forgetmenot.people.names import called
 from forgetmenot.settings.schema import PrivacySettings
 from forgetmenot.store import episodes, events, notes, personal_data, streams
@@ -29,7 +29,7 @@ from forgetmenot.store.episodes import NewEpisode
 from forgetmenot.store.notes import NewNote, Stance
 from forgetmenot.store.rights import PrivacyRequest, RequestKind
 from forgetmenot.text.clean import clean
-from forgetmenot.text.mentions import MENTION, defang, ids_in, mention
+from forgetmenot.text.mentions import MENTION, SOMEBODY, defang, ids_in, mention
 from forgetmenot.text.removal import fact_stems
 from forgetmenot.text.roles import claims_role
 

@@ -63,7 +63,7 @@ from forgetmenot.store.episodes import NewEpisode
 from forgetmenot.text.chat_commands import is_command
 from forgetmenot.text.clean import clean, cut, skeleton
 from forgetmenot.text.days import written_days
-from forgetmenot.text.mentions import defang, fence, ids_in, mention
+from forgetmenot.text.mentions import SOMEBODY, defang, fence, ids_in, mention
 from forgetmenot.text.words import STOPWORDS, UNSPACED, sentences_of, words
 
 # So many words of one message in a row are a quotation; names and titles are shorter.
@@ -406,7 +406,7 @@ def _episode(
 
 NAMED = 5
 TOPICS = 5
-_NO_TOPICS = STOPWORDS | {"someone", "bot"}
+_NO_TOPICS = STOPWORDS | {SOMEBODY, "bot"}
 
 
 def summary_in_numbers(window: Window, handles: Handles, settings: Settings) -> str:

@@ -15,7 +15,7 @@ from forgetmenot.store import channel_state
 from forgetmenot.store.database import Source
 from forgetmenot.store.names import by_login
 from forgetmenot.text.clean import clean, skeleton, unleet
-from forgetmenot.text.mentions import MENTION, defang, login_of, mention, provisional_id
+from forgetmenot.text.mentions import MENTION, SOMEBODY, defang, login_of, mention, provisional_id
 from forgetmenot.text.names import MARKS, pieces_of_run
 from forgetmenot.text.words import (
     UNSPACED,
@@ -23,7 +23,6 @@ from forgetmenot.text.words import (
     text_cache,
 )
 
-SOMEBODY = "someone"
 BOT = "BOT"
 # Letters of scripts without spaces stand right beside a handle, as beside the name in its place ("P3さん").
 _SPACED = rf"(?!{UNSPACED.pattern})\w"
@@ -125,7 +124,7 @@ class Handles(Struct, frozen=True):
         )
 
     def handle(self, viewer_id: str) -> str:
-        """Somebody's handle; "someone" for who has none."""
+        """Somebody's handle; "somebody" for who has none."""
         return self.people.get(viewer_id, SOMEBODY)
 
     def hide(self, text: str) -> str:
@@ -134,7 +133,7 @@ class Handles(Struct, frozen=True):
         return "".join(self.handle(piece) if at % 2 else unhandled(piece) for at, piece in pieces)
 
     def hide_chat(self, text: str) -> str:
-        """What somebody typed, on one line, with handles in the place of names; an unknown @name is "@someone"."""
+        """What somebody typed, on one line, with handles in the place of names; an unknown @name is "@somebody"."""
         return _typed(self.names).sub(self._hidden, defang(clean(text)))
 
     def _hidden(self, found: re.Match[str]) -> str:
@@ -200,7 +199,7 @@ def _counts_without_at(name: str) -> bool:
 
 
 def without_names(text: str, names: Collection[str]) -> str:
-    """The text with "someone" in the place of these names (casefolded); one that is a word first counts behind an @."""
+    """The text with "somebody" in the place of these names (casefolded); a name that is a word counts behind an @."""
     if not names:
         return text
 

@@ -32,7 +32,6 @@ from forgetmenot.errors import ForgetMeNotError, InputError, StoreError
 from forgetmenot.files import incoming_folder, read_blocks
 from forgetmenot.logs import log
 from forgetmenot.people.common_words import ORDINARY
-from forgetmenot.people.handles import SOMEBODY
 from forgetmenot.privacy.erased_topics import keep_unmentioned, without_topics
 from forgetmenot.privacy.recap_files import ShownTexts, clean_files, is_one_of
 from forgetmenot.privacy.row_cleaning import cleaned_texts, without
@@ -56,6 +55,7 @@ from forgetmenot.store.personal_data import (
     Place,
 )
 from forgetmenot.text.meaning import word_table
+from forgetmenot.text.mentions import SOMEBODY
 from forgetmenot.text.removal import (
     MIN_INSIDE,
     NameForms,

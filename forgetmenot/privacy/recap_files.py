@@ -91,7 +91,7 @@ def _cleaned_line(line: str, change: Callable[[str, bool], str]) -> str | None:
 
 
 def is_one_of(texts: Sequence[frozenset[str]], quote: frozenset[str]) -> bool:
-    """Whether a quote is one of these texts, or most of it: a recap has "someone" in the place of a name."""
+    """Whether a quote is one of these texts, or most of it: a recap has "somebody" in the place of a name."""
     if not quote:
         return False
     return any(quote <= text and len(quote) >= FACT_SHARE * len(text) for text in texts)

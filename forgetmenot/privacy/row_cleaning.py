@@ -10,9 +10,8 @@ from typing import Any, TypeVar
 import msgspec
 
 from forgetmenot.errors import ODD_INPUT
-from forgetmenot.people.handles import SOMEBODY
 from forgetmenot.store.personal_data import FREE_TEXTS, PEOPLE, ColumnFormat, Place, WrittenRow
-from forgetmenot.text.mentions import mention
+from forgetmenot.text.mentions import SOMEBODY, mention
 from forgetmenot.text.removal import NameForms, without_person
 
 Decoded = TypeVar("Decoded")

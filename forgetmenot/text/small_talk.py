@@ -6,13 +6,14 @@ A line with any other word is taken to tell something, in any language.
 import re
 
 from forgetmenot.text.clean import clean
+from forgetmenot.text.mentions import SOMEBODY
 from forgetmenot.text.words import STOPWORDS, foreign_stopwords_in, words
 
 _SPACED = """
 hello hi hiya heya hey yo sup howdy hai henlo welcome greetings morning mornin evening afternoon night nite
 day good gm gn
 goodnight goodmorning bye cya cu goodbye ciao cheers later see sleep well great have back brb wb all everyone everybody
-everybuddy folks guys chat people friends mates team peeps stream streamer mods bot someone nice lovely happy
+everybuddy folks guys chat people friends mates team peeps stream streamer mods bot someone somebody nice lovely happy
 gg ggs wp glhf lol lul lulw kek kekw lmao lmfao rofl haha hahaha hehe hihi xd pog pogs poggers pogchamp hype wow omg
 thanks thank thx ty tysm np yw please sorry ok okay yes yep no nope o7
 hallo moin moinsen servus gruss grusse tach guten gute guter morgen abend tag nacht tschuss tschau bis dann spater bald
@@ -37,7 +38,7 @@ _UNSPACED = re.compile(
     "|ありがとう|ございます|ございました|です|さま|なさい|皆さん|みなさん|みんな|[wｗ草笑]+"
     "|안녕(?:하세요|히)?|잘자요?|반가워요|ㅋ+|ㅎ+|你好|大家好|晚安|早安|早上好|再见|谢谢|哈+"
 )
-_HANDLE = re.compile(r"@?(?<!\w)(?:P\d+|BOT|someone)(?!\w)|<3")
+_HANDLE = re.compile(rf"@?(?<!\w)(?:P\d+|BOT|{SOMEBODY})(?!\w)|<3")
 # How channels name their emotes: a prefix of small letters and a word, "carolHype", or nothing but capitals.
 _EMOTE = re.compile(r"[a-z]+\d*[A-Z]\w*|[A-Z][a-z]+[A-Z]\w*|[A-Z]{3,}\w*")
 

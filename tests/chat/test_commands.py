@@ -133,7 +133,7 @@ async def test_what_the_model_keeps_hangs_on_the_line_that_asked_for_it(chat: Ch
     assert await chat.act("bit", "alice", "e2", text="the lamp fell again") == "remembered"
     keys = await chat.db.rows("SELECT key FROM episodes ORDER BY id")
     assert [row[0] for row in keys] == [episodes.key_of_line("e1"), episodes.key_of_line("e2")]
-    assert await chat.facts("alice") == ["plays in <@1002>'s band with <@1002> and (someone>"]
+    assert await chat.facts("alice") == ["plays in <@1002>'s band with <@1002> and (somebody>"]
     [bit] = await notes.of_subject(chat.db, None)
     assert (bit.scope, bit.source_kind, bit.confidence) == (
         Scope.RUNNING_BIT,

@@ -14,7 +14,7 @@ from tests.chat.conftest import IDS, Chat
 
 DIALOGUES = """
 # people in a fact are ids
-alice: !remember I sing in @Bob's band with @nobody -> Remembered: sings in Bob's band with someone (1)
+alice: !remember I sing in @Bob's band with @nobody -> Remembered: sings in Bob's band with somebody (1)
 alice: !remember alice plays drums -> Remembered: plays drums (2)
 # a moderator tells of anybody and of the channel
 carol: !remember @bob's cat is called Miso -> Remembered about Bob: their cat is called Miso (1)

@@ -239,8 +239,8 @@ async def test_a_hidden_name_is_found_where_no_spaces_part_words(world: World) -
             people,
         )
     for text, shown in (
-        ("アリスさんはギターを弾く", "someoneさんはギターを弾く"),
-        ("김민수가 왔다", "someone가 왔다"),
+        ("アリスさんはギターを弾く", "somebodyさんはギターを弾く"),
+        ("김민수가 왔다", "somebody가 왔다"),
     ):
         assert await without_hidden_names(world.db, text, "1") == shown
     assert (

@@ -402,7 +402,7 @@ async def test_what_is_never_mentioned_or_was_taken_back_is_quoted_of_nobody_by_
     )
     await suppress(world.db, "1", "chemistry exams", by="1", at=world.clock.now())
     quotes = [line for line in (await recap_of(world, stream)).splitlines() if line.startswith(">")]
-    assert sorted(quotes) == ["> Someone, your chemistry exams are due.", "> Well done!"]
+    assert sorted(quotes) == ["> Somebody, your chemistry exams are due.", "> Well done!"]
     await world.note("plays the zither", "1", status=NoteStatus.RETRACTED)
     await bot_said(world, "Alice plays the zither!", viewer_id="2", outcome="good")
     assert "zither" not in await recap_of(world, stream)

@@ -127,7 +127,7 @@ async def test_a_streamer_who_opted_out_has_no_handle(channel: Channel) -> None:
     channel.say("alice", "@carol the streamer sings well")
     await channel.summarise()
     chat = fenced_texts(channel.model.asked[0].prompt)["chat"]
-    assert chat == "P1: someone the streamer sings well"
+    assert chat == "P1: somebody the streamer sings well"
 
 
 async def test_a_summary_knows_channel_title_and_game(channel: Channel) -> None:
@@ -141,7 +141,7 @@ async def test_a_summary_knows_channel_title_and_game(channel: Channel) -> None:
     shown = fenced_texts(channel.model.asked[0].prompt)["stream"]
     assert shown.splitlines() == [
         "channel: carol, which is P1",
-        "title: Any% with (@someone)",
+        "title: Any% with (@somebody)",
         "game: Celeste",
     ]
     # the name that the model was shown does not stay in what is stored

@@ -22,10 +22,10 @@ HANDLES = Handles.of(
         ("al is king", "al is king"),  # ordinary and short words name somebody only behind an @
         ("@al is @king", "P1 is P2"),
         ("i play drums with @drums", "i play drums with P2"),  # and so is a word of the table
-        ("@nobody_known and carol", "@someone and someone"),
+        ("@nobody_known and carol", "@somebody and somebody"),
         ("@fmnbot hi, fmnbot", "BOT hi, BOT"),
         ("BOT: B0T: ВOT: Bot: 𝐁𝐎𝐓: ＢＯＴ: hi", "bot: " * 6 + "hi"),
-        ("P1 and <@2> are BOT, P12", "P-1 and (@someone> are bot, P-12"),
+        ("P1 and <@2> are BOT, P12", "P-1 and (@somebody> are bot, P-12"),
     ],
 )
 def test_names_become_handles_and_what_is_typed_like_one_none(typed: str, shown: str) -> None:

@@ -80,7 +80,7 @@ async def test_a_short_form_and_a_nickname_become_handles_where_they_fit_one(
         ("@yuzu_chaさん私も来月札幌に引っ越すよ", "P2さん私も来月札幌に引っ越すよ"),
         ("さくらさんは元気?", "P3さんは元気?"),
         ("@さくらさん元気?", "P3さん元気?"),
-        ("@unknown_oneさん元気?", "@someoneさん元気?"),
+        ("@unknown_oneさん元気?", "@somebodyさん元気?"),
     ],
 )
 async def test_a_name_ends_where_the_language_goes_on(

@@ -123,14 +123,14 @@ async def test_no_reply_and_no_action_names_who_opted_out_but_to_themselves(stag
     await opt_out(stage)
     stage.model.answers = ["Ask @carol, Carol knows, and bob too."] * 2
     await stage.ask("@forgetmenot_bot who knows?")
-    assert stage.said == ["Ask someone, someone knows, and bob too."]
+    assert stage.said == ["Ask somebody, somebody knows, and bob too."]
     await stage.clock.advance(MINUTE)
     await stage.ask("@forgetmenot_bot who knows?", "3")
     assert stage.said[-1] == "Ask carol, Carol knows, and bob too."
     stage.model.answers = [answering("Sure!", "announce", text="Carol is here.", if_refused="No.")]
     await stage.clock.advance(MINUTE)
     await stage.ask("@forgetmenot_bot announce that carol is here")
-    assert "someone is here." in stage.said[-1]
+    assert "somebody is here." in stage.said[-1]
 
 
 async def test_of_an_opted_out_viewer_who_asks_nothing_stays(stage: Stage) -> None:

@@ -12,7 +12,7 @@ from forgetmenot.text.small_talk import has_content
         "LUL", "lmaooo", "GGs", "carolHype carolHype", "hello carolWave", "I'm back",
         "Guten Morgen zusammen", "tschüss, bis dann", "bonsoir tout le monde",
         "buenas noches a todos", "boa noite galera", "こんばんは！", "おつかれさまです", "草",
-        "안녕하세요", "😂😂", "!!!", "@someone hi", "BOT hello",
+        "안녕하세요", "😂😂", "!!!", "@somebody hi", "BOT hello",
     ],
 )  # fmt: skip
 def test_a_line_of_greetings_laughter_and_emotes_tells_nothing(line: str) -> None:
