@@ -3,6 +3,7 @@
     bench.py replies                            one group of figures; the same as --only replies
     bench.py cost --price 0.30 2.50             an hour of chat, by prices of a million tokens
     bench.py --recall FILE [--tuned-on NAME …]  recall alone, on conversations in LoCoMo's format
+    bench.py --precision FOLDER                 precision alone, on the beliefs and cases of precisionMemBench
 
 All but the conversations is invented, seeded and thrown away afterwards. `--quick` measures on less. Prints a table of
 figures with their bounds; the exit code is 1 when a bound is missed. JSON: `{"figures": [{"name", "value", "unit",
@@ -24,7 +25,16 @@ if __name__ == "__main__":
 
     environment.enter("dev")  # before anything that this Python may lack
 
-from speed import cost, ingest, played_channel, programs, recall, replies
+from speed import (
+    asked_in_chat,
+    cost,
+    ingest,
+    played_channel,
+    precision,
+    programs,
+    recall,
+    replies,
+)
 from speed.figures import Figure, table
 
 Measure = Callable[[Path], list[Figure] | Coroutine[Any, Any, list[Figure]]]
@@ -34,6 +44,8 @@ def measures(wanted: argparse.Namespace) -> dict[str, Measure]:
     """The groups of figures by name."""
     if wanted.recall:
         return {"recall": lambda _: recall.measure(wanted.recall, wanted.tuned_on)}
+    if wanted.precision:
+        return {"precision": lambda _: precision.measure(wanted.precision)}
     quick = wanted.quick
     return {
         "ingest": lambda folder: ingest.measure(folder, 20_000 if quick else 60_000),
@@ -42,10 +54,15 @@ def measures(wanted: argparse.Namespace) -> dict[str, Measure]:
         "cost": lambda folder: cost.measure(
             folder, [10, 100] if quick else [10, 100, 400], wanted.price
         ),
-        "memory": played_channel.measure,
+        "memory": memory,
         "process": programs.process,
         "dock": lambda folder: programs.dock(folder, 10 if quick else 30),
     }
+
+
+async def memory(folder: Path) -> list[Figure]:
+    """What a group's memory is worth, and what is found when somebody asks in chat."""
+    return [*await played_channel.measure(folder), *await asked_in_chat.measure(folder)]
 
 
 def machine_load() -> str:
@@ -69,6 +86,9 @@ def main() -> int:
     parser.add_argument("--price", type=float, nargs=2, default=(0.0, 0.0), metavar=("IN", "OUT"))
     parser.add_argument(
         "--recall", type=Path, metavar="FILE", help="measure recall on these conversations"
+    )
+    parser.add_argument(
+        "--precision", type=Path, metavar="FOLDER", help="measure precision on these beliefs"
     )
     parser.add_argument(
         "--tuned-on", nargs="*", default=(), metavar="NAME", help="conversations that weights know"

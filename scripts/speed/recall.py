@@ -1,8 +1,9 @@
 """How often recall finds the note that answers a question, in conversations of LoCoMo's format.
 
 Everything goes through the public import and recall. Ten notes are asked for, as the questions stand and with typos,
-and of the twenty that a prompt may hold how many answers stand among them. docs/EVALUATION.md says what the
-figures mean and what they do not show.
+and of the twenty that a prompt may hold how many answers stand among them. Questions that name one person are also put
+to the bot in chat by a third viewer, days later: how many answers stand in the prompt, where nothing says who is meant.
+docs/EVALUATION.md says what the figures mean and what they do not show.
 
 Of a conversation the observations are notes, and the session summaries the episodes that they rest on. A question's
 evidence ids name the notes that rest on them; its subjects are the speakers it names, else both.
@@ -15,15 +16,19 @@ import re
 import tempfile
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from forgetmenot.clock import ManualClock, iso
+from forgetmenot.domain import ChatEvent, EventKind
 from forgetmenot.durations import DAY
 from forgetmenot.memory.recall import Recall
 from forgetmenot.memory.transfer import import_notes
+from forgetmenot.reply.context import ContextGatherer, PrefixKeeper, compose
+from forgetmenot.reply.explain import notes_in
+from forgetmenot.reply.triggers import Trigger, TriggerKind
 from forgetmenot.settings.schema import Settings
 from forgetmenot.store.database import open_database
 from forgetmenot.store.names import by_login
@@ -50,6 +55,7 @@ class Conversation:
     lines: list[dict[str, Any]]
     people: dict[str, str]
     questions: list[Question]
+    last_at: int = 0  # when the last session was held (ms)
 
 
 def read_conversation(raw: dict[str, Any], first_id: int) -> Conversation:
@@ -66,7 +72,10 @@ def read_conversation(raw: dict[str, Any], first_id: int) -> Conversation:
                 rests_on[note_id] = (people[speaker], set(_EVIDENCE.findall(json.dumps(evidence))))
                 lines.append(_line(note_id, people[speaker], fact, number, raw))
     name = str(raw.get("sample_id", first_id))
-    return Conversation(name, lines, people, list(_questions(raw, people, rests_on)))
+    last_session = max((int(session.split("_")[1]) for session in raw["observation"]), default=1)
+    last_at = _held_at(raw["conversation"], last_session)
+    questions = list(_questions(raw, people, rests_on))
+    return Conversation(name, lines, people, questions, last_at)
 
 
 def _line(
@@ -135,6 +144,7 @@ def _slip(word: str, dice: random.Random) -> str:
 
 LIMIT = 20
 SEED = 7
+ASKED_AFTER_DAYS = (1, 7, 90)
 
 
 @dataclass
@@ -182,9 +192,61 @@ async def ask(
                     scores[f"{way}, {kind}"].add([one.note.id for one in found], question.wanted)
 
 
+@dataclass
+class ChatScore:
+    """Sums over questions that name one person, by days since the last session.
+
+    `handed_in`: where the person is given.
+    """
+
+    asked: int = 0
+    in_prompt: dict[int, float] = field(
+        default_factory=lambda: dict.fromkeys(ASKED_AFTER_DAYS, 0.0)
+    )
+    handed_in: float = 0.0
+
+
+async def ask_in_chat(conversation: Conversation, folder: Path, score: ChatScore) -> None:
+    """Put every question that names one person to the bot, as a third viewer types it."""
+    questions = [question for question in conversation.questions if len(question.viewers) == 1]
+    settings = Settings()
+    clock = ManualClock(conversation.last_at)
+    async with open_database(folder / "memory.sqlite3") as db:
+        ids = {login: await by_login(db, login) or "" for login in conversation.people.values()}
+        async with db.write() as tx:
+            # from now on they are called as the questions call them
+            for name, login in conversation.people.items():
+                await tx.execute(
+                    "UPDATE viewers SET login = ?, display_name = ? WHERE id = ?",
+                    (name.casefold(), name, ids[login]),
+                )
+        recall = Recall(db=db, settings=lambda: settings, clock=clock)
+        keeper = PrefixKeeper(db=db, recall=recall, settings=lambda: settings)
+        gatherer = ContextGatherer(db=db, recall=recall, clock=clock)
+        for question in questions:
+            query = recall.query(question.text, names=conversation.people)
+            recalled = await recall.about([ids[question.viewers[0]]], query, LIMIT)
+            score.handed_in += _share({one.note.id for one in recalled}, question.wanted)
+            score.asked += 1
+        for days in ASKED_AFTER_DAYS:
+            await clock.advance(conversation.last_at + days * DAY - clock.now())
+            for question in questions:
+                event = ChatEvent(
+                    "asked", EventKind.MESSAGE, "1", "kim", "Kim", question.text, clock.now()
+                )
+                trigger = Trigger(TriggerKind.MENTION, event, question.text)
+                made = await compose(keeper, gatherer, trigger, settings, bot_id="")
+                score.in_prompt[days] += _share(notes_in(made.prompt), question.wanted)
+
+
+def _share(shown: Collection[int], wanted: Collection[int]) -> float:
+    return len(set(shown) & set(wanted)) / len(wanted)
+
+
 def measure(data: Path, tuned: Collection[str]) -> list[Figure]:
     """The figures of a file; `tuned`: conversations that weights know."""
     scores: dict[str, Score] = defaultdict(Score)
+    chat = ChatScore()
     for index, raw in enumerate(json.loads(data.read_text(encoding="utf-8"))):
         conversation = read_conversation(raw, 1 + 10_000 * index)
         with tempfile.TemporaryDirectory() as folder:
@@ -193,6 +255,7 @@ def measure(data: Path, tuned: Collection[str]) -> list[Figure]:
                 *(["tuned on" if conversation.name in tuned else "held out"] if tuned else []),
             ]
             asyncio.run(ask(conversation, Path(folder), scores, kinds))
+            asyncio.run(ask_in_chat(conversation, Path(folder), chat))
     figures = []
     for name, score in scores.items():
         figures += [
@@ -201,4 +264,14 @@ def measure(data: Path, tuned: Collection[str]) -> list[Figure]:
             Figure(f"{name}: recall@20", round(score.at20 / score.asked, 4), ""),
             Figure(f"{name}: MRR", round(score.reciprocal / score.asked, 4), ""),
         ]
+    figures += [
+        Figure("asked in chat: questions that name one person", chat.asked, ""),
+        Figure(
+            "asked in chat: recall@20 with the person handed in", chat.handed_in / chat.asked, ""
+        ),
+    ]
+    for days, shown in chat.in_prompt.items():
+        figures.append(
+            Figure(f"asked in chat: in the prompt after {days} days", shown / chat.asked, "")
+        )
     return figures
