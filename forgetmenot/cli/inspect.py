@@ -27,6 +27,8 @@ WHY_KEYS = """In JSON times are milliseconds since 1970; `filters` changed the w
 model says it used; `of` says what a row is; `text` is the row as it reads today."""
 RECALL_KEYS = """FILE has JSON lines {"id", "viewers": [logins or ids], "text", "limit"?}; each is answered, in order:
 {"id", "note_ids": [best first], "ms"}; a line that cannot be used gets {"id", "error"}."""
+EVALUATE_KEYS = """In JSON `outcomes` counts replies: good or bad (rated), deleted, corrected (a used note changed within ten
+minutes), asked_again (by the same viewer within two), silence (nothing followed). `ranks`: used notes by their place."""
 COST_KEYS = """Tokens are as billed; costs need [prices] in the settings. Old calls are deleted (`keep_replies_d`)."""
 
 
@@ -249,6 +251,45 @@ async def _cost(db: "Database", arguments: argparse.Namespace) -> common.Shown:
         *lines,
         f"Total: {total or 'no prices are set, see [prices] in the settings'}.",
     ]
+
+
+# How well it answers.
+
+
+@command(
+    "evaluate",
+    keys=EVALUATE_KEYS,
+    shared="config db json",
+    on_memory=True,
+)
+async def _evaluate(db: "Database", arguments: argparse.Namespace) -> common.Shown:
+    """Show how well the bot answers.
+
+    Shows how its replies were taken, week by week, and how well the notes were ranked that they used.
+    """
+    from msgspec.structs import asdict
+
+    from forgetmenot.languages import ENGLISH
+    from forgetmenot.reply.evaluation import evaluate
+
+    figures = await evaluate(db, common.chosen_settings(arguments.config).bot.timezone)
+    value = {**asdict(figures), "weeks": [asdict(week) for week in figures.weeks]}
+    if not figures.replies:
+        return value, ["The bot has sent no replies yet."]
+    titles = {name: ENGLISH(f"page.answers.outcome.{name}") for name in figures.outcomes}
+    head = "  ".join(["week of   ", "replies", *titles.values()])
+    lines = [f"{figures.replies} replies, by how they were taken:", head]
+    for week in figures.weeks:
+        counts = [f"{count:{len(titles[name])}}" for name, count in week.outcomes.items()]
+        lines.append("  ".join([week.week, f"{sum(week.outcomes.values()):7}", *counts]))
+    if figures.share_used is not None:
+        lines.append(f"Of the notes in their prompts the replies used {figures.share_used:.0%}.")
+    if figures.median_rank is not None:
+        places = ", ".join(f"{place}: {count}" for place, count in figures.ranks.items())
+        lines.append(
+            f"A used note stood at place {figures.median_rank:g} of its list (median); {places}."
+        )
+    return value, lines
 
 
 # What was done.

@@ -42,12 +42,14 @@ from forgetmenot.store import (
     events,
     notes,
     personal_data,
+    picture_rows,
     streams,
     viewers,
 )
 from forgetmenot.store.action_logs import ActionStatus, LoggedAction
 from forgetmenot.store.bot_messages import BotMessage, ReplyStatus
 from forgetmenot.store.database import Database
+from forgetmenot.store.picture_rows import PeopleBounds
 from forgetmenot.text.mentions import ids_in, with_names
 
 Item = Mapping[str, object]
@@ -100,7 +102,7 @@ def whole(text: str) -> int:
     return int(text)
 
 
-def _reads(
+def reads(
     path: str, panel: Callable[[DockContext, web.Request], Awaitable[object]]
 ) -> web.RouteDef:
     """A route that answers with what a panel shows."""
@@ -400,19 +402,39 @@ def _setting(settings: Settings, table: str, key: str, language: Language) -> It
 
 async def _people(context: DockContext, request: web.Request) -> object:
     offset, limit = page_of(request)
+    kind = request.query.get("kind", "")
+    if kind and kind not in picture_rows.KINDS:
+        raise InputError(reason("request_odd"))
+    bounds = people_bounds(context.settings(), context.clock.now())
     total, people = await dock_rows.people(
         context.db,
         find=request.query.get("find", "")[:50],
-        since=context.clock.now() - REGULAR_WITHIN,
+        kind=kind,
+        bounds=bounds,
         bot=await channel_state.read(context.db, "bot_id"),
         offset=offset,
         limit=limit,
     )
-    regular = context.settings().people.regular_streams
-    return {
-        "total": total,
-        "rows": [{**one, "regular": one["lately"] >= regular} for one in people],
-    }
+    streams_shown = await picture_rows.latest_streams(context.db, picture_rows.STREAMS_IN_ROW)
+    cells = await picture_rows.attendance(
+        context.db, [row["id"] for row in people], [row["id"] for row in streams_shown]
+    )
+    rows = []
+    for person in people:
+        regular = person["lately"] >= bounds.regular_streams
+        rows.append({**person, "regular": regular, "cells": cells.get(person["id"], [])})
+    return {"total": total, "rows": rows}
+
+
+def people_bounds(settings: Settings, now: int) -> PeopleBounds:
+    """Return what makes a regular, a newcomer and somebody who is missing."""
+    people = settings.people
+    return PeopleBounds(
+        regular_streams=people.regular_streams,
+        regular_since=now - REGULAR_WITHIN,
+        newcomer_streams=people.newcomer_streams,
+        missing_before=now - people.returner_away_d * DAY,
+    )
 
 
 async def _person(context: DockContext, request: web.Request) -> object:
@@ -519,20 +541,20 @@ async def _export(context: DockContext, request: web.Request) -> object:
 
 
 ROUTES = (
-    _reads("/api/why/{id}", lambda context, asked: context.control.why(id_of(asked))),
-    _reads("/api/approvals", _approvals),
-    _reads("/api/checks", _checks),
-    _reads("/api/setup", lambda _, asked: asked.app[SETUP].state()),
+    reads("/api/why/{id}", lambda context, asked: context.control.why(id_of(asked))),
+    reads("/api/approvals", _approvals),
+    reads("/api/checks", _checks),
+    reads("/api/setup", lambda _, asked: asked.app[SETUP].state()),
     web.post("/api/setup/{step}", _setup_step),
     web.post(UPLOAD, _past_chat),
-    _reads("/api/settings", _settings),
-    _reads("/api/people", _people),
-    _reads("/api/person/{id}", _person),
-    _reads("/api/notes", _notes),
-    _reads("/api/note/{id}", _note),
-    _reads("/api/streams", _streams),
-    _reads("/api/stream/{id}", _episodes),
-    _reads("/api/left_alone", lambda context, _: _never_mentioned(context.db, None)),
-    _reads("/api/doubtful", _doubtful),
-    _reads("/api/export/{id}", _export),
+    reads("/api/settings", _settings),
+    reads("/api/people", _people),
+    reads("/api/person/{id}", _person),
+    reads("/api/notes", _notes),
+    reads("/api/note/{id}", _note),
+    reads("/api/streams", _streams),
+    reads("/api/stream/{id}", _episodes),
+    reads("/api/left_alone", lambda context, _: _never_mentioned(context.db, None)),
+    reads("/api/doubtful", _doubtful),
+    reads("/api/export/{id}", _export),
 )

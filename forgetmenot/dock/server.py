@@ -19,7 +19,7 @@ from aiohttp import web
 from msgspec import Struct
 
 from forgetmenot.clock import Clock
-from forgetmenot.dock import feed, obs_page, panels, security
+from forgetmenot.dock import feed, obs_page, panels, pictures, security
 from forgetmenot.dock.panels import CONTEXT, SETUP, DockContext, Setup, answer, refusal
 from forgetmenot.errors import ForgetMeNotError, InputError, SettingsError
 from forgetmenot.languages import Language, reason
@@ -50,13 +50,13 @@ class Assets(Struct, frozen=True):
     files: dict[str, bytes]
     build: str
 
-    def page(self, language: Language) -> web.Response:
-        """The page itself, with its texts."""
+    def page(self, language: Language, zone: str) -> web.Response:
+        """The page itself, with its texts. `zone`: the time zone of its days."""
         tables = language.tables
         shared = {name: tables[name] for name in ("span", "ago", "group")}
         texts = {**tables["page"], **shared, "action": tables["action"]["name"]}
         # it stands in a script element, which a text with "</script>" would end
-        shown = {"code": language.code, "texts": texts, "command": as_typed()}
+        shown = {"code": language.code, "texts": texts, "command": as_typed(), "zone": zone}
         content = msgspec.json.encode(shown).decode().replace("<", r"\u003c")
         page = self.files["index.html"].decode()
         for mark in ("skip", "noscript", "frame.connecting"):
@@ -137,7 +137,7 @@ async def open_dock(
 
     async def page(_request: web.Request) -> web.StreamResponse:
         """It holds nothing that anybody might not see; what it shows is read with the token."""
-        return files.page(context.language)
+        return files.page(context.language, context.settings().bot.timezone)
 
     async def static(request: web.Request) -> web.StreamResponse:
         return files.file(request.match_info["path"], request.match_info["build"])
@@ -149,7 +149,7 @@ async def open_dock(
             web.get("/static/{build}/{path:.+}", static),
         ]
     )
-    app.add_routes([web.get("/api/events", feed.events), *panels.ROUTES, *ROUTES])
+    app.add_routes([web.get("/api/events", feed.events), *panels.ROUTES, *pictures.ROUTES, *ROUTES])
     runner = web.AppRunner(
         app,
         access_log=None,

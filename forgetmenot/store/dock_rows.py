@@ -10,6 +10,7 @@ from forgetmenot.domain import Note
 from forgetmenot.languages import read_reason
 from forgetmenot.store import notes
 from forgetmenot.store.database import Database, Row
+from forgetmenot.store.picture_rows import PeopleBounds, ids_of_kind
 
 
 class ChangedNote(NamedTuple):
@@ -101,13 +102,31 @@ Person = dict[str, Any]
 
 
 async def people(
-    db: Database, *, find: str, since: int, bot: str, offset: int, limit: int
+    db: Database,
+    *,
+    find: str,
+    kind: str = "",
+    bounds: PeopleBounds,
+    bot: str,
+    offset: int,
+    limit: int,
 ) -> tuple[int, list[Person]]:
-    """How many fit a search (by any name they ever had), and a page of them: who came most lately first."""
-    asked = {"find": _searched(find), "since": since, "bot": bot, "offset": offset, "limit": limit}
-    total = int(await db.value(f"SELECT count(*) {_PEOPLE}", asked))
+    """How many fit a search (by any name they ever had), and a page of them: who came most lately first.
+
+    `kind`: one of picture_rows.KINDS, or empty for everybody, also who is hidden.
+    """
+    asked = {
+        **bounds._asdict(),
+        "find": _searched(find),
+        "since": bounds.regular_since,
+        "bot": bot,
+        "offset": offset,
+        "limit": limit,
+    }
+    wanted = f"{_PEOPLE} AND v.id IN ({ids_of_kind(kind)})" if kind else _PEOPLE
+    total = int(await db.value(f"SELECT count(*) {wanted}", asked))
     rows = await db.rows(
-        f"{_PERSON} {_PEOPLE} ORDER BY lately DESC, notes DESC, v.last_seen_at DESC, v.id LIMIT :limit OFFSET :offset",
+        f"{_PERSON} {wanted} ORDER BY lately DESC, notes DESC, v.last_seen_at DESC, v.id LIMIT :limit OFFSET :offset",
         asked,
     )
     return total, [dict(row) for row in rows]

@@ -5,6 +5,7 @@ it used was replaced or removed within ten minutes, or the same viewer asked aga
 deleted the weeks keep their counts (`reply_weeks`). Answers to commands are no replies here.
 """
 
+import asyncio
 from collections.abc import Iterable, Sequence
 from datetime import timedelta
 from enum import StrEnum
@@ -14,7 +15,7 @@ from typing import NamedTuple
 import msgspec
 
 from forgetmenot.durations import MINUTE
-from forgetmenot.store.database import Source, Transaction, separate_reader
+from forgetmenot.store.database import Database, Source, Transaction, separate_reader
 from forgetmenot.text.days import day_of
 
 CORRECTED_WITHIN = 10 * MINUTE
@@ -70,11 +71,14 @@ def week_of(at: int, zone: str) -> str:
     return (day - timedelta(days=day.weekday())).isoformat()
 
 
-def judged_since(path: Path, since: int) -> list[JudgedReply]:
-    """Read the replies since a time (ms) that are still kept, oldest first. Not for the loop. Raises StoreError."""
+async def judged(db: Database) -> list[JudgedReply]:
+    """The replies that are still kept, oldest first, read beside whatever else is done. Raises StoreError."""
+    return await asyncio.to_thread(_read_judged, db.path)
+
+
+def _read_judged(path: Path) -> list[JudgedReply]:
     with separate_reader(path) as own:
-        rows = own.execute(f"{_JUDGED} AND m.at >= ? ORDER BY m.at, m.id", (since,))
-        return [_judged(row) for row in rows]
+        return [_judged(row) for row in own.execute(f"{_JUDGED} ORDER BY m.at, m.id")]
 
 
 def _judged(row: Sequence[object]) -> JudgedReply:

@@ -62,8 +62,10 @@ export async function post(path, body = {}) {
   return read(await fetched(`/api/${path}`, { method: "POST", headers, body: JSON.stringify(body) }));
 }
 
-export function download(name, value) {
-  const address = URL.createObjectURL(new Blob([JSON.stringify(value, null, 2)], { type: "application/json" }));
+export const download = (name, value) => saveFile(name, new Blob([JSON.stringify(value, null, 2)], { type: "application/json" }));
+
+export function saveFile(name, content) {
+  const address = URL.createObjectURL(content);
   const link = document.createElement("a");
   link.href = address;
   link.download = name;

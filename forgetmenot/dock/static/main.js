@@ -7,12 +7,13 @@ import { act, change, does, label } from "./ask.js";
 import { clock, span, t, typed } from "./words.js";
 import * as earpiece from "./panels/arrivals.js";
 import * as now from "./panels/now.js";
+import * as costs from "./panels/costs.js";
 import * as memory from "./panels/memory.js";
 import * as approvals from "./panels/approvals.js";
 import * as settings from "./panels/settings.js";
 import * as setup from "./panels/setup.js";
 
-const PANELS = { now, memory, approvals, settings, setup };
+const PANELS = { now, memory, approvals, settings, setup, costs };
 const OF_ITS_OWN = location.pathname === "/earpiece"; // the cards alone, for a second screen
 const IN_NAV = ["now", "memory", "approvals", "settings"]; // the others are reached from where they are missed
 const main = document.getElementById("main");

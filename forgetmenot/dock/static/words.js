@@ -71,10 +71,26 @@ export const left = (at) => {
   return rest < HOUR ? `${Math.floor(rest / MINUTE)}:${String(Math.floor((rest % MINUTE) / 1000)).padStart(2, "0")}` : span(rest);
 };
 
-const day = new Intl.DateTimeFormat(locale, { weekday: "short", day: "numeric", month: "short", year: "numeric" });
-const time = new Intl.DateTimeFormat(locale, { hour: "2-digit", minute: "2-digit" });
+// Days and times of the channel's zone, unless this browser does not know it.
+function written(options, zone = page.zone) {
+  try {
+    return new Intl.DateTimeFormat(locale, { ...options, timeZone: zone || undefined });
+  } catch {
+    return new Intl.DateTimeFormat(locale, options);
+  }
+}
+const WHOLE = { weekday: "short", day: "numeric", month: "short", year: "numeric" }, SHORT = { day: "numeric", month: "short" };
+const day = written(WHOLE), shortDay = written(SHORT), time = written({ hour: "2-digit", minute: "2-digit" });
+const calendar = written(WHOLE, "UTC"), calendarEdge = written(SHORT, "UTC");
 export const date = (at) => day.format(at);
+export const shortDate = (at) => shortDay.format(at);
 export const hour = (at) => time.format(at);
+// Days of the calendar, as the bot counts them: "2026-11-20".
+export const calendarDay = (text) => calendar.format(new Date(text));
+export const calendarShort = (text) => calendarEdge.format(new Date(text));
+export const isoDay = (at) => new Date(at).toISOString().slice(0, 10);
+export const percent = (share) => share.toLocaleString(language, { style: "percent", maximumFractionDigits: 0 });
+export const money = (amount, currency) => `${amount.toLocaleString(language, amount >= 1 || !amount ? { minimumFractionDigits: 2, maximumFractionDigits: 2 } : { maximumSignificantDigits: 2 })} ${currency}`.trim();
 export const count = (n) => Number(n || 0).toLocaleString(language);
 export const short = (n) => (n < 10_000 ? count(n) : n < 1_000_000 ? `${Math.round(n / 1000)}k` : `${(n / 1_000_000).toLocaleString(language, { maximumFractionDigits: 1 })}M`);
 

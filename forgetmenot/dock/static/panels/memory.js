@@ -1,14 +1,19 @@
-import { h, put, redraw, button, changedOnly, chip, empty, heading, soon } from "../dom.js";
+import { box, path } from "../chart.js";
+import { h, put, redraw, s, button, changedOnly, chip, empty, heading, soon } from "../dom.js";
 import { download, get } from "../api.js";
 import { act, confirmed, does, failed, label, reading, result, say, sheet } from "../ask.js";
 import { longList } from "../list.js";
 import { state } from "../live.js";
-import { ago, clock, date, exact, firstSummary, hour, span, t } from "../words.js";
+import { ago, clock, date, exact, firstSummary, hour, shortDate, span, t } from "../words.js";
+import { openAnswers } from "./answers.js";
+import { evening } from "./evening.js";
+import { learned } from "./learned.js";
 import { noteCard } from "./note.js";
 import { openRecap } from "./recap.js";
+import { timeline } from "./timeline.js";
 import { why } from "./why.js";
 
-const TABS = { people: openPeople, channel: openChannel, streams: openStreams, notes: openNotes };
+const TABS = { people: openPeople, streams: openStreams, notes: openNotes, channel: openChannel, answers: openAnswers };
 
 export function open(panel, rest) {
   const [what, id] = rest;
@@ -36,19 +41,49 @@ const tell = (problem) => say(problem.message, false);
 
 function openPeople(panel) {
   const find = search(() => list.reload());
+  const caption = h("p", { class: "meta" }), filters = h("div", { class: "row filters" }), span = h("div", { class: "cells-span meta" });
+  let kind = "";
+  let streams = [];
   const list = longList({
-    label: t("memory.people"), nothing: () => t(find.value ? "memory.not_found" : "nothing_yet"),
-    fetchPage: (offset, limit) => get("people", { find: find.value, offset, limit }),
-    row: (person) => h("a", { class: "item person", href: `#memory/person/${encodeURIComponent(person.id)}` },
-      h("p", {}, h("b", {}, person.name), marks(person)), h("span", { class: "meta" }, figures(person))),
+    label: t("memory.people"), nothing: () => t(find.value || kind ? "memory.not_found" : "nothing_yet"),
+    fetchPage: (offset, limit) => get("people", { find: find.value, kind, offset, limit }),
+    row: (person) => personRow(person, streams.length),
   });
-  put(panel, find, list.root);
-  list.reload();
-  return { close: list.close, changed: soon(list.refresh, SELDOM) };
+  const draw = changedOnly((data) => {
+    streams = data.streams;
+    const { everybody, regular, missing, new: fresh } = data.kinds;
+    put(caption, streams.length > 0 && t("comes.caption", { people: t("count.people", { n: everybody }), streams: t("count.streams", { n: streams.length }) }));
+    redraw(filters, Object.entries({ "": everybody, regular, new: fresh, missing }).map(([name, n]) =>
+      button(t(`comes.kind.${name || "all"}`, { n }), () => { kind = name; draw.again(); list.reload(); }, { class: "toggle", "aria-pressed": String(kind === name), title: name && t(`comes.about.${name}`), data: { key: `kind${name}` } })));
+    put(span, streams.length > 1 && [h("span", {}, shortDate(streams[0].at)), h("span", {}, shortDate(streams.at(-1).at))]);
+  });
+  async function refresh() {
+    const data = await get("attendance").catch(() => null);
+    if (data) draw({ ...data, kind });
+    draw.again = () => draw({ ...data, kind });
+    await list.refresh();
+  }
+  put(panel, caption, filters, find, span, list.root);
+  refresh();
+  return { close: list.close, changed: soon(refresh, SELDOM) };
 }
 
+// Thirty cells, one a stream: the more somebody wrote, the higher and the stronger.
+const LEVELS = [1, 5, 20];
+function cells(lines) {
+  const level = (n) => LEVELS.filter((least) => n >= least).length;
+  const of = (wanted) => lines.map((n, place) => (level(n) === wanted ? box(place + 0.1, 9 - 3 * wanted, 0.8, 1 + 3 * wanted) : "")).join("");
+  return s("svg", { class: "cells", viewBox: `0 0 ${lines.length} 10`, preserveAspectRatio: "none", "aria-hidden": "true" }, [0, 1, 2, 3].map((one) => path(`level${one}`, of(one))));
+}
+
+const personRow = (person, streams) => h("a", { class: "item person", href: `#memory/person/${encodeURIComponent(person.id)}`, title: figures(person) },
+  h("b", { dir: "auto" }, person.name), h("span", { class: "marks" }, person.regular && chip(t("people.regular"), "good"), hiddenMarks(person)),
+  person.cells.length ? cells(person.cells) : h("span", { class: "cells" }),
+  h("span", { class: "came" }, t("comes.came", { n: person.cells.filter(Boolean).length, streams })));
+
 // What somebody is called here, besides their name.
-const marks = (person) => [person.regular && chip(t("people.regular"), "good"), person.role !== "viewer" && chip(t(`role.${person.role}`)), person.opted_out > 0 && chip(t("people.opted_out"), "warn"), person.banned > 0 && chip(t("people.hidden"), "warn"), person.erasing > 0 && chip(t("people.erasing"), "warn")];
+const hiddenMarks = (person) => [person.opted_out > 0 && chip(t("people.opted_out"), "warn"), person.banned > 0 && chip(t("people.hidden"), "warn"), person.erasing > 0 && chip(t("people.erasing"), "warn")];
+const marks = (person) => [person.regular && chip(t("people.regular"), "good"), person.role !== "viewer" && chip(t(`role.${person.role}`)), hiddenMarks(person)];
 const figures = (person) => `${t("count.notes", { n: person.notes })} · ${t("count.streams", { n: person.streams })} · ${t("people.seen", { ago: ago(person.last_seen_at) })}`;
 
 function openPerson(panel, id) {
@@ -56,10 +91,12 @@ function openPerson(panel, id) {
   const alone = h("ul", { class: "plain" }), about = h("div", {});
   const { list, past } = standingOrPast({ subject: id }, () => refresh());
   const drawHead = changedOnly(drawPerson);
+  const picture = timeline(), drawTime = changedOnly(picture.draw);
 
   async function refresh() {
     try {
       drawHead(await get(`person/${encodeURIComponent(id)}`));
+      drawTime(await get(`timeline/${encodeURIComponent(id)}`));
       await list.refresh();
     } catch (problem) {
       if (problem.status === 404) put(panel, h("p", {}, h("a", { href: "#memory" }, `← ${t("memory.people")}`)), empty(problem.message));
@@ -79,7 +116,7 @@ function openPerson(panel, id) {
     redraw(alone, leftAlone(person.left_alone, refresh));
   }
 
-  put(panel, head, about, remember(label("remember"), { target: id }, refresh), heading(t("memory.notes_title"), past), list.root, h("h2", {}, label("never_mention")), suppression(refresh, { viewer: id }), alone);
+  put(panel, head, about, picture.node, remember(label("remember"), { target: id }, refresh), heading(t("memory.notes_title"), past), list.root, h("h2", {}, label("never_mention")), suppression(refresh, { viewer: id }), alone);
   refresh();
   return { close: list.close, changed: soon(refresh) };
 }
@@ -186,19 +223,29 @@ function openNotes(panel) {
   const find = search(() => list.reload());
   const total = h("p", { class: "meta" });
   const { list, past } = standingOrPast({}, () => list.refresh(), () => ({ find: find.value }), true, (page) => put(total, t("count.notes", { n: page.total })));
-  put(panel, h("div", { class: "row" }, find, past), total, list.root);
+  const listAgain = soon(list.refresh, SELDOM);
+  const picture = learned();
+  put(panel, picture.node, h("div", { class: "row" }, find, past), total, list.root);
   list.reload();
-  return { close: list.close, changed: soon(list.refresh, SELDOM) };
+  return { close: list.close, changed: () => { listAgain(); picture.changed(); } };
 }
 
 function openStreams(panel) {
-  const opened = new Set();
+  const opened = new Set(), pictures = new Map();
   const more = h("div", { class: "row" }, h("a", { class: "button", href: "#setup/past_chat" }, t("setup.past_chat.title")));
-  const draw = changedOnly((rows) => redraw(panel, more, rows.length ? h("ol", { class: "timeline" }, rows.map((row) => stream(row, opened))) : empty(soFar(t("nothing_yet")))));
-  return { changed: soon(reading(panel, () => get("streams"), draw), SELDOM) };
+  const draw = changedOnly((rows) => redraw(panel, more, rows.length ? h("ol", { class: "timeline" }, rows.map((row, place) => stream(row, opened, pictureOf(row, place)))) : empty(soFar(t("nothing_yet")))));
+  // The newest stream shows its evening at once, the others when they are asked for.
+  function pictureOf(row, place) {
+    if (place === 0 && !pictures.has(row.id)) pictures.set(row.id, evening(row.id));
+    const picture = pictures.get(row.id);
+    const show = button(t("evening.show"), () => { pictures.set(row.id, evening(row.id)); show.replaceWith(pictures.get(row.id).node); }, { class: "ghost small", data: { key: `evening${row.id}` } });
+    return picture ? picture.node : h("div", { class: "row" }, show);
+  }
+  const again = soon(reading(panel, () => get("streams"), draw), SELDOM);
+  return { changed() { again(); for (const picture of pictures.values()) picture.changed(); } };
 }
 
-function stream(row, opened) {
+function stream(row, opened, picture) {
   const inner = h("div", {});
   const details = h(
     "details", { open: opened.has(row.id), ontoggle: async () => {
@@ -212,7 +259,7 @@ function stream(row, opened) {
   return h(
     "li", { class: row.ended_at ? "" : "on" },
     h("p", { class: "meta" }, `${date(row.started_at)}, ${hour(row.started_at)} · ${lasted} · ${t("count.people", { n: row.people })}`),
-    row.title && h("h3", {}, row.title), row.recap && h("p", {}, row.recap),
+    row.title && h("h3", {}, row.title), picture, row.recap && h("p", {}, row.recap),
     row.ended_at && row.recap && h("div", { class: "row" }, button(t("recap.title"), () => openRecap(row.id), { class: "small", data: { key: `recap${row.id}` } })),
     row.episodes > 0 && details,
   );

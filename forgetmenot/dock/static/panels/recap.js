@@ -3,6 +3,7 @@
 import { h, put, button } from "../dom.js";
 import { change, copying, sheet } from "../ask.js";
 import { ago, t } from "../words.js";
+import { evening } from "./evening.js";
 
 export async function openRecap(stream) {
   const body = h("div", { class: "stack" });
@@ -22,7 +23,7 @@ async function draw(body, stream) {
     if (await change(name, given, from)) await draw(body, stream);
   }
 
-  put(body, text, h("div", { class: "row" }, copying(text, t("copy")), post),
+  put(body, evening(stream).node, text, h("div", { class: "row" }, copying(text, t("copy")), post),
     recap.recap_file && h("p", { class: "meta" }, t("recap.file", { file: recap.recap_file })),
     (recap.webhook || recap.posted_at) && h("p", { class: "meta" }, recap.posted_at ? t("recap.posted", { ago: ago(recap.posted_at) }) : t("recap.not_posted")),
     h("details", {}, h("summary", { class: "meta" }, t("recap.webhook"), recap.webhook && " ✓"),

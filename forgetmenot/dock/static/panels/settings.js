@@ -91,7 +91,7 @@ function inWords(row, value) {
   return typeof value === "number" ? value.toLocaleString(language) : value;
 }
 
-function setting(row) {
+export function setting(row) {
   const id = `set-${row.table}-${row.key}`;
   const save = button(t("save"), () => send(), { class: "primary small save", hidden: true });
   const control = build(row, id, { changed: () => { save.hidden = false; }, now: () => send() });

@@ -1,0 +1,164 @@
+// Pictures of figures in plain SVG: one path a series, coloured by the stylesheet. A chart has a caption that says the
+// totals, a table that is built when it is opened, and points through which the arrow keys and the pointer step.
+
+import { h, put, redraw, s, button } from "./dom.js";
+import { saveFile } from "./api.js";
+import { t } from "./words.js";
+
+export const TOP = 16, BOTTOM = 18; // px above and below the plot, for its words
+const SIDE = 4;
+
+// Pieces of paths.
+export const box = (x, y, w, height) => `M${x.toFixed(1)} ${y.toFixed(1)}h${w.toFixed(1)}v${height.toFixed(1)}h${(-w).toFixed(1)}z`;
+export const dot = (x, y, r) => `M${(x - r).toFixed(1)} ${y}a${r} ${r} 0 1 0 ${2 * r} 0a${r} ${r} 0 1 0 ${-2 * r} 0z`;
+export const diamond = (x, y, r) => `M${x.toFixed(1)} ${y - r}l${r} ${r}l${-r} ${r}l${-r} ${-r}z`;
+export const triangle = (x, y, r) => `M${x.toFixed(1)} ${y - r}l${r} ${2 * r}h${-2 * r}z`;
+export const path = (kind, d) => d && s("path", { class: kind, d });
+export const word = (text, x, y, anchor = "start", kind = "") => s("text", { x: x.toFixed(1), y, "text-anchor": anchor, class: kind }, text);
+
+// The next round number: 1, 2 or 5 with zeros.
+export function nice(value) {
+  const unit = 10 ** Math.floor(Math.log10(value || 1));
+  return [1, 2, 5, 10].map((step) => step * unit).find((step) => step >= value);
+}
+
+// Bars of one width that stand on each other. `caps`: lines to stay below; one that is far above is only named.
+export const bars = ({ series, caps = [], ends, value }) => (width, height) => {
+  const totals = series[0].values.map((_, place) => series.reduce((sum, one) => sum + one.values[place], 0));
+  const highest = Math.max(...totals);
+  const near = caps.filter((cap) => cap.value <= 2.5 * highest);
+  const most = nice(Math.max(highest, ...near.map((cap) => cap.value)) || 1);
+  const step = (width - 2 * SIDE) / totals.length;
+  const gap = Math.min(6, step > 3 ? Math.max(1, step / 5) : 0);
+  const floor = height - BOTTOM;
+  const high = (amount) => (amount / most) * (floor - TOP);
+  const drawn = series.map((one, level) => path(`series ${one.kind}`, one.values.map((amount, place) => {
+    if (!amount) return "";
+    const below = series.slice(0, level).reduce((sum, other) => sum + other.values[place], 0);
+    const tall = Math.max(1, high(amount));
+    return box(SIDE + place * step + gap / 2, floor - high(below) - tall, Math.max(0.6, step - gap), tall);
+  }).join("")));
+  return [scale(width, height, most, value), drawn, caps.map((cap) => {
+    const y = near.includes(cap) ? floor - high(cap.value) : TOP + 1;
+    return [path("cap", `M${SIDE} ${y.toFixed(1)}H${width - SIDE}`), word(near.includes(cap) ? cap.text : `${cap.text} ↑`, width - SIDE, y - 4, "end", "cap")];
+  }), edges(width, height, ends)];
+};
+
+// What is at the foot, and how high the plot is.
+export const scale = (width, height, most, value) => [
+  path("grid", `M${SIDE} ${height - BOTTOM}H${width - SIDE}M${SIDE} ${(TOP + height - BOTTOM) / 2}H${width - SIDE}M${SIDE} ${TOP}H${width - SIDE}`),
+  word(value(most), SIDE, TOP - 4),
+];
+export const edges = (width, height, [first, last]) => [word(first, SIDE, height - 4), word(last, width - SIDE, height - 4, "end")];
+
+// The middle of one of so many bars, as a share of the width.
+export const middles = (count) => Array.from({ length: count }, (_, place) => (place + 0.5) / count);
+
+// A chart's frame. `draw` takes: caption; points, each with `x` (share of the width) and `text`; head and rows of the
+// table; legend, pairs of kind and name; `height`; `paint(width, height)`, which gives what to draw; `open(place)`, for
+// a click or Enter; `name`, under which the picture is saved.
+export function chart({ tools = [] } = {}) {
+  const caption = h("figcaption", {});
+  const legend = h("ul", { class: "legend" });
+  const plot = h("div", { class: "plot", tabindex: 0, role: "application", onkeydown: press, onpointermove: point, onclick: () => open() });
+  const line = h("p", { class: "meta point", "aria-live": "polite" }, t("chart.hint"));
+  const table = h("div", { class: "table" });
+  const details = h("details", { ontoggle: fillTable }, h("summary", { class: "meta" }, t("chart.table")), table);
+  const node = h("figure", { class: "chart" }, caption, legend, plot, line, h("div", { class: "row foot" }, details, tools));
+  let data = null;
+  let at = -1;
+  let drawnWidth = 0;
+
+  function draw(next) {
+    data = next;
+    at = Math.min(at, data.points.length - 1);
+    if (caption.textContent !== data.caption) put(caption, data.caption);
+    plot.setAttribute("aria-label", data.caption);
+    put(legend, (data.legend ?? []).map(([kind, name]) => h("li", {}, s("svg", { viewBox: "0 0 10 10", class: "swatch", "aria-hidden": "true" }, path(`series ${kind}`, data.shapes?.[kind] ?? box(0, 0, 10, 10))), name)));
+    paint();
+    fillTable();
+  }
+
+  function paint() {
+    const width = drawnWidth = Math.max(120, Math.floor(plot.clientWidth || plot.parentNode?.clientWidth || 300));
+    const { height } = data;
+    put(plot, s("svg", { viewBox: `0 0 ${width} ${height}`, width, height, "aria-hidden": "true", class: "figures" }, data.paint(width, height), path("cursor", "M0 0")));
+    show();
+  }
+
+  const place = (one) => SIDE + one.x * (drawnWidth - 2 * SIDE);
+
+  function show() {
+    const one = data.points[at];
+    plot.querySelector(".cursor").setAttribute("d", one ? `M${place(one).toFixed(1)} ${TOP - 4}V${data.height - BOTTOM}` : "M0 0");
+    const text = one ? one.text : t("chart.hint");
+    if (line.textContent !== text) put(line, text);
+  }
+
+  function go(next) {
+    if (!data?.points.length) return;
+    at = Math.max(0, Math.min(data.points.length - 1, next));
+    show();
+  }
+
+  function press(event) {
+    const steps = { ArrowLeft: at - 1, ArrowRight: at + 1, Home: 0, End: Infinity };
+    if (event.key in steps) { event.preventDefault(); go(steps[event.key]); }
+    if (event.key === "Enter") open();
+  }
+
+  function point(event) {
+    if (!data) return;
+    const x = event.clientX - plot.getBoundingClientRect().left;
+    const away = (one) => Math.abs(place(one) - x);
+    const nearest = data.points.reduce((best, one, number) => (best < 0 || away(one) < away(data.points[best]) ? number : best), -1);
+    if (nearest !== at) go(nearest);
+  }
+
+  function open() { if (at >= 0) data?.open?.(at); }
+
+  function fillTable() {
+    if (!details.open || !data) return;
+    redraw(table, h("table", {}, h("thead", {}, h("tr", {}, data.head.map((one) => h("th", { scope: "col" }, one)))),
+      h("tbody", {}, data.rows.map((row) => h("tr", {}, row.map((one, column) => h(column ? "td" : "th", column ? {} : { scope: "row" }, one)))))));
+  }
+
+  new ResizeObserver(() => { if (data && Math.floor(plot.clientWidth) !== drawnWidth && plot.clientWidth) paint(); }).observe(plot);
+  return { node, draw };
+}
+
+// The picture as a file: what the stylesheet says is written into it, so that it looks the same elsewhere.
+export function saving(figure, name) {
+  const pieces = () => [...figure.querySelectorAll(".figures path:not(.cursor), .figures text")].map((node) => [node, getComputedStyle(node)]);
+  const svg = () => figure.querySelector(".figures");
+  const paper = () => getComputedStyle(document.body).backgroundColor;
+  function saveSvg() {
+    const copy = svg().cloneNode(false);
+    const [width, height] = [copy.getAttribute("width"), copy.getAttribute("height")];
+    put(copy, s("title", {}, figure.querySelector("figcaption").textContent), s("path", { d: box(0, 0, Number(width), Number(height)), fill: paper() }), pieces().map(([node, { fill, stroke, strokeWidth, strokeDasharray, fillOpacity, fontSize }]) => {
+      const same = node.cloneNode(true);
+      for (const [key, value] of Object.entries({ fill, stroke, "stroke-width": strokeWidth, "stroke-dasharray": strokeDasharray, "fill-opacity": fillOpacity, "font-size": fontSize, "font-family": "sans-serif" })) same.setAttribute(key, value);
+      return same;
+    }));
+    saveFile(`${name}.svg`, new Blob([new XMLSerializer().serializeToString(copy)], { type: "image/svg+xml" }));
+  }
+  function savePng() {
+    const [width, height] = [Number(svg().getAttribute("width")), Number(svg().getAttribute("height"))];
+    const canvas = h("canvas", { width: width * 2, height: height * 2 });
+    const pen = canvas.getContext("2d");
+    pen.scale(2, 2);
+    pen.fillStyle = paper();
+    pen.fillRect(0, 0, width, height);
+    for (const [node, { fill, stroke, strokeWidth, strokeDasharray, fillOpacity, fontSize }] of pieces()) {
+      Object.assign(pen, { fillStyle: fill, strokeStyle: stroke, lineWidth: parseFloat(strokeWidth), globalAlpha: Number(fillOpacity), font: `${fontSize} sans-serif`, textAlign: node.getAttribute("text-anchor") ?? "start" });
+      pen.setLineDash(strokeDasharray === "none" ? [] : strokeDasharray.split(",").map(parseFloat));
+      const shape = node.tagName === "path" && new Path2D(node.getAttribute("d"));
+      if (!shape) pen.fillText(node.textContent, Number(node.getAttribute("x")), Number(node.getAttribute("y")));
+      else if (fill !== "none") pen.fill(shape);
+      pen.globalAlpha = 1;
+      if (shape && stroke !== "none") pen.stroke(shape);
+    }
+    canvas.toBlob((blob) => saveFile(`${name}.png`, blob));
+  }
+  return [button("SVG", saveSvg, { class: "ghost small" }), button("PNG", savePng, { class: "ghost small" })];
+}
