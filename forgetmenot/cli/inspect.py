@@ -27,8 +27,8 @@ WHY_KEYS = """In JSON times are milliseconds since 1970; `filters` changed the w
 model says it used; `of` says what a row is; `text` is the row as it reads today."""
 RECALL_KEYS = """FILE has JSON lines {"id", "viewers": [logins or ids], "text", "limit"?}; each is answered, in order:
 {"id", "note_ids": [best first], "ms"}; a line that cannot be used gets {"id", "error"}."""
-EVALUATE_KEYS = """In JSON `outcomes` counts replies: good or bad (rated), deleted, corrected (a used note changed within ten
-minutes), asked_again (by the same viewer within two), silence (nothing followed). `ranks`: used notes by their place."""
+EVALUATE_KEYS = """In JSON `outcomes` counts replies: good or bad (rated), deleted, corrected (a used note changed in
+ten minutes), asked_again (by the same viewer within two), silence (nothing followed). `ranks`: used notes by place."""
 COST_KEYS = """Tokens are as billed; costs need [prices] in the settings. Old calls are deleted (`keep_replies_d`)."""
 
 

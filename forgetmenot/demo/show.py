@@ -29,6 +29,7 @@ from forgetmenot.app.control import ConnectionStatus
 from forgetmenot.app.live import on_signals, serve_dock
 from forgetmenot.app.replay import begin_summary
 from forgetmenot.clock import ManualClock, SystemClock
+from forgetmenot.demo.past_streams import add_past_streams, with_price
 from forgetmenot.dock.server import usable_port
 from forgetmenot.domain import NoteStatus
 from forgetmenot.durations import DAY, HOUR, MINUTE, SECOND
@@ -211,7 +212,10 @@ async def play(path: Path, show: Show) -> None:
     )  # never ahead: a time to come would show as "in 3 h"
     clock = ManualClock(started + STREAMS[0][2])
     sim = TwitchSim(channel=STREAMER, now=clock.now)
-    async with sim, bot_on(sim, path, clock, show.settings, show.report, show.opened) as bot:
+    settings = with_price(show.settings) if show.stay else show.settings
+    async with sim, bot_on(sim, path, clock, settings, show.report, show.opened) as bot:
+        if show.stay:
+            await add_past_streams(bot, sim, clock.now())
         summary = await begin_summary(bot.db)
         highlight = Highlight(bot.db, sim.irc.said, show.out, 0 if show.fast else 1)
         await highlight.begin()

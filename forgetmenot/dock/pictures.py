@@ -92,7 +92,7 @@ async def _learned_in(context: DockContext, request: web.Request) -> object:
 
 
 async def _costs(context: DockContext, request: web.Request) -> object:
-    """Each day of a period with what replies and the memory cost: in money where every model has a price, else in tokens.
+    """What replies and the memory cost on each day of a period: in money where every model has a price, else in tokens.
 
     `day_limit`: the cap of a day in the same unit, 0 for none.
     """

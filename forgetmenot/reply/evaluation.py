@@ -1,7 +1,8 @@
-"""How well the bot answers, from the trail that its replies leave. Figures only; what they are made of is read in store/.
+"""How well the bot answers, from the trail that its replies leave.
 
-`forgetmenot evaluate` and the dock show the same figures, so that a change of ranking can be judged on one's own channel:
-how replies were taken, at which place of the notes in a prompt those stood that the reply used, and which share was used.
+`forgetmenot evaluate` and the dock show the same figures, so that a change of ranking can be judged on one's own
+channel: how replies were taken, at which place of a prompt's notes those stood that a reply used, and which share was
+used.
 """
 
 from collections import Counter

@@ -178,6 +178,12 @@ _SHOWN = (
         "reply_language speaks_as answers_help answers_commands",
     ),
     ("model", "model", "", "provider reply_model memory_model base_url"),
+    (
+        "cost",
+        "limits",
+        "money_per_day money_per_stream",
+        "tokens_per_day tokens_per_stream replies_per_viewer_hour",
+    ),
     ("talk", "reply", "max_chars viewer_gap_s blocklist", "allow_links"),
     ("talk", "rewards", "ask remember", ""),
     (

@@ -134,29 +134,25 @@ async def add_moments(tx: Transaction, events: Iterable[tuple[ChatEvent, int | N
         if pattern is None or stream_id is None:
             continue
         number = pattern.search(event.system_text)
-        values = {
-            "stream": stream_id,
-            "at": event.at,
-            "kind": MomentKind(event.kind.value),
-            "text": number[1] if number else "1",
-            "viewer": event.user_id,
-            "since": event.at - ONE_GIFT_WITHIN if event.kind is EventKind.GIFT else event.at,
-        }
-        await tx.execute(
-            """
-            INSERT INTO moments (stream_id, at, kind, text, viewer_id)
-            SELECT :stream, :at, :kind, :text, :viewer
-            WHERE NOT EXISTS (
-                SELECT 1
-                FROM moments
-                WHERE stream_id = :stream
-                    AND kind = :kind
-                    AND viewer_id = :viewer
-                    AND at BETWEEN :since AND :at
-            )
-            """,
-            values,
+        since = event.at - ONE_GIFT_WITHIN if event.kind is EventKind.GIFT else event.at
+        kind = MomentKind(event.kind.value)
+        known = await tx.row(
+            "SELECT 1 FROM moments WHERE stream_id = ? AND kind = ? AND viewer_id = ? AND at BETWEEN ? AND ?",
+            (stream_id, kind, event.user_id, since, event.at),
         )
+        if known is None:
+            text = number[1] if number else "1"
+            await add_moment(tx, stream_id, event.at, kind, text, event.user_id)
+
+
+async def add_moment(
+    tx: Transaction, stream_id: int, at: int, kind: MomentKind, text: str, viewer_id: str | None
+) -> None:
+    """Keep one moment of a stream. `text`: a number, a title or an address, nothing that a viewer wrote."""
+    await tx.execute(
+        "INSERT INTO moments (stream_id, at, kind, text, viewer_id) VALUES (?, ?, ?, ?, ?)",
+        (stream_id, at, kind, text, viewer_id),
+    )
 
 
 async def note_title(tx: Transaction, stream_id: int, at: int, *, title: str, game: str) -> None:

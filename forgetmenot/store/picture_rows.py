@@ -54,7 +54,7 @@ async def latest_streams(source: Source, limit: int) -> list[Row]:
 async def attendance(
     db: Database, viewer_ids: Sequence[str], stream_ids: Sequence[int]
 ) -> dict[str, list[int]]:
-    """How many lines each of these people wrote in each of these streams, in their order; hidden people are left out."""
+    """How many lines each of these people wrote in each of these streams, in their order; without hidden people."""
     rows = await db.rows(
         "SELECT a.viewer_id, a.stream_id, a.lines FROM attendance a JOIN shown v ON v.id = a.viewer_id"
         " WHERE a.viewer_id IN (SELECT value FROM json_each(?)) AND a.stream_id IN (SELECT value FROM json_each(?))",

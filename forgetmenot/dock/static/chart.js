@@ -51,6 +51,12 @@ export const scale = (width, height, most, value) => [
 ];
 export const edges = (width, height, [first, last]) => [word(first, SIDE, height - 4), word(last, width - SIDE, height - 4, "end")];
 
+// Where marks stand that would lie on each other: beside each other.
+export function apart(places, least) {
+  let last = -Infinity;
+  return places.map((x) => { last = Math.max(x, last + least); return last; });
+}
+
 // The middle of one of so many bars, as a share of the width.
 export const middles = (count) => Array.from({ length: count }, (_, place) => (place + 0.5) / count);
 

@@ -90,7 +90,10 @@ export const calendarDay = (text) => calendar.format(new Date(text));
 export const calendarShort = (text) => calendarEdge.format(new Date(text));
 export const isoDay = (at) => new Date(at).toISOString().slice(0, 10);
 export const percent = (share) => share.toLocaleString(language, { style: "percent", maximumFractionDigits: 0 });
-export const money = (amount, currency) => `${amount.toLocaleString(language, amount >= 1 || !amount ? { minimumFractionDigits: 2, maximumFractionDigits: 2 } : { maximumSignificantDigits: 2 })} ${currency}`.trim();
+export function money(amount, currency) {
+  const digits = !amount || amount >= 0.1 ? 2 : amount >= 0.01 ? 3 : 4;
+  return `${amount.toLocaleString(language, { minimumFractionDigits: digits, maximumFractionDigits: digits })} ${currency}`.trim();
+}
 export const count = (n) => Number(n || 0).toLocaleString(language);
 export const short = (n) => (n < 10_000 ? count(n) : n < 1_000_000 ? `${Math.round(n / 1000)}k` : `${(n / 1_000_000).toLocaleString(language, { maximumFractionDigits: 1 })}M`);
 

@@ -1,6 +1,6 @@
 // The evening: chat a minute as an area, what happened as marks above it, the bot's replies as ticks below.
 
-import { BOTTOM, TOP, box, chart, diamond, dot, edges, nice, path, saving, scale, triangle } from "../chart.js";
+import { BOTTOM, TOP, apart, box, chart, diamond, dot, edges, nice, path, saving, triangle, word } from "../chart.js";
 import { h, put, changedOnly, soon } from "../dom.js";
 import { get } from "../api.js";
 import { reading } from "../ask.js";
@@ -52,11 +52,12 @@ export function eveningPicture(data) {
       const x = (at) => 4 + share(at) * (width - 8);
       const floor = height - BOTTOM - TICKS, ceiling = TOP + MARKS, top = nice(most);
       const y = (n) => floor - (n / top) * (floor - ceiling);
+      const spots = apart(data.moments.map((one) => Math.min(width - 9, Math.max(9, x(one.at)))), 12);
       const area = minutes.map((minute, place) => `L${x((minute + 0.5) * MINUTE).toFixed(1)} ${y(spoken.get(minute)?.[1] ?? 0).toFixed(1)}`);
       return [
-        scale(width, height, top, count).at(-1), path("grid", `M4 ${ceiling}H${width - 4}M4 ${floor}H${width - 4}`),
+        word(count(top), 4, ceiling + 12), path("grid", `M4 ${ceiling}H${width - 4}M4 ${floor}H${width - 4}`),
         path("series chat", `M4 ${floor}${area.join("")}L${width - 4} ${floor}`),
-        kinds.map((kind) => path(`series ${kind}`, data.moments.filter((one) => one.kind === kind).map((one) => SHAPES[kind](Math.min(width - 9, Math.max(9, x(one.at))), TOP + 6)).join(""))),
+        kinds.map((kind) => path(`series ${kind}`, data.moments.map((one, place) => (one.kind === kind ? SHAPES[kind](spots[place], TOP + 4) : "")).join(""))),
         path("series bot", data.replies.map((at) => box(x(at) - 1, floor + 3, 2, TICKS - 4)).join("")),
         edges(width, height, [hour(data.at), hour((last + 1) * MINUTE)]),
       ];

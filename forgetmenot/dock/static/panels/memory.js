@@ -4,7 +4,7 @@ import { download, get } from "../api.js";
 import { act, confirmed, does, failed, label, reading, result, say, sheet } from "../ask.js";
 import { longList } from "../list.js";
 import { state } from "../live.js";
-import { ago, clock, date, exact, firstSummary, hour, shortDate, span, t } from "../words.js";
+import { ago, clock, date, exact, firstSummary, hour, parts, shortDate, span, t } from "../words.js";
 import { openAnswers } from "./answers.js";
 import { evening } from "./evening.js";
 import { learned } from "./learned.js";
@@ -41,7 +41,7 @@ const tell = (problem) => say(problem.message, false);
 
 function openPeople(panel) {
   const find = search(() => list.reload());
-  const caption = h("p", { class: "meta" }), filters = h("div", { class: "row filters" }), span = h("div", { class: "cells-span meta" });
+  const caption = h("p", { class: "meta" }), filters = h("div", { class: "row filters" }), edge = h("div", { class: "person edge meta" });
   let kind = "";
   let streams = [];
   const list = longList({
@@ -55,7 +55,7 @@ function openPeople(panel) {
     put(caption, streams.length > 0 && t("comes.caption", { people: t("count.people", { n: everybody }), streams: t("count.streams", { n: streams.length }) }));
     redraw(filters, Object.entries({ "": everybody, regular, new: fresh, missing }).map(([name, n]) =>
       button(t(`comes.kind.${name || "all"}`, { n }), () => { kind = name; draw.again(); list.reload(); }, { class: "toggle", "aria-pressed": String(kind === name), title: name && t(`comes.about.${name}`), data: { key: `kind${name}` } })));
-    put(span, streams.length > 1 && [h("span", {}, shortDate(streams[0].at)), h("span", {}, shortDate(streams.at(-1).at))]);
+    put(edge, streams.length > 1 && [h("span", {}), h("span", { class: "marks" }), h("span", { class: "ends" }, h("span", {}, shortDate(streams[0].at)), h("span", {}, shortDate(streams.at(-1).at)))]);
   });
   async function refresh() {
     const data = await get("attendance").catch(() => null);
@@ -63,7 +63,8 @@ function openPeople(panel) {
     draw.again = () => draw({ ...data, kind });
     await list.refresh();
   }
-  put(panel, caption, filters, find, span, list.root);
+  list.root.firstChild.classList.add("people-rows");
+  put(panel, caption, filters, find, edge, list.root);
   refresh();
   return { close: list.close, changed: soon(refresh, SELDOM) };
 }
@@ -79,7 +80,7 @@ function cells(lines) {
 const personRow = (person, streams) => h("a", { class: "item person", href: `#memory/person/${encodeURIComponent(person.id)}`, title: figures(person) },
   h("b", { dir: "auto" }, person.name), h("span", { class: "marks" }, person.regular && chip(t("people.regular"), "good"), hiddenMarks(person)),
   person.cells.length ? cells(person.cells) : h("span", { class: "cells" }),
-  h("span", { class: "came" }, t("comes.came", { n: person.cells.filter(Boolean).length, streams })));
+  h("span", { class: "came" }, parts("comes.came", { n: person.cells.filter(Boolean).length, streams: h("span", {}, streams) })));
 
 // What somebody is called here, besides their name.
 const hiddenMarks = (person) => [person.opted_out > 0 && chip(t("people.opted_out"), "warn"), person.banned > 0 && chip(t("people.hidden"), "warn"), person.erasing > 0 && chip(t("people.erasing"), "warn")];

@@ -1,11 +1,12 @@
 // A person's time here: their streams as bars; above them what is known, as it came, with plans dotted to their day; what
 // was replaced is hollow and arched to what replaced it, what was removed is grey. Raids, gifts and jokes lie on top.
 
-import { BOTTOM, box, chart, diamond, dot, edges, path, triangle } from "../chart.js";
+import { BOTTOM, apart, box, chart, diamond, dot, edges, path, triangle } from "../chart.js";
 import { clock, count, date, shortDate, t } from "../words.js";
 
 const HEIGHT = 140, MARKS = 12, NOTES = 44, FLOOR = HEIGHT - BOTTOM, TALLEST = 34;
 const STANDS = ["active", "past"];
+const MARKED = { raid: triangle, gift: diamond, clip: dot, joke: (x, y, r) => dot(x, y, r) + dot(x, y, r - 3) };
 
 export function timeline() {
   const picture = chart();
@@ -33,8 +34,9 @@ function personPicture(data) {
   const replaced = data.notes.filter((note) => state(note) === "replaced");
   return {
     caption: t("timeline.caption", { streams: t("count.streams", { n: data.streams.length }), facts: t("count.notes", { n: data.notes.length - replaced.length }), replaced: replaced.length, date: date(first) }),
-    legend: [["came", t("timeline.came")], ["stands", t("timeline.known")], ...(replaced.length ? [["replaced", t("learned.kind.replaced")]] : [])],
-    shapes: { stands: dot(5, 5, 4), replaced: dot(5, 5, 4) },
+    legend: [["came", t("timeline.came")], ["stands", t("timeline.known")], ...(replaced.length ? [["replaced", t("learned.kind.replaced")]] : []),
+      ...Object.keys(MARKED).filter((kind) => all.some((one) => one.kind === kind)).map((kind) => [kind, t(kind === "joke" ? "timeline.a_joke" : `evening.kind.${kind}`)])],
+    shapes: { stands: dot(5, 5, 4), replaced: dot(5, 5, 4), ...Object.fromEntries(Object.entries(MARKED).map(([kind, shape]) => [kind, shape(5, 5, 4)])) },
     height: HEIGHT,
     points: all.map((one) => ({ x: share(one.at), text: `${date(one.at)}: ${one.words}` })),
     open: (place) => { if (all[place].id) location.hash = `#memory/note/${all[place].id}`; },
@@ -49,12 +51,14 @@ function personPicture(data) {
         return `M${x1.toFixed(1)} ${y1 - 5}Q${((x1 + x2) / 2).toFixed(1)} ${Math.min(y1, y2) - 20} ${x2.toFixed(1)} ${y2 - 5}`;
       });
       const ahead = data.notes.filter((note) => note.plan_at > note.at).map((note) => `M${spots.get(note.id)[0].toFixed(1)} ${spots.get(note.id)[1]}H${x(note.plan_at).toFixed(1)}`);
-      const marks = (kinds, shape) => all.filter((one) => kinds.includes(one.kind)).map((one) => shape(x(one.at), MARKS, 5)).join("");
+      const marked = all.filter((one) => MARKED[one.kind]);
+      const places = apart(marked.map((one) => x(one.at)), 12);
+      const marks = (kind) => marked.map((one, place) => (one.kind === kind ? MARKED[kind](places[place], MARKS, 5) : "")).join("");
       return [
         path("grid", `M4 ${FLOOR}H${width - 4}`),
         path("series came", data.streams.map((one) => box(x(one.at) - 1.5, FLOOR - 3 - (TALLEST * one.lines) / most, 3, 3 + (TALLEST * one.lines) / most)).join("")),
         path("plan", ahead.join("")), path("arc", arcs.join("")), path("series removed", dots("removed")), path("series replaced", dots("replaced")), path("series stands", dots("stands")),
-        path("series raid", marks(["raid"], triangle)), path("series gift", marks(["gift"], diamond)), path("series clip", marks(["joke", "clip"], dot)),
+        Object.keys(MARKED).map((kind) => path(`series ${kind}`, marks(kind))),
         edges(width, HEIGHT, [shortDate(first), shortDate(last)]),
       ];
     },
