@@ -225,6 +225,7 @@ async def _cost(db: "Database", arguments: argparse.Namespace) -> common.Shown:
     from forgetmenot.durations import parse_duration
     from forgetmenot.settings import prices
     from forgetmenot.store import counts
+    from forgetmenot.text.days import iso_day
 
     period = parse_duration(arguments.since)
     if not period:
@@ -234,14 +235,21 @@ async def _cost(db: "Database", arguments: argparse.Namespace) -> common.Shown:
     since = common.time_of("now", None) - period
     settings = common.chosen_settings(arguments.config)
     rows, lines = [], []
-    for bill in await counts.bills(db, arguments.by, since):
+    used_in_all: dict[str, prices.Used] = {}
+    if arguments.by == "day":
+        bills = await counts.daily_bills(db, iso_day(since, settings.bot.timezone))
+    else:
+        bills = await counts.bills(db, arguments.by, since)
+    for bill in bills:
+        before = used_in_all.get(bill.model, prices.Used(0, 0, 0))
+        used_in_all[bill.model] = prices.Used(*map(sum, zip(before, bill.used, strict=True)))
         used, cost = bill.used, prices.in_words(settings, {bill.model: bill.used})
         rows.append(
             {**common.picked(bill, "group model calls failed"), **used._asdict(), "cost": cost}
         )
         numbers = f"{bill.calls:6} {used.input:11,} {used.cached:11,} {used.output:9,}"
         lines.append(f"{bill.group:12} {bill.model[:24]:24} {numbers}  {cost}")
-    total = prices.in_words(settings, await counts.tokens_by_model(db, since=since))
+    total = prices.in_words(settings, used_in_all)
     value = {"since": since, "by": arguments.by, "rows": rows, "cost": total}
     if not rows:
         return value, [f"No model was called in the last {arguments.since}."]

@@ -422,7 +422,15 @@ async def _people(context: DockContext, request: web.Request) -> object:
     rows = []
     for person in people:
         regular = person["lately"] >= bounds.regular_streams
-        rows.append({**person, "regular": regular, "cells": cells.get(person["id"], [])})
+        away = person["last_seen_at"] < bounds.missing_before
+        rows.append(
+            {
+                **person,
+                "regular": regular and not away,
+                "missing": away and person["streams"] >= bounds.regular_streams,
+                "cells": cells.get(person["id"], []),
+            }
+        )
     return {"total": total, "rows": rows}
 
 

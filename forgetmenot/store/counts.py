@@ -155,7 +155,7 @@ async def tokens_by_model(db: Database, *, since: int) -> dict[str, Used]:
 
 
 class Bill(NamedTuple):
-    """Totals of the calls of one group. `group`: a purpose, a model, a day (YYYY-MM-DD, UTC) or a stream's id.
+    """Totals of the calls of one group. `group`: a purpose, a model, a day (YYYY-MM-DD) or a stream's id.
 
     Tokens are sums of what was billed; a provider that does not say counts as 0.
     """
@@ -170,13 +170,12 @@ class Bill(NamedTuple):
 _GROUPS = {
     "purpose": "purpose",
     "model": "model",
-    "day": "strftime('%Y-%m-%d', at / 1000, 'unixepoch')",
     "stream": "coalesce((SELECT max(id) FROM streams WHERE started_at <= model_calls.at), 0)",
 }
 
 
 async def bills(source: Source, by: str, since: int) -> list[Bill]:
-    """The calls since a time (ms), by purpose, model, day or stream, and by model within each."""
+    """The calls since a time (ms), by purpose, model or stream, and by model within each."""
     rows = await source.rows(
         f"""
         SELECT {_GROUPS[by]} AS kind, model, count(*), total(input), total(cached),
@@ -192,3 +191,18 @@ async def bills(source: Source, by: str, since: int) -> list[Bill]:
         Bill(str(row[0]), row[1], row[2], Used(*(int(one) for one in tuple(row)[3:6])), int(row[6]))
         for row in rows
     ]
+
+
+async def daily_bills(source: Source, first_day: str) -> list[Bill]:
+    """The calls from a day (YYYY-MM-DD) on, by the channel's days and by model; also of calls that are deleted."""
+    rows = await source.rows(
+        """
+        SELECT day, model, sum(calls), sum(input), sum(cached), sum(output), sum(failed)
+        FROM spending
+        WHERE day >= ?
+        GROUP BY day, model
+        ORDER BY day, model
+        """,
+        (first_day,),
+    )
+    return [Bill(row[0], row[1], row[2], Used(row[3], row[4], row[5]), row[6]) for row in rows]

@@ -27,7 +27,7 @@ SELECT v.id, count(*) AS streams, sum(a.last_at >= :regular_since) AS lately, v.
 FROM shown v JOIN attendance a ON a.viewer_id = v.id WHERE v.role <> 'broadcaster' AND v.id <> :bot GROUP BY v.id
 """
 KINDS = {
-    "regular": "lately >= :regular_streams",
+    "regular": "lately >= :regular_streams AND last_seen_at >= :missing_before",
     "new": "streams < :newcomer_streams",
     "missing": "streams >= :regular_streams AND last_seen_at < :missing_before",
 }
@@ -40,7 +40,9 @@ def ids_of_kind(kind: str) -> str:
 
 async def count_kinds(db: Database, bounds: PeopleBounds, bot: str) -> Row:
     """How many came at all (`everybody`), and how many of each kind."""
-    sums = ", ".join(f"total({condition}) AS {name}" for name, condition in KINDS.items())
+    sums = ", ".join(
+        f"coalesce(sum({condition}), 0) AS {name}" for name, condition in KINDS.items()
+    )
     sql = f"SELECT count(*) AS everybody, {sums} FROM ({_CAME})"
     return (await db.rows(sql, {**bounds._asdict(), "bot": bot}))[0]
 

@@ -65,3 +65,24 @@ async def test_it_is_the_prompt_that_the_bot_makes(stage: Stage, tmp_path: Path)
     assert asked.prompt == dry.prefix.removeprefix(dry.sections[0].text) + dry.tail
     assert dry.estimated_tokens == (await stage.row(reply.id)).prompt["estimated"]
     assert "do I know the sea?" in dry.tail.rpartition("<message>")[2]
+
+
+def test_evaluate_shows_how_the_replies_were_taken(filled: Run) -> None:
+    figures = filled("evaluate", "--json")
+    assert figures["replies"] == sum(figures["outcomes"].values()) == 2
+    assert sum(sum(week["outcomes"].values()) for week in figures["weeks"]) == 2
+    lines = filled("evaluate").splitlines()
+    assert lines[0] == "2 replies, by how they were taken:"
+    assert lines[1].split()[:4] == ["week", "of", "replies", "good"]
+    assert lines[2].split()[1] == "2"
+
+
+def test_evaluate_says_so_where_there_are_no_replies(run: Run, database: Path) -> None:
+    run("memory", "import", "--json", _one_note(database))
+    assert run("evaluate") == "The bot has sent no replies yet.\n"
+
+
+def _one_note(database: Path) -> Path:
+    file = database.with_name("notes.jsonl")
+    file.write_text('{"scope": "channel", "fact": "plays chess"}')
+    return file

@@ -40,7 +40,9 @@ def elsewhere(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("home")
 
 
-@pytest.mark.parametrize("words", ["memory list", "memory export", "memory why 1", "why", "cost"])
+@pytest.mark.parametrize(
+    "words", ["memory list", "memory export", "memory why 1", "why", "cost", "evaluate"]
+)
 def test_it_can_be_looked_at(read_only_memory: Path, elsewhere: Path, words: str) -> None:
     before = sorted(read_only_memory.parent.iterdir())
     ended = run_locked_out(elsewhere, *words.split(), "--db", str(read_only_memory))

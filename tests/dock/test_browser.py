@@ -409,7 +409,7 @@ async def test_a_recap_is_read_copied_and_waits_for_a_webhook(
         )
         assert await page.evaluate("document.documentElement.scrollWidth") <= 300
         await expect(page.get_by_role("button", name="Post to Discord")).to_have_count(0)
-        await page.locator("dialog summary").click()
+        await page.locator("dialog summary", has_text="Discord webhook").click()
         await page.get_by_label("Discord webhook").fill("https://example.com/api/webhooks/1/x")
         await page.get_by_role("button", name="Save").click()
         await expect(page.locator("#toast .bad")).to_contain_text("address of a Discord webhook")

@@ -10,7 +10,7 @@ from forgetmenot.durations import DAY, HOUR, MINUTE, SECOND
 from forgetmenot.settings.schema import MemorySettings, Settings
 from forgetmenot.store import action_logs, figures, personal_data, reply_outcomes, streams
 from forgetmenot.store.action_logs import ActionStatus
-from forgetmenot.store.counts import Meter
+from forgetmenot.store.counts import Meter, daily_bills
 from forgetmenot.store.database import Database
 from forgetmenot.store.reply_outcomes import ReplyOutcome, WeekCount
 from tests.conftest import NOON
@@ -47,6 +47,11 @@ async def test_spending_is_added_up_by_the_channels_days_and_stays_when_calls_ar
         ("2026-07-25", "reply", "m", 1, 100, 40, 10, 0),
     ]
     assert len(await figures.spending(db, "2026-07-25")) == 1
+    bills = await daily_bills(db, "2026-07-24")
+    assert [(bill.group, bill.calls, bill.used.input) for bill in bills] == [
+        ("2026-07-24", 2, 100),
+        ("2026-07-25", 1, 100),
+    ]
 
 
 async def test_minutes_count_lines_and_people_once_and_do_not_shrink_when_chat_is_deleted(

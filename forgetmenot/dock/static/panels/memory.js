@@ -78,7 +78,7 @@ function cells(lines) {
 }
 
 const personRow = (person, streams) => h("a", { class: "item person", href: `#memory/person/${encodeURIComponent(person.id)}`, title: figures(person) },
-  h("b", { dir: "auto" }, person.name), h("span", { class: "marks" }, person.regular && chip(t("people.regular"), "good"), hiddenMarks(person)),
+  h("b", { dir: "auto" }, person.name), h("span", { class: "marks" }, person.regular && chip(t("people.regular"), "good"), person.missing && chip(t("people.missing"), "warn"), hiddenMarks(person)),
   person.cells.length ? cells(person.cells) : h("span", { class: "cells" }),
   h("span", { class: "came" }, parts("comes.came", { n: person.cells.filter(Boolean).length, streams: h("span", {}, streams) })));
 

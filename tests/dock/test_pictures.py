@@ -1,0 +1,296 @@
+"""The figures of the dock's pictures, read from a memory on disk: whom they count, and whom they never show."""
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+from forgetmenot.demo.past_streams import with_price
+from forgetmenot.durations import DAY, HOUR, MINUTE
+from forgetmenot.settings.schema import BotSettings, Settings
+from forgetmenot.store.database import Database
+from tests.conftest import NOON
+from tests.dock.conftest import Served
+from tests.rows import put
+from tests.wishes import erase
+
+ENDPOINTS = (
+    "attendance",
+    "people",
+    "timeline/nobody",
+    "learned",
+    "learned/1",
+    "costs",
+    "costs?days=365",
+    "answers",
+    "answers/2026-07-20",
+)
+
+
+async def read(dock: Served, path: str) -> Any:  # noqa: ANN401  # JSON
+    status, answer = await dock.get(f"/api/{path}")
+    assert status == 200, answer
+    return answer
+
+
+async def put_streams(db: Database, count: int) -> list[int]:
+    """Streams, one a day, the last one today; alice came to all, bob long ago, carol to the last one."""
+    ids = []
+    async with db.write() as tx:
+        for number, login in enumerate(("alice", "bob", "carol", "dave"), start=1):
+            first = NOON - count * DAY
+            last = NOON - 30 * DAY if login == "bob" else NOON
+            await put(
+                tx, "viewers", id=str(number), login=login, first_seen_at=first, last_seen_at=last
+            )
+        for day in range(count):
+            at = NOON - (count - 1 - day) * DAY
+            stream = await put(
+                tx,
+                "streams",
+                started_at=at,
+                last_event_at=at + HOUR,
+                ended_at=at + HOUR,
+                title=f"Day {day}",
+            )
+            present = [("1", 20)]
+            if day < 6:
+                present.append(("2", 3))
+            if day == count - 1:
+                present += [("3", 1), ("4", 7)]
+            for viewer, lines in present:
+                await put(
+                    tx,
+                    "attendance",
+                    viewer_id=viewer,
+                    stream_id=stream,
+                    first_at=at,
+                    last_at=at,
+                    lines=lines,
+                )
+            ids.append(stream)
+    return ids
+
+
+async def hide(db: Database, viewer: str) -> None:
+    async with db.write() as tx:
+        await tx.execute("UPDATE viewers SET banned_at = 1 WHERE id = ?", (viewer,))
+
+
+async def test_an_empty_memory_has_empty_pictures(dock: Served) -> None:
+    for path in ENDPOINTS:
+        await read(dock, path)
+    assert (await dock.get("/api/evening/1"))[0] == 404
+    for odd in ("costs?days=0", "costs?days=99999", "costs?days=x", "people?kind=none"):
+        assert (await dock.get(f"/api/{odd}"))[0] == 404
+
+
+async def test_who_comes_counts_regulars_new_and_missing_people_and_nobody_hidden(
+    dock: Served, db: Database
+) -> None:
+    await put_streams(db, 40)
+    await hide(db, "4")
+    attendance = await read(dock, "attendance")
+    assert attendance["kinds"] == {"everybody": 3, "regular": 1, "new": 1, "missing": 1}
+    assert [stream["title"] for stream in attendance["streams"]] == [
+        f"Day {day}" for day in range(10, 40)
+    ]
+    for kind, names in (("regular", ["Alice"]), ("new", ["Carol"]), ("missing", ["Bob"])):
+        page = await read(dock, f"people?kind={kind}")
+        assert (page["total"], [row["name"] for row in page["rows"]]) == (1, names)
+    cells = {row["name"]: row["cells"] for row in (await read(dock, "people"))["rows"]}
+    assert cells == {"Alice": [20] * 30, "Carol": [0] * 29 + [1], "Bob": [], "Dave": []}
+
+
+async def test_a_timeline_shows_what_was_replaced_and_planned_and_nothing_of_who_is_hidden(
+    dock: Served, db: Database
+) -> None:
+    streams = await put_streams(db, 3)
+    async with db.write() as tx:
+        for number, fact in enumerate(
+            ("lives in Oslo", "lives in Bergen", "has a concert on 1 August"), start=1
+        ):
+            said = NOON - (4 - number) * HOUR
+            await put(
+                tx, "semantic_notes", id=number, subject_id="1", fact=fact, first_said_at=said
+            )
+        await tx.execute(
+            "UPDATE semantic_notes SET status = 'superseded', superseded_by = 2 WHERE id = 1"
+        )
+        await put(
+            tx, "note_changes", note_id=1, at=NOON - 2 * HOUR, to_status="superseded", cause="x"
+        )
+        await put(
+            tx, "moments", stream_id=streams[2], at=NOON, kind="raid", text="12", viewer_id="1"
+        )
+        joke = await put(tx, "semantic_notes", scope="running_bit", fact="the ladder wins again")
+        episode = await put(tx, "episodes", summary="A ladder.")
+        await put(
+            tx,
+            "note_evidence",
+            note_id=joke,
+            episode_id=episode,
+            stance="stated",
+            speaker_id="1",
+            at=NOON,
+        )
+    timeline = await read(dock, "timeline/1")
+    assert [one["lines"] for one in timeline["streams"]] == [20, 20, 20]
+    oslo, _bergen, concert = timeline["notes"]
+    assert (oslo["replaced_by"], oslo["gone_at"]) == (2, NOON - 2 * HOUR)
+    assert concert["plan_at"] > NOON
+    assert [one["text"] for one in timeline["moments"]] == ["12"]
+    assert [one["fact"] for one in timeline["jokes"]] == ["the ladder wins again"]
+    await hide(db, "1")
+    assert await read(dock, "timeline/1") == {
+        "streams": [],
+        "notes": [],
+        "jokes": [],
+        "moments": [],
+    }
+
+
+async def test_what_was_learned_is_counted_by_stream_until_it_is_erased(
+    dock: Served, db: Database
+) -> None:
+    streams = await put_streams(db, 3)
+    async with db.write() as tx:
+        for number, viewer in enumerate(("1", "3"), start=1):
+            await put(
+                tx, "semantic_notes", id=number, subject_id=viewer, fact=f"plays drum {number}"
+            )
+            await put(
+                tx, "note_changes", note_id=number, at=NOON - DAY + 1, to_status="active", cause="x"
+            )
+        await put(
+            tx,
+            "note_changes",
+            note_id=1,
+            at=NOON - 1,
+            from_status="active",
+            to_status="superseded",
+            cause="x",
+        )
+        await put(
+            tx,
+            "note_changes",
+            note_id=1,
+            at=NOON + 1,
+            from_status="superseded",
+            to_status="retracted",
+            cause="x",
+        )
+        episode = await put(tx, "episodes", summary="Drums.", stream_id=streams[2])
+        await put(
+            tx, "note_evidence", note_id=2, episode_id=episode, stance="confirmed", at=NOON + 2
+        )
+
+    async def bars() -> Sequence[tuple[int, ...]]:
+        rows = await read(dock, "learned")
+        return [
+            tuple(row[kind] for kind in ("new", "confirmed", "replaced", "gone")) for row in rows
+        ]
+
+    assert await bars() == [(0, 0, 0, 0), (2, 0, 1, 0), (0, 1, 0, 1)]
+    changes = await read(dock, f"learned/{streams[1]}")
+    assert [(one["kind"], one["who"]) for one in changes] == [
+        ("new", "Alice"),
+        ("new", "Carol"),
+        ("replaced", "Alice"),
+    ]
+    await hide(db, "3")
+    assert await bars() == [(0, 0, 0, 0), (1, 0, 1, 0), (0, 0, 0, 1)]
+    await erase(db, "1", now=NOON + DAY)
+    assert await bars() == [(0, 0, 0, 0)] * 3
+
+
+async def test_costs_are_money_where_every_model_has_a_price_and_tokens_elsewhere(
+    dock: Served, db: Database
+) -> None:
+    async with db.write() as tx:
+        tokens = {"calls": 2, "input": 1_000_000, "cached": 0, "output": 0, "failed": 1}
+        await put(tx, "spending", day="2026-07-22", purpose="reply", model="demo-model", **tokens)
+        await put(tx, "spending", day="2026-07-24", purpose="recap", model="demo-model", **tokens)
+        await put(tx, "spending", day="2026-01-01", purpose="reply", model="demo-model", **tokens)
+    costs = await read(dock, "costs?days=3")
+    assert (costs["money"], costs["calls"], costs["failed"]) == (False, 4, 2)
+    assert [day["day"] for day in costs["days"]] == ["2026-07-22", "2026-07-23", "2026-07-24"]
+    assert [(day["reply"], day["memory"]) for day in costs["days"]] == [(1e6, 0), (0, 0), (0, 1e6)]
+    dock.settings._now = with_price(Settings())  # as a file with prices would have it
+    costs = await read(dock, "costs?days=3")
+    assert (costs["money"], costs["currency"], costs["day_limit"]) == (True, "USD", 0.15)
+    assert [round(day["reply"] + day["memory"], 6) for day in costs["days"]] == [0.3, 0, 0.3]
+
+
+async def test_an_evening_has_its_minutes_moments_and_replies(dock: Served, db: Database) -> None:
+    stream = (await put_streams(db, 1))[0]
+    async with db.write() as tx:
+        await put(
+            tx, "minutes", stream_id=stream, minute=NOON // MINUTE, lines=4, people=2, addressed=1
+        )
+        for viewer in ("1", "4"):
+            await put(
+                tx,
+                "moments",
+                stream_id=stream,
+                at=NOON + MINUTE,
+                kind="raid",
+                text="9",
+                viewer_id=viewer,
+            )
+        for at, trigger in ((NOON + 1, "mention"), (NOON + 2, "command"), (NOON - 1, "mention")):
+            await put(tx, "bot_messages", at=at, trigger=trigger, text="hi")
+    await hide(db, "4")
+    evening = await read(dock, f"evening/{stream}")
+    assert evening["minutes"] == [[NOON // MINUTE, 4, 2, 1]]
+    assert [one["who"] for one in evening["moments"]] == ["Alice", ""]
+    assert evening["replies"] == [NOON + 1]
+
+
+PROMPT = {"sections": [{"name": "lore", "rows": [["notes", 1], ["notes", 2]]}]}
+
+
+async def put_answers(db: Database) -> None:
+    async with db.write() as tx:
+        await put(tx, "viewers", id="1", login="alice")
+        for number, (outcome, used) in enumerate((("good", "[1]"), ("bad", "[2]"), ("", "[]"))):
+            await put(
+                tx, "bot_messages", viewer_id="1", at=NOON - number * DAY, text=f"answer {number}", outcome=outcome,
+                notes_json=used, prompt_json=json.dumps(PROMPT),
+            )  # fmt: skip
+        await put(
+            tx, "reply_weeks", week="2026-06-01", outcome="corrected", replies=5, shown=14, used=4
+        )
+
+
+async def test_answers_are_counted_by_week_with_the_replies_that_are_kept(
+    dock: Served, db: Database
+) -> None:
+    await put_answers(db)
+    answers = await read(dock, "answers")
+    assert answers["replies"] == 8
+    assert {name: n for name, n in answers["outcomes"].items() if n} == {
+        "good": 1,
+        "bad": 1,
+        "silence": 1,
+        "corrected": 5,
+    }
+    assert (answers["shown"], answers["used"], answers["share_used"]) == (20, 6, 0.3)
+    assert (answers["ranks"]["1"], answers["ranks"]["2-3"], answers["median_rank"]) == (1, 1, 1.5)
+    assert [(week["week"], week["kept"]) for week in answers["weeks"]] == [
+        ("2026-06-01", False),
+        ("2026-07-20", True),
+    ]
+    rows = await read(dock, "answers/2026-07-20")
+    assert [(row["text"], row["outcome"], row["who"]) for row in rows] == [
+        ("answer 0", "good", "Alice"),
+        ("answer 1", "bad", "Alice"),
+        ("answer 2", "silence", "Alice"),
+    ]
+    await hide(db, "1")
+    assert {row["who"] for row in await read(dock, "answers/2026-07-20")} == {""}
+
+
+async def test_the_page_counts_days_by_the_channels_time_zone(dock: Served) -> None:
+    dock.settings._now = Settings(bot=BotSettings(timezone="Asia/Tokyo"))
+    async with dock.client.get(dock.origin) as answer:
+        assert '"zone":"Asia/Tokyo"' in await answer.text()
