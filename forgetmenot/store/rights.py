@@ -35,6 +35,8 @@ _LOCK_S = 5.0
 
 # The viewer in a request that is about the channel.
 CHANNEL = ""
+# Stands for the size and time of the file of requests where there is none.
+NO_FILE = (-1, -1)
 
 
 class RequestKind(StrEnum):
@@ -163,6 +165,8 @@ class PrivacyRequests:
                 self._read_at = read_at
         except FileNotFoundError:
             self._harmed = bool(self._key)
+            # so that who only asks does not look for the file each time
+            self._read_at = NO_FILE
         except OSError as error:
             raise self._unusable(error) from error
 
