@@ -20,7 +20,7 @@ from forgetmenot.store.database import Database, Source, Transaction, row_as
 
 
 class ActionStatus(StrEnum):
-    """Status of a proposal."""
+    """What became of a proposed action."""
 
     DENIED = "denied"
     WAITING = "waiting"
@@ -98,7 +98,7 @@ async def claim(
 async def clips_and_markers(
     source: Source, since: int, until: int, limit: int
 ) -> list[tuple[int, str, str]]:
-    """Clips and markers that were made in that time: when, which of the two, and its address or text."""
+    """Return clips and markers that were made in that time: when, which of the two, and its address or text."""
     made = "status = 'done' AND name IN ('clip', 'marker') AND at BETWEEN ? AND ?"
     text = "iif(name = 'clip', detail, coalesce(params_json ->> 'text', ''))"
     sql = f"SELECT at, name, {text} FROM action_logs WHERE {made} ORDER BY at, id LIMIT ?"
@@ -201,22 +201,23 @@ async def set_revert(
 
 
 async def get(db: Database, action_id: int) -> LoggedAction | None:
-    """One row by its id; None if there is none, or none any more."""
-    return next(iter(await _actions_where(db, "id = ?", action_id)), None)
+    """Return an action by its id; None if it is not stored (any more)."""
+    actions = await _actions_where(db, "id = ?", action_id)
+    return actions[0] if actions else None
 
 
 async def running(db: Database) -> list[LoggedAction]:
-    """Rows that are not settled; at start, what a crash interrupted."""
+    """Return rows that are not settled; at start, what a crash interrupted."""
     return await _actions_where(db, "status = 'running' ORDER BY id")
 
 
 async def waiting(db: Database, now: int) -> list[LoggedAction]:
-    """What waits for a person, oldest first."""
+    """Return what waits for a person, oldest first."""
     return await _actions_where(db, "status = 'waiting' AND expires_at > ? ORDER BY id", now)
 
 
 async def due_for_revert(db: Database, now: int) -> list[LoggedAction]:
-    """Rows to be reverted by now, except running ones."""
+    """Return rows to be reverted by now, except running ones."""
     return await _actions_where(
         db, "revert_at <= ? AND status IN ('done', 'unknown') ORDER BY revert_at", now
     )
@@ -225,13 +226,13 @@ async def due_for_revert(db: Database, now: int) -> list[LoggedAction]:
 async def latest(
     source: Source, limit: int, statuses: Iterable[ActionStatus] = tuple(ActionStatus)
 ) -> list[LoggedAction]:
-    """The newest rows with one of those statuses, newest first."""
-    wanted = "status IN (SELECT value FROM json_each(?)) ORDER BY id DESC LIMIT ?"
-    return await _actions_where(source, wanted, list(statuses), limit)
+    """Return the newest rows with one of those statuses, newest first."""
+    condition = "status IN (SELECT value FROM json_each(?)) ORDER BY id DESC LIMIT ?"
+    return await _actions_where(source, condition, list(statuses), limit)
 
 
 async def of_reply(source: Source, reply_id: int) -> list[LoggedAction]:
-    """What one reply proposed, oldest first."""
+    """Return what one reply proposed, oldest first."""
     return await _actions_where(source, "bot_message_id = ? ORDER BY id", reply_id)
 
 
@@ -245,7 +246,7 @@ async def refusals_of(
 
 
 async def done_since(db: Database, since: int) -> int:
-    """How many actions were carried out, or may have been."""
+    """Return how many actions were carried out, or may have been."""
     sql = """
         SELECT count(*)
         FROM action_logs
@@ -256,7 +257,7 @@ async def done_since(db: Database, since: int) -> int:
 
 
 async def last_allowed(db: Database, *, name: str = "", kind: str = "", about: str = "") -> int:
-    """When an action of this name or class was last allowed, of this viewer or anybody's, in ms; 0: never.
+    """Return when an action of this name or class was last allowed, of this viewer or anybody's, in ms; 0: never.
 
     Of an action without a target the viewer is who asked for it.
     """
@@ -280,16 +281,16 @@ async def was_done_to(source: Source, name: str, target_id: str, since: int, unt
 
 
 async def _actions_where(source: Source, condition: str, *params: object) -> list[LoggedAction]:
-    """The rows that a condition of ours picks, in its order."""
-    found = []
+    """Return the actions of a condition (SQL), in the order that it names."""
+    actions = []
     for row in await source.rows(f"SELECT * FROM action_logs WHERE {condition}", params):
-        more = {"kind": row["class"], "params": msgspec.json.decode(row["params_json"])}
-        found.append(
-            row_as(
-                row,
-                LoggedAction,
-                **more,
-                **{one: read_reason(row[one]) for one in ("reason", "detail")},
-            )
+        action = row_as(
+            row,
+            LoggedAction,
+            kind=row["class"],
+            params=msgspec.json.decode(row["params_json"]),
+            reason=read_reason(row["reason"]),
+            detail=read_reason(row["detail"]),
         )
-    return found
+        actions.append(action)
+    return actions

@@ -53,7 +53,7 @@ class Copied(Struct, frozen=True):
 
 
 def copies_of(database: Path) -> list[Path]:
-    """The copies beside a memory, newest first; none of another memory in the same folder."""
+    """Return the copies beside a memory, newest first; none of another memory in the same folder."""
     name = re.compile(re.escape(database.stem) + r"-\d{8}-\d{6}-\d{3}\.sqlite3")
     folder = database.parent / FOLDER
     found = folder.iterdir() if folder.is_dir() else ()
@@ -74,7 +74,7 @@ def delete_copies(database: Path, copies: Sequence[Path] | None = None) -> int:
 
 
 def files_put_aside(database: Path) -> list[Path]:
-    """What another program put in the memory's place, and has no backup yet."""
+    """Return what another program put in the memory's place, and has no backup yet."""
     name = re.compile(re.escape(database.name + ASIDE) + r"\d+")
     return sorted(file for file in database.parent.iterdir() if name.fullmatch(file.name))
 
@@ -210,7 +210,7 @@ class Counts(NamedTuple):
 
 
 async def counts(source: Source) -> Counts:
-    """How much a memory holds now."""
+    """Return how much a memory holds now."""
     return Counts(*(await source.rows(_COUNTS))[0])
 
 
@@ -236,7 +236,7 @@ async def check_start(db: Database) -> None:
 
 
 def _counts_of(copy: Path) -> Counts:
-    """How much a copy holds; one that cannot be read holds nothing."""
+    """Return how much a copy holds; one that cannot be read holds nothing."""
     with contextlib.suppress(errors.StoreError), separate_reader(copy) as db:
         return Counts(*db.execute(_COUNTS).fetchone())
     return Counts()

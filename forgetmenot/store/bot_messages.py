@@ -116,7 +116,7 @@ async def is_answered(db: Database, event_id: str) -> bool:
 
 
 async def lines_with_reply(source: Source, event_ids: Collection[str]) -> frozenset[str]:
-    """Those of these lines that triggered a reply, sent or not."""
+    """Return those of these lines that triggered a reply, sent or not."""
     sql = """
         SELECT event_id
         FROM bot_messages
@@ -183,14 +183,14 @@ async def resolve_unfinished(tx: Transaction) -> int:
 
 
 async def sent_since(source: Source, since: int, until: int) -> list[tuple[int, str]]:
-    """Times and texts of all that was sent since then, or may have been, oldest first."""
+    """Return times and texts of all that was sent since then, or may have been, oldest first."""
     sent = "status IN ('sending', 'sent', 'unknown') AND at BETWEEN ? AND ? ORDER BY at, id"
     rows = await source.rows(f"SELECT at, text FROM bot_messages WHERE {sent}", (since, until))
     return [(row[0], row[1]) for row in rows]
 
 
 async def count_answers_to(source: Source, viewer_id: str, since: int) -> int:
-    """How many replies a viewer got since a time (ms), sent or thought in the silent preview."""
+    """Return how many replies a viewer got since a time (ms), sent or thought in the silent preview."""
     theirs = "viewer_id = ? AND at >= ? AND status IN ('sent', 'shadow', 'unknown')"
     return int(
         await source.value(f"SELECT count(*) FROM bot_messages WHERE {theirs}", (viewer_id, since))
@@ -198,7 +198,7 @@ async def count_answers_to(source: Source, viewer_id: str, since: int) -> int:
 
 
 async def confirm_delivery(tx: Transaction, text: str, since: int) -> int:
-    """The line came back from chat: mark an `unknown` row with this text as sent."""
+    """Return the line came back from chat: mark an `unknown` row with this text as sent."""
     return await tx.execute(
         """
         UPDATE bot_messages
@@ -212,12 +212,12 @@ async def confirm_delivery(tx: Transaction, text: str, since: int) -> int:
 
 
 async def get(db: Database, reply_id: int) -> BotMessage | None:
-    """One row by its id; None if there is none, or none any more."""
+    """Return one row by its id; None if there is none, or none any more."""
     return next(iter(await _messages_where(db, "id = ?", reply_id)), None)
 
 
 async def latest(db: Database) -> BotMessage | None:
-    """The newest row with words, sent or not, except answers to commands."""
+    """Return the newest row with words, sent or not, except answers to commands."""
     wanted = (
         "text != '' AND \"trigger\" NOT IN ('command', 'notice') ORDER BY at DESC, id DESC LIMIT 1"
     )
@@ -225,14 +225,14 @@ async def latest(db: Database) -> BotMessage | None:
 
 
 async def listing(db: Database, limit: int) -> list[BotMessage]:
-    """The newest rows, newest first."""
+    """Return the newest rows, newest first."""
     return await _messages_where(db, "TRUE ORDER BY id DESC LIMIT ?", limit)
 
 
 async def recently_sent(
     source: Source, limit: int, since: int, to: str | None = None, *, commands: bool = True
 ) -> list[BotMessage]:
-    """The last lines that were sent (`to`: to one viewer), oldest first; none from the silent preview.
+    """Return the last lines that were sent (`to`: to one viewer), oldest first; none from the silent preview.
 
     `commands`: answers to commands among them.
     """
@@ -270,7 +270,7 @@ async def best_answers(source: Source, since: int, until: int, limit: int) -> li
 async def prompted_with_note(
     source: Source, note_id: int, limit: int = 20
 ) -> list[tuple[int, int]]:
-    """The bot's kept replies that had a note in their prompt: id and time, newest first."""
+    """Return the bot's kept replies that had a note in their prompt: id and time, newest first."""
     rows = await source.rows(
         """
         SELECT DISTINCT m.id, m.at
@@ -406,7 +406,7 @@ class _Reply(NamedTuple):
 
 
 def about_viewer(path: Path, viewer_id: str) -> list[tuple[int, str]]:
-    """The replies that say something of somebody, with their name or without: row, and Twitch's id of its line.
+    """Return the replies that say something of somebody, with their name or without: row, and Twitch's id of its line.
 
     Those whose prompt had a note about them: it was about them then, in whatever words or language. Those whose prompt
     had a line of theirs, an episode with them or such a reply, as each prompt of a busy evening has, and that have a
@@ -463,7 +463,7 @@ class _PromptWords:
         return bool(shared)
 
     def _of_others(self, of: str, row: int) -> frozenset[str]:
-        """The words that a row of a prompt has of others."""
+        """Return the words that a row of a prompt has of others."""
         key = (of, row)
         if key not in self._of_others_in:
             self._of_others_in[key] = self._read(of, row)
@@ -482,7 +482,7 @@ class _PromptWords:
 
 
 async def texts_to(source: Source, viewer_id: str, reply_ids: Collection[int]) -> list[str]:
-    """What was said to somebody, and in these replies."""
+    """Return what was said to somebody, and in these replies."""
     wanted = "text <> '' AND (viewer_id = ? OR id IN (SELECT value FROM json_each(?)))"
     return await source.column(
         f"SELECT text FROM bot_messages WHERE {wanted}", (viewer_id, reply_ids)
@@ -552,7 +552,7 @@ def _json(value: object) -> str:
 
 
 async def _messages_where(source: Source, condition: str, *params: object) -> list[BotMessage]:
-    """The rows that a condition of ours picks, in its order."""
+    """Return the rows that a condition of ours picks, in its order."""
     return [
         _message(row)
         for row in await source.rows(f"SELECT * FROM bot_messages WHERE {condition}", params)
@@ -582,7 +582,7 @@ async def set_outcome(tx: Transaction, reply_id: int, outcome: str) -> None:
 
 
 async def id_by_twitch_id(source: Source, twitch_id: str) -> int | None:
-    """The reply that Twitch shows under this id."""
+    """Return the reply that Twitch shows under this id."""
     found: int | None = await source.value(
         "SELECT id FROM bot_messages WHERE twitch_id = ?", (twitch_id,)
     )

@@ -165,7 +165,7 @@ _TEXTS = {
 
 
 async def verify(db: Database, *, now: int, keep_h: float = 24.0) -> list[Violation]:
-    """All violations in this memory. `now` (ms): a time that has certainly passed; `keep_h`: hours of raw chat.
+    """Return all violations in this memory. `now` (ms): a time that has certainly passed; `keep_h`: hours of raw chat.
 
     Raises StoreError.
     """
@@ -188,7 +188,7 @@ async def verify(db: Database, *, now: int, keep_h: float = 24.0) -> list[Violat
 
 
 async def broken_guarantees(db: Database) -> list[str]:
-    """Those of the guarantees that are checked each time, by their names, that some row breaks."""
+    """Return those of the guarantees that are checked each time, by their names, that some row breaks."""
     found = ["chat pruned unread"] if (await all_counts(db)).get("pruned_unread") else []
     # one by one: a reply that has to be thought meanwhile reads in between
     return found + [
