@@ -98,17 +98,23 @@ async def claim(
 async def clips_and_markers(
     source: Source, since: int, until: int, limit: int
 ) -> list[tuple[int, str, str]]:
-    """Return clips and markers that were made in that time: when, which of the two, and its address or text."""
-    made = "status = 'done' AND name IN ('clip', 'marker') AND at BETWEEN ? AND ?"
-    text = "iif(name = 'clip', detail, coalesce(params_json ->> 'text', ''))"
-    sql = f"SELECT at, name, {text} FROM action_logs WHERE {made} ORDER BY at, id LIMIT ?"
+    """Return the clips and markers made between two times (ms): time, "clip" or "marker", and its address or text."""
+    sql = """
+        SELECT at, name, iif(name = 'clip', detail, coalesce(params_json ->> 'text', ''))
+        FROM action_logs
+        WHERE status = 'done'
+            AND name IN ('clip', 'marker')
+            AND at BETWEEN ? AND ?
+        ORDER BY at, id
+        LIMIT ?
+    """
     return [tuple(row) for row in await source.rows(sql, (since, until, limit))]
 
 
 async def settle(
     tx: Transaction, action_id: int, status: ActionStatus, detail: str, now: int
 ) -> None:
-    """Record the outcome. What was not done need not be reverted."""
+    """Store the outcome of an action. One that was not done needs no undo."""
     await tx.execute(
         """
         UPDATE action_logs
@@ -122,9 +128,9 @@ async def settle(
 
 
 async def clear_words(tx: Transaction, reply_ids: Sequence[int]) -> None:
-    """Take away what these replies' actions were to say: what they rest on was cleared. Deny those that wait.
+    """Delete the texts of the actions of these replies, whose own texts were cleared; deny those that wait.
 
-    One that runs keeps it until it is settled, since Twitch may have to be asked about it.
+    One that is running keeps its text until it is settled, since Twitch may have to be asked about it.
     """
     await tx.execute(
         """
@@ -136,7 +142,7 @@ async def clear_words(tx: Transaction, reply_ids: Sequence[int]) -> None:
         (languages.reason("cleared"), reply_ids),
     )
     await tx.execute(
-        # what undoing it needs stays, and none of that is anybody's words
+        # what an undo needs stays: none of that is a viewer's words
         """
         UPDATE action_logs
         SET params_json = (
@@ -161,25 +167,25 @@ async def deny(
 
 
 async def ask_for_undo(tx: Transaction, action_id: int, *, by: str, now: int) -> bool:
-    """Request the undo of a done action; False if it was not done or is undone already."""
-    stands = "status IN ('done', 'unknown') AND (revert_at IS NULL OR revert_at > ?1)"
-    sql = f"""
+    """Request the undo of an action; False if it was not done, or is undone already."""
+    sql = """
         UPDATE action_logs
         SET revert_at = ?1, decided_by = ?2
         WHERE id = ?3
-            AND {stands}
+            AND status IN ('done', 'unknown')
+            AND (revert_at IS NULL OR revert_at > ?1)
     """
     return await tx.execute(sql, (now, by, action_id)) == 1
 
 
 async def expire(db: Database, now: int) -> None:
-    """Expire what waited too long; nothing is written where there is none."""
+    """Expire the actions that waited too long. If there are none, no transaction is opened."""
     due = "status = 'waiting' AND expires_at <= ?1"
-    if await db.row(f"SELECT 1 FROM action_logs WHERE {due}", (now,)):
-        async with db.write() as tx:
-            await tx.execute(
-                f"UPDATE action_logs SET status = 'expired', finished_at = ?1 WHERE {due}", (now,)
-            )
+    if await db.row(f"SELECT 1 FROM action_logs WHERE {due}", (now,)) is None:
+        return
+    sql = f"UPDATE action_logs SET status = 'expired', finished_at = ?1 WHERE {due}"
+    async with db.write() as tx:
+        await tx.execute(sql, (now,))
 
 
 async def set_revert(
@@ -189,7 +195,7 @@ async def set_revert(
     detail: str,
     status: ActionStatus | None = None,
 ) -> None:
-    """Say when a revert is tried (again), or that it is over (None), and what became of the action."""
+    """Store when an undo is tried next (ms; None: never again), and what became of the action."""
     await tx.execute(
         """
         UPDATE action_logs
@@ -257,27 +263,32 @@ async def done_since(db: Database, since: int) -> int:
 
 
 async def last_allowed(db: Database, *, name: str = "", kind: str = "", about: str = "") -> int:
-    """Return when an action of this name or class was last allowed, of this viewer or anybody's, in ms; 0: never.
+    """Return when an action was last allowed (ms); 0: never.
 
-    Of an action without a target the viewer is who asked for it.
+    `name`, `kind` (its class) and `about` (its target; without one, who asked for it) restrict which; "" is any.
     """
-    asked = "?1 IN ('', name) AND ?2 IN ('', class) AND ?3 IN ('', coalesce(target_id, asked_by))"
-    sql = f"""
+    sql = """
         SELECT max(at)
         FROM action_logs
         WHERE verdict IN ('allow', 'allow_changed')
-            AND {asked}
+            AND ?1 IN ('', name)
+            AND ?2 IN ('', class)
+            AND ?3 IN ('', coalesce(target_id, asked_by))
     """
     return int(await db.value(sql, (name, kind, about)) or 0)
 
 
 async def was_done_to(source: Source, name: str, target_id: str, since: int, until: int) -> bool:
-    """Whether the bot itself did that to somebody in that time (ms); one that Twitch has not answered yet counts."""
-    done = "at BETWEEN ? AND ? AND name = ? AND target_id = ? AND status IN ('running', 'done', 'unknown')"
-    return (
-        await source.row(f"SELECT 1 FROM action_logs WHERE {done}", (since, until, name, target_id))
-        is not None
-    )
+    """Whether the bot did an action to a viewer between two times (ms), or may have."""
+    sql = """
+        SELECT 1
+        FROM action_logs
+        WHERE at BETWEEN ? AND ?
+            AND name = ?
+            AND target_id = ?
+            AND status IN ('running', 'done', 'unknown')
+    """
+    return await source.row(sql, (since, until, name, target_id)) is not None
 
 
 async def _actions_where(source: Source, condition: str, *params: object) -> list[LoggedAction]:

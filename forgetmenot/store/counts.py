@@ -15,7 +15,7 @@ from forgetmenot.clock import Clock
 from forgetmenot.domain import Purpose, TokenUsage
 from forgetmenot.settings.prices import Used
 from forgetmenot.store import figures
-from forgetmenot.store.database import Database, Source, Transaction
+from forgetmenot.store.database import Database, Row, Source, Transaction
 from forgetmenot.text.days import iso_day
 
 
@@ -188,14 +188,11 @@ async def bills(source: Source, by: str, since: int) -> list[Bill]:
         """,
         (since,),
     )
-    return [
-        Bill(str(row[0]), row[1], row[2], Used(*(int(one) for one in tuple(row)[3:6])), int(row[6]))
-        for row in rows
-    ]
+    return [_bill(row) for row in rows]
 
 
 async def daily_bills(source: Source, first_day: str) -> list[Bill]:
-    """The calls from a day (YYYY-MM-DD) on, by the channel's days and by model; also of calls that are deleted."""
+    """Return the calls from a day (YYYY-MM-DD) on, by the channel's days and by model; also of deleted rows."""
     rows = await source.rows(
         """
         SELECT day, model, sum(calls), sum(input), sum(cached), sum(output), sum(failed)
@@ -206,4 +203,10 @@ async def daily_bills(source: Source, first_day: str) -> list[Bill]:
         """,
         (first_day,),
     )
-    return [Bill(row[0], row[1], row[2], Used(row[3], row[4], row[5]), row[6]) for row in rows]
+    return [_bill(row) for row in rows]
+
+
+def _bill(row: Row) -> Bill:
+    """Return a row of totals as a bill. SQLite's `total` gives floats."""
+    group, model, calls, prompt, cached, output, failed = row
+    return Bill(str(group), model, calls, Used(int(prompt), int(cached), int(output)), int(failed))
