@@ -54,6 +54,11 @@ async def names(source: Source, viewer_ids: Iterable[str]) -> dict[str, str]:
     )
 
 
+async def colors(source: Source, viewer_ids: Iterable[str]) -> dict[str, str]:
+    """The colours that these people chose for their names; who chose none is left out."""
+    return await source.pairs(f"SELECT id, color {_AMONG} AND color <> ''", (list(viewer_ids),))
+
+
 async def logins(source: Source, viewer_ids: Iterable[str]) -> dict[str, str]:
     """Return the present logins of these people, where they have one."""
     return await source.pairs(
