@@ -1,7 +1,7 @@
 """What a line of chat asks, as far as its form shows it. Pure.
 
-It reads question words of English, German, Spanish, Portuguese, French and Japanese, and knows no meaning: a question
-without one of them is taken for no question.
+It reads question words of English, German, Spanish, Portuguese, French, Italian and Japanese, and
+knows no meaning: a question without one of them is taken for no question.
 """
 
 import re
@@ -68,23 +68,26 @@ _WHO_UNSPACED = ("誰", "だれ", "どなた", "谁", "누가", "누구")
 
 
 def without_greeting(text: str) -> str:
-    """Return a line without a greeting at its beginning: its words mean something else in other lines."""
+    """Return a line without the greeting at its beginning, which says nothing of what follows."""
     return _GREETING.sub("", text)
 
 
 def asks_for_person(text: str) -> bool:
-    """Return whether a line asks who somebody is: "who plays chess?", "kennt jemand ein gutes Brot?"."""
+    """Return whether a line asks who somebody is ("who plays chess?", "kennt jemand ein Brot?")."""
     if any(word in text for word in _WHO_UNSPACED):
         return True
-    line = words(text)
+    line_words = words(text)
     if "?" in text or "？" in text:
-        return not (_WHO | _ANYBODY).isdisjoint(line)
-    # many leave the mark out: "tell me who plays chess", "has anyone a cat"
-    return not _WHO.isdisjoint(line[:4]) or not _ANYBODY.isdisjoint(line[:2])
+        return not (_WHO | _ANYBODY).isdisjoint(line_words)
+    # Many leave the mark out: "tell me who plays chess", "has anyone a cat".
+    return not _WHO.isdisjoint(line_words[:4]) or not _ANYBODY.isdisjoint(line_words[:2])
 
 
 def opens_as_question(text: str) -> bool:
-    """Return whether a line in another language than English begins with a question word, and asks for no deed."""
+    """Return whether a line in another language than English begins with a question word.
+
+    One that asks for a deed ("何か歌ってください") is none.
+    """
     if _QUESTION_UNSPACED.search(text):
         return _REQUEST_UNSPACED.search(text.strip()) is None
     for word in words(text):
@@ -105,12 +108,12 @@ def is_question(text: str) -> bool:
 
 
 def asks_for_person_in_sentence(text: str) -> bool:
-    """Return whether a line asks for a person by a sentence: not by "anyone gay here?", nor by words alone."""
+    """Return whether a line asks for a person, and not to all in chat ("anyone gay here?")."""
     return asks_for_person(text) and _ANYBODY.isdisjoint(words(text)[:1])
 
 
 def speaks_of_self(text: str) -> bool:
-    """Return whether a line speaks of its author: by "I" and "my", not by the ending of a verb."""
+    """Return whether a line speaks of its author by "I" or "my"; verb endings are not read."""
     if any(word in text for word in _SELF_UNSPACED):
         return True
     return not _SELF.isdisjoint(words(text))
