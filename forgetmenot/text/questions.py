@@ -10,8 +10,8 @@ from forgetmenot.text.words import words
 
 _GREETING = re.compile(
     r"\A\W*(?:(?:good (?:morning|afternoon|evening|night|day)|guten (?:morgen|abend|tag)|gute nacht"
-    r"|buen(?:os|as) (?:d[ií]as|tardes|noches)|bom dia|boa (?:tarde|noite)|bonjour|bonsoir|salut|coucou|hallo|moin"
-    r"|servus|hola|ol[áa]|oi|ciao)\b|(?:こんにちは|こんばんは|おはよう)(?:ございます)?)[\s,.!]*",
+    r"|buen(?:os|as) (?:d[ií]as|tardes|noches)|bom dia|boa (?:tarde|noite)|bonjour|bonsoir|salut"
+    r"|coucou|hallo|moin|servus|hola|ol[áa]|oi|ciao)\b|(?:こんにちは|こんばんは|おはよう)(?:ございます)?)[\s,.!]*",
     re.IGNORECASE,
 )
 
@@ -28,8 +28,8 @@ _ANYBODY = frozenset(
 # Where a question begins, in the languages besides English.
 _QUESTION_WORDS = frozenset(
     words(
-        "wer wie was wann wo warum wieso weshalb welche welcher welches welchen welchem wen wem wessen wohin woher"
-        " womit wovor wovon worüber wozu wieviel wieviele"
+        "wer wie was wann wo warum wieso weshalb welche welcher welches welchen welchem wen wem"
+        " wessen wohin woher womit wovor wovon worüber wozu wieviel wieviele"
         " qué quién quiénes cuál cuáles cuándo cuánto cuánta cuántos cuántas cómo dónde adónde"
         " que quem qual quais quando quanto quanta quantos quantas onde como cadê porque"
         " qui quoi quand quel quelle quels quelles combien où comment pourquoi lequel laquelle"
@@ -47,8 +47,8 @@ _CALLS_SOMEBODY = re.compile(r"\A\s*(?:[@＠]\w+[\s,:]*)+")
 # What may stand before the question word: "mit wem", "en qué", "o que", "c'est quand".
 _BEFORE_QUESTION_WORD = frozenset(
     words(
-        "in im an am auf mit von aus zu für bei seit um bis ab und en de del a al con por para desde em do da no na"
-        " com o e dans à avec pour depuis sur chez cest est ce et di per"
+        "in im an am auf mit von aus zu für bei seit um bis ab und en de del a al con por para"
+        " desde em do da no na com o e dans à avec pour depuis sur chez cest est ce et di per"
     )
 )
 _QUESTION_UNSPACED = re.compile(

@@ -102,10 +102,10 @@ _FOREIGN = """
 """
 
 
-_ONLY_GERMAN = frozenset(
-    "ich nicht und ist bist hast sind mich dich wann wer geht guten kannst".split()
-)
-_GERMAN_OR_OTHER = frozenset("das wir mir dir von mit auf fur ein eine zu".split())
+_GERMAN = "ich nicht und ist bist hast sind mich dich wann wer geht guten kannst"
+_ONLY_GERMAN = frozenset(_GERMAN.split())
+_SHARED_GERMAN = "das wir mir dir von mit auf fur ein eine zu"
+_GERMAN_OR_OTHER = frozenset(_SHARED_GERMAN.split())
 
 
 def is_german(text: str) -> bool:
