@@ -29,7 +29,7 @@ _HIDDEN = re.compile("[\ufe00-\ufe0f\U000e0000-\U000e0fff]")
 
 
 def clean(text: str) -> str:
-    """Return the text as one visible line; empty if nothing is left. Cleaning twice changes nothing."""
+    """Return the text as one visible line; empty if nothing is left. Twice changes nothing more."""
     if text.isascii() and text.isprintable() and "  " not in text:
         return text.strip()
     spaced = _SPACES.sub(" ", text).strip()

@@ -39,8 +39,8 @@ _QUESTION_WORDS = frozenset(
 # Where a question begins in English.
 _ENGLISH_QUESTION_WORDS = frozenset(
     words(
-        "what whats who whos whose whom where wheres when why how hows which do does did is are am was were"
-        " can could will would should has have"
+        "what whats who whos whose whom where wheres when why how hows which do does did is are am"
+        " was were can could will would should has have"
     )
 )
 _CALLS_SOMEBODY = re.compile(r"\A\s*(?:[@＠]\w+[\s,:]*)+")
@@ -99,7 +99,7 @@ def opens_as_question(text: str) -> bool:
 
 
 def is_question(text: str) -> bool:
-    """Return whether a line asks something, by its mark or by how it begins behind the name that it calls."""
+    """Return whether a line asks something: by its mark, or by its words behind a called name."""
     line = _CALLS_SOMEBODY.sub("", text).strip()
     if line.rstrip("!").endswith(("?", "？")):
         return True

@@ -1,4 +1,4 @@
-"""A text as words, stems, trigrams and sentences: how recall, duplicates and triggers read chat. Pure.
+"""A text as words, stems, trigrams and sentences, as recall, duplicates and triggers read it. Pure.
 
 - Texts that look the same give the same words: case, full-width and ornamental letters, accents,
   look-alike letters inside a word, invisible characters and long-drawn letters ("sooooo") make no
@@ -176,10 +176,10 @@ def is_hiragana(word: str) -> bool:
 FOREIGN_STOPWORDS = frozenset(words(_FOREIGN))
 # Words of chat and of questions that say nothing about what is asked for.
 _FILLER = """
-    hey hi hello yo lol lmao lul kekw omg btw tbh imo thanks thx yeah yep nope nah hmm uh um actually
-    maybe know remember tell think talk anything something everything thing stuff chat bot guys dude
-    bro man everyone everybody weißt kennst erinnerst erzähl über sabes recuerdas conoces cuéntame
-    sobre sabe lembra conhece sais connais souviens gibts gibt es
+    hey hi hello yo lol lmao lul kekw omg btw tbh imo thanks thx yeah yep nope nah hmm uh um
+    actually maybe know remember tell think talk anything something everything thing stuff chat
+    bot guys dude bro man everyone everybody weißt kennst erinnerst erzähl über sabes recuerdas
+    conoces cuéntame sobre sabe lembra conhece sais connais souviens gibts gibt es
 """
 FILLER = frozenset(words(_FILLER))
 
@@ -203,16 +203,21 @@ def stem(word: str) -> str:
 
 @cache
 def _stemmer_class() -> Callable[[], Any]:
-    """Snowball's English stemmer. Importing its package would run 39 languages (36 ms, 3 MB), so that is left out."""
-    name = "snowballstemmer"
-    spec = importlib.util.find_spec(name)
-    if spec is not None and name not in sys.modules:
-        sys.modules[name] = importlib.util.module_from_spec(spec)  # not executed
+    """Return Snowball's English stemmer.
+
+    Importing its package runs the stemmers of 39 languages, 0.15 s of processor time. So an empty
+    package stands in its place meanwhile; whoever imports it later gets the whole of it.
+    """
+    spec = importlib.util.find_spec("snowballstemmer")
+    if spec is not None and spec.name not in sys.modules:
+        sys.modules[spec.name] = importlib.util.module_from_spec(spec)
         try:
-            return importlib.import_module(f"{name}.english_stemmer").EnglishStemmer  # type: ignore[no-any-return]
+            module = importlib.import_module("snowballstemmer.english_stemmer")
         finally:
-            sys.modules.pop(name, None)  # whoever imports it after this gets the whole of it
-    return importlib.import_module(f"{name}.english_stemmer").EnglishStemmer  # type: ignore[no-any-return]
+            sys.modules.pop(spec.name, None)
+    else:
+        module = importlib.import_module("snowballstemmer.english_stemmer")
+    return cast("Callable[[], Any]", module.EnglishStemmer)
 
 
 def stems(text: str) -> list[str]:
@@ -221,7 +226,7 @@ def stems(text: str) -> list[str]:
 
 
 def telling_stems(text: str, min_length: int = 1) -> frozenset[str]:
-    """Return the stems of a text's words that are no stop words and have `min_length` characters."""
+    """Return the stems of a text's words of `min_length` characters that are no stop words."""
     return frozenset(
         stem(word) for word in words(text) if word not in STOPWORDS and len(word) >= min_length
     )
