@@ -36,10 +36,25 @@ from forgetmenot.store.database import (
 )
 
 KEPT = (
-    "viewers", "viewer_names", "name_words", "streams", "attendance", "episodes", "episode_people",
-    "semantic_notes", "note_evidence", "note_changes", "nicknames", "note_words", "never_mention", "channel_state",
-    "spending", "minutes", "moments", "reply_weeks",
-)  # fmt: skip
+    "viewers",
+    "viewer_names",
+    "name_words",
+    "streams",
+    "attendance",
+    "episodes",
+    "episode_people",
+    "semantic_notes",
+    "note_evidence",
+    "note_changes",
+    "nicknames",
+    "note_words",
+    "never_mention",
+    "channel_state",
+    "spending",
+    "minutes",
+    "moments",
+    "reply_weeks",
+)
 FOLDER = "backups"
 
 
