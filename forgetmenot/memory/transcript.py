@@ -83,7 +83,7 @@ Answer with JSON: {{"briefs": [{{"person": "P1", "text": "…"}}, …]}}."""
 
 
 def _object(**properties: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The schema of an object with these properties, all of them and no others."""
+    """Return the schema of an object with these properties, all of them and no others."""
     closed = {"required": list(properties), "additionalProperties": False}
     return {"type": "object", "properties": properties, **closed}
 
@@ -112,52 +112,63 @@ def memory_request(
     settings: ModelSettings,
     schema: Mapping[str, Any] = SCHEMA,
 ) -> ModelRequest:
-    """A call that writes so many words of memory."""
+    """Return a call that writes this many words of memory."""
     # thoughts count as output: a limit that fits the text alone would leave nothing for it
     thinks = settings.provider is Provider.GEMINI or bool(settings.thinking)
     limit = MEMORY_OUTPUT_TOKENS
-    limit = limit if thinks else min(limit, TOKENS_PER_WORD * words + 40)
+    if not thinks:
+        limit = min(limit, TOKENS_PER_WORD * words + 40)
     return ModelRequest(purpose, system, prompt, limit, 0.0, schema)
 
 
 def read_summary(answer: str) -> str | None:
-    """The summary in an answer; None if the answer is not of the shape that was asked for, or empty.
+    """Return the summary in an answer; None if the answer is not of the shape that was asked for, or empty.
 
-    Of one that was cut off at the limit, the whole sentences.
+    Of an answer that was cut off at the limit, the whole sentences.
     """
-    found = _SUMMARY.search(answer)
-    if found is None:
+    match = _SUMMARY.search(answer)
+    if match is None:
         return None
-    written = found[1] if found[2] else found[1][: max(map(found[1].rfind, ".!?。！？")) + 1]
+    summary = match[1]
+    is_whole = bool(match[2])
+    if not is_whole:
+        last_end = max(summary.rfind(mark) for mark in ".!?。！？")
+        summary = summary[: last_end + 1]
     try:
-        return msgspec.json.decode(f'"{written}"', type=str).strip() or None
+        return msgspec.json.decode(f'"{summary}"', type=str).strip() or None
     except (msgspec.DecodeError, UnicodeEncodeError):
         return None
 
 
 def read_language(answer: str) -> str:
-    """The language that chat is in, by its English name; empty where that is English, or was not answered."""
-    found = _LANGUAGE.search(answer)
-    return "" if found is None or found[1] == WRITTEN_IN else found[1]
+    """Return the English name of the language that chat is in; empty where that is English, or was not answered."""
+    match = _LANGUAGE.search(answer)
+    if match is None or match[1] == WRITTEN_IN:
+        return ""
+    return match[1]
 
 
 def read_briefs(answer: str) -> dict[str, str]:
-    """The briefs in an answer, by handle; of one that was cut off, those that are whole."""
-    found: dict[str, str] = {}
-    for one in listed(answer, "briefs") or ():
-        who, text = (one.get("person"), one.get("text")) if isinstance(one, dict) else (None, None)
-        if isinstance(who, str) and isinstance(text, str):
-            found.setdefault(who.strip(), text.strip())
-    return found
+    """Return the briefs in an answer, by handle; of one that was cut off, those that are whole."""
+    briefs: dict[str, str] = {}
+    for entry in listed(answer, "briefs") or ():
+        if not isinstance(entry, dict):
+            continue
+        handle = entry.get("person")
+        text = entry.get("text")
+        if isinstance(handle, str) and isinstance(text, str):
+            briefs.setdefault(handle.strip(), text.strip())
+    return briefs
 
 
 Window = Sequence[Line]
 
 
 class Cut(Struct, frozen=True):
-    """How to cut. Times in ms. `everything`: also the remainders. `truncated`: more unread lines follow these.
+    """How unread lines are cut into windows. Times in ms.
 
-    Fewer lines than `largest` wait until the first of them is older than `wait`: a quiet chat costs fewer calls.
+    `everything`: also the remainders. `truncated`: more unread lines follow these. Fewer lines than `largest` wait
+    until the first of them is older than `wait`: a quiet chat costs fewer calls.
     """
 
     smallest: int
@@ -171,38 +182,43 @@ class Cut(Struct, frozen=True):
 
 
 def windows(lines: Sequence[Line], cut: Cut) -> list[Window]:
-    """The windows that are due among unread lines (in order of time), the oldest first.
+    """Return the windows that are due among unread lines (in order of time), the oldest first.
 
     Lines that no summary came of stay in the windows that they were put in for the next try.
     """
-    again: dict[int, list[Line]] = defaultdict(list)
+    new_lines = []
+    retried: dict[int, list[Line]] = defaultdict(list)
     for line in lines:
-        if line.retry_from is not None:
-            again[line.retry_from].append(line)
-    due: list[Window] = list(again.values())
-    for stream in _by_stream([line for line in lines if line.retry_from is None]).values():
-        due += _of_stream(stream, cut)
+        if line.retry_from is None:
+            new_lines.append(line)
+        else:
+            retried[line.retry_from].append(line)
+    due: list[Window] = list(retried.values())
+    for stream_lines in _by_stream(new_lines).values():
+        due += _of_stream(stream_lines, cut)
     return sorted(due, key=lambda window: (window[0].at, window[0].seq))
 
 
 def aged(lines: Sequence[Line], largest: int, before: int) -> list[Window]:
-    """Windows over the lines said before then, whatever their number."""
-    old = [line for line in lines if line.at < before]
-    return [
-        part[i : i + largest]
-        for part in _by_stream(old).values()
-        for i in range(0, len(part), largest)
-    ]
+    """Return windows over the lines said before a time (ms), whatever their number."""
+    old_lines = [line for line in lines if line.at < before]
+    aged_windows: list[Window] = []
+    for stream_lines in _by_stream(old_lines).values():
+        for start in range(0, len(stream_lines), largest):
+            aged_windows.append(stream_lines[start : start + largest])
+    return aged_windows
 
 
 def halves(window: Window) -> list[Window]:
-    """A window cut in two at its middle; one line stays alone."""
+    """Return a window cut in two at its middle; one line stays alone."""
     middle = len(window) // 2
-    return [window[:middle], window[middle:]] if middle else [window]
+    if middle == 0:
+        return [window]
+    return [window[:middle], window[middle:]]
 
 
 def waiting_time(tries: int) -> int:
-    """The pause in ms before what failed so often is tried again: from two minutes, doubled each time, to 17 hours.
+    """Return the pause (ms) before another try: from two minutes, doubled each time, to 17 hours.
 
     So a line is tried again within the day that it may be kept, however long the model was at fault.
     """
@@ -217,76 +233,102 @@ def _by_stream(lines: Sequence[Line]) -> Mapping[int | None, list[Line]]:
 
 
 def _of_stream(lines: Sequence[Line], cut: Cut) -> list[Window]:
-    found: list[Window] = []
+    """Return the windows that are due among the lines of one stream."""
+    due: list[Window] = []
     rest = lines
-    while len(rest) >= cut.largest or (
-        len(rest) >= cut.smallest and rest[0].at <= cut.now - cut.wait
-    ):
+    while _is_enough(rest, cut):
         end = _end(rest, cut)
         if end is None:
             break
-        found.append(rest[:end])
+        due.append(rest[:end])
         rest = rest[end:]
-    over = cut.everything or (
-        rest and (rest[0].stream_id in cut.closed or cut.now - rest[-1].at >= cut.silence)
-    )
-    return [*found, rest] if rest and over and not cut.truncated else found
+    if rest and not cut.truncated and _is_over(rest, cut):
+        due.append(rest)
+    return due
+
+
+def _is_enough(lines: Sequence[Line], cut: Cut) -> bool:
+    """Return whether lines fill a window, or have waited for long enough."""
+    if len(lines) >= cut.largest:
+        return True
+    return len(lines) >= cut.smallest and lines[0].at <= cut.now - cut.wait
+
+
+def _is_over(lines: Sequence[Line], cut: Cut) -> bool:
+    """Return whether nothing follows lines that fill no window: their stream is closed, or chat is silent."""
+    if cut.everything or lines[0].stream_id in cut.closed:
+        return True
+    return cut.now - lines[-1].at >= cut.silence
 
 
 def _end(lines: Sequence[Line], cut: Cut) -> int | None:
-    """Where the first window ends: at the longest lull that leaves it large enough, the last of equals.
+    """Return where the first window ends: at the longest lull that leaves it large enough, the last of equals.
 
-    With much still to read only the larger half of the sizes is looked at, so that a slow model catches up. Where the
-    lines are not all there are, what may still grow is left to grow.
+    None where it may still grow, because the lines are not all there are. With much to read only the larger half of
+    the sizes is looked at, so that a slow model catches up.
     """
-    left = len(lines)
-    if left <= cut.largest and cut.truncated:
+    total = len(lines)
+    if total <= cut.largest and cut.truncated:
         return None
-    smallest = max(cut.smallest, cut.largest // 2) if left > 3 * cut.largest else cut.smallest
-    ends = range(smallest, min(cut.largest, left) + 1)
+    smallest = cut.smallest
+    if total > 3 * cut.largest:
+        smallest = max(cut.smallest, cut.largest // 2)
+    ends = range(smallest, min(cut.largest, total) + 1)
 
     def lull(end: int) -> int:
-        """Milliseconds of silence behind the line before `end`."""
-        next_at = lines[end].at if end < len(lines) else cut.now
+        """Return the milliseconds of silence behind the line before `end`."""
+        next_at = lines[end].at if end < total else cut.now
         return next_at - lines[end - 1].at
 
     return max(ends, key=lambda end: (lull(end), end))
 
 
-# Events that are no part of a person: who they name as their viewer only stands for the channel.
+# Events that are no part of a person: the viewer they name only stands for the channel.
 NOBODYS = frozenset({EventKind.STREAM, EventKind.MODERATION})
-# So many lines with the same words become one.
+# This many lines with the same words are shown as one.
 OFTEN = 3
-# People whose same words stay a line of each: "Germany", to "where are you from?", tells of everybody who says it.
+# Same words of at most this many people stay a line of each: "Germany", to "where are you from?", is a fact about
+# everybody who says it.
 A_FEW = 5
-MOST_CHARACTERS = 500
-MOST_OF_A_REPEAT = 200
-# Words that began a line like one of somebody's: a name and a colon, said by many, is no line of the one named.
+LINE_CHARACTERS = 500
+REPEAT_CHARACTERS = 200
+# Words that begin like a line of somebody's: a name and a colon, said by many, is no line of the one named.
 _LIKE_A_LINE = re.compile(rf"\*|(?:P\d+|{BOT})\b")
 _ROLES = {Role.BROADCASTER: "streamer"}
 _RANKS = {Role.BROADCASTER: 0, Role.MODERATOR: 1, Role.VIP: 2}
 
 
 def parts(window: Window, mentioned: Sequence[str] = ()) -> dict[str, Part]:
-    """Who is in a window, by rank and then by lines: the streamer first; last who was only spoken about."""
-    said = [line for line in window if not line.from_bot and line.kind not in NOBODYS]
-    lines = Counter(line.viewer_id for line in said)
-    addressed = Counter(line.viewer_id for line in said if line.addressed)
-    roles = {line.viewer_id: line.role for line in said}
-    order = sorted(lines, key=lambda who: (_RANKS.get(roles[who], len(_RANKS)), -lines[who]))
-    return {who: Part(lines[who], addressed[who]) for who in dict.fromkeys((*order, *mentioned))}
+    """Return who is in a window, by rank and then by lines: the streamer first, last who was only spoken about."""
+    line_counts: Counter[str] = Counter()
+    addressed_counts: Counter[str] = Counter()
+    ranks: dict[str, int] = {}
+    for line in window:
+        if line.from_bot or line.kind in NOBODYS:
+            continue
+        line_counts[line.viewer_id] += 1
+        addressed_counts[line.viewer_id] += line.addressed
+        ranks[line.viewer_id] = _RANKS.get(line.role, len(_RANKS))
+    speakers = sorted(
+        line_counts, key=lambda viewer_id: (ranks[viewer_id], -line_counts[viewer_id])
+    )
+    people = dict.fromkeys((*speakers, *mentioned))
+    return {
+        viewer_id: Part(line_counts[viewer_id], addressed_counts[viewer_id]) for viewer_id in people
+    }
 
 
 def introduce(people: Sequence[str], window: Window, handles: Handles, streamer: str = "") -> str:
-    """Who is in a window: "P1 (streamer), P2 (moderator), P3". On one line: a small model copies a list of lines.
+    """Return who is in a window: "P1 (streamer), P2 (moderator), P3".
+
+    On one line, because a small model copies a list of lines.
 
     `streamer`: whose channel it is, also where they did not type.
     """
-    roles = {
-        line.viewer_id: _ROLES.get(line.role, line.role.value)
-        for line in window
-        if line.role is not Role.VIEWER
-    }
+    roles = {}
+    for line in window:
+        if line.role is not Role.VIEWER:
+            roles[line.viewer_id] = _ROLES.get(line.role, line.role.value)
     if streamer:
         roles[streamer] = _ROLES[Role.BROADCASTER]
     introduced = []
@@ -304,32 +346,37 @@ class ShownLine(NamedTuple):
 
 
 def shown_lines(window: Window) -> list[ShownLine]:
-    """The lines of a window that are shown; those with the same words, OFTEN times or more, are one.
+    """Return the lines of a window that are shown. Those with the same words, OFTEN times or more, are one.
 
     Of A_FEW people it is one of each.
     """
     by_words: dict[str, list[Line]] = defaultdict(list)
     for line in window:
         if not is_command(line.text):
-            by_words[_key(line)].append(line)
+            by_words[_words_key(line)].append(line)
     shown: list[ShownLine] = []
-    seen: set[tuple[str, str]] = set()
+    collapsed: set[tuple[str, str]] = set()
     for line in window:
-        key = _key(line)
-        repeats = by_words[key] if key and len(by_words[key]) >= OFTEN else []
-        if not repeats:
+        words_key = _words_key(line)
+        repeats = by_words[words_key]
+        if not words_key or len(repeats) < OFTEN:
             shown.append(ShownLine(line))
             continue
-        of_a_few = len({repeat.viewer_id for repeat in repeats}) <= A_FEW
-        words_of = (key, line.viewer_id if of_a_few else "")
-        if words_of not in seen:
-            shown.append(ShownLine(line, () if of_a_few else repeats))
-        seen.add(words_of)
+        people = {repeat.viewer_id for repeat in repeats}
+        if len(people) <= A_FEW:
+            key = (words_key, line.viewer_id)
+            shown_line = ShownLine(line)
+        else:
+            key = (words_key, "")
+            shown_line = ShownLine(line, repeats)
+        if key not in collapsed:
+            collapsed.add(key)
+            shown.append(shown_line)
     return shown
 
 
 def shown_speakers(window: Window) -> set[str]:
-    """The ids of those who have a line of their own in the window as it is shown."""
+    """Return the ids of those who have a line of their own in the window as it is shown."""
     return {
         shown.line.viewer_id
         for shown in shown_lines(window)
@@ -337,66 +384,87 @@ def shown_speakers(window: Window) -> set[str]:
     }
 
 
-# What Twitch tells of these is no news: somebody follows, or keeps a streak, or lost a line.
+# What Twitch reports of these is no news: somebody follows, or keeps a streak, or lost a line.
 _NO_NEWS = frozenset({EventKind.FOLLOW, EventKind.NOTICE, EventKind.MODERATION})
 
 
 def tells_of_anything(window: Window, handles: Handles) -> bool:
-    """Whether a model has anything to write down of a window: not if people only greeted, laughed or used commands."""
+    """Return whether a model has anything to write down of a window.
+
+    It has not if people only greeted, laughed or used commands.
+    """
     for line in window:
         if line.from_bot:
             continue
         if line.system_text and line.kind not in _NO_NEWS:
             return True
-        said = line.text if line.kind is EventKind.SPOKEN else spoken_text(line.text)
-        if has_content(handles.hide_chat(said)):
+        if has_content(handles.hide_chat(_typed_text(line))):
             return True
     return False
 
 
 def transcript(window: Window, handles: Handles) -> list[str]:
-    """The window as lines of the format above."""
-    written: list[str] = []
+    """Return the window as lines of the format above."""
+    transcript_lines: list[str] = []
     for shown in shown_lines(window):
         if shown.repeats:
-            written.append(_collapsed(shown.line, shown.repeats, handles))
+            transcript_lines.append(_collapsed(shown.line, shown.repeats, handles))
         else:
-            written += _shown(shown.line, handles)
+            transcript_lines += _transcribed(shown.line, handles)
     acts = [line.system_text for line in window if line.kind is EventKind.MODERATION]
-    return [*written, f"* Moderators: {acts_in_numbers(acts)}"] if acts else written
+    if acts:
+        transcript_lines.append(f"* Moderators: {acts_in_numbers(acts)}")
+    return transcript_lines
 
 
-def _key(line: Line) -> str:
-    """What makes two lines the same: their words, with an emote written five times as good as once."""
+def _words_key(line: Line) -> str:
+    """Return by what two lines are the same: their words, an emote once however often it is repeated.
+
+    Empty for a line that is always shown by itself.
+    """
     if line.kind not in {EventKind.MESSAGE, EventKind.ME} or line.from_bot or line.addressed:
         return ""
     return without_repeated_words(line.text).casefold()
 
 
-def _collapsed(first: Line, lines: Sequence[Line], handles: Handles) -> str:
-    people = len({line.viewer_id for line in lines})
-    words = handles.hide_chat(cut(without_repeated_words(first.text), MOST_OF_A_REPEAT))
+def _typed_text(line: Line) -> str:
+    """Return what somebody said in a line: all that was spoken aloud, and of a command only its fact."""
+    if line.kind is EventKind.SPOKEN:
+        return line.text
+    return spoken_text(line.text)
+
+
+def _collapsed(first: Line, repeats: Sequence[Line], handles: Handles) -> str:
+    people = len({line.viewer_id for line in repeats})
+    words = handles.hide_chat(cut(without_repeated_words(first.text), REPEAT_CHARACTERS))
     if _LIKE_A_LINE.match(words):
         words = f'"{words}"'
-    return f"{words} ×{len(lines)}, {people} {'person' if people == 1 else 'people'}"
+    return f"{words} ×{len(repeats)}, {people} {'person' if people == 1 else 'people'}"
 
 
-def _shown(line: Line, handles: Handles) -> list[str]:
+def _transcribed(line: Line, handles: Handles) -> list[str]:
+    """Return the lines of the format for one line of chat: what Twitch reported, what was said, both, or nothing."""
     # whom moderators hit has no name here: what happened to them is nothing to know about them
     if line.kind is EventKind.MODERATION:
         return []
-    said = line.text if line.kind is EventKind.SPOKEN else spoken_text(line.text)
-    if line.text and not said:
+    typed_text = _typed_text(line)
+    if line.text and not typed_text:
         return []
-    text = handles.hide_chat(cut(clean(said), MOST_CHARACTERS))
+    text = handles.hide_chat(cut(clean(typed_text), LINE_CHARACTERS))
     if line.from_bot:
         return [f"{BOT}: {text}"] if text else []
-    who = handles.handle(line.viewer_id)
-    told = handles.hide_chat(
-        line.system_text
-    )  # Twitch's own sentence, which mostly says itself who it is about
-    of_whom = who in told.split() or line.kind is EventKind.STREAM
-    happened = [f"* {told if of_whom else f'{who}: {told}'}"] if line.system_text else []
-    mark = " (to the bot)" if line.addressed or said != line.text else ""
-    mark = " (spoken)" if line.kind is EventKind.SPOKEN else mark
-    return [*happened, f"{who}{mark}: {text}"] if text else happened
+    handle = handles.handle(line.viewer_id)
+    transcript_lines = []
+    if line.system_text:
+        # Twitch's own sentence, which mostly says itself whom it is about
+        report = handles.hide_chat(line.system_text)
+        if handle not in report.split() and line.kind is not EventKind.STREAM:
+            report = f"{handle}: {report}"
+        transcript_lines.append(f"* {report}")
+    if text:
+        is_to_bot = line.addressed or typed_text != line.text
+        mark = " (to the bot)" if is_to_bot else ""
+        if line.kind is EventKind.SPOKEN:
+            mark = " (spoken)"
+        transcript_lines.append(f"{handle}{mark}: {text}")
+    return transcript_lines
