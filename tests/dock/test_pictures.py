@@ -249,12 +249,12 @@ async def test_an_evening_has_its_minutes_moments_and_replies(dock: Served, db: 
 PROMPT = {"sections": [{"name": "lore", "rows": [["notes", 1], ["notes", 2]]}]}
 
 
-async def put_answers(db: Database) -> None:
+async def put_answers(db: Database, *, login: str = "alice", viewer: str = "1") -> None:
     async with db.write() as tx:
-        await put(tx, "viewers", id="1", login="alice")
+        await put(tx, "viewers", id=viewer, login=login)
         for number, (outcome, used) in enumerate((("good", "[1]"), ("bad", "[2]"), ("", "[]"))):
             await put(
-                tx, "bot_messages", viewer_id="1", at=NOON - number * DAY, text=f"answer {number}", outcome=outcome,
+                tx, "bot_messages", viewer_id=viewer, at=NOON - number * DAY, text=f"answer {number}", outcome=outcome,
                 notes_json=used, prompt_json=json.dumps(PROMPT),
             )  # fmt: skip
         await put(

@@ -16,10 +16,10 @@ export const triangle = (x, y, r) => `M${x.toFixed(1)} ${y - r}l${r} ${2 * r}h${
 export const path = (kind, d) => d && s("path", { class: kind, d });
 export const word = (text, x, y, anchor = "start", kind = "") => s("text", { x: x.toFixed(1), y, "text-anchor": anchor, class: kind }, text);
 
-// The next round number: 1, 2 or 5 with zeros.
+// The next round number.
 export function nice(value) {
   const unit = 10 ** Math.floor(Math.log10(value || 1));
-  return [1, 2, 5, 10].map((step) => step * unit).find((step) => step >= value);
+  return [1, 1.5, 2, 3, 4, 5, 6, 8, 10].map((step) => step * unit).find((step) => step >= value);
 }
 
 // Bars of one width that stand on each other. `caps`: lines to stay below; one that is far above is only named.
@@ -51,10 +51,14 @@ export const scale = (width, height, most, value) => [
 ];
 export const edges = (width, height, [first, last]) => [word(first, SIDE, height - 4), word(last, width - SIDE, height - 4, "end")];
 
-// Where marks stand that would lie on each other: beside each other.
-export function apart(places, least) {
+// Where marks stand that would lie on each other: beside each other, as far as there is room.
+export function apart(places, least, width) {
+  const room = Math.min(least, (width - 2 * least) / places.length);
   let last = -Infinity;
-  return places.map((x) => { last = Math.max(x, last + least); return last; });
+  return places.map((x, place) => {
+    last = Math.min(Math.max(x, least, last + room), width - least - (places.length - 1 - place) * room);
+    return last;
+  });
 }
 
 // The middle of one of so many bars, as a share of the width.
@@ -63,14 +67,14 @@ export const middles = (count) => Array.from({ length: count }, (_, place) => (p
 // A chart's frame. `draw` takes: caption; points, each with `x` (share of the width) and `text`; head and rows of the
 // table; legend, pairs of kind and name; `height`; `paint(width, height)`, which gives what to draw; `open(place)`, for
 // a click or Enter; `name`, under which the picture is saved.
-export function chart({ tools = [] } = {}) {
+export function chart(key = "plot") {
   const caption = h("figcaption", {});
   const legend = h("ul", { class: "legend" });
-  const plot = h("div", { class: "plot", tabindex: 0, role: "application", onkeydown: press, onpointermove: point, onclick: () => open() });
+  const plot = h("div", { class: "plot", tabindex: 0, role: "application", data: { key }, onkeydown: press, onpointermove: point, onclick: () => open() });
   const line = h("p", { class: "meta point", "aria-live": "polite" }, t("chart.hint"));
-  const table = h("div", { class: "table" });
+  const table = h("div", { class: "table", tabindex: 0, role: "group", "aria-label": t("chart.table") });
   const details = h("details", { ontoggle: fillTable }, h("summary", { class: "meta" }, t("chart.table")), table);
-  const node = h("figure", { class: "chart" }, caption, legend, plot, line, h("div", { class: "row foot" }, details, tools));
+  const node = h("figure", { class: "chart" }, caption, legend, plot, line, h("div", { class: "row foot" }, details));
   let data = null;
   let at = -1;
   let drawnWidth = 0;

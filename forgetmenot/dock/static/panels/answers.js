@@ -28,7 +28,7 @@ export function openAnswers(panel) {
         h("div", { class: "row" }, row.who && h("span", { class: "meta" }, t("now.to", { name: row.who })), button(t("now.why"), () => why(row.id), { class: "ghost small", data: { key: `why${row.id}` } }), h("span", { class: "meta" }, ago(row.at))))));
   }
   const refresh = reading(panel, () => get("answers"), draw);
-  return { changed: soon(refresh, 3000) };
+  return { changed: soon(refresh, 30_000) }; // all replies of a month are judged anew each time
 }
 
 function answersPicture({ replies, outcomes, weeks }) {

@@ -7,7 +7,7 @@ import { reading } from "../ask.js";
 import { calendarDay, calendarShort, money, short, t } from "../words.js";
 import { setting } from "./settings.js";
 
-const PERIODS = [30, 90, 365];
+const PERIODS = [30, 90, 364]; // a year is shown by whole weeks
 
 export function open(panel) {
   const picture = chart();
@@ -48,7 +48,7 @@ function costPicture(data, value) {
     rows: slots.map((slot) => [calendarDay(slot.day), value(slot.reply), value(slot.memory)]),
     paint: bars({
       series: ["reply", "memory"].map((kind) => ({ kind, values: slots.map((slot) => slot[kind]) })),
-      caps, value, ends: [calendarShort(slots[0].day), calendarShort(slots.at(-1).day)],
+      caps, value, ends: [slots[0].day, slots.at(-1).day].map(weekly ? calendarDay : calendarShort),
     }),
   };
 }

@@ -12,7 +12,7 @@ const SHAPES = { title: (x, y) => box(x - 5, y - 1.5, 10, 3), game: (x, y) => bo
 // A node with the picture of a stream, which is read again when `changed` is called.
 export function evening(id) {
   const body = h("div", { class: "evening" });
-  const picture = chart({ tools: [] });
+  const picture = chart(`plot${id}`);
   const draw = changedOnly((data) => {
     if (!data.minutes.length) return put(body, h("p", { class: "meta" }, t("evening.none")));
     if (!picture.node.isConnected) put(body, picture.node);
@@ -52,7 +52,7 @@ export function eveningPicture(data) {
       const x = (at) => 4 + share(at) * (width - 8);
       const floor = height - BOTTOM - TICKS, ceiling = TOP + MARKS, top = nice(most);
       const y = (n) => floor - (n / top) * (floor - ceiling);
-      const spots = apart(data.moments.map((one) => Math.min(width - 9, Math.max(9, x(one.at)))), 12);
+      const spots = apart(data.moments.map((one) => x(one.at)), 12, width);
       const area = minutes.map((minute, place) => `L${x((minute + 0.5) * MINUTE).toFixed(1)} ${y(spoken.get(minute)?.[1] ?? 0).toFixed(1)}`);
       return [
         word(count(top), 4, ceiling + 12), path("grid", `M4 ${ceiling}H${width - 4}M4 ${floor}H${width - 4}`),

@@ -1,5 +1,5 @@
 import { box, path } from "../chart.js";
-import { h, put, redraw, s, button, changedOnly, chip, empty, heading, soon } from "../dom.js";
+import { h, put, redraw, s, button, changedOnly, chip, empty, heading, keeping, soon } from "../dom.js";
 import { download, get } from "../api.js";
 import { act, confirmed, does, failed, label, reading, result, say, sheet } from "../ask.js";
 import { longList } from "../list.js";
@@ -234,7 +234,8 @@ function openNotes(panel) {
 function openStreams(panel) {
   const opened = new Set(), pictures = new Map();
   const more = h("div", { class: "row" }, h("a", { class: "button", href: "#setup/past_chat" }, t("setup.past_chat.title")));
-  const draw = changedOnly((rows) => redraw(panel, more, rows.length ? h("ol", { class: "timeline" }, rows.map((row, place) => stream(row, opened, pictureOf(row, place)))) : empty(soFar(t("nothing_yet")))));
+  // The pictures are moved into the new list, so the focus has to be known before it is made.
+  const draw = changedOnly((rows) => keeping(panel, () => put(panel, more, rows.length ? h("ol", { class: "timeline" }, rows.map((row, place) => stream(row, opened, pictureOf(row, place)))) : empty(soFar(t("nothing_yet"))))));
   // The newest stream shows its evening at once, the others when they are asked for.
   function pictureOf(row, place) {
     if (place === 0 && !pictures.has(row.id)) pictures.set(row.id, evening(row.id));

@@ -5,6 +5,7 @@ import { BOTTOM, apart, box, chart, diamond, dot, edges, path, triangle } from "
 import { clock, count, date, shortDate, t } from "../words.js";
 
 const HEIGHT = 140, MARKS = 12, NOTES = 44, FLOOR = HEIGHT - BOTTOM, TALLEST = 34;
+const DAY = 86_400_000;
 const STANDS = ["active", "past"];
 const MARKED = { raid: triangle, gift: diamond, clip: dot, joke: (x, y, r) => dot(x, y, r) + dot(x, y, r - 3) };
 
@@ -52,14 +53,14 @@ function personPicture(data) {
       });
       const ahead = data.notes.filter((note) => note.plan_at > note.at).map((note) => `M${spots.get(note.id)[0].toFixed(1)} ${spots.get(note.id)[1]}H${x(note.plan_at).toFixed(1)}`);
       const marked = all.filter((one) => MARKED[one.kind]);
-      const places = apart(marked.map((one) => x(one.at)), 12);
+      const places = apart(marked.map((one) => x(one.at)), 12, width);
       const marks = (kind) => marked.map((one, place) => (one.kind === kind ? MARKED[kind](places[place], MARKS, 5) : "")).join("");
       return [
         path("grid", `M4 ${FLOOR}H${width - 4}`),
         path("series came", data.streams.map((one) => box(x(one.at) - 1.5, FLOOR - 3 - (TALLEST * one.lines) / most, 3, 3 + (TALLEST * one.lines) / most)).join("")),
         path("plan", ahead.join("")), path("arc", arcs.join("")), path("series removed", dots("removed")), path("series replaced", dots("replaced")), path("series stands", dots("stands")),
         Object.keys(MARKED).map((kind) => path(`series ${kind}`, marks(kind))),
-        edges(width, HEIGHT, [shortDate(first), shortDate(last)]),
+        edges(width, HEIGHT, [first, last].map(last - first > 300 * DAY ? date : shortDate)),
       ];
     },
   };
