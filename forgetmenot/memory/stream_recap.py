@@ -223,7 +223,12 @@ async def markdown_of(source: Source, stream_id: int, settings: Settings) -> str
         + (text if _CLIP.fullmatch(text) else await told(text))
         for at, name, text in await action_logs.clips_and_markers(source, *during, MOST_MOMENTS)
     ]
-    quotes = best_quotes(await bot_messages.best_answers(source, *during, QUOTES_READ))
+    quotable = []
+    for text, viewer_id in await bot_messages.best_answers(source, *during, QUOTES_READ):
+        # with "somebody" in the place of a name it would be no quote
+        if await only_naming(source, with_names(text, shown), shown) == with_names(text, shown):
+            quotable.append((text, viewer_id))
+    quotes = best_quotes(quotable)
     began = local_time(stream.started_at, zone)
     # a language without words for days and months in its form is given numbers: Python's words are English
     facts = (
