@@ -120,10 +120,10 @@ def _with_value(fact: str, wrong: str, right: str, *, anywhere: bool) -> str | N
     is_name = any(name.casefold() == thing.casefold() for name in names)
     if not is_name and len(names) == 1 and _A_NAME.fullmatch(value) and _has(fact, thing):
         return _replaced(fact, names[0], value)
-    # with its article, where the new value has one: "a nurse" becomes "a teacher"
+    # with its article, where the new value has one: "a nurse" becomes "a teacher", "a red car" "a bike"
     if re.match(rf"{_ARTICLE}\s", right, re.IGNORECASE):
         with_article = re.search(
-            rf"(?<!\w){_ARTICLE}\s+{re.escape(thing)}(?!\w)", fact, re.IGNORECASE
+            rf"(?<!\w){_ARTICLE}\s+(?:\w+\s+)?{re.escape(thing)}(?!\w)", fact, re.IGNORECASE
         )
         thing = with_article[0] if with_article is not None else thing
     return _replaced(fact, thing, right)

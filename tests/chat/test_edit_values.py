@@ -24,6 +24,7 @@ CHANGED = [
     ("favourite game is Celeste", "favourite game is now Hades", "favourite game is Hades"),
     ("works as a nurse", "nurse is now a teacher", "works as a teacher"),
     ("has an old car", "an old car is now a new bike", "has a new bike"),
+    ("drives a red tractor", "tractor is now a blue van", "drives a blue van"),
     ("drinks three coffees a day", "three is now five", "drinks five coffees a day"),
     ("plays Celeste", "Celeste ist jetzt Hades", "plays Hades"),
     ("plays drums", "nicht drums sondern bass", "plays bass"),
