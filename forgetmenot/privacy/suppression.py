@@ -207,9 +207,18 @@ def _any_said(meanings: _Meanings, text: str, about: Iterable[str | None]) -> bo
     return any(stems <= mentioned and (who is None or who in people) for who, stems in meanings)
 
 
-async def without_hidden_names(source: Source, text: str, reader: str) -> str:
-    """Free text without the names of people who opted out or were banned, but for `reader`, who is spoken to."""
-    return await _without_known(source, text, lambda one: one.hidden and one.id != reader)
+async def without_hidden_names(
+    source: Source, text: str, reader: str, shown: Container[str] = ()
+) -> str:
+    """Free text without the names of people who opted out or were banned, but for `reader`, who is spoken to.
+
+    `shown`: names (casefolded) that may be said all the same, as a moderator may hear who was banned.
+    """
+
+    def is_hidden(known: Known) -> bool:
+        return known.hidden and known.id != reader and known.name not in shown
+
+    return await _without_known(source, text, is_hidden)
 
 
 async def only_naming(source: Source, text: str, may_be: Container[str]) -> str:

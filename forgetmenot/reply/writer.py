@@ -34,6 +34,7 @@ from forgetmenot.operations import wording
 from forgetmenot.operations.executor import Executor
 from forgetmenot.operations.facts import ActionContext
 from forgetmenot.operations.request_words import SELF_WORDS, is_small_talk
+from forgetmenot.people.handles import names_typed
 from forgetmenot.ports import LanguageModel
 from forgetmenot.privacy.suppression import load_filter, without_hidden_names
 from forgetmenot.prompt.assemble import assemble
@@ -264,7 +265,9 @@ class ReplyWriter(Struct):
             polished = Polished(
                 text or language("action.another_subject"), (*polished.filters, "left alone")
             )
-        text = await without_hidden_names(self.db, polished.text, job.event.user_id)
+        # to a moderator: who was banned or timed out
+        shown = names_typed(event.text for event in material.moderation)
+        text = await without_hidden_names(self.db, polished.text, job.event.user_id, shown)
         if text != polished.text:
             polished = Polished(text, (*polished.filters, "hidden name"))
         # what a cut leaves in front may be a command
