@@ -419,10 +419,14 @@ def _own_block(material: TailMaterial, max_bytes: int = rows.OWN_BYTES) -> Block
     return Block("own_messages", said, "The conversation with them so far:")
 
 
+# Lines of one question before its last: no more are waited for.
+LINES_BEFORE = 3
+
+
 def _message_block(material: TailMaterial, max_bytes: int) -> Block:
     earlier = (
         rows.chat_row(line, material.names, min(rows.LINE_BYTES, max_bytes))
-        for line in material.before[-2:]
+        for line in material.before[-LINES_BEFORE:]
     )
     answered = "which you answer" + (f" in {material.language}" if material.language else "")
     lead = f"{rows.name_of(material.speaker)}'s message, {answered}:"

@@ -266,7 +266,7 @@ class ContextGatherer(Struct, frozen=True):
         thread = await bot_messages.recently_sent(
             at, THREAD_LINES, moment.now - THREAD_REACHES_BACK, event.user_id
         )
-        before: list[PromptLine] = []
+        before = [line for line in earlier if line.event_id in moment.trigger.earlier]
         if (
             moment.trigger.kind is TriggerKind.BARE
         ):  # it continues the line before, if that was not to the bot as well

@@ -31,6 +31,7 @@ from forgetmenot.people.standing import role_of
 from forgetmenot.reply.conversations import ConversationTracker, put_last
 from forgetmenot.reply.outbox import Outgoing
 from forgetmenot.reply.triggers import (
+    UNASKED,
     Conversations,
     Trigger,
     TriggerKind,
@@ -269,7 +270,8 @@ class ReplyEngine:
                 return why
         if self._is_answered_elsewhere(job):
             return bot_messages.ANSWERED_ELSEWHERE
-        if wait > 0 and not job.trigger.direct:
+        # who goes on with a talk, to answer its question for one, waits as who asks outright does
+        if wait > 0 and job.trigger.kind in UNASKED:
             return reason("cooldown", n=f"{wait / SECOND:.0f}")
         if wait > 0 and self._is_newest(job) and self._clock.now() + wait <= job.deadline:
             with self._waiting():

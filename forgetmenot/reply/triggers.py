@@ -90,14 +90,19 @@ DIRECT = frozenset(
         TriggerKind.REWARD,
     }
 )
+UNASKED = frozenset({TriggerKind.RAID, TriggerKind.RETURNER})
 
 
 class Trigger(Struct, frozen=True):
-    """One request for an answer. `question` is the line without the bot's name."""
+    """One request for an answer. `question` is the line without the bot's name.
+
+    `earlier`: ids of the lines before it, oldest first, where a question was written over several lines.
+    """
 
     kind: TriggerKind
     event: ChatEvent
     question: str
+    earlier: tuple[str, ...] = ()
 
     @property
     def direct(self) -> bool:
@@ -217,7 +222,8 @@ def is_unfinished(question: str, *, goes_on: bool) -> bool:
 def joined(earlier: Trigger, event: ChatEvent, more: str) -> Trigger:
     """Return one trigger for several lines of one person: the newest line is answered."""
     kind = TriggerKind.MENTION if earlier.kind is TriggerKind.BARE else earlier.kind
-    return Trigger(kind, event, clean(f"{earlier.question} {more}"))
+    ids = (*earlier.earlier, earlier.event.id)
+    return Trigger(kind, event, clean(f"{earlier.question} {more}"), ids)
 
 
 def is_to_somebody_else(event: ChatEvent, identity: Identity, speakers: Collection[str]) -> bool:

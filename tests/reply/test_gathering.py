@@ -49,7 +49,12 @@ async def test_three_lines_of_one_person_are_one_question(patient: Stage) -> Non
     await typing.line("from last stream?")
     assert len(await typing.answered()) == 1
     assert len(patient.model.asked) == 1
-    assert "from last stream?" in patient.model.asked[0].prompt
+    lines = patient.model.asked[0].prompt.rpartition("<message>\n")[2].splitlines()
+    assert lines[:3] == [
+        "Alice: @ForgetMeNot do you remember",
+        "Alice: the thing with the boss",
+        "Alice: from last stream?",
+    ]
 
 
 async def test_others_may_speak_in_between(patient: Stage) -> None:
