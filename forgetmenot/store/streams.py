@@ -8,12 +8,12 @@ from forgetmenot.store.database import Row, Source, Transaction, row_as
 
 
 async def begin(tx: Transaction, at: int) -> int:
-    """Write a stream that begins, and return its id."""
+    """Open a stream; its id."""
     return await tx.insert("INSERT INTO streams (started_at, last_event_at) VALUES (?1, ?1)", (at,))
 
 
 async def nearest(source: Source, first_at: int, last_at: int, gap: int) -> int | None:
-    """Return the stream that was on between these times (ms), or the nearest less than `gap` ms away; else None."""
+    """The stream in which something was said between these times, or the nearest that is less than `gap` ms away."""
     ended_at = "max(last_event_at, coalesce(ended_at, 0))"
     away = f"max(0, started_at - :last, :first - {ended_at})"
     sql = f"""
@@ -30,10 +30,7 @@ async def nearest(source: Source, first_at: int, last_at: int, gap: int) -> int 
 
 
 async def add_past(tx: Transaction, at: int) -> int:
-    """Write a stream that was over before its chat was read, and return its id.
-
-    Its recap is not posted by itself: while only a part of the chat is read, it is of that part.
-    """
+    """A stream that was over before its chat was read; its id. Its recap, of a part at first, is not posted unasked."""
     sql = """
         INSERT INTO streams (started_at, last_event_at, ended_at, posted_at)
         VALUES (?1, ?1, ?1, 0)
@@ -48,9 +45,9 @@ async def describe_past(tx: Transaction, stream_id: int, title: str) -> None:
 
 
 async def extend_past(tx: Transaction, stream_id: int, first_at: int, last_at: int) -> None:
-    """Store that a past stream was on between these times (ms), and that its recap is due again.
+    """More of a past stream was read, and its recap is due again: it went on between these times, at least.
 
-    Of a stream that Twitch has named, beginning and end are known, and stay.
+    When a stream began and ended that Twitch has named is known.
     """
     await tx.execute(
         """
@@ -58,11 +55,8 @@ async def extend_past(tx: Transaction, stream_id: int, first_at: int, last_at: i
         SET recapped_at = NULL,
             started_at = iif(twitch_id IS NULL, min(started_at, ?1), started_at),
             ended_at = iif(twitch_id IS NULL, max(ended_at, ?2), ended_at),
-            last_event_at = iif(
-                twitch_id IS NULL OR ended_at IS NULL,
-                max(last_event_at, ?2),
-                last_event_at
-            )
+            last_event_at = iif(twitch_id IS NULL OR ended_at IS NULL, max(last_event_at, ?2),
+                last_event_at)
         WHERE id = ?3
         """,
         (first_at, last_at, stream_id),
@@ -70,7 +64,7 @@ async def extend_past(tx: Transaction, stream_id: int, first_at: int, last_at: i
 
 
 async def touch(tx: Transaction, stream_id: int, at: int) -> None:
-    """Store that something was said in a stream at a time (ms)."""
+    """Note that something was said in it."""
     await tx.execute(
         "UPDATE streams SET last_event_at = max(last_event_at, ?) WHERE id = ?", (at, stream_id)
     )
@@ -79,7 +73,7 @@ async def touch(tx: Transaction, stream_id: int, at: int) -> None:
 async def describe(
     tx: Transaction, stream_id: int, *, twitch_id: str | None, title: str, category: str
 ) -> None:
-    """Store what Twitch says about a stream."""
+    """Store what Twitch says about it."""
     await tx.execute(
         """
         UPDATE streams
@@ -91,7 +85,7 @@ async def describe(
 
 
 async def end(tx: Transaction, stream_id: int, at: int) -> None:
-    """Store when a stream ended (ms), unless it has an end; never before its beginning."""
+    """Close it, once; never before it began."""
     await tx.execute(
         """
         UPDATE streams
@@ -104,41 +98,42 @@ async def end(tx: Transaction, stream_id: int, at: int) -> None:
 
 
 async def current(source: Source) -> Row | None:
-    """Return the row of the stream that is on now; None if none is."""
+    """The stream that is on: id, started_at, last_event_at, twitch_id."""
     return await source.row("SELECT * FROM streams WHERE ended_at IS NULL ORDER BY id DESC LIMIT 1")
 
 
 async def current_id(source: Source) -> int | None:
-    """Return the id of the stream that is on now; None if none is."""
+    """The stream that is on now."""
     row = await current(source)
     return int(row["id"]) if row else None
 
 
 async def get_many(source: Source, stream_ids: Iterable[int]) -> dict[int, Stream]:
-    """Return those of these streams that are stored, by id."""
-    ids = list(stream_ids)
-    streams = await _streams_where(source, "id IN (SELECT value FROM json_each(?))", ids)
-    return {stream.id: stream for stream in streams}
+    """Those of these streams that there are, by their ids."""
+    found = await _streams_where(source, "id IN (SELECT value FROM json_each(?))", list(stream_ids))
+    return {one.id: one for one in found}
 
 
 async def _streams_where(source: Source, condition: str, *params: object) -> list[Stream]:
-    """Return the streams of a condition (SQL, on the row `s`), in the order that it names."""
-    rows = await source.rows(f"SELECT * FROM streams s WHERE {condition}", params)
-    return [row_as(row, Stream) for row in rows]
+    """The streams that a condition of ours picks, in its order."""
+    return [
+        row_as(row, Stream)
+        for row in await source.rows(f"SELECT * FROM streams s WHERE {condition}", params)
+    ]
 
 
 async def start_of(source: Source, stream_id: int | None) -> int:
-    """Return when a stream began (ms); 0 for None."""
+    """When a stream began; 0 for none."""
     return int(await source.value("SELECT started_at FROM streams WHERE id = ?", (stream_id,)) or 0)
 
 
 async def last_heard(source: Source) -> int:
-    """Return when the last line of any stream was said (ms); 0 in an empty memory."""
+    """When the last line of any stream was said (ms); 0 in an empty memory."""
     return int(await source.value("SELECT coalesce(max(last_event_at), 0) FROM streams"))
 
 
 async def previous(source: Source, stream_id: int | None) -> tuple[int, str] | None:
-    """Return the id and recap of the stream before this one; for None, of the last stream."""
+    """The stream before that one (None: the last of all) with its recap."""
     row = await source.row(
         """
         SELECT id, recap
@@ -153,7 +148,7 @@ async def previous(source: Source, stream_id: int | None) -> tuple[int, str] | N
 
 
 async def streams_ago(source: Source, stream_ids: Collection[int]) -> dict[int, int]:
-    """Return how many streams ago each of these was: 0 is the one that is on, 1 the last that is over."""
+    """How many streams ago each of these was: 0 is the one that is on, 1 the last that is over."""
     later = "SELECT count(*) FROM streams n WHERE n.started_at > s.started_at"
     none_is_on = "NOT EXISTS (SELECT 1 FROM streams o WHERE o.ended_at IS NULL)"
     sql = f"""
@@ -165,7 +160,7 @@ async def streams_ago(source: Source, stream_ids: Collection[int]) -> dict[int, 
 
 
 async def without_recap(source: Source) -> list[Stream]:
-    """Return closed streams that have no recap yet and nothing unread, oldest first.
+    """Closed streams that have no recap yet and nothing unread, oldest first.
 
     A line that no model would read for hours holds up no recap.
     """
@@ -175,7 +170,7 @@ async def without_recap(source: Source) -> list[Stream]:
 
 
 async def ended_with_unread(source: Source) -> frozenset[int]:
-    """Return the ids of streams that have ended and still hold unread events."""
+    """The ids of streams that have ended and still hold unread events."""
     sql = """
         SELECT DISTINCT e.stream_id
         FROM events e
@@ -199,14 +194,13 @@ async def set_recap(tx: Transaction, stream_id: int, recap: str, at: int) -> boo
 
 
 async def newest_since(source: Source, at: int, limit: int) -> list[Stream]:
-    """Return the newest streams that were on after a time (ms), oldest first."""
+    """The newest streams that were on after then, oldest first."""
     on = "ended_at IS NULL OR ended_at > ? ORDER BY started_at DESC, id DESC LIMIT ?"
-    newest_first = await _streams_where(source, on, at, limit)
-    return newest_first[::-1]
+    return (await _streams_where(source, on, at, limit))[::-1]
 
 
 async def recapped(source: Source, days: int) -> list[Stream]:
-    """Return the streams that ended within so many days of the newest one that is over, oldest first.
+    """The streams that ended within so many days of the newest one that is over, oldest first.
 
     Nothing while a stream that is over waits for its recap.
     """
@@ -226,7 +220,7 @@ async def recapped(source: Source, days: int) -> list[Stream]:
 
 
 async def set_video(tx: Transaction, stream_id: int, video: Video) -> None:
-    """Store which video shows a stream."""
+    """Note which video shows a stream."""
     await tx.execute(
         """
         UPDATE streams
@@ -238,7 +232,7 @@ async def set_video(tx: Transaction, stream_id: int, video: Video) -> None:
 
 
 async def videos(source: Source, stream_ids: Iterable[int | None]) -> dict[int, Video]:
-    """Return the videos of these streams, where they are known."""
+    """The videos of these streams, where they are known."""
     sql = """
         SELECT id, video_id, video_at, video_until
         FROM streams
@@ -246,11 +240,11 @@ async def videos(source: Source, stream_ids: Iterable[int | None]) -> dict[int, 
     """
     sql += " AND id IN (SELECT value FROM json_each(?))"
     rows = await source.rows(sql, (set(stream_ids),))
-    return {stream_id: Video(*video) for stream_id, *video in rows}
+    return {row[0]: Video(*tuple(row)[1:]) for row in rows}
 
 
 async def without_video(source: Source, since: int) -> dict[int, int]:
-    """Return when streams began that Twitch has shown since then, and whose video is not known; by their ids."""
+    """When streams began that Twitch has shown since then, and whose video is not known; by their ids."""
     sql = """
         SELECT id, started_at
         FROM streams
@@ -265,7 +259,7 @@ async def without_video(source: Source, since: int) -> dict[int, int]:
 
 
 async def to_share(source: Source, since: int) -> list[Row]:
-    """Return streams that ended since then (ms) and have a recap, oldest first: id, in_file, posted_at."""
+    """Streams that ended since then (ms) and have a recap, oldest first: id, in_file, posted_at."""
     wanted = "recap <> '' AND ended_at > ? ORDER BY ended_at, id"
     in_file = "recap_file <> '' AND recap_file_of IS recapped_at AS in_file"
     return await source.rows(
@@ -274,22 +268,23 @@ async def to_share(source: Source, since: int) -> list[Row]:
 
 
 async def newest_recap(source: Source, since: int) -> int | None:
-    """Return the newest stream that ended since then (ms) and has a recap, while none is on."""
+    """The newest stream that ended since then (ms) and has a recap, while none is on."""
     ended = "recap <> '' AND ended_at > ? AND NOT EXISTS (SELECT 1 FROM streams o WHERE o.ended_at IS NULL)"
     sql = f"SELECT id FROM streams WHERE {ended} ORDER BY ended_at DESC LIMIT 1"
-    stream_id: int | None = await source.value(sql, (since,))
-    return stream_id
+    found: int | None = await source.value(sql, (since,))
+    return found
 
 
 async def sharing_of(source: Source, stream_id: int) -> dict[str, object]:
-    """Return where a stream's recap went: recap_file ("" if none) and posted_at (ms)."""
-    sql = "SELECT recap_file, posted_at FROM streams WHERE id = ?"
-    row = await source.row(sql, (stream_id,))
-    return dict(row) if row else {}
+    """Where its recap went: recap_file, posted_at."""
+    return dict(
+        await source.row("SELECT recap_file, posted_at FROM streams WHERE id = ?", (stream_id,))
+        or ()
+    )
 
 
 async def set_recap_file(tx: Transaction, stream_id: int, path: str) -> None:
-    """Store to which file a stream's recap was written."""
+    """Note where a recap was written."""
     await tx.execute(
         """
         UPDATE streams
@@ -301,20 +296,18 @@ async def set_recap_file(tx: Transaction, stream_id: int, path: str) -> None:
 
 
 async def recap_files(source: Source) -> list[str]:
-    """Return every file that a recap was written to, as far as the memory knows."""
+    """Every file that a recap was written to, as far as the memory knows."""
     return await source.column("SELECT recap_file FROM streams WHERE recap_file <> ''")
 
 
 async def recap_folders(source: Source) -> set[str]:
-    """Return every folder that recaps were written to, also after this copy of the memory was made."""
-    folders = set(source.requests.recap_folders)
-    for file in await recap_files(source):
-        folders.add(str(Path(file).parent))
-    return folders
+    """Every folder that recaps were written to, also by a memory that was newer than this copy of it."""
+    files = await recap_files(source)
+    return {str(Path(file).parent) for file in files} | set(source.requests.recap_folders)
 
 
 async def claim_post(tx: Transaction, stream_id: int, at: int, *, again: bool) -> bool:
-    """Store that a recap is posted at a time (ms); False if it was before and `again` is not set."""
+    """Note that a recap is posted now; False if it was before, unless it is to be posted again."""
     sql = """
         UPDATE streams
         SET posted_at = ?
@@ -325,7 +318,7 @@ async def claim_post(tx: Transaction, stream_id: int, at: int, *, again: bool) -
 
 
 async def mark_posted(tx: Transaction, started_at: int, at: int) -> int:
-    """Store in an older copy that a stream's recap was posted, or may have been; returns how many streams changed."""
+    """Note of a stream in an older copy that its recap was posted, or may have been; how many there were."""
     sql = """
         UPDATE streams
         SET posted_at = ?
@@ -336,13 +329,13 @@ async def mark_posted(tx: Transaction, started_at: int, at: int) -> int:
 
 
 async def start_times(source: Source, *, posted: bool = False) -> list[int]:
-    """Return when each stream began (ms). `posted`: only of those whose recap was posted."""
+    """When each stream began (ms). `posted`: only of those whose recap was posted."""
     sql = "SELECT started_at FROM streams WHERE NOT ? OR coalesce(posted_at, 0) <> 0"
     return await source.column(sql, (posted,))
 
 
 async def unclaim_post(tx: Transaction, stream_id: int) -> None:
-    """Store that a recap was not posted after all."""
+    """Note that it was not posted after all."""
     await tx.execute("UPDATE streams SET posted_at = NULL WHERE id = ?", (stream_id,))
 
 
@@ -350,7 +343,7 @@ async def unclaim_post(tx: Transaction, stream_id: int) -> None:
 
 
 async def record_visits(tx: Transaction, visits: Iterable[tuple[str, int, int, int, int]]) -> None:
-    """Add visits: viewer id, stream id, first and last line (ms), and number of lines of each."""
+    """Add to who came to which stream: (viewer id, stream id, first at, last at, lines)."""
     await tx.many(
         """
         INSERT INTO attendance (viewer_id, stream_id, first_at, last_at, lines)
@@ -367,7 +360,7 @@ async def record_visits(tx: Transaction, visits: Iterable[tuple[str, int, int, i
 async def arrived_since(
     source: Source, at: int, without: Collection[str], limit: int
 ) -> dict[str, int]:
-    """Return who wrote their first line of a stream since then and has a note: when, by their id, the newest first.
+    """Who wrote their first line of a stream since then and has a note: when, by their id, the newest first.
 
     Neither the streamer, nor who opted out or was banned, nor the logins in `without`.
     """
@@ -397,11 +390,8 @@ async def arrived_since(
 async def attendance_of(
     source: Source, viewer_ids: Iterable[str], *, lately: int
 ) -> dict[str, Attendance]:
-    """Return how often these viewers came, in all and since `lately` (ms).
-
-    The stream that is on counts, but is not the one that they come back from.
-    """
-    attendance = dict.fromkeys(viewer_ids, Attendance(0, 0, None))
+    """How often these people came, and since `lately` (ms). The open stream counts, but nobody comes back from it."""
+    found = dict.fromkeys(viewer_ids, Attendance(0, 0, None))
     rows = await source.rows(
         """
         SELECT a.viewer_id, count(*), sum(s.started_at >= :lately),
@@ -411,15 +401,13 @@ async def attendance_of(
         WHERE a.viewer_id IN (SELECT value FROM json_each(:viewers))
         GROUP BY a.viewer_id
         """,
-        {"viewers": attendance.keys(), "lately": lately},
+        {"viewers": found.keys(), "lately": lately},
     )
-    for viewer_id, *counts in rows:
-        attendance[viewer_id] = Attendance(*counts)
-    return attendance
+    return found | {row[0]: Attendance(*tuple(row)[1:]) for row in rows}
 
 
 async def attendance_at(source: Source, stream_id: int, *, lately: int) -> dict[str, Attendance]:
-    """Return who came to one stream, and how often until then; neither the streamer nor who opted out or was banned."""
+    """Who came to one stream, and how often until then; neither the streamer nor who opted out or was banned."""
     rows = await source.rows(
         """
         SELECT a.viewer_id, count(*), sum(s.started_at >= :lately),
@@ -436,11 +424,11 @@ async def attendance_at(source: Source, stream_id: int, *, lately: int) -> dict[
         """,
         {"stream": stream_id, "lately": lately},
     )
-    return {viewer_id: Attendance(*counts) for viewer_id, *counts in rows}
+    return {row[0]: Attendance(*tuple(row)[1:]) for row in rows}
 
 
 async def last_visit(source: Source, viewer_id: str, before: int) -> int | None:
-    """Return when somebody was last in a stream that they came to before then (ms)."""
+    """When somebody was last in a stream that they came to before then (ms)."""
     # of a stream they are in again now, when they came to it: their last line there is of the present visit
     sql = """
         SELECT max(iif(last_at < ?2, last_at, first_at))

@@ -1,57 +1,20 @@
-"""An evening: a streamer who speaks, Twitch's events, chat, and a capable model, all of them servers on loopback."""
+"""An evening is heard, answered, remembered and gone a day later; a stream begins and ends at once."""
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
-from dataclasses import dataclass
-from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
 
-import pytest
-from aiohttp import web
-
-from forgetmenot.app.account import open_account, watch_channel
-from forgetmenot.app.bot import Bot, open_bot
-from forgetmenot.app.stream_input import StreamInput
-from forgetmenot.clock import ManualClock, SystemClock
+from forgetmenot.clock import ManualClock
 from forgetmenot.durations import DAY, HOUR, MINUTE, SECOND
-from forgetmenot.hearing import service, sources
-from forgetmenot.logs import set_up
 from forgetmenot.memory import backups
-from forgetmenot.secret_store import Account, TokenStore, login_folder
-from forgetmenot.settings.live_settings import LiveSettings
-from forgetmenot.settings.schema import (
-    BotSettings,
-    HearingSettings,
-    Mode,
-    ModelSettings,
-    Provider,
-    RewardSettings,
-    Settings,
-)
-from forgetmenot.sim.twitch import ALL_SCOPES, stamp
 from forgetmenot.store import channel_state
-from forgetmenot.twitch import eventsub
-from forgetmenot.twitch.chat_lines import RoomState
-from forgetmenot.twitch.connection import Gap
-from tests.hearing.obs_server import LoopbackObs, loopback_obs
-from tests.loopback_servers.eventsub import LoopbackEventSub
-from tests.loopback_servers.fixtures import log_in, settings_for
+from tests.hearing.evening import BOT, Evening, evening, line, state_becomes, the_stream_begins
 from tests.loopback_servers.openai import Sent, SimOpenAI
-from tests.loopback_servers.twitch import TwitchSim
-from tests.stage import working
 
-BOT = "keeper"
 MARKS = ("quizzleworth", "snorblefax", "brindlewump", "vexatron", "zitherbloom")
 """Words that are only spoken, one in each way that a spoken line comes: in no file a day later."""
 PATCH = "so chat the patch brings back the grappling hook and mister quizzleworth"
 MOVES = "movie night moves to Saturday says snorblefax"
-
-
-def line(say: str) -> dict[str, object]:
-    return {"action": None, "say": say, "if_refused": "", "notes": []}
 
 
 HYPE = "Chat finished a level-4 hype train."
@@ -84,141 +47,10 @@ class PlayedModel(SimOpenAI):
         return json.dumps(next(fitting, {"summary": "Chat talked.", "notes": [], "say": ""}))
 
 
-class Twitch(TwitchSim):
-    """With EventSub beside chat and Helix."""
-
-    def __init__(self, now: Callable[[], int]) -> None:
-        super().__init__("demo", now=now)
-        self.events = LoopbackEventSub(now=lambda: datetime.fromtimestamp(now() / 1_000, UTC))
-
-    def add_login(self, router: web.UrlDispatcher) -> None:
-        super().add_login(router)
-        router.add_get("/eventsub", self.events.socket)
-        router.add_post("/helix/eventsub/subscriptions", self.events.subscribe)
-
-    async def happens(self, kind: str, who: str = "", **event: Any) -> None:  # noqa: ANN401  # Twitch's own shapes
-        """One event; `now` among its values is the moment it happens at."""
-        owner, now = self.world.owner, stamp(self.now())
-        room = {
-            "broadcaster_user_id": owner.id,
-            "broadcaster_user_login": "demo",
-            "broadcaster_user_name": "Demo",
-        }
-        if who:
-            user = self.world.user(who)
-            room |= {"user_id": user.id, "user_login": user.login, "user_name": user.name}
-        await self.events.notify(
-            kind, room | {key: now if value == "now" else value for key, value in event.items()}
-        )
-
-
-@dataclass
-class Evening:
-    """Everything that runs, and a clock that the test moves."""
-
-    bot: Bot
-    twitch: Twitch
-    obs: LoopbackObs
-    captions: Path
-    stream: StreamInput
-    clock: ManualClock
-
-    async def said(self, mark: str) -> None:
-        """Time passes until a line with this word was heard. A caption is whole when it has stood for two seconds."""
-        async with asyncio.timeout(20):
-            while self.stream.hearing is None or mark not in self.stream.hearing.last:
-                await asyncio.sleep(0.05)
-                await self.clock.advance(SECOND)
-        await self.bot.ingest.flush()
-
-    async def answered(self, count: int) -> str:
-        """The newest of so many lines that the bot has sent."""
-        await self.twitch.until(lambda: len(self.twitch.sent) >= count)
-        return self.twitch.sent[-1].text
-
-    async def passes(self, ms: int) -> None:
-        """Time passes, with what is due then."""
-        await self.twitch.settled()
-        await self.bot.settle()
-        await self.clock.advance(ms)
-        await self.bot.tasks.catch_up()
-
-
-@asynccontextmanager
-async def evening(
-    folder: Path, clock: ManualClock, *, streamer: bool = True
-) -> AsyncIterator[Evening]:
-    """`streamer`: whether the streamer has logged in beside the bot."""
-    captions, here = folder / "obs" / "captions.txt", folder / "bot"
-    captions.parent.mkdir()
-    captions.write_text("from yesterday\n", encoding="utf-8")
-    here.mkdir()
-    set_up(level="debug", folder=here, console=False)
-    async with (
-        PlayedModel() as model,
-        Twitch(clock.now) as twitch,
-        loopback_obs(LoopbackObs({"Captions": ""})) as there,
-    ):
-        path = here / "memory.sqlite3"
-        store = TokenStore(login_folder(path), use_keyring=False)
-        log_in(twitch, store, BOT)
-        if streamer:
-            rights = (*ALL_SCOPES, *eventsub.RIGHTS)
-            log_in(twitch, store, "demo", *rights, account=Account.BROADCASTER)
-        settings = LiveSettings(
-            Settings(
-                twitch=settings_for(twitch).twitch,
-                bot=BotSettings(mode=Mode.MENTIONS, name=BOT, notice=""),
-                model=ModelSettings(provider=Provider.OPENAI_COMPATIBLE, base_url=model.url),
-                hearing=HearingSettings(
-                    obs=there.url, source="Captions", captions=str(captions), programs=True
-                ),
-                rewards=RewardSettings(ask="Ask the bot"),
-            )
-        )
-        async with (
-            open_account(settings, login_folder(path), SystemClock(), use_keyring=False) as account,
-            open_bot(
-                path,
-                settings=settings,
-                clock=clock,
-                account=account.helix,
-                me=await account.myself(),
-            ) as bot,
-        ):
-            stream = StreamInput(bot, settings, login_folder(path))
-            watch_channel(
-                bot,
-                account,
-                reported=lambda: stream.reports_state,
-                corrected=stream.corrected,
-            )
-
-            async def read() -> None:
-                async for item in account.chat.events():
-                    if isinstance(item, RoomState):
-                        await channel_state.claim(bot.db, item.room_id, "demo", clock.now())
-                    if not isinstance(item, Gap):
-                        await bot.hear(item)
-
-            async with working(read(), *(work() for _, work in stream.tasks(account))):
-                await twitch.joined()
-                await bot.tasks.catch_up()
-                await twitch.until(lambda: stream.reports_state and there.clients)
-                yield Evening(bot, twitch, there, captions, stream, clock)
-            await twitch.events.hang_up()
-
-
-@pytest.fixture(autouse=True)
-def quick(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(service, "LOOK_EVERY_S", 0.02)
-    monkeypatch.setattr(sources, "ASK_EVERY_S", 0.02)
-
-
 async def test_an_evening_is_heard_answered_remembered_and_gone_a_day_later(
     tmp_path: Path, clock: ManualClock
 ) -> None:
-    async with evening(tmp_path, clock) as tonight:
+    async with evening(tmp_path, clock, PlayedModel()) as tonight:
         bot, twitch, db = tonight.bot, tonight.twitch, tonight.bot.db
         await the_stream_begins(tonight)
         for end in (2, 5, 9, None):  # a caption in OBS, which grows
@@ -266,18 +98,6 @@ async def test_an_evening_is_heard_answered_remembered_and_gone_a_day_later(
         assert holding(tmp_path / "bot") == {}
 
 
-async def the_stream_begins(tonight: Evening) -> None:
-    """OBS says so at once, an event brings title and category, and Helix knows it later."""
-    await tonight.obs.stream(on=True)
-    await tonight.twitch.happens(
-        "channel.update", title="Boss rush", language="en", category_id="1", category_name="Hades",
-        content_classification_labels=[],
-    )  # fmt: skip
-    wanted = {"live": "1", "title": "Boss rush", "category": "Hades"}
-    await _state_becomes(tonight.bot, wanted)
-    tonight.twitch.go_live(title="Boss rush", game="Hades")
-
-
 async def captions_come_in_every_way(tonight: Evening) -> None:
     """A file that is overwritten, appended to, and one of subtitles; and a line from a program."""
     file = tonight.captions
@@ -310,13 +130,13 @@ async def test_with_the_bots_account_alone_a_stream_begins_and_ends_at_once(
     tmp_path: Path, clock: ManualClock
 ) -> None:
     """Twitch's API, which is asked at once, knows it later, and does not take it back."""
-    async with evening(tmp_path, clock, streamer=False) as tonight:
+    async with evening(tmp_path, clock, PlayedModel(), streamer=False) as tonight:
         bot = tonight.bot
         twitch = tonight.twitch
         began = clock.now()
         twitch.world.title = "Boss rush"
         await twitch.happens("stream.online", id="41", type="live", started_at="now")
-        await _state_becomes(bot, {"live": "1", "title": "Boss rush"})
+        await state_becomes(bot, {"live": "1", "title": "Boss rush"})
         await twitch.say("alice", "first!")
         await tonight.passes(2 * MINUTE)
         assert await channel_state.read(bot.db, "live") == "1"
@@ -325,15 +145,9 @@ async def test_with_the_bots_account_alone_a_stream_begins_and_ends_at_once(
         await tonight.passes(10 * MINUTE)
         ended = clock.now()
         await twitch.happens("stream.offline")
-        await _state_becomes(bot, {"live": "0"})
+        await state_becomes(bot, {"live": "0"})
         await tonight.passes(2 * MINUTE)
         assert await channel_state.read(bot.db, "live") == "0", "though the API says that it is on"
         twitch.go_offline()
         await tonight.passes(10 * MINUTE)
         assert await bot.db.column("SELECT ended_at FROM streams") == [ended]
-
-
-async def _state_becomes(bot: Bot, wanted: dict[str, str]) -> None:
-    async with asyncio.timeout(20):
-        while not wanted.items() <= (await channel_state.read_all(bot.db)).items():  # noqa: ASYNC110
-            await asyncio.sleep(0.02)

@@ -12,6 +12,7 @@ import asyncio
 import secrets
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
+from uuid import uuid4
 
 from aiohttp import web
 from aiohttp.typedefs import Middleware
@@ -286,6 +287,18 @@ class TwitchSim(twitch.TwitchSim):
         user = self.world.user(login)
         self.world.banned.add(user.id)
         await self.irc.clear_person(user, None)
+
+    async def raid(self, login: str, viewers: int, event_id: str = "") -> None:
+        """Another channel raids this one. `event_id`: the same one comes a second time."""
+        user = self.world.user(login)
+        sentence = f"{viewers} raiders from {user.name} have joined!"
+        tags = {
+            "id": event_id or str(uuid4()), "badges": "", "display-name": user.name, "login": login,
+            "msg-id": "raid", "msg-param-displayName": user.name, "msg-param-login": login,
+            "msg-param-viewerCount": viewers, "room-id": self.world.room_id, "system-msg": sentence,
+            "tmi-sent-ts": self.now(), "user-id": user.id,
+        }  # fmt: skip
+        await self.irc.broadcast(tagged(tags, f":{HOST} USERNOTICE #{self.world.owner.login}"))
 
     async def unban(self, login: str) -> None:
         """The streamer lifts a ban or a timeout, which chat does not report."""
