@@ -1,6 +1,6 @@
 """Which words are words of the language, or of chat, before they are anybody's name."""
 
-from forgetmenot.text.meaning import is_common_word
+from forgetmenot.text.line_language import LineLanguage, is_word_first
 from forgetmenot.text.names import WordKind
 from forgetmenot.text.words import (
     FILLER,
@@ -19,13 +19,13 @@ _ORDINARY = """game games gaming gamer play plays player playing live stream str
 ORDINARY = frozenset(_ORDINARY.split()) | STOPWORDS | FILLER
 
 
-def kind_of(word: str) -> WordKind:
-    """What a word (as text/names compares it) is before it is anybody's name."""
+def kind_of(word: str, language: LineLanguage = LineLanguage.UNKNOWN) -> WordKind:
+    """Return what a word (as text/names compares it) is in a line of this language before it is anybody's name."""
     if word in ORDINARY or word in FOREIGN_STOPWORDS:
         return WordKind.COMMON
-    return WordKind.ORDINARY if is_common_word(word) else WordKind.NO_WORD
+    return WordKind.ORDINARY if is_word_first(word, language) else WordKind.NO_WORD
 
 
 def is_ordinary(word: str) -> bool:
-    """Whether a word is one of the language before it is anybody's name."""
+    """Return whether a word is one of any language before it is anybody's name."""
     return kind_of(word) is not WordKind.NO_WORD

@@ -8,7 +8,7 @@
   asked back.
 """
 
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 
 from forgetmenot.clock import iso
 from forgetmenot.people.common_words import kind_of
@@ -17,7 +17,7 @@ from forgetmenot.store import names, viewers
 from forgetmenot.store.database import Source
 from forgetmenot.store.names import NameSpan
 from forgetmenot.text.mentions import provisional_id
-from forgetmenot.text.names import Fit, NameIndex, WordKind, compact, keys_in, never_a_word
+from forgetmenot.text.names import Fit, KindOf, NameIndex, compact, keys_in, never_a_word
 
 # How somebody is named by their id where a name may mean several: "id:123".
 BY_ID = "id:"
@@ -30,7 +30,7 @@ async def index_of(
     *,
     here: Collection[str] = (),
     streamer: Streamer | None = None,
-    kinds: Callable[[str], WordKind] = kind_of,
+    kinds: KindOf = kind_of,
 ) -> NameIndex:
     """Return whom the words of these texts may mean; nobody hidden.
 

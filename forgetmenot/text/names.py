@@ -5,6 +5,7 @@
 - A text names somebody by their name, a former name, a nickname, or a short form. Of several whom a short form fits,
   those who are here come first. Two who are left are both meant, more than two are nobody.
 - An ordinary word ("drums") names whoever is called just that, and only behind an @ or where nobody else is named.
+  A word is ordinary in the language of its line: "joue" is one in French, "olli" is none in German.
 - Where no spaces are written, a name is found inside a run of letters, the longest first ("さくらさん").
 """
 
@@ -16,11 +17,15 @@ from typing import NamedTuple
 from msgspec import Struct, field
 
 from forgetmenot.text.clean import plain
+from forgetmenot.text.given_names import GIVEN_NAMES
+from forgetmenot.text.line_language import LineLanguage, line_language
 from forgetmenot.text.mentions import MENTION
 from forgetmenot.text.roles import claims_role
-from forgetmenot.text.words import STOPWORDS, UNSPACED, text_cache, words
+from forgetmenot.text.words import STOPWORDS, UNSPACED, is_german, text_cache, words
 
 SHORTEST_PART = 3
+# Letters of a first name that ends a login without a mark before it ("pixelpaula"), and of what stands before it.
+_SHORTEST_GIVEN_NAME = 4
 # Characters of a name in a script without spaces: one alone is a word of its own far more often than a name.
 SHORTEST_RUN, LONGEST_RUN = 2, 10
 # More characters of such a script than this in one run are no sentence of chat.
@@ -36,6 +41,8 @@ _TOKEN = re.compile(
     rf"|(?P<at>[@＠])?(?:(?P<word>{_LETTER}(?:(?!{UNSPACED.pattern})[\w'’{MARKS}])*)"
     rf"|(?P<run>{UNSPACED.pattern}+))"
 )
+# "@bot" at the beginning of a line.
+_ADDRESSED = re.compile(r"\A\s*(?:[@＠]\w+[\s,:]*)+")
 # What chat calls the streamer, whatever their name is.
 _STREAMER = re.compile(
     r"\b(?:the|our|this|de[rmn]|die|unse?r\w*|el|la|le|o|a) (?:streamer(?:in|s)?|broadcaster)\b",
@@ -87,6 +94,10 @@ class Naming(NamedTuple):
     is_ordinary: bool = False
 
 
+# What a word, as names are compared, is in a line of this language before it is anybody's name.
+KindOf = Callable[[str, LineLanguage], WordKind]
+
+
 class NameKeys(NamedTuple):
     """What to ask the index of names for: words that must fit exactly, and words that may be how a name begins."""
 
@@ -105,9 +116,22 @@ def compact(name: str) -> str:
 @text_cache(8_192)
 def name_parts(login: str, display_name: str) -> frozenset[str]:
     """The parts of a name that are long enough to mean somebody: "annika" of "xX_annika_Xx"."""
-    pieces = _PARTS.findall(display_name) or _PARTS.findall(login)
-    parts = {compact(piece) for piece in pieces}
+    parts = set(_pieces(login, display_name))
+    parts |= {_given_name_behind(part) for part in parts}
     return frozenset(part for part in parts if len(part) >= SHORTEST_PART and part not in STOPWORDS)
+
+
+def _pieces(login: str, display_name: str) -> list[str]:
+    pieces = _PARTS.findall(display_name) or _PARTS.findall(login)
+    return [compact(piece) for piece in pieces]
+
+
+def _given_name_behind(part: str) -> str:
+    """The first name with which a part ends: "paula" of "pixelpaula"; empty if it ends with none."""
+    for start in range(SHORTEST_PART, len(part) - _SHORTEST_GIVEN_NAME + 1):
+        if part[start:] in GIVEN_NAMES:
+            return part[start:]
+    return ""
 
 
 @text_cache(8_192)
@@ -117,17 +141,42 @@ def name_words(login: str, display_name: str) -> frozenset[str]:
     return frozenset((wholes | name_parts(login, display_name)) - {""})
 
 
-def keys_in(texts: Iterable[str], kind_of: Callable[[str], WordKind]) -> NameKeys:
-    """What the words of these texts ask the index of names for. `kind_of`: of a word as names are compared."""
+class _Line(NamedTuple):
+    """A text and the language it is in."""
+
+    text: str
+    language: LineLanguage
+
+    def kind_of(self, token: re.Match[str], key: str, kind_of: KindOf) -> WordKind:
+        """Return what a word of the line is before it is a name: behind an @ it is nothing else."""
+        if token["at"]:
+            return WordKind.NO_WORD
+        kind = kind_of(key, self.language)
+        if kind is WordKind.ORDINARY and self._is_capital_of_a_name(token):
+            return WordKind.NO_WORD
+        return kind
+
+    def _is_capital_of_a_name(self, token: re.Match[str]) -> bool:
+        """Return whether a capital in the middle of a sentence shows a name. English and German write others, too."""
+        if self.language is not LineLanguage.OTHER or is_german(self.text):
+            return False
+        before = _ADDRESSED.sub("", self.text[: token.start()]).rstrip()
+        begins_sentence = not before or before[-1] in ".!?…:"
+        return token["word"][:1].isupper() and token["word"][1:].islower() and not begins_sentence
+
+
+def keys_in(texts: Iterable[str], kind_of: KindOf) -> NameKeys:
+    """What the words of these texts ask the index of names for."""
     exact: set[str] = set()
     short: set[str] = set()
     for text in texts:
+        line = _Line(text, line_language(text))
         for token in _TOKEN.finditer(text):
             if token["run"]:
                 exact.update(pieces_of_run(token["run"]))
             elif token["word"]:
                 keys = _keys(token["word"])
-                kind = WordKind.NO_WORD if token["at"] else kind_of(keys[0])
+                kind = line.kind_of(token, keys[0], kind_of)
                 if kind is not WordKind.COMMON:
                     exact.update(keys)
                 if kind is WordKind.NO_WORD and not token["at"]:
@@ -153,7 +202,7 @@ def pieces_of_run(run: str) -> set[str]:
     }
 
 
-def never_a_word(_word: str) -> WordKind:
+def never_a_word(_word: str, _language: LineLanguage) -> WordKind:
     """Every word may be a name, and none is another word first."""
     return WordKind.NO_WORD
 
@@ -168,7 +217,7 @@ class NameIndex(Struct, frozen=True):
     people: Mapping[str, NamedPerson] = field(default_factory=dict)
     by_word: Mapping[str, Sequence[str]] = field(default_factory=dict)
     by_nickname: Mapping[str, Sequence[str]] = field(default_factory=dict)
-    kind_of: Callable[[str], WordKind] = never_a_word
+    kind_of: KindOf = never_a_word
     streamer: str = ""
     streamer_names: frozenset[str] = frozenset()
 
@@ -178,8 +227,9 @@ class NameIndex(Struct, frozen=True):
         Ordinary words are left out where another word names somebody.
         """
         namings = [*self._streamer_in(text)]
+        line = _Line(text, line_language(text))
         for token in _TOKEN.finditer(text):
-            namings += self._named(token)
+            namings += self._named(token, line)
         others = []
         for naming in namings:
             viewer_ids = tuple(one for one in naming.viewer_ids if one not in without)
@@ -211,13 +261,13 @@ class NameIndex(Struct, frozen=True):
         phrase = _STREAMER.search(text) if self.streamer else None
         return [Naming(phrase[0], (self.streamer,), Fit.NAME)] if phrase else []
 
-    def _named(self, token: re.Match[str]) -> list[Naming]:
+    def _named(self, token: re.Match[str], line: _Line) -> list[Naming]:
         if token["mention"]:
             mentioned = MENTION.fullmatch(token["mention"])
             return [Naming("", (mentioned[1],), Fit.NAME)] if mentioned else []
         if token["run"]:
             return self._inside(token["run"])
-        naming = self._of_word(token["word"], is_marked=bool(token["at"]))
+        naming = self._of_word(token, line)
         return [naming] if naming else []
 
     def _inside(self, run: str) -> list[Naming]:
@@ -240,9 +290,11 @@ class NameIndex(Struct, frozen=True):
                 return naming
         return None
 
-    def _of_word(self, word: str, *, is_marked: bool) -> Naming | None:
+    def _of_word(self, token: re.Match[str], line: _Line) -> Naming | None:
+        word = token["word"]
+        is_marked = bool(token["at"])
         keys = _keys(word)
-        kind = WordKind.NO_WORD if is_marked else self.kind_of(keys[0])
+        kind = line.kind_of(token, keys[0], self.kind_of)
         if kind is WordKind.COMMON:
             return None
         if self.streamer and keys[0] in self.streamer_names:
@@ -312,10 +364,23 @@ def _fit(person: NamedPerson, key: str) -> Fit | None:
         parts |= name_parts(name, name)
     if key in parts:
         return Fit.PART
-    names = [person.login, person.display_name, *person.former]
-    if any(word.startswith(key) for word in (*parts, *map(compact, names))):
+    if any(part.startswith(key) for part in parts):
         return Fit.SHORT
-    return None
+    former = [_begins(name, name, key) for name in person.former]
+    return Fit.SHORT if _begins(person.login, person.display_name, key) or any(former) else None
+
+
+def _begins(login: str, display_name: str, key: str) -> bool:
+    """Whether a name begins so: "elchino" of elChinoGaming, not "noel" of Noe_Lyon, which ends inside a part."""
+    beginning = ""
+    for piece in _pieces(login, display_name):
+        beginning += piece
+        if beginning == key:
+            return True
+    # digits are in no part, so that a beginning with one is compared with the whole
+    has_digit = any(character.isdigit() for character in key)
+    wholes = (compact(login), compact(display_name))
+    return has_digit and any(whole.startswith(key) for whole in wholes)
 
 
 # ── nicknames ────────────────────────────────────────────────────────────────────────────────

@@ -104,6 +104,13 @@ _GERMAN = frozenset(
         "geht",
         "guten",
         "kannst",
+        "mein",
+        "meine",
+        "meinen",
+        "dein",
+        "deine",
+        "viele",
+        "heißt",
     )
 )
 _GERMAN_OR_OTHER = frozenset(

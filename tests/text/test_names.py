@@ -112,6 +112,45 @@ def test_names_are_found_where_no_space_ends_them(text: str, named: list[str]) -
     assert index([text]).named_in(text) == named
 
 
+ABROAD = (
+    NamedPerson("1", "camillejoue", "CamilleJoue", is_here=True),
+    NamedPerson("2", "abuela_pro", "abuela_pro", is_here=True),
+    NamedPerson("3", "noe_lyon", "Noe_Lyon", is_here=True),
+    NamedPerson("4", "der_olli", "der_olli", is_known=True),
+    NamedPerson("5", "tito_du_93", "tito_du_93", is_known=True),
+    NamedPerson("6", "guimarreta", "GuiMarreta", is_known=True),
+    NamedPerson("7", "pixelpaula", "pixelpaula", is_known=True),
+    NamedPerson("8", "katze", "katze", is_here=True),
+    NamedPerson("9", "elchinogaming", "elChinoGaming", is_known=True),
+    NamedPerson("10", "duda_77", "Duda_77", is_known=True),
+)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "je joue du ukulélé dans le métro", "bien joué", "mi abuela vive en Madrid",
+        "je le refais chaque noël", "meine Katze schläft",
+    ],
+)  # fmt: skip
+def test_a_word_of_another_language_is_surely_nobodys_name(text: str) -> None:
+    assert index([text], ABROAD).certain_in(text) == set()
+
+
+@pytest.mark.parametrize(
+    ("text", "named"),
+    [
+        ("wie viele Kinder hat der Olli?", ["4"]), ("pourquoi tito est tonton ?", ["5"]),
+        ("que carro o Gui está reformando?", ["6"]), ("was ist Paulas Beruf?", ["7"]),
+        ("wie geht es der @katze?", ["8"]), ("qu'est-ce que Camille joue ?", ["1"]),
+        ("dónde vive elChino ahora?", ["9"]), ("noé est là ?", ["3"]),
+        ("@ForgetMeNot onde foi o casamento da Duda?", ["10"]), ("eu tenho uma duda", []),
+    ],
+)  # fmt: skip
+def test_a_word_of_english_may_be_a_name_in_another_language(text: str, named: list[str]) -> None:
+    assert index([text], ABROAD).named_in(text) == named
+
+
 @pytest.mark.parametrize(
     "text", ["what does the streamer eat?", "@channel_owner hi", "was isst der Streamer?"]
 )

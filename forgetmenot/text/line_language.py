@@ -1,0 +1,56 @@
+"""Which language a line is in, as far as its words show it, and which words are words of that language. Pure.
+
+common_words.txt has the most frequent words of German, Spanish, Portuguese and French (scripts/build_common_words.py);
+those of English are in the word table (text/meaning).
+"""
+
+from enum import Enum
+from functools import cache
+from importlib.resources import files
+
+from forgetmenot.text.meaning import is_common_word
+from forgetmenot.text.words import FOREIGN_STOPWORDS, STOPWORDS, UNSPACED, text_cache, words
+
+
+class LineLanguage(Enum):
+    """What a line is written in."""
+
+    ENGLISH = "English"
+    OTHER = "another language"
+    UNKNOWN = "too short to say"
+
+
+@cache
+def _common_words() -> frozenset[str]:
+    listed = files(__package__).joinpath("common_words.txt").read_text("utf-8")
+    return frozenset(listed.split())
+
+
+def is_word_of_another_language(word: str) -> bool:
+    """Return whether a folded word is frequent in German, Spanish, Portuguese or French."""
+    return word in _common_words()
+
+
+@text_cache(1_024)
+def line_language(text: str) -> LineLanguage:
+    """Return the language that most of a line's telling words are of. Words of both languages show nothing."""
+    if UNSPACED.search(text):
+        return LineLanguage.OTHER
+    english = 0
+    other = 0
+    for word in words(text):
+        is_of_another = word in FOREIGN_STOPWORDS or is_word_of_another_language(word)
+        if word in STOPWORDS:
+            english += not is_of_another
+        elif is_of_another:
+            other += not is_common_word(word)
+    if english == other:
+        return LineLanguage.UNKNOWN
+    return LineLanguage.ENGLISH if english > other else LineLanguage.OTHER
+
+
+def is_word_first(word: str, language: LineLanguage) -> bool:
+    """Return whether a folded word is one of the line's language; of either where that is not known."""
+    if language is not LineLanguage.OTHER and is_common_word(word):
+        return True
+    return language is not LineLanguage.ENGLISH and is_word_of_another_language(word)
