@@ -54,13 +54,18 @@ def end_of_day(day: date, zone: str) -> int:
     return start_of_day(min(day, _LAST_DAY) + timedelta(days=1), zone)
 
 
+def days_since(ms: int, now: int, zone: str) -> int:
+    """Return how many days of the calendar a moment is ago; less than 0 for one on a day to come."""
+    return (day_of(now, zone) - day_of(ms, zone)).days
+
+
 def ago(ms: int, now: int, zone: str) -> str:
     """Return how many days ago a moment was: "today", "yesterday", "3 days ago", "5 weeks ago".
 
     Days of the calendar are counted, so the evening before is "yesterday" at ten past midnight. A moment in the future
     is "today".
     """
-    days = (day_of(now, zone) - day_of(ms, zone)).days
+    days = days_since(ms, now, zone)
     if days <= 0:
         return "today"
     if days == 1:

@@ -1,6 +1,7 @@
 """The handlers about viewers and what happened: `!who` and `!missed`."""
 
 from forgetmenot.domain import OperationResult
+from forgetmenot.durations import DAY
 from forgetmenot.languages import in_language
 from forgetmenot.memory.arrivals import card
 from forgetmenot.memory.recall import missed as what_was_missed
@@ -9,6 +10,7 @@ from forgetmenot.operations.types import (
     Request,
 )
 from forgetmenot.store import personal_data
+from forgetmenot.text.days import days_since
 
 MISSED_CHARS, MISSED_LEAD = 450, 50
 
@@ -41,8 +43,12 @@ async def missed(context: OperationContext, request: Request) -> OperationResult
     away = await context.db.together(lambda at: what_was_missed(at, asker.viewer_id, now, most))
     if away.since is None or not away.sentences:
         return OperationResult(ok=True, code="missed_nothing")
+    time_away = now - away.since
+    if time_away >= 2 * DAY:
+        # what is told in days is counted by the calendar: from Friday evening to Monday morning it is three
+        time_away = DAY * days_since(away.since, now, context.settings().bot.timezone)
     return OperationResult(
         ok=True,
         code="missed",
-        data={"ago": now - away.since, "text": " ".join(away.sentences), "evidence": away.evidence},
+        data={"ago": time_away, "text": " ".join(away.sentences), "evidence": away.evidence},
     )
