@@ -12,8 +12,8 @@
 import asyncio
 import heapq
 import math
-from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import partial
 from itertools import chain, zip_longest
 from typing import NamedTuple
@@ -320,9 +320,18 @@ class EpisodeIndex:
         return frozenset(self._words.forms(word))
 
     def speaking_of(
-        self, terms: Sequence[Collection[str]], enough: int, without: Collection[int], limit: int
+        self,
+        terms: Sequence[Collection[str]],
+        enough: int,
+        without: Collection[int],
+        limit: int,
+        *,
+        rarest_first: bool = False,
     ) -> list[int]:
-        """The episodes with a form of enough of these words, those that have most and then the newest first."""
+        """The episodes with a form of enough of these words, those that have most and then the newest first.
+
+        `rarest_first`: those first whose words the fewest episodes have.
+        """
         having = [set(chain.from_iterable(map(self._words.places, forms))) for forms in terms]
         having.sort(key=len)
         # who has k of n words has one of the rarest n - k + 1
@@ -330,8 +339,20 @@ class EpisodeIndex:
         counts: Counter[int] = Counter()
         for episode_ids in having:
             counts.update(episode_ids & rare)
-        fitting = ((count, episode_id) for episode_id, count in counts.items() if count >= enough)
-        return [episode_id for _count, episode_id in heapq.nlargest(limit, fitting)]
+        scores: Mapping[int, float] = counts
+        if rarest_first:
+            scores = _rarity(having)
+        fitting = [episode_id for episode_id, count in counts.items() if count >= enough]
+        return heapq.nlargest(limit, fitting, key=lambda found: (scores[found], found))
+
+
+def _rarity(having: Iterable[Collection[int]]) -> dict[int, float]:
+    """How rare the words of each episode are together; `having` are the episodes that have each word."""
+    rarity: dict[int, float] = defaultdict(float)
+    for episode_ids in having:
+        for episode_id in episode_ids:
+            rarity[episode_id] += 1 / len(episode_ids)
+    return rarity
 
 
 async def spoken_of(
@@ -343,10 +364,12 @@ async def spoken_of(
     *,
     people: Sequence[str] = (),
     without: Sequence[int] = (),
+    any_two: bool = False,
 ) -> list[Episode]:
     """The older episodes that speak of enough of a message, best first; the newest of equals.
 
     `people`: the ids of those it names, each of whom counts as a word; `without`: the episodes that are shown anyway.
+    `any_two`: two of the words are enough, and the rarest count most: they are other words for one thing.
     """
     telling = sorted([*map(mention, people), *query.telling], key=len, reverse=True)
     different = {stem(word): word for word in telling[:ASKED_WITH]}
@@ -354,9 +377,10 @@ async def spoken_of(
         return []
     await index.read_on(at, READ_IN_PASSING)
     terms = list(map(index.forms, different.values()))
-    enough = min(len(terms), max(2, math.ceil(MATCHING_SHARE * len(terms))))
+    share = 0 if any_two else MATCHING_SHARE
+    enough = min(len(terms), max(2, math.ceil(share * len(terms))))
     # one more than is looked at, to see whether many episodes have a single word
-    best = index.speaking_of(terms, enough, without, LOOKED_AT + 1)
+    best = index.speaking_of(terms, enough, without, LOOKED_AT + 1, rarest_first=any_two)
     if len(terms) == 1 and len(best) > LOOKED_AT:
         return []  # a word that many speak of tells none of them apart
     visible = await _visible(at, await episodes.get_many(at, best), suppression_filter)
@@ -364,7 +388,10 @@ async def spoken_of(
     for one in visible:
         said = set(words(f"{one.summary} {one.topic}"))
         shared.append((sum(not said.isdisjoint(forms) for forms in terms), one.id, one))
-    shared.sort(reverse=True)
+    if any_two:
+        shared.sort(key=lambda found: best.index(found[1]))
+    else:
+        shared.sort(reverse=True)
     return [one for count, _, one in shared if count >= enough][:limit]
 
 

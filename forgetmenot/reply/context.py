@@ -479,7 +479,10 @@ class ContextGatherer(Struct, frozen=True):
             notes_found += fresh[:LOOKED_UP]
         if not await self._is_about_somebody(material):
             notes_found = await self._looked_up_of_anybody(words, notes_found, shown_notes)
-        past = await self._looked_up_past(made, query, subjects[1:])
+        others = [other.viewer for other in material.others]
+        asked_about = others or [material.speaker]
+        named = [one.id for one in asked_about if not one.opted_out]
+        past = await self._looked_up_past(made, query, named)
         if not (notes_found or past):
             return None
         return await self._named(
@@ -509,7 +512,10 @@ class ContextGatherer(Struct, frozen=True):
     async def _looked_up_past(
         self, made: "Composed", query: Query, people: Sequence[str]
     ) -> tuple[Past, ...]:
-        """Return the past episodes that fit the query and do not stand in the prompt yet."""
+        """Return the past episodes that fit the query and do not stand in the prompt yet.
+
+        The words are other words for one thing: an episode has one of them and the person, or two.
+        """
         suppression_filter = await load_filter(self.db)
         in_prompt = [*_rows(made.prefix, "episodes")]
         in_prompt += [past.id for past in made.material.past_episodes]
@@ -523,6 +529,7 @@ class ContextGatherer(Struct, frozen=True):
                 LOOKED_UP_PAST,
                 people=people,
                 without=in_prompt,
+                any_two=True,
             )
 
         # the index of episodes is the reader's thread's alone

@@ -110,7 +110,6 @@ _GERMAN = frozenset(
         "dein",
         "deine",
         "viele",
-        "heißt",
     )
 )
 _GERMAN_OR_OTHER = frozenset(

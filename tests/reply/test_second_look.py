@@ -4,10 +4,11 @@ import json
 
 import pytest
 
-from forgetmenot.domain import Scope
+from forgetmenot.domain import EpisodeKind, Part, Scope
 from forgetmenot.errors import ModelUnavailable
 from forgetmenot.privacy.suppression import suppress
-from forgetmenot.store import bot_messages
+from forgetmenot.store import bot_messages, episodes
+from forgetmenot.store.episodes import NewEpisode
 from tests.stage import Stage
 from tests.wishes import erase
 
@@ -127,3 +128,20 @@ async def test_where_nobody_is_named_it_looks_among_everybody(
     assert (len(stage.model.asked) == 2) is finds
     if finds:
         assert f"Bob: [id:{note};" in stage.model.asked[1].prompt
+
+
+async def test_one_of_its_words_and_the_person_find_a_past_stream(stage: Stage) -> None:
+    """Its words are other words for one thing: an episode seldom has more than one of them."""
+    now = stage.clock.now()
+    thrill = "<@1> calls each ride an adrenaline rush."
+    for summary in (thrill, *(f"<@1> drove through level {number}." for number in range(9))):
+        async with stage.db.write() as tx:
+            new = NewEpisode(EpisodeKind.CHAT, 1, now, now, summary, {"1": Part(1, 0)}, [])
+            await episodes.insert(tx, new, now)
+    stage.model.answers = [
+        wants("adrenaline thrill excitement behind wheel drive"),
+        wants("", "Pure adrenaline."),
+    ]
+    await stage.ask("@forgetmenot_bot how does alice feel in that new car?", "2")
+    assert stage.said == ["Pure adrenaline."]
+    assert "an adrenaline rush" in stage.model.asked[1].prompt
