@@ -3,6 +3,7 @@
 A name calls it behind an @, at either end of a line, or beside a comma: in the middle of a sentence
 it is talked about ("my fern died"). One slip in an @name or in a name beside a comma is forgiven,
 and so are its parts written apart ("forget me not, …"), unless somebody here has that very name.
+A name that stands in any sentence ("the", a letter) calls it behind an @ alone.
 """
 
 import re
@@ -16,7 +17,7 @@ from forgetmenot.settings.schema import Settings
 from forgetmenot.text.clean import clean
 from forgetmenot.text.mentions import without_links
 from forgetmenot.text.phrases import honorifics
-from forgetmenot.text.words import UNSPACED, WORD_END, words
+from forgetmenot.text.words import STOPWORDS, UNSPACED, WORD_END, words
 
 # A shorter name is too near to other words.
 SHORTEST_WITH_A_SLIP = 6
@@ -108,7 +109,7 @@ def _differs_by_a_slip(typed: str, right: str) -> bool:
 def without_name(text: str, identity: Identity) -> str:
     """A line without the bot's name where it is called by it: every @name, and a name at either end."""
     rest = _without_at_name(clean(text), identity)
-    for name in _names(identity):
+    for name in filter(_calls_without_at, _names(identity)):
         rest = _name_in_front(name).sub("", rest, count=1)
         rest = _without_name_behind(rest, name)
     return clean(rest)
@@ -143,9 +144,12 @@ def _without_at_name(text: str, identity: Identity) -> str:
 def _name_in_front(name: str) -> re.Pattern[str]:
     """A name at the beginning of a line, with an @ or without, and what parts it from the rest."""
     polite = "|".join(map(re.escape, honorifics()))
+    before = r"\W*" if _calls_without_at(name) else r"\W*[@＠﹫]"
     # behind a name in such a script itself a letter may be part of another name
     ends = r"(?!\w)" if UNSPACED.match(name[-1]) else WORD_END
-    return re.compile(rf"\A\W*{re.escape(name)}(?:{polite}|{ends}){_BEHIND_A_NAME}", re.IGNORECASE)
+    return re.compile(
+        rf"\A{before}{re.escape(name)}(?:{polite}|{ends}){_BEHIND_A_NAME}", re.IGNORECASE
+    )
 
 
 def _without_name_behind(text: str, name: str) -> str:
@@ -186,8 +190,17 @@ def address_of(event: ChatEvent, identity: Identity) -> Address | None:
     return None
 
 
+def _calls_without_at(name: str) -> bool:
+    """Return whether a name is one that a line may call somebody by; "the" and "A" stand in any sentence."""
+    letters = _letters(name)
+    is_a_letter = len(letters) < 2 and not UNSPACED.match(letters)
+    return not is_a_letter and letters not in STOPWORDS
+
+
 def _is_called(line: str, name: str) -> bool:
     """Return whether a line calls somebody by this name: at either end, or beside a comma."""
+    if not _calls_without_at(name):
+        return False
     line_words = words(line)
     name_words = words(name)
     for start in _places(line_words, name_words):

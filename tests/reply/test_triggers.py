@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from forgetmenot.domain import ChatEvent, EventKind, ReplyTo
 from forgetmenot.reply.conversations import ConversationTracker
-from forgetmenot.reply.own_name import Identity, identity_of, without_name
+from forgetmenot.reply.own_name import Identity, identity_of, without_name, without_name_in_front
 from forgetmenot.reply.triggers import Conversations, TriggerKind, trigger_of
 from forgetmenot.settings.schema import BotSettings, MemorySettings, Mode, Settings, TwitchSettings
 
@@ -66,6 +66,30 @@ def test_what_a_line_asks_for() -> None:
     assert kind_of("@forgetmento hi", Conversations({}, {"forgetmento"})) is None, "she is here"
     decorated = Identity("99", "keeper", "🌿 Fern 🌿")
     assert trigger_of(said("how are you, Fern?"), decorated, NOBODY, MENTIONS, NOW) is not None
+
+
+@pytest.mark.parametrize("name", ["the", "A", "I", "and", "x"])
+def test_a_name_that_stands_in_any_sentence_calls_it_behind_an_at_alone(name: str) -> None:
+    bot = Identity("99", "keeper_bot", name)
+    for text in (
+        f"{name} dog is cute",
+        f"what a day, {name}",
+        f"{name}, what a day",
+        f"so {name} won",
+        f"oh {name}",
+    ):
+        assert trigger_of(said(text), bot, NOBODY, MENTIONS, NOW) is None, text
+        assert without_name(text, bot) == text
+    called = trigger_of(said(f"@{name} how are you?"), bot, NOBODY, MENTIONS, NOW)
+    assert called is not None
+    assert called.question == "how are you?"
+    assert without_name_in_front(said(f"@{name} !memory"), bot) == "!memory"
+    assert without_name_in_front(said(f"{name} !memory"), bot) == f"{name} !memory"
+
+
+def test_a_name_of_one_letter_in_a_script_without_spaces_calls_it() -> None:
+    bot = Identity("99", "keeper_bot", "花")
+    assert trigger_of(said("花、元気？"), bot, NOBODY, MENTIONS, NOW) is not None
 
 
 def test_where_no_space_parts_words_the_question_begins_behind_the_name() -> None:
