@@ -20,7 +20,7 @@ from forgetmenot.languages import reason
 from forgetmenot.ports import HearingState
 from forgetmenot.secret_store import SecretStore
 from forgetmenot.settings.schema import Settings
-from forgetmenot.store import channel_state
+from forgetmenot.store import channel_state, events
 from forgetmenot.text.clean import clean
 
 if TYPE_CHECKING:
@@ -213,6 +213,8 @@ class StreamInput:
             if what.kind is not EventKind.FOLLOW or self._is_one_of_few():
                 await self._bot.hear(what)
         else:
+            # Twitch repeats an event that it takes for lost; this run's are known to the router
+            is_known = await events.by_id(self._bot.db, what.event.id) is not None
             # what was typed comes as a line of chat as well, and is remembered from there
             await self._bot.hear(replace(what.event, text=""))
             rewards = self._settings().rewards
@@ -220,7 +222,7 @@ class StreamInput:
                 clean(one).casefold() for one in (rewards.ask, rewards.remember, what.reward)
             )
             is_old = self._bot.clock.now() - what.event.at > OLD_REDEMPTION
-            if title and title in {ask, remember} and not is_old:
+            if title and title in {ask, remember} and not is_old and not is_known:
                 self._bot.router.redeemed(
                     what.event, remember=title == remember and bool(what.event.text)
                 )
