@@ -185,9 +185,10 @@ def asks_nothing(message: str) -> bool:
 
     It is one clause, has no request word, and names none of the actions that are guarded or asked for.
     """
-    line = _asked_line(message).rstrip(" .!?…)。！？")
+    marked_line = _asked_line(message)
+    line = marked_line.rstrip(" .!?…)。！？")
     spoken = words(line)
-    if not spoken or not (len(spoken) == 1 or _opens_plainly(line, spoken)):
+    if not spoken or not (len(spoken) == 1 or _opens_plainly(marked_line, spoken)):
         return False
     return (
         not _REQUEST_WORDS & set(spoken)

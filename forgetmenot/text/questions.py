@@ -48,14 +48,23 @@ _CALLS_SOMEBODY = re.compile(r"\A\s*(?:[@＠]\w+[\s,:]*)+")
 _BEFORE_QUESTION_WORD = frozenset(
     words(
         "in im an am auf mit von aus zu für bei seit um bis ab und en de del a al con por para desde em do da no na"
-        " com o e dans à avec pour depuis sur chez cest est ce et di per"
+        " pra pro com o e dans à avec pour depuis sur chez cest est ce et di per"
     )
 )
+# Question words that stand in the middle of a question as well: "il habite où ?". As they are written, with accents:
+# "ou" is "or". Those that join clauses, too ("que", "quem"), are left out.
+_QUESTION_WORD_INSIDE = re.compile(
+    r"\b(?:quoi|quel(?:le)?s?|combien|pourquoi|comment|où|quê|qué|dónde|cuándo|cuál(?:es)?|cuánt[oa]s?|onde|qual|quais)\b"
+    r"[^?？]*[?？]\W*\Z",
+    re.IGNORECASE,
+)
+# "猫の名前は？", "走ってるの？", "教えて": what is left out, or the ending, asks.
+_ASKS_UNSPACED = re.compile(r"(?:は|の|か|かな|っけ)[?？]\W*\Z|教えて\W*\Z")
 _QUESTION_UNSPACED = re.compile(
     "何|なに|なんで|なんの|どこ|誰|だれ|どなた|いつ|どの|どんな|どれ|どっち|なぜ|どう|いくつ|いくら"
 )
 _REQUEST_UNSPACED = re.compile(
-    "ください|下さい|お願い|おねがい|くれ|もらえ|ちょうだい|[てで][！!。.？?]*$"
+    "ください|下さい|お願い|おねがい|くれ|もらえ|ちょうだい|タイムアウト|追放|削除|(?<!教え)[てで][！!。.？?]*$"
 )
 _SELF = frozenset(
     words(
@@ -84,15 +93,15 @@ def asks_for_person(text: str) -> bool:
 
 
 def opens_as_question(text: str) -> bool:
-    """Return whether a line in another language than English begins with a question word, and asks for no deed."""
-    if _QUESTION_UNSPACED.search(text):
+    """Return whether a line in another language than English asks by its question word, and asks for no deed."""
+    if _QUESTION_UNSPACED.search(text) or _ASKS_UNSPACED.search(text):
         return _REQUEST_UNSPACED.search(text.strip()) is None
     for word in words(text):
         if word in _QUESTION_WORDS:
             return True
         if word not in _BEFORE_QUESTION_WORD:
-            return False
-    return False
+            break
+    return _QUESTION_WORD_INSIDE.search(text) is not None
 
 
 def is_question(text: str) -> bool:
