@@ -149,7 +149,7 @@ def terminal_commands(folder: Path) -> list[list[str]]:
     (folder / "questions.jsonl").write_text(json.dumps(question) + "\n", encoding="utf-8")
     typed = {}
     for operation in OPERATIONS.values():
-        if Surface.CLI in operation.who and operation.examples:
+        if Surface.CLI in operation.permissions and operation.examples:
             words = shlex.split(operation.examples[-1])[1:]
             typed[" ".join(words[:2])] = words
     for name, rest in WORDS.items():

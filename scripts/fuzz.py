@@ -28,7 +28,8 @@ from forgetmenot.memory import summarizer, transcript, transfer
 from forgetmenot.memory.proposals import Screen, listed, screened
 from forgetmenot.operations import request_words
 from forgetmenot.operations.commands import OPERATIONS
-from forgetmenot.operations.run import Refused, checked
+from forgetmenot.operations.run import checked
+from forgetmenot.operations.types import Refused
 from forgetmenot.people.handles import Handles
 from forgetmenot.reply.polish import tidy
 from forgetmenot.reply.reply_object import read_reply

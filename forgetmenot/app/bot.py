@@ -187,7 +187,7 @@ class Bot:
             db=db,
             settings=settings,
             clock=clock,
-            table=OPERATIONS,
+            operations=OPERATIONS,
             approvals=self.executor,
             eraser=self.eraser,
             rights=self.rights,

@@ -16,7 +16,8 @@ from forgetmenot.languages import in_language
 from forgetmenot.memory import provenance
 from forgetmenot.operations import actions
 from forgetmenot.operations.facts import ActionContext
-from forgetmenot.operations.run import owner, run
+from forgetmenot.operations.run import run
+from forgetmenot.operations.targets import owner
 from forgetmenot.ports import BotState, Check
 from forgetmenot.prompt.instructions import check_floor
 from forgetmenot.reply import explain

@@ -41,7 +41,7 @@ class ChatCommands:
 
     def __init__(self, context: OperationContext, identity: Callable[[], Identity]) -> None:
         self._context = context
-        self._parser = CommandParser(context.table)
+        self._parser = CommandParser(context.operations)
         self._identity = identity
         self._asked: dict[str, tuple[ParsedCommand, int]] = {}
 
@@ -71,7 +71,9 @@ class ChatCommands:
             event, identity
         ):  # a bot's lines can be put into its mouth
             return None
-        for_moderators = context.table[command.name].who[Surface.CHAT] is Permission.MODERATOR
+        for_moderators = (
+            context.operations[command.name].permissions[Surface.CHAT] is Permission.MODERATOR
+        )
         if is_ignored(event, identity, settings) and not for_moderators:
             return None
         return await self._answer(event, command)
@@ -93,7 +95,7 @@ class ChatCommands:
             confirmed = replace(command, params={**command.params, "confirm": "yes"})
             self._asked[event.user_id] = (confirmed, event.at)
         line = chat_line(result, in_language(self._context.settings().bot.language))
-        return CommandAnswer(line, is_right=self._context.table[command.name].waits)
+        return CommandAnswer(line, is_right=self._context.operations[command.name].waits)
 
     def _command(
         self, event: ChatEvent, identity: Identity, *, denies_reply: bool

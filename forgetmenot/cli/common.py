@@ -327,7 +327,7 @@ async def run_operation(
         db=db,
         settings=Settings,
         clock=clock,
-        table=OPERATIONS,
+        operations=OPERATIONS,
         eraser=eraser,
         rights=Rights(db=db, clock=clock, eraser=eraser, patient=False),
     )

@@ -76,7 +76,7 @@ class Cue(Struct, frozen=True):
 
 
 def load(name: str) -> list[Cue]:
-    """A script that lies beside this file, in its order. Raises ValueError for a line that is none."""
+    """Return a script that lies beside this file, in its order. Raises ValueError for a line that is none."""
     cues, caption = list[Cue](), ""
     for line in (
         resources.files("forgetmenot.demo")
@@ -279,7 +279,7 @@ async def bot_on(
     report: Callable[[str], None],
     opened: Callable[[str], None] = lambda _address: None,
 ) -> AsyncIterator[Bot]:
-    """A bot that is logged in on that Twitch and reads it, with its dock."""
+    """Give a bot that is logged in on that Twitch and reads it, with its dock."""
     for login in (*MODERATORS, BOT):
         sim.world.moderator(login)
     for login in VIPS:

@@ -5,7 +5,7 @@ A panel reads rows and renders them; names of viewers are looked up last, and no
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 import msgspec
 from aiohttp import web
@@ -48,7 +48,7 @@ from forgetmenot.store import (
 )
 from forgetmenot.store.action_logs import ActionStatus, LoggedAction
 from forgetmenot.store.bot_messages import BotMessage, ReplyStatus
-from forgetmenot.store.database import Database
+from forgetmenot.store.database import Database, Row
 from forgetmenot.store.picture_rows import PeopleBounds
 from forgetmenot.text.mentions import ids_in, with_names
 
@@ -234,49 +234,92 @@ def _limit(
 
 async def history(context: DockContext, limit: int = SHOWN) -> list[Item]:
     """The newest of what happened, oldest first."""
-    db, say = context.db, context.language.reason
-    replies = (await bot_messages.listing(db, limit // 3))[::-1]
-    actions = (await action_logs.latest(db, limit // 5))[::-1]
-    episodes = [
-        row for row in await dock_rows.feed_episodes(db, limit // 5) if row["summary"] != NOTHING
-    ]
+    db = context.db
+    replies = await bot_messages.listing(db, limit // 3)
+    actions = await action_logs.latest(db, limit // 5)
+    episodes = await dock_rows.feed_episodes(db, limit // 5)
     changes = await dock_rows.changes(db, 0, limit // 5)
-    texts = [
-        *(row["summary"] for row in episodes),
-        *(text for row in changes for text in (row.fact, row.cause)),
-    ]
-    people = [*(row.viewer_id for row in replies), *(row.subject_id for row in changes)]
-    known = await names(
-        db, texts, [*people, *(who for row in actions for who in (row.asked_by, row.target_id))]
-    )
-    every: list[Item] = [
-        *await dock_rows.lines(db, limit),
-        *(
-            {
-                "key": f"episode:{row['id']}", "kind": "episode", "at": row["at"],
-                "text": with_names(row["summary"], known), "events": row["events"],
-            }
-            for row in episodes
-        ),
-        *(
-            {
-                "key": f"change:{row.id}", "kind": "note", "note": row.note_id, "at": row.at,
-                "who": known.get(row.subject_id or "", ""), "scope": row.scope, "text": with_names(row.fact, known),
-                "before": row.before, "after": row.after, "cause": say(provenance.because(row.cause, known)),
-            }
-            for row in changes
-        ),
-        *(
-            {
-                "key": f"reply:{row.id}", "kind": "reply", "id": row.id, "at": row.at, "text": row.text,
-                "status": row.status, "detail": say(row.detail), "who": known.get(row.viewer_id or "", ""),
-                "points": _points_lost(row),
-            }
-            for row in replies
-        ),
-        *({"key": f"action:{row.id}", "kind": "action", **_proposal(row, known, context.language)} for row in actions),
-    ]  # fmt: skip
-    return sorted(every, key=lambda item: int(str(item["at"])))
+    texts = [row["summary"] for row in episodes]
+    people = [row.viewer_id for row in replies]
+    for change in changes:
+        texts += [change.fact, change.cause]
+        people.append(change.subject_id)
+    for action in actions:
+        people += [action.asked_by, action.target_id]
+    known = await names(db, texts, people)
+    shown = _Shown(known, await viewers.colors(db, known), context.language)
+    waiting = {action.bot_message_id for action in actions if _waits(action)}
+    items = list[Item](await dock_rows.lines(db, limit))
+    items += [_episode(row, shown) for row in episodes if row["summary"] != NOTHING]
+    items += [_change(row, shown) for row in changes]
+    items += [_reply(row, shown, asks=row.id in waiting) for row in reversed(replies)]
+    items += [_action(row, shown) for row in reversed(actions)]
+    return sorted(items, key=lambda item: int(str(item["at"])))
+
+
+class _Shown(NamedTuple):
+    """The people who may be named in the feed, by id, with the colours of their names."""
+
+    names: Mapping[str, str]
+    colors: Mapping[str, str]
+    language: Language
+
+    def person(self, viewer_id: str | None) -> Item:
+        """Somebody as an item names them; empty for nobody, and for who is hidden."""
+        if viewer_id is None or viewer_id not in self.names:
+            return {"who": "", "person": "", "color": ""}
+        color = self.colors.get(viewer_id, "")
+        return {"who": self.names[viewer_id], "person": viewer_id, "color": color}
+
+
+def _waits(action: LoggedAction) -> bool:
+    return action.status is ActionStatus.WAITING
+
+
+def _episode(row: Row, shown: _Shown) -> Item:
+    return {
+        "key": f"episode:{row['id']}",
+        "kind": "episode",
+        "at": row["at"],
+        "text": with_names(row["summary"], shown.names),
+        "events": row["events"],
+    }
+
+
+def _change(row: dock_rows.ChangedNote, shown: _Shown) -> Item:
+    return {
+        **shown.person(row.subject_id),
+        "key": f"change:{row.id}",
+        "kind": "note",
+        "note": row.note_id,
+        "at": row.at,
+        "scope": row.scope,
+        "text": with_names(row.fact, shown.names),
+        "before": row.before,
+        "after": row.after,
+        "cause": shown.language.reason(provenance.because(row.cause, shown.names)),
+    }
+
+
+def _reply(row: BotMessage, shown: _Shown, *, asks: bool) -> Item:
+    """`asks`: it says that an action waits for approval, which the approval's own card says as well."""
+    return {
+        **shown.person(row.viewer_id),
+        "key": f"reply:{row.id}",
+        "kind": "reply",
+        "id": row.id,
+        "at": row.at,
+        "text": row.text,
+        "status": row.status,
+        "detail": shown.language.reason(row.detail),
+        "points": _points_lost(row),
+        "asks": asks,
+    }
+
+
+def _action(row: LoggedAction, shown: _Shown) -> Item:
+    proposal = _proposal(row, shown.names, shown.language)
+    return {"key": f"action:{row.id}", "kind": "action", **proposal}
 
 
 def _points_lost(reply: BotMessage) -> bool:
@@ -292,6 +335,12 @@ def _proposal(row: LoggedAction, known: Mapping[str, str], language: Language) -
         "id": row.id, "at": row.at, "name": row.name,
         "reason": language.reason(row.reason), "status": row.status, "detail": language.reason(row.detail),
         "asked_by": known.get(row.asked_by or "", ""), "target": known.get(row.target_id or "", ""),
+        "target_id": row.target_id if row.target_id in known else "",
+        "params": {
+            name: known.get(value, value)
+            for name, value in row.params.items()
+            if value != DEFAULT_REASON
+        },
     }  # fmt: skip
 
 
@@ -304,11 +353,6 @@ async def _rows(context: DockContext, rows: list[LoggedAction]) -> list[Item]:
     return [
         {
             **_proposal(row, known, context.language),
-            "params": {
-                name: known.get(value, value)
-                for name, value in row.params.items()
-                if value != DEFAULT_REASON
-            },
             "expires_at": row.expires_at,
             "decided_by": known.get(row.decided_by or "", row.decided_by or ""),
             "undoable": undoable(row, context.clock.now()) is not None,

@@ -501,14 +501,16 @@ def seen(chat: Iterable[ChatEvent]) -> list[SeenViewer]:
         first_at = event.at
         last_at = event.at
         role = None
+        color = event.color
         if before is not None:
             first_at = min(before.first_at, event.at)
             last_at = max(before.last_at, event.at)
             role = before.role
+            color = color or before.color
         if event.kind not in WITHOUT_BADGES:
             role = role_of(event.badges)
         # put in again, so that the last to speak stand last
-        people[key] = SeenViewer(*key, role, first_at, last_at)
+        people[key] = SeenViewer(*key, role, first_at, last_at, color)
     return list(people.values())
 
 

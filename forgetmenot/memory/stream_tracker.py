@@ -20,8 +20,8 @@ from forgetmenot.text.clean import clean
 OFFLINE_AT_LEAST = 10 * MINUTE
 
 
-class _Open(Struct):
-    """The stream that is on. `seen_live_at`: when it was last reported live, if it ever was in this run."""
+class _OpenStream(Struct):
+    """The stream that is on. `seen_live_at`: when it was last reported live (ms), if it ever was in this run."""
 
     id: int
     last_event_at: int
@@ -30,138 +30,157 @@ class _Open(Struct):
 
 
 class StreamTracker:
-    """Which stream is on. One per database. It is read where it is changed: a write may fail, or wait for another."""
+    """Knows which stream is on. One per database.
+
+    Its state is read where it is changed: a write may fail, or wait for another one.
+    """
 
     def __init__(self, db: Database) -> None:
         self._db = db
         # since when the channel is reported off (ms); None while it is live, or nobody has reported
         self._off_since: int | None = None
-        self._seen_live: dict[int, int] = {}  # by stream, which no table has
+        # when a stream was last reported live (ms), by its id; no table has that
+        self._seen_live: dict[int, int] = {}
 
-    async def _on(self, tx: Transaction) -> _Open | None:
+    async def _current(self, tx: Transaction) -> _OpenStream | None:
         row = await streams.current(tx)
         if row is None:
             return None
-        return _Open(
-            row["id"], row["last_event_at"], row["twitch_id"], self._seen_live.get(row["id"])
-        )
+        seen_live_at = self._seen_live.get(row["id"])
+        return _OpenStream(row["id"], row["last_event_at"], row["twitch_id"], seen_live_at)
 
     async def place(self, tx: Transaction, first_at: int, last_at: int) -> int | None:
-        """The stream of lines said between these times, opened if need be; None while the channel is offline."""
+        """Return the id of the stream of lines said between two times (ms), begun if there is none.
+
+        None while the channel is offline.
+        """
         stream = await self._still_on(tx, first_at)
         # a stream that Helix has named ends when Helix says so, however long chat is silent
-        if stream and stream.twitch_id is None and first_at - stream.last_event_at > STREAM_GAP:
-            await _close(tx, stream, stream.last_event_at)
-            stream = None
+        if stream is not None and stream.twitch_id is None:
+            silence = first_at - stream.last_event_at
+            if silence > STREAM_GAP:
+                await _close(tx, stream, stream.last_event_at)
+                stream = None
         if stream is None and self._off_since is not None:
             return None
-        stream_id = stream.id if stream else await streams.begin(tx, first_at)
+        if stream is None:
+            stream_id = await streams.begin(tx, first_at)
+        else:
+            stream_id = stream.id
         await streams.touch(tx, stream_id, last_at)
         return stream_id
 
     async def live(self, state: ChannelState, now: int) -> None:
-        """Take what Twitch or OBS says, at `now` (ms): it opens, names or closes the stream. Raises StoreError."""
+        """Take a report of Twitch or OBS at `now` (ms): it begins, names or ends the stream. Raises StoreError."""
         if not state.live:
-            await self._off(now)
+            await self._report_off(now)
             return
-        began = state.started_at or now
+        # ahead of now where the PC's clock is behind
+        started_at = state.started_at or now
         async with self._db.write() as tx:
-            stream = await self._still_on(tx, began)
-            if stream and _is_another(stream, state, now):
+            stream = await self._still_on(tx, started_at)
+            if stream is not None and _is_another(stream, state, now):
                 await _close(tx, stream, stream.last_event_at)
                 stream = None
-            # ahead of now where the PC's clock is behind
-            stream_id = stream.id if stream else await streams.begin(tx, began)
+            if stream is None:
+                stream_id = await streams.begin(tx, started_at)
+            else:
+                stream_id = stream.id
             # OBS, and an event about the title alone, report no id
-            name = state.stream_id or None
+            twitch_id = state.stream_id or None
             await streams.describe(
-                tx, stream_id, twitch_id=name, title=state.title, category=state.category
+                tx, stream_id, twitch_id=twitch_id, title=state.title, category=state.category
             )
             await figures.note_title(tx, stream_id, now, title=state.title, game=state.category)
         self._off_since = None
         self._seen_live = {stream_id: now}
 
-    async def _off(self, now: int) -> None:
+    async def _report_off(self, now: int) -> None:
         if self._off_since is None:
             self._off_since = now
         async with self._db.write() as tx:
             await self._still_on(tx, now)
 
     async def tick(self, now: int) -> None:
-        """Close a stream that has been off for long enough, or that nobody reports on and chat is silent in."""
+        """End a stream that has been off for long enough, or that nobody reports on and chat is silent in."""
         async with self._db.write() as tx:
             stream = await self._still_on(tx, now)
-            unknown = stream is not None and (
-                stream.seen_live_at is None or now - stream.seen_live_at > STREAM_GAP
-            )
-            if stream is not None and unknown and now - stream.last_event_at > STREAM_GAP:
+            if stream is None or now - stream.last_event_at <= STREAM_GAP:
+                return
+            seen_live_at = stream.seen_live_at
+            if seen_live_at is None or now - seen_live_at > STREAM_GAP:
                 await _close(tx, stream, stream.last_event_at)
 
     async def end_stopped(self, off_since: int, now: int) -> None:
-        """At a start: close the stream that an earlier run heard was off since then (ms), if that is long ago."""
+        """At a start, end the stream that an earlier run heard was off since a time (ms), if that is long ago."""
+        if now - off_since < OFFLINE_AT_LEAST:
+            return
         async with self._db.write() as tx:
             stream = await streams.current(tx)
             if stream is None or stream["started_at"] > off_since:
                 return
-            ended_at = min(stream["last_event_at"], off_since)
-            if now - off_since >= OFFLINE_AT_LEAST:
-                await streams.end(tx, stream["id"], ended_at)
+            await streams.end(tx, stream["id"], min(stream["last_event_at"], off_since))
 
-    async def _still_on(self, tx: Transaction, at: int) -> _Open | None:
-        """The stream that is on at a time (ms); one that was off for long enough by then is closed."""
-        stream = await self._on(tx)
+    async def _still_on(self, tx: Transaction, at: int) -> _OpenStream | None:
+        """Return the stream that is on at a time (ms); one that was off for long enough by then is ended."""
+        stream = await self._current(tx)
         if stream is None or self._off_since is None:
             return stream
-        last_live = stream.seen_live_at
-        if last_live is None:
-            last_live = min(stream.last_event_at, self._off_since)
-        if at - last_live < OFFLINE_AT_LEAST:
+        last_live_at = stream.seen_live_at
+        if last_live_at is None:
+            last_live_at = min(stream.last_event_at, self._off_since)
+        if at - last_live_at < OFFLINE_AT_LEAST:
             return stream
         # it ended when it was last seen live, not when the time had passed
-        await _close(tx, stream, last_live)
+        await _close(tx, stream, last_live_at)
         return None
 
 
-def _is_another(stream: _Open, state: ChannelState, now: int) -> bool:
+def _is_another(stream: _OpenStream, state: ChannelState, now: int) -> bool:
+    """Return whether a report is about another stream than the one that is on."""
     if stream.twitch_id is None:
         return now - stream.last_event_at > STREAM_GAP
-    last = max(stream.last_event_at, stream.seen_live_at or 0)
+    if stream.twitch_id == state.stream_id:
+        return False
     # another id alone is not another stream: one that broke off for a moment comes back with a new one
-    return (
-        stream.twitch_id != state.stream_id and (state.started_at or now) - last > OFFLINE_AT_LEAST
-    )
+    last_at = max(stream.last_event_at, stream.seen_live_at or 0)
+    return (state.started_at or now) - last_at > OFFLINE_AT_LEAST
 
 
-async def _close(tx: Transaction, stream: _Open, at: int) -> None:
+async def _close(tx: Transaction, stream: _OpenStream, at: int) -> None:
     await streams.end(tx, stream.id, at)
     log.info("stream closed", stream=stream.id)
+
+
+_CHANGE_SENTENCES = {
+    "category": "The game changed from {before} to {after}.",
+    "title": "The stream's title changed to “{after}”.",
+}
 
 
 def channel_changes(
     before: Mapping[str, str], after: Mapping[str, str], now: int
 ) -> list[ChatEvent]:
-    """The stream's new game and title as events of the channel. `before`: the names of channel_state.
+    """Return events of the channel for a new game and title. `before`: the rows of channel_state, by name.
 
     A first title or game is none: nothing changed.
     """
     changes = []
-    for field, sentence in (
-        ("category", "The game changed from {before} to {after}."),
-        ("title", "The stream's title changed to “{after}”."),
-    ):
-        if before.get(field) and after[field] and before[field] != after[field]:
-            text = clean(sentence.format(before=before[field], after=after[field]))
-            login = before.get("login", "")
-            changes.append(
-                ChatEvent(
-                    f"{field}:{now}",
-                    EventKind.STREAM,
-                    before["id"],
-                    login,
-                    login,
-                    "",
-                    now,
-                    system_text=text,
-                )
-            )
+    for name, sentence in _CHANGE_SENTENCES.items():
+        old_value = before.get(name)
+        new_value = after[name]
+        if not old_value or not new_value or old_value == new_value:
+            continue
+        login = before.get("login", "")
+        event = ChatEvent(
+            f"{name}:{now}",
+            EventKind.STREAM,
+            before["id"],
+            login,
+            login,
+            "",
+            now,
+            system_text=clean(sentence.format(before=old_value, after=new_value)),
+        )
+        changes.append(event)
     return changes

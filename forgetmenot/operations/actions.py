@@ -21,17 +21,17 @@ from forgetmenot.secret_store import Account
 from forgetmenot.settings.load import refuse_unknown_words
 from forgetmenot.settings.schema import ActionSettings, Settings
 
-TARGET = Parameter("target", ParameterKind.VIEWER, most=50)
+TARGET = Parameter("target", ParameterKind.VIEWER, maximum=50)
 LONGEST_TIMEOUT_S = 14 * 24 * 3_600
 A, B, C = ActionClass.FREE, ActionClass.GUARDED, ActionClass.NEVER_ALONE
 
 
 def _text(name: str, most: int, default: str | None = None) -> Parameter:
-    return Parameter(name, ParameterKind.TEXT, most=most, default=default)
+    return Parameter(name, ParameterKind.TEXT, maximum=most, default=default)
 
 
 def _seconds(least: int, most: int, default: str) -> Parameter:
-    return Parameter("seconds", ParameterKind.SECONDS, least=least, most=most, default=default)
+    return Parameter("seconds", ParameterKind.SECONDS, minimum=least, maximum=most, default=default)
 
 
 def _operation(name: str, *kept: str) -> Runner:
@@ -108,7 +108,7 @@ ACTIONS: tuple[Action, ...] = (
     ),
     Action(
         "effect", A, _effect,
-        (Parameter("effect", ParameterKind.EFFECT, most=80),), cooldown_s=30, needs_live=True, typed="effect",
+        (Parameter("effect", ParameterKind.EFFECT, maximum=80),), cooldown_s=30, needs_live=True, typed="effect",
     ),
     Action(
         "bit", A,
@@ -150,7 +150,7 @@ ACTIONS: tuple[Action, ...] = (
     Action(
         "slow_mode", B,
         lambda ports, call: ports.moderation.set_slow_mode(int(call.params["gap"])),
-        (_seconds(10, 60, "60"), Parameter("gap", ParameterKind.SECONDS, least=3, most=30, default="5")),
+        (_seconds(10, 60, "60"), Parameter("gap", ParameterKind.SECONDS, minimum=3, maximum=30, default="5")),
         scope=CHAT_MODES, undo=lambda ports, _call: ports.moderation.set_slow_mode(None),
         reverts=True, channel_wide=True, needs_live=True,
         mode="slow",

@@ -1,20 +1,23 @@
-"""The one table of what can be asked of the bot: by viewers, moderators, the dock, the command line and the model.
+"""Lists everything that can be asked of the bot: by viewers, moderators, the dock, the command line and the model.
 
-A new command is one entry with its handler, and its words in forgetmenot/languages (`does`, `label` for a button of the
-dock, its results); a new action of the model is one entry in operations/actions, with one method of Helix where
-Twitch is asked. Parsing, permission, help, the dock's buttons and the README follow from it.
+An entry stands beside its handler in operations/handlers. A new command is one entry with its handler there, and its
+words in forgetmenot/languages (`does`, `label` for a button of the dock, its results). Parsing, permission, help, the
+dock's buttons and docs/COMMANDS.md follow from it. A new action of the model is one entry in operations/actions, with
+one method of Helix where Twitch is asked.
 """
 
-from collections.abc import Iterable, Mapping
-from functools import partial
+from collections.abc import Mapping
 
 from msgspec.structs import replace
 
 from forgetmenot.domain import Permission, Surface
 from forgetmenot.languages import ENGLISH, Language
 from forgetmenot.operations import actions
+from forgetmenot.operations.entries import MODEL
 from forgetmenot.operations.handlers import (
     approvals,
+    mentions,
+    note_changes,
     notes,
     privacy,
     replies,
@@ -22,129 +25,55 @@ from forgetmenot.operations.handlers import (
     usage,
     viewers,
 )
-from forgetmenot.operations.handlers.usage import shown
-from forgetmenot.operations.types import Operation, Parameter, ParameterKind
+from forgetmenot.operations.types import Operation
 
-_ANYBODY = {Surface.CHAT: Permission.ANYONE}
-_MODERATORS = {Surface.CHAT: Permission.MODERATOR}
-_DOCK = {Surface.DOCK: Permission.OWNER}
-_CLI = {Surface.CLI: Permission.OWNER}
-_MODEL = {Surface.MODEL: Permission.POLICY}
-_MOST = 10**15
-
-
-def _text(name: str, *, optional: bool = False) -> Parameter:
-    return Parameter(name, ParameterKind.TEXT, most=500, optional=optional)
-
-
-def _number(name: str, *, optional: bool = False) -> Parameter:
-    return Parameter(name, ParameterKind.NUMBER, most=_MOST, optional=optional)
+# In the order in which `!commands` and docs/COMMANDS.md list them.
+_OF_PEOPLE: tuple[Operation, ...] = (
+    *viewers.OPERATIONS,
+    *notes.OPERATIONS,
+    *note_changes.OPERATIONS,
+    *mentions.OPERATIONS,
+    *privacy.OPERATIONS,
+    *usage.OPERATIONS,
+    *approvals.OPERATIONS,
+    *replies.OPERATIONS,
+    *switches.OPERATIONS,
+)
 
 
-_ID, _ID_OR_LAST = _number("id"), _number("id", optional=True)
-_VIEWER = Parameter("viewer", ParameterKind.VIEWER, optional=True)
-_SHOWN_VIEWER_NEEDED = Parameter("viewer", ParameterKind.VIEWER, may_be_short=True)
-_SHOWN_VIEWER = Parameter("viewer", ParameterKind.VIEWER, optional=True, may_be_short=True)
-_SOMEBODY = Parameter("viewer", ParameterKind.VIEWER, optional=True, unseen=True)
-_TARGET = Parameter("target", ParameterKind.VIEWER, optional=True)
-
-_PEOPLE: tuple[Operation, ...] = (
-    # Memory.
-    Operation("memory", _ANYBODY, notes.memory, (_SHOWN_VIEWER,), ("!memory [viewer]",), ("!memory",)),
-    Operation("who", _MODERATORS, viewers.who, (_SHOWN_VIEWER_NEEDED,), ("!who <viewer>",),
-        ("!who alice",)),
-    Operation("missed", _ANYBODY, viewers.missed, (), ("!missed",), ("!missed",)),
-    Operation("remember", _ANYBODY | _DOCK | _MODEL, notes.remember,
-        (Parameter("fact", ParameterKind.TEXT), _TARGET, Parameter("joke", ParameterKind.FLAG)),
-        ("!remember <fact>", "!remember that <fact>"), ("!remember I play drums",), edits_memory=True),
-    Operation("correct", _MODEL, notes.correct, (_number("note"), _text("fact"))),
-    Operation("bit", _MODEL, notes.flag_joke, (_text("text"),)),
-    Operation("forget", _ANYBODY | _MODEL, notes.forget,
-        (_text("what", optional=True), _TARGET), ("!forget [what]", "!forget that|about <what>", "!wrong [what]"),
-        ("!forget my drums",), waits=True),
-    Operation("edit", _ANYBODY | _DOCK | _CLI, notes.edit, (_ID_OR_LAST, _text("text")),
-        ("!edit [id] <text>",), ("!edit 1 lives in Oslo", "forgetmenot memory edit 1 lives in Oslo"),
-        edits_memory=True),
-    Operation("retract", _DOCK | _CLI, notes.retract, (_ID,),
-        examples=("forgetmenot memory retract 1",), edits_memory=True),
-    Operation("restore", _ANYBODY | _DOCK | _CLI, notes.restore, (_ID,),
-        ("!restore <id>",), ("!restore 1", "forgetmenot memory undo 1"), edits_memory=True),
-    Operation("pin", _DOCK | _CLI, partial(notes.pin, pinned=True), (_ID,),
-        examples=("forgetmenot memory pin 1",)),
-    Operation("unpin", _DOCK | _CLI, partial(notes.pin, pinned=False), (_ID,),
-        examples=("forgetmenot memory unpin 1",)),
-    Operation("never_mention", _ANYBODY | _DOCK | _CLI,
-        notes.never_mention, (_text("what"), _VIEWER),
-        ("!nevermention <what>",), ("!nevermention my exams", "forgetmenot memory nevermention exams --viewer alice"),
-        edits_memory=True),
-    Operation("may_mention", _DOCK | _CLI, notes.may_mention, (_ID,),
-        examples=("forgetmenot memory maymention 1",), edits_memory=True),
-    # Rights.
-    Operation("erase", _ANYBODY | _DOCK | _CLI, privacy.erase, (_VIEWER, Parameter("confirm", ParameterKind.FLAG)),
-        ("!forgetme [viewer] [confirm]", "!forget me [viewer] [confirm]"),
-        ("!forgetme yes", "forgetmenot viewer erase alice --yes"), waits=True),
-    Operation("opt_out", _ANYBODY | _DOCK | _CLI, privacy.opt_out, (_SOMEBODY,), ("!optout [viewer]",),
-        ("!optout", "forgetmenot viewer optout alice"), waits=True),
-    Operation("opt_in", _ANYBODY | _DOCK | _CLI, privacy.opt_in, (_SOMEBODY,), ("!optin [viewer]",),
-        ("!optin", "forgetmenot viewer optin alice"), waits=True),
-    Operation("privacy", _ANYBODY, privacy.privacy, (_text("question", optional=True),), ("!privacy [question]",),
-        ("!privacy",)),
-    Operation("export", _DOCK | _CLI, privacy.export, (_VIEWER,)),
-    Operation("help", _ANYBODY, usage.show_help, (_text("command", optional=True),),
-        ("!help [command]",), ("!help edit",)),
-    Operation("commands", _ANYBODY, usage.show_commands, (), ("!commands",), ("!commands",)),
-    # Moderators.
-    Operation("approve", _MODERATORS | _DOCK, partial(approvals.decide, approved=True), (_ID_OR_LAST,),
-        ("!approve [id]",), ("!approve 1",)),
-    Operation("deny", _MODERATORS | _DOCK, partial(approvals.decide, approved=False), (_ID_OR_LAST,), ("!deny [id]",),
-        ("!deny 1",)),
-    Operation("undo", _MODERATORS | _DOCK, approvals.undo, (_ID_OR_LAST,), ("!undo [id]",), ("!undo 1",)),
-    Operation("good", _ANYBODY | _DOCK, partial(replies.rate, good=True), (_ID_OR_LAST,), ("!good",), ("!good",)),
-    Operation("bad", _ANYBODY | _DOCK, partial(replies.rate, good=False), (_ID_OR_LAST,), ("!bad",), ("!bad",)),
-    Operation("why", _MODERATORS, replies.why, (_ID_OR_LAST,), ("!why [id]",), ("!why",)),
-    Operation("pause", _MODERATORS | _DOCK, switches.switched(paused="1"), (), ("!bot pause",),
-        ("!bot pause",)),
-    Operation("resume", _MODERATORS | _DOCK, switches.switched(paused="", quiet_until="", safe_mode=""), (),
-        ("!bot resume",), ("!bot resume",)),
-    Operation("quiet", _MODERATORS | _DOCK, switches.quiet, (_number("minutes", optional=True),),
-        ("!bot quiet [minutes]",), ("!bot quiet 20",)),
-    Operation("safe", _MODERATORS | _DOCK, switches.switched(safe_mode="1"), (), ("!bot safe",),
-        ("!bot safe",)),
-    Operation("unsafe", _DOCK, switches.switched(safe_mode="")),  # a pause beside it goes on
-    Operation("status", _MODERATORS, switches.status, (), ("!bot status",), ("!bot status",)),
-)  # fmt: skip
-
-
-def _table(people: Iterable[Operation]) -> Mapping[str, Operation]:
+def _by_name() -> Mapping[str, Operation]:
     """People's operations, then the actions that only the model proposes; an operation of both is one entry."""
-    by_name = {one.name: replace(one, action=actions.find(one.name)) for one in people}
+    operations = {}
+    for operation in _OF_PEOPLE:
+        action = actions.find(operation.name)
+        operations[operation.name] = replace(operation, action=action)
     for action in actions.ACTIONS:
-        by_name.setdefault(
-            action.name, Operation(action.name, _MODEL, params=action.params, action=action)
-        )
-    return by_name
+        if action.name not in operations:
+            operations[action.name] = Operation(
+                action.name, MODEL, params=action.params, action=action
+            )
+    return operations
 
 
-OPERATIONS = _table(_PEOPLE)
+OPERATIONS = _by_name()
 
 
 def commands() -> list[tuple[str, str, str, Permission]]:
     """Chat commands for docs/COMMANDS.md: form, description, example, permission."""
-    return [
-        (shown(one.chat[0]), ENGLISH(f"does.{one.name}"), one.examples[0], one.who[Surface.CHAT])
-        for one in OPERATIONS.values()
-        if one.chat
-    ]
+    rows = []
+    for operation in OPERATIONS.values():
+        if operation.chat:
+            form = usage.form_as_shown(operation.chat[0])
+            description = ENGLISH(f"does.{operation.name}")
+            permission = operation.permissions[Surface.CHAT]
+            rows.append((form, description, operation.examples[0], permission))
+    return rows
 
 
 def buttons(language: Language = ENGLISH) -> dict[str, dict[str, str]]:
     """The dock's buttons by operation: label and description."""
-    names = [
-        name
-        for name, one in OPERATIONS.items()
-        if Surface.DOCK in one.who and f"label.{name}" in language
-    ]
-    return {
-        name: {"label": language(f"label.{name}"), "does": language(f"does.{name}")}
-        for name in names
-    }
+    labels = {}
+    for name, operation in OPERATIONS.items():
+        if Surface.DOCK in operation.permissions and f"label.{name}" in language:
+            labels[name] = {"label": language(f"label.{name}"), "does": language(f"does.{name}")}
+    return labels

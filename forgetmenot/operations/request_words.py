@@ -333,10 +333,10 @@ def _fit_seconds(parameter: Parameter, value: str, most_seconds: int) -> tuple[s
     if duration is None:
         return None
     seconds = duration // SECOND
-    if seconds < parameter.least:
+    if seconds < parameter.minimum:
         return None
     # the settings' limit is for what runs without a person; longer ones always ask one
-    most = min(parameter.most, most_seconds) if parameter.most <= 60 else parameter.most
+    most = min(parameter.maximum, most_seconds) if parameter.maximum <= 60 else parameter.maximum
     return str(min(seconds, most)), seconds > most
 
 
@@ -353,6 +353,6 @@ def _fit_text(
         line = without_command(without_machine_text(without_phrases(bare, reply.blocklist)))
     if not line and parameter.default is None:
         return None
-    if len(line) > parameter.most:
-        line = line[: parameter.most].rsplit(" ", 1)[0]
+    if len(line) > parameter.maximum:
+        line = line[: parameter.maximum].rsplit(" ", 1)[0]
     return line, line != said

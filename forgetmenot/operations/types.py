@@ -1,4 +1,4 @@
-"""Types of the operations: table entries, actions, parameters, requests, what handlers need, what the policy looks at.
+"""The types of operations: entries, parameters, actions, requests, and the facts that the policy decides on.
 
 operations/commands lists the operations, operations/actions the model's actions.
 """
@@ -20,6 +20,45 @@ if TYPE_CHECKING:  # whoever reads settings needs the names of the actions, and 
     from forgetmenot.store.database import Database
 
 
+# ── parameters ────────────────────────────────────────────────────────────────────────────────
+
+
+class ParameterKind(StrEnum):
+    """Type of a parameter."""
+
+    TEXT = "text"
+    SECONDS = "seconds"
+    # one of the names that [bridge] in the settings lists
+    EFFECT = "effect"
+    # of a note, an action, a reply, or a number of minutes
+    NUMBER = "number"
+    # a name as it was typed or proposed, an id after code has resolved it
+    VIEWER = "viewer"
+    # there or not
+    FLAG = "flag"
+
+
+class Parameter(Struct, frozen=True):
+    """One parameter.
+
+    `minimum` and `maximum` bound a number, the seconds, or the length of a text in characters. `default` None: it must
+    be given. `optional`: it may be left out. `unseen`: a viewer may be a login that was never seen here.
+    """
+
+    name: str
+    kind: ParameterKind
+    minimum: int = 1
+    maximum: int = 300
+    default: str | None = None
+    optional: bool = False
+    unseen: bool = False
+    # of a viewer: a nickname or a short form will do; never where something is deleted or stopped
+    may_be_short: bool = False
+
+
+# ── actions of the model ──────────────────────────────────────────────────────────────────────
+
+
 class ActionClass(StrEnum):
     """Permission class of an action: A runs by itself, B under strict rules, C only with a person's approval."""
 
@@ -28,53 +67,33 @@ class ActionClass(StrEnum):
     NEVER_ALONE = "C"
 
 
-class ParameterKind(StrEnum):
-    """Type of a parameter."""
-
-    TEXT = "text"
-    SECONDS = "seconds"
-    EFFECT = "effect"  # one of the names that [bridge] in the settings lists
-    NUMBER = "number"  # of a note, an action, a reply, or a number of minutes
-    VIEWER = "viewer"  # a name as it was typed or proposed, an id after code has resolved it
-    FLAG = "flag"  # there or not
-
-
-class Parameter(Struct, frozen=True):
-    """One parameter. `least` and `most` bound the value in seconds, or the length of a text in characters."""
-
-    name: str
-    kind: ParameterKind
-    least: int = 1
-    most: int = 300
-    default: str | None = None  # None: it must be given
-    optional: bool = False  # an empty value will do
-    unseen: bool = False  # of a viewer: the streamer may name a login that has never been seen here
-    # of a viewer: a nickname or a short form will do; never where something is deleted or stopped
-    may_be_short: bool = False
-
-
 RunOperation = Callable[[str, Mapping[str, object], Asker], Awaitable[OperationResult]]
 
 
 class ActionPorts(Struct, frozen=True):
     """The ports that actions use.
 
-    `run` runs another operation of the table, so that the model changes memory through the same handler as people.
+    `run` runs an operation, so that the model changes memory through the same handler as people. `run_effect` asks the
+    streamer's other bot; None where there is none.
     """
 
     moderation: Moderation
     run: RunOperation
-    run_effect: Callable[[str], Awaitable[Outcome]] | None = None  # of the streamer's other bot
+    run_effect: Callable[[str], Awaitable[Outcome]] | None = None
 
 
 class ActionCall(Struct, frozen=True):
-    """The checked parameters of an action, with ids instead of the proposal's names."""
+    """The checked parameters of an action, with ids instead of the proposal's names.
+
+    `asked_by` is a viewer's id, `message_id` the target's last message, `at` when it was proposed (ms). `line`: the id
+    of the line that asked for it, if it is done at once.
+    """
 
     params: Mapping[str, str]
     asked_by: str
-    message_id: str = ""  # the target's last message
-    at: int = 0  # when it was proposed (ms)
-    line: str = ""  # the id of the line that asked for it, if it is done at once
+    message_id: str = ""
+    at: int = 0
+    line: str = ""
 
     @property
     def target(self) -> str:
@@ -91,31 +110,42 @@ Runner = Callable[[ActionPorts, ActionCall], Awaitable[Outcome]]
 
 
 class Action(Struct, frozen=True):
-    """An action the model may propose."""
+    """An action the model may propose.
+
+    `scope` is the right that Twitch asks for, `mode` the room's mode that it switches on. `asks` is a pattern of the
+    words with which somebody asks for it about themselves, or for everybody.
+    """
 
     name: str
     kind: ActionClass
     run: Runner
     params: tuple[Parameter, ...] = ()
-    scope: str = ""  # the right that Twitch asks for
+    scope: str = ""
     undo: Runner | None = None
     cooldown_s: int = 0
-    reverts: bool = False  # taken back by itself after `seconds`
+    # it is undone by itself after its seconds
+    reverts: bool = False
     needs_live: bool = False
-    harms: bool = False  # its target must not be immune
-    consent: bool = False  # its target must have asked for it
-    channel_wide: bool = (
-        False  # it concerns everybody: only moderators may ask for it, in so many words
-    )
-    self_only: bool = False  # a viewer may ask for it about themselves, a moderator about anybody
-    mode: str = ""  # the room's mode that it switches on
-    asks: str = ""  # the words (a pattern) with which somebody asks for it about themselves, or for everybody
-    typed: str = ""  # the parameter that is what the asker typed, never what a model wrote: without it, nothing is done
+    # its target must not be immune
+    harms: bool = False
+    # its target must have asked for it
+    consent: bool = False
+    # it concerns everybody: only moderators may ask for it, in so many words
+    channel_wide: bool = False
+    # a viewer may ask for it about themselves, a moderator about anybody
+    self_only: bool = False
+    mode: str = ""
+    asks: str = ""
+    # the parameter that is what the asker typed, never what a model wrote: without it, nothing is done
+    typed: str = ""
 
     @property
     def needs_target(self) -> bool:
         """Whether it acts on a viewer."""
         return any(parameter.kind is ParameterKind.VIEWER for parameter in self.params)
+
+
+# ── operations ────────────────────────────────────────────────────────────────────────────────
 
 
 class Request(Struct, frozen=True):
@@ -124,6 +154,11 @@ class Request(Struct, frozen=True):
     asker: Asker
     target: Target
     values: Mapping[str, object]
+
+    @property
+    def is_in_chat(self) -> bool:
+        """Whether it was typed in chat, where everybody reads the answer."""
+        return self.asker.surface is Surface.CHAT
 
     def text(self, name: str) -> str:
         """A text parameter; empty if it was left out."""
@@ -136,6 +171,14 @@ class Request(Struct, frozen=True):
     def flag(self, name: str) -> bool:
         """A flag parameter; False if it was left out."""
         return bool(self.values.get(name))
+
+
+class Refused(Exception):
+    """A request is not done. Control flow of handlers: operations/run makes it the result that says why."""
+
+    def __init__(self, code: str, target: Target | None = None, **data: object) -> None:
+        super().__init__(code)
+        self.result = OperationResult(ok=False, code=code, data=data, target=target)
 
 
 class ApprovalQueue(Protocol):
@@ -169,16 +212,16 @@ class OperationContext(Struct):
     db: "Database"
     settings: Callable[[], Settings]
     clock: Clock
-    table: "Mapping[str, Operation]"
+    operations: "Mapping[str, Operation]"
     eraser: "Eraser"
     rights: "Rights"
     approvals: ApprovalQueue | None = None
-    flush: Callable[[], Awaitable[object]] = _nothing  # makes lines that were just heard readable
-    refresh: Callable[[], Awaitable[object]] = (
-        _nothing  # the prompt's prefix and recall's cache read memory again
-    )
+    # makes lines that were just heard readable
+    flush: Callable[[], Awaitable[object]] = _nothing
+    # has the prompt's prefix and recall's cache read the memory again
+    refresh: Callable[[], Awaitable[object]] = _nothing
     explain_reply: Callable[[int], Awaitable[str]] = _no_reply
-    # a note as it should read after a correction that no form fits, by a model; None: it does not say
+    # a model's words for a note after a correction that no form fits; None if it does not say
     reword: Callable[[str, str], Awaitable[str | None]] = _no_words
 
 
@@ -186,33 +229,40 @@ Handler = Callable[[OperationContext, Request], Awaitable[OperationResult]]
 
 
 class Operation(Struct, frozen=True):
-    """One entry of the table. `who` maps surfaces to permissions; `chat` lists the typed forms.
+    """One entry: something that can be asked of the bot. `permissions` says where, and by whom.
 
-    In a form, `<x>` is a required parameter, `[x]` an optional one, and other words are literal. `examples`: lines as
-    they are typed in chat and in a terminal. They are shown by `!help` and --help and in the README, and tests run
-    them; a terminal's line makes the command (common.add_commands).
+    `chat` lists the forms as they are typed: `<x>` is a required parameter, `[x]` an optional one, other words are
+    literal. `examples` are lines as they are typed in chat and in a terminal. `!help`, --help and docs/COMMANDS.md show
+    them, and tests run them; a terminal's line makes the command (cli/common.add_commands).
     """
 
     name: str
-    who: Mapping[Surface, Permission]
-    handler: Handler | None = (
-        None  # None: only the model proposes it, and operations/executor carries it out
-    )
+    permissions: Mapping[Surface, Permission]
+    # None: only the model proposes it, and operations/executor carries it out
+    handler: Handler | None = None
     params: tuple[Parameter, ...] = ()
     chat: tuple[str, ...] = ()
     examples: tuple[str, ...] = ()
-    waits: bool = (
-        False  # a right: it is kept until the memory can be written, and flushes by itself
-    )
-    edits_memory: bool = False  # the next reply must see it when the streamer asks for it
-    action: Action | None = None  # how the policy treats it when the model proposes it
+    # a right of the viewer's: it waits until the memory can be written, and flushes by itself
+    waits: bool = False
+    # the next reply must see it when the streamer asks for it
+    edits_memory: bool = False
+    # how the policy treats it when the model proposes it
+    action: Action | None = None
+
+    def permits(self, asker: Asker) -> bool:
+        """Whether the asker may ask for it, whomever it is about."""
+        permission = self.permissions.get(asker.surface)
+        if permission is None:
+            return False
+        return permission is not Permission.MODERATOR or asker.moderates
 
     def parameter(self, name: str) -> Parameter:
         """The parameter of that name. Raises StopIteration if none is declared."""
-        return next(one for one in self.params if one.name == name)
+        return next(parameter for parameter in self.params if parameter.name == name)
 
 
-# The facts that the policy decides on; operations/facts fills them.
+# ── the facts that the policy decides on; operations/facts fills them ─────────────────────────
 
 
 class PersonFacts(Struct, frozen=True):
@@ -223,7 +273,8 @@ class PersonFacts(Struct, frozen=True):
     role: Role = Role.VIEWER
     display_name: str = ""
     newcomer: bool = False
-    is_bot: bool = False  # a known bot, or this one
+    # a known bot, or this one
+    is_bot: bool = False
     message_id: str = ""
 
 
@@ -233,6 +284,8 @@ class PolicyFacts(Struct, frozen=True):
     `immune`: what Twitch says of the target, which is asked last: None where it could not be asked.
     `asked_for` names the actions that the asker's own words ask for. `asks_nothing`: they ask for none at all.
     `typed`: for actions that take the asker's own words, these words. `named`: the asker's line names the target.
+    `missing`: why it cannot be done now: a log-in, a right, not being a moderator. `approved_by`: the person who
+    approved exactly this.
     """
 
     asker: PersonFacts
@@ -246,15 +299,19 @@ class PolicyFacts(Struct, frozen=True):
     paused: bool = False
     safe_mode: bool = False
     room_modes: frozenset[str] = frozenset()
-    missing: str = ""  # why it cannot be done now: a log-in, a right, not being a moderator
-    approved_by: str = ""  # the person who approved exactly this
+    missing: str = ""
+    approved_by: str = ""
 
 
 class RecentDecisions(Struct, frozen=True):
-    """Recent decisions and actions. `cooldown_until` (ms): of the action, and for class B of target and channel."""
+    """Recent decisions and actions.
+
+    `cooldown_until` (ms): of the action, and for class B of target and channel. `refusals`: of this asker, in the last
+    ten minutes.
+    """
 
     cooldown_until: int = 0
-    refusals: int = 0  # of this asker, in the last ten minutes
+    refusals: int = 0
     done_this_stream: int = 0
     waiting: int = 0
     waiting_of_asker: int = 0

@@ -92,7 +92,7 @@ class World:
         return self.users[login]
 
     def by_id(self, user_id: str) -> User | None:
-        """The user with that id, or None."""
+        """Return the user with that id, or None."""
         return next((user for user in self.users.values() if user.id == user_id), None)
 
     def moderator(self, login: str) -> None:
@@ -104,7 +104,7 @@ class World:
         self.vips.add(self.user(login).id)
 
     def badges_of(self, user: User) -> tuple[str, ...]:
-        """What the chat shows beside the name."""
+        """Return what the chat shows beside the name."""
         roles = {
             "broadcaster/1": {self.owner.id},
             "moderator/1": self.moderators,
@@ -113,7 +113,7 @@ class World:
         return tuple(badge for badge, people in roles.items() if user.id in people)
 
     def message(self, user: User, text: str, **more: Any) -> SimMessage:  # noqa: ANN401  # the other fields, by name
-        """A message with an id of its own and its writer's badges."""
+        """Return a message with an id of its own and its writer's badges."""
         return SimMessage(
             str(uuid.uuid4()),
             user,
@@ -139,7 +139,7 @@ class Tokens:
         return token
 
     def valid(self, access: str) -> SimToken | None:
-        """The token that still works, or None."""
+        """Return the token that still works, or None."""
         return next((t for t in self.issued if t.access == access and not t.expired), None)
 
 
@@ -147,7 +147,7 @@ class Tokens:
 
 
 def tagged(tags: Mapping[str, object], rest: str) -> str:
-    """A line with its tags in front, values escaped as IRCv3 has it."""
+    """Return a line with its tags in front, values escaped as IRCv3 has it."""
     joined = ";".join(f"{key}={str(value).translate(_ESCAPES)}" for key, value in tags.items())
     return f"@{joined} {rest}" if joined else rest
 
@@ -226,7 +226,7 @@ class IrcServer:
         return socket
 
     def connected(self, socket: web.WebSocketResponse, request: web.Request) -> Connection:
-        """A new connection."""
+        """Return a new connection."""
         return Connection(socket, request)
 
     async def end(self, connection: Connection) -> None:

@@ -60,11 +60,11 @@ class Call:
     body: Mapping[str, object] = field(default_factory=dict)
 
     def param(self, name: str) -> str:
-        """A query parameter that must be there."""
+        """Return a query parameter that must be there."""
         return self._there(name, (self.query.get(name) or [""])[0])
 
     def text(self, name: str) -> str:
-        """A field of the body that must be there, as text (numbers are taken as Twitch takes them)."""
+        """Return a field of the body that must be there, as text (numbers are taken as Twitch takes them)."""
         return self._there(name, self.body.get(name))
 
     @staticmethod
@@ -97,7 +97,7 @@ class HelixServer:
         }
 
     async def handle(self, request: web.Request) -> web.StreamResponse:
-        """One call over HTTP."""
+        """Answer one call over HTTP."""
         query = {key: request.query.getall(key) for key in request.query}
         path = request.match_info["path"].strip("/")
         try:
@@ -111,7 +111,7 @@ class HelixServer:
             )
 
     def token_of(self, request: web.Request) -> SimToken:
-        """The token of a call."""
+        """Return the token of a call."""
         token = self.tokens.valid(request.headers.get("Authorization", "").removeprefix("Bearer "))
         if token is None:
             raise Refused(401, "Invalid OAuth token")
@@ -125,7 +125,7 @@ class HelixServer:
         return await handler(call)
 
     def user(self, user_id: str) -> User:
-        """The user with that ID. Refuses with 400 if there is none."""
+        """Return the user with that ID. Refuses with 400 if there is none."""
         user = self.world.by_id(user_id)
         if user is None:
             raise Refused(400, f"The user ID {user_id} is not valid.")
@@ -167,7 +167,7 @@ class HelixServer:
         return ok([live], pagination={})
 
     async def send(self, call: Call) -> web.Response:
-        """A chat message."""
+        """Return a chat message."""
         text, user, world = call.text("message"), self.user(call.token.user_id), self.world
         parent = world.messages.get(str(call.body.get("reply_parent_message_id", "")))
         said = world.message(user, text, via="helix", reply_to=parent)
@@ -278,7 +278,7 @@ class TwitchSim:
         )
 
     async def say(self, login: str, text: str) -> str:
-        """Somebody says something; the message's ID."""
+        """Let a user write a message; returns its ID."""
         said = self.world.message(self.world.user(login), text)
         await self.irc.deliver(said)
         return said.id
@@ -292,7 +292,7 @@ class TwitchSim:
         await self.irc.clear_person(self.world.user(login), seconds)
 
     def go_live(self, *, title: str = "", game: str = "", at: int | None = None) -> SimStream:
-        """The stream begins. `at`: ms."""
+        """Begin the stream. `at`: ms."""
         when = self.now() if at is None else at
         self.world.stream = SimStream(str(40_000_000_000 + when // 1_000), when)
         self.world.title = title or self.world.title
@@ -312,7 +312,7 @@ class TwitchSim:
 
 
 def ok(data: object, status: int = 200, **more: object) -> web.Response:
-    """An answer with data."""
+    """Return an answer with data."""
     return web.json_response({"data": data} | more, status=status)
 
 
@@ -327,16 +327,16 @@ def stamp(ms: int) -> str:
 
 
 async def json_body(request: web.Request) -> dict[str, object]:
-    """The body of a call; empty if there is none."""
+    """Return the body of a call; empty if there is none."""
     return dict(json.loads(await request.text() or "{}"))
 
 
 def ban_data(call: Call) -> Mapping[str, Any]:
-    """Who is to be banned, for how long, and why; empty if the body does not say."""
+    """Return who is to be banned, for how long, and why; empty if the body does not say."""
     data = call.body.get("data")
     return data if isinstance(data, dict) else {}
 
 
 def person(user: User) -> dict[str, str]:
-    """Somebody in a list."""
+    """Return somebody in a list."""
     return {"user_id": user.id, "user_login": user.login, "user_name": user.name}

@@ -20,7 +20,7 @@ from forgetmenot.store.database import Database, Source, Transaction, row_as
 
 
 class ActionStatus(StrEnum):
-    """Status of a proposal."""
+    """What became of a proposed action."""
 
     DENIED = "denied"
     WAITING = "waiting"
@@ -98,17 +98,23 @@ async def claim(
 async def clips_and_markers(
     source: Source, since: int, until: int, limit: int
 ) -> list[tuple[int, str, str]]:
-    """Clips and markers that were made in that time: when, which of the two, and its address or text."""
-    made = "status = 'done' AND name IN ('clip', 'marker') AND at BETWEEN ? AND ?"
-    text = "iif(name = 'clip', detail, coalesce(params_json ->> 'text', ''))"
-    sql = f"SELECT at, name, {text} FROM action_logs WHERE {made} ORDER BY at, id LIMIT ?"
+    """Return the clips and markers made between two times (ms): time, "clip" or "marker", and its address or text."""
+    sql = """
+        SELECT at, name, iif(name = 'clip', detail, coalesce(params_json ->> 'text', ''))
+        FROM action_logs
+        WHERE status = 'done'
+            AND name IN ('clip', 'marker')
+            AND at BETWEEN ? AND ?
+        ORDER BY at, id
+        LIMIT ?
+    """
     return [tuple(row) for row in await source.rows(sql, (since, until, limit))]
 
 
 async def settle(
     tx: Transaction, action_id: int, status: ActionStatus, detail: str, now: int
 ) -> None:
-    """Record the outcome. What was not done need not be reverted."""
+    """Store the outcome of an action. One that was not done needs no undo."""
     await tx.execute(
         """
         UPDATE action_logs
@@ -122,9 +128,9 @@ async def settle(
 
 
 async def clear_words(tx: Transaction, reply_ids: Sequence[int]) -> None:
-    """Take away what these replies' actions were to say: what they rest on was cleared. Deny those that wait.
+    """Delete the texts of the actions of these replies, whose own texts were cleared; deny those that wait.
 
-    One that runs keeps it until it is settled, since Twitch may have to be asked about it.
+    One that is running keeps its text until it is settled, since Twitch may have to be asked about it.
     """
     await tx.execute(
         """
@@ -136,7 +142,7 @@ async def clear_words(tx: Transaction, reply_ids: Sequence[int]) -> None:
         (languages.reason("cleared"), reply_ids),
     )
     await tx.execute(
-        # what undoing it needs stays, and none of that is anybody's words
+        # what an undo needs stays: none of that is a viewer's words
         """
         UPDATE action_logs
         SET params_json = (
@@ -161,25 +167,25 @@ async def deny(
 
 
 async def ask_for_undo(tx: Transaction, action_id: int, *, by: str, now: int) -> bool:
-    """Request the undo of a done action; False if it was not done or is undone already."""
-    stands = "status IN ('done', 'unknown') AND (revert_at IS NULL OR revert_at > ?1)"
-    sql = f"""
+    """Request the undo of an action; False if it was not done, or is undone already."""
+    sql = """
         UPDATE action_logs
         SET revert_at = ?1, decided_by = ?2
         WHERE id = ?3
-            AND {stands}
+            AND status IN ('done', 'unknown')
+            AND (revert_at IS NULL OR revert_at > ?1)
     """
     return await tx.execute(sql, (now, by, action_id)) == 1
 
 
 async def expire(db: Database, now: int) -> None:
-    """Expire what waited too long; nothing is written where there is none."""
+    """Expire the actions that waited too long. If there are none, no transaction is opened."""
     due = "status = 'waiting' AND expires_at <= ?1"
-    if await db.row(f"SELECT 1 FROM action_logs WHERE {due}", (now,)):
-        async with db.write() as tx:
-            await tx.execute(
-                f"UPDATE action_logs SET status = 'expired', finished_at = ?1 WHERE {due}", (now,)
-            )
+    if await db.row(f"SELECT 1 FROM action_logs WHERE {due}", (now,)) is None:
+        return
+    sql = f"UPDATE action_logs SET status = 'expired', finished_at = ?1 WHERE {due}"
+    async with db.write() as tx:
+        await tx.execute(sql, (now,))
 
 
 async def set_revert(
@@ -189,7 +195,7 @@ async def set_revert(
     detail: str,
     status: ActionStatus | None = None,
 ) -> None:
-    """Say when a revert is tried (again), or that it is over (None), and what became of the action."""
+    """Store when an undo is tried next (ms; None: never again), and what became of the action."""
     await tx.execute(
         """
         UPDATE action_logs
@@ -201,22 +207,23 @@ async def set_revert(
 
 
 async def get(db: Database, action_id: int) -> LoggedAction | None:
-    """One row by its id; None if there is none, or none any more."""
-    return next(iter(await _actions_where(db, "id = ?", action_id)), None)
+    """Return an action by its id; None if it is not stored (any more)."""
+    actions = await _actions_where(db, "id = ?", action_id)
+    return actions[0] if actions else None
 
 
 async def running(db: Database) -> list[LoggedAction]:
-    """Rows that are not settled; at start, what a crash interrupted."""
+    """Return rows that are not settled; at start, what a crash interrupted."""
     return await _actions_where(db, "status = 'running' ORDER BY id")
 
 
 async def waiting(db: Database, now: int) -> list[LoggedAction]:
-    """What waits for a person, oldest first."""
+    """Return what waits for a person, oldest first."""
     return await _actions_where(db, "status = 'waiting' AND expires_at > ? ORDER BY id", now)
 
 
 async def due_for_revert(db: Database, now: int) -> list[LoggedAction]:
-    """Rows to be reverted by now, except running ones."""
+    """Return rows to be reverted by now, except running ones."""
     return await _actions_where(
         db, "revert_at <= ? AND status IN ('done', 'unknown') ORDER BY revert_at", now
     )
@@ -225,13 +232,13 @@ async def due_for_revert(db: Database, now: int) -> list[LoggedAction]:
 async def latest(
     source: Source, limit: int, statuses: Iterable[ActionStatus] = tuple(ActionStatus)
 ) -> list[LoggedAction]:
-    """The newest rows with one of those statuses, newest first."""
-    wanted = "status IN (SELECT value FROM json_each(?)) ORDER BY id DESC LIMIT ?"
-    return await _actions_where(source, wanted, list(statuses), limit)
+    """Return the newest rows with one of those statuses, newest first."""
+    condition = "status IN (SELECT value FROM json_each(?)) ORDER BY id DESC LIMIT ?"
+    return await _actions_where(source, condition, list(statuses), limit)
 
 
 async def of_reply(source: Source, reply_id: int) -> list[LoggedAction]:
-    """What one reply proposed, oldest first."""
+    """Return what one reply proposed, oldest first."""
     return await _actions_where(source, "bot_message_id = ? ORDER BY id", reply_id)
 
 
@@ -245,7 +252,7 @@ async def refusals_of(
 
 
 async def done_since(db: Database, since: int) -> int:
-    """How many actions were carried out, or may have been."""
+    """Return how many actions were carried out, or may have been."""
     sql = """
         SELECT count(*)
         FROM action_logs
@@ -256,40 +263,45 @@ async def done_since(db: Database, since: int) -> int:
 
 
 async def last_allowed(db: Database, *, name: str = "", kind: str = "", about: str = "") -> int:
-    """When an action of this name or class was last allowed, of this viewer or anybody's, in ms; 0: never.
+    """Return when an action was last allowed (ms); 0: never.
 
-    Of an action without a target the viewer is who asked for it.
+    `name`, `kind` (its class) and `about` (its target; without one, who asked for it) restrict which; "" is any.
     """
-    asked = "?1 IN ('', name) AND ?2 IN ('', class) AND ?3 IN ('', coalesce(target_id, asked_by))"
-    sql = f"""
+    sql = """
         SELECT max(at)
         FROM action_logs
         WHERE verdict IN ('allow', 'allow_changed')
-            AND {asked}
+            AND ?1 IN ('', name)
+            AND ?2 IN ('', class)
+            AND ?3 IN ('', coalesce(target_id, asked_by))
     """
     return int(await db.value(sql, (name, kind, about)) or 0)
 
 
 async def was_done_to(source: Source, name: str, target_id: str, since: int, until: int) -> bool:
-    """Whether the bot itself did that to somebody in that time (ms); one that Twitch has not answered yet counts."""
-    done = "at BETWEEN ? AND ? AND name = ? AND target_id = ? AND status IN ('running', 'done', 'unknown')"
-    return (
-        await source.row(f"SELECT 1 FROM action_logs WHERE {done}", (since, until, name, target_id))
-        is not None
-    )
+    """Whether the bot did an action to a viewer between two times (ms), or may have."""
+    sql = """
+        SELECT 1
+        FROM action_logs
+        WHERE at BETWEEN ? AND ?
+            AND name = ?
+            AND target_id = ?
+            AND status IN ('running', 'done', 'unknown')
+    """
+    return await source.row(sql, (since, until, name, target_id)) is not None
 
 
 async def _actions_where(source: Source, condition: str, *params: object) -> list[LoggedAction]:
-    """The rows that a condition of ours picks, in its order."""
-    found = []
+    """Return the actions of a condition (SQL), in the order that it names."""
+    actions = []
     for row in await source.rows(f"SELECT * FROM action_logs WHERE {condition}", params):
-        more = {"kind": row["class"], "params": msgspec.json.decode(row["params_json"])}
-        found.append(
-            row_as(
-                row,
-                LoggedAction,
-                **more,
-                **{one: read_reason(row[one]) for one in ("reason", "detail")},
-            )
+        action = row_as(
+            row,
+            LoggedAction,
+            kind=row["class"],
+            params=msgspec.json.decode(row["params_json"]),
+            reason=read_reason(row["reason"]),
+            detail=read_reason(row["detail"]),
         )
-    return found
+        actions.append(action)
+    return actions

@@ -36,10 +36,25 @@ from forgetmenot.store.database import (
 )
 
 KEPT = (
-    "viewers", "viewer_names", "name_words", "streams", "attendance", "episodes", "episode_people",
-    "semantic_notes", "note_evidence", "note_changes", "nicknames", "note_words", "never_mention", "channel_state",
-    "spending", "minutes", "moments", "reply_weeks",
-)  # fmt: skip
+    "viewers",
+    "viewer_names",
+    "name_words",
+    "streams",
+    "attendance",
+    "episodes",
+    "episode_people",
+    "semantic_notes",
+    "note_evidence",
+    "note_changes",
+    "nicknames",
+    "note_words",
+    "never_mention",
+    "channel_state",
+    "spending",
+    "minutes",
+    "moments",
+    "reply_weeks",
+)
 FOLDER = "backups"
 
 
@@ -53,35 +68,38 @@ class Copied(Struct, frozen=True):
 
 
 def copies_of(database: Path) -> list[Path]:
-    """The copies beside a memory, newest first; none of another memory in the same folder."""
+    """Return the copies beside a memory, newest first; none of another memory in the same folder."""
     name = re.compile(re.escape(database.stem) + r"-\d{8}-\d{6}-\d{3}\.sqlite3")
     folder = database.parent / FOLDER
-    found = folder.iterdir() if folder.is_dir() else ()
-    return sorted((file for file in found if name.fullmatch(file.name)), reverse=True)
+    if not folder.is_dir():
+        return []
+    copies = [file for file in folder.iterdir() if name.fullmatch(file.name)]
+    return sorted(copies, reverse=True)
 
 
 def delete_copies(database: Path, copies: Sequence[Path] | None = None) -> int:
-    """Delete these copies beside a memory (None: all), and unfinished ones; how many there were. Raises StoreError."""
-    gone = copies_of(database) if copies is None else copies
+    """Delete copies of a memory (None: all) and unfinished ones, and return how many copies. Raises StoreError."""
+    if copies is None:
+        copies = copies_of(database)
     try:
-        for file in [*gone, *leftovers(database)]:
+        for file in [*copies, *leftovers(database)]:
             files.delete(file)
     except OSError as error:
         raise errors.StoreError(
             f"{error.filename} cannot be deleted: {error.strerror}. Delete it yourself."
         ) from error
-    return len(gone)
+    return len(copies)
 
 
 def files_put_aside(database: Path) -> list[Path]:
-    """What another program put in the memory's place, and has no backup yet."""
+    """Return the files that another program put in the memory's place and that were not backed up yet."""
     name = re.compile(re.escape(database.name + ASIDE) + r"\d+")
     return sorted(file for file in database.parent.iterdir() if name.fullmatch(file.name))
 
 
 def leftovers(database: Path) -> list[Path]:
-    """What a crash left of a restore, a copy or a file half written. They are deleted at each start and erasure."""
-    folder, name = database.parent, database.name
+    """Return the unfinished files of a crash: of a restore, a copy, a write. Each start and erasure deletes them."""
+    name = database.name
     patterns = (
         f"{FOLDER}/{database.stem}-*.part",
         f"{name}.restoring*",
@@ -89,13 +107,16 @@ def leftovers(database: Path) -> list[Path]:
         ".*.new",
         "login/.*.new",
     )
-    return [file for pattern in patterns for file in folder.glob(pattern)]
+    files_left: list[Path] = []
+    for pattern in patterns:
+        files_left += database.parent.glob(pattern)
+    return files_left
 
 
 def copy(source: Path, target: Path) -> Copied:
-    """Write a copy of `source` to `target`, which is replaced. Takes seconds for a large memory: not for the loop.
+    """Write a copy of `source` to `target`, which is replaced.
 
-    Raises StoreError.
+    It takes seconds for a large memory, so it is not called in the event loop. Raises StoreError.
     """
     part = target.with_name(target.name + ".part")
     try:
@@ -117,8 +138,9 @@ def copy(source: Path, target: Path) -> Copied:
 
 
 def _fill(part: Path, source: Path) -> "Counts":
+    """Copy what is kept of `source` into an empty file, and return how much it is. Raises StoreError."""
     with kept_open(source), connected(part, "rw") as db:
-        # the file is new, is synced as a whole at the end, and is thrown away if anything goes wrong
+        # the file is new: it is synced as a whole at the end, and deleted if anything fails
         for pragma in (
             "journal_mode = OFF",
             "synchronous = OFF",
@@ -130,16 +152,18 @@ def _fill(part: Path, source: Path) -> "Counts":
         triggers = db.execute(
             "SELECT name, sql FROM sqlite_master WHERE type = 'trigger'"
         ).fetchall()
-        # the rows are copied as they are: nothing is derived from them a second time
+        # the triggers would derive rows that are copied anyway
         for name, _sql in triggers:
             db.execute(f"DROP TRIGGER {name}")
         db.execute("ATTACH ? AS source", (f"{source.absolute().as_uri()}?mode=ro",))
-        db.execute("BEGIN")  # all of it as of one moment
+        # one transaction, so that all tables are of one moment
+        db.execute("BEGIN")
         for table in KEPT:
-            columns = ", ".join(row[1] for row in db.execute(f"PRAGMA main.table_info({table})"))
+            column_rows = db.execute(f"PRAGMA main.table_info({table})")
+            columns = ", ".join(row[1] for row in column_rows)
             db.execute(f"INSERT INTO main.{table} ({columns}) SELECT {columns} FROM source.{table}")
         db.execute("DELETE FROM main.channel_state WHERE name = ?", (CARRIED_OUT,))
-        # Numbers are not given twice: an id that somebody wrote down means the same row for ever.
+        # an id that somebody wrote down must never be given to another row
         db.execute("DELETE FROM main.sqlite_sequence")
         db.execute("INSERT INTO main.sqlite_sequence SELECT * FROM source.sqlite_sequence")
         for _name, sql in triggers:
@@ -161,14 +185,11 @@ def check(path: Path) -> None:
     if not files.may_be_ours(path):
         raise errors.StoreForeign(f"{path} is not a ForgetMeNot memory. Nothing was changed.")
     with separate_reader(path) as db:
-        marks = (
-            db.execute(f"PRAGMA {name}").fetchone()[0]
-            for name in ("application_id", "user_version")
-        )
-        refuse_foreign(path, *marks)
-        tables = {
-            row[0] for row in db.execute("SELECT name FROM sqlite_master WHERE type = 'table'")
-        }
+        application = db.execute("PRAGMA application_id").fetchone()[0]
+        version = db.execute("PRAGMA user_version").fetchone()[0]
+        refuse_foreign(path, application, version)
+        table_rows = db.execute("SELECT name FROM sqlite_master WHERE type = 'table'")
+        tables = {row[0] for row in table_rows}
         if not tables.issuperset(KEPT):
             raise errors.StoreForeign(
                 f"{path} was changed by another program. Nothing was changed."
@@ -179,7 +200,8 @@ def check(path: Path) -> None:
             )
 
 
-# A memory that was emptied or damaged since the newest copy is not used until a person decides.
+# ── a memory that was emptied or damaged ────────────────────────────────────────────────────
+# If the newest copy holds far more than the memory, the memory is not used until a person decides.
 
 
 # Below this number of notes, summaries and people a loss cannot be detected.
@@ -200,62 +222,76 @@ class Counts(NamedTuple):
     viewers: int = 0
 
     def lacks(self, before: "Counts") -> bool:
-        """Whether more than half of what there was is gone."""
-        return any(
-            then >= FEWEST and 2 * now < then for now, then in zip(self, before, strict=True)
-        )
+        """Whether more than half of the notes, the summaries or the people of `before` are gone."""
+        for count, count_before in zip(self, before, strict=True):
+            if count_before >= FEWEST and 2 * count < count_before:
+                return True
+        return False
 
     def __str__(self) -> str:
         return f"{self.notes} notes, {self.episodes} summaries and {self.viewers} people"
 
 
 async def counts(source: Source) -> Counts:
-    """How much a memory holds now."""
+    """Return how much a memory holds now."""
     return Counts(*(await source.rows(_COUNTS))[0])
 
 
 async def check_start(db: Database) -> None:
-    """See that the memory is whole and holds what its newest copy holds. Raises StoreDamaged, StoreError."""
-    newest = next(iter(copies_of(db.path)), None)
-    back = (
-        f"Restore the newest backup with `forgetmenot memory restore {quoted(newest)}`."
-        if newest
-        else "There is no backup."
-    )
-    if damage := await db.damage():
-        raise errors.StoreDamaged(f"{db.path} is damaged ({damage}). Nothing was changed. {back}")
-    before, now = (
-        await asyncio.to_thread(_counts_of, newest) if newest else Counts(),
-        await counts(db),
-    )
+    """See that the memory is whole, and holds what its newest copy holds. Raises StoreDamaged, StoreError."""
+    copies = copies_of(db.path)
+    newest = copies[0] if copies else None
+    way_out = "There is no backup."
+    if newest is not None:
+        command = f"forgetmenot memory restore {quoted(newest)}"
+        way_out = f"Restore the newest backup with `{command}`."
+    damage = await db.damage()
+    if damage:
+        raise errors.StoreDamaged(
+            f"{db.path} is damaged ({damage}). Nothing was changed. {way_out}"
+        )
+    if newest is None:
+        return
+    before = await asyncio.to_thread(_counts_of, newest)
+    now = await counts(db)
     if now.lacks(before):
         raise errors.StoreDamaged(
-            f"{db.path} held {before} at its last backup, and now holds {now}. Nothing was changed. {back}"
+            f"{db.path} held {before} at its last backup, and now holds {now}. Nothing was changed. {way_out}"
             f" If that is intended, move {newest} to another folder and start again."
         )
 
 
 def _counts_of(copy: Path) -> Counts:
-    """How much a copy holds; one that cannot be read holds nothing."""
+    """Return how much a copy holds; one that cannot be read holds nothing."""
     with contextlib.suppress(errors.StoreError), separate_reader(copy) as db:
         return Counts(*db.execute(_COUNTS).fetchone())
     return Counts()
 
 
 def delete_old_copies(database: Path, keep: int) -> None:
-    """Delete the copies above `keep`. One stays: the newest of which the newest copy of all lacks more than half.
+    """Delete the oldest copies, so that `keep` are left.
 
-    Else a memory that was emptied while it ran would push its last good copy out within days.
+    One older copy stays beside them if the newest one lacks more than half of it. Otherwise a memory that was emptied
+    while it ran would displace its last good copy within days.
     """
     copies = copies_of(database)
-    kept, older = copies[:keep], copies[keep:]
-    newest = _counts_of(kept[0]) if older else Counts()
-    spared = next((one for one in older if newest.lacks(_counts_of(one))), None)
-    if spared is not None:
-        log.warning(
-            "an old backup is kept: more than half of it is no longer there", backup=spared.name
-        )
-    for one in older:
-        if one != spared:
-            with contextlib.suppress(OSError):  # the next one tries again
-                one.unlink()
+    newest_copies = copies[:keep]
+    older_copies = copies[keep:]
+    if not older_copies:
+        return
+    newest_counts = _counts_of(newest_copies[0])
+    spared = None
+    for copy_file in older_copies:
+        if newest_counts.lacks(_counts_of(copy_file)):
+            spared = copy_file
+            log.warning(
+                "an old backup is kept: more than half of it is no longer there",
+                backup=spared.name,
+            )
+            break
+    for copy_file in older_copies:
+        if copy_file == spared:
+            continue
+        # one that cannot be deleted now is tried again at the next backup
+        with contextlib.suppress(OSError):
+            copy_file.unlink()

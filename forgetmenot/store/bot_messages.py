@@ -29,12 +29,16 @@ NOT_FINISHED = "not finished"
 ANSWERED_ELSEWHERE = reason("answered_elsewhere")
 
 
-class ReplyStatus(StrEnum):
-    """Status of a reply."""
+# "trigger" is a word of SQL, so as a column it needs quotes.
+_IS_NO_COMMAND = "\"trigger\" NOT IN ('command', 'notice')"
 
-    SILENT = "silent"  # nothing was said: `detail` tells why
-    SHADOW = "shadow"  # thought, not said
-    DROPPED = "dropped"  # written, then not sent: stale, no room, said just before
+
+class ReplyStatus(StrEnum):
+    """What became of a reply."""
+
+    SILENT = "silent"  # nothing was written: `detail` says why
+    SHADOW = "shadow"  # written in the silent preview, where nothing is sent
+    DROPPED = "dropped"  # written, but not sent: too late, too many messages, or said just before
     SENDING = "sending"
     SENT = "sent"
     REFUSED = "refused"
@@ -90,9 +94,15 @@ async def record_prompt(tx: Transaction, reply_id: int, prompt: object) -> None:
 
 
 async def record_answer(
-    tx: Transaction, reply_id: int, *, model: str, latency_ms: int, usage: object, filters: tuple[str, ...],
+    tx: Transaction,
+    reply_id: int,
+    *,
+    model: str,
+    latency_ms: int,
+    usage: object,
+    filters: tuple[str, ...],
     used: Sequence[int] = (),
-) -> None:  # fmt: skip
+) -> None:
     """Record the model's answer, the filters that changed it, and the ids of the notes it used."""
     await tx.execute(
         """
@@ -116,7 +126,7 @@ async def is_answered(db: Database, event_id: str) -> bool:
 
 
 async def lines_with_reply(source: Source, event_ids: Collection[str]) -> frozenset[str]:
-    """Those of these lines that triggered a reply, sent or not."""
+    """Return those of these lines that triggered a reply, sent or not."""
     sql = """
         SELECT event_id
         FROM bot_messages
@@ -151,7 +161,7 @@ async def settle(
     text: str | None = None,
     twitch_id: str = "",
 ) -> None:
-    """Set the final status. `text` replaces the stored one if given."""
+    """Store what became of a reply. `text` replaces the stored one, if given."""
     await tx.execute(
         """
         UPDATE bot_messages
@@ -160,16 +170,26 @@ async def settle(
         """,
         (status.value, detail, text, twitch_id, reply_id),
     )
-    # a line of its prompt may have been cleared while it was on its way, or who said it erased
-    rests = f"({_RESTS_ON_CLEARED} OR {_RESTS_ON_DELETED})"
-    if await tx.row(
-        f"SELECT 1 FROM bot_messages m WHERE m.id = ? AND m.text <> '' AND {rests}", (reply_id,)
-    ):
+    # while it was being sent, a line of its prompt may have been cleared, or its author erased
+    outdated = await tx.row(
+        f"""
+        SELECT 1
+        FROM bot_messages m
+        WHERE m.id = ?
+            AND m.text <> ''
+            AND ({_RESTS_ON_CLEARED} OR {_RESTS_ON_DELETED})
+        """,
+        (reply_id,),
+    )
+    if outdated is not None:
         await _remove_words(tx, [reply_id])
 
 
 async def resolve_unfinished(tx: Transaction) -> int:
-    """At start: what was being sent is of unknown fate (how many), and what was begun says why it has no answer."""
+    """Settle at start what a stop left unfinished, and return how many replies were being sent.
+
+    Of those nobody knows whether Twitch has them. Replies that were only begun are marked as stopped.
+    """
     sql = "UPDATE bot_messages SET detail = ? WHERE status = 'silent' AND detail = ?"
     await tx.execute(sql, (reason("stopped"), NOT_FINISHED))
     return await tx.execute(
@@ -183,22 +203,29 @@ async def resolve_unfinished(tx: Transaction) -> int:
 
 
 async def sent_since(source: Source, since: int, until: int) -> list[tuple[int, str]]:
-    """Times and texts of all that was sent since then, or may have been, oldest first."""
+    """Return times and texts of all that was sent since then, or may have been, oldest first."""
     sent = "status IN ('sending', 'sent', 'unknown') AND at BETWEEN ? AND ? ORDER BY at, id"
     rows = await source.rows(f"SELECT at, text FROM bot_messages WHERE {sent}", (since, until))
     return [(row[0], row[1]) for row in rows]
 
 
 async def count_answers_to(source: Source, viewer_id: str, since: int) -> int:
-    """How many replies a viewer got since a time (ms), sent or thought in the silent preview."""
-    theirs = "viewer_id = ? AND at >= ? AND status IN ('sent', 'shadow', 'unknown')"
-    return int(
-        await source.value(f"SELECT count(*) FROM bot_messages WHERE {theirs}", (viewer_id, since))
-    )
+    """Return how many replies a viewer got since a time (ms), sent or thought in the silent preview."""
+    sql = """
+        SELECT count(*)
+        FROM bot_messages
+        WHERE viewer_id = ?
+            AND at >= ?
+            AND status IN ('sent', 'shadow', 'unknown')
+    """
+    return int(await source.value(sql, (viewer_id, since)))
 
 
 async def confirm_delivery(tx: Transaction, text: str, since: int) -> int:
-    """The line came back from chat: mark an `unknown` row with this text as sent."""
+    """Mark an `unknown` reply with this text as sent, since its line came back from chat.
+
+    Returns how many replies that was.
+    """
     return await tx.execute(
         """
         UPDATE bot_messages
@@ -212,40 +239,43 @@ async def confirm_delivery(tx: Transaction, text: str, since: int) -> int:
 
 
 async def get(db: Database, reply_id: int) -> BotMessage | None:
-    """One row by its id; None if there is none, or none any more."""
-    return next(iter(await _messages_where(db, "id = ?", reply_id)), None)
+    """Return a reply by its id; None if it is not stored (any more)."""
+    messages = await _messages_where(db, "id = ?", reply_id)
+    return messages[0] if messages else None
 
 
 async def latest(db: Database) -> BotMessage | None:
-    """The newest row with words, sent or not, except answers to commands."""
-    wanted = (
-        "text != '' AND \"trigger\" NOT IN ('command', 'notice') ORDER BY at DESC, id DESC LIMIT 1"
-    )
-    return next(iter(await _messages_where(db, wanted)), None)
+    """Return the newest reply with a text, sent or not, except answers to commands; None if there is none."""
+    condition = f"text != '' AND {_IS_NO_COMMAND} ORDER BY at DESC, id DESC LIMIT 1"
+    messages = await _messages_where(db, condition)
+    return messages[0] if messages else None
 
 
 async def listing(db: Database, limit: int) -> list[BotMessage]:
-    """The newest rows, newest first."""
+    """Return the newest rows, newest first."""
     return await _messages_where(db, "TRUE ORDER BY id DESC LIMIT ?", limit)
 
 
 async def recently_sent(
     source: Source, limit: int, since: int, to: str | None = None, *, commands: bool = True
 ) -> list[BotMessage]:
-    """The last lines that were sent (`to`: to one viewer), oldest first; none from the silent preview.
+    """Return the last replies that were sent since a time (ms), oldest first.
 
-    `commands`: answers to commands among them.
+    `to`: only those to one viewer; `commands`: whether answers to commands are among them.
     """
-    wanted = "status = 'sent' AND text <> '' AND at >= ?"
-    wanted += "" if to is None else " AND viewer_id = ?"
-    wanted += "" if commands else " AND \"trigger\" NOT IN ('command', 'notice')"
-    values = [since, *([to] if to is not None else []), limit]
-    return (await _messages_where(source, f"{wanted} ORDER BY at DESC, id DESC LIMIT ?", *values))[
-        ::-1
-    ]
+    condition = "status = 'sent' AND text <> '' AND at >= ?"
+    values: list[object] = [since]
+    if to is not None:
+        condition += " AND viewer_id = ?"
+        values.append(to)
+    if not commands:
+        condition += f" AND {_IS_NO_COMMAND}"
+    condition += " ORDER BY at DESC, id DESC LIMIT ?"
+    newest_first = await _messages_where(source, condition, *values, limit)
+    return newest_first[::-1]
 
 
-# How soon somebody speaks to the bot again whom its answer led on.
+# A viewer who speaks to the bot again within this time (ms) went on from its answer.
 LED_ON_WITHIN = 3 * MINUTE
 _BEST = """
 SELECT m.text, m.viewer_id FROM bot_messages m
@@ -270,7 +300,7 @@ async def best_answers(source: Source, since: int, until: int, limit: int) -> li
 async def prompted_with_note(
     source: Source, note_id: int, limit: int = 20
 ) -> list[tuple[int, int]]:
-    """The bot's kept replies that had a note in their prompt: id and time, newest first."""
+    """Return the bot's kept replies that had a note in their prompt: id and time, newest first."""
     rows = await source.rows(
         """
         SELECT DISTINCT m.id, m.at
@@ -291,19 +321,26 @@ async def prompted_with_note(
     return [(row[0], row[1]) for row in rows]
 
 
-# ── what a cleared line takes along ───────────────────────────────────────────────────────────
-# All that the bot said since one line: it may say it again. Of a person whose lines go: what answered them, names them,
-# or had in its prompt a line of theirs or what was made of one; and all answers to commands, which have no prompt.
+# ── replies that rest on a cleared line ─────────────────────────────────────────────────────
+# When one line is cleared, everything that the bot said since is cleared: it may repeat the line.
+# When a person's lines are cleared, so are replies to them, replies that name them, replies whose prompt had a line of
+# theirs or something made of one, and all answers to commands, which have no prompt.
 
-# Its prompt was not made before that: no reply takes longer.
+# A prompt was not made before this time (ms): no reply takes longer than two minutes.
 _PROMPT_AT = "coalesce((SELECT t.at FROM events t WHERE t.id = m.event_id), m.at - 120000)"
 
 
 def _had(**rows: str) -> str:
-    """That a reply `m` had one of these rows `r` in its prompt; each by what it is of."""
-    which = " ".join(f"WHEN '{kind}' THEN {condition}" for kind, condition in rows.items())
-    sections = "json_each(m.prompt_json, '$.sections') s, json_each(s.value, '$.rows') r"
-    return f"EXISTS (SELECT 1 FROM {sections} WHERE CASE r.value ->> 0 {which} END)"
+    """Return the SQL condition that a reply `m` had such a row in its prompt.
+
+    `rows`: a condition on the row `r` for each kind of row; `r.value ->> 1` is its id.
+    """
+    cases = " ".join(f"WHEN '{kind}' THEN {condition}" for kind, condition in rows.items())
+    return f"""EXISTS (
+        SELECT 1
+        FROM json_each(m.prompt_json, '$.sections') s, json_each(s.value, '$.rows') r
+        WHERE CASE r.value ->> 0 {cases} END
+    )"""
 
 
 _LOST_ITS_TEXT = _had(
@@ -344,7 +381,7 @@ _THEIR_EPISODES = """
     JOIN episode_people p ON p.episode_id = e.id
     WHERE p.viewer_id = :viewer
 """
-# By what a row of a prompt is of. A reply that had no words of theirs keeps its own.
+# The words that a row of a prompt, by its kind, has of other people.
 _WORDS_OF_OTHERS = {
     "notes": """
         SELECT fact
@@ -366,36 +403,45 @@ _RESTS_ON_THEM = _had(
     events="r.value ->> 1 IN (SELECT seq FROM events WHERE viewer_id = :viewer)",
     notes=_THEIR_NOTES,
     episodes="r.value ->> 1 IN (SELECT episode_id FROM episode_people WHERE viewer_id = :viewer)",
-    replies="r.value ->> 1 IN (SELECT value FROM json_each(:found))",
+    replies="r.value ->> 1 IN (SELECT value FROM json_each(:replies))",
 )
 
 
 async def clear_since(
     tx: Transaction, since: int, *, at: int, viewer_id: str = "", everything: bool = False
 ) -> None:
-    """Take the words of replies since then away, and of their lines in chat: of all, or of those described above."""
-    names = await tx.row("SELECT login, display_name FROM viewers WHERE id = ?", (viewer_id,))
-    who = NameForms(viewer_id, [name for name in names or () if name])
-    which = (
-        f":everything OR m.\"trigger\" = 'command' OR m.viewer_id = :viewer OR {_RESTS_ON_CLEARED}"
-    )
-    params = {"since": since, "everything": everything, "viewer": viewer_id}
+    """Delete the texts of replies since a time (ms) that rest on cleared lines, also in chat.
+
+    `viewer_id`: whose lines were cleared; `everything`: delete all texts since then.
+    """
+    names_row = await tx.row("SELECT login, display_name FROM viewers WHERE id = ?", (viewer_id,))
+    names = NameForms(viewer_id, [name for name in names_row or () if name])
+    rests_on_them = f"""
+        :everything
+            OR m."trigger" = 'command'
+            OR m.viewer_id = :viewer
+            OR {_RESTS_ON_CLEARED}
+    """
     sql = f"""
-        SELECT m.id, m.twitch_id, m.text, ({which})
+        SELECT m.id, m.twitch_id, m.text, ({rests_on_them})
         FROM bot_messages m
         WHERE m.at >= :since
             AND m.text <> ''
     """
-    while True:  # again: others may have had one of these in their prompt
-        rows = await tx.rows(sql, params)
-        replies = [(row[0], row[1]) for row in rows if row[3] or who.anonymized(row[2]) != row[2]]
+    values = {"since": since, "everything": everything, "viewer": viewer_id}
+    # repeated, because other replies may have had one of these in their prompt
+    while True:
+        replies = []
+        for reply_id, twitch_id, text, rests in await tx.rows(sql, values):
+            if rests or names.anonymized(text) != text:
+                replies.append((reply_id, twitch_id))
         if not replies:
             return
         await clear(tx, replies, at)
 
 
 class _Reply(NamedTuple):
-    """A reply that may say something of somebody. `knew`: there was a note about them in its prompt."""
+    """A reply that may say something about a viewer. `knew`: its prompt had a note about them."""
 
     id: int
     line: str
@@ -406,91 +452,102 @@ class _Reply(NamedTuple):
 
 
 def about_viewer(path: Path, viewer_id: str) -> list[tuple[int, str]]:
-    """The replies that say something of somebody, with their name or without: row, and Twitch's id of its line.
+    """Return the replies that say something about a viewer, by name or not: id, and Twitch's id of the line.
 
-    Those whose prompt had a note about them: it was about them then, in whatever words or language. Those whose prompt
-    had a line of theirs, an episode with them or such a reply, as each prompt of a busy evening has, and that have a
-    word of theirs which nothing else in that prompt has. And answers to commands that quote a note of theirs by its
-    number. Read beside whatever is written.
+    - Those whose prompt had a note about the viewer, in whatever words or language they are.
+    - Those whose prompt had a line of theirs, an episode with them or such a reply, and that have a word of theirs
+      which nothing else in the prompt has. (On a busy evening every prompt has such a row.)
+    - Answers to commands that quote a note about them by its number.
+
+    Reads on a connection of its own. Raises StoreError.
     """
-    columns = f"m.id, coalesce(m.twitch_id, ''), m.text, {_KNEW_THEIRS}, m.prompt_json, m.event_id"
-    sql = f"SELECT {columns} FROM bot_messages m WHERE m.text <> '' AND {_RESTS_ON_THEM}"
-    with separate_reader(path) as own:
-        words = _PromptWords(own, viewer_id)
-        quoting = own.execute(_QUOTES_THEIRS, {"viewer": viewer_id})
+    sql = f"""
+        SELECT m.id, coalesce(m.twitch_id, ''), m.text, {_KNEW_THEIRS}, m.prompt_json, m.event_id
+        FROM bot_messages m
+        WHERE m.text <> ''
+            AND {_RESTS_ON_THEM}
+    """
+    with separate_reader(path) as connection:
+        words = _PromptWords(connection, viewer_id)
+        quoting = connection.execute(_QUOTES_THEIRS, {"viewer": viewer_id})
         replies = {
-            reply_id: line
-            for reply_id, line, text, fact in quoting
+            reply_id: line_id
+            for reply_id, line_id, text, fact in quoting
             if not telling_stems(fact).isdisjoint(telling_stems(text))
         }
-        while True:  # again: others had one of these in their prompt
-            known = len(replies)
-            values = {"viewer": viewer_id, "found": json.dumps([*replies])}
-            for row in own.execute(sql, values).fetchall():
+        # repeated, because other replies may have had one of these in their prompt
+        while True:
+            count_before = len(replies)
+            values = {"viewer": viewer_id, "replies": json.dumps(list(replies))}
+            for row in connection.execute(sql, values).fetchall():
                 reply = _Reply(*row)
                 if reply.knew or words.has_theirs(reply):
                     replies[reply.id] = reply.line
-            if len(replies) == known:
-                return [*replies.items()]
+            if len(replies) == count_before:
+                return list(replies.items())
 
 
 class _PromptWords:
-    """Which words of a reply can come from one person alone, among all that stood in its prompt."""
+    """The words of a viewer, and what other people's rows of a prompt have of them."""
 
-    def __init__(self, own: sqlite3.Connection, viewer_id: str) -> None:
-        self._own = own
+    def __init__(self, connection: sqlite3.Connection, viewer_id: str) -> None:
+        self._connection = connection
         self._viewer_id = viewer_id
         self._of_others_in: dict[tuple[str, int], frozenset[str]] = {}
         self._theirs: set[str] = set()
-        for (text,) in own.execute(_THEIR_WORDS, {"viewer": viewer_id}):
+        for (text,) in connection.execute(_THEIR_WORDS, {"viewer": viewer_id}):
             self._theirs |= telling_stems(text)
-        for (summary,) in own.execute(_THEIR_EPISODES, {"viewer": viewer_id}):
+        for (summary,) in connection.execute(_THEIR_EPISODES, {"viewer": viewer_id}):
             for sentence in sentences_of(summary):
                 if mention(viewer_id) in sentence:
                     self._theirs |= telling_stems(sentence)
 
     def has_theirs(self, reply: _Reply) -> bool:
-        """Whether a reply has a word of theirs that nothing else in its prompt has."""
-        shared = self._theirs & telling_stems(reply.text)
-        if not shared:
+        """Whether a reply has a word of the viewer's that nothing else in its prompt has."""
+        words = self._theirs & telling_stems(reply.text)
+        if not words:
             return False
-        sections = msgspec.json.decode(reply.prompt).get("sections", ())
-        for section in sections:
-            for of, row in section.get("rows", ()):
-                shared -= self._of_others(of, row)
-        for row in self._own.execute("SELECT seq FROM events WHERE id = ?", (reply.event_id,)):
-            shared -= self._of_others("events", row[0])
-        return bool(shared)
+        for section in msgspec.json.decode(reply.prompt).get("sections", ()):
+            for kind, row_id in section.get("rows", ()):
+                words -= self._of_others(kind, row_id)
+        events = self._connection.execute("SELECT seq FROM events WHERE id = ?", (reply.event_id,))
+        for (seq,) in events:
+            words -= self._of_others("events", seq)
+        return bool(words)
 
-    def _of_others(self, of: str, row: int) -> frozenset[str]:
-        """The words that a row of a prompt has of others."""
-        key = (of, row)
+    def _of_others(self, kind: str, row_id: int) -> frozenset[str]:
+        """Return the words that a row of a prompt has of other people."""
+        key = (kind, row_id)
         if key not in self._of_others_in:
-            self._of_others_in[key] = self._read(of, row)
+            self._of_others_in[key] = self._read(kind, row_id)
         return self._of_others_in[key]
 
-    def _read(self, of: str, row: int) -> frozenset[str]:
-        sql = _WORDS_OF_OTHERS.get(of)
+    def _read(self, kind: str, row_id: int) -> frozenset[str]:
+        sql = _WORDS_OF_OTHERS.get(kind)
         if sql is None:
             return frozenset()
-        found = self._own.execute(sql, {"row": row, "viewer": self._viewer_id}).fetchone()
-        if found is None:
+        values = {"row": row_id, "viewer": self._viewer_id}
+        row = self._connection.execute(sql, values).fetchone()
+        if row is None:
             return frozenset()
-        sentences = sentences_of(found[0])
-        theirs = mention(self._viewer_id)
-        return telling_stems(" ".join(one for one in sentences if theirs not in one))
+        own_mention = mention(self._viewer_id)
+        sentences = [text for text in sentences_of(row[0]) if own_mention not in text]
+        return telling_stems(" ".join(sentences))
 
 
 async def texts_to(source: Source, viewer_id: str, reply_ids: Collection[int]) -> list[str]:
-    """What was said to somebody, and in these replies."""
-    wanted = "text <> '' AND (viewer_id = ? OR id IN (SELECT value FROM json_each(?)))"
-    return await source.column(
-        f"SELECT text FROM bot_messages WHERE {wanted}", (viewer_id, reply_ids)
-    )
+    """Return the texts of the replies to a viewer, and of these replies."""
+    sql = """
+        SELECT text
+        FROM bot_messages
+        WHERE text <> ''
+            AND (viewer_id = ? OR id IN (SELECT value FROM json_each(?)))
+    """
+    return await source.column(sql, (viewer_id, reply_ids))
 
 
 async def clear(tx: Transaction, replies: Sequence[tuple[int, str]], at: int) -> None:
-    """Take away the words of replies (row, and Twitch's id of its line), and of those lines in chat."""
+    """Delete the texts of replies (id, and Twitch's id of the line), and of their lines in chat."""
     await _remove_words(tx, [row for row, _line in replies])
     await tx.execute(
         """
@@ -505,7 +562,7 @@ async def clear(tx: Transaction, replies: Sequence[tuple[int, str]], at: int) ->
 
 
 async def _remove_words(tx: Transaction, reply_ids: Sequence[int]) -> None:
-    """Of replies, and of the actions that they proposed; what waits for a person's yes is denied."""
+    """Delete the texts of replies and of the actions that they proposed; those that wait for approval are denied."""
     await tx.execute(
         """
         UPDATE bot_messages
@@ -519,8 +576,8 @@ async def _remove_words(tx: Transaction, reply_ids: Sequence[int]) -> None:
 
 async def cleared_lines(tx: Transaction, twitch_ids: Sequence[str]) -> set[str]:
     """Those of the bot's lines, by Twitch's ids, whose words were taken away, or whose row an erasure deleted."""
-    kept = "SELECT 1 FROM bot_messages WHERE twitch_id = line.value AND text <> ''"
-    sql = f"SELECT value FROM json_each(?) AS line WHERE NOT EXISTS ({kept})"
+    with_text = "SELECT 1 FROM bot_messages WHERE twitch_id = line.value AND text <> ''"
+    sql = f"SELECT value FROM json_each(?) AS line WHERE NOT EXISTS ({with_text})"
     return set(await tx.column(sql, (twitch_ids,)))
 
 
@@ -529,7 +586,7 @@ PRUNABLE = {
     "action_logs": "status NOT IN ('waiting', 'running') AND revert_at IS NULL",
     "model_calls": "TRUE",
 }
-"""What is kept for some days only, and which rows of it are over."""
+"""The tables whose rows are kept for some days only, and the rows that may be deleted."""
 
 
 async def prune(tx: Transaction, table: str, before: int, limit: int, zone: str) -> int:
@@ -552,22 +609,21 @@ def _json(value: object) -> str:
 
 
 async def _messages_where(source: Source, condition: str, *params: object) -> list[BotMessage]:
-    """The rows that a condition of ours picks, in its order."""
-    return [
-        _message(row)
-        for row in await source.rows(f"SELECT * FROM bot_messages WHERE {condition}", params)
-    ]
+    """Return the replies of a condition (SQL), in the order that it names."""
+    rows = await source.rows(f"SELECT * FROM bot_messages WHERE {condition}", params)
+    return [_message(row) for row in rows]
 
 
 def _message(row: Row) -> BotMessage:
-    json_of = {
-        "usage": "token_usage_json",
-        "prompt": "prompt_json",
-        "filters": "filters_json",
-        "used": "notes_json",
-    }
-    read = {name: msgspec.json.decode(row[column]) for name, column in json_of.items()}
-    return row_as(row, BotMessage, **read, detail=read_reason(row["detail"]))
+    return row_as(
+        row,
+        BotMessage,
+        usage=msgspec.json.decode(row["token_usage_json"]),
+        prompt=msgspec.json.decode(row["prompt_json"]),
+        filters=msgspec.json.decode(row["filters_json"]),
+        used=msgspec.json.decode(row["notes_json"]),
+        detail=read_reason(row["detail"]),
+    )
 
 
 # ── how each reply was taken ──────────────────────────────────────────────────────────────────
@@ -582,8 +638,7 @@ async def set_outcome(tx: Transaction, reply_id: int, outcome: str) -> None:
 
 
 async def id_by_twitch_id(source: Source, twitch_id: str) -> int | None:
-    """The reply that Twitch shows under this id."""
-    found: int | None = await source.value(
-        "SELECT id FROM bot_messages WHERE twitch_id = ?", (twitch_id,)
-    )
-    return found
+    """Return the reply that Twitch shows under this id."""
+    sql = "SELECT id FROM bot_messages WHERE twitch_id = ?"
+    reply_id: int | None = await source.value(sql, (twitch_id,))
+    return reply_id

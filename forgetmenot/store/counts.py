@@ -15,7 +15,7 @@ from forgetmenot.clock import Clock
 from forgetmenot.domain import Purpose, TokenUsage
 from forgetmenot.settings.prices import Used
 from forgetmenot.store import figures
-from forgetmenot.store.database import Database, Source, Transaction
+from forgetmenot.store.database import Database, Row, Source, Transaction
 from forgetmenot.text.days import iso_day
 
 
@@ -35,11 +35,12 @@ class LineCounts(Struct, frozen=True):
     pruned_unread: int
 
     def since(self, before: "LineCounts") -> "LineCounts":
-        """What was added since those were read; `uncovered` are those that wait now."""
-        added = {
-            f.name: getattr(self, f.name) - getattr(before, f.name) for f in fields(LineCounts)
-        }
-        return LineCounts(**{**added, "uncovered": self.uncovered})
+        """Return what was added since `before` was read; `uncovered` stays the number that waits now."""
+        counts = {}
+        for field in fields(LineCounts):
+            counts[field.name] = getattr(self, field.name) - getattr(before, field.name)
+        counts["uncovered"] = self.uncovered
+        return LineCounts(**counts)
 
     @property
     def balanced(self) -> bool:
@@ -64,25 +65,25 @@ async def add_counts(tx: Transaction, counts: Mapping[str, int]) -> None:
 
 
 async def all_counts(source: Source) -> dict[str, int]:
-    """Everything that was counted, also why lines were excluded (`excluded_known_bot` …)."""
+    """Return everything that was counted, also why lines were excluded (`excluded_known_bot` …)."""
     return await source.pairs("SELECT name, count FROM tally")
 
 
 async def line_counts(source: Source) -> LineCounts:
-    """The counts as of now."""
-    counted = await all_counts(source)
+    """Return the counts as of now."""
+    tally = await all_counts(source)
     state = (
         "iif(redacted_at IS NOT NULL, 'redacted', iif(episode_id IS NOT NULL, 'covered', 'unread'))"
     )
-    held = Counter(await source.pairs(f"SELECT {state}, count(*) FROM events GROUP BY 1"))
-    lost = counted.get("pruned_unread", 0)
-    plain = ("lines", "events", "duplicates", "excluded", "other_room", "unparsed", "other")
+    stored = Counter(await source.pairs(f"SELECT {state}, count(*) FROM events GROUP BY 1"))
+    pruned_unread = tally.get("pruned_unread", 0)
+    names = ("lines", "events", "duplicates", "excluded", "other_room", "unparsed", "other")
     return LineCounts(
-        **{name: counted.get(name, 0) for name in plain},
-        covered=held["covered"] + counted.get("pruned_covered", 0),
-        uncovered=held["unread"] + lost,
-        redacted=held["redacted"] + counted.get("pruned_redacted", 0),
-        pruned_unread=lost,
+        **{name: tally.get(name, 0) for name in names},
+        covered=stored["covered"] + tally.get("pruned_covered", 0),
+        uncovered=stored["unread"] + pruned_unread,
+        redacted=stored["redacted"] + tally.get("pruned_redacted", 0),
+        pruned_unread=pruned_unread,
     )
 
 
@@ -102,17 +103,17 @@ _COUNTED_ROWS = {
 
 
 async def highest_ids(db: Database) -> dict[str, int]:
-    """The highest number that each counted table has given to a row so far, also to one that is gone."""
+    """Return the highest number that each counted table has given to a row so far, also to one that is gone."""
     return {table: await db.highest_id(table) for table, _ in _COUNTED_ROWS.values()}
 
 
 async def rows_added(db: Database, above: Mapping[str, int]) -> dict[str, int]:
-    """How many rows of each kind came above those numbers."""
-    found = {}
+    """Return how many rows of each kind came above those numbers."""
+    counts = {}
     for name, (table, which) in _COUNTED_ROWS.items():
         sql = f"SELECT count(*) FROM {table} WHERE {which} AND id > ?"
-        found[name] = int(await db.value(sql, (above[table],)))
-    return found
+        counts[name] = int(await db.value(sql, (above[table],)))
+    return counts
 
 
 class Meter:
@@ -150,7 +151,7 @@ class Meter:
 
 
 async def tokens_by_model(db: Database, *, since: int) -> dict[str, Used]:
-    """The tokens of the calls since a time (ms), by model."""
+    """Return the tokens of the calls since a time (ms), by model."""
     return {bill.model: bill.used for bill in await bills(db, "model", since)}
 
 
@@ -175,7 +176,7 @@ _GROUPS = {
 
 
 async def bills(source: Source, by: str, since: int) -> list[Bill]:
-    """The calls since a time (ms), by purpose, model or stream, and by model within each."""
+    """Return the calls since a time (ms), by purpose, model or stream, and by model within each."""
     rows = await source.rows(
         f"""
         SELECT {_GROUPS[by]} AS kind, model, count(*), total(input), total(cached),
@@ -187,14 +188,11 @@ async def bills(source: Source, by: str, since: int) -> list[Bill]:
         """,
         (since,),
     )
-    return [
-        Bill(str(row[0]), row[1], row[2], Used(*(int(one) for one in tuple(row)[3:6])), int(row[6]))
-        for row in rows
-    ]
+    return [_bill(row) for row in rows]
 
 
 async def daily_bills(source: Source, first_day: str) -> list[Bill]:
-    """The calls from a day (YYYY-MM-DD) on, by the channel's days and by model; also of calls that are deleted."""
+    """Return the calls from a day (YYYY-MM-DD) on, by the channel's days and by model; also of deleted rows."""
     rows = await source.rows(
         """
         SELECT day, model, sum(calls), sum(input), sum(cached), sum(output), sum(failed)
@@ -205,4 +203,10 @@ async def daily_bills(source: Source, first_day: str) -> list[Bill]:
         """,
         (first_day,),
     )
-    return [Bill(row[0], row[1], row[2], Used(row[3], row[4], row[5]), row[6]) for row in rows]
+    return [_bill(row) for row in rows]
+
+
+def _bill(row: Row) -> Bill:
+    """Return a row of totals as a bill. SQLite's `total` gives floats."""
+    group, model, calls, prompt, cached, output, failed = row
+    return Bill(str(group), model, calls, Used(int(prompt), int(cached), int(output)), int(failed))

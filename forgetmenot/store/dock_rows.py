@@ -32,8 +32,8 @@ async def lines(db: Database, limit: int) -> list[dict[str, object]]:
     rows = await db.rows(
         """
         SELECT 'line:' || e.seq AS key, 'line' AS kind, e.at,
-            coalesce(v.display_name, v.login, 'somebody') AS who, e.role, e.kind AS what,
-            iif(e.text = '', e.system_text, e.text) AS text, e.addressed
+            coalesce(v.display_name, v.login, 'somebody') AS who, v.id AS person, v.color,
+            e.role, e.kind AS what, iif(e.text = '', e.system_text, e.text) AS text, e.addressed
         FROM events e
         JOIN shown v ON v.id = e.viewer_id
         WHERE e.redacted_at IS NULL

@@ -22,9 +22,9 @@ from forgetmenot.text.removal import without_person
 
 
 class NewEpisode(Struct, frozen=True):
-    """An episode to be written over these events; that of a command covers none, and comes with its notes.
+    """An episode to be written. `seqs`: the events that it covers; that of a command covers none.
 
-    `key`: of a command, the line that it was typed in.
+    `key`: for a command, the key of its line (`key_of_line`).
     """
 
     kind: EpisodeKind
@@ -39,15 +39,15 @@ class NewEpisode(Struct, frozen=True):
     language: str = ""
 
 
-# How the key of an episode begins that was learned from a file of past chat; the file's own key follows, and a colon.
+# An episode that was learned from a file of past chat has the key "past:", the file's own key, ":" and a number.
 KEY_OF_PAST = "past:"
 
 
 class HeardSpan(NamedTuple):
-    """A stretch of time (ms) of which the memory knows what was said.
+    """A stretch of time (ms) whose chat the memory knows.
 
-    `learned_from`: the key of the file of past chat that it was learned from, of which only what `viewer_id` said is
-    known; "" for live chat.
+    `learned_from`: "" for live chat, which is known whole; else the key of the file of past chat that it was learned
+    from, of which only the lines of `viewer_id` are known.
     """
 
     first_at: int
@@ -57,9 +57,9 @@ class HeardSpan(NamedTuple):
 
 
 async def heard_spans(source: Source, since: int, until: int, lull: int) -> list[HeardSpan]:
-    """What the memory knows of the chat between these times, in order: read, or still to be read.
+    """Return the stretches between these times (ms) whose chat the memory has read or will read, in order.
 
-    Live chat also where it is up to `lull` ms away.
+    Live chat also if it is up to `lull` ms before or after them.
     """
     rows = await source.rows(
         """
@@ -92,12 +92,17 @@ async def heard_spans(source: Source, since: int, until: int, lull: int) -> list
 
 
 def _file_of(key: str) -> str:
-    """The file that an episode was learned from; "" for none."""
-    return key.removeprefix(KEY_OF_PAST).partition(":")[0] if key.startswith(KEY_OF_PAST) else ""
+    """Return the key of the file that an episode (its key) was learned from; "" for none."""
+    if not key.startswith(KEY_OF_PAST):
+        return ""
+    return key.removeprefix(KEY_OF_PAST).partition(":")[0]
 
 
 async def write(db: Database, new: NewEpisode, now: int) -> int | None:
-    """Write an episode and mark its events; its id, or None (and nothing written) if an event is unread no more."""
+    """Write an episode, mark its events as covered, and return its id.
+
+    None, and nothing is written, if one of the events was covered or cleared meanwhile.
+    """
     async with db.write() as tx:
         if len(await events.still_unread(tx, new.seqs)) < len(new.seqs):
             return None
@@ -106,51 +111,61 @@ async def write(db: Database, new: NewEpisode, now: int) -> int | None:
     return episode_id
 
 
+# A key is unique: of a line that made two episodes, the second has none.
+_INSERT = """
+INSERT INTO episodes (kind, stream_id, started_at, ended_at, summary, events, model, topic,
+    created_at, extracted_at, key, language)
+VALUES (:kind, :stream_id, :started_at, :ended_at, :summary, :events, :model,
+    coalesce((SELECT substr(category, 1, 60) FROM streams WHERE id = :stream_id), ''),
+    :now, :read_at,
+    iif(EXISTS (SELECT 1 FROM episodes WHERE key = :key), NULL, :key),
+    :language)
+"""
+
+
 async def insert(tx: Transaction, new: NewEpisode, now: int) -> int:
-    """Write an episode and who is in it; its id."""
+    """Write an episode and its participants, and return its id. Participants who are not stored are left out."""
     lines = len(new.seqs) or sum(part.lines for part in new.people.values())
-    read_at = now if new.kind is EpisodeKind.COMMAND else None  # never read for more notes
-    episode_id = await tx.insert(
-        "INSERT INTO episodes (kind, stream_id, started_at, ended_at, summary, events, model, topic, created_at,"
-        " extracted_at, key, language) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7,"
-        " coalesce((SELECT substr(category, 1, 60) FROM streams WHERE id = ?2), ''), ?8, ?9,"
-        # a key stands in one episode: of a line that made two, the second has none
-        " iif(EXISTS (SELECT 1 FROM episodes WHERE key = ?10), NULL, ?10), ?11)",
-        (
-            new.kind,
-            new.stream_id,
-            new.started_at,
-            new.ended_at,
-            new.summary,
-            lines,
-            new.model,
-            now,
-            read_at,
-            new.key,
-            new.language,
-        ),
-    )
-    await tx.many(  # whoever is not stored is left out
+    # an episode of a command comes with its note, and is not read for more
+    read_at = now if new.kind is EpisodeKind.COMMAND else None
+    values = {
+        "kind": new.kind,
+        "stream_id": new.stream_id,
+        "started_at": new.started_at,
+        "ended_at": new.ended_at,
+        "summary": new.summary,
+        "events": lines,
+        "model": new.model,
+        "now": now,
+        "read_at": read_at,
+        "key": new.key,
+        "language": new.language,
+    }
+    episode_id = await tx.insert(_INSERT, values)
+    await tx.many(
         """
         INSERT INTO episode_people (episode_id, viewer_id, lines, addressed)
         SELECT ?, id, ?, ?
         FROM viewers
         WHERE id = ?
         """,
-        [(episode_id, part.lines, part.addressed, who) for who, part in new.people.items()],
+        [
+            (episode_id, part.lines, part.addressed, viewer_id)
+            for viewer_id, part in new.people.items()
+        ],
     )
     return episode_id
 
 
 def key_of_line(event_id: str) -> str:
-    """The key of an episode that one line of chat made."""
+    """Return the key of an episode that one line of chat made."""
     return f"line:{event_id}"
 
 
 async def drop_line_keys(tx: Transaction, before: int) -> None:
-    """Delete ids of lines said before then: they can no longer be cleared."""
+    """Delete the keys of commands typed before a time (ms): chat that old cannot be cleared any more."""
     await tx.execute(
-        # ";" comes after ":": a range that holds every key with "line:" in front, and that an index finds
+        # ";" comes after ":", so this range is every key that begins with "line:", and an index answers it
         """
         UPDATE episodes
         SET key = NULL
@@ -164,21 +179,21 @@ async def drop_line_keys(tx: Transaction, before: int) -> None:
 
 
 async def insert_imported(
-    tx: Transaction, new: Sequence[tuple[int, str | None, int, str]], now: int
+    tx: Transaction, episodes: Sequence[tuple[int, str | None, int, str]], now: int
 ) -> None:
-    """Write many imported episodes: id, key, time and summary. They are never read for more notes."""
+    """Write many imported episodes: id, key, time (ms) and summary of each. They are not read for notes."""
     await tx.many(
         """
         INSERT INTO episodes (id, kind, key, started_at, ended_at, summary, events, created_at,
             extracted_at)
         VALUES (?1, 'import', ?2, ?3, ?3, ?4, 0, ?5, ?5)
         """,
-        [(*one, now) for one in new],
+        [(*episode, now) for episode in episodes],
     )
 
 
 async def add_people(tx: Transaction, pairs: Iterable[tuple[int, str]]) -> None:
-    """Say that somebody is in an imported episode."""
+    """Write who is in imported episodes: pairs of episode id and viewer id."""
     await tx.many(
         """
         INSERT OR IGNORE INTO episode_people (episode_id, viewer_id, lines, addressed)
@@ -189,7 +204,10 @@ async def add_people(tx: Transaction, pairs: Iterable[tuple[int, str]]) -> None:
 
 
 async def drop_empty(tx: Transaction, episode_ids: Sequence[int], now: int) -> None:
-    """Of episodes with nothing left to say: delete those that nothing rests on, and have the others never read."""
+    """Delete those of these episodes that are empty and that nothing rests on.
+
+    Empty ones that a line or a note still needs stay, and are not read for notes.
+    """
     listed = "IN (SELECT value FROM json_each(?))"
     await tx.execute(
         f"""
@@ -216,22 +234,19 @@ async def drop_empty(tx: Transaction, episode_ids: Sequence[int], now: int) -> N
 
 
 async def mark_read(tx: Transaction, episode_id: int, at: int) -> bool:
-    """Say that an episode has been read for notes; False if it was before, or is no longer there."""
-    return bool(
-        await tx.execute(
-            "UPDATE episodes SET extracted_at = ? WHERE id = ? AND extracted_at IS NULL",
-            (at, episode_id),
-        )
-    )
+    """Store that an episode was read for notes; False if it was already, or is no longer there."""
+    sql = "UPDATE episodes SET extracted_at = ? WHERE id = ? AND extracted_at IS NULL"
+    return await tx.execute(sql, (at, episode_id)) > 0
 
 
 async def get(source: Source, episode_id: int) -> Episode | None:
-    """One episode by its id; None if there is none."""
-    return next(iter(await get_many(source, [episode_id])), None)
+    """Return an episode by its id; None if there is none."""
+    episodes = await get_many(source, [episode_id])
+    return episodes[0] if episodes else None
 
 
 async def get_many(source: Source, episode_ids: Collection[int]) -> list[Episode]:
-    """Those of these episodes that are there, oldest first."""
+    """Return those of these episodes that are there, oldest first."""
     return await _episodes_where(
         source, "id IN (SELECT value FROM json_each(?)) ORDER BY id", (episode_ids,)
     )
@@ -240,26 +255,27 @@ async def get_many(source: Source, episode_ids: Collection[int]) -> list[Episode
 async def unread(
     source: Source, limit: int = 50, *, due_at: int = events.END_OF_TIME
 ) -> list[Episode]:
-    """The oldest episodes that were never read for notes.
-
-    With `due_at` without those that wait for another try then.
-    """
-    wanted = f"extracted_at IS NULL AND NOT ({events.WAITS}) ORDER BY id LIMIT :limit"
-    return await _episodes_where(
-        source, wanted, {"limit": limit, "now": due_at, "latest": due_at + events.LONGEST_WAIT}
-    )
+    """Return the oldest episodes that were not read for notes, but for those that at `due_at` wait for another try."""
+    condition = f"extracted_at IS NULL AND NOT ({events.WAITS}) ORDER BY id LIMIT :limit"
+    values = {"limit": limit, "now": due_at, "latest": due_at + events.LONGEST_WAIT}
+    return await _episodes_where(source, condition, values)
 
 
 async def newest(source: Source, *, stream_id: int | None, limit: int) -> list[Episode]:
-    """A stream's newest episodes from chat that say something, oldest first."""
-    wanted = (
-        "stream_id IS ? AND kind = 'chat' AND summary <> '' ORDER BY ended_at DESC, id DESC LIMIT ?"
-    )
-    return (await _episodes_where(source, wanted, (stream_id, limit)))[::-1]
+    """Return a stream's newest episodes from chat that say something, oldest first."""
+    condition = """
+        stream_id IS ?
+            AND kind = 'chat'
+            AND summary <> ''
+        ORDER BY ended_at DESC, id DESC
+        LIMIT ?
+    """
+    newest_first = await _episodes_where(source, condition, (stream_id, limit))
+    return newest_first[::-1]
 
 
 async def between(source: Source, stream_id: int, after: int, before: int) -> list[Episode]:
-    """A stream's episodes from chat that began and ended within that time (ms), oldest first."""
+    """Return a stream's episodes from chat that began and ended within that time (ms), oldest first."""
     within = "stream_id = ? AND kind = 'chat' AND summary <> '' AND started_at > ? AND ended_at < ?"
     return await _episodes_where(
         source, f"{within} ORDER BY started_at, id", (stream_id, after, before)
@@ -267,15 +283,13 @@ async def between(source: Source, stream_id: int, after: int, before: int) -> li
 
 
 async def _episodes_where(source: Source, condition: str, params: Params) -> list[Episode]:
-    """The episodes that a condition of ours picks, in its order."""
-    return [
-        row_as(row, Episode)
-        for row in await source.rows(f"SELECT * FROM episodes WHERE {condition}", params)
-    ]
+    """Return the episodes of a condition (SQL), in the order that it names."""
+    rows = await source.rows(f"SELECT * FROM episodes WHERE {condition}", params)
+    return [row_as(row, Episode) for row in rows]
 
 
 async def summaries_of_stream(source: Source, stream_id: int) -> list[tuple[EpisodeKind, str]]:
-    """The kind and summary of a stream's episodes from chat, oldest first."""
+    """Return the kind and summary of a stream's episodes from chat, oldest first."""
     rows = await source.rows(
         """
         SELECT kind, summary
@@ -291,7 +305,7 @@ async def summaries_of_stream(source: Source, stream_id: int) -> list[tuple[Epis
 
 
 async def summaries(source: Source, episode_ids: Iterable[int]) -> dict[int, str]:
-    """The summaries of these episodes."""
+    """Return the summaries of these episodes."""
     sql = """
         SELECT id, summary
         FROM episodes
@@ -316,7 +330,7 @@ async def keys_and_summaries(
 
 
 async def participants(source: Source, episode_id: int) -> list[Participant]:
-    """The people of an episode: who spoke most first."""
+    """Return the people of an episode: who spoke most first."""
     rows = await source.rows(
         """
         SELECT p.viewer_id, v.role, p.lines, p.addressed,
@@ -332,19 +346,21 @@ async def participants(source: Source, episode_id: int) -> list[Participant]:
 
 
 async def requests_since(source: Source, viewer_id: str, since: int) -> int:
-    """How often somebody asked for something to be remembered, since then."""
-    asked = "p.viewer_id = ? AND p.lines > 0 AND e.kind = 'command' AND e.ended_at >= ?"
-    sql = f"""
+    """Return how often a viewer asked for something to be remembered since a time (ms)."""
+    sql = """
         SELECT count(*)
         FROM episode_people p
         JOIN episodes e ON e.id = p.episode_id
-        WHERE {asked}
+        WHERE p.viewer_id = ?
+            AND p.lines > 0
+            AND e.kind = 'command'
+            AND e.ended_at >= ?
     """
     return int(await source.value(sql, (viewer_id, since)))
 
 
 async def ids_by_key(source: Source, keys: Collection[str]) -> dict[str, int]:
-    """The ids of imported episodes by their own names."""
+    """Return the ids of imported episodes by their own names."""
     return await source.pairs(
         "SELECT key, id FROM episodes WHERE key IN (SELECT value FROM json_each(?))", (keys,)
     )
@@ -360,17 +376,15 @@ async def texts_after(source: Source, episode_id: int, limit: int) -> list[tuple
 
 
 async def id_before_newest(source: Source, count: int) -> int:
-    """The id behind which there are no more than so many episodes."""
-    return int(
-        await source.value("SELECT id FROM episodes ORDER BY id DESC LIMIT 1 OFFSET ?", (count,))
-        or 0
-    )
+    """Return the id after which the newest `count` episodes come; 0 if there are no more than those."""
+    sql = "SELECT id FROM episodes ORDER BY id DESC LIMIT 1 OFFSET ?"
+    return int(await source.value(sql, (count,)) or 0)
 
 
 # The cause in a note's history when what it rested on was cleared.
 REDACTED = "redaction"
-# Evidence from an episode that rests on somebody whose lines in it were cleared, or on nobody in particular; or that
-# is the cleared line itself, in which the bot was told to remember something.
+# Evidence from an episode that is the word of nobody in particular, or of (or about) somebody with a cleared line in
+# it; or the episode is the cleared line itself, a command to remember something.
 _ON_THEIR_WORD = """
 FROM note_evidence e JOIN semantic_notes n ON n.id = e.note_id WHERE e.episode_id = :episode AND (e.speaker_id IS NULL
     OR EXISTS (SELECT 1 FROM events v WHERE v.episode_id = :episode AND v.redacted_at IS NOT NULL
@@ -384,52 +398,57 @@ EXISTS (SELECT 1 FROM note_evidence o
 
 
 async def postpone(tx: Transaction, episode_id: int, *, tries: int, retry_at: int) -> None:
-    """Say when an episode is read again after that has failed so often."""
+    """Store that reading an episode for notes failed `tries` times, and when it is tried again (ms)."""
     await tx.execute(
         "UPDATE episodes SET tries = ?, retry_at = ? WHERE id = ?", (tries, retry_at, episode_id)
     )
 
 
 async def clear(tx: Transaction, what: events.Clear, now: int) -> None:
-    """Clear lines of chat, and at once what summaries and notes have of them."""
+    """Clear lines of chat, and remove what summaries and notes have of them."""
     for episode_id in await events.clear(tx, what, now):
         await _retract_notes(tx, episode_id, now)
         await _cut_summary(tx, episode_id, now)
 
 
 async def _cut_summary(tx: Transaction, episode_id: int, now: int) -> None:
-    """Take every sentence about who said a cleared line out of a summary.
+    """Remove from a summary every sentence about somebody whose line was cleared.
 
-    Where no sentence is left, or the summary only counts, its other lines are read again.
+    If nothing is left of it, or it only counted lines, the episode's other lines are summarised again.
     """
-    of_it = "FROM events WHERE episode_id = :id AND redacted_at"
-    authors = f"SELECT viewer_id {of_it} IS NOT NULL AND from_bot = 0"
+    values = {"id": episode_id}
+    cleared = "FROM events WHERE episode_id = :id AND redacted_at IS NOT NULL"
+    remaining = "FROM events WHERE episode_id = :id AND redacted_at IS NULL"
+    authors = f"SELECT viewer_id {cleared} AND from_bot = 0"
     row = await tx.row(
         f"""
-        SELECT summary, kind = 'chat' AND EXISTS (SELECT 1 {of_it} IS NULL)
+        SELECT summary, kind = 'chat' AND EXISTS (SELECT 1 {remaining})
         FROM episodes
         WHERE id = :id
         """,
-        {"id": episode_id},
+        values,
     )
-    summary = row[0] if row is not None and row[1] else ""
-    for viewer_id in await tx.column(f"{authors} GROUP BY 1", {"id": episode_id}):
+    summary = ""
+    if row is not None:
+        text, may_be_cut = row
+        summary = text if may_be_cut else ""
+    for viewer_id in await tx.column(f"{authors} GROUP BY 1", values):
         summary = without_person(summary, viewer_id)
     if not summary:
-        await tx.execute("UPDATE events SET episode_id = NULL WHERE episode_id = ?", (episode_id,))
+        await tx.execute("UPDATE events SET episode_id = NULL WHERE episode_id = :id", values)
+    # whoever has another line in it stays a participant
     await tx.execute(
         f"""
         DELETE FROM episode_people
         WHERE episode_id = :id
-            AND viewer_id IN ({authors} EXCEPT SELECT viewer_id {of_it} IS NULL)
+            AND viewer_id IN ({authors} EXCEPT SELECT viewer_id {remaining})
         """,
-        {"id": episode_id},
+        values,
     )
-    left = f"(SELECT count(*) {of_it} IS NULL)"
     await tx.execute(
         f"""
         UPDATE episodes
-        SET summary = :summary, topic = '', events = {left}
+        SET summary = :summary, topic = '', events = (SELECT count(*) {remaining})
         WHERE id = :id
         """,
         {"id": episode_id, "summary": summary},
@@ -439,57 +458,71 @@ async def _cut_summary(tx: Transaction, episode_id: int, now: int) -> None:
 
 
 async def _retract_notes(tx: Transaction, episode_id: int, now: int) -> None:
-    """Retract the notes that rest on this episode alone and on the word of somebody whose lines were cleared.
+    """Retract the notes that rest on this episode alone, and on the word of somebody whose lines were cleared.
 
-    They lose their text, and so do the replies that had one of them in their prompt.
-    Also those that another has replaced, or they would come back with the end of that one. Other notes of theirs lose
-    it as evidence. What others said stays; so does what a person has pinned. A fact that a retracted note had replaced
-    holds again, unless that note was replaced itself.
+    - They lose their text, and so do the replies that had one of them in their prompt.
+    - So do notes that were replaced since: they would come back when the note that replaced them ends.
+    - What others said stays, and so does what a person pinned. Other notes of theirs only lose this evidence.
+    - A fact that a retracted note had replaced holds again, unless that note was replaced itself.
     """
-    this = {"episode": episode_id}
+    values = {"episode": episode_id}
     lost = f"SELECT e.note_id, e.episode_id, e.stance {_ON_THEIR_WORD} AND {_RESTS_ELSEWHERE}"
     await tx.execute(
-        f"DELETE FROM note_evidence WHERE (note_id, episode_id, stance) IN ({lost})", this
+        f"DELETE FROM note_evidence WHERE (note_id, episode_id, stance) IN ({lost})", values
     )
-    rests_on_it = (
-        f"{_ON_THEIR_WORD} AND e.stance <> 'contradicted' AND n.fact <> '' AND NOT n.pinned"
+    retracted = await tx.rows(
+        f"""
+        SELECT DISTINCT n.id, n.status, n.created_at {_ON_THEIR_WORD}
+            AND e.stance <> 'contradicted'
+            AND n.fact <> ''
+            AND NOT n.pinned
+        """,
+        values,
     )
-    gone = await tx.rows(f"SELECT DISTINCT n.id, n.status, n.created_at {rests_on_it}", this)
-    for note_id, status, _ in gone:
-        by = "(SELECT superseded_by FROM semantic_notes WHERE id = ?1)"
-        replaced = await tx.rows(
-            f"""
-            UPDATE semantic_notes
-            SET superseded_by = {by}, status = iif({by} IS NULL, 'active', status)
-            WHERE superseded_by = ?1
-            RETURNING id, status
-            """,
-            (note_id,),
-        )
-        await tx.execute(
-            """
-            UPDATE semantic_notes
-            SET status = 'retracted', superseded_by = NULL, fact = '', topics = '[]',
-                asked_with = '[]'
-            WHERE id = ?
-            """,
-            (note_id,),
-        )
-        changed = [(row[0], "superseded", "active") for row in replaced if row[1] == "active"]
-        changed += [(note_id, status, "retracted")] if status != "retracted" else []
-        await tx.many(
-            """
-            INSERT INTO note_changes (note_id, from_status, to_status, at, cause)
-            VALUES (?, ?, ?, ?, ?)
-            """,
-            [(*change, now, REDACTED) for change in changed],
-        )
-    if gone:
-        await bot_messages.clear_since(tx, min(row[2] for row in gone), at=now)
+    for note_id, status, _created_at in retracted:
+        await _retract_note(tx, note_id, status, now)
+    if retracted:
+        first_created_at = min(created_at for _id, _status, created_at in retracted)
+        await bot_messages.clear_since(tx, first_created_at, at=now)
+
+
+async def _retract_note(tx: Transaction, note_id: int, status: str, now: int) -> None:
+    """Retract a note without its text. What it had replaced takes its place, or points at what replaced it."""
+    successor = "(SELECT superseded_by FROM semantic_notes WHERE id = ?1)"
+    replaced = await tx.rows(
+        f"""
+        UPDATE semantic_notes
+        SET superseded_by = {successor}, status = iif({successor} IS NULL, 'active', status)
+        WHERE superseded_by = ?1
+        RETURNING id, status
+        """,
+        (note_id,),
+    )
+    await tx.execute(
+        """
+        UPDATE semantic_notes
+        SET status = 'retracted', superseded_by = NULL, fact = '', topics = '[]', asked_with = '[]'
+        WHERE id = ?
+        """,
+        (note_id,),
+    )
+    changes = []
+    for replaced_id, new_status in replaced:
+        if new_status == "active":
+            changes.append((replaced_id, "superseded", "active", now, REDACTED))
+    if status != "retracted":
+        changes.append((note_id, status, "retracted", now, REDACTED))
+    await tx.many(
+        """
+        INSERT INTO note_changes (note_id, from_status, to_status, at, cause)
+        VALUES (?, ?, ?, ?, ?)
+        """,
+        changes,
+    )
 
 
 class Brief(Struct, frozen=True):
-    """One row. `made_of`: hash of the notes; `notes`: their ids."""
+    """A row of `briefs`. `made_of`: a hash of the notes that it was made of; `notes`: their ids."""
 
     viewer_id: str
     text: str
@@ -500,7 +533,7 @@ class Brief(Struct, frozen=True):
 
 
 async def put_brief(tx: Transaction, brief: Brief) -> None:
-    """Insert or replace one; nothing is written for a viewer who is hidden or gone."""
+    """Write or replace a viewer's brief; nothing is written for one who is hidden or not stored."""
     await tx.execute(
         """
         INSERT INTO briefs (viewer_id, persona, text, made_of, notes, made_at)
@@ -518,7 +551,7 @@ async def put_brief(tx: Transaction, brief: Brief) -> None:
 async def brief_unchanged(
     tx: Transaction, viewer_id: str, persona: str, made_of: str, at: int
 ) -> bool:
-    """Whether their brief was made of the same sources; then it counts as made now."""
+    """Whether a viewer's brief was made of the same sources; then it counts as made at that time (ms)."""
     sql = """
         UPDATE briefs
         SET made_at = ?
@@ -530,28 +563,42 @@ async def brief_unchanged(
 
 
 async def drop_briefs(tx: Transaction) -> None:
-    """Delete all of them; they are made again in the background, and the notes do without them."""
+    """Delete all briefs. They are made again in the background; until then replies use the notes alone."""
     await tx.execute("DELETE FROM briefs")
 
 
 async def usable_brief(
     source: Source, viewer_id: str, persona: str | None = ""
 ) -> tuple[str, tuple[int, ...]]:
-    """A viewer's brief and the ids of its notes if all sources are valid; else an empty text. None: of any persona."""
+    """Return a viewer's brief and the ids of its notes, if all of these are still valid; else ("", ()).
+
+    `persona`: whose brief; None: the newest of any.
+    """
+    # a note that was corrected by hand has its old id, but is newer than the brief
     row = await source.row(
-        "SELECT b.text, b.notes FROM briefs b JOIN shown v ON v.id = b.viewer_id"
-        " WHERE b.viewer_id = ?1 AND b.persona = coalesce(?2, b.persona)"
-        " AND NOT EXISTS (SELECT 1 FROM json_each(b.notes) j LEFT JOIN semantic_notes n ON n.id = j.value"
-        # what was corrected by hand stands under its old number, but is newer
-        "  WHERE n.id IS NULL OR n.status <> 'active' OR n.created_at > b.made_at)"
-        " ORDER BY b.made_at DESC",
+        """
+        SELECT b.text, b.notes
+        FROM briefs b
+        JOIN shown v ON v.id = b.viewer_id
+        WHERE b.viewer_id = ?1
+            AND b.persona = coalesce(?2, b.persona)
+            AND NOT EXISTS (
+                SELECT 1
+                FROM json_each(b.notes) j
+                LEFT JOIN semantic_notes n ON n.id = j.value
+                WHERE n.id IS NULL OR n.status <> 'active' OR n.created_at > b.made_at
+            )
+        ORDER BY b.made_at DESC
+        """,
         (viewer_id, persona),
     )
-    return (str(row[0]), tuple(json.loads(row[1]))) if row else ("", ())
+    if row is None:
+        return "", ()
+    return str(row["text"]), tuple(json.loads(row["notes"]))
 
 
 async def brief_to_update(source: Source, viewer_id: str, persona: str) -> Brief | None:
-    """A viewer's last brief, which may be outdated; None where a note of it was taken back, or is gone."""
+    """Return a viewer's last brief, also an outdated one; None if a note of it was retracted or deleted."""
     row = await source.row(
         """
         SELECT viewer_id, text, made_of, made_at, persona, notes
@@ -568,7 +615,9 @@ async def brief_to_update(source: Source, viewer_id: str, persona: str) -> Brief
         """,
         (viewer_id, persona),
     )
-    return None if row is None else row_as(row, Brief, notes=tuple(json.loads(row["notes"])))
+    if row is None:
+        return None
+    return row_as(row, Brief, notes=tuple(json.loads(row["notes"])))
 
 
 async def briefs_due(
@@ -580,9 +629,10 @@ async def briefs_due(
     a_day_ago: int,
     limit: int,
 ) -> list[str]:
-    """Regulars who came to a stream since their brief was made, and that stream has its recap; the oldest brief first.
+    """Return the regulars whose brief is due, the oldest brief first.
 
-    A stream that has been on for a day counts too, once a day; who was not seen for a week does not.
+    It is due when they came to a stream since it was made, and that stream has its recap. A stream that has been on for
+    a day counts without a recap, once a day. Who was not seen for a week is left out.
     """
     return await source.column(
         """
@@ -625,7 +675,7 @@ async def briefs_due(
 
 
 async def games_of(source: Source, stream_id: int) -> dict[str, int]:
-    """What was played in a stream, with how long chat was about it (ms), the longest first."""
+    """Return what was played in a stream, with how long chat was about it (ms), the longest first."""
     sql = """
         SELECT topic, sum(max(ended_at - started_at, 1)) AS length
         FROM episodes

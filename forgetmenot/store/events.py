@@ -16,7 +16,7 @@ from forgetmenot.store.database import Params, Source, Transaction, row_as
 
 
 class NewEvent(NamedTuple):
-    """One row to be."""
+    """A row to be written."""
 
     id: str
     stream_id: int | None
@@ -33,9 +33,10 @@ class NewEvent(NamedTuple):
 
 
 class Clear(NamedTuple):
-    """What is to lose its text: one event, one person's events until then, or (neither) all events until then.
+    """Which events lose their text: one, one person's until `at` (ms), or (with neither) all until `at`.
 
-    `remembered`: what one of these lines asked the bot to remember goes, too; not where the whole chat goes.
+    `remembered`: whether notes that one of these lines told the bot to remember are removed too. When the whole chat is
+    cleared they stay in any case.
     """
 
     at: int
@@ -68,28 +69,26 @@ END_OF_TIME = 2**60
 
 
 async def insert(tx: Transaction, rows: Sequence[NewEvent]) -> set[str] | None:
-    """Store events; the ids that were new, or None if all of them were."""
+    """Store events, and return the ids of those that were new, or None if all of them were."""
     # from sqlite_sequence, because the rows of the highest numbers may have been deleted
-    before = await tx.value(
-        "SELECT coalesce(max(seq), 0) FROM sqlite_sequence WHERE name = 'events'"
-    )
+    highest = "SELECT coalesce(max(seq), 0) FROM sqlite_sequence WHERE name = 'events'"
+    seq_before = await tx.value(highest)
     if await tx.many(_INSERT, rows) == len(rows):
         return None
-    return set(await tx.column("SELECT id FROM events WHERE seq > ?", (before,)))
+    return set(await tx.column("SELECT id FROM events WHERE seq > ?", (seq_before,)))
 
 
 async def clear(tx: Transaction, what: Clear, now: int) -> set[int]:
-    """Take the text away, and mark the episodes that rest on it; the ids of these (episodes.clear mends them).
+    """Delete the text of events, mark the episodes that rest on them, and return the ids of these.
 
-    What the bot said since loses its text, too (bot_messages.clear_since).
+    `episodes.clear` then mends them. What the bot said since loses its text too (`bot_messages.clear_since`).
     """
+    whole_chat = what.event_id is None and what.viewer_id is None
+    where = "at <= :at AND kind <> 'moderation'"
     if what.event_id is not None:
         where = "id = :id"
     elif what.viewer_id is not None:
-        where = "viewer_id = :id AND at <= :at AND kind <> 'moderation'"
-    else:
-        where = "at <= :at AND kind <> 'moderation'"
-    whole_chat = what.event_id is None and what.viewer_id is None
+        where = f"viewer_id = :id AND {where}"
     params = {"at": what.at, "id": what.event_id or what.viewer_id}
     rows = await tx.rows(
         f"SELECT episode_id, at FROM events WHERE redacted_at IS NULL AND {where}", params
@@ -105,12 +104,12 @@ async def clear(tx: Transaction, what: Clear, now: int) -> set[int]:
     )
     affected = {row["episode_id"] for row in rows} - {None}
     if what.remembered:
-        # by the time of the clear: a line that came with it was stored without its text
-        lines = f"SELECT 'line:' || id FROM events WHERE redacted_at = :at AND {where}"
-        requested = f"kind = 'command' AND key IN ({lines})"
-        if whole_chat:  # what somebody asked for by command stays
-            requested += f" AND NOT EXISTS ({_REMEMBERED_BY_COMMAND})"
-        affected |= set(await tx.column(f"SELECT id FROM episodes WHERE {requested}", params))
+        # by the time of the clear, because a line that came with it was stored without its text
+        line_keys = f"SELECT 'line:' || id FROM events WHERE redacted_at = :at AND {where}"
+        sql = f"SELECT id FROM episodes WHERE kind = 'command' AND key IN ({line_keys})"
+        if whole_chat:
+            sql += f" AND NOT EXISTS ({_REMEMBERED_BY_COMMAND})"
+        affected.update(await tx.column(sql, params))
     await tx.execute(
         """
         UPDATE episodes
@@ -121,74 +120,85 @@ async def clear(tx: Transaction, what: Clear, now: int) -> set[int]:
         (now, affected),
     )
     if affected:
-        made_of = "kind IN ('chat', 'counted') AND id IN (SELECT value FROM json_each(?))"
-        of_streams = f"id IN (SELECT stream_id FROM episodes WHERE {made_of})"
+        # their streams get new recaps
         await tx.execute(
-            f"UPDATE streams SET recap = '', recapped_at = NULL WHERE {of_streams}", (affected,)
+            """
+            UPDATE streams
+            SET recap = '', recapped_at = NULL
+            WHERE id IN (
+                SELECT stream_id
+                FROM episodes
+                WHERE kind IN ('chat', 'counted')
+                    AND id IN (SELECT value FROM json_each(?))
+            )
+            """,
+            (affected,),
         )
         await channel_state.put(tx, {COPIES_STALE: "1"}, now)
     if rows:
         since = min(row["at"] for row in rows)
-        alone = what.viewer_id is None
         await bot_messages.clear_since(
-            tx, since, at=what.at, viewer_id=what.viewer_id or "", everything=alone
+            tx,
+            since,
+            at=what.at,
+            viewer_id=what.viewer_id or "",
+            everything=what.viewer_id is None,
         )
     return affected
 
 
 async def unread(source: Source, limit: int = 2_000, *, due_at: int = END_OF_TIME) -> list[Line]:
-    """The oldest events that no episode covers yet; with `due_at` without those that wait for another try then."""
-    due = {"limit": limit, "now": due_at, "latest": due_at + LONGEST_WAIT}
-    return await _lines_where(
-        source, f"{_UNREAD} AND NOT ({WAITS}) ORDER BY at, seq LIMIT :limit", due
-    )
+    """Return the oldest events that no episode covers, but for those that at `due_at` (ms) wait for another try."""
+    condition = f"{_UNREAD} AND NOT ({WAITS}) ORDER BY at, seq LIMIT :limit"
+    values = {"limit": limit, "now": due_at, "latest": due_at + LONGEST_WAIT}
+    return await _lines_where(source, condition, values)
 
 
 async def postpone(
     tx: Transaction, windows: Sequence[Sequence[Line]], *, tries: int, retry_at: int
 ) -> None:
-    """Say of lines that no summary came of which windows are tried next, and when."""
-    await tx.many(
-        "UPDATE events SET tries = ?, retry_at = ?, retry_from = ? WHERE seq = ?",
-        [(tries, retry_at, window[0].seq, line.seq) for window in windows for line in window],
-    )
+    """Store that windows of lines failed `tries` times, and when each is tried again (ms)."""
+    rows = []
+    for window in windows:
+        first_seq = window[0].seq
+        rows += [(tries, retry_at, first_seq, line.seq) for line in window]
+    sql = "UPDATE events SET tries = ?, retry_at = ?, retry_from = ? WHERE seq = ?"
+    await tx.many(sql, rows)
 
 
 async def still_unread(source: Source, seqs: Sequence[int]) -> list[Line]:
-    """Those of these events that no episode covers yet and nobody cleared."""
-    wanted = f"seq IN (SELECT value FROM json_each(?)) AND {_UNREAD} ORDER BY at, seq"
-    return await _lines_where(source, wanted, (seqs,))
+    """Return those of these events that no episode covers yet and nobody cleared."""
+    condition = f"seq IN (SELECT value FROM json_each(?)) AND {_UNREAD} ORDER BY at, seq"
+    return await _lines_where(source, condition, (seqs,))
 
 
 async def lines_of_episode(source: Source, episode_id: int) -> list[Line]:
-    """What is left of the events that an episode covers."""
-    return await _lines_where(
-        source, "episode_id = ? AND redacted_at IS NULL ORDER BY at, seq", (episode_id,)
-    )
+    """Return the lines that an episode covers, without cleared ones, in order."""
+    condition = "episode_id = ? AND redacted_at IS NULL ORDER BY at, seq"
+    return await _lines_where(source, condition, (episode_id,))
 
 
 async def latest_lines_of(source: Source, viewer_id: str, limit: int) -> list[Line]:
-    """Somebody's newest lines, oldest first."""
-    wanted = "viewer_id = ? AND redacted_at IS NULL ORDER BY at DESC, seq DESC LIMIT ?"
-    return (await _lines_where(source, wanted, (viewer_id, limit)))[::-1]
+    """Return somebody's newest lines, oldest first."""
+    condition = "viewer_id = ? AND redacted_at IS NULL ORDER BY at DESC, seq DESC LIMIT ?"
+    newest_first = await _lines_where(source, condition, (viewer_id, limit))
+    return newest_first[::-1]
 
 
 async def by_id(source: Source, event_id: str) -> Line | None:
-    """One event, if it still has its text."""
-    return next(
-        iter(await _lines_where(source, "id = ? AND redacted_at IS NULL", (event_id,))), None
-    )
+    """Return an event by Twitch's id; None if it is not stored or was cleared."""
+    lines = await _lines_where(source, "id = ? AND redacted_at IS NULL", (event_id,))
+    return lines[0] if lines else None
 
 
 async def _lines_where(source: Source, condition: str, params: Params) -> list[Line]:
-    return [
-        row_as(row, Line)
-        for row in await source.rows(f"SELECT * FROM events WHERE {condition}", params)
-    ]
+    """Return the events of a condition (SQL), in the order that it names."""
+    rows = await source.rows(f"SELECT * FROM events WHERE {condition}", params)
+    return [row_as(row, Line) for row in rows]
 
 
 async def cleared_ids(source: Source, event_ids: Collection[str]) -> frozenset[str]:
-    """Those of these lines that have lost their text. A line that was never stored is none."""
+    """Return the ids of those of these lines that were cleared. A line that was never stored is not among them."""
     sql = """
         SELECT id
         FROM events
@@ -199,25 +209,20 @@ async def cleared_ids(source: Source, event_ids: Collection[str]) -> frozenset[s
 
 
 async def ids_between(source: Source, since: int, until: int) -> frozenset[str]:
-    """The ids of the lines that are stored of this time (ms), cleared ones too."""
+    """Return the ids of all stored lines of a time (ms), also of cleared ones."""
     sql = "SELECT id FROM events WHERE at BETWEEN ? AND ?"
     return frozenset(await source.column(sql, (since, until)))
 
 
 async def was_deleted(source: Source, event_id: str) -> bool:
-    """Whether a line was cleared in chat.
-
-    Not one that lost its words with a fact that its speaker had forgotten.
-    """
-    # above 0: a line that lost its words with a forgotten fact has 0, as nobody cleared it in chat
-    return (
-        await source.row("SELECT 1 FROM events WHERE id = ? AND redacted_at > 0", (event_id,))
-        is not None
-    )
+    """Whether a line was cleared in chat."""
+    # a line that lost its words with a forgotten fact has 0: nobody cleared it in chat
+    sql = "SELECT 1 FROM events WHERE id = ? AND redacted_at > 0"
+    return await source.row(sql, (event_id,)) is not None
 
 
 async def set_episode(tx: Transaction, seqs: Sequence[int], episode_id: int) -> None:
-    """Say which episode covers these events."""
+    """Store that an episode covers these events."""
     sql = """
         UPDATE events
         SET episode_id = ?
@@ -227,14 +232,15 @@ async def set_episode(tx: Transaction, seqs: Sequence[int], episode_id: int) -> 
 
 
 async def count_unread(source: Source) -> int:
-    """How many events no episode covers yet."""
+    """Return how many events no episode covers yet."""
     return int(await source.value(f"SELECT count(*) FROM events WHERE {_UNREAD}"))
 
 
 async def prune(tx: Transaction, before: int, limit: int) -> dict[str, int]:
-    """Delete the oldest of what was said before then, up to a number of lines.
+    """Delete the oldest `limit` events before a time (ms).
 
-    Gives how many were covered, redacted, or unread (which should be none).
+    Returns how many were covered by an episode, were redacted, or were unread (which should be none), by the names of
+    `counts`.
     """
     rows = await tx.rows(
         """
@@ -248,10 +254,11 @@ async def prune(tx: Transaction, before: int, limit: int) -> dict[str, int]:
     return Counter(row[0] for row in rows)
 
 
-# Recent chat for replies: without viewers who opted out or were banned, redacted lines, and the bot's own lines.
+# ── recent chat for replies ─────────────────────────────────────────────────────────────────
+# Without redacted lines, the bot's own, and those of viewers who opted out or were banned.
 
 
-# A raid or a sub without words of the viewer's is given in Twitch's words, in brackets.
+# A raid or a sub without words of the viewer's has Twitch's words in brackets.
 _LINES = """
 SELECT e.seq, e.id, e.viewer_id, CASE WHEN e.text = '' THEN '(' || e.system_text || ')' ELSE e.text END, e.at
 FROM events e JOIN shown v ON v.id = e.viewer_id WHERE e.redacted_at IS NULL AND e.from_bot = 0
@@ -260,7 +267,9 @@ FROM events e JOIN shown v ON v.id = e.viewer_id WHERE e.redacted_at IS NULL AND
 
 
 async def _prompt_lines(source: Source, condition: str, params: Params) -> list[PromptLine]:
-    return list(starmap(PromptLine, await source.rows(f"{_LINES} AND {condition}", params)))
+    """Return the lines of a condition (SQL, on the row `e`), in the order that it names."""
+    rows = await source.rows(f"{_LINES} AND {condition}", params)
+    return list(starmap(PromptLine, rows))
 
 
 async def lines(
@@ -272,9 +281,10 @@ async def lines(
     of: str | None = None,
     spoken: bool = False,
 ) -> list[PromptLine]:
-    """The last lines of chat, oldest first; `of`: what one person typed; `spoken`: what the streamer said aloud.
+    """Return the newest lines of chat between two times (ms), oldest first.
 
-    Twitch's events without words of a viewer's are none (`reported`).
+    `of`: only those of one viewer; `spoken`: what the streamer said aloud instead. Twitch's events without words of a
+    viewer are left out: `reported_events` has them.
     """
     kind = "e.kind = 'spoken'" if spoken else "e.kind NOT IN ('spoken', 'moderation')"
     theirs = "e.text <> ''"
@@ -282,18 +292,20 @@ async def lines(
         theirs += " AND e.viewer_id = :of"
     newest = "e.at BETWEEN :since AND :until ORDER BY e.at DESC, e.seq DESC LIMIT :limit"
     values = {"of": of, "since": since, "until": until, "limit": limit}
-    return (await _prompt_lines(source, f"{kind} AND {theirs} AND {newest}", values))[::-1]
+    newest_first = await _prompt_lines(source, f"{kind} AND {theirs} AND {newest}", values)
+    return newest_first[::-1]
 
 
 async def unsummarised(
     source: Source, viewer_ids: Collection[str], *, since: int, until: int, limit: int
 ) -> list[PromptLine]:
-    """The newest lines that these people typed and no episode covers yet, oldest first."""
+    """Return the newest lines that these people typed and no episode covers yet, oldest first."""
     theirs = "e.viewer_id IN (SELECT value FROM json_each(:of)) AND e.text <> ''"
     typed = "e.kind NOT IN ('spoken', 'moderation') AND e.episode_id IS NULL"
     newest = "e.at BETWEEN :since AND :until ORDER BY e.at DESC, e.seq DESC LIMIT :limit"
     values = {"of": viewer_ids, "since": since, "until": until, "limit": limit}
-    return (await _prompt_lines(source, f"{theirs} AND {typed} AND {newest}", values))[::-1]
+    newest_first = await _prompt_lines(source, f"{theirs} AND {typed} AND {newest}", values)
+    return newest_first[::-1]
 
 
 # What Twitch reports, the most important first: of many a reply is shown the newest of each kind before a second one.
@@ -327,9 +339,9 @@ SELECT seq, id, viewer_id, kind, words, at FROM numbered ORDER BY nth, importanc
 async def reported_events(
     source: Source, *, since: int, until: int, limit: int, kinds: Sequence[EventKind] = REPORTED
 ) -> list[StreamEvent]:
-    """What Twitch reported between these times, oldest first.
+    """Return what Twitch reported between these times (ms), oldest first.
 
-    Where there is more than the limit, the newest of each kind comes before a second of any.
+    If there is more than `limit`, the newest of each kind is taken before a second one of any kind.
     """
     values = {"kinds": kinds, "since": since, "until": until, "limit": limit}
     rows = await source.rows(_REPORTED_SQL, values)
@@ -339,15 +351,18 @@ async def reported_events(
 async def moderation_events(
     source: Source, *, since: int, until: int, limit: int
 ) -> list[StreamEvent]:
-    """The newest acts of moderation between these times, oldest first, for moderators alone.
+    """Return the newest acts of moderation between these times (ms), oldest first; for moderators alone.
 
-    With the names of those whom they hit, also of the banned; not of who opted out or is being erased.
+    They name the viewer concerned, also a banned one, but nobody who opted out or is being erased.
     """
     rows = await source.rows(
         """
         SELECT e.seq, e.id, e.viewer_id, e.kind,
-            iif(e.system_text LIKE 'The %', '', coalesce(v.display_name, v.login,
-                'somebody') || ' ') || e.system_text,
+            iif(
+                e.system_text LIKE 'The %',
+                '',
+                coalesce(v.display_name, v.login, 'somebody') || ' '
+            ) || e.system_text,
             e.at
         FROM events e
         LEFT JOIN viewers v ON v.id = e.target_id
@@ -365,7 +380,7 @@ async def moderation_events(
 
 
 async def authors(source: Source, event_ids: Collection[str]) -> dict[str, str]:
-    """Who wrote these lines, by the lines' ids."""
+    """Return who wrote these lines, by the lines' ids."""
     sql = """
         SELECT id, viewer_id
         FROM events
@@ -375,36 +390,23 @@ async def authors(source: Source, event_ids: Collection[str]) -> dict[str, str]:
 
 
 async def lines_by_seq(source: Source, seqs: Collection[int]) -> dict[int, PromptLine]:
-    """Lines that are still there, by their seq."""
-    return {
-        line.id: line
-        for line in await _prompt_lines(
-            source, "e.seq IN (SELECT value FROM json_each(?))", (seqs,)
-        )
-    }
+    """Return those of these lines that are still there, by their seq."""
+    lines = await _prompt_lines(source, "e.seq IN (SELECT value FROM json_each(?))", (seqs,))
+    return {line.id: line for line in lines}
 
 
 async def line_by_id(source: Source, event_id: str) -> PromptLine | None:
-    """One line by Twitch's id, if it is still there."""
-    return next(iter(await _prompt_lines(source, "e.id = ?", (event_id,))), None)
+    """Return a line by Twitch's id; None if it is not there any more."""
+    lines = await _prompt_lines(source, "e.id = ?", (event_id,))
+    return lines[0] if lines else None
 
 
 async def newest_at(source: Source) -> int:
-    """When the latest line was said (ms); 0 if none is kept."""
+    """Return when the latest line was said (ms); 0 if none is kept."""
     return int(await source.value("SELECT coalesce(max(at), 0) FROM events"))
 
 
 async def count_since(source: Source, since: int) -> int:
-    """How many lines were said since then."""
-    return int(
-        await source.value(
-            """
-            SELECT count(*)
-            FROM events
-            WHERE at >= ?
-                AND from_bot = 0
-                AND kind <> 'moderation'
-            """,
-            (since,),
-        )
-    )
+    """Return how many lines viewers have written since a time (ms)."""
+    sql = "SELECT count(*) FROM events WHERE at >= ? AND from_bot = 0 AND kind <> 'moderation'"
+    return int(await source.value(sql, (since,)))

@@ -62,7 +62,7 @@ async def add_spending(
 
 
 async def spending(source: Source, first_day: str) -> list[Row]:
-    """What was spent from a day (YYYY-MM-DD) on, by day, purpose and model, in the order of days."""
+    """Return what was spent from a day (YYYY-MM-DD) on, by day, purpose and model, in the order of days."""
     sql = "SELECT * FROM spending WHERE day >= ? ORDER BY day, purpose, model"
     return await source.rows(sql, (first_day,))
 
@@ -201,7 +201,7 @@ async def add_clip(tx: Transaction, action_id: int) -> None:
 
 
 async def moments_of(source: Source, stream_id: int) -> list[Row]:
-    """The moments of a stream in order: at, kind, text, and who of those that may be shown (or NULL)."""
+    """Return the moments of a stream in order: at, kind, text, and who of those that may be shown (or NULL)."""
     return await source.rows(
         """
         SELECT m.at, m.kind, m.text, v.id AS viewer_id

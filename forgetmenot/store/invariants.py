@@ -19,7 +19,7 @@ from forgetmenot.store.database import Database, separate_reader
 from forgetmenot.store.note_keys import note_keys, unpacked
 from forgetmenot.text.mentions import ids_in
 
-# How long after its time something may still be there: two sweeps.
+# How long after its time something may still be stored (ms): two sweeps.
 SLACK = 20 * MINUTE
 
 
@@ -34,8 +34,8 @@ class Violation(Struct, frozen=True):
         return f"{self.name}: {self.count} (for example {self.example})"
 
 
-# Each query gives the ids of the rows at fault. `:oldest`: raw chat from before then must be gone; `:ripe`: what began
-# before then must be over.
+# Each query gives the ids of the rows at fault. Its times (ms): raw chat from before `:oldest` must be deleted, what
+# began before `:ripe` must be over, notes that ended before `:expired` must not be active.
 _ROWS = {
     "chat kept too long": "SELECT seq FROM events WHERE at < :oldest",
     "a cleared line with text": """
@@ -150,7 +150,7 @@ _ROWS = {
     """,
     "a row that points nowhere": "SELECT \"table\" || ' ' || rowid FROM pragma_foreign_key_check",
 }
-# Which of them are checked each time that the memory is looked at.
+# Which of them `broken_guarantees` checks.
 _CHECKED = (
     "a note without evidence",
     "a line of somebody who opted out",
@@ -165,86 +165,99 @@ _TEXTS = {
 
 
 async def verify(db: Database, *, now: int, keep_h: float = 24.0) -> list[Violation]:
-    """All violations in this memory. `now` (ms): a time that has certainly passed; `keep_h`: hours of raw chat.
+    """Return all violations in this memory. Raises StoreError.
 
-    Raises StoreError.
+    `now` (ms): a time that has certainly passed; `keep_h`: the hours for which raw chat is kept.
     """
     times = {
         "oldest": now - int(keep_h * HOUR) - SLACK,
         "ripe": now - SLACK,
         "expired": now - DAY - SLACK,
     }
-    found: list[Violation] = []
+    violations: list[Violation] = []
     for name, sql in _ROWS.items():
-        found += _violations(name, await db.column(sql, times))
-    found += await _people_violations(db)
-    counted = await line_counts(db)
-    found += _violations("chat pruned unread", range(counted.pruned_unread))
-    found += _violations("lines that do not add up", [] if counted.balanced else [counted])
-    found += _violations(
-        "a note whose words are not in the index", await asyncio.to_thread(_not_indexed, db.path)
-    )
-    return found + await _file_violations(db)
+        violations += _violations(name, await db.column(sql, times))
+    violations += await _people_violations(db)
+    counts = await line_counts(db)
+    violations += _violations("chat pruned unread", range(counts.pruned_unread))
+    violations += _violations("lines that do not add up", [] if counts.balanced else [counts])
+    not_indexed = await asyncio.to_thread(_not_indexed, db.path)
+    violations += _violations("a note whose words are not in the index", not_indexed)
+    violations += await _file_violations(db)
+    return violations
 
 
 async def broken_guarantees(db: Database) -> list[str]:
-    """Those of the guarantees that are checked each time, by their names, that some row breaks."""
-    found = ["chat pruned unread"] if (await all_counts(db)).get("pruned_unread") else []
-    # one by one: a reply that has to be thought meanwhile reads in between
-    return found + [
-        name for name in _CHECKED if await db.value(f"SELECT count(*) FROM ({_ROWS[name]})")
-    ]
+    """Return the names of broken guarantees, of those few that are checked while the bot runs."""
+    broken = []
+    counts = await all_counts(db)
+    if counts.get("pruned_unread"):
+        broken.append("chat pruned unread")
+    # in reads of their own, so that a reply waits for one of them at most
+    for name in _CHECKED:
+        rows_at_fault = await db.value(f"SELECT count(*) FROM ({_ROWS[name]})")
+        if rows_at_fault:
+            broken.append(name)
+    return broken
 
 
 def _violations(name: str, ids: Iterable[object]) -> list[Violation]:
-    wrong = list(ids)
-    return [Violation(name, len(wrong), str(wrong[0]))] if wrong else []
+    """Return the violation that these rows at fault are; nothing for no rows."""
+    rows = list(ids)
+    if not rows:
+        return []
+    return [Violation(name, len(rows), str(rows[0]))]
 
 
 async def _people_violations(db: Database) -> list[Violation]:
-    """Whether texts name people by ids that are known, and whoever was erased or opted out is gone."""
-    rows = await db.rows("SELECT id, first_seen_at, opted_out_at FROM viewers")
-    known = {row[0] for row in rows}
-    found: list[Violation] = []
+    """Return where a text mentions somebody who is not stored, or a privacy request does not hold."""
+    viewers = await db.rows("SELECT id, first_seen_at, opted_out_at FROM viewers")
+    stored_ids = {row["id"] for row in viewers}
+    violations: list[Violation] = []
     for name, sql in _TEXTS.items():
-        texts = await db.rows(sql)
-        lost = [row[0] for row in texts if not known.issuperset(ids_in(row[1]))]
-        found += _violations(f"{name} that names somebody who is not known", lost)
+        unknown = []
+        for row_id, text in await db.rows(sql):
+            if not stored_ids.issuperset(ids_in(text)):
+                unknown.append(row_id)
+        violations += _violations(f"{name} that names somebody who is not known", unknown)
     await asyncio.to_thread(db.requests.refresh)
-    back = [row[0] for row in rows if row[1] <= db.requests.erased_at(row[0])]
-    said = {
-        row[0]
-        for row in await db.rows(
-            "SELECT DISTINCT viewer_id FROM events WHERE text <> '' AND NOT from_bot"
-        )
-    }
-    found += _violations("somebody who was erased", back)
-    found += _violations(
-        "a line of somebody who opted out", [one for one in said if db.requests.is_out(one)]
+    erased = []
+    for viewer_id, first_seen_at, _opted_out_at in viewers:
+        if first_seen_at <= db.requests.erased_at(viewer_id):
+            erased.append(viewer_id)
+    violations += _violations("somebody who was erased", erased)
+    authors = await db.column(
+        "SELECT DISTINCT viewer_id FROM events WHERE text <> '' AND NOT from_bot"
     )
-    waits = len(db.requests.lines) - await personal_data.carried_out(db)
-    return found + _violations("a privacy request that was not carried out", range(waits))
+    opted_out = [viewer_id for viewer_id in authors if db.requests.is_out(viewer_id)]
+    violations += _violations("a line of somebody who opted out", opted_out)
+    waiting = len(db.requests.lines) - await personal_data.carried_out(db)
+    violations += _violations("a privacy request that was not carried out", range(waiting))
+    return violations
 
 
 def _not_indexed(path: Path) -> list[int]:
     """Return the ids of notes whose words differ from what `note_words` has of them."""
-    keys_of: dict[int, set[int]] = defaultdict(set)
+    indexed: dict[int, set[int]] = defaultdict(set)
     wrong = []
-    with separate_reader(path) as own:
-        for key, span, packed in own.execute("SELECT word, span, notes FROM note_words"):
+    with separate_reader(path) as connection:
+        for key, span, packed in connection.execute("SELECT word, span, notes FROM note_words"):
             for note_id in unpacked(span, packed):
-                keys_of[note_id].add(key)
-        columns = "id, fact, topics, asked_with, status"
-        for note_id, *texts in own.execute(f"SELECT {columns} FROM semantic_notes"):
-            if keys_of.pop(note_id, set()) != set(json.loads(note_keys(*texts))):
+                indexed[note_id].add(key)
+        sql = "SELECT id, fact, topics, asked_with, status FROM semantic_notes"
+        for note_id, *columns in connection.execute(sql):
+            expected = set(json.loads(note_keys(*columns)))
+            if indexed.pop(note_id, set()) != expected:
                 wrong.append(note_id)
-    return wrong + list(keys_of)
+    # what is left in the index belongs to no note
+    return wrong + list(indexed)
 
 
 async def _file_violations(db: Database) -> list[Violation]:
-    """Whether the file is whole, and what is deleted is overwritten."""
-    found = [row[0] for row in await db.rows("PRAGMA integrity_check(20)")]
-    violations = _violations("a damaged file", [said for said in found if said != "ok"])
+    """Return damage of the file, and whether deleted rows are not overwritten."""
+    answers = await db.column("PRAGMA integrity_check(20)")
+    damages = [answer for answer in answers if answer != "ok"]
+    violations = _violations("a damaged file", damages)
     async with db.write() as tx:
         if await tx.value("PRAGMA secure_delete") != 1:
             violations += _violations("deleted rows are not overwritten", ["secure_delete"])

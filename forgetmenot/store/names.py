@@ -11,15 +11,16 @@ from typing import NamedTuple
 from forgetmenot.store.database import Source
 from forgetmenot.text.names import NamedPerson, NameKeys, compact
 
-# People at most whom one word brings. A word that fits more of them means one only by their whole name.
+# A word of a text brings this many people at most. If it fits more, only a whole name is recognised.
 MOST_A_WORD = 500
-# People at most whose names are compared with the words of one text, and of those for one word who are not here.
+# The names of this many people at most are compared with the words of one text.
 MOST_COMPARED = 300
+# Of the people whom one word fits and who are not in chat, this many are compared.
 MOST_ABSENT = 60
 
 
 class Known(NamedTuple):
-    """Somebody a text may name: by which word, and whether they may be named at all."""
+    """Somebody whom a text may name. `hidden`: they opted out or were banned, so they are not named."""
 
     id: str
     name: str
@@ -27,9 +28,9 @@ class Known(NamedTuple):
 
 
 class NameSpan(NamedTuple):
-    """Somebody who was seen with a login from `first_at` to `last_at` (ms).
+    """The time from `first_at` to `last_at` (ms) in which a viewer was seen with a login.
 
-    `is_current`: it is theirs now. `renamed_at`: when they were first seen with another one after that, if they were.
+    `is_current`: they have it now. `renamed_at`: when they were first seen with another one after that, if ever.
     """
 
     viewer_id: str
@@ -41,13 +42,10 @@ class NameSpan(NamedTuple):
 
 
 async def ids_by_word(source: Source, keys: NameKeys) -> dict[str, list[str]]:
-    """The ids that the index has for each key, at most MOST_A_WORD; whoever it fits exactly comes first."""
-    theirs = (
-        "(SELECT group_concat(viewer_id, ' ') FROM"
-        f" (SELECT viewer_id FROM name_words WHERE %s LIMIT {MOST_A_WORD}))"
-    )
-    exact = theirs % "word = j.value"
-    begins = theirs % "word >= j.value AND word < j.value || char(1114111)"
+    """Return the viewers of each key of a text, at most MOST_A_WORD; those with exactly that name come first."""
+    exact = _viewers_of_word("word = j.value")
+    # a range, which the index answers; char(1114111) is the last character there is
+    begins = _viewers_of_word("word >= j.value AND word < j.value || char(1114111)")
     rows = await source.rows(
         f"""
         SELECT j.value, {begins}
@@ -58,11 +56,23 @@ async def ids_by_word(source: Source, keys: NameKeys) -> dict[str, list[str]]:
         """,
         (keys.short, keys.exact - keys.short),
     )
-    return {row[0]: list(dict.fromkeys(row[1].split())) for row in rows if row[1]}
+    viewers = {}
+    for key, viewer_ids in rows:
+        if viewer_ids:
+            viewers[key] = list(dict.fromkeys(viewer_ids.split()))
+    return viewers
+
+
+def _viewers_of_word(condition: str) -> str:
+    """Return the SQL of the ids of viewers with such a word in a name, in one text."""
+    return f"""(
+            SELECT group_concat(viewer_id, ' ')
+            FROM (SELECT viewer_id FROM name_words WHERE {condition} LIMIT {MOST_A_WORD})
+        )"""
 
 
 async def ids_by_nickname(source: Source, keys: Collection[str]) -> dict[str, list[str]]:
-    """The ids of those whom an active note gives one of these nicknames."""
+    """Return the ids of viewers to whom an active note gives one of these nicknames, by nickname."""
     rows = await source.rows(
         f"""
         SELECT k.word, n.subject_id
@@ -75,16 +85,16 @@ async def ids_by_nickname(source: Source, keys: Collection[str]) -> dict[str, li
         """,
         (keys,),
     )
-    found: dict[str, list[str]] = {}
-    for word, viewer_id in rows:
-        found.setdefault(word, []).append(viewer_id)
-    return found
+    viewers: dict[str, list[str]] = {}
+    for nickname, viewer_id in rows:
+        viewers.setdefault(nickname, []).append(viewer_id)
+    return viewers
 
 
 async def people(
     source: Source, viewer_ids: Collection[str], here: Collection[str]
 ) -> dict[str, NamedPerson]:
-    """These people with their names, by id; nobody hidden. `here`: the ids of those in chat, and of regulars."""
+    """Return these people with their names, without hidden ones. `here`: the ids of regulars and those in chat."""
     rows = await source.rows(
         """
         SELECT v.id, coalesce(v.login, ''), coalesce(v.display_name, ''), (
@@ -97,23 +107,23 @@ async def people(
         """,
         (viewer_ids,),
     )
-    return {
-        row[0]: NamedPerson(
-            row[0],
-            row[1],
-            row[2],
-            former=tuple(dict.fromkeys((row[3] or "").split("\n"))),
-            is_here=row[0] in here,
-            is_known=bool(row[4]),
+    named = {}
+    for viewer_id, login, display_name, former_names, has_note in rows:
+        named[viewer_id] = NamedPerson(
+            viewer_id,
+            login,
+            display_name,
+            former=tuple(dict.fromkeys((former_names or "").split("\n"))),
+            is_here=viewer_id in here,
+            is_known=bool(has_note),
         )
-        for row in rows
-    }
+    return named
 
 
 async def active_ids(
     source: Source, *, seen_since: int, regular_since: int, regular_streams: int
 ) -> frozenset[str]:
-    """The ids of recent chatters and of regulars, the latest 2,000 of them."""
+    """Return the ids of recent chatters and of regulars, the latest 2,000 of them."""
     rows = await source.column(
         """
         WITH regulars AS (
@@ -143,18 +153,18 @@ async def active_ids(
 
 
 async def by_id(source: Source, viewer_id: str) -> list[str]:
-    """The id, if somebody has it, hidden or not."""
+    """Return the id, if somebody has it, hidden or not."""
     return await source.column("SELECT id FROM viewers WHERE id = ?", (viewer_id,))
 
 
 async def by_login(source: Source, login: str) -> str | None:
-    """The id of whoever has this login now, hidden or not."""
+    """Return the id of whoever has this login now, hidden or not."""
     viewer_id: str | None = await source.value("SELECT id FROM viewers WHERE login = ?", (login,))
     return viewer_id
 
 
 async def spans_by_login(source: Source, logins: Collection[str]) -> dict[str, list[NameSpan]]:
-    """Who was seen with each of these logins and when, hidden people too.
+    """Return who was seen with each of these logins and when, hidden people too.
 
     Of somebody who was only named, and never seen, it is the time of their row.
     """
@@ -189,15 +199,15 @@ async def spans_by_login(source: Source, logins: Collection[str]) -> dict[str, l
         """,
         (logins,),
     )
-    found: dict[str, list[NameSpan]] = {}
-    for row in rows:
-        span = NameSpan(row[0], row[1], row[2], row[3], bool(row[4]), row[5])
-        found.setdefault(span.login, []).append(span)
-    return found
+    spans: dict[str, list[NameSpan]] = {}
+    for viewer_id, login, first_at, last_at, is_current, renamed_at in rows:
+        span = NameSpan(viewer_id, login, first_at, last_at, bool(is_current), renamed_at)
+        spans.setdefault(login, []).append(span)
+    return spans
 
 
 async def ids_by_display_name(source: Source, names: Collection[str]) -> dict[str, list[str]]:
-    """The ids of those who are shown by a name (casefolded) that is not their login, by name; hidden people too."""
+    """Return the ids of viewers, also hidden ones, by their display name (casefolded), if that is not their login."""
     rows = await source.rows(
         """
         SELECT v.id, v.login, v.display_name
@@ -208,18 +218,23 @@ async def ids_by_display_name(source: Source, names: Collection[str]) -> dict[st
         """,
         ({compact(name) for name in names},),
     )
-    found: dict[str, list[str]] = {}
+    viewers: dict[str, list[str]] = {}
     for viewer_id, login, display_name in rows:
-        shown = (display_name or "").casefold()
-        if shown in names and shown != login:
-            found.setdefault(shown, []).append(viewer_id)
-    return found
+        folded = (display_name or "").casefold()
+        if folded in names and folded != login:
+            viewers.setdefault(folded, []).append(viewer_id)
+    return viewers
 
 
-def ids_to_compare(found: Collection[Sequence[str]], here: Collection[str]) -> list[str]:
-    """Whose names are compared with the words of a text: of those whom each fits who is here, else the first."""
-    viewer_ids = {one for ids in found for one in ids if one in here}
-    for ids in found:
+def ids_to_compare(candidates: Collection[Sequence[str]], here: Collection[str]) -> list[str]:
+    """Return the viewers whose names are compared with the words of a text.
+
+    `candidates`: the viewers of each word. Of each word those who are here are compared; if nobody is, its first ones.
+    """
+    viewer_ids: set[str] = set()
+    for ids in candidates:
+        viewer_ids.update(viewer_id for viewer_id in ids if viewer_id in here)
+    for ids in candidates:
         if viewer_ids.isdisjoint(ids):
             viewer_ids.update(ids[:MOST_ABSENT])
     return sorted(viewer_ids)[:MOST_COMPARED]

@@ -69,47 +69,50 @@ class Change(NamedTuple):
 
 
 def _note(row: Row) -> Note:
-    """A row of `semantic_notes` with its `episode_ids`."""
-    lists = {name: json.loads(row[name]) for name in ("topics", "asked_with")}
+    """Return a row of `semantic_notes` with its `episode_ids`."""
+    ids = row["episode_ids"].split(",") if row["episode_ids"] else []
     return row_as(
         row,
         Note,
-        **lists,
-        episode_ids=sorted(int(i) for i in (row["episode_ids"] or "").split(",") if i),
+        topics=json.loads(row["topics"]),
+        asked_with=json.loads(row["asked_with"]),
+        episode_ids=sorted(map(int, ids)),
     )
 
 
 async def get(source: Source, note_id: int) -> Note | None:
-    """One note, whatever its status."""
-    return next(iter(await where(source, "n.id = ?", (note_id,))), None)
+    """Return a note of any status; None if there is none with that id."""
+    notes = await where(source, "n.id = ?", (note_id,))
+    return notes[0] if notes else None
 
 
 async def where(source: Source, condition: str, params: Params) -> list[Note]:
-    """The notes that a condition of ours picks, in its order."""
+    """Return the notes of a condition (SQL, on the row `n`), in the order that it names."""
     return [_note(row) for row in await source.rows(f"{_SELECT} WHERE {condition}", params)]
 
 
 def _about(subject_id: str | None) -> str:
-    """The condition for the notes about :subject, or about the channel; either is found by an index."""
-    of_channel = "n.subject_id IS NULL AND n.scope IN ('channel', 'running_bit')"
-    return "n.subject_id = :subject" if subject_id is not None else of_channel
+    """Return the SQL condition for notes about :subject, or (None) about the channel; an index serves either."""
+    if subject_id is not None:
+        return "n.subject_id = :subject"
+    return "n.subject_id IS NULL AND n.scope IN ('channel', 'running_bit')"
 
 
 async def of_subject(
     source: Source, subject_id: str | None, statuses: Sequence[NoteStatus] = (NoteStatus.ACTIVE,)
 ) -> list[Note]:
-    """The notes about one viewer, or (None) about the channel and its running bits, oldest first."""
+    """Return the notes about one viewer, or (None) about the channel and its running bits, oldest first."""
     status = "n.status IN (SELECT value FROM json_each(:statuses))"
-    wanted = f"{_about(subject_id)} AND {status} AND n.fact <> '' ORDER BY n.id"
-    return await where(source, wanted, {"subject": subject_id, "statuses": statuses})
+    condition = f"{_about(subject_id)} AND {status} AND n.fact <> '' ORDER BY n.id"
+    return await where(source, condition, {"subject": subject_id, "statuses": statuses})
 
 
 async def withdrawn_since(source: Source, subject_id: str | None, at: int) -> list[Note]:
-    """Notes about a subject that are superseded or retracted, and whose history has a change after a time (ms)."""
+    """Return a subject's superseded and retracted notes whose history has a change after a time (ms)."""
     later = "EXISTS (SELECT 1 FROM note_changes c WHERE c.note_id = n.id AND c.at > :at)"
-    gone = "n.status IN ('superseded', 'retracted') AND n.fact <> ''"
-    wanted = f"{_about(subject_id)} AND {gone} AND {later} ORDER BY n.id"
-    return await where(source, wanted, {"subject": subject_id, "at": at})
+    withdrawn = "n.status IN ('superseded', 'retracted') AND n.fact <> ''"
+    condition = f"{_about(subject_id)} AND {withdrawn} AND {later} ORDER BY n.id"
+    return await where(source, condition, {"subject": subject_id, "at": at})
 
 
 async def page(
@@ -120,73 +123,85 @@ async def page(
     limit: int = 1000,
     after: int = 0,
 ) -> list[Note]:
-    """Notes in the order of their ids, for listing and exporting: those after `after`, of one viewer or of all."""
-    wanted = (
-        "n.id > :after AND (:subject IS NULL OR n.subject_id = :subject)"
-        " AND (:status IS NULL OR n.status = :status) ORDER BY n.id LIMIT :limit"
-    )
-    return await where(
-        source, wanted, {"after": after, "subject": subject_id, "status": status, "limit": limit}
-    )
+    """Return notes in the order of their ids: those after the id `after`, of one viewer or (None) of all."""
+    condition = """
+        n.id > :after
+            AND (:subject IS NULL OR n.subject_id = :subject)
+            AND (:status IS NULL OR n.status = :status)
+        ORDER BY n.id
+        LIMIT :limit
+    """
+    values = {"after": after, "subject": subject_id, "status": status, "limit": limit}
+    return await where(source, condition, values)
 
 
 async def fingerprint(source: Source, subject_id: str | None) -> tuple[object, ...]:
-    """Something that differs when a subject's active notes differ. The last item: recall is allowed about them.
+    """Return a value that changes when a subject's recalled notes do; its last item: whether they may be recalled.
 
-    It reads the subject's index entries and rows, no text and no evidence.
+    It reads no text and no evidence.
     """
-    # sums instead of the rows: any note that comes, goes, is confirmed or pinned moves one of them
-    columns = "count(*), total(n.id), max(n.last_confirmed_at), total(n.confidence), total(n.pinned), total(n.stale)"
-    allowed = ":subject IS NULL OR EXISTS (SELECT 1 FROM shown WHERE id = :subject)"
-    sql = f"SELECT {columns}, {allowed} FROM semantic_notes n WHERE {_about(subject_id)} AND {_RECALLED}"
+    # sums instead of the rows: a note that comes, goes, is confirmed or pinned changes one of them
+    sql = f"""
+        SELECT count(*), total(n.id), max(n.last_confirmed_at), total(n.confidence),
+            total(n.pinned), total(n.stale),
+            :subject IS NULL OR EXISTS (SELECT 1 FROM shown WHERE id = :subject)
+        FROM semantic_notes n
+        WHERE {_about(subject_id)}
+            AND {_RECALLED}
+    """
     return tuple(await source.row(sql, {"subject": subject_id}) or ())
 
 
 async def of_stream(source: Source, stream_id: int) -> list[Note]:
-    """Notes in use that a stream's summaries say, the newest first."""
-    said = """
+    """Return active notes that rest on a stream's summaries, the newest first."""
+    from_stream = """
         SELECT v.note_id
         FROM note_evidence v
         JOIN episodes e ON e.id = v.episode_id
         WHERE e.stream_id = ?
             AND v.stance <> 'contradicted'
     """
-    wanted = f"n.status = 'active' AND n.fact <> '' AND n.id IN ({said})"
-    return await where(
-        source, f"{wanted} ORDER BY n.last_confirmed_at DESC, n.id DESC LIMIT 500", (stream_id,)
-    )
+    condition = f"""
+        n.status = 'active'
+            AND n.fact <> ''
+            AND n.id IN ({from_stream})
+        ORDER BY n.last_confirmed_at DESC, n.id DESC
+        LIMIT 500
+    """
+    return await where(source, condition, (stream_id,))
 
 
 async def not_active(source: Source, note_ids: Collection[int]) -> frozenset[int]:
-    """Those of these notes that may no longer be recalled."""
+    """Return those of these notes that may no longer be recalled."""
     active = f"SELECT 1 FROM semantic_notes n WHERE n.id = j.value AND {_RECALLED}"
     sql = f"SELECT value FROM json_each(?) j WHERE NOT EXISTS ({active})"
     return frozenset(await source.column(sql, (note_ids,)))
 
 
 async def insert(tx: Transaction, new: NewNote, *, cause: str, now: int) -> int:
-    """Write a note and the first line of its history; its id."""
+    """Write a note and the first line of its history, and return its id."""
     note_id = await tx.insert(_INSERT, _values(new, now))
     await record(tx, Change(note_id, now, None, new.status, cause))
     return note_id
 
 
 def _values(new: NewNote, now: int) -> dict[str, object]:
-    words = {
-        name: json.dumps(getattr(new, name), ensure_ascii=False)
-        for name in ("topics", "asked_with")
-    }
-    return {**asdict(new), **words, "now": now}
+    """Return the parameters of `_INSERT` for a note."""
+    values = asdict(new)
+    values["topics"] = json.dumps(new.topics, ensure_ascii=False)
+    values["asked_with"] = json.dumps(new.asked_with, ensure_ascii=False)
+    values["now"] = now
+    return values
 
 
-async def insert_many(tx: Transaction, new: Sequence[NewNote], *, cause: str, now: int) -> None:
-    """Write many notes whose ids are given."""
-    await tx.many(_INSERT, [_values(one, now) for one in new])
-    await tx.many(_RECORD, [Change(one.id or 0, now, None, one.status, cause) for one in new])
+async def insert_many(tx: Transaction, notes: Sequence[NewNote], *, cause: str, now: int) -> None:
+    """Write many notes that have ids already, each with the first line of its history."""
+    await tx.many(_INSERT, [_values(note, now) for note in notes])
+    await tx.many(_RECORD, [Change(note.id or 0, now, None, note.status, cause) for note in notes])
 
 
 async def record(tx: Transaction, change: Change) -> None:
-    """One line of a note's history."""
+    """Write one line of a note's history."""
     await tx.execute(_RECORD, change)
 
 
@@ -199,7 +214,7 @@ async def set_status(
     cause: str,
     superseded_by: int | None = None,
 ) -> None:
-    """Change a note's status, and say why. `superseded_by` is what it points to afterwards."""
+    """Change a note's status, and record why. `superseded_by`: the note that replaces it, if one does."""
     await tx.execute(
         "UPDATE semantic_notes SET status = ?, superseded_by = ? WHERE id = ?",
         (status, superseded_by, note.id),
@@ -208,7 +223,7 @@ async def set_status(
 
 
 async def set_confirmed(tx: Transaction, note: Note, *, stream_id: int | None) -> None:
-    """Write a note's confidence, source kind, end and time of confirmation as they are in `note`."""
+    """Store that a note was confirmed: its confidence, source kind, end and time of confirmation."""
     await tx.execute(
         """
         UPDATE semantic_notes
@@ -228,33 +243,37 @@ async def set_confirmed(tx: Transaction, note: Note, *, stream_id: int | None) -
 
 
 async def set_used(tx: Transaction, note_ids: Collection[int], at: int) -> None:
-    """A reply used these notes: whichever was stale is not any more."""
+    """Store that a reply used these notes at a time (ms). A stale one is no longer stale."""
     used = "id IN (SELECT value FROM json_each(?))"
     await tx.execute(
         f"UPDATE semantic_notes SET used_at = ?, stale = 0 WHERE {used}", (at, note_ids)
     )
 
 
-async def swap_numbers(tx: Transaction, one: int, other: int) -> None:
+async def swap_numbers(tx: Transaction, first_id: int, second_id: int) -> None:
     """Exchange the ids of two notes, with their evidence, history and what they replaced.
 
     What names a note by its number (a reply that used it, what is never mentioned) goes on naming that number.
     """
-    await tx.execute("PRAGMA defer_foreign_keys = ON")  # until the exchange is whole
-    for table, column in (
+    # until the exchange is whole, some rows point at no note
+    await tx.execute("PRAGMA defer_foreign_keys = ON")
+    id_columns = (
         ("semantic_notes", "id"),
         ("note_evidence", "note_id"),
         ("note_changes", "note_id"),
-    ):
-        for before, after in ((one, -1), (other, one), (-1, other)):
+    )
+    unused_id = -1
+    steps = ((first_id, unused_id), (second_id, first_id), (unused_id, second_id))
+    for table, column in id_columns:
+        for before, after in steps:
             await tx.execute(f"UPDATE {table} SET {column} = ? WHERE {column} = ?", (after, before))
     await tx.execute(
         """
         UPDATE semantic_notes
-        SET superseded_by = CASE superseded_by WHEN ? THEN ? ELSE ? END
-        WHERE superseded_by IN (?, ?)
+        SET superseded_by = iif(superseded_by = ?1, ?2, ?1)
+        WHERE superseded_by IN (?1, ?2)
         """,
-        (one, other, one, one, other),
+        (first_id, second_id),
     )
 
 
@@ -264,7 +283,7 @@ async def set_pinned(tx: Transaction, note_id: int, *, pinned: bool) -> None:
 
 
 async def confirmed_stream(source: Source, note_id: int) -> int | None:
-    """The stream in which a note was last written or confirmed."""
+    """Return the stream in which a note was last written or confirmed."""
     stream: int | None = await source.value(
         "SELECT confirmed_stream FROM semantic_notes WHERE id = ?", (note_id,)
     )
@@ -272,7 +291,7 @@ async def confirmed_stream(source: Source, note_id: int) -> int | None:
 
 
 async def predecessors(source: Source, note_id: int) -> list[Note]:
-    """The notes that this one replaced."""
+    """Return the notes that this one replaced."""
     return await where(source, "n.superseded_by = ?", (note_id,))
 
 
@@ -281,29 +300,43 @@ _LAST_CHANGE = "NOT EXISTS (SELECT 1 FROM note_changes later WHERE later.note_id
 
 
 async def changes(source: Source, note_id: int) -> list[Change]:
-    """A note's history, oldest first."""
+    """Return a note's history, oldest first."""
     rows = await source.rows(f"{_CHANGES} WHERE note_id = ? ORDER BY id", (note_id,))
     return [Change(*row)._replace(cause=read_reason(row["cause"])) for row in rows]
 
 
 async def changed_last(source: Source, note_ids: Sequence[int], cause: str, at: int) -> set[int]:
-    """Those of these notes whose last change was for that cause, just then."""
-    changed = "c.note_id IN (SELECT value FROM json_each(?)) AND c.at = ? AND c.cause = ?"
-    sql = f"SELECT c.note_id FROM note_changes c WHERE {changed} AND {_LAST_CHANGE}"
+    """Return the ids of those of these notes whose last change was made for that cause at that time (ms)."""
+    sql = f"""
+        SELECT c.note_id
+        FROM note_changes c
+        WHERE c.note_id IN (SELECT value FROM json_each(?))
+            AND c.at = ?
+            AND c.cause = ?
+            AND {_LAST_CHANGE}
+    """
     return set(await source.column(sql, (note_ids, at, cause)))
 
 
 async def removed_last(source: Source, cause: str, since: int) -> Change | None:
-    """The last removal of a note for a cause since a time (ms); None if that note was changed afterwards."""
-    removed = f"at >= ? AND cause = ? AND to_status = 'retracted' AND {_LAST_CHANGE} ORDER BY id DESC LIMIT 1"
-    row = await source.row(f"{_CHANGES} WHERE {removed}", (since, cause))
+    """Return the last removal of a note for a cause since a time (ms); None if that note was changed afterwards."""
+    sql = f"""
+        {_CHANGES}
+        WHERE at >= ?
+            AND cause = ?
+            AND to_status = 'retracted'
+            AND {_LAST_CHANGE}
+        ORDER BY id DESC
+        LIMIT 1
+    """
+    row = await source.row(sql, (since, cause))
     return Change(*row) if row is not None else None
 
 
 async def delete_of_subject(tx: Transaction, subject_id: str, note_ids: Sequence[int]) -> int:
-    """Delete these notes about a viewer with history and evidence; only for an erasure."""
+    """Delete these notes about a viewer with history and evidence, and return how many; only for an erasure."""
     listed = "IN (SELECT value FROM json_each(?))"
-    # the pointer is a foreign key, and a note that replaced another goes in the same statement or an earlier one
+    # the pointer is a foreign key: a note cannot be deleted while another points at it
     await tx.execute(
         f"UPDATE semantic_notes SET superseded_by = NULL WHERE superseded_by {listed}", (note_ids,)
     )
@@ -313,19 +346,19 @@ async def delete_of_subject(tx: Transaction, subject_id: str, note_ids: Sequence
 
 
 async def of_others_mentioning(source: Source, viewer_id: str) -> list[Note]:
-    """The notes that mention somebody and are not about them, whatever their status."""
+    """Return the notes that mention somebody and are not about them, whatever their status."""
     condition = "n.subject_id IS NOT ?1 AND instr(n.fact, '<@' || ?1 || '>')"
     return await where(source, condition, (viewer_id,))
 
 
 async def ids_in_use(source: Source, ids: Sequence[int]) -> set[int]:
-    """Those of these ids that are a note's."""
+    """Return those of these ids that a note has."""
     sql = "SELECT id FROM semantic_notes WHERE id IN (SELECT value FROM json_each(?))"
     return set(await source.column(sql, (ids,)))
 
 
 async def facts_of(source: Source, subject_id: str | None) -> set[tuple[str, str]]:
-    """What was ever noted about somebody or the channel: fact and persona."""
+    """Return the facts of all notes about a viewer or (None) the channel, of any status, each with its persona."""
     rows = await source.rows(
         "SELECT fact, persona FROM semantic_notes WHERE subject_id IS ?", (subject_id,)
     )
@@ -391,7 +424,7 @@ async def is_evidence(
 
 
 async def evidence_of(source: Source, note_id: int) -> list[EvidenceLink]:
-    """A note's evidence, oldest first."""
+    """Return a note's evidence, oldest first."""
     rows = await source.rows(
         """
         SELECT e.*, v.stance, v.speaker_id, v.addressed, v.at AS said_at
@@ -414,67 +447,83 @@ async def evidence_of(source: Source, note_id: int) -> list[EvidenceLink]:
     ]
 
 
-# Queries of the daily sweep. Each is short at any size: by an index, or for one viewer at a time. Of notes that are too
-# many, hearsay goes first, then the least important, then the oldest. Absence is not staleness: only streams that a
-# viewer came to after the last confirmation count.
+# ── the daily sweep ─────────────────────────────────────────────────────────────────────────
+# Each query is short at any size of the memory: it uses an index, or reads one viewer's notes.
 
 
 _MAY_END = "n.status = 'active' AND n.pinned = 0 AND n.source_kind <> 'import'"
-_KEPT_FIRST = (
-    "n.source_kind = 'reported', CASE n.importance WHEN 'high' THEN 2 WHEN 'medium' THEN 1 ELSE 0 END DESC,"
-    " n.last_confirmed_at DESC, n.id DESC"
-)
+# Of too many notes hearsay goes first, then the least important, then the oldest.
+_KEPT_FIRST = """
+    n.source_kind = 'reported',
+    CASE n.importance WHEN 'high' THEN 2 WHEN 'medium' THEN 1 ELSE 0 END DESC,
+    n.last_confirmed_at DESC, n.id DESC
+"""
 _SAID_OR_USED = "max(n.last_confirmed_at, coalesce(n.used_at, 0))"
+# A viewer who stayed away does not make a note stale: only streams that they came to count.
 _CAME_SINCE = {
-    "viewer": f"n.subject_id = :viewer AND (SELECT count(*) FROM attendance a WHERE a.viewer_id = :viewer"
-    f" AND a.first_at > {_SAID_OR_USED})",
-    "channel": f"n.subject_id IS NULL AND (SELECT count(*) FROM streams s WHERE s.started_at > {_SAID_OR_USED})",
+    "viewer": f"""
+        n.subject_id = :viewer
+            AND (
+                SELECT count(*)
+                FROM attendance a
+                WHERE a.viewer_id = :viewer
+                    AND a.first_at > {_SAID_OR_USED}
+            )
+    """,
+    "channel": f"""
+        n.subject_id IS NULL
+            AND (SELECT count(*) FROM streams s WHERE s.started_at > {_SAID_OR_USED})
+    """,
 }
 _TOO_MANY = f"{_MAY_END} ORDER BY {_KEPT_FIRST} LIMIT :limit OFFSET"
 # The + keeps SQLite from the index of everybody's notes that end.
 _DUE = {
-    "over": f"({_MAY_END} AND n.expires_at <= :now OR n.status = 'past' AND n.expires_at <= :before) LIMIT :limit",
+    "over": f"""
+        ({_MAY_END} AND n.expires_at <= :now OR n.status = 'past' AND n.expires_at <= :before)
+        LIMIT :limit
+    """,
     "channel": f"n.subject_id IS NULL AND {_TOO_MANY} :channel",
     "timed": f"n.subject_id = :viewer AND +n.expires_at IS NOT NULL AND {_TOO_MANY} :timed",
     "permanent": f"n.subject_id = :viewer AND n.expires_at IS NULL AND {_TOO_MANY} :permanent",
 }
-_ENDS = (
-    f"iif(n.status = 'active' AND n.expires_at - n.last_confirmed_at > {WEEK}, 'past', 'expired')"
-)
+# What was to last for more than a week becomes past: it says what was. The rest is gone.
+_LASTED_LONG = f"n.status = 'active' AND n.expires_at - n.last_confirmed_at > {WEEK}"
+_ENDED = f"iif({_LASTED_LONG}, 'past', 'expired')"
 
 
-async def end_due(db: Database, name: str, values: Mapping[str, object]) -> int:
-    """End the notes whose time is `over`, or that are too many; how many. `values`: what its query names, and `cause`.
+async def end_due(db: Database, query: str, values: Mapping[str, object]) -> int:
+    """End notes whose time is over ("over"), or that are too many, and return how many.
 
-    No transaction is opened where nothing is due.
+    `query`: a key of `_DUE`. `values`: the parameters of that query, and `cause`. Without a due note no transaction is
+    opened.
     """
-    due, status = (
-        f"SELECT n.id FROM semantic_notes n WHERE {_DUE[name]}",
-        _ENDS if name == "over" else "'evicted'",
-    )
+    due = f"SELECT n.id FROM semantic_notes n WHERE {_DUE[query]}"
+    status = _ENDED if query == "over" else "'evicted'"
     if not await db.column(due, values):
         return 0
     async with db.write() as tx:
-        found = {**values, "ids": await tx.column(due, values)}
-        changed = "n.id IN (SELECT value FROM json_each(:ids))"
+        # asked again inside the write: another process may have changed them
+        note_ids = await tx.column(due, values)
+        parameters = {**values, "ids": note_ids}
+        is_due = "n.id IN (SELECT value FROM json_each(:ids))"
         await tx.execute(
             f"""
             INSERT INTO note_changes (note_id, at, from_status, to_status, cause)
             SELECT n.id, :now, n.status, {status}, :cause
             FROM semantic_notes n
-            WHERE {changed}
+            WHERE {is_due}
             """,
-            found,
+            parameters,
         )
-        return await tx.execute(
-            f"UPDATE semantic_notes AS n SET status = {status} WHERE {changed}", found
-        )
+        sql = f"UPDATE semantic_notes AS n SET status = {status} WHERE {is_due}"
+        return await tx.execute(sql, parameters)
 
 
 async def set_stale(tx: Transaction, viewer: str | None, *, before: int, streams: int) -> int:
-    """Mark the notes about a viewer, or (None) the channel, that were neither said nor used since then.
+    """Mark old notes about a viewer, or (None) the channel, as stale, and return how many.
 
-    Only where their subject came to that many streams since; of the channel all streams count.
+    Old are those that were last said or used before a time (ms), if their subject came to at least `streams` streams
+    after that. For the channel every stream counts.
     """
     came = _CAME_SINCE["viewer" if viewer is not None else "channel"]
     return await tx.execute(
@@ -491,25 +540,33 @@ async def set_stale(tx: Transaction, viewer: str | None, *, before: int, streams
 
 
 async def attending_viewers(source: Source, streams: int) -> list[str]:
-    """Viewers who have come to that many streams in all."""
+    """Return the ids of viewers who came to at least so many streams."""
     return await source.column(
         "SELECT viewer_id FROM attendance GROUP BY viewer_id HAVING count(*) >= ?", (streams,)
     )
 
 
 async def viewers_over_limit(source: Source, more_than: int) -> list[str]:
-    """Viewers about whom there are more active notes than that."""
-    about = "subject_id IS NOT NULL AND status = 'active' GROUP BY subject_id HAVING count(*) > ?"
-    return await source.column(f"SELECT subject_id FROM semantic_notes WHERE {about}", (more_than,))
+    """Return the ids of viewers with more active notes than that."""
+    sql = """
+        SELECT subject_id
+        FROM semantic_notes
+        WHERE subject_id IS NOT NULL
+            AND status = 'active'
+        GROUP BY subject_id
+        HAVING count(*) > ?
+    """
+    return await source.column(sql, (more_than,))
 
 
-# The entries of the list that must never be mentioned.
+# ── what is never mentioned ─────────────────────────────────────────────────────────────────
 
 
 class SuppressionRow(NamedTuple):
-    """One row. `viewer_id` None: whoever it is about; `note_id`: that note, and what it says (`fact`).
+    """A topic that is never mentioned: of one viewer, or (None) of everybody.
 
-    Other notes that have all the words of a fact are left out by `words` alone: they say something else.
+    `note_id`: the note that it was made of, and `fact` what that says. Without one, every text with all of `words` is
+    meant.
     """
 
     id: int
@@ -529,8 +586,8 @@ async def add_suppression(
     by_id: str | None,
     at: int,
 ) -> int:
-    """Suppress something from now on; returns the row's id."""
-    # a brief is one text in which the topic may be anywhere; it is made anew without it
+    """Write a topic that is never mentioned, and return the row's id."""
+    # a brief may have the topic anywhere: it is written again without it
     await tx.execute("DELETE FROM briefs WHERE viewer_id = ?1 OR ?1 IS NULL", (viewer_id,))
     by = "(SELECT id FROM viewers WHERE id = ?)"
     sql = f"""
@@ -541,14 +598,15 @@ async def add_suppression(
 
 
 async def remove_suppression(tx: Transaction, row_id: int) -> bool:
-    """Delete an entry; False if there is no such row."""
+    """Delete a topic, so that it is mentioned again; False if there is no such row."""
     return bool(await tx.execute("DELETE FROM never_mention WHERE id = ?", (row_id,)))
 
 
-# Changes when something may not be mentioned any more: by the list, a cleared line, or a wish to forget.
+# A value that changes when more may have to be left unmentioned: by this list, a cleared line, or a privacy request.
 Revision = tuple[object, ...]
 _REVISION = """
-SELECT (SELECT count(*) || ' ' || coalesce(max(id), 0) || ' ' || coalesce(sum(at), 0) FROM never_mention),
+SELECT
+    (SELECT count(*) || ' ' || coalesce(max(id), 0) || ' ' || coalesce(sum(at), 0) FROM never_mention),
     (SELECT count(*) FROM semantic_notes WHERE status = 'retracted' AND subject_id IS NOT NULL),
     (SELECT coalesce(max(cleared_at), 0) FROM episodes WHERE cleared_at IS NOT NULL),
     (SELECT coalesce(max(value), '0') FROM channel_state WHERE name = 'privacy_requests')
@@ -556,12 +614,12 @@ SELECT (SELECT count(*) || ' ' || coalesce(max(id), 0) || ' ' || coalesce(sum(at
 
 
 async def suppression_revision(source: Source) -> Revision:
-    """The revision of the moment."""
+    """Return the present revision of what is suppressed."""
     return tuple((await source.rows(_REVISION))[0])
 
 
 async def restorable_facts(source: Source, limit: int = 200) -> list[tuple[str, str]]:
-    """The newest notes about viewers that were taken back and can be restored: (viewer id, fact)."""
+    """Return the newest retracted notes about viewers that can be restored: viewer id and fact."""
     rows = await source.rows(
         """
         SELECT subject_id, fact
@@ -585,7 +643,7 @@ async def restorable_facts(source: Source, limit: int = 200) -> list[tuple[str, 
 
 
 class NotedWords(NamedTuple):
-    """What a note about a viewer says; `text`: with the words beside it, as they are stored."""
+    """The fact of a note about a viewer; `text`: the fact with the topics and question words stored beside it."""
 
     viewer_id: str
     fact: str
@@ -593,7 +651,7 @@ class NotedWords(NamedTuple):
 
 
 async def noted_words(source: Source, viewer_ids: Iterable[str]) -> list[NotedWords]:
-    """What the live notes about these viewers say."""
+    """Return the texts of the active notes about these viewers."""
     rows = await source.rows(
         """
         SELECT subject_id, fact, fact || ' ' || topics || ' ' || asked_with
@@ -607,7 +665,7 @@ async def noted_words(source: Source, viewer_ids: Iterable[str]) -> list[NotedWo
 
 
 async def suppressions(source: Source) -> list[SuppressionRow]:
-    """Every entry, oldest first."""
+    """Return all topics that are never mentioned, oldest first."""
     columns = "n.id, n.viewer_id, n.words, n.note_id, n.at, coalesce(s.fact, '')"
     sql = f"""
         SELECT {columns}

@@ -106,7 +106,7 @@ def _outcome(rated: str, *, corrected: bool, asked_again: bool) -> ReplyOutcome:
 
 
 def _notes_shown(prompt_json: str) -> dict[int, int]:
-    """The notes of a prompt, each with its best rank in a section."""
+    """Return the notes of a prompt, each with its best rank in a section."""
     ranks: dict[int, int] = {}
     for section in msgspec.json.decode(prompt_json).get("sections", ()):
         notes = [row[1] for row in section.get("rows", ()) if row[0] == "notes"]
@@ -147,6 +147,6 @@ async def keep_weeks(tx: Transaction, reply_ids: Sequence[int], zone: str) -> No
 
 
 async def kept_weeks(source: Source) -> list[WeekCount]:
-    """The counts of replies whose rows are deleted, oldest week first."""
+    """Return the counts of replies whose rows are deleted, oldest week first."""
     rows = await source.rows("SELECT * FROM reply_weeks ORDER BY week, outcome")
     return [WeekCount(row[0], ReplyOutcome(row[1]), *tuple(row)[2:]) for row in rows]

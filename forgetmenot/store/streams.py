@@ -8,12 +8,12 @@ from forgetmenot.store.database import Row, Source, Transaction, row_as
 
 
 async def begin(tx: Transaction, at: int) -> int:
-    """Open a stream; its id."""
+    """Write a stream that begins, and return its id."""
     return await tx.insert("INSERT INTO streams (started_at, last_event_at) VALUES (?1, ?1)", (at,))
 
 
 async def nearest(source: Source, first_at: int, last_at: int, gap: int) -> int | None:
-    """The stream in which something was said between these times, or the nearest that is less than `gap` ms away."""
+    """Return the stream that was on between these times (ms), or the nearest less than `gap` ms away; else None."""
     ended_at = "max(last_event_at, coalesce(ended_at, 0))"
     away = f"max(0, started_at - :last, :first - {ended_at})"
     sql = f"""
@@ -30,7 +30,10 @@ async def nearest(source: Source, first_at: int, last_at: int, gap: int) -> int 
 
 
 async def add_past(tx: Transaction, at: int) -> int:
-    """A stream that was over before its chat was read; its id. Its recap, of a part at first, is not posted unasked."""
+    """Write a stream that was over before its chat was read, and return its id.
+
+    Its recap is not posted by itself: while only a part of the chat is read, it is of that part.
+    """
     sql = """
         INSERT INTO streams (started_at, last_event_at, ended_at, posted_at)
         VALUES (?1, ?1, ?1, 0)
@@ -45,9 +48,9 @@ async def describe_past(tx: Transaction, stream_id: int, title: str) -> None:
 
 
 async def extend_past(tx: Transaction, stream_id: int, first_at: int, last_at: int) -> None:
-    """More of a past stream was read, and its recap is due again: it went on between these times, at least.
+    """Store that a past stream was on between these times (ms), and that its recap is due again.
 
-    When a stream began and ended that Twitch has named is known.
+    Of a stream that Twitch has named, beginning and end are known, and stay.
     """
     await tx.execute(
         """
@@ -55,8 +58,11 @@ async def extend_past(tx: Transaction, stream_id: int, first_at: int, last_at: i
         SET recapped_at = NULL,
             started_at = iif(twitch_id IS NULL, min(started_at, ?1), started_at),
             ended_at = iif(twitch_id IS NULL, max(ended_at, ?2), ended_at),
-            last_event_at = iif(twitch_id IS NULL OR ended_at IS NULL, max(last_event_at, ?2),
-                last_event_at)
+            last_event_at = iif(
+                twitch_id IS NULL OR ended_at IS NULL,
+                max(last_event_at, ?2),
+                last_event_at
+            )
         WHERE id = ?3
         """,
         (first_at, last_at, stream_id),
@@ -64,7 +70,7 @@ async def extend_past(tx: Transaction, stream_id: int, first_at: int, last_at: i
 
 
 async def touch(tx: Transaction, stream_id: int, at: int) -> None:
-    """Note that something was said in it."""
+    """Store that something was said in a stream at a time (ms)."""
     await tx.execute(
         "UPDATE streams SET last_event_at = max(last_event_at, ?) WHERE id = ?", (at, stream_id)
     )
@@ -73,7 +79,7 @@ async def touch(tx: Transaction, stream_id: int, at: int) -> None:
 async def describe(
     tx: Transaction, stream_id: int, *, twitch_id: str | None, title: str, category: str
 ) -> None:
-    """Store what Twitch says about it."""
+    """Store what Twitch says about a stream."""
     await tx.execute(
         """
         UPDATE streams
@@ -85,7 +91,7 @@ async def describe(
 
 
 async def end(tx: Transaction, stream_id: int, at: int) -> None:
-    """Close it, once; never before it began."""
+    """Store when a stream ended (ms), unless it has an end; never before its beginning."""
     await tx.execute(
         """
         UPDATE streams
@@ -98,42 +104,41 @@ async def end(tx: Transaction, stream_id: int, at: int) -> None:
 
 
 async def current(source: Source) -> Row | None:
-    """The stream that is on: id, started_at, last_event_at, twitch_id."""
+    """Return the row of the stream that is on now; None if none is."""
     return await source.row("SELECT * FROM streams WHERE ended_at IS NULL ORDER BY id DESC LIMIT 1")
 
 
 async def current_id(source: Source) -> int | None:
-    """The stream that is on now."""
+    """Return the id of the stream that is on now; None if none is."""
     row = await current(source)
     return int(row["id"]) if row else None
 
 
 async def get_many(source: Source, stream_ids: Iterable[int]) -> dict[int, Stream]:
-    """Those of these streams that there are, by their ids."""
-    found = await _streams_where(source, "id IN (SELECT value FROM json_each(?))", list(stream_ids))
-    return {one.id: one for one in found}
+    """Return those of these streams that are stored, by id."""
+    ids = list(stream_ids)
+    streams = await _streams_where(source, "id IN (SELECT value FROM json_each(?))", ids)
+    return {stream.id: stream for stream in streams}
 
 
 async def _streams_where(source: Source, condition: str, *params: object) -> list[Stream]:
-    """The streams that a condition of ours picks, in its order."""
-    return [
-        row_as(row, Stream)
-        for row in await source.rows(f"SELECT * FROM streams s WHERE {condition}", params)
-    ]
+    """Return the streams of a condition (SQL, on the row `s`), in the order that it names."""
+    rows = await source.rows(f"SELECT * FROM streams s WHERE {condition}", params)
+    return [row_as(row, Stream) for row in rows]
 
 
 async def start_of(source: Source, stream_id: int | None) -> int:
-    """When a stream began; 0 for none."""
+    """Return when a stream began (ms); 0 for None."""
     return int(await source.value("SELECT started_at FROM streams WHERE id = ?", (stream_id,)) or 0)
 
 
 async def last_heard(source: Source) -> int:
-    """When the last line of any stream was said (ms); 0 in an empty memory."""
+    """Return when the last line of any stream was said (ms); 0 in an empty memory."""
     return int(await source.value("SELECT coalesce(max(last_event_at), 0) FROM streams"))
 
 
 async def previous(source: Source, stream_id: int | None) -> tuple[int, str] | None:
-    """The stream before that one (None: the last of all) with its recap."""
+    """Return the id and recap of the stream before this one; for None, of the last stream."""
     row = await source.row(
         """
         SELECT id, recap
@@ -148,7 +153,7 @@ async def previous(source: Source, stream_id: int | None) -> tuple[int, str] | N
 
 
 async def streams_ago(source: Source, stream_ids: Collection[int]) -> dict[int, int]:
-    """How many streams ago each of these was: 0 is the one that is on, 1 the last that is over."""
+    """Return how many streams ago each of these was: 0 is the one that is on, 1 the last that is over."""
     later = "SELECT count(*) FROM streams n WHERE n.started_at > s.started_at"
     none_is_on = "NOT EXISTS (SELECT 1 FROM streams o WHERE o.ended_at IS NULL)"
     sql = f"""
@@ -160,7 +165,7 @@ async def streams_ago(source: Source, stream_ids: Collection[int]) -> dict[int, 
 
 
 async def without_recap(source: Source) -> list[Stream]:
-    """Closed streams that have no recap yet and nothing unread, oldest first.
+    """Return closed streams that have no recap yet and nothing unread, oldest first.
 
     A line that no model would read for hours holds up no recap.
     """
@@ -170,7 +175,7 @@ async def without_recap(source: Source) -> list[Stream]:
 
 
 async def ended_with_unread(source: Source) -> frozenset[int]:
-    """The ids of streams that have ended and still hold unread events."""
+    """Return the ids of streams that have ended and still hold unread events."""
     sql = """
         SELECT DISTINCT e.stream_id
         FROM events e
@@ -194,13 +199,14 @@ async def set_recap(tx: Transaction, stream_id: int, recap: str, at: int) -> boo
 
 
 async def newest_since(source: Source, at: int, limit: int) -> list[Stream]:
-    """The newest streams that were on after then, oldest first."""
+    """Return the newest streams that were on after a time (ms), oldest first."""
     on = "ended_at IS NULL OR ended_at > ? ORDER BY started_at DESC, id DESC LIMIT ?"
-    return (await _streams_where(source, on, at, limit))[::-1]
+    newest_first = await _streams_where(source, on, at, limit)
+    return newest_first[::-1]
 
 
 async def recapped(source: Source, days: int) -> list[Stream]:
-    """The streams that ended within so many days of the newest one that is over, oldest first.
+    """Return the streams that ended within so many days of the newest one that is over, oldest first.
 
     Nothing while a stream that is over waits for its recap.
     """
@@ -220,7 +226,7 @@ async def recapped(source: Source, days: int) -> list[Stream]:
 
 
 async def set_video(tx: Transaction, stream_id: int, video: Video) -> None:
-    """Note which video shows a stream."""
+    """Store which video shows a stream."""
     await tx.execute(
         """
         UPDATE streams
@@ -232,7 +238,7 @@ async def set_video(tx: Transaction, stream_id: int, video: Video) -> None:
 
 
 async def videos(source: Source, stream_ids: Iterable[int | None]) -> dict[int, Video]:
-    """The videos of these streams, where they are known."""
+    """Return the videos of these streams, where they are known."""
     sql = """
         SELECT id, video_id, video_at, video_until
         FROM streams
@@ -240,11 +246,11 @@ async def videos(source: Source, stream_ids: Iterable[int | None]) -> dict[int, 
     """
     sql += " AND id IN (SELECT value FROM json_each(?))"
     rows = await source.rows(sql, (set(stream_ids),))
-    return {row[0]: Video(*tuple(row)[1:]) for row in rows}
+    return {stream_id: Video(*video) for stream_id, *video in rows}
 
 
 async def without_video(source: Source, since: int) -> dict[int, int]:
-    """When streams began that Twitch has shown since then, and whose video is not known; by their ids."""
+    """Return when streams began that Twitch has shown since then, and whose video is not known; by their ids."""
     sql = """
         SELECT id, started_at
         FROM streams
@@ -259,7 +265,7 @@ async def without_video(source: Source, since: int) -> dict[int, int]:
 
 
 async def to_share(source: Source, since: int) -> list[Row]:
-    """Streams that ended since then (ms) and have a recap, oldest first: id, in_file, posted_at."""
+    """Return streams that ended since then (ms) and have a recap, oldest first: id, in_file, posted_at."""
     wanted = "recap <> '' AND ended_at > ? ORDER BY ended_at, id"
     in_file = "recap_file <> '' AND recap_file_of IS recapped_at AS in_file"
     return await source.rows(
@@ -268,23 +274,22 @@ async def to_share(source: Source, since: int) -> list[Row]:
 
 
 async def newest_recap(source: Source, since: int) -> int | None:
-    """The newest stream that ended since then (ms) and has a recap, while none is on."""
+    """Return the newest stream that ended since then (ms) and has a recap, while none is on."""
     ended = "recap <> '' AND ended_at > ? AND NOT EXISTS (SELECT 1 FROM streams o WHERE o.ended_at IS NULL)"
     sql = f"SELECT id FROM streams WHERE {ended} ORDER BY ended_at DESC LIMIT 1"
-    found: int | None = await source.value(sql, (since,))
-    return found
+    stream_id: int | None = await source.value(sql, (since,))
+    return stream_id
 
 
 async def sharing_of(source: Source, stream_id: int) -> dict[str, object]:
-    """Where its recap went: recap_file, posted_at."""
-    return dict(
-        await source.row("SELECT recap_file, posted_at FROM streams WHERE id = ?", (stream_id,))
-        or ()
-    )
+    """Return where a stream's recap went: recap_file ("" if none) and posted_at (ms)."""
+    sql = "SELECT recap_file, posted_at FROM streams WHERE id = ?"
+    row = await source.row(sql, (stream_id,))
+    return dict(row) if row else {}
 
 
 async def set_recap_file(tx: Transaction, stream_id: int, path: str) -> None:
-    """Note where a recap was written."""
+    """Store to which file a stream's recap was written."""
     await tx.execute(
         """
         UPDATE streams
@@ -296,18 +301,20 @@ async def set_recap_file(tx: Transaction, stream_id: int, path: str) -> None:
 
 
 async def recap_files(source: Source) -> list[str]:
-    """Every file that a recap was written to, as far as the memory knows."""
+    """Return every file that a recap was written to, as far as the memory knows."""
     return await source.column("SELECT recap_file FROM streams WHERE recap_file <> ''")
 
 
 async def recap_folders(source: Source) -> set[str]:
-    """Every folder that recaps were written to, also by a memory that was newer than this copy of it."""
-    files = await recap_files(source)
-    return {str(Path(file).parent) for file in files} | set(source.requests.recap_folders)
+    """Return every folder that recaps were written to, also after this copy of the memory was made."""
+    folders = set(source.requests.recap_folders)
+    for file in await recap_files(source):
+        folders.add(str(Path(file).parent))
+    return folders
 
 
 async def claim_post(tx: Transaction, stream_id: int, at: int, *, again: bool) -> bool:
-    """Note that a recap is posted now; False if it was before, unless it is to be posted again."""
+    """Store that a recap is posted at a time (ms); False if it was before and `again` is not set."""
     sql = """
         UPDATE streams
         SET posted_at = ?
@@ -318,7 +325,7 @@ async def claim_post(tx: Transaction, stream_id: int, at: int, *, again: bool) -
 
 
 async def mark_posted(tx: Transaction, started_at: int, at: int) -> int:
-    """Note of a stream in an older copy that its recap was posted, or may have been; how many there were."""
+    """Store in an older copy that a stream's recap was posted, or may have been; returns how many streams changed."""
     sql = """
         UPDATE streams
         SET posted_at = ?
@@ -329,13 +336,13 @@ async def mark_posted(tx: Transaction, started_at: int, at: int) -> int:
 
 
 async def start_times(source: Source, *, posted: bool = False) -> list[int]:
-    """When each stream began (ms). `posted`: only of those whose recap was posted."""
+    """Return when each stream began (ms). `posted`: only of those whose recap was posted."""
     sql = "SELECT started_at FROM streams WHERE NOT ? OR coalesce(posted_at, 0) <> 0"
     return await source.column(sql, (posted,))
 
 
 async def unclaim_post(tx: Transaction, stream_id: int) -> None:
-    """Note that it was not posted after all."""
+    """Store that a recap was not posted after all."""
     await tx.execute("UPDATE streams SET posted_at = NULL WHERE id = ?", (stream_id,))
 
 
@@ -343,7 +350,7 @@ async def unclaim_post(tx: Transaction, stream_id: int) -> None:
 
 
 async def record_visits(tx: Transaction, visits: Iterable[tuple[str, int, int, int, int]]) -> None:
-    """Add to who came to which stream: (viewer id, stream id, first at, last at, lines)."""
+    """Add visits: viewer id, stream id, first and last line (ms), and number of lines of each."""
     await tx.many(
         """
         INSERT INTO attendance (viewer_id, stream_id, first_at, last_at, lines)
@@ -360,7 +367,7 @@ async def record_visits(tx: Transaction, visits: Iterable[tuple[str, int, int, i
 async def arrived_since(
     source: Source, at: int, without: Collection[str], limit: int
 ) -> dict[str, int]:
-    """Who wrote their first line of a stream since then and has a note: when, by their id, the newest first.
+    """Return who wrote their first line of a stream since then and has a note: when, by their id, the newest first.
 
     Neither the streamer, nor who opted out or was banned, nor the logins in `without`.
     """
@@ -390,8 +397,11 @@ async def arrived_since(
 async def attendance_of(
     source: Source, viewer_ids: Iterable[str], *, lately: int
 ) -> dict[str, Attendance]:
-    """How often these people came, and since `lately` (ms). The open stream counts, but nobody comes back from it."""
-    found = dict.fromkeys(viewer_ids, Attendance(0, 0, None))
+    """Return how often these viewers came, in all and since `lately` (ms).
+
+    The stream that is on counts, but is not the one that they come back from.
+    """
+    attendance = dict.fromkeys(viewer_ids, Attendance(0, 0, None))
     rows = await source.rows(
         """
         SELECT a.viewer_id, count(*), sum(s.started_at >= :lately),
@@ -401,13 +411,15 @@ async def attendance_of(
         WHERE a.viewer_id IN (SELECT value FROM json_each(:viewers))
         GROUP BY a.viewer_id
         """,
-        {"viewers": found.keys(), "lately": lately},
+        {"viewers": attendance.keys(), "lately": lately},
     )
-    return found | {row[0]: Attendance(*tuple(row)[1:]) for row in rows}
+    for viewer_id, *counts in rows:
+        attendance[viewer_id] = Attendance(*counts)
+    return attendance
 
 
 async def attendance_at(source: Source, stream_id: int, *, lately: int) -> dict[str, Attendance]:
-    """Who came to one stream, and how often until then; neither the streamer nor who opted out or was banned."""
+    """Return who came to one stream, and how often until then; neither the streamer nor who opted out or was banned."""
     rows = await source.rows(
         """
         SELECT a.viewer_id, count(*), sum(s.started_at >= :lately),
@@ -424,11 +436,11 @@ async def attendance_at(source: Source, stream_id: int, *, lately: int) -> dict[
         """,
         {"stream": stream_id, "lately": lately},
     )
-    return {row[0]: Attendance(*tuple(row)[1:]) for row in rows}
+    return {viewer_id: Attendance(*counts) for viewer_id, *counts in rows}
 
 
 async def last_visit(source: Source, viewer_id: str, before: int) -> int | None:
-    """When somebody was last in a stream that they came to before then (ms)."""
+    """Return when somebody was last in a stream that they came to before then (ms)."""
     # of a stream they are in again now, when they came to it: their last line there is of the present visit
     sql = """
         SELECT max(iif(last_at < ?2, last_at, first_at))

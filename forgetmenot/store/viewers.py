@@ -16,20 +16,20 @@ from forgetmenot.text.mentions import PROVISIONAL, ids_in, provisional_id
 
 
 async def get(source: Source, viewer_id: str) -> Viewer | None:
-    """One person by id, hidden or not; None for somebody who is not stored."""
+    """Return one person by id, hidden or not; None for somebody who is not stored."""
     row = await source.row("SELECT * FROM viewers WHERE id = ?", (viewer_id,))
     return viewer_of(row) if row else None
 
 
 async def existing(source: Source, viewer_ids: Collection[str]) -> list[str]:
-    """Those of these ids that somebody has, hidden or not."""
+    """Return those of these ids that somebody has, hidden or not."""
     return await source.column(
         "SELECT id FROM viewers WHERE id IN (SELECT value FROM json_each(?))", (viewer_ids,)
     )
 
 
 async def get_many(source: Source, viewer_ids: Collection[str]) -> dict[str, Viewer]:
-    """People by their ids; those who opted out are marked, those who were banned are left out."""
+    """Return people by their ids; those who opted out are marked, those who were banned are left out."""
     rows = await source.rows(
         """
         SELECT *
@@ -47,15 +47,20 @@ _IS_HIDDEN = "(opted_out_at IS NOT NULL OR banned_at IS NOT NULL)"
 
 
 async def names(source: Source, viewer_ids: Iterable[str]) -> dict[str, str]:
-    """The present display names of these people; who has none is left out."""
+    """Return the present display names of these people; who has none is left out."""
     name = "coalesce(display_name, login)"
     return await source.pairs(
         f"SELECT id, {name} {_AMONG} AND {name} IS NOT NULL", (list(viewer_ids),)
     )
 
 
+async def colors(source: Source, viewer_ids: Iterable[str]) -> dict[str, str]:
+    """The colours that these people chose for their names; who chose none is left out."""
+    return await source.pairs(f"SELECT id, color {_AMONG} AND color <> ''", (list(viewer_ids),))
+
+
 async def logins(source: Source, viewer_ids: Iterable[str]) -> dict[str, str]:
-    """The present logins of these people, where they have one."""
+    """Return the present logins of these people, where they have one."""
     return await source.pairs(
         f"SELECT id, login {_AMONG} AND login IS NOT NULL", (list(viewer_ids),)
     )
@@ -64,32 +69,34 @@ async def logins(source: Source, viewer_ids: Iterable[str]) -> dict[str, str]:
 async def shown_and_hidden(
     source: Source, viewer_ids: Collection[str]
 ) -> tuple[dict[str, str], frozenset[str]]:
-    """The present display names of these people, and the hidden ones among them."""
+    """Return the present display names of these people, and the hidden ones among them."""
     not_shown = await hidden(source, viewer_ids)
     return await names(source, set(viewer_ids) - not_shown), not_shown
 
 
 async def named_in(source: Source, texts: Iterable[str]) -> dict[str, str]:
-    """The present display names of the people whom these texts mention, without the hidden ones."""
-    return (await shown_and_hidden(source, {who for text in texts for who in ids_in(text)}))[0]
+    """Return the present display names of the people whom these texts mention, without the hidden ones."""
+    viewer_ids: set[str] = set()
+    for text in texts:
+        viewer_ids.update(ids_in(text))
+    shown, _hidden = await shown_and_hidden(source, viewer_ids)
+    return shown
 
 
 async def hidden(source: Source, viewer_ids: Collection[str]) -> frozenset[str]:
-    """Those among them who are hidden."""
+    """Return those among them who are hidden."""
     return frozenset(await source.column(f"SELECT id {_AMONG} AND {_IS_HIDDEN}", (viewer_ids,)))
 
 
 async def hidden_or_gone(source: Source, viewer_ids: Collection[str]) -> frozenset[str]:
-    """Those among them who are hidden, or not stored any more."""
-    return frozenset(viewer_ids) - set(
-        await source.column(
-            "SELECT id FROM shown WHERE id IN (SELECT value FROM json_each(?))", (viewer_ids,)
-        )
-    )
+    """Return those among them who are hidden, or not stored any more."""
+    sql = "SELECT id FROM shown WHERE id IN (SELECT value FROM json_each(?))"
+    shown = await source.column(sql, (viewer_ids,))
+    return frozenset(viewer_ids).difference(shown)
 
 
 async def known_chatters(source: Source, *, since: int, limit: int) -> list[str]:
-    """The ids of those seen since then of whom something is known, the latest first; nobody hidden."""
+    """Return the ids of those seen since then of whom something is known, the latest first; nobody hidden."""
     known = (
         "EXISTS (SELECT 1 FROM semantic_notes n WHERE n.subject_id = v.id AND n.status = 'active')"
     )
@@ -105,19 +112,24 @@ async def known_chatters(source: Source, *, since: int, limit: int) -> list[str]
 
 
 def viewer_of(row: Row) -> Viewer:
-    """A row of `viewers` as a Viewer."""
-    login, opted_out = row["login"] or "", row["opted_out_at"] is not None
+    """Return a row of `viewers` as a Viewer."""
+    login = row["login"] or ""
     return row_as(
-        row, Viewer, login=login, display_name=row["display_name"] or login, opted_out=opted_out
+        row,
+        Viewer,
+        login=login,
+        display_name=row["display_name"] or login,
+        opted_out=row["opted_out_at"] is not None,
     )
 
 
-# Chatters are viewers with a recent stored line. Known bots, viewers who opted out and people whose every line was
-# cleared are therefore never a target.
+# ── chatters ────────────────────────────────────────────────────────────────────────────────
+# Viewers with a recent stored line. So known bots, viewers who opted out and people whose every line was cleared are
+# never the target of an action.
 
 
 class Chatter(Struct, frozen=True):
-    """One person. `streams` counts those they came to; `message_id` is their last stored message, if any."""
+    """A viewer in chat. `streams`: how many they came to; `message_id`: their last stored message, or ""."""
 
     id: str
     login: str
@@ -127,39 +139,62 @@ class Chatter(Struct, frozen=True):
     message_id: str
 
 
-_CHATTER = """
+# Events that are no messages in chat.
+_NO_MESSAGE = "('moderation', 'spoken', 'follow', 'redemption', 'stream')"
+_CHATTER = f"""
 SELECT v.id, coalesce(v.login, '') AS login, coalesce(v.display_name, '') AS display_name, v.role,
     (SELECT count(*) FROM attendance a WHERE a.viewer_id = v.id) AS streams,
-    coalesce((SELECT l.id FROM events l WHERE l.viewer_id = v.id AND l.redacted_at IS NULL
-        AND l.kind NOT IN ('moderation', 'spoken', 'follow', 'redemption', 'stream') -- these are no messages in chat
-        AND l.id != :without ORDER BY l.at DESC LIMIT 1), '') AS message_id
-FROM viewers v WHERE v.opted_out_at IS NULL
+    coalesce((
+        SELECT l.id
+        FROM events l
+        WHERE l.viewer_id = v.id
+            AND l.redacted_at IS NULL
+            AND l.kind NOT IN {_NO_MESSAGE}
+            AND l.id != :without
+        ORDER BY l.at DESC
+        LIMIT 1
+    ), '') AS message_id
+FROM viewers v
+WHERE v.opted_out_at IS NULL
 """
 
 
 async def chatters_present(db: Database, since: int, without_event: str) -> list[Chatter]:
-    """Everybody who spoke since then. `without_event` (what triggered us) is nobody's last message."""
+    """Return everybody who wrote since a time (ms).
+
+    `without_event`: the line that is being answered, which counts as nobody's last message.
+    """
     rows = await db.rows(
-        f"{_CHATTER} AND v.banned_at IS NULL AND v.id IN (SELECT viewer_id FROM events WHERE at >= :since"
-        " AND redacted_at IS NULL AND from_bot = 0 AND kind <> 'moderation')",
+        f"""
+        {_CHATTER}
+            AND v.banned_at IS NULL
+            AND v.id IN (
+                SELECT viewer_id
+                FROM events
+                WHERE at >= :since
+                    AND redacted_at IS NULL
+                    AND from_bot = 0
+                    AND kind <> 'moderation'
+            )
+        """,
         {"without": without_event, "since": since},
     )
     return [row_as(row, Chatter) for row in rows]
 
 
 async def chatter(db: Database, viewer_id: str) -> Chatter | None:
-    """One person, in chat or not; opted-out ones are not found."""
+    """Return a viewer as a chatter, also one who did not write lately; None for one who opted out."""
     row = await db.row(f"{_CHATTER} AND v.id = :viewer", {"viewer": viewer_id, "without": ""})
     return row_as(row, Chatter) if row else None
 
 
-# How a viewer's row comes to be: first seen, renamed, joined with a provisional id.
+# ── how a viewer's row is written ───────────────────────────────────────────────────────────
 
 
 class SeenViewer(NamedTuple):
-    """A viewer under one name, as seen in a batch of lines. Times in ms.
+    """A viewer under one name, as seen in a batch of lines, from `first_at` to `last_at` (ms).
 
-    `role` None and `color` "": they were not told, and stay.
+    `role` None and `color` "" are unknown, and leave what is stored.
     """
 
     id: str
@@ -172,15 +207,18 @@ class SeenViewer(NamedTuple):
 
 
 async def record_seen(tx: Transaction, people: Sequence[SeenViewer]) -> None:
-    """Store who was seen, in the order in which they were seen; one person may stand there under several names."""
+    """Store who was seen, in that order. A viewer who was renamed meanwhile is there once for each name."""
     holders = {person.login: person.id for person in people}
     await join_provisional(tx, holders)
     await _release_logins(tx, holders)
-    now_called = {person.id: person for person in people}
-    rows = [  # without the names if somebody else was seen with the login after them
-        person if holders[person.login] == person.id else (person.id, None, None, *person[3:])
-        for person in now_called.values()
-    ]
+    latest = {person.id: person for person in people}
+    rows: list[tuple[object, ...]] = []
+    for person in latest.values():
+        if holders[person.login] == person.id:
+            rows.append(person)
+        else:
+            # somebody else was seen with the login after them, so they have no name now
+            rows.append((person.id, None, None, *person[3:]))
     await tx.many(
         """
         INSERT INTO viewers (id, login, display_name, role, first_seen_at, last_seen_at, color)
@@ -190,11 +228,9 @@ async def record_seen(tx: Transaction, people: Sequence[SeenViewer]) -> None:
             display_name = excluded.display_name,
             role = coalesce(?4, role),
             color = iif(excluded.color = '', color, excluded.color),
-            first_seen_at = min(first_seen_at,
-            excluded.first_seen_at),
+            first_seen_at = min(first_seen_at, excluded.first_seen_at),
             last_seen_at = max(last_seen_at, excluded.last_seen_at),
-            banned_at = CASE WHEN excluded.last_seen_at > banned_at
-            THEN NULL ELSE banned_at END
+            banned_at = iif(excluded.last_seen_at > banned_at, NULL, banned_at)
         """,
         rows,
     )
@@ -202,14 +238,23 @@ async def record_seen(tx: Transaction, people: Sequence[SeenViewer]) -> None:
 
 
 async def record_past(tx: Transaction, people: Sequence[SeenViewer]) -> None:
-    """Store who was there before anything else that is known of them: names and roles that are newer stay."""
+    """Store people of past chat. Names and roles that are stored are newer, and stay."""
+    # a login belongs to whoever has it now; of provisional ids only `login:alice` has the login alice
+    login = """iif(
+            EXISTS (SELECT 1 FROM viewers WHERE login = ?2 AND id <> ?1)
+                OR (?1 GLOB ?8 AND ?1 <> ?9),
+            NULL,
+            ?2
+        )"""
     await tx.many(
-        "INSERT INTO viewers (id, login, display_name, role, first_seen_at, last_seen_at, color)"
-        # a login belongs to whoever has it now, and of a provisional id only to the one that is made of it
-        " SELECT ?1, iif(EXISTS (SELECT 1 FROM viewers WHERE login = ?2 AND id <> ?1) OR (?1 GLOB ?8 AND ?1 <> ?9),"
-        " NULL, ?2), ?3, ?4, ?5, ?6, ?7"
-        " WHERE true ON CONFLICT (id) DO UPDATE SET first_seen_at = min(first_seen_at, excluded.first_seen_at),"
-        " last_seen_at = max(last_seen_at, excluded.last_seen_at)",
+        f"""
+        INSERT INTO viewers (id, login, display_name, role, first_seen_at, last_seen_at, color)
+        SELECT ?1, {login}, ?3, ?4, ?5, ?6, ?7
+        WHERE true
+        ON CONFLICT (id) DO UPDATE SET
+            first_seen_at = min(first_seen_at, excluded.first_seen_at),
+            last_seen_at = max(last_seen_at, excluded.last_seen_at)
+        """,
         [(*person, f"{PROVISIONAL}*", provisional_id(person.login)) for person in people],
     )
     await _record_names(tx, people)
@@ -233,6 +278,7 @@ async def _record_names(tx: Transaction, people: Sequence[SeenViewer]) -> None:
 
 
 async def _release_logins(tx: Transaction, holders: dict[str, str]) -> None:
+    """Take these logins from other viewers. `holders`: whose each is now."""
     await tx.execute(
         """
         UPDATE viewers
@@ -246,7 +292,7 @@ async def _release_logins(tx: Transaction, holders: dict[str, str]) -> None:
 
 
 async def join_provisional(tx: Transaction, holders: dict[str, str]) -> None:
-    """Join viewers known only by login to the ids seen with it."""
+    """Give viewers who were known only by login the ids that were seen with it. `holders`: id by login."""
     rows = await tx.rows(
         """
         SELECT v.id, j.value AS real, r.id IS NOT NULL AS both
@@ -257,24 +303,22 @@ async def join_provisional(tx: Transaction, holders: dict[str, str]) -> None:
         """,
         (holders, PROVISIONAL),
     )
-    for old, real, both in rows:
+    texts = (("episodes", "summary"), ("semantic_notes", "fact"), ("streams", "recap"))
+    for provisional, real, both in rows:
         if both:
-            await _merge(tx, old, real)
-        else:  # every reference follows by ON UPDATE CASCADE
-            await tx.execute("UPDATE viewers SET id = ? WHERE id = ?", (real, old))
-        for table, column in (
-            ("episodes", "summary"),
-            ("semantic_notes", "fact"),
-            ("streams", "recap"),
-        ):
-            await tx.execute(
-                f"UPDATE {table} SET {column} = replace({column}, ?1, ?2) WHERE instr({column}, ?1) > 0",
-                (f"<@{old}>", f"<@{real}>"),
-            )
+            await _merge(tx, provisional, real)
+        else:
+            # every reference follows by ON UPDATE CASCADE
+            await tx.execute("UPDATE viewers SET id = ? WHERE id = ?", (real, provisional))
+        mentions = (f"<@{provisional}>", f"<@{real}>")
+        for table, column in texts:
+            replaced = f"{column} = replace({column}, ?1, ?2)"
+            sql = f"UPDATE {table} SET {replaced} WHERE instr({column}, ?1) > 0"
+            await tx.execute(sql, mentions)
 
 
 async def _merge(tx: Transaction, old: str, new: str) -> None:
-    """Move every reference to `old` in any table, then delete `old`."""
+    """Let every row that points at the viewer `old` point at `new`, then delete `old`."""
     references = await tx.rows(
         """
         SELECT m.name, f."from" AS field
@@ -284,7 +328,7 @@ async def _merge(tx: Transaction, old: str, new: str) -> None:
         """
     )
     for table, field in references:
-        # IGNORE: where both have a row (of one stream, of one episode), the old one stays behind and is deleted below
+        # OR IGNORE: if both have a row (of one stream, of one episode), that of `old` stays, and is deleted with it
         await tx.execute(
             f'UPDATE OR IGNORE "{table}" SET "{field}" = ?2 WHERE "{field}" = ?1', (old, new)
         )
@@ -300,7 +344,7 @@ async def _merge(tx: Transaction, old: str, new: str) -> None:
 
 
 async def add_bot(tx: Transaction, viewer_id: str, login: str, display_name: str) -> None:
-    """The bot's own row, which its lines need. It was never "seen": nobody finds it among the people."""
+    """Write the bot's own row, which its lines need. It was never seen, so no list of people has it."""
     await _release_logins(tx, {login: viewer_id})
     await tx.execute(
         """
@@ -313,7 +357,7 @@ async def add_bot(tx: Transaction, viewer_id: str, login: str, display_name: str
 
 
 async def may_be_stored(source: Source, viewer_ids: Collection[str]) -> frozenset[str]:
-    """Those of these ids that somebody here has who neither opted out nor is being erased; also the banned."""
+    """Return those of these ids that somebody here has who neither opted out nor is being erased; also the banned."""
     sql = """
         SELECT id
         FROM viewers

@@ -1,12 +1,14 @@
 """Ages of people below eighteen: whether a text states one, and the text without it. Pure.
 
-A cat, a car or a channel may be of any age. Whose age it is, the sentence says: what stands before the age is the
-fact's own subject (a person), a word for a person, or any other noun. A name stays where only the age can be taken out.
+A cat, a car or a channel may be of any age. The words before an age show whose it is: the fact's
+own subject (a person), a word for a person, or any other noun. A name stays where only the age can
+be cut.
 """
 
 import re
 import tomllib
 from collections.abc import Iterator, Sequence
+from enum import Enum
 from functools import cache
 from importlib.resources import files
 from typing import Any, NamedTuple
@@ -14,21 +16,29 @@ from typing import Any, NamedTuple
 from forgetmenot.text.clean import plain
 from forgetmenot.text.words import UNSPACED
 
-ADULT = 18
+_ADULT = 18
 # Without a unit a smaller number is no age, unless it is said of a child.
-_LEAST_BARE = 5
-# A noun stands at most so many words behind its determiner ("their old grey laptop").
-_MOST_BEFORE_NOUN = 3
+_MIN_BARE_AGE = 5
+# Words between a noun and its determiner ("their old grey laptop").
+_MAX_BEFORE_NOUN = 3
 # Tokens that are searched for the noun that "who" goes on about.
-_LOOKED_BACK = 30
+_MAX_LOOK_BACK = 30
+_MIN_WORDS_LEFT = 2
 _TOKEN = re.compile(r"<@[^>]+>|\d+|[^\W\d_]+|[^\w\s'’]")
 _ENDS = frozenset(",;.!?)")
 _SENTENCE_ENDS = frozenset(".!?;")
-_FEWEST_WORDS = 2
+
+
+class _Bearer(Enum):
+    """Whose age it is."""
+
+    SUBJECT = "the subject of the fact"
+    PERSON = "a person named in the text"
+    THING = "an animal or a thing"
 
 
 class _Token(NamedTuple):
-    """A word, number or mark of a text: as it is compared, as it is written, and where it stands."""
+    """A word, number or mark of a text: folded, as it is written, and where it stands."""
 
     word: str
     written: str
@@ -37,23 +47,23 @@ class _Token(NamedTuple):
 
 
 class _Age(NamedTuple):
-    """An age that a text states: its first token and the one behind its last.
+    """A stated age: the places of its first token and of the one behind its last.
 
-    `verb`: the first token of what is said of its bearer, or None for "7-year-old", "(7)" and "aged 7".
+    An attribute has no verb: "7-year-old", "(7)", "aged 7". A predicate has: "is 7".
     """
 
-    first: int
-    behind: int
-    verb: int | None
+    start: int
+    end: int
+    is_attribute: bool
 
 
 class _Language:
-    """The words of one language by what they are for."""
+    """The words of one language by their kinds, the keys of ages.toml."""
 
     def __init__(self, table: dict[str, Any]) -> None:
         self._words = {
-            name: frozenset(plain(words).split())
-            for name, words in table.items()
+            kind: frozenset(plain(words).split())
+            for kind, words in table.items()
             if isinstance(words, str)
         }
         numbers = plain(table.get("numbers", "")).split()
@@ -61,15 +71,15 @@ class _Language:
         self.needs_unit = bool(table.get("needs_unit"))
         self.names_without_capitals = bool(table.get("names_without_capitals"))
 
-    def is_a(self, kind: str, token: _Token) -> bool:
-        """Whether a token is of a kind."""
-        return token.word in self._words.get(kind, frozenset())
+    def is_a(self, kind: str, word: str) -> bool:
+        """Return whether a folded word is of a kind."""
+        return word in self._words.get(kind, ())
 
-    def number(self, token: _Token) -> int | None:
-        """The number that a token is."""
-        if token.word.isdecimal():
-            return int(token.word[:4])
-        return self._numbers.get(token.word)
+    def number(self, word: str) -> int | None:
+        """Return the number that a word or its digits stand for; None if it is no number."""
+        if word.isdecimal():
+            return int(word[:4])
+        return self._numbers.get(word)
 
 
 @cache
@@ -83,39 +93,54 @@ def _languages() -> tuple[_Language, ...]:
 
 
 @cache
-def _number() -> re.Pattern[str]:
-    """A digit, or a word for a number in one of the languages: without one no text states an age."""
-    listed = {word for table in _table().values() for word in table.get("numbers", "").split()}
-    return re.compile(rf"\d|\b(?:{'|'.join(sorted(map(plain, listed)))})\b")
+def _number_pattern() -> re.Pattern[str]:
+    """Return a pattern for a digit or a number word: a text without one states no age."""
+    number_words = set[str]()
+    for table in _table().values():
+        number_words.update(plain(table.get("numbers", "")).split())
+    return re.compile(rf"\d|\b(?:{'|'.join(sorted(number_words))})\b")
 
 
 def states_minor_age(text: str) -> bool:
-    """Whether a text states the age of a person below eighteen."""
-    if not _number().search(plain(text)):
+    """Return whether a text states the age of a person below eighteen."""
+    if not _number_pattern().search(plain(text)):
         return False
     if _states_unspaced(text):
         return True
     tokens = _tokens(text)
-    return any(_of_a_minor(tokens, language) for language in _languages())
+    return any(_AgeReader(tokens, language).minor_ages() for language in _languages())
 
 
 def without_minor_age(text: str) -> str:
-    """A text without the ages of people below eighteen; empty where too little, or no sentence, would be left."""
-    if not _number().search(plain(text)):
+    """Return a text without the ages of people below eighteen.
+
+    Empty if too little, or no sentence, would be left.
+    """
+    if not _number_pattern().search(plain(text)):
         return text
     rest = text
     for language in _languages():
-        ages = _of_a_minor(_tokens(rest), language)
-        while ages:
-            shorter = _cut(rest, _tokens(rest), ages[0], language)
-            if shorter is None:
-                return ""
-            rest = shorter
-            ages = _of_a_minor(_tokens(rest), language)
+        shorter = _without_ages(rest, language)
+        if shorter is None:
+            return ""
+        rest = shorter
     if _states_unspaced(rest):
         return ""
-    is_sentence = rest == text or len(re.findall(r"\w+", rest)) >= _FEWEST_WORDS
-    return rest if is_sentence else ""
+    has_enough = rest == text or len(re.findall(r"\w+", rest)) >= _MIN_WORDS_LEFT
+    return rest if has_enough else ""
+
+
+def _without_ages(text: str, language: _Language) -> str | None:
+    """Return a text without the minors' ages in one language; None if no sentence is left."""
+    while True:
+        reader = _AgeReader(_tokens(text), language)
+        ages = reader.minor_ages()
+        if not ages:
+            return text
+        shorter = reader.without(ages[0], text)
+        if shorter is None:
+            return None
+        text = shorter
 
 
 def _tokens(text: str) -> list[_Token]:
@@ -125,237 +150,257 @@ def _tokens(text: str) -> list[_Token]:
     ]
 
 
-def _of_a_minor(tokens: Sequence[_Token], language: _Language) -> list[_Age]:
-    """The ages of people below eighteen, in order."""
-    ages = (*_predicates(tokens, language), *_attributes(tokens, language))
-    return sorted(ages)
+class _AgeReader:
+    """Reads the tokens of a text with the words of one language.
 
+    Places are indices of tokens. One outside of the text has no word and is of no kind.
+    """
 
-def _predicates(tokens: Sequence[_Token], language: _Language) -> Iterator[_Age]:
-    """The ages behind a verb, or before it: "is 15", "turned 16", "tiene 7 años", "15 Jahre alt ist"."""
-    for at, token in enumerate(tokens):
-        if not (language.is_a("be", token) or language.is_a("turn", token)):
-            continue
-        number_at = at + 1
-        while number_at < len(tokens) and language.is_a("between", tokens[number_at]):
-            number_at += 1
-        behind = _behind_age(tokens, number_at, language)
-        if behind is not None and _is_persons(tokens, at, number_at, behind, language):
-            yield _Age(at, behind, at)
-    for at in range(len(tokens)):
-        behind = _behind_age(tokens, at, language)
-        if behind is None or behind - at < 3 or behind >= len(tokens):
-            continue
-        is_verb_last = language.is_a("be", tokens[behind])
-        if is_verb_last and _is_persons(tokens, at, at, behind, language):
-            yield _Age(at, behind + 1, at)
+    def __init__(self, tokens: Sequence[_Token], language: _Language) -> None:
+        self._tokens = tokens
+        self._language = language
 
+    def minor_ages(self) -> list[_Age]:
+        """Return the ages of people below eighteen in order."""
+        ages = [*self._after_verbs(), *self._before_verbs(), *self._attributes()]
+        return sorted(ages, key=lambda age: (age.start, age.end))
 
-def _behind_age(tokens: Sequence[_Token], at: int, language: _Language) -> int | None:
-    """The place behind an age below eighteen that begins at a token; None if there is none."""
-    number = language.number(tokens[at]) if at < len(tokens) else None
-    if number is None:
+    def without(self, age: _Age, text: str) -> str | None:
+        """Return the text without an age; None if what is left would be no sentence."""
+        if age.is_attribute:
+            return self._cut(text, age.start, age.end)
+        before = age.start - 1
+        goes_on = self._is_a("and", age.end)
+        has_comma_behind = self._word(age.end) == ","
+        if self._is_a("relative", before):
+            if goes_on:
+                return None
+            if self._word(before - 1) != ",":
+                return self._cut(text, before, age.end)
+            # Both commas go with ", who is 7,".
+            return self._cut(text, before - 1, age.end + 1 if has_comma_behind else age.end)
+        if goes_on or (has_comma_behind and age.start == 0):
+            return self._cut(text, age.start, age.end + 1)
+        if self._is_a("and", before) or self._word(before) == ",":
+            return self._cut(text, before, age.end)
         return None
-    behind = at + 1
-    if behind < len(tokens) and language.is_a("baby", tokens[behind]):
-        is_old = behind + 1 < len(tokens) and language.is_a("old", tokens[behind + 1])
-        return behind + 2 if is_old else None
-    if number >= ADULT:
-        return None
-    if behind < len(tokens) and language.is_a("unit", tokens[behind]):
-        behind += 1
-        is_old = behind < len(tokens) and language.is_a("old", tokens[behind])
-        return behind + 1 if is_old else behind
-    if language.needs_unit:
-        return None
-    if behind == len(tokens) or tokens[behind].word in _ENDS:
-        return behind
-    return behind if language.is_a("behind", tokens[behind]) else None
 
-
-def _is_persons(
-    tokens: Sequence[_Token], verb: int, number_at: int, behind: int, language: _Language
-) -> bool:
-    """Whether an age is said of a person: of the fact's subject, or of somebody named before the verb."""
-    bearer = _bearer(tokens, verb, language)
-    if bearer == "thing":
-        return False
-    is_bare = behind == number_at + 1
-    number = language.number(tokens[number_at]) or 0
-    return bearer == "named person" or not is_bare or number >= _LEAST_BARE
-
-
-def _bearer(tokens: Sequence[_Token], verb: int, language: _Language) -> str:
-    """Of whom a verb tells: "subject" (of the fact), "named person" or "thing"."""
-    at = verb - 1
-    while at >= 0 and language.is_a("between", tokens[at]):
-        at -= 1
-    if at < 0 or tokens[at].word in _SENTENCE_ENDS or language.is_a("and", tokens[at]):
-        return "subject"
-    if language.is_a("thing", tokens[at]):
-        return "thing"
-    goes_on = language.is_a("relative", tokens[at]) or tokens[at].word == ","
-    if goes_on or language.is_a("pronoun", tokens[at]):
-        noun = _noun_before(tokens, at, language)
-        if noun is not None:
-            return noun
-        return "thing" if language.is_a("relative", tokens[at]) else "subject"
-    return _noun_at(tokens, at, language)
-
-
-def _noun_before(tokens: Sequence[_Token], at: int, language: _Language) -> str | None:
-    """What the last noun before a relative word or a comma is; None if the sentence begins there."""
-    at -= 1
-    while at >= 0 and tokens[at].word == ",":
-        at -= 1
-    has_noun = any(
-        language.is_a("determiner", token) or _is_person(token, language)
-        for token in tokens[max(0, at - _LOOKED_BACK) : at + 1]
-    )
-    return _noun_at(tokens, at, language) if at >= 0 and has_noun else None
-
-
-def _is_person(token: _Token, language: _Language) -> bool:
-    return language.is_a("people", token) or token.word[0] == "<" or token.word == "somebody"
-
-
-def _noun_at(tokens: Sequence[_Token], at: int, language: _Language) -> str:
-    """What the noun that ends at a token is: "named person" or "thing"."""
-    while at > 0 and _is_name(tokens, at, language):
-        at -= 1
-        while at > 0 and (language.is_a("naming", tokens[at]) or language.is_a("and", tokens[at])):
-            at -= 1
-    for place in range(at, max(-1, at - _MOST_BEFORE_NOUN - 1), -1):
-        if _is_person(tokens[place], language):
-            return "named person"
-        if language.is_a("determiner", tokens[place]):
-            return "thing"
-    # a name at the beginning: "Mia is 7"
-    may_be_name = tokens[at].written[:1].isupper() or language.names_without_capitals
-    return "named person" if may_be_name else "thing"
-
-
-def _is_name(tokens: Sequence[_Token], at: int, language: _Language) -> bool:
-    """Whether a token is a name: behind "named", or with a capital and no determiner before it."""
-    before = tokens[at - 1]
-    if language.is_a("naming", before):
-        return True
-    if language.names_without_capitals or not tokens[at].written[:1].isupper():
-        return False
-    return not language.is_a("determiner", before)
-
-
-def _attributes(tokens: Sequence[_Token], language: _Language) -> Iterator[_Age]:
-    """The ages beside a noun: "7-year-old daughter", "daughter aged 7", "Mia (7)"."""
-    for at, token in enumerate(tokens):
-        number = language.number(token)
-        if number is None or number >= ADULT:
-            continue
-        behind = _behind_adjective(tokens, at, language)
-        if behind is not None:
-            if _is_persons_adjective(tokens, at, behind, language):
-                yield _Age(at, behind, None)
-            continue
-        before = tokens[at - 1] if at else None
-        after = tokens[at + 1].word if at + 1 < len(tokens) else "."
-        if before is None:
-            continue
-        if language.is_a("aged", before) and _bearer(tokens, at - 1, language) != "thing":
-            behind = _behind_age(tokens, at, language) or at + 1
-            yield _Age(at - 1, behind, None)
-        elif before.word in "(," and after in _ENDS and _names_child(tokens, at, language):
-            yield _Age(at - 1, at + 2 if before.word == "(" else at + 1, None)
-
-
-def _names_child(tokens: Sequence[_Token], at: int, language: _Language) -> bool:
-    before = tokens[max(0, at - _LOOKED_BACK) : at]
-    return any(language.is_a("people", token) for token in before)
-
-
-def _behind_adjective(tokens: Sequence[_Token], at: int, language: _Language) -> int | None:
-    """The place behind "7-year-old" or "7 year old"; None if it is none."""
-    words = [
-        index for index in range(at + 1, min(at + 5, len(tokens))) if tokens[index].word != "-"
-    ]
-    if len(words) < 2:
-        return None
-    unit = tokens[words[0]]
-    is_unit = language.is_a("unit", unit) or language.is_a("baby", unit)
-    return words[1] + 1 if is_unit and language.is_a("old", tokens[words[1]]) else None
-
-
-def _is_persons_adjective(
-    tokens: Sequence[_Token], at: int, behind: int, language: _Language
-) -> bool:
-    """Whether "7-year-old" is said of a person: of the subject ("is a 15-year-old gamer"), or of a child."""
-    verb = at - 1
-    while verb >= 0 and language.is_a("between", tokens[verb]):
-        verb -= 1
-    if verb < 0 or language.is_a("be", tokens[verb]):
-        return _bearer(tokens, verb if verb >= 0 else at, language) != "thing"
-    if behind == len(tokens) or tokens[behind].word in _ENDS:
-        return True
-    nouns = tokens[behind : behind + 2]
-    if any(language.is_a("people", token) for token in nouns):
-        return True
-    return any(
-        language.is_a(kind, tokens[behind]) for kind in ("naming", "and", "relative", "behind")
-    )
-
-
-def _cut(text: str, tokens: Sequence[_Token], age: _Age, language: _Language) -> str | None:
-    """The text without an age; None where what is left would be no sentence."""
-    first = age.first
-    behind = age.behind
-    follows = tokens[behind] if behind < len(tokens) else None
-    goes_on = follows is not None and language.is_a("and", follows)
-    if age.verb is None:
-        return _joined(text, tokens, first, behind)
-    before = tokens[first - 1] if first else None
-    if before is not None and language.is_a("relative", before):
-        if goes_on:
+    def _cut(self, text: str, start: int, end: int) -> str | None:
+        """Return the text without the tokens from `start` to the one before `end`."""
+        left = text[: self._tokens[start].start].rstrip()
+        right = text[self._tokens[end].start :] if end < len(self._tokens) else ""
+        space = "" if right[:1] in ("", *_ENDS) else " "
+        shorter = f"{left}{space}{right}".strip()
+        if shorter == text:
             return None
-        has_comma = first > 1 and tokens[first - 2].word == ","
-        if has_comma and follows is not None and follows.word == ",":
-            behind += 1
-        return _joined(text, tokens, first - 2 if has_comma else first - 1, behind)
-    if goes_on or (follows is not None and follows.word == "," and first == 0):
-        return _joined(text, tokens, first, behind + 1)
-    if before is not None and (language.is_a("and", before) or before.word == ","):
-        return _joined(text, tokens, first - 1, behind)
-    return None
+        return _ARTICLE_AN.sub(r"\1", shorter)
+
+    def _word(self, place: int) -> str:
+        if not 0 <= place < len(self._tokens):
+            return ""
+        return self._tokens[place].word
+
+    def _is_a(self, kind: str, place: int) -> bool:
+        return self._language.is_a(kind, self._word(place))
+
+    def _is_end(self, place: int) -> bool:
+        return place >= len(self._tokens) or self._word(place) in _ENDS
+
+    def _is_person(self, place: int) -> bool:
+        word = self._word(place)
+        return word.startswith("<") or word == "somebody" or self._is_a("people", place)
+
+    def _before_fillers(self, place: int) -> int:
+        """Return the first place at or before this one that is no filler ("now", "only")."""
+        while self._is_a("between", place):
+            place -= 1
+        return place
+
+    def _after_verbs(self) -> Iterator[_Age]:
+        """Yield the ages behind a verb: "is 15", "turned 16", "tiene 7 años"."""
+        for verb in range(len(self._tokens)):
+            if not (self._is_a("be", verb) or self._is_a("turn", verb)):
+                continue
+            number_place = verb + 1
+            while self._is_a("between", number_place):
+                number_place += 1
+            end = self._age_end(number_place)
+            if end is not None and self._is_of_person(verb, number_place, end):
+                yield _Age(verb, end, is_attribute=False)
+
+    def _before_verbs(self) -> Iterator[_Age]:
+        """Yield the ages of three words before a verb: "15 Jahre alt ist"."""
+        for start in range(len(self._tokens)):
+            verb = self._age_end(start)
+            if verb is None or verb - start < 3 or not self._is_a("be", verb):
+                continue
+            if self._is_of_person(start, start, verb):
+                yield _Age(start, verb + 1, is_attribute=False)
+
+    def _age_end(self, start: int) -> int | None:
+        """Return the place behind a minor's age that begins at a token; None if none does."""
+        number = self._language.number(self._word(start))
+        if number is None:
+            return None
+        unit = start + 1
+        is_old = self._is_a("old", unit + 1)
+        # "18 months old" is a minor's age.
+        if self._is_a("baby", unit):
+            return unit + 2 if is_old else None
+        if number >= _ADULT:
+            return None
+        if self._is_a("unit", unit):
+            return unit + 2 if is_old else unit + 1
+        if self._language.needs_unit:
+            return None
+        if self._is_end(unit) or self._is_a("behind", unit):
+            return unit
+        return None
+
+    def _is_of_person(self, verb: int, number_place: int, end: int) -> bool:
+        """Return whether an age is of the fact's subject, or of a person named before the verb."""
+        bearer = self._bearer(verb)
+        if bearer is not _Bearer.SUBJECT:
+            return bearer is _Bearer.PERSON
+        has_unit = end > number_place + 1
+        number = self._language.number(self._word(number_place)) or 0
+        return has_unit or number >= _MIN_BARE_AGE
+
+    def _bearer(self, verb: int) -> _Bearer:
+        """Return of whom a verb speaks."""
+        place = self._before_fillers(verb - 1)
+        if place < 0 or self._word(place) in _SENTENCE_ENDS or self._is_a("and", place):
+            return _Bearer.SUBJECT
+        if self._is_a("thing", place):
+            return _Bearer.THING
+        is_relative = self._is_a("relative", place)
+        if is_relative or self._word(place) == "," or self._is_a("pronoun", place):
+            noun = self._noun_before(place)
+            if noun is not None:
+                return noun
+            return _Bearer.THING if is_relative else _Bearer.SUBJECT
+        return self._noun_at(place)
+
+    def _noun_before(self, place: int) -> _Bearer | None:
+        """Return what the last noun before a place is; None if the sentence begins there."""
+        place -= 1
+        while self._word(place) == ",":
+            place -= 1
+        if place < 0:
+            return None
+        for earlier in range(place - _MAX_LOOK_BACK, place + 1):
+            if self._is_a("determiner", earlier) or self._is_person(earlier):
+                return self._noun_at(place)
+        return None
+
+    def _noun_at(self, place: int) -> _Bearer:
+        """Return what the noun that ends at a place is: a person or a thing."""
+        while place > 0 and self._is_name(place):
+            place -= 1
+            while place > 0 and (self._is_a("naming", place) or self._is_a("and", place)):
+                place -= 1
+        for earlier in range(place, place - _MAX_BEFORE_NOUN - 1, -1):
+            if self._is_person(earlier):
+                return _Bearer.PERSON
+            if self._is_a("determiner", earlier):
+                return _Bearer.THING
+        # A name at the beginning: "Mia is 7".
+        may_be_name = self._is_capitalized(place) or self._language.names_without_capitals
+        return _Bearer.PERSON if may_be_name else _Bearer.THING
+
+    def _is_capitalized(self, place: int) -> bool:
+        return self._tokens[place].written[:1].isupper()
+
+    def _is_name(self, place: int) -> bool:
+        """Return whether a token is behind "named", or has a capital and no determiner."""
+        if self._is_a("naming", place - 1):
+            return True
+        if self._language.names_without_capitals or not self._is_capitalized(place):
+            return False
+        return not self._is_a("determiner", place - 1)
+
+    def _attributes(self) -> Iterator[_Age]:
+        """Yield the ages beside a noun: "7-year-old daughter", "daughter aged 7", "Mia (7)"."""
+        for place, token in enumerate(self._tokens):
+            number = self._language.number(token.word)
+            if number is None or number >= _ADULT:
+                continue
+            age = self._attribute_at(place)
+            if age is not None:
+                yield age
+
+    def _attribute_at(self, number_place: int) -> _Age | None:
+        """Return a person's age of which a number is part; None if there is none."""
+        adjective_end = self._adjective_end(number_place)
+        if adjective_end is not None:
+            if not self._is_persons_adjective(number_place, adjective_end):
+                return None
+            return _Age(number_place, adjective_end, is_attribute=True)
+        before = number_place - 1
+        if self._is_a("aged", before) and self._bearer(before) is not _Bearer.THING:
+            end = self._age_end(number_place) or number_place + 1
+            return _Age(before, end, is_attribute=True)
+        if self._word(before) not in {"(", ","} or not self._is_end(number_place + 1):
+            return None
+        if not self._names_child_before(number_place):
+            return None
+        end = number_place + 2 if self._word(before) == "(" else number_place + 1
+        return _Age(before, end, is_attribute=True)
+
+    def _names_child_before(self, place: int) -> bool:
+        return any(
+            self._is_a("people", earlier) for earlier in range(place - _MAX_LOOK_BACK, place)
+        )
+
+    def _adjective_end(self, number_place: int) -> int | None:
+        """Return the place behind "7-year-old" or "7 year old"; None if it is no adjective."""
+        next_places = range(number_place + 1, min(number_place + 5, len(self._tokens)))
+        word_places = [place for place in next_places if self._word(place) != "-"]
+        if len(word_places) < 2:
+            return None
+        unit = word_places[0]
+        old = word_places[1]
+        is_unit = self._is_a("unit", unit) or self._is_a("baby", unit)
+        return old + 1 if is_unit and self._is_a("old", old) else None
+
+    def _is_persons_adjective(self, start: int, end: int) -> bool:
+        """Return whether "7-year-old" is of the subject ("is a 15-year-old gamer") or a child."""
+        verb = self._before_fillers(start - 1)
+        if verb < 0:
+            return self._bearer(start) is not _Bearer.THING
+        if self._is_a("be", verb):
+            return self._bearer(verb) is not _Bearer.THING
+        if self._is_end(end) or self._is_a("people", end) or self._is_a("people", end + 1):
+            return True
+        kinds = ("naming", "and", "relative", "behind")
+        return any(self._is_a(kind, end) for kind in kinds)
 
 
-_ARTICLE = re.compile(r"\b([Aa])n(?= [bcdfghjklmnpqrstvwxyz])")
-
-
-def _joined(text: str, tokens: Sequence[_Token], first: int, behind: int) -> str | None:
-    """The text without the tokens from `first` to the one before `behind`."""
-    left = text[: tokens[first].start].rstrip()
-    right = text[tokens[behind].start :] if behind < len(tokens) else ""
-    space = "" if right[:1] in ("", *_ENDS) else " "
-    joined = f"{left}{space}{right}".strip()
-    return _ARTICLE.sub(r"\1", joined) if joined != text else None
+# "an 8-year-old boy" becomes "an boy".
+_ARTICLE_AN = re.compile(r"\b([Aa])n(?= [bcdfghjklmnpqrstvwxyz])")
 
 
 # ── scripts without spaces ──────────────────────────────────────────────────────────────────
 
 
 @cache
-def _unspaced() -> tuple[re.Pattern[str], tuple[str, ...], tuple[str, ...]]:
-    table = _table()["unspaced"]
-    age = re.compile(rf"(?<!\d)(?:\d|1[0-7])(?:{'|'.join(table['unit'].split())})")
-    return age, tuple(table["people"].split()), tuple(table["things"].split())
+def _unspaced_age() -> re.Pattern[str]:
+    units = _table()["unspaced"]["unit"].split()
+    return re.compile(rf"(?<!\d)(?:\d|1[0-7])(?:{'|'.join(units)})")
 
 
 def _states_unspaced(text: str) -> bool:
+    """Return whether a text in such a script states an age with no thing named nearer to it."""
     if not UNSPACED.search(text):
         return False
-    age, people, things = _unspaced()
-    for match in age.finditer(plain(text)):
-        before = plain(text)[: match.start()]
-        last_person = max(before.rfind(word) for word in people)
-        last_thing = max(before.rfind(word) for word in things)
-        if last_person >= last_thing:
-            return True
-    return False
+    folded_text = plain(text)
+    return any(
+        _last_place("people", folded_text[: match.start()])
+        >= _last_place("things", folded_text[: match.start()])
+        for match in _unspaced_age().finditer(folded_text)
+    )
+
+
+def _last_place(kind: str, text: str) -> int:
+    """Return the place of the last word of a kind in a text; -1 if it has none."""
+    return max(text.rfind(word) for word in _table()["unspaced"][kind].split())

@@ -176,11 +176,13 @@ _DENIED = re.compile(
     r"|\b(?:mixed|mixing) (?:\w+ )?up\b|\bconfus(?:ed|ing)\b|\bstimmt nicht\b|\bnicht (?:wahr|mehr)\b"
     r"|\b(?:no es|nao e|pas|ce nest pas) (?:cierto|verdad|verdade|vrai)\b|\b(?:ya no|ja nao)\b"
 )
-_WORDS_BESIDE = """aint anymore bad bot bro c cierto confused confusing correct das date dude e errado es eso est
-    ever fact falsch false falso faux haha inaccurate incorrect info information ist ja lmao longer
-    man mehr mentira mine mistake mistaken mixed mixing nah nao never nicht no nonsense nope note
-    notes old outdated pas person quit right said sorry still stimmt stopped told totally true u um
-    untrue used verdad verdade vrai wahr wrong ya yo"""
+_WORDS_BESIDE = """
+    aint anymore bad bot bro c cierto confused confusing correct das date dude e errado es eso
+    est ever fact falsch false falso faux haha inaccurate incorrect info information ist ja lmao
+    longer man mehr mentira mine mistake mistaken mixed mixing nah nao never nicht no nonsense
+    nope note notes old outdated pas person quit right said sorry still stimmt stopped told
+    totally true u um untrue used verdad verdade vrai wahr wrong ya yo
+"""
 _BESIDE_DENIALS = STOPWORDS | frozenset(_WORDS_BESIDE.split())
 _NOT_ABOUT_IT = frozenset(["what", "whats", "why", "how"])
 _SOMEBODY_MEANT = re.compile(
@@ -204,10 +206,13 @@ def denies(text: str) -> bool:
 
 
 _THIRD = {"am": "is", "have": "has", "do": "does", "go": "goes", "was": "was", "were": "was"}
-_UNCHANGED_TEXT = """can cannot could will would shall should may might must used got bought won lost grew quit became
-    began ran met made went came saw took gave told said thought felt kept left found wrote drove ate drank slept
-    spent sold taught caught broke chose fell flew forgot had heard knew learnt paid rode sang swam built did stood
-    understood wore threw brought fought held led sent woke"""
+_UNCHANGED_TEXT = """
+    can cannot could will would shall should may might must used got bought won lost grew quit
+    became began ran met made went came saw took gave told said thought felt kept left found
+    wrote drove ate drank slept spent sold taught caught broke chose fell flew forgot had heard
+    knew learnt paid rode sang swam built did stood understood wore threw brought fought held
+    led sent woke
+"""
 _UNCHANGED = frozenset(_UNCHANGED_TEXT.split())
 _CONTRACTIONS = (
     (re.compile(r"\b[Ii]['’]?[Mm]\b"), "I am"),
@@ -284,9 +289,12 @@ _THIRD_TOLD_FACTS = re.compile(
     re.IGNORECASE,
 )
 # Plural nouns look like verbs ("subs get …"): these words are verbs, and say without "I" what somebody does.
-_SURE_VERBS_TEXT = """is was has had can does did used wants likes loves hates lives works plays owns speaks comes goes
-    prefers collects studies teaches sings bakes reads watches draws paints knows feels drives uses writes codes enjoys
-    dislikes cooks builds supports needs makes learns listens grew got"""
+_SURE_VERBS_TEXT = """
+    is was has had can does did used wants likes loves hates lives works plays owns speaks comes
+    goes prefers collects studies teaches sings bakes reads watches draws paints knows feels
+    drives uses writes codes enjoys dislikes cooks builds supports needs makes learns listens
+    grew got
+"""
 _SURELY_A_PERSON = re.compile(
     rf"\A(?:(?:also|always|never|often|usually|really|still|no longer) [a-z]+s|their|from"
     rf"|{'|'.join(_SURE_VERBS_TEXT.split())}) ",

@@ -1,29 +1,35 @@
 """Foreign text made fit for a line, and what it looks like to the eye. Pure.
 
-`clean` gives one line without control characters, zero-width and bidirectional marks, lone surrogates or stacks of
-accents; visible letters, emoji and their joiners stay as they were typed. `skeleton` answers "do these two look the
-same?": for comparing, never for showing. It folds the alphabets and ornaments people use to pass a filter or to pose as
-somebody else. It leaves real Cyrillic and Greek words unreadable: `words` folds a word only where it is mixed.
+- `clean` gives one line without control characters, zero-width and bidirectional marks, lone
+  surrogates or stacks of accents. Visible letters, emoji and their joiners stay as typed.
+- `plain` folds case, accents and compatibility letters, and keeps alphabets apart.
+- `skeleton` answers "do these two look the same?", for comparing and never for showing. It folds
+  the alphabets and ornaments that people use to pass a filter or to pose as somebody else, and so
+  makes real Cyrillic and Greek words unreadable: `fold_word` folds a word only where it is mixed.
 """
 
 import re
 import unicodedata
+from string import ascii_lowercase
 
 _SPACES = re.compile(r"\s+")
 _PRINTABLE = re.compile(r"[ -~]*\Z")
-_BLANKS = frozenset(
-    "\u115f\u1160\u3164\uffa0\u2800\u034f\u180e"
-)  # letters and marks that show nothing
+# Letters and marks that show nothing.
+_BLANKS = frozenset("\u115f\u1160\u3164\uffa0\u2800\u034f\u180e")
 _JOINER = "\u200d"
 _EMOJI_STYLE = "\ufe0f"
-_MOST_MARKS = 2  # accents on one letter; the writing systems that need more are not met in chat
-_PICTURES = frozenset({"So", "Sk"})
+_PICTURE_MARKS = frozenset({_JOINER, _EMOJI_STYLE})
+# Accents on one letter. The writing systems that need more are not met in chat.
+_MAX_MARKS = 2
+_MARK_CATEGORIES = frozenset({"Mn", "Me"})
+_PICTURE_CATEGORIES = frozenset({"So", "Sk"})
+# Format and control characters, private letters that fonts disagree about, and surrogates.
+_INVISIBLE_CATEGORIES = frozenset({"Cf", "Cc", "Co", "Cs"})
 _HIDDEN = re.compile("[\ufe00-\ufe0f\U000e0000-\U000e0fff]")
-_DROPPED = frozenset({"Cf", "Cc", "Co", "Cs"})
 
 
 def clean(text: str) -> str:
-    """The text as one visible line; empty where nothing is left. Cleaning twice changes nothing."""
+    """Return the text as one visible line; empty if nothing is left. Twice changes nothing more."""
     if text.isascii() and text.isprintable() and "  " not in text:
         return text.strip()
     spaced = _SPACES.sub(" ", text).strip()
@@ -34,7 +40,7 @@ def clean(text: str) -> str:
 
 
 def without_repeated_words(text: str) -> str:
-    """The cleaned text, each word once where it was written several times in a row."""
+    """Return the cleaned text with each word once where it stands several times in a row."""
     words: list[str] = []
     for word in clean(text).split():
         if not words or word.casefold() != words[-1].casefold():
@@ -43,50 +49,56 @@ def without_repeated_words(text: str) -> str:
 
 
 def _visible(text: str) -> str:
-    """The characters that may be seen, with at most two marks on each letter."""
-    kept: list[str] = []
+    """Return the characters of a text that may be seen, with at most two marks on each letter."""
+    visible: list[str] = []
     marks = 0
     for char in text:
-        before, kind = kept[-1] if kept else "", unicodedata.category(char)
-        # a joiner or a style mark right behind a picture is part of the picture
-        if (
-            char in {_JOINER, _EMOJI_STYLE} and before and unicodedata.category(before) in _PICTURES
-        ) or (char == _JOINER and before == _EMOJI_STYLE):
-            kept.append(char)
+        previous = visible[-1] if visible else ""
+        if char in _PICTURE_MARKS and _continues_picture(char, previous):
+            visible.append(char)
             continue
-        # shows nothing, moves its neighbours, or is a private letter that fonts disagree about
-        if kind in _DROPPED or char in _BLANKS or _HIDDEN.match(char):
+        category = unicodedata.category(char)
+        if category in _INVISIBLE_CATEGORIES or char in _BLANKS or _HIDDEN.match(char):
             continue
-        if before == _JOINER and kind not in _PICTURES:
-            kept.pop()  # a joiner that joins nothing
-        marks = marks + 1 if kind in {"Mn", "Me"} else 0
-        if marks <= _MOST_MARKS:
-            kept.append(char)
-    return "".join(kept).rstrip(_JOINER)
+        # A joiner that joins no picture shows nothing.
+        if previous == _JOINER and category not in _PICTURE_CATEGORIES:
+            visible.pop()
+        marks = marks + 1 if category in _MARK_CATEGORIES else 0
+        if marks <= _MAX_MARKS:
+            visible.append(char)
+    return "".join(visible).rstrip(_JOINER)
 
 
-# Cutting stops before a word that would be halved: half of "@user12" would name another viewer.
+def _continues_picture(mark: str, previous: str) -> bool:
+    """Return whether a joiner or a style mark stands right behind an emoji."""
+    if mark == _JOINER and previous == _EMOJI_STYLE:
+        return True
+    return bool(previous) and unicodedata.category(previous) in _PICTURE_CATEGORIES
 
 
 _LAST_WORD = re.compile(r"[@＠]?\w*\Z")
-LONGEST_NAME = 50
+_MAX_NAME = 50
 
 
-def cut(text: str, most: int) -> str:
-    """The beginning of a text, at most `most` characters; only a word longer than any name is halved."""
-    if len(text) <= most or not (text[most].isalnum() or text[most] == "_"):
-        return text[:most]
-    half = _LAST_WORD.search(text, max(0, most - LONGEST_NAME - 2), most)
-    return (
-        text[: half.start()]
-        if half and half.end() - half.start() <= LONGEST_NAME + 1
-        else text[:most]
-    )
+def cut(text: str, limit: int) -> str:
+    """Return the beginning of a text, at most `limit` characters.
+
+    A word is not halved, because half of "@user12" would name another viewer. Only a word that is
+    longer than any name is.
+    """
+    beginning = text[:limit]
+    if len(text) <= limit or not (text[limit].isalnum() or text[limit] == "_"):
+        return beginning
+    last_word = _LAST_WORD.search(text, max(0, limit - _MAX_NAME - 2), limit)
+    if last_word is None or last_word.end() - last_word.start() > _MAX_NAME + 1:
+        return beginning
+    return text[: last_word.start()]
 
 
 _CYRILLIC = dict(zip("авгеікмнорстухьјѕһԁԛԝґѵѡєӏ", "abreikmhopctyxbjshdqwrvwel", strict=True))
 _GREEK = dict(zip("αβγδεζηικμνορστυχωϳ", "abydeznikuvopotuxwj", strict=True))
-_GREEK_CAPITALS = dict(zip("ΗΥΝΜ", "hynm", strict=True))  # their small letters look like other ones
+# Their small letters look like other Latin letters.
+_GREEK_CAPITALS = dict(zip("ΗΥΝΜ", "hynm", strict=True))
 _ARMENIAN = dict(zip("աոսցօհնքյզղ", "wnugohuqjqn", strict=True))
 _CHEROKEE = dict(zip("ᎠᎡᎢᎥᎪᎫᎬᎳᎷᎻᎾᏀᏃᏚᏟᏢᏦᏧᏙᏔᏏᏒᏞᏆ", "drtiajewmhogzscpkdvwbrli", strict=True))
 _LISU = dict(zip("ꓲꓳꓮꓰꓢꓔꓟꓓꓣꓐꓚꓠꓬꓪꓦꓫꓜꓝꓖꓙꓗꓡꓧꓴꓑ", "ioaestmdrbcnywvxzfgjklhup", strict=True))
@@ -100,11 +112,15 @@ _LATIN = dict(
     )
 )
 _LOOKALIKES = _CYRILLIC | _GREEK | _ARMENIAN | _CHEROKEE | _LISU | _SYLLABICS | _COPTIC | _LATIN
-_BOXED = {  # white letters on black, and the letters that flags are made of
-    chr(start + index): chr(ord("a") + index)
-    for start in (0x1F150, 0x1F170, 0x1F1E6)
-    for index in range(26)
-}
+
+
+def _alphabet_from(first_letter: int) -> dict[str, str]:
+    """Return the 26 characters from a code point on, each with its letter from a to z."""
+    return {chr(first_letter + index): letter for index, letter in enumerate(ascii_lowercase)}
+
+
+# White letters on black (round, then square), and the letters that flags are made of.
+_BOXED = _alphabet_from(0x1F150) | _alphabet_from(0x1F170) | _alphabet_from(0x1F1E6)
 _FOLD = str.maketrans(_LOOKALIKES | _BOXED)
 _CAPITALS = str.maketrans(_GREEK_CAPITALS)
 _LEET = str.maketrans("0134579@$!", "oleastgasi")
@@ -114,27 +130,35 @@ _MARKS = re.compile(
 
 
 def plain(text: str) -> str:
-    """Compatibility letters made ordinary, case folded, accents and invisible characters gone; alphabets kept."""
+    """Return a text with ordinary letters, case folded, without accents and invisible characters.
+
+    Alphabets stay: Cyrillic letters are not made Latin.
+    """
     if text.isascii() and text.isprintable():
         return text.casefold()
-    # twice, because folding case may make new letters with marks ("İ")
-    apart = unicodedata.normalize("NFKD", unicodedata.normalize("NFKD", text).casefold())
-    bare = "".join(
-        c for c in _MARKS.sub("", apart) if c.isspace() or unicodedata.category(c) not in _DROPPED
+    # Decomposed twice, because folding case may make new letters with marks ("İ").
+    decomposed = unicodedata.normalize("NFKD", text).casefold()
+    decomposed = unicodedata.normalize("NFKD", decomposed)
+    unmarked = _MARKS.sub("", decomposed)
+    visible = "".join(
+        char
+        for char in unmarked
+        if char.isspace() or unicodedata.category(char) not in _INVISIBLE_CATEGORIES
     )
-    return unicodedata.normalize("NFC", bare)
+    return unicodedata.normalize("NFC", visible)
 
 
 def skeleton(text: str) -> str:
-    """What the text looks like, in Latin letters: equal for texts that the eye takes for one another."""
+    """Return what a text looks like, in Latin letters: equal for texts that the eye confuses."""
     if text.isascii():
         return plain(text).translate(_FOLD)
-    # capitals before the case is folded: "Н" looks like H, and its small letter like another one
-    return plain(unicodedata.normalize("NFKC", text).translate(_CAPITALS)).translate(_FOLD)
+    # Capitals before the case is folded: "Н" looks like H, and its small letter like another one.
+    capitals_folded = unicodedata.normalize("NFKC", text).translate(_CAPITALS)
+    return plain(capitals_folded).translate(_FOLD)
 
 
 def unleet(text: str) -> str:
-    """The text with the digits and signs that stand for letters ("m0d", "@dm1n") made letters: for filters only."""
+    """Return a text with letters for the digits and signs that pose as such ("m0d", "@dm1n")."""
     return text.translate(_LEET)
 
 
@@ -143,12 +167,13 @@ LEET_WORD = re.compile(r"(?<!\w)(?=\S{0,30}[a-z])(?=\S{0,30}[0134579@$!])[\w@$!]
 
 
 def fold_word(word: str) -> str:
-    """One word of `plain` text in Latin letters if it pretends to be Latin, else as it is.
+    """Return a word of `plain` text in Latin letters if it pretends to be Latin, else as it is.
 
-    It pretends when it mixes alphabets ("mоd" with a Cyrillic о) or when every one of its letters has a look-alike.
+    It pretends if it mixes alphabets ("mоd" with a Cyrillic о) or if each of its letters has a
+    look-alike.
     """
     if word.isascii():
         return word
     folded = word.translate(_FOLD)
-    mixed = any("a" <= char <= "z" for char in word)
-    return folded if mixed or folded.isascii() else word
+    is_mixed = any("a" <= char <= "z" for char in word)
+    return folded if is_mixed or folded.isascii() else word

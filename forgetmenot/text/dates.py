@@ -1,12 +1,12 @@
 """What a question asks about time, and whether a text answers it. Pure; English.
 
-"what did she do in May?" names a month, "on 3 July 2023" a day. "when" wants a text that tells a time, "how long" one
-that tells a duration.
+"what did she do in May?" names a month, "on 3 July 2023" a day. "when" is answered by a text that
+states a time, "how long" by one that states a duration.
 """
 
 import re
 from calendar import monthrange
-from datetime import date, timedelta
+from datetime import date
 
 from msgspec import Struct
 
@@ -17,11 +17,10 @@ MONTHS = (
     "january", "february", "march", "april", "may", "june",
     "july", "august", "september", "october", "november", "december",
 )  # fmt: skip
-_NUMBER = {
-    name: number for number, month in enumerate(MONTHS, start=1) for name in (month, month[:3])
-}
-_NUMBER["sept"] = 9
-_NAMES = "|".join(sorted(_NUMBER, key=len, reverse=True))
+_MONTH_NUMBERS = {month: number for number, month in enumerate(MONTHS, start=1)}
+_MONTH_NUMBERS |= {month[:3]: number for month, number in _MONTH_NUMBERS.items()}
+_MONTH_NUMBERS["sept"] = 9
+_NAMES = "|".join(sorted(_MONTH_NUMBERS, key=len, reverse=True))
 _YEAR = r"(?:,?\s+(?P<year>(?:19|20)\d\d))?"
 _MONTH = re.compile(
     rf"\b(?P<month>{_NAMES})\b\.?(?:\s+(?P<day>[0-3]?\d)(?:st|nd|rd|th)?\b(?!:))?{_YEAR}"
@@ -31,17 +30,12 @@ _DAY_FIRST = re.compile(
 )
 _ISO = re.compile(r"\b(?P<year>(?:19|20)\d\d)-(?P<month>\d\d)(?:-(?P<day>\d\d))?\b")
 _YEAR_ALONE = re.compile(r"\b(?:in|of|during|since|until|before|after)\s+(?P<year>(?:19|20)\d\d)\b")
-_WORDS_TOO = {
-    "may",
-    "mar",
-    "march",
-    "sep",
-    "dec",
-    "jan",
-    "jun",
-}  # words or names as well, so only after one of these
+# Months that are verbs ("may", "march") or names ("jan") as well: only with a day, a year or one of
+# these words before them.
+_AMBIGUOUS_MONTHS = frozenset({"may", "mar", "march", "sep", "dec", "jan", "jun"})
 _BEFORE_MONTH = re.compile(
-    r"\b(?:in|of|since|during|last|this|next|early|mid|late|until|till|by|on|from|before|after)[\s-]+$"
+    r"\b(?:in|of|since|during|last|this|next|early|mid|late|until|till|by|on|from|before|after)"
+    r"[\s-]+$"
 )
 
 _WHEN = re.compile(
@@ -50,27 +44,34 @@ _WHEN = re.compile(
 _HOW_LONG = re.compile(
     r"\bhow (?:long|many (?:days|weeks|months|years|hours))\b(?! ago)|\bsince when\b"
 )
+_CLEAR_MONTHS = "|".join(month for month in MONTHS if month not in _AMBIGUOUS_MONTHS)
 _A_TIME = re.compile(
-    r"\b(?:yesterday|today|tonight|tomorrow|recently|lately|ago|weekends?|weeks?|months?|years?|(?:mon|tues|wednes|thurs|fri"
-    r"|satur|sun)days?|summer|winter|spring|autumn|morning|evening|afternoon|night|birthday|anniversary|(?:19|20)\d\d"
-    rf"|{'|'.join(month for month in MONTHS if month not in _WORDS_TOO)}|since|\d{{1,2}}(?::\d\d)? ?[ap]m)\b"
+    r"\b(?:yesterday|today|tonight|tomorrow|recently|lately|ago|weekends?|weeks?|months?|years?"
+    r"|(?:mon|tues|wednes|thurs|fri|satur|sun)days?|summer|winter|spring|autumn|morning|evening"
+    r"|afternoon|night|birthday|anniversary|(?:19|20)\d\d"
+    rf"|{_CLEAR_MONTHS}|since|\d{{1,2}}(?::\d\d)? ?[ap]m)\b"
 )
-_SOME = "a|an|one|two|three|four|five|six|seven|eight|nine|ten|few|several|many|of|couple"
+_AMOUNT = "a|an|one|two|three|four|five|six|seven|eight|nine|ten|few|several|many|of|couple"
 _A_DURATION = re.compile(
-    rf"\b(?:\d+|{_SOME}) (?:minute|hour|day|week|month|year|decade)s?\b|\bsince\b|\b(?:years|months|decades|ages)\b"
-    r"|\ba long time\b"
+    rf"\b(?:\d+|{_AMOUNT}) (?:minute|hour|day|week|month|year|decade)s?\b"
+    r"|\bsince\b|\b(?:years|months|decades|ages)\b|\ba long time\b"
 )
 
 _PLANNED = re.compile(
-    r"\b(?:will|going to|about to|plan(?:s|ned|ning)|(?:hop|want|intend|aim)(?:s|es|ing) to|upcoming|booked)\b"
+    r"\b(?:will|going to|about to|plan(?:s|ned|ning)|(?:hop|want|intend|aim)(?:s|es|ing) to"
+    r"|upcoming|booked)\b"
 )
 # "has a concert on 26 November", said on that day: in the evening it is still to come.
 _HAS = re.compile(r"has (?:an?|the|her|his|their|its) ")
 
-NEAR_DAYS = 8  # people often mention an event within the week after it
-SOON_DAYS = 7
-NEXT_DAYS = 60  # "on 3 May", said two days later, is not the third of May of next year
-LATE_MS = 21_600_000
+# People often mention an event within the week after it.
+_NEAR_DAYS = 8
+_SOON_DAYS = 7
+# "on 3 May", said two days later, is not the third of May of next year.
+_NEXT_DAYS = 60
+# Six hours: a stream may go on after midnight.
+_LATE_MS = 21_600_000
+_MAX_YEAR = 9_999
 
 
 class Period(Struct, frozen=True):
@@ -81,50 +82,65 @@ class Period(Struct, frozen=True):
     day: int | None = None
 
     def fits(self, stated: date) -> float:
-        """How well a fact stated on a date fits it: 1, 0.5 where it was stated shortly afterwards, else 0."""
+        """Return how well a fact stated on a date fits: 1, 0.5 if stated soon after, else 0."""
         if self.month is None:
             return float(self.year in {None, stated.year})
-        # "in December", stated in January, is the December before
+        # "in December", stated in January, is the December before.
         years = (stated.year, stated.year - 1) if self.year is None else (self.year,)
         return max(self._fits_in(year, stated) for year in years)
 
     def is_soon(self, today: date) -> bool:
-        """Whether it is a day from yesterday to a week after today; one without a year comes every year."""
-        years = (today.year, min(today.year + 1, 9999)) if self.year is None else (self.year,)
-        return any(-1 <= (self._days(year)[0] - today).days <= SOON_DAYS for year in years)
+        """Return whether it is a day from yesterday to a week after today.
 
-    def day_from(self, said: date) -> date | None:
-        """The day it names, if that is `said` or later; without a year, the next one within `NEXT_DAYS`."""
+        A day without a year comes every year.
+        """
+        for year in self._years_from(today):
+            first_day, _ = self._days_in(year)
+            if -1 <= (first_day - today).days <= _SOON_DAYS:
+                return True
+        return False
+
+    def day_from(self, stated: date) -> date | None:
+        """Return the day it names; None if that was before it was stated.
+
+        Without a year it is the next such day, and None if that is more than two months away.
+        """
+        for year in self._years_from(stated):
+            day, _ = self._days_in(year)
+            days_ahead = (day - stated).days
+            if days_ahead >= 0 and (self.year is not None or days_ahead <= _NEXT_DAYS):
+                return day
+        return None
+
+    def _years_from(self, start: date) -> tuple[int, ...]:
         if self.year is not None:
-            day = self._days(self.year)[0]
-            return day if day >= said else None
-        ahead = (self._days(year)[0] for year in (said.year, min(said.year + 1, 9999)))
-        return next(
-            (day for day in ahead if timedelta() <= day - said <= timedelta(NEXT_DAYS)), None
-        )
+            return (self.year,)
+        return (start.year, min(start.year + 1, _MAX_YEAR))
 
     def _fits_in(self, year: int, stated: date) -> float:
-        """The same for the month, or the day, of one year."""
-        first, last = self._days(year)
-        before, after = (first - stated).days, (stated - last).days
-        # a day to either side of a day, because an evening goes on after midnight
-        if max(before, after) <= (0 if self.day is None else 1):
+        """Return how well a date fits the month, or the day, of one year."""
+        first_day, last_day = self._days_in(year)
+        days_before = (first_day - stated).days
+        days_after = (stated - last_day).days
+        # A day to either side of a day, because an evening goes on after midnight.
+        tolerance = 0 if self.day is None else 1
+        if max(days_before, days_after) <= tolerance:
             return 1.0
-        return 0.5 if 0 < after <= NEAR_DAYS else 0.0
+        return 0.5 if 0 < days_after <= _NEAR_DAYS else 0.0
 
-    def _days(self, year: int) -> tuple[date, date]:
-        """The first and the last day of it in a year."""
+    def _days_in(self, year: int) -> tuple[date, date]:
+        """Return its first and its last day in a year."""
         month = self.month or 1
-        first = date(year, month, 1)
-        last = first.replace(day=monthrange(year, month)[1])
+        first_day = date(year, month, 1)
+        last_day = first_day.replace(day=monthrange(year, month)[1])
         if self.day is None:
-            return first, last
-        day = min(max(self.day, 1), last.day)
-        return first.replace(day=day), first.replace(day=day)
+            return first_day, last_day
+        day = min(max(self.day, 1), last_day.day)
+        return first_day.replace(day=day), first_day.replace(day=day)
 
 
 class AskedTime(Struct, frozen=True):
-    """What a question asks about time."""
+    """What a question asks about time; false if it asks nothing about it."""
 
     periods: tuple[Period, ...] = ()
     when: bool = False
@@ -134,7 +150,7 @@ class AskedTime(Struct, frozen=True):
         return bool(self.periods or self.when or self.how_long)
 
     def fits(self, stated: date) -> float:
-        """How well a fact stated on a day fits the times that are named, from 0 to 1."""
+        """Return how well a fact stated on a day fits the times that are named, from 0 to 1."""
         return max((period.fits(stated) for period in self.periods), default=0.0)
 
 
@@ -143,45 +159,70 @@ NO_TIME = AskedTime()
 
 @text_cache(256)
 def asked_time(text: str) -> AskedTime:
-    """Read a question. A text without a word of time gives a false value."""
-    low = text.lower()
+    """Return what a question asks about time."""
+    lower_text = text.lower()
     return AskedTime(
-        periods_in(low), when=bool(_WHEN.search(low)), how_long=bool(_HOW_LONG.search(low))
+        periods_in(lower_text),
+        when=_WHEN.search(lower_text) is not None,
+        how_long=_HOW_LONG.search(lower_text) is not None,
     )
 
 
-def periods_in(text: str) -> tuple[Period, ...]:
-    """The years, months and days that a text in small letters names."""
-    found: dict[int, Period] = {}
+def periods_in(lower_text: str) -> tuple[Period, ...]:
+    """Return the years, months and days that a text in small letters names, each once."""
+    # By the place where the month begins, which the three patterns share.
+    periods: dict[int, Period] = {}
     for pattern in (_ISO, _DAY_FIRST, _MONTH):
-        for match in pattern.finditer(text):
-            period = _period(match, text)
-            if period is not None and not any(match.start() <= at < match.end() for at in found):
-                found[match.start("month")] = period
-    if not found:
-        found = {match.start(): Period(int(match["year"])) for match in _YEAR_ALONE.finditer(text)}
-    return tuple(dict.fromkeys(found.values()))
+        for match in pattern.finditer(lower_text):
+            is_read = any(match.start() <= place < match.end() for place in periods)
+            period = _period(match, lower_text)
+            if period is not None and not is_read:
+                periods[match.start("month")] = period
+    if not periods:
+        years = [int(match["year"]) for match in _YEAR_ALONE.finditer(lower_text)]
+        return tuple(Period(year) for year in dict.fromkeys(years))
+    return tuple(dict.fromkeys(periods.values()))
+
+
+def _period(match: re.Match[str], lower_text: str) -> Period | None:
+    """Return the month or day of a match; None for a word that is no month, or no date."""
+    name = match["month"]
+    year = int(match["year"]) if match["year"] else None
+    day = int(match["day"]) if match["day"] else None
+    is_alone = day is None and year is None
+    before = lower_text[: match.start()]
+    if name in _AMBIGUOUS_MONTHS and is_alone and not _BEFORE_MONTH.search(before):
+        return None
+    month = int(name) if name.isdigit() else _MONTH_NUMBERS[name]
+    if not 1 <= month <= 12:
+        return None
+    if day is not None and not 1 <= day <= 31:
+        return None
+    return Period(year, month, day)
 
 
 def days_in(text: str) -> tuple[Period, ...]:
-    """The days that a text names."""
-    found = periods_in(text.lower()) if any(map(str.isdecimal, text)) else ()
-    return tuple(period for period in found if period.day is not None)
+    """Return the days that a text names, each once."""
+    if not any(map(str.isdecimal, text)):
+        return ()
+    return tuple(period for period in periods_in(text.lower()) if period.day is not None)
 
 
-def stated_plan_end(text: str, said_at: int, ends_at: int | None, zone: str) -> int | None:
-    """Return when what a text says as a plan is over (ms); None for no plan.
+def stated_plan_end(text: str, stated_at: int, ends_at: int | None, zone: str) -> int | None:
+    """Return when what a text states as a plan is over (ms); None if it is no plan.
 
-    That is with the day that it names, by the channel's calendar, or else at `ends_at`. A day that was still to come
-    when the text was said makes it a plan, and so does the same day where the text says what somebody has.
+    It is over with the day that it names, by the channel's calendar, or else at `ends_at`. A day
+    that was still to come when the text was stated makes it a plan. So does the same day if the
+    text says what somebody has.
     """
-    said = day_of(said_at, zone)
-    is_planned = _PLANNED.search(text.lower()) is not None
-    may_be_today = is_planned or _HAS.match(text.lower()) is not None
+    lower_text = text.lower()
+    stated = day_of(stated_at, zone)
+    is_planned = _PLANNED.search(lower_text) is not None
+    may_be_today = is_planned or _HAS.match(lower_text) is not None
     days_ahead = []
     for period in days_in(text):
-        day = period.day_from(said)
-        if day is not None and (may_be_today or day > said):
+        day = period.day_from(stated)
+        if day is not None and (may_be_today or day > stated):
             days_ahead.append(day)
     if days_ahead:
         return end_of_day(min(days_ahead), zone)
@@ -190,34 +231,22 @@ def stated_plan_end(text: str, said_at: int, ends_at: int | None, zone: str) -> 
 
 def without_times(text: str) -> str:
     """Return a text in small letters without the days, months and years that it names."""
-    low = text.lower()
+    lower_text = text.lower()
     for pattern in (_ISO, _DAY_FIRST, _MONTH, _YEAR_ALONE):
-        low = pattern.sub(" ", low)
-    return low
+        lower_text = pattern.sub(" ", lower_text)
+    return lower_text
 
 
 def ended_since(end: int | None, left_at: int, now: int) -> bool:
-    """Whether a plan ended since somebody left the stream before (ms), which may have gone on after midnight."""
-    return end is not None and left_at - LATE_MS < end <= now
+    """Return whether a plan ended since somebody left the stream before, or soon before (ms)."""
+    return end is not None and left_at - _LATE_MS < end <= now
 
 
 def states_time(text: str) -> bool:
-    """Whether a text says when something is, was or will be."""
-    return bool(_A_TIME.search(text.lower()))
+    """Return whether a text states when something is, was or will be."""
+    return _A_TIME.search(text.lower()) is not None
 
 
 def states_duration(text: str) -> bool:
-    """Whether a text says how long something lasts."""
-    return bool(_A_DURATION.search(text.lower()))
-
-
-def _period(match: re.Match[str], text: str) -> Period | None:
-    name, day = match["month"], match["day"]
-    month = int(name) if name.isdigit() else _NUMBER[name]
-    if name in _WORDS_TOO and not (
-        day or match["year"] or _BEFORE_MONTH.search(text[: match.start()])
-    ):
-        return None  # "may" and "march" are verbs, "jan" and "jun" names
-    if not 1 <= month <= 12 or (day and not 1 <= int(day) <= 31):
-        return None
-    return Period(int(match["year"]) if match["year"] else None, month, int(day) if day else None)
+    """Return whether a text states how long something lasts."""
+    return _A_DURATION.search(text.lower()) is not None

@@ -1,7 +1,7 @@
-"""Which calendar day a moment is, in the channel's time zone. Whatever speaks of days asks here. Pure.
+"""Which calendar day a moment is, in the channel's time zone. Pure.
 
-A `zone` is the name of a time zone, as `timezone` in [bot] has it: "Europe/Berlin"; empty for that of this computer.
-No text of this module names it: where the streamer lives is nobody's business.
+A `zone` is the name of a time zone, as `timezone` in [bot] has it: "Europe/Berlin"; empty for that
+of this computer. No text of this module names it: where the streamer lives is nobody's business.
 """
 
 from datetime import UTC, date, datetime, time, timedelta, tzinfo
@@ -33,8 +33,8 @@ def _zone(name: str) -> tzinfo | None:
 
 def local_time(ms: int, zone: str) -> datetime:
     """Return a moment as the clocks of a zone show it, without the zone's name."""
-    seconds = min(max(ms, 0), _LAST_MS) // 1_000
-    moment = datetime.fromtimestamp(seconds, _zone(zone))
+    valid_ms = min(max(ms, 0), _LAST_MS)
+    moment = datetime.fromtimestamp(valid_ms // 1_000, _zone(zone))
     return moment.replace(tzinfo=None)
 
 
@@ -62,15 +62,15 @@ def days_since(ms: int, now: int, zone: str) -> int:
 def ago(ms: int, now: int, zone: str) -> str:
     """Return how many days ago a moment was: "today", "yesterday", "3 days ago", "5 weeks ago".
 
-    Days of the calendar are counted, so the evening before is "yesterday" at ten past midnight. A moment in the future
-    is "today".
+    Days of the calendar are counted, so the evening before is "yesterday" at ten past midnight. A
+    moment in the future is "today".
     """
     days = days_since(ms, now, zone)
     if days <= 0:
         return "today"
     if days == 1:
         return "yesterday"
-    # months and weeks from two of them on: "5 weeks ago" says more than "1 month ago"
+    # Weeks and months from two of them on: "5 weeks ago" says more than "1 month ago".
     if days < 14:
         return f"{days} days ago"
     if days < 60:
@@ -78,7 +78,8 @@ def ago(ms: int, now: int, zone: str) -> str:
     if days < 365:
         return f"{days // 30} months ago"
     years = days // 365
-    return f"{years} year{'' if years == 1 else 's'} ago"
+    plural = "" if years == 1 else "s"
+    return f"{years} year{plural} ago"
 
 
 def iso_day(ms: int, zone: str) -> str:

@@ -1,11 +1,12 @@
-"""People inside stored texts: `<@42>` stands for a viewer's id, and a name is looked up last.
+"""People inside stored texts: `<@42>` stands for a viewer's id, and a name is looked up last. Pure.
 
-Only `mention` makes such a token: text from chat goes through `defang` before it is stored or shown to a model, so that
-typed brackets mention nobody.
+Only `mention` makes such a token: text from chat goes through `defang` before it is stored or shown
+to a model, so that typed brackets mention nobody.
 
-Untrusted text stands in a prompt between fences: `<chat>`, the text, `</chat>`, each on its own line. No text inside
-can open or close one, whatever brackets it uses: every character that reads as an angle bracket becomes a round one,
-except in a mention (`<@42>`) and in a heart (`<3`). The rules of the prompt say that fenced text is data.
+Untrusted text stands in a prompt between fences: `<chat>`, the text, `</chat>`, each on its own
+line. No text inside can open or close one, whatever brackets it uses: every character that reads as
+an angle bracket becomes a round one, except in a mention (`<@42>`) and in a heart (`<3`). The rules
+of the prompt say that fenced text is data.
 """
 
 import re
@@ -20,19 +21,21 @@ SOMEBODY = "somebody"
 # A mention; group 1 is the viewer's id (Twitch's digits, or a provisional `login:alice`).
 MENTION = re.compile(r"<@([A-Za-z0-9_:.-]{1,64})>")
 
-_STAND_FOR = """you your yourself me i we he she they them bot system assistant streamer mod moderator nobody
-anybody everybody everyone someone somebody"""
 # Words that stand for somebody, or for nobody, in what a model or a person reads.
-_NOBODYS = frozenset(_STAND_FOR.split())
+_PRONOUNS = """
+    you your yourself me i we he she they them bot system assistant streamer mod moderator nobody
+    anybody everybody everyone someone somebody
+"""
+_NOBODYS_NAMES = frozenset(_PRONOUNS.split())
 
 _FORGED = re.compile("[<\uff1c\ufe64]\\s*(?=[@\uff20\ufe6b])")
 
 
-# How an id begins that stands for somebody who never spoke here: all that is known of them is a login.
+# How an id begins that stands for somebody who never spoke here: only their login is known.
 PROVISIONAL = "login:"
 
 
-# The accounts that Twitch names for all anonymous gifts and cheers: nobody in particular.
+# The accounts that Twitch names for all anonymous gifts and cheers.
 ANONYMOUS_IDS = frozenset({"274598607", "407665396"})
 ANONYMOUS_LOGINS = frozenset({"ananonymousgifter", "ananonymouscheerer"})
 
@@ -43,60 +46,61 @@ def is_anonymous(user_id: str, login: str) -> bool:
 
 
 def provisional_id(login: str) -> str:
-    """The id of whoever has a login, until they speak."""
+    """Return the id of the owner of a login until they speak and Twitch sends their own."""
     return PROVISIONAL + login.casefold()
 
 
 def is_viewer_id(text: str) -> bool:
-    """Whether a text may be a viewer's id: nothing else can be mentioned, and so nothing else may be somebody."""
+    """Return whether a text may be a viewer's id: only such a text can be mentioned."""
     return MENTION.fullmatch(f"<@{text}>") is not None
 
 
 def mention(viewer_id: str) -> str:
-    """`<@42>` for the id 42. Raises ValueError for something that is no id."""
-    token = f"<@{viewer_id}>"
-    if not MENTION.fullmatch(token):
+    """Return `<@42>` for the id 42. Raises ValueError for a text that is no id."""
+    if not is_viewer_id(viewer_id):
         raise ValueError("a viewer's id has 1 to 64 letters, digits or _ : . -")
-    return token
+    return f"<@{viewer_id}>"
 
 
 def ids_in(text: str) -> tuple[str, ...]:
-    """The ids mentioned in a stored text, each once, in the order in which they first stand there."""
+    """Return the ids that a stored text mentions, each once, in order."""
     return tuple(dict.fromkeys(MENTION.findall(text)))
 
 
 def with_names(text: str, names: Mapping[str, str]) -> str:
-    """The text with names (id → name) in the place of mentions; an id without a name becomes "somebody"."""
+    """Return a text with names (id → name) for its mentions; "somebody" for an id without one."""
     if "<@" not in text:
         return text
-    return MENTION.sub(
-        lambda found: shown_name(names[found[1]]) if found[1] in names else SOMEBODY, text
-    )
+    return MENTION.sub(lambda match: _name_of(match[1], names), text)
+
+
+def _name_of(viewer_id: str, names: Mapping[str, str]) -> str:
+    name = names.get(viewer_id)
+    return SOMEBODY if name is None else shown_name(name)
 
 
 def shown_name(name: str) -> str:
-    """A name as it is shown: behind an @ where it is a word that stands for somebody else ("You", "somebody")."""
-    return f"@{name}" if skeleton(name).strip() in _NOBODYS else name
+    """Return a name as it is shown: behind an @ if it is a word such as "you" or "somebody"."""
+    return f"@{name}" if skeleton(name).strip() in _NOBODYS_NAMES else name
 
 
 def defang(text: str) -> str:
-    """Foreign text without the power to mention anybody: `<@42>` becomes `(@42>`, full-width brackets too."""
+    """Return a foreign text that can mention nobody: `<@42>` becomes `(@42>`, also full-width."""
     return _FORGED.sub("(", text)
 
 
-# Twitch logins, as people type them and as Twitch stores them.
-
+# ── Twitch logins and addresses ─────────────────────────────────────────────────────────────
 
 _LOGIN = re.compile(r"(?:[#@]?[A-Za-z0-9_]{1,25})?")
 
 
 def is_login(text: str) -> bool:
-    """Whether somebody can be called so; nothing is no mistake here, and # and @ are how people write it."""
+    """Return whether a text can be a login, with or without # or @ before it; an empty one can."""
     return _LOGIN.fullmatch(text) is not None
 
 
 def login_of(text: str) -> str:
-    """The login as Twitch has it, of what `is_login`."""
+    """Return the login, as Twitch stores it, of a text that `is_login`."""
     return text.lower().lstrip("#@")
 
 
@@ -104,23 +108,27 @@ _CHANNEL = re.compile(r"(?:https?://)?(?:(?:www|m)\.)?twitch\.tv/(\w+)(?:[/?].*)
 
 
 def channel_in_address(text: str) -> str:
-    """What stands for the channel in its address, as people paste it; any other text as it is."""
-    address = _CHANNEL.fullmatch(text.strip())
-    return address[1] if address else text.strip()
+    """Return the channel in its pasted address ("twitch.tv/alice"); any other text as it is."""
+    stripped = text.strip()
+    address = _CHANNEL.fullmatch(stripped)
+    return address[1] if address else stripped
 
 
 _DOT = r"(?:\.|(?<=[A-Za-z0-9])[。｡](?=[A-Za-z]))"
 _ADDRESS = re.compile(
-    rf"//|\bwww\.|[^\W_]_*{_DOT}[^\W\d_]{{2}}|(?<![\d.])(?:\d{{1,3}}\.){{3}}\d{{1,3}}(?![\d.]*\w)"
+    rf"//|\bwww\.|[^\W_]_*{_DOT}[^\W\d_]{{2}}"
+    r"|(?<![\d.])(?:\d{1,3}\.){3}\d{1,3}(?![\d.]*\w)"
 )
-_SPELT = re.compile(
-    r"\b[a-z0-9-]{2,63}\s?[(\[{]?\s?dot\s?[)\]}]?\s?(?:com|net|org|tv|gg|xyz|info|shop|zip)\b|hxxps?\b",
+_SPELT_ADDRESS = re.compile(
+    r"\b[a-z0-9-]{2,63}\s?[(\[{]?\s?dot\s?[)\]}]?\s?"
+    r"(?:com|net|org|tv|gg|xyz|info|shop|zip)\b|hxxps?\b",
     re.IGNORECASE,
 )
+# "nice.Thanks" looks like an address and only lacks a space.
 _FORGOTTEN_SPACE = re.compile(r"(?<=[^\W_])\.(?=[A-Z][A-Za-z'’-]*[,;!?…)\"”]*\.?\Z)")
 _FILE_ENDINGS = (
-    "js ts jsx json exe dll bat cfg ini txt csv pdf png jpg jpeg gif mp3 mp4 wav ogg html css php cpp"
-    " lua jar"
+    "js ts jsx json exe dll bat cfg ini txt csv pdf png jpg jpeg gif mp3 mp4 wav ogg html css"
+    " php cpp lua jar"
 )
 _FILE = re.compile(
     rf"[^\w-]*[\w-]+\.(?:{'|'.join(_FILE_ENDINGS.split())})(?:'s)?[^\w/:@.]*\.{{0,3}}",
@@ -129,69 +137,89 @@ _FILE = re.compile(
 
 
 def without_links(text: str) -> str:
-    """The text without its addresses; twice changes nothing more. Words keep single spaces where one was taken out."""
-    if not _may_hold_one(text):
+    """Return a text without its addresses, with single spaces between words where one is cut.
+
+    Running it twice changes nothing more.
+    """
+    if not _may_have_link(text):
         return text
-    kept = (_without(word) for word in text.split(" "))
-    return " ".join(word for word in kept if word is not None)
+    words = []
+    for word in text.split(" "):
+        safe_word = _word_without_link(word)
+        if safe_word is not None:
+            words.append(safe_word)
+    return " ".join(words)
 
 
 def has_link(text: str) -> bool:
-    """Whether a text names an address, also one that is spelt out ("evil dot com")."""
-    held = _may_hold_one(text) and any(_without(word) is None for word in text.split())
-    return held or _SPELT.search(text) is not None
+    """Return whether a text names an address, also one that is spelt out ("evil dot com")."""
+    if _SPELT_ADDRESS.search(text):
+        return True
+    if not _may_have_link(text):
+        return False
+    return any(_word_without_link(word) is None for word in text.split())
 
 
-def _may_hold_one(text: str) -> bool:
+def _may_have_link(text: str) -> bool:
     return _ADDRESS.search(unicodedata.normalize("NFKC", text)) is not None
 
 
-def _without(word: str) -> str | None:
-    """One word (no spaces in it): itself, or parted by a space, or None for an address."""
-    plain = unicodedata.normalize("NFKC", word)
-    if not _ADDRESS.search(plain) or _FILE.fullmatch(plain):
+def _word_without_link(word: str) -> str | None:
+    """Return a word, with a space where one was forgotten; None if it is an address."""
+    normal = unicodedata.normalize("NFKC", word)
+    if not _ADDRESS.search(normal) or _FILE.fullmatch(normal):
         return word
-    # "nice.Thanks" looks like an address and only lacks a space
-    parted = _FORGOTTEN_SPACE.sub(". ", plain)
+    parted = _FORGOTTEN_SPACE.sub(". ", normal)
     return None if _ADDRESS.search(parted) else parted
 
+
+# ── fences ──────────────────────────────────────────────────────────────────────────────────
 
 _FENCE_NAME = re.compile(r"[a-z][a-z0-9_]*")
 _OPENING = "<＜﹤‹〈⟨〈《⟪«≪⋘⪡⧼⦑❮❰❬˂ᐸ≺⋖⩹⪦㸦𝈶"
 _CLOSING = ">＞﹥›〉⟩〉》⟫»≫⋙⪢⧽⦒❯❱❭˃ᐳ≻⋗⩺⪧𝈷"
 _ROUND = str.maketrans(dict.fromkeys(_OPENING, "(") | dict.fromkeys(_CLOSING, ")"))
 _ENTITY = re.compile(r"&(lt|gt|laquo|raquo|lang|rang|#0*6[02]|#x0*3[ce])\b;?", re.IGNORECASE)
-_KEPT = re.compile(rf"{MENTION.pattern}|<3(?![\w/>])")
+_MENTION_OR_HEART = re.compile(rf"{MENTION.pattern}|<3(?![\w/>])")
 _BLOCK = re.compile(r"^<([a-z][a-z0-9_]*)>\n(.*?)\n</\1>$", re.DOTALL | re.MULTILINE)
 
 
 def fence(name: str, body: str) -> str:
-    """The body between its fence. Raises ValueError for a name that is not lower-case letters, digits and _."""
+    """Return a text between fences of a name.
+
+    Raises ValueError for a name that is not lower-case letters, digits and _.
+    """
     if not _FENCE_NAME.fullmatch(name):
         raise ValueError("a fence's name is made of lower-case letters, digits and _")
     return f"<{name}>\n{unbracket(body)}\n</{name}>"
 
 
 def unbracket(body: str) -> str:
-    """The body without anything that reads as an angle bracket, except mentions and hearts. Twice changes nothing."""
-    if body.isascii() and not any(map(body.__contains__, "<>&")):
-        return body  # most are
+    """Return a text with round brackets for all that read as angle brackets.
+
+    Mentions and hearts stay. Running it twice changes nothing more.
+    """
+    # Most texts have none.
+    if body.isascii() and not any(sign in body for sign in "<>&"):
+        return body
     pieces: list[str] = []
     end = 0
-    for kept in _KEPT.finditer(body):
-        pieces += [_soften(body[end : kept.start()]), kept[0]]
-        end = kept.end()
-    return "".join([*pieces, _soften(body[end:])])
+    for match in _MENTION_OR_HEART.finditer(body):
+        pieces += [_rounded(body[end : match.start()]), match[0]]
+        end = match.end()
+    pieces.append(_rounded(body[end:]))
+    return "".join(pieces)
 
 
-def _soften(text: str) -> str:
+def _rounded(text: str) -> str:
     return _ENTITY.sub("(", text.translate(_ROUND))
 
 
-def fenced_texts(text: str) -> dict[str, str]:
-    """What stands between the fences of a prompt, by name; fences of the same name are joined by a line break."""
-    found: dict[str, str] = {}
-    for block in _BLOCK.finditer(text):
-        name, body = block[1], block[2]
-        found[name] = f"{found[name]}\n{body}" if name in found else body
-    return found
+def fenced_texts(prompt: str) -> dict[str, str]:
+    """Return the texts between the fences of a prompt by name; a line break joins two of a name."""
+    texts: dict[str, str] = {}
+    for block in _BLOCK.finditer(prompt):
+        name = block[1]
+        body = block[2]
+        texts[name] = f"{texts[name]}\n{body}" if name in texts else body
+    return texts

@@ -1,12 +1,12 @@
 """What people type in several languages, read by the small tables of phrases.toml. Pure.
 
-A sentence says yes, or asks to be forgotten, only if every word of it is listed for one language: any other word makes
-it talk. That keeps "vergiss mein nicht" and "forget my drums" out without a rule for either.
+A sentence says yes, or asks to be forgotten, only if every word of it is listed for one language.
+Any other word makes it talk, so "vergiss mein nicht" and "forget my drums" need no rule.
 """
 
 import re
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import cache
 from importlib.resources import files
 from typing import Any
@@ -16,7 +16,7 @@ from forgetmenot.text.words import UNSPACED
 
 _TOKEN = re.compile(r"[^\W_]+")
 # Characters that are read: no request is longer.
-_LONGEST = 200
+_MAX_READ = 200
 # "yes, delete everything"
 _BESIDE_YES = {"yes", "please", "verb", "me", "me_verb", "all"}
 _KINDS = ("yes", "please", "verb", "me", "me_verb", "all", "subject", "can", "beside")
@@ -31,35 +31,43 @@ class _Vocabulary:
     """The words of one language and what they are for: a word may be for several things."""
 
     def __init__(self, table: Mapping[str, Any]) -> None:
-        self._kind_of: dict[str, set[str]] = {}
+        self._kinds_of: dict[str, set[str]] = {}
         for kind in _KINDS:
-            for listed in table.get(kind, "").split():
-                for word in _TOKEN.findall(plain(listed)):
-                    self._kind_of.setdefault(word, set()).add(kind)
-        longest_first = sorted(self._kind_of, key=len, reverse=True)
-        words = "|".join(map(re.escape, longest_first))
-        self._word_inside = re.compile(words) if table.get("unspaced") else None
+            for word in _TOKEN.findall(plain(table.get(kind, ""))):
+                self._kinds_of.setdefault(word, set()).add(kind)
+        # In a language without spaces the longest listed word is read at each place.
+        self._next_word: re.Pattern[str] | None = None
+        if table.get("unspaced"):
+            longest_first = sorted(self._kinds_of, key=len, reverse=True)
+            self._next_word = re.compile(_one_of(longest_first))
 
     def kinds(self, text: str) -> list[set[str]] | None:
-        """What each word of a text is for, in order; None if it has none, or one that is not listed."""
-        tokens = self._tokens(plain(clean(text))[:_LONGEST])
-        kinds = [self._kind_of[token] for token in tokens if token in self._kind_of]
-        return kinds if kinds and len(kinds) == len(tokens) else None
+        """Return what each word of a text is for; None if it has no word, or one not listed."""
+        word_kinds = []
+        for word in self._words(plain(clean(text))[:_MAX_READ]):
+            if word not in self._kinds_of:
+                return None
+            word_kinds.append(self._kinds_of[word])
+        return word_kinds or None
 
-    def _tokens(self, text: str) -> list[str]:
+    def _words(self, text: str) -> list[str]:
         tokens = _TOKEN.findall(text)
-        if self._word_inside is None:
+        if self._next_word is None:
             return tokens
         letters = "".join(tokens)
         listed_words: list[str] = []
-        at = 0
-        while at < len(letters):
-            word = self._word_inside.match(letters, at)
-            if word is None:
+        start = 0
+        while start < len(letters):
+            match = self._next_word.match(letters, start)
+            if match is None:
                 return [letters]
-            listed_words.append(word[0])
-            at = word.end()
+            listed_words.append(match[0])
+            start = match.end()
         return listed_words
+
+
+def _one_of(words: Iterable[str]) -> str:
+    return "|".join(map(re.escape, words))
 
 
 @cache
@@ -68,79 +76,82 @@ def _vocabularies() -> tuple[_Vocabulary, ...]:
 
 
 def is_yes(text: str) -> bool:
-    """Whether a line only agrees: "yes", "ja bitte", "sí", "はい"."""
-    return any(_says_yes(language.kinds(text)) for language in _vocabularies())
+    """Return whether a line only agrees: "yes", "ja bitte", "sí", "はい"."""
+    return any(_says_yes(vocabulary.kinds(text)) for vocabulary in _vocabularies())
 
 
-def _says_yes(kinds: list[set[str]] | None) -> bool:
-    if kinds is None:
+def _says_yes(word_kinds: list[set[str]] | None) -> bool:
+    if word_kinds is None:
         return False
-    agrees = any("yes" in kind for kind in kinds)
-    return agrees and all(kind & _BESIDE_YES for kind in kinds)
+    agrees = any("yes" in kinds for kinds in word_kinds)
+    return agrees and all(kinds & _BESIDE_YES for kinds in word_kinds)
 
 
 def asks_to_be_forgotten(sentence: str) -> bool:
-    """Whether a sentence asks to forget its speaker, or everything: "delete my data", "olvídame"."""
-    return any(_means_everything(language.kinds(sentence)) for language in _vocabularies())
+    """Return whether a sentence asks to forget its speaker, or everything: "olvídame"."""
+    return any(_forgets_everything(vocabulary.kinds(sentence)) for vocabulary in _vocabularies())
 
 
-def _means_everything(kinds: list[set[str]] | None) -> bool:
-    if kinds is None or _is_statement(kinds):
+def _forgets_everything(word_kinds: list[set[str]] | None) -> bool:
+    if word_kinds is None or _is_statement(word_kinds):
         return False
-    every_kind = set[str]().union(*kinds)
-    if "me_verb" in every_kind:
+    all_kinds = set[str]().union(*word_kinds)
+    if "me_verb" in all_kinds:
         return True
-    return "verb" in every_kind and bool(every_kind & {"me", "all"})
+    return "verb" in all_kinds and not all_kinds.isdisjoint({"me", "all"})
 
 
-def _is_statement(kinds: list[set[str]]) -> bool:
-    """Whether it begins with its subject, behind a greeting or not, and wishes nothing: "you forget me"."""
-    if any("can" in kind for kind in kinds):
+def _is_statement(word_kinds: list[set[str]]) -> bool:
+    """Return whether a sentence begins with its subject and wishes nothing: "hi you forget me"."""
+    if any("can" in kinds for kinds in word_kinds):
         return False
-    for kind in kinds:
-        if "please" not in kind:
-            return "subject" in kind
+    for kinds in word_kinds:
+        if "please" not in kinds:
+            return "subject" in kinds
     return False
 
 
-def names_everything(what: str) -> bool:
-    """Whether what is to be forgotten is all of it: "everything", "me", "alles über mich", "mis datos"."""
-    return any(_is_everything(language.kinds(what)) for language in _vocabularies())
+def names_everything(topic: str) -> bool:
+    """Return whether a topic to forget is all of it: "everything", "me", "alles über mich"."""
+    return any(_is_everything(vocabulary.kinds(topic)) for vocabulary in _vocabularies())
 
 
-def _is_everything(kinds: list[set[str]] | None) -> bool:
-    if kinds is None:
+def _is_everything(word_kinds: list[set[str]] | None) -> bool:
+    if word_kinds is None:
         return False
-    names_it = any(kind & {"all", "me"} for kind in kinds)
-    return names_it and all(kind & {"all", "me", "beside", "please"} for kind in kinds)
+    if not any(kinds & {"all", "me"} for kinds in word_kinds):
+        return False
+    return all(kinds & {"all", "me", "beside", "please"} for kinds in word_kinds)
 
 
-class _Wishes:
+class _WishForm:
     """How one language asks to remember, or to forget, one thing."""
 
     def __init__(self, table: Mapping[str, Any], kind: str) -> None:
-        please = [_spaced(word) for word in table["please"].split()]
-        polite = "|".join(sorted(map(re.escape, please), key=len, reverse=True))
-        before = "|".join(re.escape(_spaced(word)) for word in table.get(kind, "").split())
-        behind = "|".join(map(re.escape, table.get(f"{kind}_behind", "").split()))
+        polite_words = [_spaced(word) for word in table["please"].split()]
+        polite = _one_of(sorted(polite_words, key=len, reverse=True))
+        before = _one_of(_spaced(word) for word in table.get(kind, "").split())
+        behind = _one_of(table.get(f"{kind}_behind", "").split())
         if before:
-            asks = (
-                rf"(?:(?:{polite})[,\s]+)*(?:{before})[\s:,]+(?P<what>.+?)(?:[,\s]+(?:{polite}))*"
+            form = (
+                rf"(?:(?:{polite})[,\s]+)*(?:{before})[\s:,]+"
+                rf"(?P<topic>.+?)(?:[,\s]+(?:{polite}))*"
             )
         else:
-            asks = rf"(?P<what>.+?)(?:{behind})(?:{polite})*"
-        self._pattern = re.compile(asks.replace(r"\ ", r"[\s'’-]+"))
+            form = rf"(?P<topic>.+?)(?:{behind})(?:{polite})*"
+        self._pattern = re.compile(form.replace(r"\ ", r"[\s'’-]+"))
 
-    def what(self, sentence: str) -> str:
-        """What a sentence asks to remember or forget, as it was typed; empty if it asks for nothing."""
+    def topic(self, sentence: str) -> str:
+        """Return what a sentence asks to remember or forget, as typed; "" if it asks nothing."""
         folded = plain(sentence)
+        # Places in the folded sentence must be places in the typed one.
         if len(folded) != len(sentence):
             return ""
         wish = self._pattern.fullmatch(folded.strip(" .!?。！？¡¿、"))
         if wish is None:
             return ""
-        start = folded.index(wish["what"])
-        return sentence[start : start + len(wish["what"])].strip()
+        start = folded.index(wish["topic"])
+        return sentence[start : start + len(wish["topic"])].strip()
 
 
 def _spaced(listed: str) -> str:
@@ -148,24 +159,32 @@ def _spaced(listed: str) -> str:
 
 
 @cache
-def _wishes(kind: str) -> tuple[_Wishes, ...]:
+def _wish_forms(kind: str) -> tuple[_WishForm, ...]:
     tables = [table for table in _table().values() if kind in table or f"{kind}_behind" in table]
-    return tuple(_Wishes(table, kind) for table in tables)
+    return tuple(_WishForm(table, kind) for table in tables)
 
 
 def fact_to_remember(sentence: str) -> str:
-    """The fact in "recuerda que toco la guitarra", as it was typed; empty for anything else."""
-    return next(filter(None, (wish.what(sentence) for wish in _wishes("remember"))), "")
+    """Return the fact in "recuerda que toco la guitarra", as typed; "" for anything else."""
+    return _wished_topic("remember", sentence)
 
 
 def topic_to_forget(sentence: str) -> str:
-    """What is to be forgotten in "olvida lo de mi perra", as it was typed; empty for anything else."""
-    return next(filter(None, (wish.what(sentence) for wish in _wishes("forget"))), "")
+    """Return the topic in "olvida lo de mi perra", as typed; "" for anything else."""
+    return _wished_topic("forget", sentence)
+
+
+def _wished_topic(kind: str, sentence: str) -> str:
+    for form in _wish_forms(kind):
+        topic = form.topic(sentence)
+        if topic:
+            return topic
+    return ""
 
 
 @cache
 def honorifics() -> tuple[str, ...]:
-    """What is put behind a name where no space parts words: さん, 님."""
+    """Return what stands behind a name where no space parts words: さん, 님."""
     return tuple(_table()["address"]["honorific"].split())
 
 
@@ -174,23 +193,23 @@ def honorifics() -> tuple[str, ...]:
 
 @cache
 def _possessives() -> tuple[frozenset[str], re.Pattern[str]]:
-    """Words before a thing of one's own; and those that no space parts from it."""
-    spaced = set[str]()
-    glued: list[str] = []
+    """Return the words for "my", and a pattern for those that no space parts from the thing."""
+    spaced_words = set[str]()
+    unspaced_words: list[str] = []
     for table in _table().values():
         listed = table.get("mine", "").split()
         if table.get("unspaced"):
-            glued += listed
+            unspaced_words += listed
         else:
-            spaced.update(listed)
-    return frozenset(spaced), re.compile(rf"(?<!\w)(?:{'|'.join(glued)})(?=\w)")
+            spaced_words.update(listed)
+    return frozenset(spaced_words), re.compile(rf"(?<!\w)(?:{'|'.join(unspaced_words)})(?=\w)")
 
 
 def without_possessives(topic: str) -> str:
-    """What somebody names without "my": "mi perra" is "perra", "私の猫" "猫". A lone one stays."""
-    spaced, glued = _possessives()
-    parts = [part for part in topic.split() if plain(part).strip(".,!?") not in spaced]
-    return glued.sub("", " ".join(parts)) or topic
+    """Return a topic without "my": "mi perra" is "perra", "私の猫" "猫". A lone "my" stays."""
+    spaced_words, unspaced_pattern = _possessives()
+    parts = [part for part in topic.split() if plain(part).strip(".,!?") not in spaced_words]
+    return unspaced_pattern.sub("", " ".join(parts)) or topic
 
 
 @cache
@@ -199,7 +218,7 @@ def _listed(name: str) -> frozenset[str]:
 
 
 def _words_and_letters(text: str) -> list[str]:
-    """The words of a text, and every single letter where no space parts words."""
+    """Return the words of a text, and every single letter where no space parts words."""
     pieces: list[str] = []
     for token in _TOKEN.findall(plain(text)):
         pieces += [token, *UNSPACED.findall(token)]
@@ -207,24 +226,25 @@ def _words_and_letters(text: str) -> list[str]:
 
 
 def says_otherwise(fact: str) -> bool:
-    """Whether a fact says that something is not, or no longer, so."""
-    listed = _listed("otherwise")
-    if not listed.isdisjoint(_words_and_letters(fact)):
+    """Return whether a fact says that something is not, or no longer, so."""
+    negations = _listed("otherwise")
+    if not negations.isdisjoint(_words_and_letters(fact)):
         return True
-    inside = [word for word in listed if UNSPACED.match(word)]
-    return any(word in fact for word in inside)
+    unspaced_negations = [word for word in negations if UNSPACED.match(word)]
+    return any(word in fact for word in unspaced_negations)
 
 
 @cache
 def _verbs() -> Mapping[str, str]:
-    roots_of: dict[str, str] = {}
-    for roots, words in _table()["verbs"].items():
-        roots_of |= dict.fromkeys(plain(words).split(), roots)
-    return roots_of
+    """Return the English words for each listed verb form."""
+    english_of: dict[str, str] = {}
+    for english, forms in _table()["verbs"].items():
+        english_of |= dict.fromkeys(plain(forms).split(), english)
+    return english_of
 
 
 def verbs_in(fact: str) -> dict[str, str]:
-    """The listed verbs of a fact, each with the English words that say the same."""
+    """Return the listed verbs of a fact, each with the English words that say the same."""
     verbs: dict[str, str] = {}
     for word in _words_and_letters(fact):
         if word in _verbs():
@@ -237,15 +257,15 @@ _ENGLISH_NUMBERS = "two three four five six seven eight nine ten eleven twelve"
 
 @cache
 def _numbers() -> Mapping[str, str]:
-    """The number that a word stands for, of 2 to 12."""
-    number_of = {word: str(number) for number, word in enumerate(_ENGLISH_NUMBERS.split(), 2)}
-    for number, words in _table()["numbers"].items():
-        number_of |= dict.fromkeys(words.split(), number)
-    return number_of
+    """Return the digits for each word for a number from 2 to 12."""
+    digits_of = {word: str(number) for number, word in enumerate(_ENGLISH_NUMBERS.split(), 2)}
+    for digits, words in _table()["numbers"].items():
+        digits_of |= dict.fromkeys(words.split(), digits)
+    return digits_of
 
 
 def numbers_in(fact: str) -> frozenset[str]:
-    """The numbers of a fact in digits, whatever words it has for them: "zwei" and "two" are "2"."""
+    """Return the numbers of a fact in digits: "zwei" and "two" are "2"."""
     numbers = set[str]()
     for token in _words_and_letters(fact):
         if token.isdecimal():
@@ -256,13 +276,20 @@ def numbers_in(fact: str) -> frozenset[str]:
 
 
 def without_numbers(fact: str) -> str:
-    """A fact without its numbers and what counts things behind them: "三匹" is nothing."""
-    letters = {word for word in (*_numbers(), *_listed("counters")) if UNSPACED.match(word)}
+    """Return a fact without its numbers and what counts things behind them: "三匹" is nothing."""
     parts = [part for part in fact.split() if not numbers_in(part) or UNSPACED.search(part)]
-    return re.sub(f"[{''.join(sorted(letters))}\\d]", " ", " ".join(parts)) if letters else fact
+    return _number_letter().sub(" ", " ".join(parts))
+
+
+@cache
+def _number_letter() -> re.Pattern[str]:
+    """Return a pattern for a digit, or a letter of an unspaced script for a number or a counter."""
+    listed = {*_numbers(), *_listed("counters")}
+    unspaced_words = sorted(word for word in listed if UNSPACED.match(word))
+    return re.compile(f"[{''.join(unspaced_words)}\\d]")
 
 
 def describes_somebody_else(sentence: str) -> bool:
-    """Whether a sentence begins with one word and says what that is: "Carol ist …"."""
+    """Return whether a sentence begins with one word and says what that is: "Carol ist …"."""
     tokens = _TOKEN.findall(plain(sentence))
     return len(tokens) > 1 and tokens[1] in _listed("copula")

@@ -1,7 +1,7 @@
 """What a line of chat asks, as far as its form shows it. Pure.
 
-It reads question words of English, German, Spanish, Portuguese, French and Japanese, and knows no meaning: a question
-without one of them is taken for no question.
+It reads question words of English, German, Spanish, Portuguese, French, Italian and Japanese, and
+knows no meaning: a question without one of them is taken for no question.
 """
 
 import re
@@ -10,8 +10,8 @@ from forgetmenot.text.words import words
 
 _GREETING = re.compile(
     r"\A\W*(?:(?:good (?:morning|afternoon|evening|night|day)|guten (?:morgen|abend|tag)|gute nacht"
-    r"|buen(?:os|as) (?:d[ií]as|tardes|noches)|bom dia|boa (?:tarde|noite)|bonjour|bonsoir|salut|coucou|hallo|moin"
-    r"|servus|hola|ol[áa]|oi|ciao)\b|(?:こんにちは|こんばんは|おはよう)(?:ございます)?)[\s,.!]*",
+    r"|buen(?:os|as) (?:d[ií]as|tardes|noches)|bom dia|boa (?:tarde|noite)|bonjour|bonsoir|salut"
+    r"|coucou|hallo|moin|servus|hola|ol[áa]|oi|ciao)\b|(?:こんにちは|こんばんは|おはよう)(?:ございます)?)[\s,.!]*",
     re.IGNORECASE,
 )
 
@@ -28,8 +28,8 @@ _ANYBODY = frozenset(
 # Where a question begins, in the languages besides English.
 _QUESTION_WORDS = frozenset(
     words(
-        "wer wie was wann wo warum wieso weshalb welche welcher welches welchen welchem wen wem wessen wohin woher"
-        " womit wovor wovon worüber wozu wieviel wieviele"
+        "wer wie was wann wo warum wieso weshalb welche welcher welches welchen welchem wen wem"
+        " wessen wohin woher womit wovor wovon worüber wozu wieviel wieviele"
         " qué quién quiénes cuál cuáles cuándo cuánto cuánta cuántos cuántas cómo dónde adónde"
         " que quem qual quais quando quanto quanta quantos quantas onde como cadê porque"
         " qui quoi quand quel quelle quels quelles combien où comment pourquoi lequel laquelle"
@@ -39,16 +39,16 @@ _QUESTION_WORDS = frozenset(
 # Where a question begins in English.
 _ENGLISH_QUESTION_WORDS = frozenset(
     words(
-        "what whats who whos whose whom where wheres when why how hows which do does did is are am was were"
-        " can could will would should has have"
+        "what whats who whos whose whom where wheres when why how hows which do does did is are am"
+        " was were can could will would should has have"
     )
 )
 _CALLS_SOMEBODY = re.compile(r"\A\s*(?:[@＠]\w+[\s,:]*)+")
 # What may stand before the question word: "mit wem", "en qué", "o que", "c'est quand".
 _BEFORE_QUESTION_WORD = frozenset(
     words(
-        "in im an am auf mit von aus zu für bei seit um bis ab und en de del a al con por para desde em do da no na"
-        " pra pro com o e dans à avec pour depuis sur chez cest est ce et di per"
+        "in im an am auf mit von aus zu für bei seit um bis ab und en de del a al con por para"
+        " desde em do da no na pra pro com o e dans à avec pour depuis sur chez cest est ce et di per"
     )
 )
 # Question words that stand in the middle of a question as well: "il habite où ?". As they are written, with accents:
@@ -77,23 +77,26 @@ _WHO_UNSPACED = ("誰", "だれ", "どなた", "谁", "누가", "누구")
 
 
 def without_greeting(text: str) -> str:
-    """Return a line without a greeting at its beginning: its words mean something else in other lines."""
+    """Return a line without the greeting at its beginning, which says nothing of what follows."""
     return _GREETING.sub("", text)
 
 
 def asks_for_person(text: str) -> bool:
-    """Return whether a line asks who somebody is: "who plays chess?", "kennt jemand ein gutes Brot?"."""
+    """Return whether a line asks who somebody is ("who plays chess?", "kennt jemand ein Brot?")."""
     if any(word in text for word in _WHO_UNSPACED):
         return True
-    line = words(text)
+    line_words = words(text)
     if "?" in text or "？" in text:
-        return not (_WHO | _ANYBODY).isdisjoint(line)
-    # many leave the mark out: "tell me who plays chess", "has anyone a cat"
-    return not _WHO.isdisjoint(line[:4]) or not _ANYBODY.isdisjoint(line[:2])
+        return not (_WHO | _ANYBODY).isdisjoint(line_words)
+    # Many leave the mark out: "tell me who plays chess", "has anyone a cat".
+    return not _WHO.isdisjoint(line_words[:4]) or not _ANYBODY.isdisjoint(line_words[:2])
 
 
 def opens_as_question(text: str) -> bool:
-    """Return whether a line in another language than English asks by its question word, and asks for no deed."""
+    """Return whether a line in another language than English asks by its question word.
+
+    One that asks for a deed ("何か歌ってください") is none.
+    """
     if _QUESTION_UNSPACED.search(text) or _ASKS_UNSPACED.search(text):
         return _REQUEST_UNSPACED.search(text.strip()) is None
     for word in words(text):
@@ -105,7 +108,7 @@ def opens_as_question(text: str) -> bool:
 
 
 def is_question(text: str) -> bool:
-    """Return whether a line asks something, by its mark or by how it begins behind the name that it calls."""
+    """Return whether a line asks something: by its mark, or by its words behind a called name."""
     line = _CALLS_SOMEBODY.sub("", text).strip()
     if line.rstrip("!").endswith(("?", "？")):
         return True
@@ -114,12 +117,12 @@ def is_question(text: str) -> bool:
 
 
 def asks_for_person_in_sentence(text: str) -> bool:
-    """Return whether a line asks for a person by a sentence: not by "anyone gay here?", nor by words alone."""
+    """Return whether a line asks for a person, and not to all in chat ("anyone gay here?")."""
     return asks_for_person(text) and _ANYBODY.isdisjoint(words(text)[:1])
 
 
 def speaks_of_self(text: str) -> bool:
-    """Return whether a line speaks of its author: by "I" and "my", not by the ending of a verb."""
+    """Return whether a line speaks of its author by "I" or "my"; verb endings are not read."""
     if any(word in text for word in _SELF_UNSPACED):
         return True
     return not _SELF.isdisjoint(words(text))

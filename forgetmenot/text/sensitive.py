@@ -1,23 +1,26 @@
-"""What is never stored about people: a deterministic filter behind a model that is told to leave it out.
+"""What is never stored about people: rules behind a model that is asked to leave it out.
 
-It refuses statements, not words. A text is refused when it
+It refuses statements, not words. A text is refused if it
 
-- holds the datum itself, known by its shape: numbers of cards, bank accounts and telephones by check digits and lengths
-  (dates, times, scores, versions and bare identifiers are none), e-mail and street addresses, account names; or
-- says that somebody is, has or believes something: a word of sensitive.toml behind a predicate of its language ("was
-  diagnosed with" … "asthma"), with no negation, wish, question or preposition between, and not of a cat or a game.
+- has the datum itself, known by its shape: numbers of cards, bank accounts and telephones by check
+  digits and lengths (dates, times, scores, versions and bare identifiers are none), e-mail and
+  street addresses, account names; or
+- says that somebody is, has or believes something: a word of sensitive.toml behind a predicate of
+  its language ("was diagnosed with" … "asthma"), with no negation, wish, question or preposition
+  between, and not of a cat or a game.
 
-Look-alike letters, digits for letters and words of lone letters hide nothing. What is only hinted at is missed:
-docs/PRIVACY.md has the rates. The two libraries for numbers are imported with the first text that may hold one.
+Look-alike letters, digits for letters and words of lone letters hide nothing. What is only hinted
+at is missed: docs/PRIVACY.md has the rates. The two libraries for numbers are imported with the
+first text that may have one. Pure.
 """
 
 import re
 import tomllib
-from collections.abc import Container, Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from functools import cache
 from importlib.resources import files
-from itertools import chain, islice
+from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from forgetmenot.text.ages import states_minor_age
@@ -28,7 +31,7 @@ from forgetmenot.text.words import UNSPACED, stems
 if TYPE_CHECKING:
     from phonenumbers import PhoneNumberMatch
 
-# The names for the settings; words of one's own are "custom".
+# Their names in the settings. The streamer's own words are "custom".
 CATEGORIES = (
     "payment",
     "contact",
@@ -40,39 +43,53 @@ CATEGORIES = (
     "sexuality",
     "minor_age",
 )
-# Letters that are looked at: more than any text that is stored has.
-LONGEST = 6_000
+# Letters that are read: more than any text that is stored has.
+_MAX_READ = 6_000
 
 
 def sensitive_category(
     text: str, *, allow: AbstractSet[str] = frozenset(), extra: Iterable[str] = ()
 ) -> str | None:
-    """The category that keeps a text from being stored, or None.
+    """Return the category that keeps a text from being stored, or None.
 
-    `allow` names categories that may be stored after all; `extra` are words or phrases that may not, in any
-    inflection, whatever is allowed.
+    `allow` names categories that may be stored after all. `extra` are words or phrases that may
+    not, in any inflection, whatever is allowed.
     """
-    bare = MENTION.sub(" somebody ", text)
-    own = [stemmed for phrase in extra if (stemmed := " ".join(stems(phrase)))]
-    if own and any(f" {phrase} " in f" {' '.join(stems(bare))} " for phrase in own):
+    bare_text = MENTION.sub(" somebody ", text)
+    if _has_any_phrase(bare_text, extra):
         return "custom"
-    looks = " ".join(skeleton(bare).replace("’", "'").split())[:LONGEST]
-    shaped = (name for reading in _readings(looks) for name in _shaped(reading))
-    for name in chain(shaped, _statements(bare)):
-        if name not in allow:
-            return name
-    is_aged = "minor_age" not in allow and states_minor_age(bare[:LONGEST])
-    return "minor_age" if is_aged else None
+    for category in _categories(bare_text):
+        if category not in allow:
+            return category
+    return None
 
 
 def states_sensitive(text: str) -> bool:
-    """Return whether a text says of somebody what is sensitive; numbers and addresses are not looked for."""
-    return next(_statements(MENTION.sub(" somebody ", text)), None) is not None
+    """Return whether a text states something sensitive of somebody; numbers do not count."""
+    return any(_statements(MENTION.sub(" somebody ", text)))
+
+
+def _has_any_phrase(text: str, phrases: Iterable[str]) -> bool:
+    stemmed_phrases = [" ".join(stems(phrase)) for phrase in phrases]
+    if not any(stemmed_phrases):
+        return False
+    stemmed_text = f" {' '.join(stems(text))} "
+    return any(f" {phrase} " in stemmed_text for phrase in stemmed_phrases if phrase)
+
+
+def _categories(text: str) -> Iterator[str]:
+    """Yield the categories of a text, which is read no further than they are asked for."""
+    shown_text = " ".join(skeleton(text).replace("’", "'").split())
+    for reading in _readings(shown_text[:_MAX_READ]):
+        yield from _shaped(reading)
+    yield from _statements(text)
+    if states_minor_age(text[:_MAX_READ]):
+        yield "minor_age"
 
 
 def _statements(text: str) -> Iterator[str]:
     """Yield the categories of what a text states."""
-    for reading in _readings(_as_read(text)[:LONGEST]):
+    for reading in _readings(_as_read(text)[:_MAX_READ]):
         yield from _stated(reading)
 
 
@@ -82,98 +99,133 @@ def _table() -> dict[str, Any]:
 
 
 def _as_read(text: str) -> str:
-    """Small letters without accents; words that only look Latin in Latin letters, other alphabets as they are."""
+    """Return a text in small letters without accents; only words that pose as Latin are folded."""
     return " ".join(map(fold_word, plain(text).split()))
 
 
 # ── statements ────────────────────────────────────────────────────────────────────────────────
 
 # Words between a predicate and what it says ("is a very devout old Catholic").
-MOST_BETWEEN = 4
-_AGES = frozenset(
-    [*map(str, range(5, 18)), "twelve", "thirteen", "fourteen", "fifteen", "sixteen", "seventeen"]
-)
+_MAX_BETWEEN = 4
+_MAX_PREDICATE = 3
+_AGE_WORDS = "twelve thirteen fourteen fifteen sixteen seventeen"
+_AGES = frozenset([*map(str, range(5, 18)), *_AGE_WORDS.split()])
 _CLAUSE_END = re.compile(r"(?:[,;!?()\[\]\"“”—–|/\n]|[.:](?!\d))+")
 _TOKEN = re.compile(r"[^\W_]+")
-_LONGEST_STEM = 16
+# What stands behind the last word of a clause, for phrases that count only there.
+_END = "$"
+_MAX_STEM = 16
 
 
 class _Words:
-    """Words and phrases of the table: "of_the" is two words, "kein*" has any ending, "*ing" any beginning."""
+    """Words and phrases of the table: "of_the" is two words, "kein*" has any ending."""
 
     def __init__(self, listed: str) -> None:
-        every = [_as_read(word.replace("_", " ")) for word in listed.split()]
-        self._whole = frozenset(every)
-        self._begins = tuple(word[:-1] for word in every if word.endswith("*"))
-        self._ends = tuple(word[1:] for word in every if word.startswith("*"))
+        words = [_as_read(word.replace("_", " ")) for word in listed.split()]
+        self._whole_words = frozenset(words)
+        self._beginnings = tuple(word[:-1] for word in words if word.endswith("*"))
+        self._endings = tuple(word[1:] for word in words if word.startswith("*"))
 
     def __contains__(self, word: object) -> bool:
-        return (
-            word in self._whole
-            or str(word).startswith(self._begins)
-            or str(word).endswith(self._ends)
-        )
+        if word in self._whole_words:
+            return True
+        return str(word).startswith(self._beginnings) or str(word).endswith(self._endings)
 
 
 class _Language:
-    """What stands before or after the words of a language and makes a statement of them, and what prevents one."""
+    """What makes a statement of the words of a language, before or behind them, or prevents one."""
 
-    def __init__(self, table: dict[str, Any]) -> None:
-        self.stops, self.unsaid, self.things = (
-            _Words(table[key]) for key in ("stops", "unsaid", "things")
-        )
-        self.before = {name: _Words(listed) for name, listed in table["before"].items()}
-        self.after = {name: _Words(listed) for name, listed in table.get("after", {}).items()}
+    def __init__(self, table: Mapping[str, Any]) -> None:
+        self.stops = _Words(table["stops"])
+        self.unsaid = _Words(table["unsaid"])
+        self.things = _Words(table["things"])
+        self.before = _words_by_name(table["before"])
+        self.after = _words_by_name(table.get("after", {}))
+
+
+def _words_by_name(table: Mapping[str, str]) -> dict[str, _Words]:
+    return {name: _Words(listed) for name, listed in table.items()}
 
 
 class _Phrase(NamedTuple):
-    """A phrase of a category, and the name of the predicates that it needs ("says": it is a statement by itself)."""
+    """A phrase of a category, with the name of the predicates that make a statement of it.
+
+    The predicate "says": the phrase is a statement by itself.
+    """
 
     words: tuple[str, ...]
     category: str
     predicate: str
     language: _Language
 
-    def is_stated(self, tokens: Sequence[str], at: int) -> bool:
-        """Whether it stands at a place of a clause and is said of a person there: not denied, wished or asked."""
-        end, language = at + len(self.words), self.language
-        for listed, token in zip(self.words, tokens[at:end], strict=False):
-            age = listed.startswith("#") and token.removesuffix(listed[1:]) in _AGES
-            if not (
-                age or token == listed or (listed.endswith("*") and token.startswith(listed[:-1]))
-            ):
-                return False
+    def is_stated(self, tokens: Sequence[str], start: int) -> bool:
+        """Return whether it stands at a place of a clause and is said of a person there.
+
+        It is not if it is denied, wished or asked, or said of a thing.
+        """
+        end = start + len(self.words)
+        if not self._stands_at(tokens, start, end):
+            return False
+        statement_start = self._statement_start(tokens, start, end)
+        if statement_start is None:
+            return False
+        before = tokens[max(0, statement_start - 3) : statement_start]
+        if _has_any(before, self.language.unsaid):
+            return False
+        neighbours = [*before[-1:], *tokens[end : end + 1]]
+        return not _has_any(neighbours, self.language.things)
+
+    def _stands_at(self, tokens: Sequence[str], start: int, end: int) -> bool:
         if end > len(tokens):
             return False
-        start = at if self.predicate == "says" else self._predicate_before(tokens, at)
-        if start is None and _has_any(
-            tokens[end : end + 3], language.after.get(self.predicate, ())
-        ):
-            start = at
-        if start is None or _has_any(tokens[end : end + 1], language.things):
-            return False
-        before = tokens[max(0, start - 3) : start]
-        return not _has_any(before, language.unsaid) and not _has_any(before[-1:], language.things)
+        for listed_word, token in zip(self.words, tokens[start:end], strict=True):
+            if not _is_listed_word(token, listed_word):
+                return False
+        return True
 
-    def _predicate_before(self, tokens: Sequence[str], at: int) -> int | None:
-        predicates, between = self.language.before[self.predicate], at
+    def _statement_start(self, tokens: Sequence[str], start: int, end: int) -> int | None:
+        """Return where the statement begins that the phrase ends; None if it is no statement."""
+        if self.predicate == "says":
+            return start
+        predicate_start = self._predicate_before(tokens, start)
+        if predicate_start is not None:
+            return predicate_start
+        predicates_behind = self.language.after.get(self.predicate, ())
+        return start if _has_any(tokens[end : end + 3], predicates_behind) else None
+
+    def _predicate_before(self, tokens: Sequence[str], start: int) -> int | None:
+        """Return where the nearest predicate before a phrase begins; None if there is none."""
+        predicates = self.language.before[self.predicate]
+        end = start
         while True:
-            starts = range(between - 1, max(between - 4, -1), -1)
-            begun = next(
-                (start for start in starts if " ".join(tokens[start:between]) in predicates), None
-            )
-            if begun is not None:
-                return begun
-            if between == 0:
-                return 0 if "^" in predicates and at <= 1 else None
-            between -= 1
-            word = tokens[between]
-            if (
-                between < at - MOST_BETWEEN
-                or word in self.language.stops
-                or word in self.language.things
-            ):
+            predicate_start = _start_of_predicate(tokens, end, predicates)
+            if predicate_start is not None:
+                return predicate_start
+            if end == 0:
+                # "^": the phrase may open the clause ("diabetic since May").
+                return 0 if "^" in predicates and start <= 1 else None
+            end -= 1
+            word = tokens[end]
+            is_stop = word in self.language.stops or word in self.language.things
+            if is_stop or end < start - _MAX_BETWEEN:
                 return None
+
+
+def _is_listed_word(token: str, listed_word: str) -> bool:
+    if token == listed_word:
+        return True
+    # "#" is an age, "#jahrig" an age with an ending.
+    if listed_word.startswith("#") and token.removesuffix(listed_word[1:]) in _AGES:
+        return True
+    return listed_word.endswith("*") and token.startswith(listed_word[:-1])
+
+
+def _start_of_predicate(tokens: Sequence[str], end: int, predicates: _Words) -> int | None:
+    """Return where a predicate begins whose last word is the one before `end`; None if none."""
+    for start in range(end - 1, max(end - _MAX_PREDICATE, 0) - 1, -1):
+        if " ".join(tokens[start:end]) in predicates:
+            return start
+    return None
 
 
 def _has_any(tokens: Iterable[str], words: Container[str]) -> bool:
@@ -182,84 +234,112 @@ def _has_any(tokens: Iterable[str], words: Container[str]) -> bool:
 
 @cache
 def _phrases() -> dict[str, list[_Phrase]]:
-    """By their first word, as it is listed."""
-    found: dict[str, list[_Phrase]] = {}
+    """Return the phrases by their first word as it is listed, in the order of the categories."""
+    phrases: dict[str, list[_Phrase]] = {}
     for table in _table()["spaced"].values():
         language = _Language(table)
-        listed = (
-            (name, *row) for name in table.keys() & set(CATEGORIES) for row in table[name].items()
-        )
-        for category, predicate, phrases in listed:
-            for words in (tuple(map(_as_read, phrase.split("_"))) for phrase in phrases.split()):
-                found.setdefault(words[0], []).append(_Phrase(words, category, predicate, language))
-    return found
+        for category in CATEGORIES:
+            for predicate, listed in table.get(category, {}).items():
+                for phrase in listed.split():
+                    words = tuple(map(_as_read, phrase.split("_")))
+                    phrases.setdefault(words[0], []).append(
+                        _Phrase(words, category, predicate, language)
+                    )
+    return phrases
 
 
 @cache
 def _phrases_anywhere() -> dict[str, re.Pattern[str]]:
-    """The phrases of languages that do not part words, or not from their endings, by category."""
-    ages = r"(?<!\d)(?:[5-9]|1[0-7])"
-    listed = _table()["unspaced"].items()
-    return {
-        name: re.compile(_one_of(phrases).replace(r"\#", ages).replace("_", " "))
-        for name, phrases in listed
-    }
+    """Return the phrases of languages that do not part words, by category."""
+    age = r"(?<!\d)(?:[5-9]|1[0-7])"
+    patterns = {}
+    for category, phrases in _table()["unspaced"].items():
+        pattern = _one_of(phrases).replace(r"\#", age).replace("_", " ")
+        patterns[category] = re.compile(pattern)
+    return patterns
 
 
 def _stated(text: str) -> Iterator[str]:
-    """The categories that a text states something of."""
+    """Yield the categories of which a text states something."""
     if UNSPACED.search(text):
-        yield from (name for name, phrases in _phrases_anywhere().items() if phrases.search(text))
+        for category, pattern in _phrases_anywhere().items():
+            if pattern.search(text):
+                yield category
     for clause in _CLAUSE_END.split(text):
-        tokens = [*_TOKEN.findall(clause), "$"]
-        for at, token in enumerate(tokens):
-            begins = (f"{token[:size]}*" for size in range(1, min(len(token), _LONGEST_STEM) + 1))
-            for first in (token, "#", *begins):
-                phrases = _phrases().get(first, ())
-                yield from (phrase.category for phrase in phrases if phrase.is_stated(tokens, at))
+        tokens = [*_TOKEN.findall(clause), _END]
+        for start, token in enumerate(tokens):
+            for phrase in _phrases_of(token):
+                if phrase.is_stated(tokens, start):
+                    yield phrase.category
+
+
+def _phrases_of(token: str) -> Iterator[_Phrase]:
+    """Yield the phrases that may begin with a word: by the whole of it, an age, or a stem."""
+    phrases = _phrases()
+    yield from phrases.get(token, ())
+    yield from phrases.get("#", ())
+    for length in range(1, min(len(token), _MAX_STEM) + 1):
+        yield from phrases.get(f"{token[:length]}*", ())
 
 
 # ── shapes ────────────────────────────────────────────────────────────────────────────────────
 
+_MIN_IBAN_DIGITS = 8
+_MIN_IBAN = 15
+_MAX_IBAN = 34
+
 
 def _shaped(text: str) -> Iterator[str]:
-    """The categories of which a text holds a number, an address or an account.
-
-    A payment card has 13 to 19 digits (12 of Maestro) with a right check digit; an international bank account number
-    its length, its characters and its check sum.
-    """
-    cards = [re.sub(r"\D", "", run) for run in _shape("card").findall(text)]
-    accounts = [
-        run.replace(" ", "")
-        for run in _shape("iban").findall(text)
-        if len(re.findall(r"\d", run)) > 7
-    ]
-    payment = _shape("payment").search(text) is not None
-    if not payment and (cards or accounts):
-        from stdnum import iban, luhn
-
-        payment = any(luhn.is_valid(run) and len(set(run)) > 1 for run in cards) or any(
-            iban.is_valid(run[:length], check_country=False)
-            for run in accounts
-            for length in range(15, min(len(run), 34) + 1)
-        )
-    if payment:
+    """Yield the categories of which a text has a number, an address or an account."""
+    if _has_payment(text):
         yield "payment"
-    if has_phone(text) or _shape("contact").search(text):
+    if _has_phone(text) or _shape("contact").search(text):
         yield "contact"
     if _shape("address").search(text):
         yield "address"
 
 
+def _has_payment(text: str) -> bool:
+    """Return whether a text has a bank account, or the number of a payment card."""
+    if _shape("payment").search(text):
+        return True
+    cards = _shape("card").findall(text)
+    if any(_is_card(run) for run in cards):
+        return True
+    accounts = _shape("iban").findall(text)
+    return any(_is_account(run) for run in accounts)
+
+
+def _is_card(run: str) -> bool:
+    """Return whether a run of 12 to 19 digits is a card's: by its check digit."""
+    from stdnum import luhn
+
+    digits = re.sub(r"\D", "", run)
+    return luhn.is_valid(digits) and len(set(digits)) > 1
+
+
+def _is_account(run: str) -> bool:
+    """Return whether a run begins with an international account number: by its check sum."""
+    if len(re.findall(r"\d", run)) < _MIN_IBAN_DIGITS:
+        return False
+    from stdnum import iban
+
+    characters = run.replace(" ", "")
+    lengths = range(_MIN_IBAN, min(len(characters), _MAX_IBAN) + 1)
+    return any(iban.is_valid(characters[:length], check_country=False) for length in lengths)
+
+
 @cache
-def _shape(which: str) -> re.Pattern[str]:
-    """A pattern of the table."""
+def _shape(name: str) -> re.Pattern[str]:
+    """Return a pattern of the table, with its parts ("%word%") put in."""
     table = _table()["shapes"]
-    words = table["words"] | {"digit_name": " ".join(sorted(_digits(), key=len, reverse=True))}
-    parts = {name: _one_of(listed) for name, listed in words.items()} | table["parts"]
-    pattern = "|".join(table["patterns"][which])
+    words = dict(table["words"])
+    words["digit_name"] = " ".join(sorted(_digits(), key=len, reverse=True))
+    parts = {part: _one_of(listed) for part, listed in words.items()}
+    parts |= table["parts"]
+    pattern = "|".join(table["patterns"][name])
     while "%" in pattern:
-        pattern = re.sub(r"%(\w+)%", lambda name: parts[name[1]], pattern)
+        pattern = re.sub(r"%(\w+)%", lambda match: parts[match[1]], pattern)
     return re.compile(pattern)
 
 
@@ -270,86 +350,116 @@ def _one_of(words: str) -> str:
 _ORNAMENTS = re.compile(r" ?[•·*_~|] ?")
 # A country code, or an area code and a whole number behind it.
 _DIALLED = re.compile(r"\+|00?[1-9](?:\W*\d){8}")
-_FEWEST_DIGITS = 7
-_MANY_DIGITS = re.compile(rf"(?:\d\D{{0,12}}){{{_FEWEST_DIGITS}}}")
+_MIN_DIGITS = 7
+_MANY_DIGITS = re.compile(rf"(?:\d\D{{0,12}}){{{_MIN_DIGITS}}}")
 # Characters between a word such as "call" and the number.
 _NEAR = 30
-# Runs of digits looked at per region, right and wrong ones: a text of nothing but digits would cost seconds.
-_TRIES = 6
+# Runs of digits that are tried per region: a text of nothing but digits would cost seconds.
+_MAX_TRIES = 6
 
 
-def has_phone(text: str) -> bool:
-    """Whether a text carries a telephone number.
+def _has_phone(text: str) -> bool:
+    """Return whether a text has a telephone number.
 
-    One that is grouped as its country groups them, or begins with + or 0, counts anywhere; any possible number counts
-    next to a word such as "call". A bare run of digits by itself is an identifier.
+    One that is grouped as its country groups them, or begins with + or 0, counts anywhere. Any
+    possible number counts near a word such as "call". A bare run of digits is an identifier.
     """
     rest = _ORNAMENTS.sub(" ", _shape("not_a_phone").sub(" ; ", text))
     if not _MANY_DIGITS.search(rest):
         return False
+    return _has_dialled_number(rest) or _has_grouped_number(rest)
+
+
+def _has_dialled_number(text: str) -> bool:
+    """Return whether a possible number has a dialling code, or stands near a telephone word."""
     from phonenumbers import Leniency
 
-    words = [found.span() for found in _shape("telephone_word").finditer(rest)]
-    if words or _DIALLED.search(rest):
-        for match in _matches(rest, "any_length", Leniency.POSSIBLE):
-            near = any(
-                start - _NEAR <= match.end and match.start <= end + _NEAR for start, end in words
-            )
-            if near or _DIALLED.match(match.raw_string):
-                return True
-    return any(
-        match.raw_string.startswith("0") or not match.raw_string.isdecimal()
-        for match in _matches(rest, "own_groups", Leniency.STRICT_GROUPING)
-    )
+    word_spans = [match.span() for match in _shape("telephone_word").finditer(text)]
+    if not word_spans and not _DIALLED.search(text):
+        return False
+    for number in _phone_numbers(text, "any_length", Leniency.POSSIBLE):
+        if _DIALLED.match(number.raw_string):
+            return True
+        if any(_is_near(number, start, end) for start, end in word_spans):
+            return True
+    return False
 
 
-def _matches(text: str, regions: str, leniency: int) -> "Iterator[PhoneNumberMatch]":
+def _is_near(number: "PhoneNumberMatch", start: int, end: int) -> bool:
+    return start - _NEAR <= number.end and number.start <= end + _NEAR
+
+
+def _has_grouped_number(text: str) -> bool:
+    """Return whether a number begins with 0 or is grouped as its country does it."""
+    from phonenumbers import Leniency
+
+    for number in _phone_numbers(text, "own_groups", Leniency.STRICT_GROUPING):
+        if number.raw_string.startswith("0") or not number.raw_string.isdecimal():
+            return True
+    return False
+
+
+def _phone_numbers(text: str, regions: str, leniency: int) -> "Iterator[PhoneNumberMatch]":
+    """Yield the numbers of a text that have seven digits, as the regions of a list write them."""
     from phonenumbers import PhoneNumberMatcher
 
     for region in _table()["shapes"]["regions"][regions].split():
-        for match in islice(
-            PhoneNumberMatcher(text, region, leniency=leniency, max_tries=_TRIES), _TRIES
-        ):
-            if sum(char.isdigit() for char in match.raw_string) >= _FEWEST_DIGITS:
-                yield match
+        matcher = PhoneNumberMatcher(text, region, leniency=leniency, max_tries=_MAX_TRIES)
+        for number in islice(matcher, _MAX_TRIES):
+            if sum(char.isdigit() for char in number.raw_string) >= _MIN_DIGITS:
+                yield number
 
 
 # ── other readings ────────────────────────────────────────────────────────────────────────────
 
-_LONE = re.compile(r"(?<!\w)(?:[a-z][ .*_-]){2,}[a-z](?!\w)")  # g a y
-_AFTER_A = re.compile(r"(?<=\b[ai] )(?:[a-z][ .*_-]){2,}[a-z](?!\w)")  # is a g a y
+# g a y
+_LONE_LETTERS = re.compile(r"(?<!\w)(?:[a-z][ .*_-]){2,}[a-z](?!\w)")
+# is a g a y
+_LONE_LETTERS_AFTER_A = re.compile(r"(?<=\b[ai] )(?:[a-z][ .*_-]){2,}[a-z](?!\w)")
 _TIMES = {"": 1, "double ": 2, "triple ": 3}
 
 
 def _readings(text: str) -> list[str]:
-    """The text, and what it says to somebody who wants to understand: mostly the text alone."""
-    found = [
+    """Return the text, and how a person would read it: mostly the text alone."""
+    spelt_out = [
         text,
-        *(lone.sub(lambda word: re.sub(r"\W|_", "", word[0]), text) for lone in (_LONE, _AFTER_A)),
+        _LONE_LETTERS.sub(_joined_letters, text),
+        _LONE_LETTERS_AFTER_A.sub(_joined_letters, text),
     ]
-    for reading in dict.fromkeys(found):
-        found.append(LEET_WORD.sub(lambda word: unleet(word[0]), reading))
-        found.append(LEET_WORD.sub(lambda word: unleet(word[0].replace("1", "i")), reading))
-    return list(dict.fromkeys([*found, _shape("dictated").sub(_dialled, text)]))
+    readings = list(spelt_out)
+    for reading in dict.fromkeys(spelt_out):
+        readings.append(LEET_WORD.sub(lambda word: unleet(word[0]), reading))
+        # A 1 poses as an l or as an i.
+        readings.append(LEET_WORD.sub(lambda word: unleet(word[0].replace("1", "i")), reading))
+    readings.append(_shape("dictated").sub(_dialled, text))
+    return list(dict.fromkeys(readings))
+
+
+def _joined_letters(lone_letters: re.Match[str]) -> str:
+    return re.sub(r"\W|_", "", lone_letters[0])
 
 
 @cache
 def _digits() -> dict[str, str]:
-    """The digits of each word that stands for some."""
-    return {
-        word: digits
-        for digits, words in _table()["shapes"]["digits"].items()
-        for word in words.split()
-    }
+    """Return the digits for each word that stands for some."""
+    digits_of: dict[str, str] = {}
+    for digits, words in _table()["shapes"]["digits"].items():
+        digits_of |= dict.fromkeys(words.split(), digits)
+    return digits_of
 
 
 def _dialled(run: re.Match[str]) -> str:
-    """A run of digits as one number: named ones ("oh one six") are a telephone's, lone ones ("0 1 6") may be."""
+    """Return a run of digits as one number.
+
+    Named ones ("oh one six") are a telephone's. Lone ones ("0 1 6") may be.
+    """
     parts = _shape("dictated_digit").findall(run[0])
-    named = any(not part.isdecimal() for _, part in parts)
-    if not named and any(len(part) > 1 for _, part in parts):
+    is_named = any(not part.isdecimal() for _, part in parts)
+    if not is_named and any(len(part) > 1 for _, part in parts):
         return run[0]
-    digits = "".join(_digits().get(part, part) * _TIMES[times] + " " for times, part in parts)
-    return "tel " * named + re.sub(r"\b([2-9])0 (?=[1-9] )", r"\1", digits).replace(
-        " ", ""
-    )  # thirty four
+    digits = ""
+    for times, part in parts:
+        digits += _digits().get(part, part) * _TIMES[times] + " "
+    # "thirty four" is 34.
+    number = re.sub(r"\b([2-9])0 (?=[1-9] )", r"\1", digits).replace(" ", "")
+    return f"tel {number}" if is_named else number

@@ -1,6 +1,6 @@
-"""Lines that tell nothing: greetings, goodbyes, laughter, emotes. Pure.
+"""Lines without content: greetings, goodbyes, laughter, emotes. Pure.
 
-A line with any other word is taken to tell something, in any language.
+A line with any other word is taken to have content, in any language.
 """
 
 import re
@@ -10,54 +10,57 @@ from forgetmenot.text.mentions import SOMEBODY
 from forgetmenot.text.words import STOPWORDS, foreign_stopwords_in, words
 
 _SPACED = """
-hello hi hiya heya hey yo sup howdy hai henlo welcome greetings morning mornin evening afternoon night nite
-day good gm gn
-goodnight goodmorning bye cya cu goodbye ciao cheers later see sleep well great have back brb wb all everyone everybody
-everybuddy folks guys chat people friends mates team peeps stream streamer mods bot someone somebody nice lovely happy
-gg ggs wp glhf lol lul lulw kek kekw lmao lmfao rofl haha hahaha hehe hihi xd pog pogs poggers pogchamp hype wow omg
-thanks thank thx ty tysm np yw please sorry ok okay yes yep no nope o7
-hallo moin moinsen servus gruss grusse tach guten gute guter morgen abend tag nacht tschuss tschau bis dann spater bald
-morgn abend zusammen leute alle allen danke bitte
-hola buenas buenos buen dias dia tardes noches noche adios hasta luego manana gracias todos todas gente chicos
-bonjour bonsoir salut coucou bonne bon nuit soiree journee matin tout monde merci bientot demain
-ola oi bom boa noite tarde tchau ate obrigado obrigada pessoal galera
-buongiorno buonasera buonanotte ciao arrivederci grazie tutti ragazzi
-hoi hallo goedemorgen goedenavond doei dag czesc hej siema dobranoc witam dzien dobry
+    hello hi hiya heya hey yo sup howdy hai henlo welcome greetings morning mornin evening
+    afternoon night nite day good gm gn goodnight goodmorning bye cya cu goodbye ciao cheers
+    later see sleep well great have back brb wb all everyone everybody everybuddy folks guys
+    chat people friends mates team peeps stream streamer mods bot someone somebody nice lovely
+    happy gg ggs wp glhf lol lul lulw kek kekw lmao lmfao rofl haha hahaha hehe hihi xd pog pogs
+    poggers pogchamp hype wow omg thanks thank thx ty tysm np yw please sorry ok okay yes yep no
+    nope o7 hallo moin moinsen servus gruss grusse tach guten gute guter morgen abend tag nacht
+    tschuss tschau bis dann spater bald morgn abend zusammen leute alle allen danke bitte hola
+    buenas buenos buen dias dia tardes noches noche adios hasta luego manana gracias todos todas
+    gente chicos bonjour bonsoir salut coucou bonne bon nuit soiree journee matin tout monde
+    merci bientot demain ola oi bom boa noite tarde tchau ate obrigado obrigada pessoal galera
+    buongiorno buonasera buonanotte ciao arrivederci grazie tutti ragazzi hoi hallo goedemorgen
+    goedenavond doei dag czesc hej siema dobranoc witam dzien dobry
 """
-_LONG_DRAWN = re.compile(r"(.)\1+")
+_REPEATED_LETTER = re.compile(r"(.)\1+")
 
 
 def _short(word: str) -> str:
-    """The word with each letter once, so that "lmaooo" is "lmao"."""
-    return _LONG_DRAWN.sub(r"\1", word)
+    """Return a word without repeated letters: "lmaooo" is "lmao"."""
+    return _REPEATED_LETTER.sub(r"\1", word)
 
 
-_WORDS = frozenset(map(_short, words(_SPACED)))
+_SMALL_TALK = frozenset(map(_short, words(_SPACED)))
 _UNSPACED = re.compile(
     "おはよう|こんにち[はわ]|こんばん[はわ]|おやすみ|お疲れ様?|おつかれ|おつ|初見|ただいま|おかえり|さようなら|またね?"
     "|ありがとう|ございます|ございました|です|さま|なさい|皆さん|みなさん|みんな|[wｗ草笑]+"
     "|안녕(?:하세요|히)?|잘자요?|반가워요|ㅋ+|ㅎ+|你好|大家好|晚安|早安|早上好|再见|谢谢|哈+"
 )
 _HANDLE = re.compile(rf"@?(?<!\w)(?:P\d+|BOT|{SOMEBODY})(?!\w)|<3")
-# How channels name their emotes: a prefix of small letters and a word, "carolHype", or nothing but capitals.
+# How channels name their emotes: a prefix of small letters and a word ("carolHype"), or capitals.
 _EMOTE = re.compile(r"[a-z]+\d*[A-Z]\w*|[A-Z][a-z]+[A-Z]\w*|[A-Z]{3,}\w*")
 
 
 def has_content(text: str) -> bool:
     """Return whether a line of chat has a word that is neither small talk nor an emote.
 
-    `text` has handles for names, because a name alone tells nothing.
+    `text` has handles for names, because a name alone is no content.
     """
     line = _UNSPACED.sub(" ", _HANDLE.sub(" ", clean(text)))
-    told = [word for word in words(line) if _short(word) not in _WORDS]
-    ignored = STOPWORDS | foreign_stopwords_in(told)
-    if all(word in ignored for word in told):
+    other_words = [word for word in words(line) if not _is_small_talk(word)]
+    stopwords = STOPWORDS | foreign_stopwords_in(other_words)
+    if stopwords.issuperset(other_words):
         return False
-    pieces = line.split()
-    return not all(_is_emote_or_greeting(piece) for piece in pieces)
+    return not all(_is_emote_or_greeting(piece) for piece in line.split())
+
+
+def _is_small_talk(word: str) -> bool:
+    return _short(word) in _SMALL_TALK
 
 
 def _is_emote_or_greeting(piece: str) -> bool:
     if _EMOTE.fullmatch(piece):
         return True
-    return all(_short(word) in _WORDS for word in words(piece))
+    return all(_is_small_talk(word) for word in words(piece))

@@ -4,22 +4,23 @@ import math
 
 # A careful estimate: English takes about four bytes a token, German and most other languages three.
 BYTES_PER_TOKEN = 3
+_ELLIPSIS = "…"
 
 
 def estimate_tokens(text: str) -> int:
-    """Return the tokens of a text, rounded up. Estimates of parts add up to at least the whole's."""
+    """Return the tokens of a text, rounded up: the parts of a text never add up to less than it."""
     return math.ceil(_size(text) / BYTES_PER_TOKEN)
 
 
 def clip_bytes(text: str, max_bytes: int) -> str:
-    """Return the text, cut before the first character that does not fit; an ellipsis shows the cut."""
+    """Return the text, or as much as fits into `max_bytes` with an ellipsis behind it."""
     if _size(text) <= max_bytes:
         return text
-    # the ellipsis alone takes three bytes
-    if max_bytes < 3:
+    remaining_bytes = max_bytes - _size(_ELLIPSIS)
+    if remaining_bytes < 0:
         return ""
-    beginning = text.encode("utf-8", "replace")[: max_bytes - 3].decode("utf-8", "ignore")
-    return beginning.rstrip() + "…"
+    encoded = text.encode("utf-8", "replace")[:remaining_bytes]
+    return encoded.decode("utf-8", "ignore").rstrip() + _ELLIPSIS
 
 
 def bytes_for_tokens(tokens: int) -> int:

@@ -1,11 +1,14 @@
-"""A text as words, stems, trigrams and sentences: how recall, duplicates and triggers read chat.
+"""A text as words, stems, trigrams and sentences, as recall, duplicates and triggers read it. Pure.
 
-Texts that look the same give the same words: case, full-width and ornamental letters, accents, look-alike
-letters inside a word, invisible characters and long-drawn letters ("sooooo") make no difference. Mentions (`<@42>`)
-are words. Punctuation is none, and emoji are none but for what somebody names ("forget 🍣"). Scripts without spaces
-give pairs of characters. Does not know meaning.
+- Texts that look the same give the same words: case, full-width and ornamental letters, accents,
+  look-alike letters inside a word, invisible characters and long-drawn letters ("sooooo") make no
+  difference.
+- Mentions (`<@42>`) are words. Punctuation is not, and emoji are only where somebody names a
+  topic ("forget 🍣").
+- Scripts without spaces give pairs of characters.
+- The meaning of a word is not known.
 
-What is read from texts is cached in one way, so that an erasure can empty all of it at once.
+What is read from texts is cached by `text_cache`, so that an erasure can empty all caches at once.
 """
 
 import importlib.util
@@ -19,127 +22,140 @@ from forgetmenot.text.clean import fold_word, plain
 from forgetmenot.text.mentions import MENTION
 
 Reader = TypeVar("Reader", bound=Callable[..., Any])
-_clears: list[Callable[[], None]] = []
+_cache_clears: list[Callable[[], None]] = []
 
 
-def text_cache(most: int) -> Callable[[Reader], Reader]:
-    """`functools.lru_cache` for a function of texts that people wrote; the results for at most `most` are kept."""
+def text_cache(limit: int) -> Callable[[Reader], Reader]:
+    """Return a decorator that caches up to `limit` results of a function of people's texts."""
 
     def cached(read: Reader) -> Reader:
-        cache = lru_cache(maxsize=most)(read)
-        _clears.append(cache.cache_clear)
-        return cast("Reader", cache)
+        cached_read = lru_cache(maxsize=limit)(read)
+        _cache_clears.append(cached_read.cache_clear)
+        return cast("Reader", cached_read)
 
     return cached
 
 
 def clear_text_caches() -> None:
-    """Empty them all."""
-    for clear in _clears:
+    """Empty the caches of all functions decorated with `text_cache`."""
+    for clear in _cache_clears:
         clear()
 
 
-_UNSPACED = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af"
-# A letter of a script that writes no spaces between words.
+# Thai, Lao, Burmese, Khmer, kana, Chinese characters and Hangul: no spaces between words.
+_UNSPACED = (
+    "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u31f0-\u31ff"
+    "\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af"
+)
 UNSPACED = re.compile(f"[{_UNSPACED}]")
-# Behind a word: where it ends, also before a letter of such a script ("ForgetMeNotさん").
+# The end of a word, also before a letter of such a script ("ForgetMeNotさん").
 WORD_END = rf"(?!(?![{_UNSPACED}])\w)"
 _TOKEN = re.compile(
     rf"(?P<mention>{MENTION.pattern})|(?P<run>[{_UNSPACED}\U00020000-\U0002ffff]+)"
     rf"|(?P<word>(?:(?![{_UNSPACED}])[^\W_])+(?:['’ʼ`´](?:(?![{_UNSPACED}])[^\W_])+)*)"
 )
-_ASCII_TOKEN = re.compile(
-    r"<@[A-Za-z0-9_:.-]{1,64}>|[a-z0-9]+(?:['`][a-z0-9]+)*"
-)  # the same, as far as it goes
+# The same pattern for ASCII texts.
+_ASCII_TOKEN = re.compile(r"<@[A-Za-z0-9_:.-]{1,64}>|[a-z0-9]+(?:['`][a-z0-9]+)*")
 _APOSTROPHES = re.compile("['’ʼ`´]")
 _POSSESSIVE = re.compile("['’ʼ`´]s$")
 # What French and Italian write before a vowel: "j'habite" is "habite".
 _ELIDED = re.compile("^(?:[cdjlmnst]|qu|(?:a|da|de|ne|su)ll|un)['’ʼ`´](?=..)")
-LONG_DRAWN = re.compile(r"([^\W\d_ixw])\1{2,}|([ixw])\2{3,}")  # not "III", "XXX" or "www"
+# "III", "XXX" and "www" are not long-drawn.
+_LONG_DRAWN = re.compile(r"([^\W\d_ixw])\1{2,}|([ixw])\2{3,}")
 
-_STOP = """a about after again all also am an and any are as at be because been being but by can cant could did didnt do
-does doesnt doing done dont down for from get gets getting go goes going got had has hasnt have havent having he
-hed her here hers herself hes hey him himself his how i id if ill im in into is isnt it its itself ive just let
-lets like lol me more most much my myself no nor not now of off oh ok okay on once one only or other our ours out
-over own pls please really same say says she shes should so some soo such than that thats the their theirs them
-then there theres these they theyre this those though through to too u under until up ur us very was wasnt we well
-    went were what whats when where which while who whos whom why will with wont would yeah yes yet you youre your
-yours yourself"""
+_ENGLISH = """
+    a about after again all also am an and any are as at be because been being but by can cant
+    could did didnt do does doesnt doing done dont down for from get gets getting go goes going
+    got had has hasnt have havent having he hed her here hers herself hes hey him himself his
+    how i id if ill im in into is isnt it its itself ive just let lets like lol me more most
+    much my myself no nor not now of off oh ok okay on once one only or other our ours out over
+    own pls please really same say says she shes should so some soo such than that thats the
+    their theirs them then there theres these they theyre this those though through to too u
+    under until up ur us very was wasnt we well went were what whats when where which while who
+    whos whom why will with wont would yeah yes yet you youre your yours yourself
+"""
 # English words that say nothing about a topic, as `words` gives them.
-STOPWORDS = frozenset(_STOP.split())
+STOPWORDS = frozenset(_ENGLISH.split())
 _FOREIGN = """
-ich du er sie es wir ihr mir dir mich dich sich mein dein sein ihre deine meine der die das den dem des ein eine
-einen einem einer und oder aber ist bist bin sind war hat hast habe haben wird werden heißt heißen in im an am
-auf zu zum zur von vom mit für als auch noch schon ja nein nicht wie was wo wann wer so da dass yo tú el ella
-nosotros mi tu su sus tus mis un una unos unas los las de del al y o pero eres soy son era está estás estoy
-tiene tienes tengo ha has se te me le lo la que en con por para muy ya sí no qué cómo je il elle nous vous mon
-ton ma ta sa mes tes ses les une et ou mais est suis sont était as ai a avez au aux dans sur pour avec ce cet
-cette qui cest oui pas ne eu você ele ela seu sua teu tua meu minha um uma os do dos na nos nas em é és sou são
-foi tem tens tenho com e mas não sim io lui lei noi gli i di della dei è sei sono hai ho che per non sì alla nel
-nella suo tuo mio mia ik jij hij zij ze het een van of maar is ben bent heeft hebt heb met op voor niet nee zijn
-haar jouw mijn ty on ona ono jego jej twój twoja mój moja jest jesteś są był była masz mam w we z ale nie tak
-się to że welche welcher welches welchen wieviel wohin woher wem wen warum denn doch mal nochmal eigentlich
-gerade cuál cuáles cuándo cuánto cuántos cuántas dónde quién adónde otra vez quel quelle quels quelles combien
-quand où comment déjà encore quoi qual quais quando quanto quantos quantas onde quem mesmo quale quali dove chi
-quanti quante cosa hoe waar wanneer welk welke hoeveel ook alweer jak kto gdzie kiedy ile jaki jaka jakie co czy
-czym jakim znowu meinen meinem meiner meines deinen deinem deiner seine seinen seiner ihren ihrem ihrer unser unsere
-unseren unserem unserer euer eure mis nuestro nuestra nuestros nuestras notre nos votre vos leur leurs meus minhas teus
-tuas seus suas nosso nossa nossos nossas miei mie tuoi tue suoi sue nostro nostra onze mijne
-eso esto esa isso isto aquilo ça cela dies dieses einfach"""
+    ich du er sie es wir ihr mir dir mich dich sich mein dein sein ihre deine meine der die das
+    den dem des ein eine einen einem einer und oder aber ist bist bin sind war hat hast habe
+    haben wird werden heißt heißen in im an am auf zu zum zur von vom mit für als auch noch
+    schon ja nein nicht wie was wo wann wer so da dass yo tú el ella nosotros mi tu su sus tus
+    mis un una unos unas los las de del al y o pero eres soy son era está estás estoy tiene
+    tienes tengo ha has se te me le lo la que en con por para muy ya sí no qué cómo je il elle
+    nous vous mon ton ma ta sa mes tes ses les une et ou mais est suis sont était as ai a avez
+    au aux dans sur pour avec ce cet cette qui cest oui pas ne eu você ele ela seu sua teu tua
+    meu minha um uma os do dos na nos nas em é és sou são foi tem tens tenho com e mas não sim
+    io lui lei noi gli i di della dei è sei sono hai ho che per non sì alla nel nella suo tuo
+    mio mia ik jij hij zij ze het een van of maar is ben bent heeft hebt heb met op voor niet
+    nee zijn haar jouw mijn ty on ona ono jego jej twój twoja mój moja jest jesteś są był była
+    masz mam w we z ale nie tak się to że welche welcher welches welchen wieviel wohin woher wem
+    wen warum denn doch mal nochmal eigentlich gerade cuál cuáles cuándo cuánto cuántos cuántas
+    dónde quién adónde otra vez quel quelle quels quelles combien quand où comment déjà encore
+    quoi qual quais quando quanto quantos quantas onde quem mesmo quale quali dove chi quanti
+    quante cosa hoe waar wanneer welk welke hoeveel ook alweer jak kto gdzie kiedy ile jaki jaka
+    jakie co czy czym jakim znowu meinen meinem meiner meines deinen deinem deiner seine seinen
+    seiner ihren ihrem ihrer unser unsere unseren unserem unserer euer eure mis nuestro nuestra
+    nuestros nuestras notre nos votre vos leur leurs meus minhas teus tuas seus suas nosso nossa
+    nossos nossas miei mie tuoi tue suoi sue nostro nostra onze mijne eso esto esa isso isto
+    aquilo ça cela dies dieses einfach
+"""
 
 
-_GERMAN = frozenset(
-    (
-        "ich",
-        "nicht",
-        "und",
-        "ist",
-        "bist",
-        "hast",
-        "sind",
-        "mich",
-        "dich",
-        "wann",
-        "wer",
-        "geht",
-        "guten",
-        "kannst",
-        "mein",
-        "meine",
-        "meinen",
-        "dein",
-        "deine",
-        "viele",
-    )
-)
-_GERMAN_OR_OTHER = frozenset(
-    ("das", "wir", "mir", "dir", "von", "mit", "auf", "fur", "ein", "eine", "zu")
-)
+_GERMAN = "ich nicht und ist bist hast sind mich dich wann wer geht guten kannst mein meine meinen dein deine viele"
+_ONLY_GERMAN = frozenset(_GERMAN.split())
+_SHARED_GERMAN = "das wir mir dir von mit auf fur ein eine zu"
+_GERMAN_OR_OTHER = frozenset(_SHARED_GERMAN.split())
 
 
 def is_german(text: str) -> bool:
-    """Whether a line has a word or letter of German alone, or a quarter of it are words that others seldom combine."""
-    said = words(text)
-    shared = sum(word in _GERMAN_OR_OTHER for word in said)
-    return "ß" in text or bool(_GERMAN & set(said)) or (shared > 1 and 4 * shared >= len(said))
+    """Return whether a line has a word or a letter that only German has.
+
+    Two words that other languages have as well count too, if they are a quarter of the line.
+    """
+    if "ß" in text:
+        return True
+    line_words = words(text)
+    if not _ONLY_GERMAN.isdisjoint(line_words):
+        return True
+    shared_count = sum(word in _GERMAN_OR_OTHER for word in line_words)
+    return shared_count > 1 and 4 * shared_count >= len(line_words)
 
 
 def words(text: str) -> list[str]:
-    """The words of a text in order: folded, without apostrophes; "alice's" is "alice", "don't" is "dont"."""
-    seen = plain(text)
-    if seen.isascii():  # most texts are, and this is half the time
-        return [word if word[0] == "<" else _folded(word) for word in _ASCII_TOKEN.findall(seen)]
-    return [word for token in _TOKEN.finditer(seen) for word in _read(token)]
+    """Return the words of a text in order, folded and without apostrophes.
+
+    "alice's" is "alice", "don't" is "dont".
+    """
+    folded_text = plain(text)
+    # Most texts are ASCII, and read this way they take half the time.
+    if folded_text.isascii():
+        tokens = _ASCII_TOKEN.findall(folded_text)
+        return [token if token[0] == "<" else _folded(token) for token in tokens]
+    text_words: list[str] = []
+    for match in _TOKEN.finditer(folded_text):
+        text_words += _words_of_token(match)
+    return text_words
 
 
-def _read(token: re.Match[str]) -> list[str]:
-    found = token[0]
-    if token["word"]:
-        return [_folded(found)]
-    if token["mention"]:
-        return [found]
-    # pairs that overlap, because nothing says where a word ends
-    return [found[i : i + 2] for i in range(max(1, len(found) - 1))]
+def _words_of_token(match: re.Match[str]) -> list[str]:
+    token = match[0]
+    if match["word"]:
+        return [_folded(token)]
+    if match["mention"]:
+        return [token]
+    # Pairs overlap, because nothing shows where a word ends.
+    last_start = max(1, len(token) - 1)
+    return [token[start : start + 2] for start in range(last_start)]
+
+
+@text_cache(32_768)
+def _folded(token: str) -> str:
+    word = fold_word(token)
+    word = _POSSESSIVE.sub("", word)
+    word = _ELIDED.sub("", word)
+    word = _APOSTROPHES.sub("", word)
+    return _LONG_DRAWN.sub(lambda match: match[0][:2], word)
 
 
 _IDEOGRAPH = re.compile("[\u3400-\u9fff]")
@@ -147,105 +163,110 @@ _HIRAGANA = re.compile("[\u3040-\u309f]+")
 
 
 def ideographs(text: str) -> list[str]:
-    """Return each Chinese character of a text: alone it may be a word of a note ("猫"), where `words` has pairs."""
+    """Return each Chinese character of a text: one alone may be a word of a note ("猫")."""
     return _IDEOGRAPH.findall(text)
 
 
 def is_hiragana(word: str) -> bool:
-    """Return whether a word of Japanese is nothing but hiragana: mostly an ending or a particle."""
+    """Return whether a word is nothing but hiragana: in Japanese mostly an ending or a particle."""
     return _HIRAGANA.fullmatch(word) is not None
 
 
-@text_cache(32_768)
-def _folded(found: str) -> str:
-    word = _APOSTROPHES.sub("", _ELIDED.sub("", _POSSESSIVE.sub("", fold_word(found))))
-    return LONG_DRAWN.sub(lambda drawn: drawn[0][:2], word)
-
-
-# The like of German, Spanish, French, Portuguese, Italian, Dutch and Polish. Some are words of English.
-FOREIGN_STOPWORDS = frozenset(word for listed in _FOREIGN.split() for word in words(listed))
+# Some of them are words of English.
+FOREIGN_STOPWORDS = frozenset(words(_FOREIGN))
 # Words of chat and of questions that say nothing about what is asked for.
-_FILLER = """hey hi hello yo lol lmao lul kekw omg btw tbh imo thanks thx yeah yep nope nah hmm uh um actually maybe
-    know remember tell think talk anything something everything thing stuff chat bot guys dude bro man everyone
-    everybody weißt kennst erinnerst erzähl über sabes recuerdas conoces cuéntame sobre sabe lembra conhece sais connais
-    souviens gibts gibt es"""
+_FILLER = """
+    hey hi hello yo lol lmao lul kekw omg btw tbh imo thanks thx yeah yep nope nah hmm uh um
+    actually maybe know remember tell think talk anything something everything thing stuff chat
+    bot guys dude bro man everyone everybody weißt kennst erinnerst erzähl über sabes recuerdas
+    conoces cuéntame sobre sabe lembra conhece sais connais souviens gibts gibt es
+"""
 FILLER = frozenset(words(_FILLER))
 
 
-def foreign_stopwords_in(said: Collection[str]) -> frozenset[str]:
-    """The foreign ones, for a text of these words, if more of it are theirs than English stop words; else none."""
-    foreign, english = (
-        sum(word in FOREIGN_STOPWORDS for word in said),
-        sum(word in STOPWORDS for word in said),
-    )
-    return FOREIGN_STOPWORDS - STOPWORDS if foreign > english else frozenset()
+def foreign_stopwords_in(text_words: Collection[str]) -> frozenset[str]:
+    """Return the foreign stop words if a text has more of them than English ones, else none."""
+    foreign_count = sum(word in FOREIGN_STOPWORDS for word in text_words)
+    english_count = sum(word in STOPWORDS for word in text_words)
+    if foreign_count <= english_count:
+        return frozenset()
+    return FOREIGN_STOPWORDS - STOPWORDS
 
 
 @text_cache(32_768)
 def stem(word: str) -> str:
-    """The English stem of one word as `words` gives it: "playing" and "plays" are "play"."""
-    return str(
-        _stemmer_class()().stemWord(word)
-    )  # a stemmer keeps state while it works: one per call is thread-safe
+    """Return the English stem of a word as `words` gives it: "playing" and "plays" are "play"."""
+    # A stemmer keeps state while it works, so one for each call keeps threads apart.
+    stemmer = _stemmer_class()()
+    return str(stemmer.stemWord(word))
 
 
 @cache
 def _stemmer_class() -> Callable[[], Any]:
-    """Snowball's English stemmer. Importing its package would run 39 languages (36 ms, 3 MB), so that is left out."""
-    name = "snowballstemmer"
-    spec = importlib.util.find_spec(name)
-    if spec is not None and name not in sys.modules:
-        sys.modules[name] = importlib.util.module_from_spec(spec)  # not executed
+    """Return Snowball's English stemmer.
+
+    Importing its package runs the stemmers of 39 languages, 0.15 s of processor time. So an empty
+    package stands in its place meanwhile; whoever imports it later gets the whole of it.
+    """
+    spec = importlib.util.find_spec("snowballstemmer")
+    if spec is not None and spec.name not in sys.modules:
+        sys.modules[spec.name] = importlib.util.module_from_spec(spec)
         try:
-            return importlib.import_module(f"{name}.english_stemmer").EnglishStemmer  # type: ignore[no-any-return]
+            module = importlib.import_module("snowballstemmer.english_stemmer")
         finally:
-            sys.modules.pop(name, None)  # whoever imports it after this gets the whole of it
-    return importlib.import_module(f"{name}.english_stemmer").EnglishStemmer  # type: ignore[no-any-return]
+            sys.modules.pop(spec.name, None)
+    else:
+        module = importlib.import_module("snowballstemmer.english_stemmer")
+    return cast("Callable[[], Any]", module.EnglishStemmer)
 
 
 def stems(text: str) -> list[str]:
-    """The stems of a text's words, in order, stop words included."""
+    """Return the stems of a text's words in order, stop words included."""
     return [stem(word) for word in words(text)]
 
 
-def telling_stems(text: str, shortest: int = 1) -> frozenset[str]:
-    """The stems of the words that carry a text's meaning: no stop words, none below `shortest` characters."""
+def telling_stems(text: str, min_length: int = 1) -> frozenset[str]:
+    """Return the stems of a text's words of `min_length` characters that are no stop words."""
     return frozenset(
-        stem(word) for word in words(text) if word not in STOPWORDS and len(word) >= shortest
+        stem(word) for word in words(text) if word not in STOPWORDS and len(word) >= min_length
     )
 
 
-# A flag, or another picture; a tone of skin makes no other picture of it.
+# A flag (two letters), or another picture; a skin tone behind one makes no other picture of it.
 EMOJI = (
-    "[\U0001f1e6-\U0001f1ff]{2}|[\u2600-\u27bf\u2b50\u2b55\U0001f000-\U0001f1e5\U0001f200-\U0001f3fa"
-    "\U0001f400-\U0001faff]"
+    "[\U0001f1e6-\U0001f1ff]{2}|[\u2600-\u27bf\u2b50\u2b55\U0001f000-\U0001f1e5"
+    "\U0001f200-\U0001f3fa\U0001f400-\U0001faff]"
 )
-_PICTURE = re.compile(EMOJI)
+_EMOJI = re.compile(EMOJI)
 # Chinese characters and katakana: in Japanese they carry the meaning, hiragana joins them.
 _TELLING_RUN = re.compile("[\u3005\u30a1-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff]+")
 
 
 def emoji_in(text: str) -> list[str]:
-    """The emoji of a text, in order."""
-    return [] if text.isascii() else _PICTURE.findall(plain(text))
+    """Return the emoji of a text in order."""
+    if text.isascii():
+        return []
+    return _EMOJI.findall(plain(text))
 
 
 def topic_stems(topic: str) -> frozenset[str]:
-    """What somebody names ("my cat", "猫のミケ", "🍣"), as the stems of its telling words; may be empty."""
-    text = plain(topic)
-    stems_of_topic = set(emoji_in(topic))
-    joins_others = _TELLING_RUN.search(text) is not None
-    for token in _TOKEN.finditer(text):
-        telling_runs = _TELLING_RUN.findall(token[0])
-        if joins_others and not telling_runs and UNSPACED.match(token[0]):
+    """Return the stems of a topic's telling words ("my cat", "猫のミケ", "🍣"); may be empty."""
+    folded_topic = plain(topic)
+    topic_parts = set(emoji_in(topic))
+    has_telling_run = _TELLING_RUN.search(folded_topic) is not None
+    for match in _TOKEN.finditer(folded_topic):
+        token = match[0]
+        telling_runs = _TELLING_RUN.findall(token)
+        is_joining = has_telling_run and not telling_runs and UNSPACED.match(token)
+        if is_joining:
             continue
-        for part in telling_runs or [token[0]]:
-            stems_of_topic |= telling_stems(part)
-    return frozenset(stems_of_topic)
+        for part in telling_runs or [token]:
+            topic_parts |= telling_stems(part)
+    return frozenset(topic_parts)
 
 
 def mentioned_stems(text: str) -> frozenset[str]:
-    """All by which somebody may name what a text speaks of: telling words, emoji, single Chinese characters."""
+    """Return what somebody may name of a text: telling stems, emoji, single Chinese characters."""
     mentioned = set(telling_stems(text))
     if not text.isascii():
         mentioned.update(emoji_in(text))
@@ -254,64 +275,83 @@ def mentioned_stems(text: str) -> frozenset[str]:
 
 
 _INFLECTION = re.compile("(?:[aeiou]?[sn]|[aeiou])$")
-_SHORTEST_ROOT = 3
-_ALIKE = 0.6
+_MIN_ROOT = 3
+# The share of trigrams that two spellings of one word have in common.
+_SIMILAR_SHARE = 0.6
 
 
-def similar_words(one: str, other: str) -> bool:
-    """Whether two words differ by a slip, or by an ending of German or of a Romance language ("gato", "gatas")."""
-    root = _INFLECTION.sub("", one)
-    if len(root) >= _SHORTEST_ROOT and root == _INFLECTION.sub("", other):
+def similar_words(first: str, second: str) -> bool:
+    """Return whether two words differ by a slip, or by an ending ("gato", "gatas").
+
+    The endings are those of German and of the Romance languages.
+    """
+    root = _INFLECTION.sub("", first)
+    if len(root) >= _MIN_ROOT and root == _INFLECTION.sub("", second):
         return True
-    ours = trigrams(one)
-    theirs = trigrams(other)
-    return 2 * len(ours & theirs) >= _ALIKE * (len(ours) + len(theirs))
+    first_trigrams = trigrams(first)
+    second_trigrams = trigrams(second)
+    shared_count = len(first_trigrams & second_trigrams)
+    return 2 * shared_count >= _SIMILAR_SHARE * (len(first_trigrams) + len(second_trigrams))
 
 
 # In shorter words a wrong letter makes another word; swapped letters seldom do.
-_SHORTEST_SWAPPED, _SHORTEST_SLIP = 4, 6
+_MIN_SWAPPED = 4
+_MIN_SLIP = 6
 
 
 def is_typo(typed: str, word: str) -> bool:
-    """Whether a word was typed with one slip: two letters swapped, one wrong, missing inside, or too much."""
-    if len(word) < _SHORTEST_SWAPPED or typed[:1] != word[:1] or typed == word:
+    """Return whether a word was typed with one slip behind its first letter.
+
+    A slip is two letters swapped, or one letter wrong, missing or too much.
+    """
+    if len(word) < _MIN_SWAPPED or typed[:1] != word[:1] or typed == word:
         return False
-    at = next(
-        (at for at, pair in enumerate(zip(typed, word, strict=False)) if len({*pair}) > 1), None
-    )
-    if at is None:  # only longer or shorter: a shorter one is mostly another word
-        return len(word) >= _SHORTEST_SLIP and len(typed) == len(word) + 1
-    swapped = word[:at] + word[at + 1 : at + 2] + word[at] + word[at + 2 :]
+    place = _first_difference(typed, word)
+    if place is None:
+        # One begins with the other. A shorter one is mostly another word ("form", "format").
+        return len(word) >= _MIN_SLIP and len(typed) == len(word) + 1
+    swapped = word[:place] + word[place + 1 : place + 2] + word[place] + word[place + 2 :]
     if typed == swapped:
         return True
-    if len(word) < _SHORTEST_SLIP:
+    if len(word) < _MIN_SLIP:
         return False
-    return typed[at + 1 :] in {word[at + 1 :], word[at:]} or typed[at:] == word[at + 1 :]
+    is_wrong_letter = typed[place + 1 :] == word[place + 1 :]
+    is_letter_too_much = typed[place + 1 :] == word[place:]
+    is_letter_missing = typed[place:] == word[place + 1 :]
+    return is_wrong_letter or is_letter_too_much or is_letter_missing
+
+
+def _first_difference(first: str, second: str) -> int | None:
+    """Return the place of the first letter that differs; None if one begins with the other."""
+    for place, (first_letter, second_letter) in enumerate(zip(first, second, strict=False)):
+        if first_letter != second_letter:
+            return place
+    return None
 
 
 @text_cache(32_768)
 def trigrams(word: str) -> frozenset[str]:
-    """The three-letter pieces of a word with its edges marked by a space: "cat" gives " ca", "cat", "at "."""
+    """Return the three-letter pieces of a word between spaces: "cat" gives " ca", "cat", "at "."""
     padded = f" {word} "
-    return frozenset(padded[i : i + 3] for i in range(len(padded) - 2))
+    return frozenset(padded[start : start + 3] for start in range(len(padded) - 2))
 
 
-# ── sentences: they end at a mark before a space, or at a Chinese or Japanese mark, which no space follows ───────
+# ── sentences ────────────────────────────────────────────────────────────────────────────────
 
-
-# The marks that end one, also for patterns that need their places in a text.
 SENTENCE_MARKS = ".!?…。！？"
+# Behind a Chinese or Japanese mark no space is written.
+_UNSPACED_MARKS = ("。", "！", "？")
 _BETWEEN_SENTENCES = re.compile(r"(?<=[.!?…])\s+|(?<=[。！？])(?![。！？])\s*")
-_SENTENCE_ENDS_UNSPACED = ("。", "！", "？")
 
 
 def sentences_of(text: str) -> list[str]:
-    """The sentences, without the space between them."""
+    """Return the sentences of a text, without the space between them."""
     return [sentence for sentence in _BETWEEN_SENTENCES.split(text) if sentence.strip()]
 
 
 def join_sentences(sentences: Iterable[str]) -> str:
-    """Sentences as one text: a space between them, but none after a Chinese or Japanese mark."""
-    return "".join(
-        one if one.endswith(_SENTENCE_ENDS_UNSPACED) else f"{one} " for one in sentences
-    ).removesuffix(" ")
+    """Return sentences as one text, with a space behind each that ends in no unspaced mark."""
+    text = ""
+    for sentence in sentences:
+        text += sentence if sentence.endswith(_UNSPACED_MARKS) else f"{sentence} "
+    return text.removesuffix(" ")

@@ -144,18 +144,16 @@ async def all_fit(page: Page, trouble: object) -> None:
         )
 
 
-async def test_a_small_dock_shows_what_happens_first_and_approves_in_place(
+async def test_a_small_dock_keeps_chat_in_view_and_approves_in_place(
     demo: DemoBot, running: Browser
 ) -> None:
     async with page_on(running, demo.address, 300, 400) as page:
         await demo.hear("heidi", "@forgetmenot what is my cat called?")
-        reply = page.locator(".item.reply").first
-        await expect(reply).to_contain_text("called Miso")  # and not an older one, further down
+        reply = page.locator(".item.reply").last
+        await expect(reply).to_contain_text("called Miso")  # the newest is the last
         for width, height in ((320, 800), (420, 800), (300, 400)):
             await page.set_viewport_size({"width": width, "height": height})
-            place = await reply.bounding_box()
-            assert place is not None
-            assert place["y"] + place["height"] <= min(height, 260)
+            await expect(reply).to_be_in_viewport(ratio=0.98)
             await expect(page.get_by_label("Mode")).to_be_hidden()
             await page.get_by_role("button", name="Menu").click()
             await expect(page.get_by_label("Mode")).to_be_visible()
@@ -163,7 +161,17 @@ async def test_a_small_dock_shows_what_happens_first_and_approves_in_place(
         await demo.propose_timeout()
         [row] = await action_logs.waiting(demo.bot.db, demo.clock.now())
         await expect(page.locator("#nav .badge")).to_have_text("1")
+        await expect(page.get_by_role("link", name="Approvals 1")).to_be_visible()
         await expect(page.locator(".countdown")).to_contain_text(":")
+        await expect(
+            page.get_by_text("Time out Frank for 30 s? They asked for it.")
+        ).to_be_visible()
+        for again in (".feed .item.action.waiting", f".feed .item:has-text('!approve {row.id}')"):
+            await expect(page.locator(again)).to_have_count(0)  # it is asked once, and above
+        for login, text in (("alice", "one"), ("bob", "two"), ("carol", "three"), ("dave", "four")):
+            await demo.hear(login, text)
+        await expect(page.locator(".feed .item.line").last).to_contain_text("four")
+        assert await lines_in_view(page) >= 4
         await page.get_by_role("button", name="Approve").click()
         await expect(page.locator("#toast")).to_contain_text("Done: timeout Frank 30 s.")
         done = await action_logs.get(demo.bot.db, row.id)
@@ -173,6 +181,21 @@ async def test_a_small_dock_shows_what_happens_first_and_approves_in_place(
         await go(page, "approvals")
         await page.get_by_role("button", name="Undo").first.click()
         await expect(page.locator("#toast")).to_contain_text("undone")
+
+
+async def lines_in_view(page: Page) -> int:
+    """How many lines of chat can be read whole."""
+    return int(
+        await page.evaluate(
+            """() => {
+              const box = document.querySelector(".feed").getBoundingClientRect();
+              const end = Math.min(box.bottom, innerHeight) + 1;
+              const lines = [...document.querySelectorAll(".feed .item.line")]
+                .map((one) => one.getBoundingClientRect());
+              return lines.filter((line) => line.top >= box.top - 1 && line.bottom <= end).length;
+            }"""
+        )
+    )
 
 
 async def test_a_wrong_reply_is_corrected_from_its_why(demo: DemoBot, page: Page) -> None:

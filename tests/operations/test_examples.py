@@ -21,8 +21,10 @@ TYPED = [(name, line) for name, line in EXAMPLES if not line.startswith("!")]
 
 def test_each_operation_that_people_type_has_an_example() -> None:
     in_chat, typed = {name for name, _ in IN_CHAT}, {name for name, _ in TYPED}
-    assert in_chat == {one.name for one in OPERATIONS.values() if Surface.CHAT in one.who}
-    assert typed == {one.name for one in OPERATIONS.values() if Surface.CLI in one.who} - {"export"}
+    assert in_chat == {one.name for one in OPERATIONS.values() if Surface.CHAT in one.permissions}
+    assert typed == {one.name for one in OPERATIONS.values() if Surface.CLI in one.permissions} - {
+        "export"
+    }
 
 
 @pytest.mark.parametrize(("name", "line"), IN_CHAT)

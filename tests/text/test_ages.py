@@ -67,3 +67,11 @@ def test_of_anything_else_an_age_is_none() -> None:
 
 def test_only_the_age_goes_where_the_rest_is_a_sentence() -> None:
     assert {text: without_minor_age(text) for text in CUT} == CUT
+
+
+def test_words_of_which_nothing_can_be_seen_are_read() -> None:
+    # a mark that shows nothing parts "must" into two words, one of them empty
+    assert not states_minor_age("What must\u200d be zero, and is not.")
+    assert without_minor_age("What must\u200d be zero, and is not.") == (
+        "What must\u200d be zero, and is not."
+    )

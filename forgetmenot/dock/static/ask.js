@@ -3,7 +3,7 @@
 import { h, put, button, empty, sentence } from "./dom.js";
 import { get, post } from "./api.js";
 import { state } from "./live.js";
-import { t } from "./words.js";
+import { named, t } from "./words.js";
 
 const RESTARTS_WITHIN = 8_000;
 
@@ -11,12 +11,12 @@ const operations = await get("operations").catch(() => ({})); // what can be don
 let hiding = 0;
 
 export const label = (name) => operations[name]?.label ?? name;
-export const does = (name) => operations[name]?.does ?? "";
+export const does = (name) => named("does", name, operations[name]?.does ?? ""); // without what only chat can type
 
 export function say(line, ok = true, undo = null) {
   const toast = document.getElementById("toast");
   if (!toast) return;
-  const back = () => { toast.classList.remove("shown"); act(undo.name, undo.body); };
+  const back = async () => { toast.classList.remove("shown"); if (await act(undo.name, undo.body)) undo.then?.(); };
   put(toast, h("p", { class: ok ? "good" : "bad" }, h("span", {}, sentence(line)), ok && undo && button(label(undo.name), back, { class: "small" })));
   toast.classList.add("shown");
   clearTimeout(hiding);
@@ -43,31 +43,37 @@ export function reading(panel, read, draw) {
   return refresh;
 }
 
-// `undo`: what takes it back, offered with the sentence.
+// `undo`: what takes it back, offered with the sentence; its `then` is called when it did.
 export async function act(name, body = {}, from = null, undo = null) {
   return (await result(name, body, from, undo)).ok;
 }
 
 // The same for whoever wants to know what came of it: `ok`, `line`, and what the operation gives.
 export async function result(name, body = {}, from = null, undo = null) {
-  const held = from !== null && document.activeElement === from;
-  if (from) from.disabled = true;
+  if (busy(from)) return { ok: false, line: "" };
   try {
     const answer = await post(`do/${name}`, body);
-    say(answer.line, answer.ok, undo);
+    say(answer.ok ? named("did", name, answer.line) : answer.line, answer.ok, undo);
     return answer;
   } catch (problem) {
     say(problem.message, false);
     return { ok: false, line: problem.message };
   } finally {
-    if (from) from.disabled = false;
-    if (held && from.isConnected && document.activeElement === document.body) from.focus({ preventScroll: true });
+    free(from);
   }
 }
 
+// A button that is at work keeps the keyboard's place, which a disabled one loses, and is not pressed twice.
+function busy(from) {
+  const before = from?.getAttribute("aria-disabled");
+  from?.setAttribute("aria-disabled", "true");
+  return before === "true";
+}
+const free = (from) => from?.removeAttribute("aria-disabled");
+
 // A step of the set-up. A question that comes back is asked, and with a yes the step is done after all. Null: it failed.
 export async function step(name, body = {}, from = null) {
-  if (from) from.disabled = true;
+  if (busy(from)) return null;
   try {
     const answer = await post(`setup/${name}`, body);
     if (answer.restarting) state.restarting = Date.now() + RESTARTS_WITHIN;
@@ -76,11 +82,12 @@ export async function step(name, body = {}, from = null) {
   } catch (problem) {
     if (problem.status === 0 && state.restarting > Date.now()) {
       await new Promise((go) => { setTimeout(go, 500); });
+      free(from);
       return await step(name, body, from);
     }
     return problem.status === 401 ? null : { ok: false, line: problem.message };
   } finally {
-    if (from) from.disabled = false;
+    free(from);
   }
 }
 
@@ -110,19 +117,23 @@ export function sheet(title, ...content) {
     h("div", { class: "sheet-body" }, ...content),
   );
   dialog.addEventListener("click", (event) => { if (event.target === dialog) close(); });
+  const voice = document.getElementById("voice");
+  const outside = voice?.parentNode;
   dialog.addEventListener("close", () => {
+    if (voice) (outside.isConnected ? outside : document.body).append(voice);
     dialog.remove();
     const again = back?.isConnected ? back : back?.dataset.key && document.querySelector(`[data-key="${CSS.escape(back.dataset.key)}"]`);
-    again?.focus();
+    again?.focus({ preventScroll: true });
   });
   document.body.append(dialog);
+  if (voice) dialog.append(voice); // what lies outside an open sheet is neither seen above it nor heard
   dialog.showModal();
   return dialog;
 }
 
 export function confirmed({ title, text, type, yes, kind = "danger" }) {
   return new Promise((done) => {
-    const field = type && h("input", { type: "text", autocomplete: "off", "aria-label": t("type_to_confirm", { name: type }), oninput: check });
+    const field = type && h("input", { type: "text", autocomplete: "off", "aria-label": t("type_to_confirm", { name: type }), oninput: check, onkeydown: (event) => { if (event.key === "Enter" && !go.disabled) go.click(); } });
     const go = button(yes, () => { dialog.returnValue = "yes"; dialog.close("yes"); }, { class: kind });
     function check() { go.disabled = field.value.trim().toLowerCase() !== type.toLowerCase(); }
     const dialog = sheet(

@@ -57,11 +57,26 @@ export const empty = (text) => h("p", { class: "empty" }, text);
 export const heading = (text, ...more) => h("div", { class: "heading" }, h("h2", {}, text), ...more);
 
 // Change what is below a node without taking the keyboard's place away: whoever had the focus has it again, found by
-// data-key.
+// data-key, or on what came next if it is gone.
 export function keeping(node, change) {
   const held = node.contains(document.activeElement) ? document.activeElement.dataset.key : null;
+  const keys = held ? [...node.querySelectorAll("[data-key]")].map((one) => one.dataset.key) : [];
   change();
-  if (held) node.querySelector(`[data-key="${CSS.escape(held)}"]`)?.focus({ preventScroll: true });
+  if (!held || node.contains(document.activeElement)) return;
+  const place = keys.indexOf(held);
+  const candidates = [...keys.slice(place), ...keys.slice(0, place).reverse()].map((key) => node.querySelector(`[data-key="${CSS.escape(key)}"]`));
+  (candidates.find(Boolean) ?? document.getElementById("main")).focus({ preventScroll: true });
+}
+
+// Heard once and politely by those who do not see the page.
+export function announce(text) {
+  const heard = document.getElementById("heard");
+  heard?.append(h("p", {}, text));
+  while (heard?.childElementCount > 3) heard.firstChild.remove();
+}
+
+export function entitle(...parts) {
+  document.title = [...parts, "ForgetMeNot"].join(" · ");
 }
 
 export function redraw(node, ...children) {

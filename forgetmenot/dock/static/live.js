@@ -3,7 +3,7 @@
 import { build, events } from "./api.js";
 import { clock } from "./words.js";
 
-export const state = { now: null, items: new Map(), connection: "connecting", restarting: 0 };
+export const state = { now: null, items: new Map(), connection: "connecting", restarting: 0, fresh: true, lostAt: 0 };
 const listeners = new Set();
 let source = null;
 let pause = 1000;
@@ -21,6 +21,7 @@ function connected(how) {
   if (state.connection === how) return;
   const before = state.connection;
   state.connection = how;
+  state.lostAt = how === "lost" ? Date.now() : 0;
   tell("connection", before);
 }
 
@@ -29,6 +30,7 @@ const handlers = {
     clock.set(data.at);
     if (data.build !== build) return location.reload();
     if (data.fresh) forget();
+    state.fresh = data.fresh; // what comes now was there before
     pause = 1000;
     connected("live");
   },
@@ -42,6 +44,7 @@ const handlers = {
     if (newest > clock.now()) clock.set(newest); // a replay's time goes in leaps
     for (const item of data) state.items.set(item.key, item);
     tell("items", data);
+    state.fresh = false;
   },
   gone(keys) {
     for (const key of keys) state.items.delete(key);

@@ -103,5 +103,12 @@ export const sure = (confidence) => t(confidence >= 0.85 ? "note.sure" : confide
 export const params = (action) => Object.entries(action.params).filter(([name, value]) => name !== "target" && value !== "" && value !== null)
   .map(([name, value]) => (name === "seconds" ? span(value * 1000) : name === "reason" || name === "text" ? value : `${named("parameter", name, named("action", name))} ${value}`)).join(", ");
 
+// What is asked of a person, as one sentence.
+export function question(action) {
+  const { seconds, gap, effect, fact, what, note, text } = action.params;
+  const values = { target: action.target, span: span(Number(seconds || 0) * 1000), gap: span(Number(gap || 0) * 1000), note, text: text ?? fact ?? what ?? effect };
+  return t(`ask.${action.name}`, values);
+}
+
 // What stands where a list is still empty because no summary was written yet.
 export const firstSummary = (status) => t("next_summary", { n: status.unread, window: status.window, minutes: status.silence_min });

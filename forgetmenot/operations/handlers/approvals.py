@@ -1,23 +1,37 @@
 """The handlers of `!approve`, `!deny` and `!undo`: a person decides about an action that waits."""
 
+from functools import partial
+
 from forgetmenot.domain import Asker, OperationResult
 from forgetmenot.languages import in_language
-from forgetmenot.operations.run import Refused
+from forgetmenot.operations.entries import DOCK, ID_OR_LAST, MODERATORS
 from forgetmenot.operations.types import (
     ApprovalQueue,
+    Operation,
     OperationContext,
+    Refused,
     Request,
 )
 from forgetmenot.operations.wording import described
 from forgetmenot.store import action_logs, viewers
 
-MOST_NAMED = 5
+# Waiting actions that one answer lists.
+MOST_LISTED = 5
 
 
 async def decide(context: OperationContext, request: Request, *, approved: bool) -> OperationResult:
     """Approve or deny an action by its number; without one, what waits is listed."""
-    number, queue = await _number_of(context, request), _queue(context)
-    return await (queue.approve if approved else queue.deny)(number, name_of(request.asker))
+    action_id = await _action_id(context, request)
+    queue = _queue(context)
+    decided_by = name_of(request.asker)
+    if approved:
+        return await queue.approve(action_id, decided_by)
+    return await queue.deny(action_id, decided_by)
+
+
+async def undo(context: OperationContext, request: Request) -> OperationResult:
+    """Undo one action; without a number the last one of this hour that can be undone."""
+    return await _queue(context).undo(name_of(request.asker), request.number("id") or None)
 
 
 def _queue(context: OperationContext) -> ApprovalQueue:
@@ -26,25 +40,51 @@ def _queue(context: OperationContext) -> ApprovalQueue:
     return context.approvals
 
 
-async def _number_of(context: OperationContext, request: Request) -> int:
+async def _action_id(context: OperationContext, request: Request) -> int:
     """The number of the action that is meant. Raises Refused: it lists what waits, so that nobody approves unseen."""
-    if number := request.number("id"):
-        return number
-    rows = (await action_logs.waiting(context.db, context.clock.now()))[:MOST_NAMED]
-    names = await viewers.names(context.db, [row.target_id for row in rows if row.target_id])
+    typed_number = request.number("id")
+    if typed_number:
+        return typed_number
+    rows = await action_logs.waiting(context.db, context.clock.now())
+    rows = rows[:MOST_LISTED]
+    target_ids = [row.target_id for row in rows if row.target_id]
+    names = await viewers.names(context.db, target_ids)
     language = in_language(context.settings().bot.language)
-    lines = [
-        f"#{row.id} {described(row.name, row.params, names.get(row.target_id or '', ''), language)}"
-        for row in rows
-    ]
+    lines = []
+    for row in rows:
+        target_name = names.get(row.target_id or "", "")
+        lines.append(f"#{row.id} {described(row.name, row.params, target_name, language)}")
     raise Refused("which_action" if lines else "nothing_waits", actions=lines)
-
-
-async def undo(context: OperationContext, request: Request) -> OperationResult:
-    """Undo one action; without a number the last one of this hour that can be undone."""
-    return await _queue(context).undo(name_of(request.asker), request.number("id") or None)
 
 
 def name_of(asker: Asker) -> str:
     """Who decided, for the log: a viewer's id, or the surface."""
     return asker.viewer_id or "the command line"
+
+
+OPERATIONS = (
+    Operation(
+        "approve",
+        MODERATORS | DOCK,
+        partial(decide, approved=True),
+        params=(ID_OR_LAST,),
+        chat=("!approve [id]",),
+        examples=("!approve 1",),
+    ),
+    Operation(
+        "deny",
+        MODERATORS | DOCK,
+        partial(decide, approved=False),
+        params=(ID_OR_LAST,),
+        chat=("!deny [id]",),
+        examples=("!deny 1",),
+    ),
+    Operation(
+        "undo",
+        MODERATORS | DOCK,
+        undo,
+        params=(ID_OR_LAST,),
+        chat=("!undo [id]",),
+        examples=("!undo 1",),
+    ),
+)

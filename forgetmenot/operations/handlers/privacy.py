@@ -7,12 +7,17 @@ in chat is finished even if the program stops (privacy/erasure.Eraser.erase_due)
 from msgspec.structs import asdict
 
 from forgetmenot.clock import iso
-from forgetmenot.domain import OperationResult, Surface
-from forgetmenot.operations.run import Refused
-from forgetmenot.operations.types import (
-    OperationContext,
-    Request,
+from forgetmenot.domain import OperationResult
+from forgetmenot.operations.entries import (
+    ANYBODY,
+    CLI,
+    DOCK,
+    VIEWER,
+    VIEWER_OR_UNSEEN,
+    flag_parameter,
+    text_parameter,
 )
+from forgetmenot.operations.types import Operation, OperationContext, Refused, Request
 from forgetmenot.privacy.erasure import ErasureReport
 from forgetmenot.store import personal_data, viewers
 
@@ -21,36 +26,49 @@ LONGEST_ERASURE_S = 10.0
 
 
 async def erase(context: OperationContext, request: Request) -> OperationResult:
-    """Erase everything about a viewer. One that takes long runs on beside the answer in chat."""
-    who, viewer_id = request.target, _person(request)
-    if request.asker.surface is Surface.CHAT and request.flag("confirm"):
-        if not await context.rights.erase(viewer_id, request.asker.login if who.own else ""):
-            return OperationResult(ok=False, code="memory_empty", target=who)
-        if not context.eraser.is_begun(viewer_id):
-            return OperationResult(ok=True, code="erasing", target=who)
-        found = await context.eraser.report_of(viewer_id, LONGEST_ERASURE_S)
-        if (
-            found is None or not found.wiped
-        ):  # somebody else's comes first, or another program reads the file
-            return OperationResult(ok=True, code="erasing", target=who)
-        return OperationResult(ok=True, code="erased", data=_figures(found), target=who)
+    """Erase everything about a viewer, once that is confirmed."""
+    viewer_id = _viewer_id(request)
+    if request.is_in_chat and request.flag("confirm"):
+        return await _erase_from_chat(context, request, viewer_id)
+    target = request.target
     await context.flush()
     if not await personal_data.is_known(context.db, viewer_id):
-        return OperationResult(ok=False, code="memory_empty", target=who)
+        return OperationResult(ok=False, code="memory_empty", target=target)
     if not request.flag("confirm"):
-        typed = "" if who.own else f"{who.name} "
+        typed = "" if target.own else f"{target.name} "
         return OperationResult(
-            ok=False, code="erase_unconfirmed", data={"typed": typed}, target=who
+            ok=False, code="erase_unconfirmed", data={"typed": typed}, target=target
         )
     report = await context.eraser.erase(viewer_id)
-    return OperationResult(ok=True, code="erased", data=_figures(report), target=who)
+    return _erased(request, report)
 
 
-def _figures(report: ErasureReport) -> dict[str, object]:
-    return {**asdict(report), "mb": round(report.bytes / 1e6, 1)}
+async def _erase_from_chat(
+    context: OperationContext, request: Request, viewer_id: str
+) -> OperationResult:
+    """Begin an erasure and wait some seconds; one that takes longer runs on beside the answer."""
+    target = request.target
+    own_login = request.asker.login if target.own else ""
+    is_known = await context.rights.erase(viewer_id, own_login)
+    if not is_known:
+        return OperationResult(ok=False, code="memory_empty", target=target)
+    under_way = OperationResult(ok=True, code="erasing", target=target)
+    if not context.eraser.is_begun(viewer_id):
+        return under_way
+    report = await context.eraser.report_of(viewer_id, LONGEST_ERASURE_S)
+    # somebody else's comes first, or another program reads the file
+    if report is None or not report.wiped:
+        return under_way
+    return _erased(request, report)
 
 
-def _person(request: Request) -> str:
+def _erased(request: Request, report: ErasureReport) -> OperationResult:
+    megabytes = round(report.bytes / 1e6, 1)
+    data = {**asdict(report), "mb": megabytes}
+    return OperationResult(ok=True, code="erased", data=data, target=request.target)
+
+
+def _viewer_id(request: Request) -> str:
     """The id of the viewer that it is about. Raises Refused: it is about the channel."""
     if request.target.id is None:
         raise Refused("unknown_viewer", name="channel")
@@ -59,37 +77,82 @@ def _person(request: Request) -> str:
 
 async def opt_out(context: OperationContext, request: Request) -> OperationResult:
     """Store nothing of a viewer from now on; what is known of them is neither shown nor used."""
-    viewer_id = _person(request)
+    viewer_id = _viewer_id(request)
     await context.rights.opt_out(viewer_id)
     await context.refresh()
-    return OperationResult(
-        ok=True, code="opted_out", data={"viewer": viewer_id}, target=request.target
-    )
+    data = {"viewer": viewer_id}
+    return OperationResult(ok=True, code="opted_out", data=data, target=request.target)
 
 
 async def opt_in(context: OperationContext, request: Request) -> OperationResult:
     """Remember a viewer again."""
-    who, viewer_id = request.target, _person(request)
-    was_out = await context.rights.opt_in(viewer_id)
-    if was_out:
+    target = request.target
+    viewer_id = _viewer_id(request)
+    had_opted_out = await context.rights.opt_in(viewer_id)
+    if had_opted_out:
         await context.refresh()
-    elif not who.own and await viewers.get(context.db, viewer_id) is None:
-        raise Refused("unknown_viewer", name=who.name)
-    return OperationResult(ok=True, code="opted_in", data={"viewer": viewer_id}, target=who)
+    elif not target.own and await viewers.get(context.db, viewer_id) is None:
+        raise Refused("unknown_viewer", name=target.name)
+    return OperationResult(ok=True, code="opted_in", data={"viewer": viewer_id}, target=target)
 
 
 async def privacy(context: OperationContext, _request: Request) -> OperationResult:
     """What is kept, with the streamer's link."""
     settings = context.settings()
-    data = {"hours": f"{settings.memory.raw_events_h:g}", "link": settings.privacy.privacy_url}
+    data = {
+        "hours": f"{settings.memory.raw_events_h:g}",
+        "link": settings.privacy.privacy_url,
+    }
     return OperationResult(ok=True, code="privacy", data=data)
 
 
 async def export(context: OperationContext, request: Request) -> OperationResult:
     """Everything that is kept about a viewer, as JSON."""
-    who = request.target
-    rows = await personal_data.export(context.db, who.id) if who.id is not None else {}
+    target = request.target
+    rows = {}
+    if target.id is not None:
+        rows = await personal_data.export(context.db, target.id)
     if not rows or not rows["person"]:
-        return OperationResult(ok=False, code="memory_empty", target=who)
-    held = {"exported_at": iso(context.clock.now()), **rows, "person": rows["person"][0]}
-    return OperationResult(ok=True, code="exported", data=held, target=who)
+        return OperationResult(ok=False, code="memory_empty", target=target)
+    data = {"exported_at": iso(context.clock.now()), **rows, "person": rows["person"][0]}
+    return OperationResult(ok=True, code="exported", data=data, target=target)
+
+
+OPERATIONS = (
+    Operation(
+        "erase",
+        ANYBODY | DOCK | CLI,
+        erase,
+        params=(VIEWER, flag_parameter("confirm")),
+        chat=("!forgetme [viewer] [confirm]", "!forget me [viewer] [confirm]"),
+        examples=("!forgetme yes", "forgetmenot viewer erase alice --yes"),
+        waits=True,
+    ),
+    Operation(
+        "opt_out",
+        ANYBODY | DOCK | CLI,
+        opt_out,
+        params=(VIEWER_OR_UNSEEN,),
+        chat=("!optout [viewer]",),
+        examples=("!optout", "forgetmenot viewer optout alice"),
+        waits=True,
+    ),
+    Operation(
+        "opt_in",
+        ANYBODY | DOCK | CLI,
+        opt_in,
+        params=(VIEWER_OR_UNSEEN,),
+        chat=("!optin [viewer]",),
+        examples=("!optin", "forgetmenot viewer optin alice"),
+        waits=True,
+    ),
+    Operation(
+        "privacy",
+        ANYBODY,
+        privacy,
+        params=(text_parameter("question", optional=True),),
+        chat=("!privacy [question]",),
+        examples=("!privacy",),
+    ),
+    Operation("export", DOCK | CLI, export, params=(VIEWER,)),
+)

@@ -1,12 +1,13 @@
 """The handlers about a reply of the bot: `!good`, `!bad`, `!why`."""
 
+from functools import partial
+
 from forgetmenot.domain import OperationResult
 from forgetmenot.durations import MINUTE
-from forgetmenot.operations.types import (
-    OperationContext,
-    Request,
-)
+from forgetmenot.operations.entries import ANYBODY, DOCK, ID_OR_LAST, MODERATORS
+from forgetmenot.operations.types import Operation, OperationContext, Request
 from forgetmenot.store import bot_messages
+from forgetmenot.store.bot_messages import BotMessage
 
 # `!good` and `!bad` are about a reply that chat still sees.
 RATED_WITHIN = 5 * MINUTE
@@ -14,13 +15,7 @@ RATED_WITHIN = 5 * MINUTE
 
 async def rate(context: OperationContext, request: Request, *, good: bool) -> OperationResult:
     """Note that a reply was good or bad; without a number the last one of these minutes."""
-    since = context.clock.now() - RATED_WITHIN
-    if number := request.number("id"):
-        reply = await bot_messages.get(context.db, number)
-    else:
-        reply = next(
-            iter(await bot_messages.recently_sent(context.db, 1, since, commands=False)), None
-        )
+    reply = await _rated_reply(context, request)
     if reply is None:
         return OperationResult(ok=False, code="no_reply")
     async with context.db.write() as tx:
@@ -28,12 +23,51 @@ async def rate(context: OperationContext, request: Request, *, good: bool) -> Op
     return OperationResult(ok=True, code="rated")
 
 
+async def _rated_reply(context: OperationContext, request: Request) -> BotMessage | None:
+    reply_id = request.number("id")
+    if reply_id:
+        return await bot_messages.get(context.db, reply_id)
+    since = context.clock.now() - RATED_WITHIN
+    replies = await bot_messages.recently_sent(context.db, 1, since, commands=False)
+    return replies[0] if replies else None
+
+
 async def why(context: OperationContext, request: Request) -> OperationResult:
     """Explain the last reply, or one reply, in one line."""
-    number = request.number("id")
-    one = await (
-        bot_messages.get(context.db, number) if number else bot_messages.latest(context.db)
-    )
-    if one is None:
+    reply_id = request.number("id")
+    if reply_id:
+        reply = await bot_messages.get(context.db, reply_id)
+    else:
+        reply = await bot_messages.latest(context.db)
+    if reply is None:
         return OperationResult(ok=False, code="no_reply")
-    return OperationResult(ok=True, code="why", data={"line": await context.explain_reply(one.id)})
+    line = await context.explain_reply(reply.id)
+    return OperationResult(ok=True, code="why", data={"line": line})
+
+
+OPERATIONS = (
+    Operation(
+        "good",
+        ANYBODY | DOCK,
+        partial(rate, good=True),
+        params=(ID_OR_LAST,),
+        chat=("!good",),
+        examples=("!good",),
+    ),
+    Operation(
+        "bad",
+        ANYBODY | DOCK,
+        partial(rate, good=False),
+        params=(ID_OR_LAST,),
+        chat=("!bad",),
+        examples=("!bad",),
+    ),
+    Operation(
+        "why",
+        MODERATORS,
+        why,
+        params=(ID_OR_LAST,),
+        chat=("!why [id]",),
+        examples=("!why",),
+    ),
+)

@@ -1,22 +1,21 @@
-"""The handlers of the switches: pause, quiet and safe mode, which survive a restart; and the status in one line."""
+"""The handlers of the switches (pause, quiet and safe mode, which survive a restart), and the status in one line."""
 
 from collections.abc import Mapping
+from functools import partial
 
 from msgspec import Struct
 
 from forgetmenot.domain import OperationResult
 from forgetmenot.durations import MINUTE
 from forgetmenot.languages import Language, in_language
-from forgetmenot.operations.types import (
-    Handler,
-    OperationContext,
-    Request,
-)
+from forgetmenot.operations.entries import DOCK, MODERATORS, number_parameter
+from forgetmenot.operations.types import Operation, OperationContext, Request
 from forgetmenot.settings.schema import Settings
 from forgetmenot.store import action_logs, channel_state
 from forgetmenot.store.database import Database
 
 LONGEST_QUIET_MIN = 240
+USUAL_QUIET_MIN = 10
 
 
 class Switches(Struct, frozen=True):
@@ -34,9 +33,9 @@ class Switches(Struct, frozen=True):
 def switches_of(state: Mapping[str, str]) -> Switches:
     """The switches in the channel's state."""
     return Switches(
-        state.get("paused") == "1",
-        int(state.get("quiet_until") or 0),
-        state.get("safe_mode") == "1",
+        paused=state.get("paused") == "1",
+        quiet_until=int(state.get("quiet_until") or 0),
+        safe_mode=state.get("safe_mode") == "1",
     )
 
 
@@ -45,28 +44,22 @@ async def read_switches(db: Database) -> Switches:
     return switches_of(await channel_state.read_all(db))
 
 
-def switched(**values: str) -> Handler:
-    """The handler that sets switches to these values; the answer is how things stand then."""
-
-    async def turn(context: OperationContext, _request: Request) -> OperationResult:
-        return await _switch(context, values)
-
-    return turn
-
-
 async def quiet(context: OperationContext, request: Request) -> OperationResult:
     """Stay silent for some minutes."""
-    minutes = max(1, min(request.number("minutes") or 10, LONGEST_QUIET_MIN))
-    return await _switch(context, {"quiet_until": str(context.clock.now() + minutes * MINUTE)})
+    minutes = request.number("minutes") or USUAL_QUIET_MIN
+    minutes = max(1, min(minutes, LONGEST_QUIET_MIN))
+    quiet_until = context.clock.now() + minutes * MINUTE
+    return await switch(context, request, quiet_until=str(quiet_until))
 
 
-async def _switch(context: OperationContext, values: Mapping[str, str]) -> OperationResult:
+async def switch(context: OperationContext, request: Request, **values: str) -> OperationResult:
+    """Set switches to these values; the answer is the status then."""
     async with context.db.write() as tx:
         await channel_state.put(tx, values, context.clock.now())
-    return await status(context)
+    return await status(context, request)
 
 
-async def status(context: OperationContext, _request: Request | None = None) -> OperationResult:
+async def status(context: OperationContext, _request: Request) -> OperationResult:
     """The bot's status in one line."""
     line = await status_line(context.db, context.settings(), context.clock.now())
     return OperationResult(ok=True, code="status", data={"status": line})
@@ -74,19 +67,26 @@ async def status(context: OperationContext, _request: Request | None = None) -> 
 
 async def status_line(db: Database, settings: Settings, now: int) -> str:
     """The status in one line."""
-    state, language = await channel_state.read_all(db), in_language(settings.bot.language)
-    switches, gaps = switches_of(state), gaps_sentence(state, now, language)
+    state = await channel_state.read_all(db)
+    language = in_language(settings.bot.language)
+    switches = switches_of(state)
     if switches.paused:
         parts = [language("status.paused")]
     elif switches.quiet_until > now:
-        parts = [language("status.quiet", n=-(-(switches.quiet_until - now) // MINUTE))]
+        # a minute that has begun counts
+        minutes = -(-(switches.quiet_until - now) // MINUTE)
+        parts = [language("status.quiet", n=minutes)]
     else:
-        parts = [language("status.on", mode=language(f"page.mode.{settings.bot.mode}.title"))]
+        mode = language(f"page.mode.{settings.bot.mode}.title")
+        parts = [language("status.on", mode=mode)]
     if switches.safe_mode or settings.actions.safe_mode:
         parts.append(language("status.safe"))
-    if waiting := len(await action_logs.waiting(db, now)):
-        parts.append(language("status.waiting", n=waiting))
-    parts += [gaps] if gaps else []
+    waiting = await action_logs.waiting(db, now)
+    if waiting:
+        parts.append(language("status.waiting", n=len(waiting)))
+    gaps = gaps_sentence(state, now, language)
+    if gaps:
+        parts.append(gaps)
     return language("status.line", name=settings.bot.name, parts=", ".join(parts))
 
 
@@ -98,6 +98,50 @@ def gaps_sentence(state: Mapping[str, str], now: int, language: Language) -> str
     count = int(state.get("gaps") or 0)
     if not count:
         return ""
-    began, ended = int(state.get("gap_from") or 0), int(state.get("gap_to") or 0)
-    length, ago = language.duration(ended - began), language.duration(now - ended, "ago")
+    began_at = int(state.get("gap_from") or 0)
+    ended_at = int(state.get("gap_to") or 0)
+    length = language.duration(ended_at - began_at)
+    ago = language.duration(now - ended_at, "ago")
     return language("status.gaps", n=count, length=length, ago=ago)
+
+
+OPERATIONS = (
+    Operation(
+        "pause",
+        MODERATORS | DOCK,
+        partial(switch, paused="1"),
+        chat=("!bot pause",),
+        examples=("!bot pause",),
+    ),
+    Operation(
+        "resume",
+        MODERATORS | DOCK,
+        partial(switch, paused="", quiet_until="", safe_mode=""),
+        chat=("!bot resume",),
+        examples=("!bot resume",),
+    ),
+    Operation(
+        "quiet",
+        MODERATORS | DOCK,
+        quiet,
+        params=(number_parameter("minutes", optional=True),),
+        chat=("!bot quiet [minutes]",),
+        examples=("!bot quiet 20",),
+    ),
+    Operation(
+        "safe",
+        MODERATORS | DOCK,
+        partial(switch, safe_mode="1"),
+        chat=("!bot safe",),
+        examples=("!bot safe",),
+    ),
+    # a pause beside it goes on
+    Operation("unsafe", DOCK, partial(switch, safe_mode="")),
+    Operation(
+        "status",
+        MODERATORS,
+        status,
+        chat=("!bot status",),
+        examples=("!bot status",),
+    ),
+)

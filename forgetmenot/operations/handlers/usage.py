@@ -1,48 +1,80 @@
 """The handlers of `!help` and `!commands`."""
 
 from forgetmenot.domain import OperationResult
-from forgetmenot.operations.run import may_ask
-from forgetmenot.operations.types import (
-    Operation,
-    OperationContext,
-    Request,
-)
-
-
-def _allowed(context: OperationContext, request: Request) -> list[Operation]:
-    return [one for one in context.table.values() if one.chat and may_ask(one, request.asker)]
-
-
-async def show_commands(context: OperationContext, request: Request) -> OperationResult:
-    """The commands that the asker may type, without this one."""
-    words = dict.fromkeys(
-        f"!{_word(one)}" for one in _allowed(context, request) if one.name != "commands"
-    )
-    return OperationResult(ok=True, code="commands", data={"commands": list(words)})
+from forgetmenot.operations.entries import ANYBODY, text_parameter
+from forgetmenot.operations.types import Operation, OperationContext, Request
 
 
 async def show_help(context: OperationContext, request: Request) -> OperationResult:
     """The commands that most people need, or how one of them is typed."""
-    allowed = _allowed(context, request)
     # both marks: East Asian keyboards type the wide one
     word = request.text("command").lstrip("!！").casefold()
     if not word:
         return OperationResult(ok=True, code="help")
-    fitting = [one for one in allowed if word in {one.name, _word(one)}]
-    fitting = fitting or [
-        one for one in allowed if any(form.split()[0] == f"!{word}" for form in one.chat)
-    ]
-    if not fitting:
+    typed_commands = _typed_commands(context, request)
+    matches = [command for command in typed_commands if word in {command.name, _word(command)}]
+    if not matches:
+        matches = [command for command in typed_commands if _has_form(command, word)]
+    if not matches:
         code = "help_unknown" if request.asker.moderates else "not_allowed"
         return OperationResult(ok=False, code=code, data={"command": f"!{word}"})
-    forms = [(shown(one.chat[0]), one.name, *one.examples[:1]) for one in fitting]
+    forms = [
+        (form_as_shown(command.chat[0]), command.name, *command.examples[:1]) for command in matches
+    ]
     return OperationResult(ok=True, code="help_command", data={"forms": forms})
 
 
-def _word(operation: Operation) -> str:
-    return operation.chat[0].split()[0].lstrip("!")
+async def show_commands(context: OperationContext, request: Request) -> OperationResult:
+    """The commands that the asker may type, without this one."""
+    typed = []
+    for command in _typed_commands(context, request):
+        line = f"!{_word(command)}"
+        if command.name != "commands" and line not in typed:
+            typed.append(line)
+    return OperationResult(ok=True, code="commands", data={"commands": typed})
 
 
-def shown(form: str) -> str:
-    """A form as people read it: the first of its alternative words."""
-    return " ".join(word if word[0] in "<[" else word.split("|")[0] for word in form.split())
+def _typed_commands(context: OperationContext, request: Request) -> list[Operation]:
+    """The operations that the asker may type in chat."""
+    return [
+        operation
+        for operation in context.operations.values()
+        if operation.chat and operation.permits(request.asker)
+    ]
+
+
+def _word(command: Operation) -> str:
+    """The first word of a command as it is typed, without its mark."""
+    return command.chat[0].split()[0].lstrip("!")
+
+
+def _has_form(command: Operation, word: str) -> bool:
+    return any(form.split()[0] == f"!{word}" for form in command.chat)
+
+
+def form_as_shown(form: str) -> str:
+    """A form as people read it: with the first of its alternative words."""
+    shown_words = []
+    for word in form.split():
+        is_parameter = word[0] in "<["
+        shown_words.append(word if is_parameter else word.split("|")[0])
+    return " ".join(shown_words)
+
+
+OPERATIONS = (
+    Operation(
+        "help",
+        ANYBODY,
+        show_help,
+        params=(text_parameter("command", optional=True),),
+        chat=("!help [command]",),
+        examples=("!help edit",),
+    ),
+    Operation(
+        "commands",
+        ANYBODY,
+        show_commands,
+        chat=("!commands",),
+        examples=("!commands",),
+    ),
+)

@@ -1,54 +1,137 @@
-"""The handlers about viewers and what happened: `!who` and `!missed`."""
+"""The handlers about viewers and what happened: `!memory`, `!who`, `!missed`."""
 
-from forgetmenot.domain import OperationResult
+from forgetmenot.domain import Note, OperationResult, SourceKind
 from forgetmenot.durations import DAY
 from forgetmenot.languages import in_language
-from forgetmenot.memory.arrivals import card
+from forgetmenot.memory.arrivals import by_weight, card
+from forgetmenot.memory.merge import LIVE
 from forgetmenot.memory.recall import missed as what_was_missed
-from forgetmenot.operations.types import (
-    OperationContext,
-    Request,
+from forgetmenot.operations.entries import (
+    ANYBODY,
+    MODERATORS,
+    NEEDED_VIEWER_BY_ANY_NAME,
+    VIEWER_BY_ANY_NAME,
 )
-from forgetmenot.store import personal_data
+from forgetmenot.operations.handlers.which_note import texts_with_names
+from forgetmenot.operations.types import Operation, OperationContext, Request
+from forgetmenot.privacy import suppression
+from forgetmenot.store import notes, personal_data, viewers
 from forgetmenot.text.days import days_since
 
-MISSED_CHARS, MISSED_LEAD = 450, 50
+# Characters of the answer to `!missed`, and those of its beginning ("Since you were here two days ago: ").
+MISSED_CHARS = 450
+MISSED_LEAD = 50
+
+
+async def memory(context: OperationContext, request: Request) -> OperationResult:
+    """What is known about a viewer, the most important first; nothing if they opted out, nothing that is suppressed."""
+    target = request.target
+    nothing = OperationResult(ok=True, code="memory_empty", target=target)
+    known = await notes.of_subject(context.db, target.id, LIVE)
+    known.sort(key=by_weight, reverse=True)
+    if not known:
+        return nothing
+    if target.id is not None and target.id in await personal_data.opted_out(context.db):
+        data = {"n": len(known)}
+        return OperationResult(ok=True, code="memory_opted_out", data=data, target=target)
+    # a banned viewer
+    if request.is_in_chat and target.id and await viewers.hidden(context.db, [target.id]):
+        return nothing
+    suppression_filter = await suppression.load_filter(context.db)
+    shown: list[Note] = []
+    hearsay: list[int] = []
+    suppressed: list[int] = []
+    for note in known:
+        if not suppression_filter.allows(note):
+            suppressed.append(note.id)
+        elif request.is_in_chat and note.source_kind is SourceKind.REPORTED:
+            # what others say of somebody is not read aloud: they see that there is something, and can remove it
+            hearsay.append(note.id)
+        else:
+            shown.append(note)
+    now = context.clock.now()
+    facts = await texts_with_names(context, [note.fact for note in shown])
+    rows = []
+    for note, fact in zip(shown, facts, strict=True):
+        rows.append((note.id, fact, now - note.first_said_at))
+    return OperationResult(
+        ok=True,
+        code="memory",
+        data={
+            "notes": rows,
+            "hearsay": hearsay,
+            "suppressed": suppressed,
+            "max_chars": context.settings().reply.max_chars,
+        },
+        target=target,
+    )
 
 
 async def who(context: OperationContext, request: Request) -> OperationResult:
     """Who a viewer is, in one line, as the dock's card says it."""
-    now, target = context.clock.now(), request.target
-    zone = context.settings().bot.timezone
-    found = await card(context.db, target.id, now, now, zone) if target.id is not None else None
-    if found is None:
+    target = request.target
+    settings = context.settings()
+    now = context.clock.now()
+    viewer_card = None
+    if target.id is not None:
+        viewer_card = await card(context.db, target.id, now, now, settings.bot.timezone)
+    if viewer_card is None:
         return OperationResult(ok=True, code="memory_empty", target=target)
-    language = in_language(context.settings().bot.language)
-    parts = [found.who.replace(" · ", "; ")]
-    if found.lately:
-        lead = "page.arrivals.over" if found.over else "page.arrivals.lately"
-        parts.append(language(lead, text=found.lately))
-    text = " ".join(f"{part.rstrip('.')}." for part in parts if part)
-    return OperationResult(
-        ok=True, code="who", data={"n": found.streams, "text": text}, target=target
-    )
+    parts = [viewer_card.who.replace(" · ", "; ")]
+    if viewer_card.lately:
+        key = "page.arrivals.over" if viewer_card.over else "page.arrivals.lately"
+        parts.append(in_language(settings.bot.language)(key, text=viewer_card.lately))
+    sentences = [f"{part.rstrip('.')}." for part in parts if part]
+    data = {"n": viewer_card.streams, "text": " ".join(sentences)}
+    return OperationResult(ok=True, code="who", data=data, target=target)
 
 
 async def missed(context: OperationContext, request: Request) -> OperationResult:
     """What happened since the asker was last here, in stored sentences."""
-    asker = request.asker
-    if asker.viewer_id in await personal_data.opted_out(context.db):
+    viewer_id = request.asker.viewer_id
+    if viewer_id in await personal_data.opted_out(context.db):
         return OperationResult(ok=False, code="you_opted_out")
     now = context.clock.now()
-    most = min(context.settings().reply.max_chars, MISSED_CHARS) - MISSED_LEAD
-    away = await context.db.together(lambda at: what_was_missed(at, asker.viewer_id, now, most))
+    max_chars = min(context.settings().reply.max_chars, MISSED_CHARS) - MISSED_LEAD
+    away = await context.db.together(
+        lambda source: what_was_missed(source, viewer_id, now, max_chars)
+    )
     if away.since is None or not away.sentences:
         return OperationResult(ok=True, code="missed_nothing")
     time_away = now - away.since
     if time_away >= 2 * DAY:
         # what is told in days is counted by the calendar: from Friday evening to Monday morning it is three
         time_away = DAY * days_since(away.since, now, context.settings().bot.timezone)
-    return OperationResult(
-        ok=True,
-        code="missed",
-        data={"ago": time_away, "text": " ".join(away.sentences), "evidence": away.evidence},
-    )
+    data = {
+        "ago": time_away,
+        "text": " ".join(away.sentences),
+        "evidence": away.evidence,
+    }
+    return OperationResult(ok=True, code="missed", data=data)
+
+
+OPERATIONS = (
+    Operation(
+        "memory",
+        ANYBODY,
+        memory,
+        params=(VIEWER_BY_ANY_NAME,),
+        chat=("!memory [viewer]",),
+        examples=("!memory",),
+    ),
+    Operation(
+        "who",
+        MODERATORS,
+        who,
+        params=(NEEDED_VIEWER_BY_ANY_NAME,),
+        chat=("!who <viewer>",),
+        examples=("!who alice",),
+    ),
+    Operation(
+        "missed",
+        ANYBODY,
+        missed,
+        chat=("!missed",),
+        examples=("!missed",),
+    ),
+)

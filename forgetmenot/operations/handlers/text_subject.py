@@ -1,0 +1,112 @@
+"""Whom a typed text is about: "@bob drums", "bob: plays drums", "I play drums", "the lamp is broken"."""
+
+import re
+
+from forgetmenot.domain import Asker, Target
+from forgetmenot.memory import own_words
+from forgetmenot.operations.targets import CHANNEL_WORDS, own_target, resolve_target
+from forgetmenot.operations.types import OperationContext, Refused
+from forgetmenot.people import names
+from forgetmenot.people.common_words import is_ordinary
+from forgetmenot.text.chat_commands import fact_about_other, first_word, own_fact
+from forgetmenot.text.names import compact
+from forgetmenot.text.phrases import describes_somebody_else
+
+# "this about bob" says nothing that could be kept.
+_SAYS_NOTHING = re.compile(
+    r"(?:(?:this|that|it) (?:about|of|from)|about|of) @?\w+[.!]*", re.IGNORECASE
+)
+
+
+async def subject_and_fact(
+    context: OperationContext, asker: Asker, typed: str
+) -> tuple[Target, str]:
+    """Return the subject of a typed text and the fact. Raises Refused: it is about somebody else.
+
+    A moderator's text about no known viewer is about the channel.
+    """
+    if _SAYS_NOTHING.fullmatch(typed):
+        raise Refused("about_yourself")
+    name, rest = first_word(typed.removeprefix("about "))
+    if name.casefold() in {asker.login.casefold(), asker.display_name.casefold()}:
+        return own_target(asker), fact_about_other(rest)
+    fact = own_fact(typed, for_channel=asker.moderates)
+    if fact is None and not asker.moderates and _is_own_in_another_language(typed):
+        fact = typed
+    names_somebody = await _begins_with_name(context, typed, name, rest)
+    if fact is not None and not names_somebody:
+        return own_target(asker), fact
+    if not asker.moderates:
+        raise Refused("about_yourself" if fact is None else "not_yours")
+    return await _named_subject_and_fact(context, asker, typed, name, rest)
+
+
+async def _begins_with_name(context: OperationContext, typed: str, name: str, rest: str) -> bool:
+    """Whether a text begins with somebody's name: "@bob's cat is mine", "bob hates me"."""
+    if begins_with_at(typed) or rest.startswith(("'s ", "’s ", ":")):
+        return True
+    if is_ordinary(compact(name)):
+        return False
+    return bool(await names.called(context.db, [name.casefold()]))
+
+
+def _is_own_in_another_language(typed: str) -> bool:
+    """Whether a text that the rules of English cannot read may speak of whoever typed it: "vivo en Madrid"."""
+    return own_words.is_foreign(typed) and not describes_somebody_else(typed)
+
+
+async def _named_subject_and_fact(
+    context: OperationContext, asker: Asker, typed: str, name: str, rest: str
+) -> tuple[Target, str]:
+    """Whom a moderator's text is about, by the name at its beginning; without one, about the channel."""
+    if name.casefold() == "the":
+        name, rest = first_word(rest)
+    must_be_name = typed.startswith("@") or rest.startswith(":")
+    about = await named_target(context, asker, as_typed(typed, name), must_be_name=must_be_name)
+    if about is None:
+        return Target(), typed
+    if about.id is None and not rest.lstrip().startswith(":"):
+        return about, typed
+    return about, fact_about_other(rest)
+
+
+async def subject_and_rest(
+    context: OperationContext, asker: Asker, typed: str
+) -> tuple[Target, str]:
+    """Return the subject of a text and the text without it: "@bob drums" is about bob if a moderator says it."""
+    name, rest = first_word(typed.removeprefix("about "))
+    is_marked = begins_with_at(typed)
+    if not (asker.moderates or is_marked):
+        return own_target(asker), typed
+    about = await named_target(context, asker, as_typed(typed, name), must_be_name=is_marked)
+    if about is None or not asker.moderates:
+        return own_target(asker), typed
+    return about, rest
+
+
+def begins_with_at(typed: str) -> bool:
+    """Whether a text begins with an @name."""
+    return typed.strip().startswith("@")
+
+
+def as_typed(typed: str, name: str) -> str:
+    """Return the name that begins a text, with its @ if it has one: "@channel" can be a viewer."""
+    return f"@{name}" if begins_with_at(typed) else name
+
+
+async def named_target(
+    context: OperationContext, asker: Asker, name: str, *, must_be_name: bool
+) -> Target | None:
+    """Return who goes by a name; None if nobody does. Raises Refused where it must be somebody's name.
+
+    An ordinary word ("drums are loud") is nobody's name unless it must be.
+    """
+    is_channel_word = name.casefold() in CHANNEL_WORDS
+    if not must_be_name and is_ordinary(compact(name)) and not is_channel_word:
+        return None
+    try:
+        return await resolve_target(context, asker, name or "?", may_be_short=True)
+    except Refused as refusal:
+        if must_be_name or refusal.result.code != "unknown_viewer":
+            raise
+        return None

@@ -1,0 +1,139 @@
+"""Whom an operation is about: the viewer that a typed name means, seen from the surface where it was typed."""
+
+from collections.abc import Mapping
+
+from forgetmenot.domain import Asker, Role, Surface, Target
+from forgetmenot.operations.types import (
+    Operation,
+    OperationContext,
+    Parameter,
+    ParameterKind,
+    Refused,
+)
+from forgetmenot.people import names
+from forgetmenot.people.standing import active_now
+from forgetmenot.store import viewers
+from forgetmenot.store.database import Database
+from forgetmenot.store.names import by_login
+from forgetmenot.text.mentions import is_login, login_of, provisional_id
+
+CHANNEL_WORDS = frozenset({"channel", "stream", "chat"})
+SELF_WORDS = frozenset({"", "me", "myself"})
+
+
+async def target_of(
+    context: OperationContext, operation: Operation, values: Mapping[str, object], asker: Asker
+) -> Target:
+    """Return whom a request is about. Raises Refused: nobody goes by the name, or several do."""
+    parameter = _viewer_parameter(operation)
+    name = ""
+    if parameter is not None:
+        name = str(values.get(parameter.name, ""))
+    if asker.surface is Surface.CHAT:
+        may_be_short = parameter is not None and parameter.may_be_short
+        return await resolve_target(context, asker, name, may_be_short=may_be_short)
+    if parameter is None or not name:
+        return Target()
+    return await _target_elsewhere(context, parameter, name, asker)
+
+
+def _viewer_parameter(operation: Operation) -> Parameter | None:
+    for parameter in operation.params:
+        if parameter.kind is ParameterKind.VIEWER:
+            return parameter
+    return None
+
+
+async def resolve_target(
+    context: OperationContext, asker: Asker, name: str, *, may_be_short: bool = False
+) -> Target:
+    """Return whom a name in chat means; an empty one means the asker. Raises Refused.
+
+    `may_be_short`: also a nickname or a short form.
+    """
+    folded = name.removeprefix("@").casefold()
+    own_names = {asker.login.casefold(), asker.display_name.casefold()}
+    if folded in SELF_WORDS or folded in own_names:
+        return own_target(asker)
+    if not asker.moderates:
+        raise Refused("not_yours")
+    is_channel_word = folded in CHANNEL_WORDS
+    # behind an @ it is a viewer who has that name, if there is one
+    if is_channel_word and not name.startswith("@"):
+        return Target()
+    # a bare number that is typed in chat is somebody's name, never an id
+    typed = f"@{folded}" if folded.isdecimal() else name
+    viewer_id = await _only_one_meant(context, typed, may_be_short=may_be_short)
+    if viewer_id is None and is_channel_word:
+        return Target()
+    bare_name = name.removeprefix("@")
+    if viewer_id is None:
+        raise Refused("unknown_viewer", name=bare_name)
+    return await _as_target(context.db, viewer_id, bare_name, own=viewer_id == asker.viewer_id)
+
+
+def own_target(asker: Asker) -> Target:
+    """The asker themselves."""
+    return Target(asker.viewer_id, asker.display_name, own=True)
+
+
+async def _as_target(db: Database, viewer_id: str, typed_name: str, *, own: bool) -> Target:
+    """A viewer by the name that is shown for them, else by the typed one."""
+    display_names = await viewers.names(db, [viewer_id])
+    return Target(viewer_id, display_names.get(viewer_id, typed_name), own=own)
+
+
+async def _only_one_meant(
+    context: OperationContext, name: str, *, may_be_short: bool
+) -> str | None:
+    """The id of the only viewer whom a name can mean; None if nobody goes by it. Raises Refused to ask which."""
+    present = await active_now(context.db, context.settings().people, context.clock.now())
+    viewer_ids = await names.resolve(context.db, name, here=present, may_be_short=may_be_short)
+    if len(viewer_ids) > 1:
+        listed = await names.told_apart(context.db, viewer_ids)
+        raise Refused("which_viewer", name=name.removeprefix("@"), viewers=listed)
+    return viewer_ids[0] if viewer_ids else None
+
+
+async def _target_elsewhere(
+    context: OperationContext, parameter: Parameter, name: str, asker: Asker
+) -> Target:
+    """A viewer by id or name; where the parameter allows it, also a login never seen here. Raises Refused."""
+    db = context.db
+    # the dock and the model hand in the id of somebody whom they were shown
+    is_id = asker.surface is not Surface.CLI and await viewers.get(db, name) is not None
+    if is_id:
+        viewer_id = name
+    else:
+        known_id = await _only_one_meant(context, name, may_be_short=parameter.may_be_short)
+        unseen = None
+        if known_id is None and parameter.unseen:
+            unseen = await _unseen_viewer(db, name)
+        if unseen is not None:
+            return unseen
+        if known_id is None:
+            raise Refused("unknown_viewer", name=name)
+        viewer_id = known_id
+    is_own = asker.surface is Surface.MODEL and viewer_id == asker.viewer_id
+    return await _as_target(db, viewer_id, name, own=is_own)
+
+
+async def _unseen_viewer(db: Database, name: str) -> Target | None:
+    """Whoever has a login that was never seen here, if it can be one."""
+    login = login_of(name)
+    viewer_id = provisional_id(login)
+    may_be_login = bool(login) and is_login(login) and not login.isdecimal()
+    if may_be_login or await viewers.get(db, viewer_id) is not None:
+        return Target(viewer_id, login)
+    return None
+
+
+async def owner(db: Database, surface: Surface, channel: str, now: int) -> Asker:
+    """The streamer as an asker: the channel's account; until its id is known, a provisional one is stored."""
+    login = channel.casefold() or "streamer"
+    viewer_id = await by_login(db, login)
+    if viewer_id is None:
+        viewer_id = provisional_id(login)
+        async with db.write() as tx:
+            await viewers.add_unseen(tx, {viewer_id: login}, now)
+    return Asker(surface, viewer_id, Role.BROADCASTER, login, login)
