@@ -26,7 +26,7 @@ from forgetmenot.llm.offline import claims
 from forgetmenot.logs import set_up
 from forgetmenot.memory import summarizer, transcript, transfer
 from forgetmenot.memory.proposals import Screen, listed, screened
-from forgetmenot.operations import request_words
+from forgetmenot.operations import proposed_params
 from forgetmenot.operations.commands import OPERATIONS
 from forgetmenot.operations.run import checked
 from forgetmenot.operations.types import Refused
@@ -77,7 +77,7 @@ def _reply(text: str) -> None:
         tidy(answer.say, SETTINGS).encode()
         operation = OPERATIONS.get(answer.proposal.name) if answer.proposal is not None else None
         if operation is not None and operation.action is not None and answer.proposal is not None:
-            request_words.check(operation.action, answer.proposal.params, SETTINGS)
+            proposed_params.check(operation.action, answer.proposal.params, SETTINGS)
 
 
 def _summary(text: str) -> None:

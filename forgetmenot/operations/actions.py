@@ -7,6 +7,7 @@ At the end: which rights on Twitch the switched-on actions need.
 from collections.abc import Iterable
 
 from forgetmenot.domain import Asker, Outcome, OutcomeKind, Surface
+from forgetmenot.durations import DAY, SECOND
 from forgetmenot.languages import reason
 from forgetmenot.operations.types import (
     Action,
@@ -22,32 +23,60 @@ from forgetmenot.settings.load import refuse_unknown_words
 from forgetmenot.settings.schema import ActionSettings, Settings
 
 TARGET = Parameter("target", ParameterKind.VIEWER, maximum=50)
-LONGEST_TIMEOUT_S = 14 * 24 * 3_600
-A, B, C = ActionClass.FREE, ActionClass.GUARDED, ActionClass.NEVER_ALONE
+LONGEST_TIMEOUT_S = 14 * DAY // SECOND
+BANS = "moderator:manage:banned_users"
+DEFAULT_REASON = "by the channel's chat bot"
+CHAT_MODES = "moderator:manage:chat_settings"
 
 
-def _text(name: str, most: int, default: str | None = None) -> Parameter:
-    return Parameter(name, ParameterKind.TEXT, maximum=most, default=default)
+def _text(name: str, maximum: int, default: str | None = None) -> Parameter:
+    return Parameter(name, ParameterKind.TEXT, maximum=maximum, default=default)
 
 
-def _seconds(least: int, most: int, default: str) -> Parameter:
-    return Parameter("seconds", ParameterKind.SECONDS, minimum=least, maximum=most, default=default)
+def _seconds(minimum: int, maximum: int, default: str) -> Parameter:
+    return Parameter(
+        "seconds",
+        ParameterKind.SECONDS,
+        minimum=minimum,
+        maximum=maximum,
+        default=default,
+    )
 
 
-def _operation(name: str, *kept: str) -> Runner:
-    """An action that changes memory runs the same operation that people use; the policy has already allowed it."""
+# ── what the actions do ───────────────────────────────────────────────────────────────────────
+
+
+def _operation(operation: str, *names: str) -> Runner:
+    """An action that changes memory runs the same operation that people use; the policy has already allowed it.
+
+    `names`: the parameters that are handed on.
+    """
 
     async def runner(ports: ActionPorts, call: ActionCall) -> Outcome:
         asker = Asker(Surface.MODEL, call.asked_by, line_id=call.line)
-        result = await ports.run(name, {one: call.params[one] for one in kept}, asker)
+        params = {name: call.params[name] for name in names}
+        result = await ports.run(operation, params, asker)
         if not result.ok:
             return Outcome(OutcomeKind.REFUSED, result.code.removeprefix("refused:"))
-        return Outcome(OutcomeKind.DONE, f"note {result.data['id']}" if "id" in result.data else "")
+        detail = f"note {result.data['id']}" if "id" in result.data else ""
+        return Outcome(OutcomeKind.DONE, detail)
 
     return runner
 
 
-async def _effect(ports: ActionPorts, call: ActionCall) -> Outcome:
+async def _create_marker(ports: ActionPorts, call: ActionCall) -> Outcome:
+    return await ports.moderation.create_marker(call.params["text"])
+
+
+async def _create_clip(ports: ActionPorts, _call: ActionCall) -> Outcome:
+    return await ports.moderation.create_clip()
+
+
+async def _shout_out(ports: ActionPorts, call: ActionCall) -> Outcome:
+    return await ports.moderation.shoutout(call.target)
+
+
+async def _run_effect(ports: ActionPorts, call: ActionCall) -> Outcome:
     if ports.run_effect is None:
         return Outcome(OutcomeKind.REFUSED, "there is no other bot here")
     return await ports.run_effect(call.params["effect"])
@@ -57,13 +86,47 @@ async def _timeout(ports: ActionPorts, call: ActionCall) -> Outcome:
     return await ports.moderation.timeout(call.target, call.seconds, call.params["reason"])
 
 
-async def _lift(ports: ActionPorts, call: ActionCall) -> Outcome:
+async def _ban(ports: ActionPorts, call: ActionCall) -> Outcome:
+    return await ports.moderation.ban(call.target, call.params["reason"])
+
+
+async def _untimeout(ports: ActionPorts, call: ActionCall) -> Outcome:
     return await ports.moderation.untimeout(call.target)
 
 
-BANS = "moderator:manage:banned_users"
-DEFAULT_REASON = "by the channel's chat bot"
-CHAT_MODES = "moderator:manage:chat_settings"
+async def _delete_message(ports: ActionPorts, call: ActionCall) -> Outcome:
+    return await ports.moderation.delete_message(call.message_id)
+
+
+async def _announce(ports: ActionPorts, call: ActionCall) -> Outcome:
+    return await ports.moderation.announce(call.params["text"])
+
+
+async def _slow_mode_on(ports: ActionPorts, call: ActionCall) -> Outcome:
+    return await ports.moderation.set_slow_mode(int(call.params["gap"]))
+
+
+async def _slow_mode_off(ports: ActionPorts, _call: ActionCall) -> Outcome:
+    return await ports.moderation.set_slow_mode(None)
+
+
+async def _emote_only_on(ports: ActionPorts, _call: ActionCall) -> Outcome:
+    return await ports.moderation.set_emote_only(on=True)
+
+
+async def _emote_only_off(ports: ActionPorts, _call: ActionCall) -> Outcome:
+    return await ports.moderation.set_emote_only(on=False)
+
+
+async def _set_title(ports: ActionPorts, call: ActionCall) -> Outcome:
+    return await ports.moderation.set_channel(title=call.params["text"])
+
+
+async def _set_category(ports: ActionPorts, call: ActionCall) -> Outcome:
+    return await ports.moderation.set_channel(category=call.params["text"])
+
+
+# ── the words that ask for them ───────────────────────────────────────────────────────────────
 
 _SWITCH = "(?:turn|switch|put|set|start|enable|activate)"
 _POLITE = "please|pls|bitte|hey|ok|now|(?:can|could|would|will) you"
@@ -88,106 +151,183 @@ def _asks_to_make(thing: str, verb: str) -> str:
     )
 
 
+# ── the actions ───────────────────────────────────────────────────────────────────────────────
+
+
 ACTIONS: tuple[Action, ...] = (
     Action(
-        "marker", A,
-        lambda ports, call: ports.moderation.create_marker(call.params["text"]), (_text("text", 140, ""),),
-        scope="channel:manage:broadcast", cooldown_s=60, needs_live=True,
+        "marker",
+        ActionClass.FREE,
+        _create_marker,
+        params=(_text("text", 140, ""),),
+        scope="channel:manage:broadcast",
+        cooldown_s=60,
+        needs_live=True,
         asks=_asks_to_make("markers?|markierung", "mark(?:ier)?"),
     ),
     Action(
-        "clip", A,
-        lambda ports, _call: ports.moderation.create_clip(), scope="clips:edit", cooldown_s=60, needs_live=True,
+        "clip",
+        ActionClass.FREE,
+        _create_clip,
+        scope="clips:edit",
+        cooldown_s=60,
+        needs_live=True,
         asks=_asks_to_make("clips?", "clipp?"),
     ),
     Action(
-        "shoutout", A,
-        lambda ports, call: ports.moderation.shoutout(call.target), (TARGET,),
-        scope="moderator:manage:shoutouts", cooldown_s=120, channel_wide=True, needs_live=True,
+        "shoutout",
+        ActionClass.FREE,
+        _shout_out,
+        params=(TARGET,),
+        scope="moderator:manage:shoutouts",
+        cooldown_s=120,
+        channel_wide=True,
+        needs_live=True,
         asks=r"shout ?outs? (?:to|for)?|shout \w+ out|shout ?out",
     ),
     Action(
-        "effect", A, _effect,
-        (Parameter("effect", ParameterKind.EFFECT, maximum=80),), cooldown_s=30, needs_live=True, typed="effect",
+        "effect",
+        ActionClass.FREE,
+        _run_effect,
+        params=(Parameter("effect", ParameterKind.EFFECT, maximum=80),),
+        cooldown_s=30,
+        needs_live=True,
+        typed="effect",
     ),
     Action(
-        "bit", A,
-        _operation("bit", "text"), (_text("text", 200),), cooldown_s=60,
-        channel_wide=True, typed="text",
+        "bit",
+        ActionClass.FREE,
+        _operation("bit", "text"),
+        params=(_text("text", 200),),
+        cooldown_s=60,
+        channel_wide=True,
+        typed="text",
     ),
     Action(
-        "remember", A,
-        _operation("remember", "target", "fact"), (TARGET, _text("fact", 200)),
-        cooldown_s=5, self_only=True, typed="fact",
+        "remember",
+        ActionClass.FREE,
+        _operation("remember", "target", "fact"),
+        params=(TARGET, _text("fact", 200)),
+        cooldown_s=5,
+        self_only=True,
+        typed="fact",
     ),
     Action(
-        "correct", A,
-        _operation("correct", "note", "fact"), (_text("note", 12), _text("fact", 200)), cooldown_s=5, typed="fact",
+        "correct",
+        ActionClass.FREE,
+        _operation("correct", "note", "fact"),
+        params=(_text("note", 12), _text("fact", 200)),
+        cooldown_s=5,
+        typed="fact",
     ),
     Action(
-        "forget", A,
-        _operation("forget", "target", "what"), (TARGET, _text("what", 200)),
-        cooldown_s=5, self_only=True, typed="what",
+        "forget",
+        ActionClass.FREE,
+        _operation("forget", "target", "what"),
+        params=(TARGET, _text("what", 200)),
+        cooldown_s=5,
+        self_only=True,
+        typed="what",
     ),
     Action(
-        "timeout", B, _timeout,
-        (TARGET, _seconds(1, 60, "30"), _text("reason", 200, DEFAULT_REASON)),
-        scope=BANS, undo=_lift, harms=True, consent=True, needs_live=True,
-        asks="time ?out me|time me out|mute me|(?:give|get) me (?:a|the) time ?out|put me in time ?out",
+        "timeout",
+        ActionClass.GUARDED,
+        _timeout,
+        params=(TARGET, _seconds(1, 60, "30"), _text("reason", 200, DEFAULT_REASON)),
+        scope=BANS,
+        undo=_untimeout,
+        harms=True,
+        consent=True,
+        needs_live=True,
+        asks="time ?out me|time me out|mute me|(?:give|get) me (?:a|the) time ?out"
+        "|put me in time ?out",
     ),
     Action(
-        "delete", B,
-        lambda ports, call: ports.moderation.delete_message(call.message_id), (TARGET,),
-        scope="moderator:manage:chat_messages", harms=True, consent=True,
+        "delete",
+        ActionClass.GUARDED,
+        _delete_message,
+        params=(TARGET,),
+        scope="moderator:manage:chat_messages",
+        harms=True,
+        consent=True,
         asks="(?:delete|remove) my (?:last |previous )?message",
     ),
     Action(
-        "announce", B,
-        lambda ports, call: ports.moderation.announce(call.params["text"]), (_text("text", 300),),
-        scope="moderator:manage:announcements", channel_wide=True, needs_live=True,
+        "announce",
+        ActionClass.GUARDED,
+        _announce,
+        params=(_text("text", 300),),
+        scope="moderator:manage:announcements",
+        channel_wide=True,
+        needs_live=True,
         asks="announce|(?:make|post|send) (?:an?|the) announcement",
     ),
     Action(
-        "slow_mode", B,
-        lambda ports, call: ports.moderation.set_slow_mode(int(call.params["gap"])),
-        (_seconds(10, 60, "60"), Parameter("gap", ParameterKind.SECONDS, minimum=3, maximum=30, default="5")),
-        scope=CHAT_MODES, undo=lambda ports, _call: ports.moderation.set_slow_mode(None),
-        reverts=True, channel_wide=True, needs_live=True,
+        "slow_mode",
+        ActionClass.GUARDED,
+        _slow_mode_on,
+        params=(
+            _seconds(10, 60, "60"),
+            Parameter("gap", ParameterKind.SECONDS, minimum=3, maximum=30, default="5"),
+        ),
+        scope=CHAT_MODES,
+        undo=_slow_mode_off,
+        reverts=True,
+        channel_wide=True,
+        needs_live=True,
         mode="slow",
-        asks=f"{_SWITCH} (?:the |on |to |in |into )*slow ?mode|slow ?mode (?:on|please|pls|now|for|[0-9]+)|slow ?mode$"
-        "|slow (?:the |this |our )?(?:chat|it|things|everyone|everybody) down|slow (?:the |this |our )?chat",
+        asks=f"{_SWITCH} (?:the |on |to |in |into )*slow ?mode"
+        "|slow ?mode (?:on|please|pls|now|for|[0-9]+)|slow ?mode$"
+        "|slow (?:the |this |our )?(?:chat|it|things|everyone|everybody) down"
+        "|slow (?:the |this |our )?chat",
     ),
     Action(
-        "emote_only", B,
-        lambda ports, _call: ports.moderation.set_emote_only(on=True),
-        (_seconds(10, 60, "30"),),
-        scope=CHAT_MODES, undo=lambda ports, _call: ports.moderation.set_emote_only(on=False),
-        reverts=True, channel_wide=True,
-        needs_live=True, mode="emote_only",
-        asks=f"{_SWITCH} (?:the |on |to |in |into |chat )*emotes? ?only|emotes? ?only (?:on|please|pls|now|for|mode)"
-        "|emotes? ?only$",
+        "emote_only",
+        ActionClass.GUARDED,
+        _emote_only_on,
+        params=(_seconds(10, 60, "30"),),
+        scope=CHAT_MODES,
+        undo=_emote_only_off,
+        reverts=True,
+        channel_wide=True,
+        needs_live=True,
+        mode="emote_only",
+        asks=f"{_SWITCH} (?:the |on |to |in |into |chat )*emotes? ?only"
+        "|emotes? ?only (?:on|please|pls|now|for|mode)|emotes? ?only$",
     ),
     Action(
-        "ban", C,
-        lambda ports, call: ports.moderation.ban(call.target, call.params["reason"]),
-        (TARGET, _text("reason", 200, "")), scope=BANS, undo=_lift, harms=True,
+        "ban",
+        ActionClass.NEVER_ALONE,
+        _ban,
+        params=(TARGET, _text("reason", 200, "")),
+        scope=BANS,
+        undo=_untimeout,
+        harms=True,
     ),
     Action(
-        "long_timeout", C, _timeout,
-        (TARGET, _seconds(61, LONGEST_TIMEOUT_S, "600"), _text("reason", 200, "")),
-        scope=BANS, undo=_lift, harms=True,
+        "long_timeout",
+        ActionClass.NEVER_ALONE,
+        _timeout,
+        params=(TARGET, _seconds(61, LONGEST_TIMEOUT_S, "600"), _text("reason", 200, "")),
+        scope=BANS,
+        undo=_untimeout,
+        harms=True,
     ),
     Action(
-        "title", C,
-        lambda ports, call: ports.moderation.set_channel(title=call.params["text"]), (_text("text", 140),),
+        "title",
+        ActionClass.NEVER_ALONE,
+        _set_title,
+        params=(_text("text", 140),),
         scope="channel:manage:broadcast",
     ),
     Action(
-        "category", C,
-        lambda ports, call: ports.moderation.set_channel(category=call.params["text"]), (_text("text", 100),),
+        "category",
+        ActionClass.NEVER_ALONE,
+        _set_category,
+        params=(_text("text", 100),),
         scope="channel:manage:broadcast",
     ),
-)  # fmt: skip
+)
 
 BY_NAME = {action.name: action for action in ACTIONS}
 NAMES = frozenset(BY_NAME)
@@ -207,21 +347,21 @@ def class_mode(action: Action, settings: ActionSettings) -> str:
     """`off`, `shadow`, `ask` or `live`; class C is never live, whatever the settings hold."""
     if settings.safe_mode or action.name in settings.disabled:
         return "off"
-    modes = {
-        ActionClass.FREE: settings.class_a,
-        ActionClass.GUARDED: settings.class_b,
-        ActionClass.NEVER_ALONE: settings.class_c,
-    }
-    mode = str(modes[action.kind])
-    return "ask" if action.kind is ActionClass.NEVER_ALONE and mode == "live" else mode
+    if action.kind is ActionClass.FREE:
+        return str(settings.class_a)
+    if action.kind is ActionClass.GUARDED:
+        return str(settings.class_b)
+    mode = str(settings.class_c)
+    return "ask" if mode == "live" else mode
 
+
+# ── the rights on Twitch that they need ───────────────────────────────────────────────────────
 
 CHAT = ("chat:read", "user:read:chat", "user:write:chat")
 # to ask Twitch, before somebody is timed out or banned, whether they are a moderator or VIP
 IMMUNITY = ("moderation:read", "channel:read:vips")
-_BROADCASTERS = frozenset(
-    {"channel:manage:broadcast"}
-)  # Twitch takes these from the channel's own account alone
+# Twitch takes these from the channel's own account alone.
+_OF_BROADCASTER = frozenset({"channel:manage:broadcast"})
 NEEDS = tuple(action for action in ACTIONS if action.scope)
 
 
@@ -231,51 +371,59 @@ def scopes_of(action: Action) -> dict[Account, tuple[str, ...]]:
     Those to ask Twitch whether its target is immune belong to them.
     """
     scopes = (action.scope,) if action.scope else ()
-    if action.scope in _BROADCASTERS:
+    if action.scope in _OF_BROADCASTER:
         return {Account.BROADCASTER: scopes}
-    return {Account.BOT: scopes, Account.BROADCASTER: IMMUNITY if action.harms else ()}
+    immunity = IMMUNITY if action.harms else ()
+    return {Account.BOT: scopes, Account.BROADCASTER: immunity}
 
 
 def scopes_for(account: Account, settings: Settings) -> tuple[str, ...]:
     """The rights to ask an account for. One that is, or may be, both the bot's and the channel's gives both sets."""
-    if account is Account.BOT and (not settings.twitch.bot_login or same_account(settings)):
-        return tuple(dict.fromkeys(_of(Account.BOT, settings) + _of(Account.BROADCASTER, settings)))
-    return _of(account, settings)
+    scopes = _scopes_of_account(account, settings)
+    has_one_account = not settings.twitch.bot_login or same_account(settings)
+    if account is Account.BOT and has_one_account:
+        scopes += _scopes_of_account(Account.BROADCASTER, settings)
+    return tuple(dict.fromkeys(scopes))
 
 
 def same_account(settings: Settings) -> bool:
     """Whether the settings name one account for the bot and for the channel."""
-    twitch = settings.twitch
-    return bool(twitch.bot_login) and twitch.bot_login.lower() == twitch.channel.lower().lstrip("#")
+    bot_login = settings.twitch.bot_login.lower()
+    channel = settings.twitch.channel.lower().lstrip("#")
+    return bool(bot_login) and bot_login == channel
 
 
-def lacking(account: Account, settings: Settings, held: Iterable[str]) -> str:
-    """One sentence on the rights that the settings need and the log-in lacks, with the way out; "" if none."""
-    missing = [scope for scope in scopes_for(account, settings) if scope not in set(held)]
+def lacking(account: Account, settings: Settings, scopes: Iterable[str]) -> str:
+    """One sentence on the rights that the settings need and a log-in's `scopes` lack, with the way out; "" if none."""
+    present = set(scopes)
+    missing = [scope for scope in scopes_for(account, settings) if scope not in present]
     if not missing:
         return ""
-    users = [
-        action.name for action in NEEDS if action.scope in missing and _enabled(action, settings)
-    ]
-    purpose, name = f" (for: {', '.join(users)})" if users else "", account.value
+    users = [action.name for action in _enabled_actions(settings) if action.scope in missing]
+    purpose = f" (for: {', '.join(users)})" if users else ""
+    name = account.value
     return reason(
-        "lacking", account=reason(name), scopes=", ".join(missing), purpose=purpose, same=name
+        "lacking",
+        account=reason(name),
+        scopes=", ".join(missing),
+        purpose=purpose,
+        same=name,
     )
 
 
-def _of(account: Account, settings: Settings) -> tuple[str, ...]:
-    on = [action for action in NEEDS if _enabled(action, settings)]
-    base = CHAT if account is Account.BOT else ()
-    asked = (
-        action.scope
-        for action in on
-        if (action.scope in _BROADCASTERS) is (account is Account.BROADCASTER)
-    )
-    immunity = (
-        IMMUNITY if account is Account.BROADCASTER and any(action.harms for action in on) else ()
-    )
-    return tuple(dict.fromkeys((*base, *asked, *immunity)))
+def _scopes_of_account(account: Account, settings: Settings) -> tuple[str, ...]:
+    scopes = list(CHAT) if account is Account.BOT else []
+    enabled = _enabled_actions(settings)
+    for action in enabled:
+        is_broadcasters = action.scope in _OF_BROADCASTER
+        if is_broadcasters is (account is Account.BROADCASTER):
+            scopes.append(action.scope)
+    if account is Account.BROADCASTER and any(action.harms for action in enabled):
+        scopes.extend(IMMUNITY)
+    return tuple(dict.fromkeys(scopes))
 
 
-def _enabled(action: Action, settings: Settings) -> bool:
-    return class_mode(action, settings.actions) in {"live", "ask"}
+def _enabled_actions(settings: Settings) -> list[Action]:
+    """The actions that need a right and that the settings allow to be done."""
+    modes = {"live", "ask"}
+    return [action for action in NEEDS if class_mode(action, settings.actions) in modes]

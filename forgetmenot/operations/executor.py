@@ -1,9 +1,9 @@
-"""Decides on proposals and carries them out, at once or when a person approves; undoes them.
+"""Carries out what the model proposes, at once or when a person approves; undoes it.
 
     carried = await executor.carry_out(proposal, context)
 
 Guarantees:
-- The policy alone decides; approving decides again with fresh facts.
+- operations/policy alone decides; approving decides again with fresh facts.
 - At most one execution per `context.key`, whatever crashes in between. What a crash interrupted is unknown, and never
   repeated.
 - Before anybody is harmed, Twitch is asked whether they are immune.
@@ -24,7 +24,7 @@ from forgetmenot.clock import Clock
 from forgetmenot.domain import Decision, OperationResult, Outcome, OutcomeKind, Proposal, Verdict
 from forgetmenot.durations import HOUR, SECOND
 from forgetmenot.errors import ForgetMeNotError, TwitchRefused, TwitchUnavailable
-from forgetmenot.languages import in_language, reason
+from forgetmenot.languages import Language, in_language, reason
 from forgetmenot.logs import log
 from forgetmenot.operations import facts, wording
 from forgetmenot.operations.actions import find, scopes_of
@@ -50,11 +50,6 @@ TWITCH_ANSWERS_WITHIN_S = 3.0
 # How often and for how long a temporary mode is tried to be switched off.
 TRY_AGAIN = 15 * SECOND
 GIVE_UP = HOUR
-_KINDS: tuple[tuple[type[ForgetMeNotError], OutcomeKind], ...] = (
-    (TwitchUnavailable, OutcomeKind.UNKNOWN),  # the answer was lost: it may have been done
-    (TwitchRefused, OutcomeKind.REFUSED),
-    (ForgetMeNotError, OutcomeKind.FAILED),
-)
 
 
 class ExecutedProposal(Struct, frozen=True):
@@ -83,7 +78,8 @@ class Executor(Struct, kw_only=True):
 
     async def carry_out(self, proposal: Proposal, context: ActionContext) -> ExecutedProposal:
         """Decide and act; the result says what may be sent."""
-        settings, now = self.settings(), self.clock.now()
+        settings = self.settings()
+        now = self.clock.now()
         known = await facts.gather(self.db, proposal, context, self.room_modes(), settings, now)
         action = find(proposal.name)
         decision, known = await self._decide_with_twitch(proposal, action, known, settings, now)
@@ -95,24 +91,14 @@ class Executor(Struct, kw_only=True):
         log.info("proposal", action=row_id, name=name, verdict=decision.verdict, rule=decision.rule)
         language = in_language(settings.bot.language)
         if row_id is None:
-            handled = Decision(
-                Verdict.DENY, "already_handled", reason("already_handled"), decision.params
-            )
-            return ExecutedProposal(handled, None, wording.harmless(proposal.if_refused, language))
+            return _already_handled(proposal, decision, language)
         outcome = None
         if action is not None and decision.verdict in ALLOWED:
-            outcome = await self._perform(
-                action, row_id, _call_of(row, known.target, context.event.id)
-            )
-        # nobody asked for an action: the words answer better than a refusal
-        unasked = (
-            known.asks_nothing
-            and decision.verdict is Verdict.DENY
-            and proposal.name not in known.asked_for
-            and proposal.name not in wording.TYPED_INSTEAD
-        )
+            call = _call_of(row, known.target, context.event.id)
+            outcome = await self._perform(action, row_id, call)
         # in a preview, which nobody but the streamer reads, the words of the model stand as they would in chat
-        if unasked or decision.rule == "silent_preview":
+        is_preview = decision.rule == "silent_preview"
+        if is_preview or _is_unasked_refusal(decision, proposal, known):
             return ExecutedProposal(decision, None, "", row_id)
         # who runs the channel hears what is missing, and what to do about it
         if decision.rule in wording.IMPOSSIBLE and _is_moderators_request(known, proposal):
@@ -122,7 +108,7 @@ class Executor(Struct, kw_only=True):
             decision,
             outcome,
             proposal,
-            target=known.target.display_name or known.target.login if known.target else "",
+            target=_name_of(known.target),
             say=context.words,
             log_id=row_id,
             moderates=known.asker.role.moderates,
@@ -132,7 +118,8 @@ class Executor(Struct, kw_only=True):
 
     async def preview(self, proposal: Proposal, context: ActionContext) -> Decision:
         """The policy's decision. Nothing is written and Twitch is not asked."""
-        settings, now = self.settings(), self.clock.now()
+        settings = self.settings()
+        now = self.clock.now()
         known = await facts.gather(self.db, proposal, context, self.room_modes(), settings, now)
         action = find(proposal.name)
         known = replace(known, missing=await self._missing(action))
@@ -160,33 +147,33 @@ class Executor(Struct, kw_only=True):
         known = replace(known, missing=await self._missing(action))
         recent = await facts.recent_decisions(self.db, action, known, settings.actions, now)
         decision = decide(proposal, known, settings, recent, now)
-        if (
-            decision.verdict not in ALLOWED
-            or action is None
-            or not action.harms
-            or known.target is None
-        ):
+        if decision.verdict not in ALLOWED:
             return decision, known
+        if action is None or not action.harms or known.target is None:
+            return decision, known
+        is_immune = await self._is_immune(known.target.id)
+        known = replace(known, immune=is_immune)
+        decision = decide(proposal, known, settings, recent, now)
+        return decision, known
+
+    async def _is_immune(self, viewer_id: str) -> bool | None:
+        """Whether Twitch says that somebody is immune; None where it could not be asked."""
         try:
             async with asyncio.timeout(self.timeout_s):
-                known = replace(
-                    known, immune=await self.ports.moderation.is_immune(known.target.id)
-                )
+                return await self.ports.moderation.is_immune(viewer_id)
         except (TimeoutError, ForgetMeNotError):
-            known = replace(known, immune=None)
-        return decide(proposal, known, settings, recent, now), known
+            return None
 
     async def _perform(self, action: Action, row_id: int, call: ActionCall) -> Outcome:
         """Carry out a `running` row and settle it."""
         outcome = await self._call(action.run, call)
-        clip = (
-            action.name == "clip" and outcome.twitch_id
-        )  # Twitch gives no list by which it could be found later
-        detail = f"https://clips.twitch.tv/{clip}" if clip else outcome.detail
+        detail = outcome.detail
+        if action.name == "clip" and outcome.twitch_id:
+            # Twitch gives no list by which it could be found later
+            detail = f"https://clips.twitch.tv/{outcome.twitch_id}"
+        status = ActionStatus(outcome.kind)
         async with self.db.write() as tx:
-            await action_logs.settle(
-                tx, row_id, ActionStatus(outcome.kind), detail, self.clock.now()
-            )
+            await action_logs.settle(tx, row_id, status, detail, self.clock.now())
         log.info("action", action=row_id, name=action.name, outcome=outcome.kind)
         return outcome
 
@@ -198,9 +185,7 @@ class Executor(Struct, kw_only=True):
         except TimeoutError:
             return Outcome(OutcomeKind.UNKNOWN, reason("in_time"))
         except ForgetMeNotError as error:
-            return Outcome(
-                next(kind for type_, kind in _KINDS if isinstance(error, type_)), str(error)
-            )
+            return Outcome(_outcome_of(error), str(error))
         except Exception:  # noqa: BLE001  # whatever it is, the row must not stay `running`
             log.exception("an action failed in an unexpected way")
             return Outcome(OutcomeKind.UNKNOWN, reason("internal_error"))
@@ -210,110 +195,160 @@ class Executor(Struct, kw_only=True):
     async def approve(self, action_id: int, by: str) -> OperationResult:
         """Carry out a waiting action if the policy still allows it."""
         row = await action_logs.get(self.db, action_id)
-        now, settings = self.clock.now(), self.settings()
+        now = self.clock.now()
+        settings = self.settings()
         if row is None or row.status is not ActionStatus.WAITING or (row.expires_at or 0) <= now:
             return _result("not_waiting", action_id)
         # minutes have passed: the target may have left, been made a moderator, or been timed out by somebody
         known = await facts.gather_again(self.db, row, by, self.room_modes(), settings, now)
+        proposal = Proposal(row.name, row.params)
         action = find(row.name)
-        decision, known = await self._decide_with_twitch(
-            Proposal(row.name, row.params), action, known, settings, now
-        )
+        decision, known = await self._decide_with_twitch(proposal, action, known, settings, now)
         if action is None or decision.verdict not in ALLOWED:
+            why = decision.reason
             async with self.db.write() as tx:
                 await action_logs.deny(
-                    tx, action_id, by=by, rule=decision.rule, reason=decision.reason, now=now
+                    tx, action_id, by=by, rule=decision.rule, reason=why, now=now
                 )
-            return _result("approval_denied", action_id, reason=decision.reason)
+            return _result("approval_denied", action_id, reason=why)
+        revert_at = _revert_time(action, row.params, now)
         async with self.db.write() as tx:
-            revert_at = _revert_time(action, row.params, now)
             # dock and chat may approve at the same moment: one of them gets the row
-            claimed = await action_logs.claim(
+            is_claimed = await action_logs.claim(
                 tx, action_id, now, decided_by=by, revert_at=revert_at
             )
-        if not claimed:
+        if not is_claimed:
             return _result("not_waiting", action_id)
         outcome = await self._perform(action, action_id, _call_of(row, known.target))
+        if outcome.kind is OutcomeKind.UNKNOWN:
+            return _result("approved_unknown", action_id)
         if outcome.kind is not OutcomeKind.DONE:
-            unknown = outcome.kind is OutcomeKind.UNKNOWN
-            return _result("approved_unknown" if unknown else "approved_failed", action_id)
-        target = known.target.display_name if known.target else ""
-        line = wording.done_line(row.name, row.params, target, in_language(settings.bot.language))
+            return _result("approved_failed", action_id)
+        target_name = known.target.display_name if known.target else ""
+        language = in_language(settings.bot.language)
+        line = wording.done_line(row.name, row.params, target_name, language)
         return _result("approved", action_id, ok=True, line=line)
 
     async def deny(self, action_id: int, by: str) -> OperationResult:
         """Refuse a waiting action. `by`: who decided, for the log."""
-        why, now = "denied_by_moderator", self.clock.now()
+        rule = "denied_by_moderator"
+        now = self.clock.now()
         async with self.db.write() as tx:
-            ok = await action_logs.deny(tx, action_id, by=by, rule=why, reason=reason(why), now=now)
-        return _result("denied" if ok else "not_waiting", action_id, ok=ok)
+            is_denied = await action_logs.deny(
+                tx, action_id, by=by, rule=rule, reason=reason(rule), now=now
+            )
+        return _result("denied" if is_denied else "not_waiting", action_id, ok=is_denied)
 
     async def work_off(self) -> None:
         """Every second or so: expire old proposals, revert what is due."""
         await action_logs.expire(self.db, self.clock.now())
-        await self._take_back()
+        await self._revert_due()
 
     # What is undone, by a person or because its time is over.
 
     async def undo(self, by: str, action_id: int | None = None) -> OperationResult:
         """Undo one action, or the last one of this hour that can be undone."""
         now = self.clock.now()
-        if action_id is not None:
-            one = await action_logs.get(self.db, action_id)
-            rows = [one] if one is not None else []
-        else:
-            rows = await action_logs.latest(self.db, 50, (ActionStatus.DONE, ActionStatus.UNKNOWN))
-            rows = [row for row in rows if (row.finished_at or row.at) >= now - HOUR]
-        row = next((row for row in rows if undoable(row, now)), None)
+        row = await self._undoable_row(action_id, now)
+        if row is None and action_id is None:
+            return _result("nothing_to_undo", 0)
         if row is None:
-            return _result(
-                "nothing_to_undo" if action_id is None else "cannot_undo", action_id or 0
-            )
+            return _result("cannot_undo", action_id or 0)
         async with self.db.write() as tx:
-            asked = await action_logs.ask_for_undo(tx, row.id, by=by, now=now)
-        if asked:
-            await self._take_back()
+            is_due = await action_logs.ask_for_undo(tx, row.id, by=by, now=now)
+        if is_due:
+            await self._revert_due()
         after = await action_logs.get(self.db, row.id)
         if after is not None and after.status is ActionStatus.UNDONE:
             return _result("undone", row.id, ok=True, action=row.name)
-        again = after is not None and after.revert_at is not None
-        return _result("undo_later" if again else "cannot_undo", row.id, action=row.name)
+        is_tried_again = after is not None and after.revert_at is not None
+        return _result("undo_later" if is_tried_again else "cannot_undo", row.id, action=row.name)
+
+    async def _undoable_row(self, action_id: int | None, now: int) -> LoggedAction | None:
+        """The action of that number, or the last one of this hour, if it can be undone."""
+        if action_id is not None:
+            row = await action_logs.get(self.db, action_id)
+            return row if row is not None and undoable(row, now) else None
+        rows = await action_logs.latest(self.db, 50, (ActionStatus.DONE, ActionStatus.UNKNOWN))
+        for row in rows:
+            if (row.finished_at or row.at) >= now - HOUR and undoable(row, now):
+                return row
+        return None
 
     async def recover(self) -> None:
         """At start: settle what a crash interrupted, without repeating it, and revert what is due."""
+        detail = reason("stopped")
         for row in await action_logs.running(self.db):
+            now = self.clock.now()
             async with self.db.write() as tx:
-                await action_logs.settle(
-                    tx, row.id, ActionStatus.UNKNOWN, reason("stopped"), self.clock.now()
-                )
+                await action_logs.settle(tx, row.id, ActionStatus.UNKNOWN, detail, now)
             log.warning("an action was interrupted", action=row.id, name=row.name)
-        await self._take_back()
+        await self._revert_due()
 
-    async def _take_back(self) -> None:
+    async def _revert_due(self) -> None:
         """Revert what is due."""
         for row in await action_logs.due_for_revert(self.db, self.clock.now()):
-            action, outcome = (
-                undoable(row, self.clock.now()),
-                Outcome(OutcomeKind.REFUSED, reason("ended")),
-            )
+            action = undoable(row, self.clock.now())
+            outcome = Outcome(OutcomeKind.REFUSED, reason("ended"))
             if action is not None and action.undo is not None:
                 outcome = await self._call(action.undo, _call_of(row))
-            now, status = self.clock.now(), None
-            # a temporary mode is tried for an hour whatever Twitch answers; another undo ends with a refusal
-            over = outcome.kind is OutcomeKind.REFUSED
-            if action and action.reverts:
-                over = now - (row.finished_at or row.at) > GIVE_UP
-            why, later = (
-                reason("not_undone", reason=outcome.detail),
-                None if over else now + TRY_AGAIN,
-            )
             if outcome.kind is OutcomeKind.DONE:
-                why, later, status = reason("undone"), None, ActionStatus.UNDONE
-                if action is not None and action.mode:
-                    self.mode_off(action.mode)
-            async with self.db.write() as tx:
-                await action_logs.set_revert(tx, row.id, later, why, status)
+                await self._note_undone(row, action)
+            else:
+                await self._note_not_undone(row, action, outcome)
             log.info("action taken back", action=row.id, name=row.name, outcome=outcome.kind)
+
+    async def _note_undone(self, row: LoggedAction, action: Action | None) -> None:
+        if action is not None and action.mode:
+            self.mode_off(action.mode)
+        async with self.db.write() as tx:
+            await action_logs.set_revert(tx, row.id, None, reason("undone"), ActionStatus.UNDONE)
+
+    async def _note_not_undone(
+        self, row: LoggedAction, action: Action | None, outcome: Outcome
+    ) -> None:
+        """Note why, and when it is tried again.
+
+        A temporary mode is tried for an hour whatever Twitch answers; another undo ends with a refusal.
+        """
+        now = self.clock.now()
+        gives_up = outcome.kind is OutcomeKind.REFUSED
+        if action is not None and action.reverts:
+            gives_up = now - (row.finished_at or row.at) > GIVE_UP
+        next_try = None if gives_up else now + TRY_AGAIN
+        why = reason("not_undone", reason=outcome.detail)
+        async with self.db.write() as tx:
+            await action_logs.set_revert(tx, row.id, next_try, why, None)
+
+
+def _already_handled(
+    proposal: Proposal, decision: Decision, language: Language
+) -> ExecutedProposal:
+    code = "already_handled"
+    denial = Decision(Verdict.DENY, code, reason(code), decision.params)
+    return ExecutedProposal(denial, None, wording.harmless(proposal.if_refused, language))
+
+
+def _is_unasked_refusal(decision: Decision, proposal: Proposal, known: PolicyFacts) -> bool:
+    """Whether what nobody asked for is denied: the model's words answer better than a refusal."""
+    if decision.verdict is not Verdict.DENY or not known.asks_nothing:
+        return False
+    return proposal.name not in known.asked_for and proposal.name not in wording.TYPED_INSTEAD
+
+
+def _name_of(person: PersonFacts | None) -> str:
+    if person is None:
+        return ""
+    return person.display_name or person.login
+
+
+def _outcome_of(error: ForgetMeNotError) -> OutcomeKind:
+    if isinstance(error, TwitchUnavailable):
+        # the answer was lost: it may have been done
+        return OutcomeKind.UNKNOWN
+    if isinstance(error, TwitchRefused):
+        return OutcomeKind.REFUSED
+    return OutcomeKind.FAILED
 
 
 def _new_row(
@@ -326,6 +361,13 @@ def _new_row(
     now: int,
 ) -> NewAction:
     status = _STATUS.get(decision.verdict, ActionStatus.RUNNING)
+    expires_at = None
+    if status is ActionStatus.WAITING:
+        expires_at = now + settings.actions.approval_expires_s * SECOND
+    revert_at = None
+    if action is not None and status is ActionStatus.RUNNING:
+        # in the row from the start, so that a temporary mode is undone even if the bot dies right after the call
+        revert_at = _revert_time(action, decision.params, now)
     return NewAction(
         key=context.key,
         at=now,
@@ -339,13 +381,8 @@ def _new_row(
         asked_by=known.asker.id,
         target_id=known.target.id if known.target else None,
         bot_message_id=context.bot_message_id,
-        expires_at=now + settings.actions.approval_expires_s * 1_000
-        if status is ActionStatus.WAITING
-        else None,
-        # in the row from the start, so that a temporary mode is undone even if the bot dies right after the call
-        revert_at=_revert_time(action, decision.params, now)
-        if action and status is ActionStatus.RUNNING
-        else None,
+        expires_at=expires_at,
+        revert_at=revert_at,
     )
 
 
@@ -360,27 +397,32 @@ def _call_of(
 ) -> ActionCall:
     """The call of a row. `line`: the id of the line that asks for it, if it is done at once."""
     return ActionCall(
-        row.params, row.asked_by or "", target.message_id if target else "", row.at, line
+        params=row.params,
+        asked_by=row.asked_by or "",
+        message_id=target.message_id if target else "",
+        at=row.at,
+        line=line,
     )
 
 
 def _revert_time(action: Action, params: Mapping[str, str], now: int) -> int | None:
     """When an action must be reverted, in ms; None if it stays."""
-    return now + int(params["seconds"]) * 1_000 if action.reverts else None
+    if not action.reverts:
+        return None
+    return now + int(params["seconds"]) * SECOND
 
 
 def undoable(row: LoggedAction, now: int) -> Action | None:
     """The action of a row if it can be undone; None for one that has ended by itself, as a timeout does."""
     action = find(row.name)
-    if (
-        row.status not in {ActionStatus.DONE, ActionStatus.UNKNOWN}
-        or action is None
-        or action.undo is None
-    ):
+    if row.status not in {ActionStatus.DONE, ActionStatus.UNKNOWN}:
         return None
-    ends = (row.finished_at or row.at) + int(row.params.get("seconds", 0)) * SECOND
-    ended = "seconds" in row.params and not action.reverts and ends <= now
-    return None if ended else action
+    if action is None or action.undo is None:
+        return None
+    if "seconds" not in row.params or action.reverts:
+        return action
+    ends_at = (row.finished_at or row.at) + int(row.params["seconds"]) * SECOND
+    return action if ends_at > now else None
 
 
 def _result(code: str, action_id: int, *, ok: bool = False, **data: object) -> OperationResult:

@@ -37,28 +37,39 @@ from forgetmenot.text.clean import clean
 from forgetmenot.text.mentions import mention
 from forgetmenot.text.words import telling_stems
 
-HERE_FOR = 15 * MINUTE  # who said nothing for longer is not in chat now
+# Who said nothing for longer is not in chat now.
+PRESENT_WITHIN = 15 * MINUTE
 REFUSALS_WITHIN = 10 * MINUTE
 CORRECT = "correct"
 _NOTE_ID = re.compile(r"[0-9]{1,12}", re.ASCII)
 # Refusals by these rules say nothing about the asker, so they do not count against them.
-_IMPERSONAL = (
-    *("safe_mode", "paused", "silent_preview", "switched_off", "stream_live", "refused_often"),
-    *("too_soon", "stream_limit", "queue_full", "asked_in_words", "possible"),
+_IMPERSONAL_RULES = (
+    "safe_mode",
+    "paused",
+    "silent_preview",
+    "switched_off",
+    "stream_live",
+    "refused_often",
+    "too_soon",
+    "stream_limit",
+    "queue_full",
+    "asked_in_words",
+    "possible",
 )
 
 
 class ActionContext(Struct, frozen=True):
     """The origin of a proposal. `key` is unique to it, so that it is carried out at most once.
 
-    `words` are sent after success, so they must not claim another action.
+    `words` are sent after success, so they must not claim another action. `question`: what was said to the bot, without
+    its name, if it was spoken to outright.
     """
 
     event: ChatEvent
     key: str
     bot_message_id: int | None = None
     words: str = ""
-    question: str = ""  # what was said to the bot, without its name, if it was spoken to outright
+    question: str = ""
 
 
 class _People(NamedTuple):
@@ -69,32 +80,37 @@ class _People(NamedTuple):
     state: dict[str, str]
 
     async def by_id(self, viewer_id: str | None) -> PersonFacts | None:
-        chatter = await viewers.chatter(self.db, viewer_id) if viewer_id else None
-        return self.known(chatter) if chatter else None
+        if not viewer_id:
+            return None
+        chatter = await viewers.chatter(self.db, viewer_id)
+        return self.facts_of(chatter) if chatter else None
 
-    def known(self, chatter: Chatter) -> PersonFacts:
+    def facts_of(self, chatter: Chatter) -> PersonFacts:
         bot_login = self.state.get("bot_login", "").casefold()
-        is_self = (
-            chatter.id == self.state.get("bot_id") or chatter.login.casefold() == bot_login != ""
-        )
+        is_itself = chatter.id == self.state.get("bot_id")
+        if bot_login and chatter.login.casefold() == bot_login:
+            is_itself = True
+        role = chatter.role
+        if chatter.id == self.state.get("id"):
+            # by the channel's id, because a stored role is only what the last message's badges said
+            role = Role.BROADCASTER
         return PersonFacts(
             id=chatter.id,
             login=chatter.login,
             display_name=chatter.display_name,
-            # by the channel's id, because a stored role is only what the last message's badges said
-            role=Role.BROADCASTER if chatter.id == self.state.get("id") else chatter.role,
+            role=role,
             newcomer=chatter.streams < self.settings.people.newcomer_streams,
-            is_bot=is_self or is_bot(self.settings.memory, chatter.login, chatter.id),
+            is_bot=is_itself or is_bot(self.settings.memory, chatter.login, chatter.id),
             message_id=chatter.message_id,
         )
 
-    def standing_facts(self, asker: PersonFacts, now: int) -> PolicyFacts:
-        switched = switches_of(self.state)
+    def situation(self, asker: PersonFacts, now: int) -> PolicyFacts:
+        switches = switches_of(self.state)
         return PolicyFacts(
             asker=asker,
             live=self.state.get("live") == "1",
-            paused=switched.silent(now),
-            safe_mode=switched.safe_mode,
+            paused=switches.silent(now),
+            safe_mode=switches.safe_mode,
         )
 
 
@@ -107,31 +123,41 @@ async def gather(
     now: int,
 ) -> PolicyFacts:
     """The facts for a new proposal. `modes`: the chat modes that are on."""
-    people, event = _People(db, settings, await channel_state.read_all(db)), context.event
-    # what is stored of the speaker, and the badges of this message
-    asker = replace(
-        await people.by_id(event.user_id) or PersonFacts(event.user_id, "", newcomer=True),
-        login=event.login,
-        display_name=event.display_name,
-        role=role_of(event.badges),
-        is_bot=is_bot(settings.memory, event.login, event.user_id, event.badges),
-    )
+    people = _People(db, settings, await channel_state.read_all(db))
+    event = context.event
+    asker = await _asker(people, event)
     target = await _target(people, proposal, asker, event, now)
-    said = context.question or event.text
+    line = context.question or event.text
     typed = request_words.typed(
         event.text, context.question, target, asker, settings.bridge.effects
     )
-    asked_for = request_words.asked_for(said) | typed.keys()
-    if proposal.name == CORRECT and (fact := await _corrected(db, proposal, said, asker)):
-        typed |= {CORRECT: fact}
+    asked_for = request_words.asked_for(line) | typed.keys()
+    if proposal.name == CORRECT:
+        corrected_fact = await _corrected_fact(db, proposal, line, asker)
+        if corrected_fact:
+            typed[CORRECT] = corrected_fact
     return replace(
-        people.standing_facts(asker, now),
+        people.situation(asker, now),
         target=target,
         asked_for=asked_for,
-        asks_nothing=request_words.asks_nothing(said),
+        asks_nothing=request_words.asks_nothing(line),
         typed=typed,
-        named=target is not None and request_words.names(said, target, asker),
+        named=target is not None and request_words.names(line, target, asker),
         room_modes=modes,
+    )
+
+
+async def _asker(people: _People, event: ChatEvent) -> PersonFacts:
+    """What is stored of the speaker, with the names and badges of this message."""
+    stored = await people.by_id(event.user_id)
+    if stored is None:
+        stored = PersonFacts(event.user_id, "", newcomer=True)
+    return replace(
+        stored,
+        login=event.login,
+        display_name=event.display_name,
+        role=role_of(event.badges),
+        is_bot=is_bot(people.settings.memory, event.login, event.user_id, event.badges),
     )
 
 
@@ -140,56 +166,74 @@ async def gather_again(
 ) -> PolicyFacts:
     """The facts at an approval, with asker and target as they are now."""
     people = _People(db, settings, await channel_state.read_all(db))
-    asker = await people.by_id(row.asked_by) or PersonFacts(row.asked_by or "", "")
+    asker = await people.by_id(row.asked_by)
+    if asker is None:
+        asker = PersonFacts(row.asked_by or "", "")
     # by the id that was decided on, however that person is called now
     target = await people.by_id(row.target_id or row.params.get("target"))
-    return replace(
-        people.standing_facts(asker, now), target=target, approved_by=by, room_modes=modes
-    )
+    situation = people.situation(asker, now)
+    return replace(situation, target=target, approved_by=by, room_modes=modes)
 
 
-async def _corrected(db: Database, proposal: Proposal, said: str, asker: PersonFacts) -> str:
+async def _corrected_fact(db: Database, proposal: Proposal, line: str, asker: PersonFacts) -> str:
     """The proposed text, if it corrects a live note of the asker's as their line says; else nothing.
 
     A word of it stands in the line; where that is in another language, it says the same kind of thing as the note.
     """
     fact = clean(proposal.params.get("fact", ""))
-    number = proposal.params.get("note", "")
-    note = await notes.get(db, int(number)) if _NOTE_ID.fullmatch(number) else None
+    note_id = proposal.params.get("note", "")
+    if not _NOTE_ID.fullmatch(note_id):
+        return ""
+    note = await notes.get(db, int(note_id))
     if note is None or note.subject_id != asker.id or note.status not in LIVE:
         return ""
-    if not telling_stems(fact).isdisjoint(telling_stems(said)):
+    if not telling_stems(fact).isdisjoint(telling_stems(line)):
         return fact
-    return fact if may_correct(note.fact, fact, said) else ""
+    return fact if may_correct(note.fact, fact, line) else ""
 
 
 async def recent_decisions(
     db: Database, action: Action | None, facts: PolicyFacts, settings: ActionSettings, now: int
 ) -> RecentDecisions:
-    """Recent decisions and actions that bear on this one. A cooldown begins when an action is allowed."""
-    target = facts.target.id if facts.target is not None else facts.asker.id
+    """Recent decisions and actions that bear on this one."""
+    asker = facts.asker
     waiting = await action_logs.waiting(db, now)
     # what a moderator asks for is no attempt of anybody's to talk the model into something
     refusals = 0
-    if not facts.asker.role.moderates:
+    if not asker.role.moderates:
         since = now - REFUSALS_WITHIN
-        refusals = await action_logs.refusals_of(db, facts.asker.id, since, _IMPERSONAL)
-    started = int(await channel_state.read(db, "started_at") or now - DAY // 2)
-    last, gaps = action_logs.last_allowed, []
+        refusals = await action_logs.refusals_of(db, asker.id, since, _IMPERSONAL_RULES)
+    stream_start = await channel_state.read(db, "started_at") or now - DAY // 2
+    cooldown_until = 0
     if action is not None:
-        gaps.append((await last(db, name=action.name), action.cooldown_s))
-    if action is not None and action.kind is ActionClass.GUARDED:
-        gaps.append(
-            (await last(db, kind=ActionClass.GUARDED, about=target), settings.viewer_cooldown_s)
-        )
-        gaps.append((await last(db, kind=ActionClass.GUARDED), settings.channel_cooldown_s))
+        cooldown_until = await _cooldown_until(db, action, facts, settings)
     return RecentDecisions(
-        cooldown_until=max((at + int(gap * SECOND) for at, gap in gaps if at), default=0),
+        cooldown_until=cooldown_until,
         refusals=refusals,
-        done_this_stream=await action_logs.done_since(db, started),
+        done_this_stream=await action_logs.done_since(db, int(stream_start)),
         waiting=len(waiting),
-        waiting_of_asker=sum(row.asked_by == facts.asker.id for row in waiting),
+        waiting_of_asker=sum(row.asked_by == asker.id for row in waiting),
     )
+
+
+async def _cooldown_until(
+    db: Database, action: Action, facts: PolicyFacts, settings: ActionSettings
+) -> int:
+    """When the last of an action's cooldowns ends (ms). A cooldown begins when an action is allowed."""
+    last_allowed = action_logs.last_allowed
+    allowed_at = await last_allowed(db, name=action.name)
+    ends = [_end_of_cooldown(allowed_at, action.cooldown_s)]
+    if action.kind is ActionClass.GUARDED:
+        target = facts.target if facts.target is not None else facts.asker
+        allowed_at = await last_allowed(db, kind=ActionClass.GUARDED, about=target.id)
+        ends.append(_end_of_cooldown(allowed_at, settings.viewer_cooldown_s))
+        allowed_at = await last_allowed(db, kind=ActionClass.GUARDED)
+        ends.append(_end_of_cooldown(allowed_at, settings.channel_cooldown_s))
+    return max(ends)
+
+
+def _end_of_cooldown(allowed_at: int | None, cooldown_s: float) -> int:
+    return allowed_at + int(cooldown_s * SECOND) if allowed_at else 0
 
 
 async def _target(
@@ -197,24 +241,30 @@ async def _target(
 ) -> PersonFacts | None:
     """Who in chat the proposal names; None where that is nobody, or two people."""
     action = find(proposal.name)
-    if action is None or not action.needs_target:
+    name = _proposed_target(action, proposal)
+    if name is None:
         return None
-    name = next(
-        proposal.params.get(one.name, "")
-        for one in action.params
-        if one.kind is ParameterKind.VIEWER
-    )
-    here = [
-        people.known(one)
-        for one in await viewers.chatters_present(people.db, now - HERE_FOR, event.id)
-    ]
-    mine = next((person for person in here if person.id == asker.id), None)
-    # their last line before this one: "delete" must not delete the request itself
-    current = replace(asker, message_id=mine.message_id if mine else "")
-    found = request_words.resolve(
-        name, [current, *(one for one in here if one.id != asker.id)], current
-    )
-    return found[0] if len(found) == 1 else None
+    chatters = await viewers.chatters_present(people.db, now - PRESENT_WITHIN, event.id)
+    # of the asker their last line before this one: "delete" must not delete the request itself
+    current = replace(asker, message_id="")
+    others = []
+    for person in map(people.facts_of, chatters):
+        if person.id == asker.id:
+            current = replace(asker, message_id=person.message_id)
+        else:
+            others.append(person)
+    matches = request_words.resolve(name, [current, *others], current)
+    return matches[0] if len(matches) == 1 else None
+
+
+def _proposed_target(action: Action | None, proposal: Proposal) -> str | None:
+    """The name of the viewer whom a proposal is about; None for an action that acts on nobody."""
+    if action is None:
+        return None
+    for parameter in action.params:
+        if parameter.kind is ParameterKind.VIEWER:
+            return proposal.params.get(parameter.name, "")
+    return None
 
 
 _STATES = {
@@ -229,22 +279,25 @@ _STATES = {
 
 async def lately(source: Source, *, since: int, limit: int = 3) -> tuple[ActionDone, ...]:
     """The last actions since then (ms), oldest first, people as `<@id>`; without times or words of the model."""
-    rows = await action_logs.latest(source, limit, tuple(_STATES))
-    return tuple(
-        ActionDone(row.id, line(row), row.name if row.status is ActionStatus.DONE else "")
-        for row in reversed(rows)
-        if row.at >= since
-    )
+    actions = []
+    for row in await action_logs.latest(source, limit, tuple(_STATES)):
+        if row.at >= since:
+            done_name = row.name if row.status is ActionStatus.DONE else ""
+            actions.append(ActionDone(row.id, line(row), done_name))
+    return tuple(reversed(actions))
 
 
 def line(row: LoggedAction) -> str:
     """An action and its result; people as `<@id>`."""
-    parts = [row.name.replace("_", " ")]
+    text = row.name.replace("_", " ")
     if row.target_id:
-        parts.append(f"of {mention(row.target_id)}")
-    action = find(row.name)
-    if action is not None and any(
-        one.kind is ParameterKind.SECONDS and one.name == "seconds" for one in action.params
-    ):
-        parts.append(f"for {row.params.get('seconds', '?')} s")
-    return f"{' '.join(parts)}: {_STATES.get(row.status, row.status.value)}"
+        text += f" of {mention(row.target_id)}"
+    if _has_duration(find(row.name)):
+        text += f" for {row.params.get('seconds', '?')} s"
+    return f"{text}: {_STATES.get(row.status, row.status.value)}"
+
+
+def _has_duration(action: Action | None) -> bool:
+    if action is None:
+        return False
+    return any(parameter.name == "seconds" for parameter in action.params)

@@ -1,4 +1,4 @@
-"""The policy: decides whether a proposal may run, from its facts, the settings, recent actions and the time. Pure.
+"""Decides whether a proposal of the model may run, from its facts, the settings, recent actions and the time. Pure.
 
 Guarantees:
 - Every decision names the rule that made it.
@@ -16,7 +16,7 @@ from msgspec import Struct
 from forgetmenot.domain import Decision, Proposal, Role, Verdict
 from forgetmenot.languages import reason
 from forgetmenot.operations.actions import class_mode, find
-from forgetmenot.operations.request_words import Checked, check
+from forgetmenot.operations.proposed_params import Checked, check
 from forgetmenot.operations.types import (
     Action,
     ActionClass,
@@ -68,7 +68,7 @@ def _deny(code: str) -> Ruling:
     return Verdict.DENY, reason(code)
 
 
-def _ask() -> Ruling:
+def _ask_a_person() -> Ruling:
     return Verdict.ASK, reason("always_asks")
 
 
@@ -76,37 +76,47 @@ def _denies(
     name: str, holds: Callable[[Case], object], *, why: str = "", overridable: bool = False
 ) -> Rule:
     """A rule that denies where the condition holds. `why`: its reason, unless that has the rule's name."""
-    return Rule(name, lambda case: _deny(why or name) if holds(case) else None, overridable)
+
+    def check_case(case: Case) -> Ruling | None:
+        return _deny(why or name) if holds(case) else None
+
+    return Rule(name, check_case, overridable)
 
 
-def _parameters(case: Case) -> Ruling | None:
-    return (Verdict.DENY, case.checked.problem) if case.checked.problem else None
+def _fitting_parameters(case: Case) -> Ruling | None:
+    problem = case.checked.problem
+    return (Verdict.DENY, problem) if problem else None
 
 
 def _setting(case: Case) -> Ruling | None:
-    mode = class_mode(case.action, case.settings.actions)
-    if mode in {"off", "shadow"}:
-        return _deny("switched_off" if mode == "off" else "silent_preview")
-    return _ask() if mode == "ask" else None
+    match class_mode(case.action, case.settings.actions):
+        case "off":
+            return _deny("switched_off")
+        case "shadow":
+            return _deny("silent_preview")
+        case "ask":
+            return _ask_a_person()
+    return None
 
 
 def _immune_on_twitch(case: Case) -> Ruling | None:
-    if not case.action.harms or case.facts.immune is False:
+    is_immune = case.facts.immune
+    if not case.action.harms or is_immune is False:
         return None
-    return _deny("immune" if case.facts.immune else "immune_unknown")
+    return _deny("immune" if is_immune else "immune_unknown")
 
 
 def _protected(case: Case) -> bool:
     """Whether the settings' lists keep the target out of it."""
-    actions, target = case.settings.actions, case.target
+    target = case.target
     if target is None or not case.guarded:
         return False
-    foreign = (
-        case.action.harms
-        and actions.allowed_targets
-        and not _listed(target, actions.allowed_targets)
-    )
-    return bool(foreign) or _listed(target, actions.denied_targets)
+    actions = case.settings.actions
+    if _is_listed(target, actions.denied_targets):
+        return True
+    if not case.action.harms or not actions.allowed_targets:
+        return False
+    return not _is_listed(target, actions.allowed_targets)
 
 
 def _newcomer(case: Case) -> bool:
@@ -131,55 +141,82 @@ def _consent(case: Case) -> Ruling | None:
     # who asks for a timeout of their own has agreed to it
     if _is_asker(case) and case.action.name in case.facts.asked_for:
         return None
-    return _ask() if case.facts.asker.role.moderates else _deny("asked_in_words")
+    if case.facts.asker.role.moderates:
+        return _ask_a_person()
+    return _deny("asked_in_words")
 
 
 def _unasked(case: Case) -> bool:
     """Whether the asker's words do not ask for the action; small models add one, or a second line, to any answer."""
-    action, facts = case.action, case.facts
+    action = case.action
+    facts = case.facts
     # what is written into the memory are the asker's own words, never the model's
     if action.typed:
         return action.name not in facts.typed
-    return (
-        bool(facts.asks_nothing if case.guarded else action.asks)
-        and action.name not in facts.asked_for
-    )
+    if action.name in facts.asked_for:
+        return False
+    # a guarded action may be asked for in words that no pattern reads, unless they ask for nothing at all
+    return facts.asks_nothing if case.guarded else bool(action.asks)
 
 
 def _for_everybody(case: Case) -> Ruling | None:
+    """Ask a person about what concerns everybody, unless a moderator asked for exactly that."""
     if not case.action.channel_wide:
         return None
-    asked = case.action.name in case.facts.asked_for and (
-        case.facts.named or not case.action.needs_target
-    )
-    if asked and case.facts.asker.role.moderates:
+    facts = case.facts
+    is_asked = case.action.name in facts.asked_for
+    if case.action.needs_target and not facts.named:
+        is_asked = False
+    if is_asked and facts.asker.role.moderates:
         return None
     # a free action that nobody asked for is only noise in the queue; a guarded one may be worth a moderator's time
-    return _deny("asked_in_words") if not asked and not case.guarded else _ask()
+    if is_asked or case.guarded:
+        return _ask_a_person()
+    return _deny("asked_in_words")
+
+
+def _is_refused_class(case: Case) -> bool:
+    """Whether an action that always needs a person was asked for by somebody who is no moderator."""
+    if case.action.kind is not ActionClass.NEVER_ALONE:
+        return False
+    return not case.facts.asker.role.moderates
+
+
+def _about_another(case: Case) -> bool:
+    """Whether a viewer asks for something about somebody else that is only for their own notes."""
+    if not case.action.self_only or case.facts.asker.role.moderates:
+        return False
+    return not _is_asker(case)
 
 
 def _queue_full(case: Case) -> bool:
     if case.facts.asker.role.moderates or not _would_wait(case):
         return False
-    return (
-        case.recent.waiting >= MOST_WAITING or case.recent.waiting_of_asker >= MOST_WAITING_OF_ONE
-    )
+    recent = case.recent
+    return recent.waiting >= MOST_WAITING or recent.waiting_of_asker >= MOST_WAITING_OF_ONE
 
 
 def _never_alone(case: Case) -> Ruling | None:
-    alone = case.action.kind is ActionClass.NEVER_ALONE and not case.facts.approved_by
-    return _ask() if alone else None
+    if case.action.kind is not ActionClass.NEVER_ALONE or case.facts.approved_by:
+        return None
+    return _ask_a_person()
 
 
 def _would_wait(case: Case) -> bool:
     """Whether another rule requires a person."""
-    # asked of the other rules: this one would ask itself
-    rulings = (rule.check(case) for rule in RULES if rule.name != "queue_full")
-    return any(ruling is not None and ruling[0] is Verdict.ASK for ruling in rulings)
+    for rule in RULES:
+        # this one would ask itself
+        if rule.name == "queue_full":
+            continue
+        ruling = rule.check(case)
+        if ruling is not None and ruling[0] is Verdict.ASK:
+            return True
+    return False
 
 
-def _listed(person: PersonFacts, logins: tuple[str, ...]) -> bool:
-    return person.login.casefold() in {login.removeprefix("@").casefold() for login in logins}
+def _is_listed(person: PersonFacts, logins: tuple[str, ...]) -> bool:
+    listed = {login.removeprefix("@").casefold() for login in logins}
+    return person.login.casefold() in listed
 
 
 def _is_immune(role: Role) -> bool:
@@ -191,31 +228,44 @@ def _is_asker(case: Case) -> bool:
 
 
 RULES: tuple[Rule, ...] = (
-    Rule("parameters", _parameters),
-    _denies("safe_mode", lambda case: case.settings.actions.safe_mode or case.facts.safe_mode, why="paused"),
+    Rule("parameters", _fitting_parameters),
+    _denies(
+        "safe_mode",
+        lambda case: case.settings.actions.safe_mode or case.facts.safe_mode,
+        why="paused",
+    ),
     _denies("paused", lambda case: case.facts.paused),
     Rule("switched_off", _setting),
     _denies("stream_live", lambda case: case.action.needs_live and not case.facts.live),
     _denies("target_known", lambda case: case.action.needs_target and case.target is None),
-    _denies("not_a_bot", lambda case: case.target is not None and case.target.is_bot, why="target_known"),
-    _denies("immune", lambda case: case.action.harms and case.target and _is_immune(case.target.role)),
+    _denies("not_a_bot", lambda case: case.target and case.target.is_bot, why="target_known"),
+    _denies(
+        "immune",
+        lambda case: case.action.harms and case.target and _is_immune(case.target.role),
+    ),
     _denies("protected", _protected),
     _denies("newcomer", _newcomer, why="protected", overridable=True),
-    _denies("refused_often", lambda case: case.recent.refusals >= MANY_REFUSALS, overridable=True),
-    _denies("moderators_only",
-        lambda case: case.action.kind is ActionClass.NEVER_ALONE and not case.facts.asker.role.moderates,
-        overridable=True),
+    _denies(
+        "refused_often",
+        lambda case: case.recent.refusals >= MANY_REFUSALS,
+        overridable=True,
+    ),
+    _denies("moderators_only", _is_refused_class, overridable=True),
     _denies("asked_in_words", _unasked, overridable=True),
-    _denies("own_notes_only",
-        lambda case: case.action.self_only and not case.facts.asker.role.moderates and not _is_asker(case),
-        why="moderators_only", overridable=True),
+    _denies("own_notes_only", _about_another, why="moderators_only", overridable=True),
     Rule("consent", _consent, overridable=True),
     Rule("affects_everybody", _for_everybody, overridable=True),
-    _denies("already_on", lambda case: case.action.mode and case.action.mode in case.facts.room_modes,
-        why="already_handled"),
+    _denies(
+        "already_on",
+        lambda case: case.action.mode in case.facts.room_modes,
+        why="already_handled",
+    ),
     _denies("too_soon", lambda case: case.recent.cooldown_until > case.now, overridable=True),
-    _denies("stream_limit", lambda case: case.recent.done_this_stream >= case.settings.actions.per_stream,
-        overridable=True),
+    _denies(
+        "stream_limit",
+        lambda case: case.recent.done_this_stream >= case.settings.actions.per_stream,
+        overridable=True,
+    ),
     _denies("queue_full", _queue_full, overridable=True),
     # before a person is asked: nothing is offered that could not be done after their yes
     Rule("possible", _possible),
@@ -224,7 +274,7 @@ RULES: tuple[Rule, ...] = (
     # the last refusal, so that a preview names whatever else would have refused it
     _denies("silent_preview", lambda case: case.settings.bot.mode is Mode.SHADOW),
     Rule("always_asks", _never_alone),
-)  # fmt: skip
+)
 
 
 def decide(
@@ -237,25 +287,38 @@ def decide(
     action = find(proposal.name)
     if action is None:
         return Decision(Verdict.DENY, "unknown_action", reason("switched_off"))
-    # what its asker typed stands in the place of a model's words
-    typed = facts.typed.get(action.name) if action.typed else None
-    given = proposal.params if typed is None else {**proposal.params, action.typed: typed}
-    checked = check(action, given, settings)
+    proposed = dict(proposal.params)
+    if action.typed and action.name in facts.typed:
+        # what its asker typed stands in the place of a model's words
+        proposed[action.typed] = facts.typed[action.name]
+    checked = check(action, proposed, settings)
     case = Case(action, checked, facts, settings, recent, now)
     params = dict(checked.params)
     if action.needs_target:
         params["target"] = case.target.id if case.target is not None else ""
-    asks: Decision | None = None
-    for rule in RULES:
-        verdict, why = rule.check(case) or (None, "")
-        if verdict is None or (facts.approved_by and (rule.overridable or verdict is Verdict.ASK)):
-            continue
-        # a refusal of any rule comes before the question of an earlier one
-        if verdict is Verdict.DENY:
-            return Decision(verdict, rule.name, why, params)
-        asks = asks or Decision(verdict, rule.name, why, params)
-    if asks is not None:
-        return asks
+    objection = _objection(case, params)
+    if objection is not None:
+        return objection
     if checked.changed:
         return Decision(Verdict.ALLOW_CHANGED, "parameters", checked.changed, params)
     return Decision(Verdict.ALLOW, "allowed", reason("allowed"), params)
+
+
+def _objection(case: Case, params: dict[str, str]) -> Decision | None:
+    """The first refusal of a rule, else the first question for a person; None if no rule objects."""
+    question: Decision | None = None
+    for rule in RULES:
+        ruling = rule.check(case)
+        if ruling is None:
+            continue
+        verdict, why = ruling
+        is_overridden = rule.overridable or verdict is Verdict.ASK
+        if case.facts.approved_by and is_overridden:
+            continue
+        decision = Decision(verdict, rule.name, why, params)
+        # a refusal of any rule comes before the question of an earlier one
+        if verdict is Verdict.DENY:
+            return decision
+        if question is None:
+            question = decision
+    return question

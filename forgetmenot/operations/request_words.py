@@ -1,152 +1,60 @@
-"""What a proposal rests on: the actions that a viewer's own words ask for, its target, its parameters. Pure.
+"""What a viewer's own words ask for: actions, the texts that go with them, and whom they name. Pure.
 
 Guarantees:
 - Only whole words count ("urban memes" asks for no ban).
 - A message with "not" or "nicht", a question ("is slow mode on?") and quoted text ask for nothing.
 - What is to be remembered or forgotten is read from the line itself, never from the model.
-- Only declared parameters pass; anything else the model wrote is dropped. Numbers are within their bounds.
-- Texts are one clean line without tags, commands or mentions by id. What a model wrote has no links and no blocked
-  words.
 
 Some German is read. Unusual wording is missed: the action is then refused, or a moderator is asked.
 """
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 
-from msgspec import Struct
-
-from forgetmenot.durations import SECOND, parse_duration
-from forgetmenot.languages import reason
 from forgetmenot.operations.actions import ACTIONS
-from forgetmenot.operations.types import Action, ActionClass, Parameter, ParameterKind, PersonFacts
-from forgetmenot.settings.schema import ReplySettings, Settings
+from forgetmenot.operations.types import ActionClass, PersonFacts
 from forgetmenot.text.chat_commands import command_in_words, fact_about_other, first_word, own_fact
 from forgetmenot.text.clean import clean
-from forgetmenot.text.mentions import defang, without_links
-from forgetmenot.text.outgoing import without_command, without_machine_text, without_phrases
 from forgetmenot.text.questions import opens_as_question
 from forgetmenot.text.words import stem, words
 
-_NOT = frozenset(
-    {
-        "not",
-        "dont",
-        "never",
-        "no",
-        "cant",
-        "wont",
-        "without",
-        "stop",
-        "nicht",
-        "nie",
-        "kein",
-        "keinen",
-    }
-)
-_WONDERING = frozenset(
-    (
-        "is",
-        "are",
-        "was",
-        "were",
-        "why",
-        "what",
-        "whats",
-        "how",
-        "did",
-        "does",
-        "when",
-        "who",
-        "where",
-        "should",
-        "if",
-    )
-)
-_QUESTION_STARTS = (_WONDERING - {"should", "if"}) | {
-    "wer",
-    "wie",
-    "was",
-    "wann",
-    "wo",
-    "warum",
-    "welche",
-}
+# As `text/words.words` gives them: small letters, without accents and apostrophes.
+_DENYING = "not dont never no cant wont without stop nicht nie kein keinen"
+_NOT = frozenset(_DENYING.split())
+_ASKING = "is are was were why what whats how did does when who where should if"
+_WONDERING = frozenset(_ASKING.split())
+_ASKING_IN_GERMAN = "wer wie was wann wo warum welche"
+_FOREIGN_QUESTION_STARTS = frozenset(_ASKING_IN_GERMAN.split())
+_QUESTION_STARTS = (_WONDERING - {"should", "if"}) | _FOREIGN_QUESTION_STARTS
 _STATEMENT_STARTS = frozenset(
-    words("""i im ive my we ich mein meine wir
-    hi hey hello good thanks thank gn gg hallo guten danke hola gracias""")
+    words("""
+        i im ive my we ich mein meine wir
+        hi hey hello good thanks thank gn gg hallo guten danke hola gracias
+    """)
 )
-_REQUEST_WORDS = frozenset(
-    (
-        *(
-            "you",
-            "u",
-            "please",
-            "pls",
-            "want",
-            "wanna",
-            "need",
-            "should",
-            "could",
-            "can",
-            "would",
-            "wish",
-            "lets",
-        ),
-        *(
-            "about",
-            "someone",
-            "somebody",
-            "and",
-            "so",
-            "then",
-            "dont",
-            "du",
-            "bitte",
-            "will",
-            "wunsche",
-            "mochte",
-        ),
-        *("brauche", "soll", "sollen", "kann", "konnte", "jemand", "und", "dann", "ware"),
-        *("puedes", "podrias", "haz", "hazme", "pon", "dame", "quiero", "necesito", "favor"),
-        *("pode", "poderia", "faca", "coloca", "quero", "preciso"),
-        *(
-            "peux",
-            "peut",
-            "pourrais",
-            "pouvez",
-            "mets",
-            "donne",
-            "donnes",
-            "veux",
-            "voudrais",
-            "plait",
-            "svp",
-            "stp",
-        ),
-        *("puoi", "potresti", "metti", "dammi", "voglio"),
-        *(
-            "banear",
-            "baneas",
-            "banea",
-            "bane",
-            "bana",
-            "banir",
-            "bannir",
-            "mutear",
-            "silenciar",
-            "expulsar",
-            "expulser",
-        ),
-    )
-)
-_GUARDED = "|".join(
-    part
-    for one in ACTIONS
-    if one.kind is not ActionClass.FREE
-    for part in one.name.split("_")
-    if part != "only"
-)
+_REQUESTS = """
+    you u please pls want wanna need should could can would wish lets about someone somebody and
+    so then dont
+    du bitte will wunsche mochte brauche soll sollen kann konnte jemand und dann ware
+    puedes podrias haz hazme pon dame quiero necesito favor
+    pode poderia faca coloca quero preciso
+    peux peut pourrais pouvez mets donne donnes veux voudrais plait svp stp
+    puoi potresti metti dammi voglio
+    banear baneas banea bane bana banir bannir mutear silenciar expulsar expulser
+"""
+_REQUEST_WORDS = frozenset(_REQUESTS.split())
+
+
+def _guarded_words() -> set[str]:
+    """The words of the names of actions that a wish does not suffice for: "slow", "mode", "ban"."""
+    guarded = set()
+    for action in ACTIONS:
+        if action.kind is not ActionClass.FREE:
+            guarded.update(action.name.split("_"))
+    return guarded - {"only"}
+
+
+_GUARDED = "|".join(sorted(_guarded_words()))
 # The name of an action that needs more than a wish, as it is or with an ending: "timeouts", "banned", "bannt".
 _NAMES_ACTION = re.compile(rf"\b(?:{_GUARDED})(?:s|n?t|n?e[nd]?|n?ed|n?ing)?\b")
 _SECOND_CLAUSE = re.compile(r"[,;:.!?…–—]\s*\S")
@@ -165,19 +73,25 @@ _WORD = re.compile(r"\w+")
 
 def asked_for(message: str) -> frozenset[str]:
     """The names of the actions that this message asks for about its own author or for everybody, in so many words."""
-    spoken = _request(message)
-    line = " ".join(spoken)
-    asked = (one for one in ACTIONS if one.asks and re.search(rf"\b(?:{one.asks})(?!\w)", line))
-    return frozenset(
-        one.name for one in asked if not (one.channel_wide and spoken[0] in _WONDERING)
-    )
+    request_words = _request(message)
+    request = " ".join(request_words)
+    names = set()
+    for action in ACTIONS:
+        if not action.asks or not re.search(rf"\b(?:{action.asks})(?!\w)", request):
+            continue
+        # "is slow mode on?" asks for nothing
+        is_wondering = action.channel_wide and request_words[0] in _WONDERING
+        if not is_wondering:
+            names.add(action.name)
+    return frozenset(names)
 
 
 def _request(message: str) -> list[str]:
     """The words that may ask for something: without the name called and what is quoted; none if any denies it."""
     # what somebody quotes, they do not ask for
-    spoken = words(_QUOTED.sub(" ", _CALLED.sub("", clean(message))))
-    return [] if _NOT & set(spoken) else spoken
+    unquoted = _QUOTED.sub(" ", _CALLED.sub("", clean(message)))
+    request_words = words(unquoted)
+    return [] if _NOT & set(request_words) else request_words
 
 
 def asks_nothing(message: str) -> bool:
@@ -187,15 +101,14 @@ def asks_nothing(message: str) -> bool:
     """
     marked_line = _asked_line(message)
     line = marked_line.rstrip(" .!?…)。！？")
-    spoken = words(line)
-    if not spoken or not (len(spoken) == 1 or _opens_plainly(marked_line, spoken)):
+    line_words = words(line)
+    if not line_words:
         return False
-    return (
-        not _REQUEST_WORDS & set(spoken)
-        and not _NAMES_ACTION.search(" ".join(spoken))
-        and not _SECOND_CLAUSE.search(line)
-        and not asked_for(line)
-    )
+    if len(line_words) > 1 and not _opens_plainly(marked_line, line_words):
+        return False
+    if _REQUEST_WORDS & set(line_words) or _SECOND_CLAUSE.search(line):
+        return False
+    return not _NAMES_ACTION.search(" ".join(line_words)) and not asked_for(line)
 
 
 def is_small_talk(message: str) -> bool:
@@ -232,50 +145,65 @@ def typed(
     effects: Iterable[str] = (),
 ) -> dict[str, str]:
     """The asker's text in this line, by action. `question`: it without the bot's name. `effects`: those there are."""
-    said = clean(question or message)
-    bit = _BIT.search(said)
-    texts = {"bit": bit[1]} if bit else {}
-    if effect := _effect(_request(said), effects):
+    line = clean(question or message)
+    texts = {}
+    bit = _BIT.search(line)
+    if bit is not None:
+        texts["bit"] = bit[1]
+    effect = requested_effect(_request(line), effects)
+    if effect is not None:
         texts["effect"] = effect
-    name, _, text = command_in_words(said).partition(" ")
-    own = target is not None and target.id == asker.id
-    if target is None or name not in {"!remember", "!forget"}:
+    command, _, text = command_in_words(line).partition(" ")
+    if target is None or command not in {"!remember", "!forget"}:
         return texts
-    if about_target := _about(name, text, target, own=own):
-        texts[name.removeprefix("!")] = about_target
+    statement = _statement_about(command, text, target, is_own=target.id == asker.id)
+    if statement:
+        texts[command.removeprefix("!")] = statement
     return texts
 
 
-def _effect(spoken: list[str], effects: Iterable[str]) -> str:
-    """The effect that a request names with all its words, the longest such; "" if there is none."""
-    said = {stem(word) for word in spoken if spoken[0] not in _WONDERING}
-    named = (one for one in effects if words(one) and said.issuperset(map(stem, words(one))))
-    return max(named, key=len, default="")
+def requested_effect(request_words: list[str], effects: Iterable[str]) -> str | None:
+    """Return the effect whose every word stands in the request; of several the longest.
+
+    None if no effect is named, or if the request only wonders ("is there confetti?").
+    """
+    if not request_words or request_words[0] in _WONDERING:
+        return None
+    request_stems = {stem(word) for word in request_words}
+    matches = []
+    for effect in effects:
+        effect_stems = {stem(word) for word in words(effect)}
+        if effect_stems and effect_stems <= request_stems:
+            matches.append(effect)
+    return max(matches, key=len, default=None)
 
 
-def _about(name: str, text: str, target: PersonFacts, *, own: bool) -> str:
+def _statement_about(command: str, text: str, target: PersonFacts, *, is_own: bool) -> str:
     """The statement, if it is about the target: by "I" and "my", or by the name at its start."""
     first, rest = first_word(text.removeprefix("about "))
-    named = first.casefold() in _names(target)
-    if not (named or own):
+    is_named = first.casefold() in _names_of(target)
+    if is_named:
+        return fact_about_other(rest) if command == "!remember" else rest.strip()
+    if not is_own:
         return ""
-    if name == "!remember":
-        return fact_about_other(rest) if named else own_fact(text) or ""
-    return rest.strip() if named else text
+    return own_fact(text) or "" if command == "!remember" else text
 
 
 def names(message: str, target: PersonFacts, asker: PersonFacts) -> bool:
     """Whether a line names a viewer: by login, display name, or (the asker) "me"."""
-    said = {word.casefold() for word in _WORD.findall(clean(message))}
-    return bool(said & _names(target)) or (target.id == asker.id and bool(said & SELF_WORDS))
+    line_words = {word.casefold() for word in _WORD.findall(clean(message))}
+    if line_words & _names_of(target):
+        return True
+    return target.id == asker.id and bool(line_words & SELF_WORDS)
 
 
-def _names(person: PersonFacts) -> set[str]:
+def _names_of(person: PersonFacts) -> set[str]:
     return {person.login.casefold(), clean(person.display_name).casefold()} - {""}
 
 
-# Targets among the people in chat now. An id in the proposal means nothing; a name that fits nobody or two people is
-# refused, and so is a name that only looks like somebody's in other letters.
+# ── targets ───────────────────────────────────────────────────────────────────────────────────
+# Among the people in chat now. An id in the proposal means nothing; a name that fits nobody or two people is refused,
+# and so is a name that only looks like somebody's in other letters.
 
 
 SELF_WORDS = frozenset({"me", "myself", "self"})
@@ -283,76 +211,13 @@ SELF_WORDS = frozenset({"me", "myself", "self"})
 
 def resolve(name: str, present: Iterable[PersonFacts], asker: PersonFacts) -> list[PersonFacts]:
     """The people in chat who go by that login or display name: one is meant; `me` is the asker."""
-    wanted = clean(name).lstrip("@").rstrip(",.:;!?").casefold()  # without punctuation around it
     people = {person.id: person for person in present}
     # the line that asks may be the first of its author
     people.setdefault(asker.id, asker)
-    if wanted in SELF_WORDS:
+    # without punctuation around it
+    bare_name = clean(name).lstrip("@").rstrip(",.:;!?").casefold()
+    if bare_name in SELF_WORDS:
         return [people[asker.id]]
-    return [person for person in people.values() if wanted and wanted in _names(person)]
-
-
-# The parameters of a proposal, checked against the action's declaration.
-
-
-class Checked(Struct, frozen=True):
-    """Checked parameters. `problem` is a sentence if they do not fit; `changed` one if something was reduced."""
-
-    params: Mapping[str, str]
-    problem: str = ""
-    changed: str = ""
-
-
-def check(action: Action, given: Mapping[str, str], settings: Settings) -> Checked:
-    """The parameters of a proposal as the action takes them."""
-    params: dict[str, str] = {}
-    changed = ""
-    for parameter in action.params:
-        name, value = parameter.name, given.get(parameter.name, parameter.default)
-        if value is None:
-            fitted = None
-        elif parameter.kind is ParameterKind.SECONDS:
-            fitted = _fit_seconds(parameter, value, settings.actions.max_timeout_s)
-        elif parameter.kind is ParameterKind.EFFECT:
-            named = (
-                one for one in settings.bridge.effects if one.casefold() == value.strip().casefold()
-            )
-            fitted = next(((one, False) for one in named), None)
-        else:
-            fitted = _fit_text(action, parameter, value, settings.reply)
-        if fitted is None:
-            return Checked({}, reason("needs", parameter=name))
-        params[name], reduced = fitted
-        changed = changed or (reason("changed", parameter=name) if reduced else "")
-    return Checked(params, changed=changed)
-
-
-def _fit_seconds(parameter: Parameter, value: str, most_seconds: int) -> tuple[str, bool] | None:
-    """The value as it is used, and whether it was reduced; None if it does not fit."""
-    duration = parse_duration(value, default_unit="s")
-    if duration is None:
-        return None
-    seconds = duration // SECOND
-    if seconds < parameter.minimum:
-        return None
-    # the settings' limit is for what runs without a person; longer ones always ask one
-    most = min(parameter.maximum, most_seconds) if parameter.maximum <= 60 else parameter.maximum
-    return str(min(seconds, most)), seconds > most
-
-
-def _fit_text(
-    action: Action, parameter: Parameter, value: str, reply: ReplySettings
-) -> tuple[str, bool] | None:
-    """Likewise. `reply`: apply the filters of replies, for texts that are sent to chat."""
-    # twice, because what is cut from the middle may leave a command at the beginning
-    said = line = without_command(
-        clean(without_machine_text(defang(without_command(clean(value)))))
-    )
-    if parameter.kind is ParameterKind.TEXT and parameter.name != action.typed:
-        bare = said if reply.allow_links else without_links(said)
-        line = without_command(without_machine_text(without_phrases(bare, reply.blocklist)))
-    if not line and parameter.default is None:
-        return None
-    if len(line) > parameter.maximum:
-        line = line[: parameter.maximum].rsplit(" ", 1)[0]
-    return line, line != said
+    if not bare_name:
+        return []
+    return [person for person in people.values() if bare_name in _names_of(person)]

@@ -1,4 +1,4 @@
-"""Language for results: of commands in chat, of actions, and of operations for the dock and the command line. Pure.
+"""Words results: of commands in chat, of actions, and of operations for the dock and the command line. Pure.
 
 The texts are in forgetmenot/languages. A line about an action never claims more than its outcome.
 """
@@ -16,17 +16,15 @@ _KEPT_FREE = 60
 MOST_QUOTED = 120
 # From when on `!memory` says how long ago something was first said.
 OLD = 30 * DAY
-
-
-# Actions.
-
-
 # What a person types instead, where the model read a wish that code does not read: their answer names the command.
 TYPED_INSTEAD = frozenset({"remember", "forget"})
-
-
 # The rules that deny what nobody could have done now.
 IMPOSSIBLE = frozenset({"possible", "stream_live"})
+# The parameters that a description quotes, the first that there is.
+_QUOTED_PARAMETERS = ("text", "fact", "what", "name", "effect")
+
+
+# ── actions ───────────────────────────────────────────────────────────────────────────────────
 
 
 def line_for(
@@ -46,10 +44,12 @@ def line_for(
     """
     if decision.verdict is Verdict.ASK:
         action = described(proposal.name, decision.params, target, language)
-        return language("action.confirm" if moderates else "action.asked", action=action, id=log_id)
+        key = "action.confirm" if moderates else "action.asked"
+        return language(key, action=action, id=log_id)
     if outcome is not None and outcome.kind is OutcomeKind.DONE:
-        as_written = say and decision.verdict is Verdict.ALLOW
-        return "" if as_written else done_line(proposal.name, decision.params, target, language)
+        if say and decision.verdict is Verdict.ALLOW:
+            return ""
+        return done_line(proposal.name, decision.params, target, language)
     if outcome is not None and outcome.kind is OutcomeKind.UNKNOWN:
         return language("action.unsure")
     # the model's words for it may claim that it was done, in a language that no filter of ours reads
@@ -72,162 +72,214 @@ def described(
     name: str, params: Mapping[str, str], target: str, language: Language = ENGLISH
 ) -> str:
     """A short description of a proposal: "timeout bob 30 s", "title “Building a shed”"."""
-    line = next(
-        (params[key] for key in ("text", "fact", "what", "name", "effect") if params.get(key)), ""
-    )
-    label = (
-        language(f"action.name.{name}")
-        if f"action.name.{name}" in language
-        else name.replace("_", " ")
-    )
-    parts = [
-        label,
-        target,
-        language("span.s", n=params["seconds"]) if params.get("seconds") else "",
-    ]
-    short = line if len(line) <= MOST_QUOTED else f"{line[:MOST_QUOTED]}…"
-    return " ".join(part for part in (*parts, f"“{short}”" if short else "") if part)
+    key = f"action.name.{name}"
+    parts = [language(key) if key in language else name.replace("_", " ")]
+    if target:
+        parts.append(target)
+    if params.get("seconds"):
+        parts.append(language("span.s", n=params["seconds"]))
+    text = _quoted_parameter(params)
+    if len(text) > MOST_QUOTED:
+        text = f"{text[:MOST_QUOTED]}…"
+    if text:
+        parts.append(f"“{text}”")
+    return " ".join(parts)
+
+
+def _quoted_parameter(params: Mapping[str, str]) -> str:
+    for name in _QUOTED_PARAMETERS:
+        if params.get(name):
+            return params[name]
+    return ""
 
 
 def done_line(
     name: str, params: Mapping[str, str], target: str, language: Language = ENGLISH
 ) -> str:
     """The sentence for a finished action. What was forgotten is not said once more."""
-    params = {} if name == "forget" else params
-    return language("action.done", action=described(name, params, target, language))
+    shown_params = {} if name == "forget" else params
+    return language("action.done", action=described(name, shown_params, target, language))
 
 
-# What the dock and the command line say about a result.
+# ── what the dock and the command line say about a result ─────────────────────────────────────
 
 
 def sentence(result: OperationResult, language: Language = ENGLISH) -> str:
     """The sentence of the table [result], else what chat is answered: one of the two has each code."""
     if result.code.startswith("refused:"):
-        return _refused("result", result, language)
-    if "status" in result.data:  # of a switch: how things stand now
+        return _refusal("result", result, language)
+    # the result of a switch
+    if "status" in result.data:
         return str(result.data["status"])
     key = f"result.{result.code}"
     if key not in language:
         return chat_line(result, language)
-    name = result.target.name if result.target is not None else ""
-    unfinished = "" if result.data.get("wiped", True) else language("result.unfinished")
-    more = {"name": name, "unfinished": unfinished, "left": _left(result, "result", language)}
-    return language(key, **{**more, **_in_words(result.data, language)})
+    is_wiped = result.data.get("wiped", True)
+    values = {
+        "name": result.target.name if result.target is not None else "",
+        "unfinished": "" if is_wiped else language("result.unfinished"),
+        "left": _texts_in_doubt("result", result, language),
+        **_in_words(result.data, language),
+    }
+    return language(key, **values)
 
 
-def _left(result: OperationResult, surface: str, language: Language) -> str:
+def _texts_in_doubt(surface: str, result: OperationResult, language: Language) -> str:
     """How many texts of others an erasure left in doubt, as a sentence; empty for none."""
     count = result.data.get("doubtful", 0)
     return language(f"{surface}.erased_left", n=count) if count else ""
 
 
-def _refused(surface: str, result: OperationResult, language: Language) -> str:
+def _refusal(surface: str, result: OperationResult, language: Language) -> str:
     rule = result.code.split(":")[1]
-    keys = (f"{surface}.refused.{rule}", f"chat.refused.{rule}", f"chat.{rule}")
-    return language(next((key for key in keys if key in language), "chat.refused.other"))
+    for key in (f"{surface}.refused.{rule}", f"chat.refused.{rule}", f"chat.{rule}"):
+        if key in language:
+            return language(key)
+    return language("chat.refused.other")
 
 
 def _in_words(data: Mapping[str, object], language: Language) -> dict[str, object]:
     return {name: language.value(name, value) for name, value in data.items()}
 
 
-# What chat is answered: one line per result code.
+# ── what chat is answered: one line per result code ───────────────────────────────────────────
 
 
 def chat_line(result: OperationResult, language: Language = ENGLISH) -> str:
     """The line to say; empty for nothing."""
     if result.code.startswith("refused:"):
-        return _refused("chat", result, language)
-    if special := _SPECIAL.get(result.code):
-        return special(result, language)
+        return _refusal("chat", result, language)
+    special_line = _SPECIAL.get(result.code)
+    if special_line is not None:
+        return special_line(result, language)
     data = {**_people(result, language), **_in_words(result.data, language)}
     return language(f"chat.{result.code}", **data).rstrip()
 
 
 def _people(result: OperationResult, language: Language) -> dict[str, object]:
-    target, you = result.target, language("chat.own")
-    if target is not None and not target.own:
-        you = target.name if target.id is not None else language("chat.channel")
-    return {"you": you, "note": _quoted(result.data.get("id"), result.data.get("fact"))}
+    """Whom a result is about, as its texts name them, and its note."""
+    target = result.target
+    if target is None or target.own:
+        you = language("chat.own")
+    elif target.id is None:
+        you = language("chat.channel")
+    else:
+        you = target.name
+    return {"you": you, "note": _quoted_note(result.data.get("id"), result.data.get("fact"))}
 
 
-def _quoted(note_id: object, fact: object) -> str:
+def _quoted_note(note_id: object, fact: object) -> str:
     return f"#{note_id} {fact or ''}".rstrip()
+
+
+def _list_of_notes(result: OperationResult) -> str:
+    quotes = [_quoted_note(note["id"], note["fact"]) for note in _rows(result.data["notes"])]
+    return " · ".join(quotes)
 
 
 def _memory(result: OperationResult, language: Language) -> str:
     """As many facts as fit, and the number of the others."""
     data = result.data
-    notes, suppressed, most = (
-        _rows(data["notes"]),
-        _rows(data["suppressed"]),
-        int(str(data["max_chars"])),
-    )
-    facts = []
-    for note_id, fact, age in notes:
-        when = f" ({language.duration(age, 'ago')})" if age >= OLD else ""
-        facts.append(f"{_quoted(note_id, fact)}{when}")
-    facts += [
+    lines = []
+    for note_id, fact, age in _rows(data["notes"]):
+        line = _quoted_note(note_id, fact)
+        if age >= OLD:
+            line += f" ({language.duration(age, 'ago')})"
+        lines.append(line)
+    lines += [
         language("chat.memory_hearsay", note=f"#{note_id}", id=note_id)
         for note_id in _rows(data["hearsay"])
     ]
-    facts += [language("chat.memory_hidden", note=f"#{note_id}") for note_id in suppressed]
+    lines += [
+        language("chat.memory_hidden", note=f"#{note_id}") for note_id in _rows(data["suppressed"])
+    ]
+    limit = int(str(data["max_chars"])) - _KEPT_FREE
     start = language("chat.memory", **_people(result, language))
-    text, shown = start + facts[0][: most - len(start) - _KEPT_FREE], 1
-    for fact in facts[1:]:
-        if len(text) + len(fact) + 3 > most - _KEPT_FREE:
+    text = start + lines[0][: limit - len(start)]
+    fitting = 1
+    for line in lines[1:]:
+        longer_text = f"{text} · {line}"
+        if len(longer_text) > limit:
             break
-        text, shown = f"{text} · {fact}", shown + 1
-    left = len(facts) - shown
-    return language("chat.memory_more", text=text, n=left) if left else text
+        text = longer_text
+        fitting += 1
+    more = len(lines) - fitting
+    return language("chat.memory_more", text=text, n=more) if more else text
 
 
 def _remembered(result: OperationResult, language: Language) -> str:
-    """What was kept, with its number behind it; "their dog" is yours where it is about you."""
+    """What was stored, with its number behind it; "their dog" is yours where it is about you."""
     fact = str(result.data["fact"]) or "…"
+    note_id = result.data["id"]
     if result.target is not None and not result.target.own:
         people = _people(result, language)
-        return language("chat.remembered", **people, fact=fact, id=result.data["id"])
-    theirs, your = language("chat.their"), language("chat.your")
-    if fact.startswith(theirs):
-        fact = your + fact.removeprefix(theirs)
-    return language("chat.remembered_own", fact=fact, id=result.data["id"])
+        return language("chat.remembered", **people, fact=fact, id=note_id)
+    their = language("chat.their")
+    if fact.startswith(their):
+        fact = language("chat.your") + fact.removeprefix(their)
+    return language("chat.remembered_own", fact=fact, id=note_id)
 
 
 def _which_note(result: OperationResult, language: Language) -> str:
-    listed = " · ".join(_quoted(note["id"], note["fact"]) for note in _rows(result.data["notes"]))
-    shown = {**_people(result, language), **result.data}
-    return language(f"chat.{result.code}", **shown, list=listed)
+    values = {**_people(result, language), **result.data}
+    return language(f"chat.{result.code}", **values, list=_list_of_notes(result))
 
 
 def _suppressed_nothing(result: OperationResult, language: Language) -> str:
     """That a topic hides nothing, and which notes it could mean."""
-    people = _people(result, language)
-    nothing = language("chat.suppressed_nothing", **people)
-    notes = _rows(result.data["notes"])
-    if not notes:
+    nothing = language("chat.suppressed_nothing", **_people(result, language))
+    listed = _list_of_notes(result)
+    if not listed:
         return nothing
-    listed = " · ".join(_quoted(note["id"], note["fact"]) for note in notes)
     hint = language("chat.suppressed_by_number", command=result.data["command"], list=listed)
     return f"{nothing} {hint}"
 
 
 def _help_command(result: OperationResult, language: Language) -> str:
-    forms, given = [], _rows(result.data["forms"])
-    for form, name, *examples in given:
-        does = f": {language(f'does.{name}')}" if f"does.{name}" in language else ""
-        example = "".join(
-            language("chat.help_example", line=line)
-            for line in examples
-            if len(given) == 1 and line != form
-        )
-        named = re.sub(
+    """How commands are typed; of a single one with its example."""
+    forms = _rows(result.data["forms"])
+    lines = []
+    for form, name, *examples in forms:
+        line = re.sub(
             r"(?<=[<\[])\w+(?=[>\]])",
-            lambda found: str(language.value("parameter", found[0])),
+            lambda parameter: str(language.value("parameter", parameter[0])),
             form,
         )
-        forms.append(f"{named}{does}{example}")
-    return language("chat.help_command", forms=" · ".join(forms))
+        if f"does.{name}" in language:
+            line += f": {language(f'does.{name}')}"
+        if len(forms) == 1:
+            for example in examples:
+                if example != form:
+                    line += language("chat.help_example", line=example)
+        lines.append(line)
+    return language("chat.help_command", forms=" · ".join(lines))
+
+
+def _erased(result: OperationResult, language: Language) -> str:
+    doubtful = _texts_in_doubt("chat", result, language)
+    return language("chat.erased", **result.data, left=doubtful)
+
+
+def _missed(result: OperationResult, language: Language) -> str:
+    ago = language.duration(int(str(result.data["ago"])), "ago")
+    return language("chat.missed", ago=ago, text=result.data["text"])
+
+
+def _approved_unknown(_result: OperationResult, language: Language) -> str:
+    return language("action.unsure")
+
+
+def _which_action(result: OperationResult, language: Language) -> str:
+    return language("chat.which_action", list=", ".join(_rows(result.data["actions"])))
+
+
+def _commands(result: OperationResult, language: Language) -> str:
+    return language("chat.commands", commands=" ".join(_rows(result.data["commands"])))
+
+
+def _ready_made(name: str) -> Callable[[OperationResult, Language], str]:
+    """Results that hold their line."""
+    return lambda result, _language: str(result.data[name])
 
 
 def _rows(value: object) -> Sequence[Any]:
@@ -235,27 +287,18 @@ def _rows(value: object) -> Sequence[Any]:
 
 
 _SPECIAL: dict[str, Callable[[OperationResult, Language], str]] = {
-    "memory": _memory,
-    "remembered": _remembered,
-    "erased": lambda result, say: say(
-        "chat.erased", **result.data, left=_left(result, "chat", say)
-    ),
-    "missed": lambda result, say: say(
-        "chat.missed",
-        ago=say.duration(int(str(result.data["ago"])), "ago"),
-        text=result.data["text"],
-    ),
-    **{code: lambda result, _: str(result.data["line"]) for code in ("approved", "why")},
-    "approved_unknown": lambda _, say: say("action.unsure"),
-    "status": lambda result, _: str(result.data["status"]),
-    "input": lambda result, _: str(result.data["sentence"]),
-    "which_note": _which_note,
-    "suppressed_nothing": _suppressed_nothing,
-    "which_action": lambda result, say: say(
-        "chat.which_action", list=", ".join(_rows(result.data["actions"]))
-    ),
-    "commands": lambda result, say: say(
-        "chat.commands", commands=" ".join(_rows(result.data["commands"]))
-    ),
+    "approved": _ready_made("line"),
+    "approved_unknown": _approved_unknown,
+    "commands": _commands,
+    "erased": _erased,
     "help_command": _help_command,
+    "input": _ready_made("sentence"),
+    "memory": _memory,
+    "missed": _missed,
+    "remembered": _remembered,
+    "status": _ready_made("status"),
+    "suppressed_nothing": _suppressed_nothing,
+    "which_action": _which_action,
+    "which_note": _which_note,
+    "why": _ready_made("line"),
 }

@@ -6,11 +6,10 @@ from pathlib import Path
 import pytest
 
 from forgetmenot.operations.actions import BY_NAME
+from forgetmenot.operations.proposed_params import Checked, check
 from forgetmenot.operations.request_words import (
-    Checked,
     asked_for,
     asks_nothing,
-    check,
     is_small_talk,
     names,
     resolve,
