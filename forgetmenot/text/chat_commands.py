@@ -22,7 +22,8 @@ _PLEASE = re.compile(
 )
 _REMEMBER = re.compile(
     r"remember\s*(?:that\s+|:\s*|,\s*)(.+)|remember\s+((?:i|i['’]\w+|my)\s.+)"
-    r"|(?:merke?\s+dir(?:\s+bitte)?|dir(?:\s+bitte)?\s+merken)\s*(?::|,?\s*dass\s)\s*(.+)",
+    r"|(?:merke?\s+dir|denke?(?:\s+bitte)?\s+(?:daran|dran)|vergiss\s+(?:bitte\s+)?nicht"
+    r"|dir(?:\s+bitte)?\s+merken)(?:\s+(?:bitte|mal))*\s*(?::|,?\s*(?=dass\s)|,?\s*(?=(?:ich|meine?)\s))\s*(.+)",
     re.IGNORECASE,
 )
 _REMEMBER_TYPED = re.compile(
@@ -68,8 +69,14 @@ _WHOLE = (  # a sentence, without its last punctuation, and its command
     ),
     (r"why did you say that|warum hast du das gesagt", "!why"),
 )
-# "vergiss mein nicht", "forget me not"
-_NOT_TO_FORGET = re.compile(r"\b(?:not|nicht)\W*\Z", re.IGNORECASE)
+# "vergiss mein nicht", "forget me not", "vergiss nicht den Boss"
+_NOT_TO_FORGET = re.compile(r"\A(?:not|nicht)\b|\b(?:not|nicht)\W*\Z", re.IGNORECASE)
+# What joins a fact to "remember": "that", "dass", "que".
+_THAT = re.compile(r"\A(?:that|dass|que)\s+|\Aqu['’]", re.IGNORECASE)
+# A German clause behind "dass", whose verb comes last: its subject, what stands between, and the verb.
+_GERMAN_CLAUSE = re.compile(
+    r"dass\s+(ich|wir|(?:meine?|unsere?)\s+\w+)\s+(.+)\s+(\w+)", re.IGNORECASE
+)
 _TALK = re.compile(
     r"(?:time|times|one|day|night|moment|guy|girl|game|boss|clip|stream|when|it|this|that|him|her|them|es|das)\b.{0,3}\Z"
     r"|(?:time|one|day|night|moment)\b",
@@ -124,6 +131,15 @@ def command_in_words(question: str) -> str:
     return "" if sentence.endswith("?") else _correction(sentence) or _kept_or_forgotten(sentence)
 
 
+def main_clause(fact: str) -> str:
+    """Return a fact without the "that" before it: "dass ich in Wien wohne" is "ich wohne in Wien"."""
+    german = _GERMAN_CLAUSE.fullmatch(fact.strip(" .!"))
+    if german is not None:
+        subject, between, verb = german.groups()
+        return f"{subject} {verb} {between}"
+    return _THAT.sub("", fact)
+
+
 def _asked_in_another_language(question: str) -> str:
     """The command in "recuerda que toco la guitarra" or "oublie mon lapin"; empty for "oublie ça" and all else."""
     fact = fact_to_remember(clean(question))
@@ -137,7 +153,7 @@ def _asked_in_another_language(question: str) -> str:
 def _kept_or_forgotten(sentence: str) -> str:
     if found := _REMEMBER.fullmatch(sentence):
         fact = found[found.lastindex or 0]
-        return "" if _TALK.match(fact) else f"!remember {fact}"
+        return "" if _TALK.match(fact) else f"!remember {main_clause(fact)}"
     if found := _FORGET.fullmatch(sentence):
         what = found[found.lastindex or 0]
         said = words(what)

@@ -167,3 +167,21 @@ async def test_two_pictures_are_two_facts(chat: Chat) -> None:
     for fact in ("loves 🍣", "loves 🍕"):
         await chat.say("alice", f"!remember {fact}")
     assert await chat.facts("alice") == ["loves 🍣", "loves 🍕"]
+
+
+@pytest.mark.parametrize(
+    ("typed", "stored"),
+    [
+        ("dass ich keinen Spinat mag", "ich mag keinen Spinat"),
+        ("que vivo en Bogotá", "vivo en Bogotá"),
+        ("qu'il pleut chez moi", "il pleut chez moi"),
+        ("dass mein Bruder in Köln wohnt", "mein Bruder wohnt in Köln"),
+        ("ギターを弾きます", "ギターを弾きます"),
+    ],
+)
+async def test_what_is_remembered_in_another_language_is_a_main_clause(
+    chat: Chat, typed: str, stored: str
+) -> None:
+    await chat.say("alice", f"!remember {typed}")
+    [note] = await notes.of_subject(chat.db, IDS["alice"], (NoteStatus.ACTIVE,))
+    assert note.fact == stored

@@ -8,7 +8,7 @@ from forgetmenot.operations.targets import CHANNEL_WORDS, own_target, resolve_ta
 from forgetmenot.operations.types import OperationContext, Refused
 from forgetmenot.people import names
 from forgetmenot.people.common_words import is_ordinary
-from forgetmenot.text.chat_commands import fact_about_other, first_word, own_fact
+from forgetmenot.text.chat_commands import fact_about_other, first_word, main_clause, own_fact
 from forgetmenot.text.names import compact
 from forgetmenot.text.phrases import describes_somebody_else
 
@@ -27,6 +27,7 @@ async def subject_and_fact(
     """
     if _SAYS_NOTHING.fullmatch(typed):
         raise Refused("about_yourself")
+    typed = main_clause(typed)
     name, rest = first_word(typed.removeprefix("about "))
     if name.casefold() in {asker.login.casefold(), asker.display_name.casefold()}:
         return own_target(asker), fact_about_other(rest)
