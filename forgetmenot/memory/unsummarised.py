@@ -2,33 +2,40 @@
 
 - Only typed lines of the people who are asked for, at most a day old; none that was deleted in chat, and none of
   people who are hidden.
-- A line is returned if it shares something with the question: a word, one of nearly the same meaning, or one that is
-  spelt nearly so. Where the question asks for nothing in particular, what they said of themselves is returned.
+- A line is returned if it shares something with the question: a word, one of nearly the same meaning, or one that is a
+  slip of the finger away. Where the question asks for nothing in particular, what they said of themselves is returned.
 - No commands, no questions, nothing sensitive that the settings do not allow.
 """
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
 
 from forgetmenot.domain import PromptLine
 from forgetmenot.durations import DAY, HOUR
-from forgetmenot.memory.ranking import Query, WordIndex
+from forgetmenot.memory.ranking import NEAR_WEIGHT, SPELT_WEIGHT, Query, is_one_slip
 from forgetmenot.settings.schema import Settings
 from forgetmenot.store import events
 from forgetmenot.store.database import Source
 from forgetmenot.text.chat_commands import is_command
+from forgetmenot.text.clean import plain
 from forgetmenot.text.meaning import WordTable
 from forgetmenot.text.questions import is_question, speaks_of_self
 from forgetmenot.text.sensitive import sensitive_category
-from forgetmenot.text.words import STOPWORDS, words
+from forgetmenot.text.words import stem, words
 
 MOST_LINES = 6
 # The newest lines of the people asked for that are compared with the question.
 MOST_COMPARED = 100
-# How much a word must count as one of the question's (`WordIndex.like`).
-LEAST_ALIKE = 0.2
+# How near a word's meaning must be to that of a word of the question.
+LEAST_NEARNESS = 0.4
 # What part of the best line's score a line must have.
 LEAST_OF_BEST = 0.5
+# Letters at the end of a word that a form of it may not have, and letters that are looked for at least.
+MOST_ENDING = 2
+SHORTEST_BEGINNING = 3
+# Letters at the beginning of a word that are hardly ever wrong.
+UNTOUCHED_BY_SLIPS = 2
 
 
 async def search(
@@ -45,39 +52,72 @@ async def search(
 
     `until`: when the question was asked (ms); later lines are left out.
     """
+    if not viewer_ids:
+        return []
     since = now - min(DAY, int(settings.memory.raw_events_h * HOUR))
     lines = await events.unsummarised(at, viewer_ids, since=since, until=until, limit=MOST_COMPARED)
-    telling = [line for line in lines if not is_command(line.text) and not is_question(line.text)]
     if query.anything:
-        fitting = [line for line in telling if speaks_of_self(line.text)]
+        fitting = [line for line in reversed(lines) if speaks_of_self(line.text)]
     else:
-        fitting = _sharing(telling, query.telling, table)
-    shown: list[PromptLine] = []
-    for line in fitting:
-        if len(shown) == MOST_LINES:
-            break
-        if _may_be_shown(line, settings):
-            shown.append(line)
+        fitting = _sharing(lines, [_AskedWord(word, table) for word in query.telling])
+    shown = list(islice(_telling(fitting, settings), MOST_LINES))
     return sorted(shown, key=lambda line: (line.at, line.id), reverse=True)
 
 
-def _may_be_shown(line: PromptLine, settings: Settings) -> bool:
+def _telling(lines: Iterable[PromptLine], settings: Settings) -> Iterator[PromptLine]:
+    """Yield the lines that state something which may be shown."""
     privacy = settings.privacy
     allowed = frozenset(privacy.allow_categories)
-    return sensitive_category(line.text, allow=allowed, extra=privacy.never_store) is None
+    for line in lines:
+        if is_command(line.text) or is_question(line.text):
+            continue
+        if sensitive_category(line.text, allow=allowed, extra=privacy.never_store) is None:
+            yield line
 
 
-def _sharing(
-    lines: Sequence[PromptLine], asked_words: Iterable[str], table: WordTable | None
-) -> list[PromptLine]:
+class _AskedWord:
+    """A word of the question: how its forms begin in a line, and how much each word of a line counts as it."""
+
+    def __init__(self, word: str, table: WordTable | None) -> None:
+        wanted = stem(word)
+        number = table.number(wanted) if table is not None else None
+        self.shares = {wanted: 1.0}
+        # a word that the table does not list may be misspelt
+        self._misspelt = word if number is None else ""
+        if table is not None and number is not None:
+            for near_number, nearness in table.near(number):
+                if nearness >= LEAST_NEARNESS:
+                    self.shares.setdefault(table.stem_of(near_number), NEAR_WEIGHT * nearness)
+        self.beginnings = [_beginning(form) for form in self.shares]
+        if self._misspelt:
+            self.beginnings.append(word[:UNTOUCHED_BY_SLIPS])
+
+    def share_of(self, line_word: str) -> float:
+        """Return how much a word counts as this one: 1 for its forms, 0 for most."""
+        share = self.shares.get(stem(line_word), 0.0)
+        if share == 0.0 and self._misspelt and self._is_slip(line_word):
+            return SPELT_WEIGHT
+        return share
+
+    def _is_slip(self, line_word: str) -> bool:
+        start = self._misspelt[:UNTOUCHED_BY_SLIPS]
+        return line_word.startswith(start) and is_one_slip(self._misspelt, line_word)
+
+
+def _beginning(form: str) -> str:
+    return form[: max(SHORTEST_BEGINNING, len(form) - MOST_ENDING)]
+
+
+def _sharing(lines: Sequence[PromptLine], asked_words: Sequence[_AskedWord]) -> list[PromptLine]:
     """Return the lines that share enough of the question's rarer words, best first and the newest of equals."""
-    index = WordIndex(table)
-    for place, line in enumerate(lines):
-        line_words = {word for word in words(line.text) if word not in STOPWORDS}
-        index.add(place, line_words, spelling=True)
+    places_of = _places_of_words(lines, asked_words)
     scores = [0.0] * len(lines)
-    for word in asked_words:
-        shares = _shares(index, word)
+    for asked_word in asked_words:
+        shares: dict[int, float] = {}
+        for line_word, places in places_of.items():
+            share = asked_word.share_of(line_word)
+            if share > 0:
+                shares.update((place, max(share, shares.get(place, 0.0))) for place in places)
         rarity = math.log(1 + (len(lines) - len(shares) + 0.5) / (len(shares) + 0.5))
         for place, share in shares.items():
             scores[place] += share * rarity
@@ -87,12 +127,16 @@ def _sharing(
     return [line for score, _at, _id, line in ranked if score > 0 and score >= least]
 
 
-def _shares(index: WordIndex, word: str) -> Mapping[int, float]:
-    """Return the places of the lines that have a word of the question, with how much theirs counts as it."""
-    shares: dict[int, float] = {}
-    for line_word, share in index.like(word).items():
-        if share < LEAST_ALIKE:
-            continue
-        for place in index.places(line_word):
-            shares[place] = max(share, shares.get(place, 0.0))
-    return shares
+def _places_of_words(
+    lines: Sequence[PromptLine], asked_words: Sequence[_AskedWord]
+) -> dict[str, set[int]]:
+    """Return the words of those lines that may share something, each with the places of its lines."""
+    beginnings = {beginning for asked_word in asked_words for beginning in asked_word.beginnings}
+    places_of: dict[str, set[int]] = {}
+    for place, line in enumerate(lines):
+        # most lines have none of these letters, and need not be read word by word
+        folded_text = plain(line.text)
+        if any(beginning in folded_text for beginning in beginnings):
+            for line_word in words(line.text):
+                places_of.setdefault(line_word, set()).add(place)
+    return places_of

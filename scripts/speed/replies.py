@@ -22,7 +22,7 @@ from typing import Any, NamedTuple
 
 from forgetmenot.app.live import short_pauses
 from forgetmenot.clock import ManualClock
-from forgetmenot.domain import Prompt
+from forgetmenot.domain import EpisodeKind, Prompt
 from forgetmenot.errors import StoreError
 from forgetmenot.memory.recall import Recall
 from forgetmenot.memory.transfer import KNOWN, import_notes
@@ -33,8 +33,9 @@ from forgetmenot.reply.context import ContextGatherer, PrefixKeeper
 from forgetmenot.reply.own_name import Identity
 from forgetmenot.reply.triggers import Conversations, trigger_of
 from forgetmenot.settings.schema import Settings
-from forgetmenot.store import channel_state
+from forgetmenot.store import channel_state, episodes, events
 from forgetmenot.store.database import Database, open_database
+from forgetmenot.store.episodes import NewEpisode
 from forgetmenot.text.words import clear_text_caches
 from speed.figures import Figure, percentile
 from speed.ingest import take_in
@@ -48,6 +49,7 @@ WHO_ROUNDS = 10
 BEST_KNOWN_ROUNDS = 15
 COLD_OTHERS = 260
 LINES = 10_000
+UNREAD = 100  # of these lines, the newest: no summary has them yet
 
 
 class Took(NamedTuple):
@@ -108,11 +110,23 @@ async def memory(path: Path, viewers: int) -> AsyncIterator[Memory]:
         if odd := [one for one in report.refused if one.reason != KNOWN]:
             raise SystemExit(f"an invented note was refused: {odd[0]}")
         await take_in(db, Invented(5).chat(LINES, viewers))
+        await _summarise(db)
         recall = Recall(db=db, settings=lambda: settings, clock=clock)
         await recall.prepare()
         keeper = PrefixKeeper(db=db, recall=recall, settings=lambda: settings)
         gatherer = ContextGatherer(db=db, recall=recall, clock=clock)
         yield Memory(db, clock, settings, recall, gatherer, await keeper.current())
+
+
+async def _summarise(db: Database) -> None:
+    """Cover the lines of the day by summaries, as a running bot has done; the newest wait for theirs."""
+    lines = (await events.unread(db, LINES))[:-UNREAD]
+    begin = lines[0].at
+    end = lines[-1].at
+    seqs = [line.seq for line in lines]
+    await episodes.write(
+        db, NewEpisode(EpisodeKind.CHAT, None, begin, end, "Chat talked.", {}, seqs), NOW
+    )
 
 
 def _notes(viewers: int) -> Iterator[dict[str, Any]]:
