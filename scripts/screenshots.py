@@ -30,6 +30,8 @@ PLACES = {
     "channel": "memory/channel",
     "streams": "memory/streams",
     "notes": "memory/notes",
+    "answers": "memory/answers",
+    "costs": "costs",
     "approvals": "approvals",
     "settings": "settings",
     "setup": "setup",

@@ -21,9 +21,10 @@ from forgetmenot.store.database import Transaction
 from forgetmenot.store.figures import MomentKind
 from forgetmenot.store.reply_outcomes import ReplyOutcome
 from forgetmenot.store.viewers import SeenViewer
-from forgetmenot.text.days import iso_day
+from forgetmenot.text.days import iso_day, written_day
 
 COUNT = 30
+PLANNED_AHEAD = 25 * DAY
 MODEL = "demo-model"
 PRICE = PriceSettings(input=0.30, output=2.50, cached=0.03)
 GAMES = (
@@ -42,7 +43,7 @@ FACTS = (
     ("ivan", "has a dog called Biscuit"),
     ("peggy", "works as a baker"),
     ("rupert", "is learning Finnish"),
-    ("judy", "runs a half marathon in May"),
+    ("judy", "has a concert on {concert}"),
     ("peggy", "lives in Bergen now, not in Oslo"),
     ("sybil", "restores old radios"),
     ("ivan", "likes pineapple on pizza"),
@@ -108,6 +109,8 @@ async def _add_stream(
     if number % 2 == 0 and number // 2 < len(FACTS):
         login, fact = FACTS[number // 2]
         at = began + length * MINUTE // 2
+        concert = written_day(began + PLANNED_AHEAD, zone)
+        fact = fact.format(concert=concert)
         await remember(bot.db, people[login], fact, by=people[login], at=at)
 
 

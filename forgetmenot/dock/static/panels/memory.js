@@ -41,7 +41,7 @@ const tell = (problem) => say(problem.message, false);
 
 function openPeople(panel) {
   const find = search(() => list.reload());
-  const caption = h("p", { class: "meta" }), filters = h("div", { class: "row filters" }), edge = h("div", { class: "person edge meta" });
+  const caption = h("p", { class: "meta people-caption" }), filters = h("div", { class: "row filters" }), edge = h("div", { class: "person edge meta" });
   let kind = "";
   let streams = [];
   const list = longList({
@@ -240,7 +240,7 @@ function openStreams(panel) {
   function pictureOf(row, place) {
     if (place === 0 && !pictures.has(row.id)) pictures.set(row.id, evening(row.id));
     const picture = pictures.get(row.id);
-    const show = button(t("evening.show"), () => { pictures.set(row.id, evening(row.id)); show.replaceWith(pictures.get(row.id).node); }, { class: "ghost small", data: { key: `evening${row.id}` } });
+    const show = button(t("evening.show"), () => { pictures.set(row.id, evening(row.id)); show.parentNode.replaceWith(pictures.get(row.id).node); }, { class: "ghost small", data: { key: `evening${row.id}` } });
     return picture ? picture.node : h("div", { class: "row" }, show);
   }
   const again = soon(reading(panel, () => get("streams"), draw), SELDOM);
