@@ -220,6 +220,13 @@ def _remembered(result: OperationResult, language: Language) -> str:
     return language("chat.remembered_own", fact=fact, id=note_id)
 
 
+def _edited(result: OperationResult, language: Language) -> str:
+    """How a note reads now, and how it did; what others had said is not read aloud."""
+    was = result.data["was"]
+    key = "chat.edited" if was else "chat.edited_unseen"
+    return language(key, **_people(result, language), id=result.data["id"], was=was)
+
+
 def _which_note(result: OperationResult, language: Language) -> str:
     values = {**_people(result, language), **result.data}
     return language(f"chat.{result.code}", **values, list=_list_of_notes(result))
@@ -290,6 +297,7 @@ _SPECIAL: dict[str, Callable[[OperationResult, Language], str]] = {
     "approved": _ready_made("line"),
     "approved_unknown": _approved_unknown,
     "commands": _commands,
+    "edited": _edited,
     "erased": _erased,
     "help_command": _help_command,
     "input": _ready_made("sentence"),

@@ -71,7 +71,7 @@ def do(control: BotControl) -> Do:
 
 
 REFUSED = [
-    ("remember", {"target": ALICE, "fact": "no"}, "5 to 240 characters"),
+    ("remember", {"target": ALICE, "fact": "no"}, "5 to 240"),
     (
         "remember",
         {"target": ALICE, "fact": "has been diagnosed with depression"},

@@ -29,7 +29,7 @@ async def test_help_lists_what_one_may_type(chat: Chat) -> None:
 
 
 async def test_what_did_i_miss(chat: Chat) -> None:
-    assert await chat.say("alice", "!missed") == "Nothing that I know of."
+    assert await chat.say("alice", "!missed") == "You didn't miss anything that I know of."
     await chat.clock.advance(2 * DAY)
     assert await chat.say("bob", "hello") is None
     await chat.ingest.flush()
@@ -66,6 +66,47 @@ async def test_a_rumour_is_not_read_aloud_to_the_one_it_is_about(chat: Chat) -> 
     line = "What I know about you: #1 (said by others; !forget 1 removes it)"
     assert await chat.say("alice", "!memory") == line
     assert (await chat.say("alice", "!forget money") or "").startswith("Removed: #1.")
+
+
+async def test_no_command_reads_a_rumour_aloud(chat: Chat) -> None:
+    """Not in part either: with one of its words changed, the others would be what others say."""
+    async with chat.db.write() as tx:
+        new = NewNote(
+            Scope.VIEWER, IDS["alice"], "owes everybody money", 0.5, SourceKind.REPORTED, 0
+        )
+        await notes.insert(tx, new, cause="test", now=0)
+    asked_back = "Type the whole note, like: !edit 1 lives in Oslo"
+    for line in ("!edit money is now cake", "!edit 1 money is now cake", "!edit 1 money cake"):
+        assert await chat.say("alice", line) == asked_back
+    assert await chat.facts("alice") == ["owes everybody money"]
+    changed = await chat.say("alice", "!edit 1 owes nobody anything")
+    assert changed == "Changed: #1 owes nobody anything. To undo: !restore 1"
+    for line in (
+        "!restore 1",
+        "!memory",
+        "!nevermention 1",
+        "!nevermention 1",
+        "!forget 1",
+        "!restore 1",
+        "!nevermention money",
+        "!missed",
+        "!forget 1 permanently",
+    ):
+        assert "everybody" not in (await chat.say("alice", line) or ""), line
+    assert "everybody" not in (await chat.say("carol", "!who alice") or "")
+
+
+async def test_who_somebody_is_comes_in_sentences(chat: Chat) -> None:
+    await chat.say("alice", "!remember I play drums")
+    assert await chat.say("carol", "!who alice") == (
+        "Alice has been here once. What I know: plays drums."
+    )
+
+
+async def test_a_link_is_refused_for_being_one(chat: Chat) -> None:
+    assert await chat.say("alice", "!remember https://example.org/x is mine") == (
+        "I don't store links."
+    )
 
 
 async def test_answers_are_in_the_language_of_the_settings(chat: Chat) -> None:

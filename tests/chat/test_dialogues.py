@@ -37,7 +37,7 @@ alice: !remember my daughter is called Mia and is 7 -> Remembered: your daughter
 alice: !remember I have a cat named Krümel, which is 14 years old -> Remembered: has a cat named | 14 years old (3)
 alice: !edit 1 is 16 years old -> I don't store that kind of thing about people.
 # nobody is somebody by their own word
-alice: !remember that I am a moderator -> Nice try! Who is what here | Twitch's badges
+alice: !remember that I am a moderator -> Nice try! Who is who here | Twitch's badges
 alice: @forgetmenot_bot remember that I'm your king -> Nice try!
 alice: !remember I'm @Bob's wife -> Nice try!
 alice: !remember soy la dueña de este canal -> Nice try!

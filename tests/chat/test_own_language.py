@@ -58,7 +58,7 @@ async def test_a_topic_in_ones_own_words_hides_its_note(chat: Chat, topic: str, 
 async def test_a_topic_that_hides_nothing_says_so_and_shows_what_it_could_mean(chat: Chat) -> None:
     await know(chat, GUINEA_PIGS, DOG, CHESS)
     answer = await chat.say("alice", "!nevermention mes cochons d'Inde") or ""
-    assert "Nothing that I know about you has these words" in answer
+    assert "Nothing that I know about you says it" in answer
     assert "#1 has two guinea pigs" in answer
     assert "!nevermention 1" in answer
     answer = await chat.say("alice", "!nevermention my chesss games") or ""

@@ -9,7 +9,7 @@ from functools import partial
 
 from msgspec.structs import replace
 
-from forgetmenot.domain import Asker, Note, NoteStatus, OperationResult, Surface, Target
+from forgetmenot.domain import Asker, Note, NoteStatus, OperationResult, SourceKind, Surface, Target
 from forgetmenot.errors import FactRefused
 from forgetmenot.memory import edits, own_words
 from forgetmenot.memory.compare_facts import Relation, relate
@@ -211,7 +211,9 @@ async def _corrected_text(
     sentence = change.sentence
     if asker.surface is not Surface.CHAT:
         return sentence
-    changed = changed_fact(old.fact, change)
+    # with a word of a rumour changed, the rest of what others say would be read aloud
+    is_rumour = old.source_kind is SourceKind.REPORTED
+    changed = None if is_rumour else changed_fact(old.fact, change)
     if changed is not None:
         return changed
     is_sentence = len(words(sentence)) > 1
@@ -224,7 +226,7 @@ async def _corrected_text(
         if old.subject_id != asker.viewer_id or own_words.is_foreign(sentence):
             return sentence
     typed = await edits.with_mentions(context.db, sentence)
-    written = await context.reword(old.fact, typed)
+    written = None if is_rumour else await context.reword(old.fact, typed)
     if written is None:
         raise Refused("whole_note", command=f"!edit {old.id}")
     return written

@@ -3,12 +3,14 @@
 import re
 
 from forgetmenot.domain import Asker, Target
+from forgetmenot.errors import FactRefused
 from forgetmenot.memory import own_words
 from forgetmenot.operations.targets import CHANNEL_WORDS, own_target, resolve_target
 from forgetmenot.operations.types import OperationContext, Refused
 from forgetmenot.people import names
 from forgetmenot.people.common_words import is_ordinary
 from forgetmenot.text.chat_commands import fact_about_other, first_word, main_clause, own_fact
+from forgetmenot.text.mentions import without_links
 from forgetmenot.text.names import compact
 from forgetmenot.text.phrases import describes_somebody_else
 
@@ -27,6 +29,8 @@ async def subject_and_fact(
     """
     if _SAYS_NOTHING.fullmatch(typed):
         raise Refused("about_yourself")
+    if not asker.moderates and without_links(typed) != typed:
+        raise FactRefused("link")
     typed = main_clause(typed)
     name, rest = first_word(typed.removeprefix("about "))
     if name.casefold() in {asker.login.casefold(), asker.display_name.casefold()}:

@@ -77,11 +77,15 @@ async def who(context: OperationContext, request: Request) -> OperationResult:
         viewer_card = await card(context.db, target.id, now, now, settings.bot.timezone)
     if viewer_card is None:
         return OperationResult(ok=True, code="memory_empty", target=target)
-    parts = [viewer_card.who.replace(" · ", "; ")]
+    language = in_language(settings.bot.language)
+    parts = []
+    if viewer_card.who:
+        facts = viewer_card.who.replace(" · ", "; ")
+        parts.append(language("chat.who_known", text=facts))
     if viewer_card.lately:
         key = "page.arrivals.over" if viewer_card.over else "page.arrivals.lately"
-        parts.append(in_language(settings.bot.language)(key, text=viewer_card.lately))
-    sentences = [f"{part.rstrip('.')}." for part in parts if part]
+        parts.append(language(key, text=viewer_card.lately))
+    sentences = [f"{part.rstrip('.')}." for part in parts]
     data = {"n": viewer_card.streams, "text": " ".join(sentences)}
     return OperationResult(ok=True, code="who", data=data, target=target)
 
