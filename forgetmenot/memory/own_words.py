@@ -17,6 +17,7 @@ from forgetmenot.text.words import (
     FOREIGN_STOPWORDS,
     STOPWORDS,
     UNSPACED,
+    is_german,
     mentioned_stems,
     similar_words,
     stem,
@@ -60,7 +61,7 @@ def is_foreign(text: str) -> bool:
     is_latin = any("a" <= letter <= "z" for letter in text.casefold())
     if not is_latin:
         return any(letter.isalpha() for letter in text)
-    if UNSPACED.search(text):
+    if UNSPACED.search(text) or is_german(text):
         return True
     foreign = 0
     english = 0

@@ -28,6 +28,7 @@ async def typed(world: World, stored: str, fact: str, line: str) -> str:
     [
         ("works as a baker", "works as a cook", "ich bin jetzt Koch"),
         ("works as a baker", "is a firefighter", "maintenant je suis pompier"),
+        ("lives in Zurich", "lives in Vienna", "ich wohne jetzt in Wien"),
         ("works as a plumber", "became a teacher", "ahora soy maestra"),
         ("is a student", "works as a nurse", "agora sou enfermeira"),
         ("has a dog called Rex", "has a cat", "今は猫がいます"),
