@@ -213,6 +213,7 @@ def test_the_static_files_stay_small_and_ask_nobody_else() -> None:
             "document.write",
             " style=",
             "onclick=",
+            "<<<<<<<",
         ):
             assert odd not in text, f"{odd} in {name}"
 
