@@ -112,6 +112,14 @@ def _make() -> None:
         venv.create(VENV, with_pip=True, clear=VENV.exists())
 
 
+def megabytes_in(line: str) -> float:
+    """The size of a file that pip fetches, from its line about it; 0 for any other line."""
+    size = re.match(r"\s+(?:Downloading|Using cached) .*\(([\d.]+) (kB|MB)\)", line)
+    if size is None:
+        return 0.0
+    return float(size[1]) / (1000 if size[2] == "kB" else 1)
+
+
 def _install(what: str) -> None:
     # --no-compile: what is used is compiled when it is first imported, and most never is
     plain = [
@@ -123,16 +131,22 @@ def _install(what: str) -> None:
     ]
     command = [str(python()), "-m", "pip", "install", *plain, "-c", "constraints.txt", "-e", what]
     words = ""
+    packages = 0
+    megabytes = 0.0
     with subprocess.Popen(
         command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
     ) as pip:
         for line in pip.stdout or ():
             words += line
+            megabytes += megabytes_in(line)
             named = re.match(r"Collecting ([\w.-]+)", line)
             if named:
-                say(f"  {named[1]}")
+                packages += 1
+                say(f"  {packages}: {named[1]} ({megabytes:.1f} MB so far)")
             elif line.startswith("Installing collected"):
-                say("  … all of them are here and are being unpacked")
+                say(
+                    f"  … all {packages} packages, {megabytes:.1f} MB, are here and are being unpacked"
+                )
     if pip.returncode == 0:
         return
     if any(sign in words for sign in NO_NETWORK):

@@ -32,7 +32,7 @@ from forgetmenot.startup import load_off_the_loop
 from forgetmenot.store import channel_state
 from forgetmenot.text.clean import clean
 from forgetmenot.text.mentions import with_names
-from forgetmenot.twitch.connection import ConnectionState
+from forgetmenot.twitch.connection import ConnectionState, Phase
 
 
 class ConnectionStatus(Struct, frozen=True):
@@ -56,14 +56,19 @@ class BotControl:
         self.bot = bot
         self._settings = settings
         self._status = status
+        self._channel = settings().twitch.channel
         self.stream = stream or StreamInput(bot, settings, login_folder(bot.db.path))
 
     def state(self) -> BotState:
         """The bot's state now."""
         bot, connection = self.bot, self._status.connection()
+        phase = connection.phase.value if connection else "none"
+        # another channel was chosen: the bot of this one runs until the next one is built
+        if connection and self._settings().twitch.channel != self._channel:
+            phase = Phase.CONNECTING.value
         return BotState(
             login=bot.me.login,
-            phase=connection.phase.value if connection else "none",
+            phase=phase,
             phase_trouble=connection.error if connection else "",
             login_trouble=self._status.login_trouble(),
             reply_model=bot.models.reply.name,

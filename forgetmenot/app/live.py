@@ -367,11 +367,20 @@ def short_pauses() -> Iterator[None]:
         sys.setswitchinterval(before)
 
 
+# A connection made anew on purpose, as for a log-in, takes less.
+SHORTEST_GAP = 3 * SECOND
+
+
 async def keep_gap(bot: Bot, gap: Gap) -> None:
-    """Store a stretch in which chat was not heard, for health and `!bot status`. Raises StoreError."""
+    """Store a stretch in which chat was not heard, for health and `!bot status`. Raises StoreError.
+
+    One of less than three seconds is no more than logged.
+    """
     log.warning(
         "chat was not heard", seconds=(gap.to_ms - gap.from_ms) // SECOND, reason=gap.reason
     )
+    if gap.to_ms - gap.from_ms < SHORTEST_GAP:
+        return
     count = int(await channel_state.read(bot.db, "gaps") or 0) + 1
     values = {"gap_from": str(gap.from_ms), "gap_to": str(gap.to_ms), "gap_reason": gap.reason}
     async with bot.db.write() as tx:

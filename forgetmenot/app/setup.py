@@ -154,6 +154,7 @@ class SetupService:
                 "client_id": settings.twitch.client_id, "supplied": bool(supplied_client_id()),
                 "console": CONSOLE, "redirect": REDIRECT,
                 "account": now.login if now else "", "pending": self.login.pending(),
+                "trouble": self._say.reason(now.login_trouble) if now else "",
                 "streamer": now is not None and now.login != settings.twitch.channel,
             },
             "hearing": {

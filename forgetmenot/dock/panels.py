@@ -49,6 +49,7 @@ from forgetmenot.store import (
 from forgetmenot.store.action_logs import ActionStatus, LoggedAction
 from forgetmenot.store.bot_messages import BotMessage, ReplyStatus
 from forgetmenot.store.database import Database, Row
+from forgetmenot.store.names import by_login
 from forgetmenot.store.picture_rows import PeopleBounds
 from forgetmenot.text.mentions import ids_in, with_names
 
@@ -169,9 +170,11 @@ async def standing(context: DockContext) -> Item:
         "phase": state.phase,
         "trouble": context.language.reason(trouble),
         "hint": context.language.reason(state.login_hint),
+        "login_trouble": context.language.reason(state.login_trouble),
         "per_minute": await events.count_since(context.db, now - MINUTE),
         "raw_h": settings.memory.raw_events_h,
         "unread": await events.count_unread(context.db),
+        "unread_at": await events.last_unread_at(context.db),
         "summaries": await context.db.highest_id("episodes") > 0,
         "window": settings.memory.window_min_events,
         "silence_min": SILENCE // MINUTE,
@@ -220,6 +223,7 @@ def _limit(
             "spent": prices.amount(settings, spent, say),
             "text": most,
             "share": spent.amount / money,
+            "in_money": True,
         }
     if tokens:
         count = sum(one.input + one.output for one in used.values())
@@ -228,6 +232,7 @@ def _limit(
             "spent": say("page.count.tokens", n=say.number(count)),
             "text": most,
             "share": count / tokens,
+            "in_money": False,
         }
     return None
 
@@ -539,9 +544,10 @@ async def _notes(context: DockContext, request: web.Request) -> object:
 
 async def notes_json(context: DockContext, rows: Sequence[Note]) -> list[dict[str, object]]:
     """Notes as the page shows them."""
-    known = await names(
-        context.db, (note.fact for note in rows), (note.subject_id for note in rows)
-    )
+    editors = await dock_rows.editors(context.db, [note.id for note in rows])
+    people = [*(note.subject_id for note in rows), *editors.values()]
+    known = await names(context.db, (note.fact for note in rows), people)
+    streamer = await by_login(context.db, context.settings().twitch.channel.casefold())
     alone = {
         row.note_id: row.id
         for row in await notes.suppressions(context.db)
@@ -554,6 +560,8 @@ async def notes_json(context: DockContext, rows: Sequence[Note]) -> list[dict[st
             "source": note.source_kind, "said_at": note.first_said_at, "confirmed_at": note.last_confirmed_at,
             "stale": note.stale, "expires_at": note.expires_at,
             "pinned": note.pinned, "episodes": len(note.episode_ids), "left_alone": alone.get(note.id),
+            "edited": note.id in editors, "edited_by_you": editors.get(note.id, "") == streamer,
+            "edited_by": known.get(editors.get(note.id, ""), ""),
         }
         for note in rows
     ]  # fmt: skip

@@ -4,10 +4,11 @@ Of people who opted out or were banned, and of redacted lines, the feed has noth
 shows the ban alone, until it is lifted. The bot's own lines are in `bot_messages`, with their reasons.
 """
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from forgetmenot.domain import Note
-from forgetmenot.languages import read_reason
+from forgetmenot.languages import read_reason, reason
 from forgetmenot.store import notes
 from forgetmenot.store.database import Database, Row
 from forgetmenot.store.picture_rows import PeopleBounds, ids_of_kind
@@ -81,7 +82,9 @@ async def changes(db: Database, after: int, limit: int) -> list[ChangedNote]:
 
 
 _PEOPLE = """
-FROM viewers v WHERE v.id <> :bot AND (:find = '' OR instr(casefold(v.login || ' ' || v.display_name), :find)
+FROM viewers v WHERE v.id NOT IN (:bot, 'bot')
+    AND coalesce(v.login, '') NOT IN (SELECT value FROM channel_state WHERE name = 'bot_login')
+    AND (:find = '' OR instr(casefold(v.login || ' ' || v.display_name), :find)
     OR EXISTS (SELECT 1 FROM viewer_names m
         WHERE m.viewer_id = v.id AND instr(casefold(m.login || ' ' || m.display_name), :find))
     OR v.id IN (SELECT n.subject_id FROM nicknames k JOIN semantic_notes n ON n.id = k.note_id
@@ -169,6 +172,22 @@ async def page(
     total = int(await db.value(f"SELECT count(*) {wanted}", asked))  # constants, here and below
     picked = f"SELECT n.id {wanted} {_ORDER} LIMIT :limit OFFSET :offset"  # first: evidence only of what is shown
     return total, await notes.where(db, f"n.id IN ({picked}) {_ORDER}", asked)
+
+
+async def editors(db: Database, note_ids: Sequence[int]) -> dict[int, str]:
+    """The ids of those who wrote these notes anew last; a note that nobody edited is left out."""
+    rows = await db.rows(
+        """
+        SELECT old.superseded_by, word.speaker_id
+        FROM semantic_notes old
+        JOIN note_changes c ON c.note_id = old.id AND c.to_status = 'superseded' AND c.cause = ?2
+        JOIN note_evidence word ON word.note_id = old.superseded_by AND word.stance = 'stated'
+        WHERE old.superseded_by IN (SELECT value FROM json_each(?1))
+        ORDER BY word.at
+        """,
+        (note_ids, reason("by_hand")),
+    )
+    return {row[0]: row[1] or "" for row in rows}
 
 
 async def note(db: Database, note_id: int) -> Note | None:

@@ -236,6 +236,11 @@ async def count_unread(source: Source) -> int:
     return int(await source.value(f"SELECT count(*) FROM events WHERE {_UNREAD}"))
 
 
+async def last_unread_at(source: Source) -> int:
+    """Return when the newest event came that no episode covers yet (ms); 0 where there is none."""
+    return int(await source.value(f"SELECT max(at) FROM events WHERE {_UNREAD}") or 0)
+
+
 async def prune(tx: Transaction, before: int, limit: int) -> dict[str, int]:
     """Delete the oldest `limit` events before a time (ms).
 

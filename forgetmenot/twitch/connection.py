@@ -211,6 +211,7 @@ class IrcConnection:
                     self._cannot_join("chat_no_channel")
                 if self._sign_in:
                     self._attempts = 0
+                    self._heard_at = self._clock.now()  # nothing was missed so far
                     raise _Rejoin(reason("chat_closed"))
                 if self._joins_again and loop.time() > deadline:
                     raise _Rejoin(reason("chat_closed"))

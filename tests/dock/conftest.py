@@ -243,7 +243,9 @@ async def chromium() -> AsyncIterator[Browser]:
     assert BROWSER is not None
     async with async_playwright() as playwright:
         yield await playwright.chromium.launch(
-            executable_path=BROWSER, args=list(browser.ARGUMENTS)
+            executable_path=BROWSER,
+            args=list(browser.ARGUMENTS),
+            ignore_default_args=["--hide-scrollbars"],  # they take their room, as with a mouse
         )
 
 

@@ -138,8 +138,13 @@ async def test_what_was_spent_stands_beside_the_limits_of_day_and_stream(
     spent = (await dock.now())["spent"]
     assert spent["cost"] == "at least 1.75 EUR"
     assert spent["limits"] == {
-        "day": {"spent": "at least 1.75 EUR", "text": "7.00 EUR", "share": 0.25},
-        "stream": {"spent": "1,100,000 tokens", "text": "4,400,000 tokens", "share": 0.25},
+        "day": {"spent": "at least 1.75 EUR", "text": "7.00 EUR", "share": 0.25, "in_money": True},
+        "stream": {
+            "spent": "1,100,000 tokens",
+            "text": "4,400,000 tokens",
+            "share": 0.25,
+            "in_money": False,
+        },
     }
 
 

@@ -88,8 +88,10 @@ async def test_from_an_empty_folder_to_the_first_silent_reply(
             await expect(page.locator("#top .hint")).to_have_count(0)  # no complaint stays
             await page.evaluate("location.hash = 'settings'")
             await page.get_by_role("button", name="Quit").click()
-            await expect(page.locator("#toast")).to_contain_text("The bot stops")
+            await expect(page.get_by_role("heading", name="The bot has stopped.")).to_be_visible()
             assert await bot.ended() == 0
+            await page.wait_for_timeout(1_500)
+            await expect(page.locator("main")).to_contain_text("You can close this page.")
         assert "Traceback" not in bot.told
     settings = load_settings(file)
     assert (settings.twitch.channel, settings.twitch.client_id) == ("demo", sim.client_id)
@@ -114,6 +116,7 @@ async def opens(page: Page, title: str) -> Locator:
 
 async def the_channel(page: Page, sim: TwitchSim) -> None:
     step = await opens(page, "Your channel")  # it is shown by itself where nothing is set up
+    await expect(step.get_by_label("Your channel's name")).to_be_focused()
     field, listen = (
         step.get_by_label("Your channel's name"),
         step.get_by_role("button", name="Listen"),
@@ -136,7 +139,7 @@ async def the_channel(page: Page, sim: TwitchSim) -> None:
     await expect(step.locator(".outcome")).to_have_text("Reading demo", timeout=20_000)
     await expect(step.locator(".seen")).to_contain_text("I play the cello")
     await expect(step).to_contain_text(
-        "1 line heard; a summary comes after 25 lines or 30 quiet minutes."
+        "1 line heard. The first summary comes after 24 more, or in 30 min if chat stays quiet."
     )
     await expect(page.locator("#top .bad")).to_have_count(0)
 
@@ -173,6 +176,7 @@ async def the_account(page: Page, sim: TwitchSim) -> None:
     await expect(step.locator("svg.qr path")).to_be_visible()
     sim.approve(await step.locator(".user-code").inner_text(), "keeper")
     await opens(page, "How much it says")
+    await expect(page.locator("details.step").nth(3)).to_contain_text("/mod keeper")
     assert [set(token.scopes) for token in sim.tokens.issued] == [
         set(login_rights(Account.BOT, Settings()))
     ]
@@ -180,11 +184,15 @@ async def the_account(page: Page, sim: TwitchSim) -> None:
 
 async def the_silent_preview(page: Page, sim: TwitchSim) -> None:
     step = await opens(page, "How much it says")
+    await expect(page.locator(".hello")).to_contain_text("Type @Fern hello in your chat.")
     await sim.until(
         lambda: any(one.nick == "keeper" and one.channels for one in sim.irc.connections)
     )
     await sim.say("bob", "@fern what do you think of this level?")
     await expect(step.locator(".item.reply.shadow")).to_contain_text("Understood.", timeout=20_000)
+    hello = page.locator(".hello")
+    await expect(hello).to_contain_text("It answered: “Understood.”")
+    await expect(hello).to_contain_text("✓")
     assert sim.sent == []
     await step.get_by_role("button", name="Mentions").click()
     await expect(step.locator(".outcome")).to_have_text("Saved.")

@@ -79,7 +79,7 @@ function top() {
   const [kind, line, rest = ""] = standing(status);
   const stopped = status && (status.paused || isQuiet(status));
   const hint = status?.phase === "none" || localStorage.getItem(DISMISSED) === status?.hint ? "" : status?.hint;
-  drawTop({ kind, line, hint, unset: status?.phase === "none", stopped: Boolean(stopped), name: status?.name, trouble: status?.trouble, safe: status?.safe_mode, settled: status?.safe_in_settings, hearing: status?.hearing });
+  drawTop({ kind, line, hint, unset: status?.phase === "none", stopped: Boolean(stopped), name: status?.name, trouble: status?.trouble, safe: status?.safe_mode, settled: status?.safe_in_settings, hearing: status?.hearing, account: Boolean(status?.login_trouble) && status.login_trouble === line });
   const left = document.querySelector("#top .rest");
   if (left && left.textContent !== rest) left.textContent = rest;
 }
@@ -87,7 +87,7 @@ function top() {
 const DISMISSED = "forgetmenot-dismissed";
 let toldLine = "";
 
-const drawTop = changedOnly(({ kind, line, hint, unset, stopped, name, trouble, safe, settled, hearing }) => {
+const drawTop = changedOnly(({ kind, line, hint, unset, stopped, name, trouble, safe, settled, hearing, account }) => {
   const node = document.getElementById("top");
   const inTrouble = Boolean(trouble) && trouble === line;
   node.classList.toggle("bad", kind === "bad");
@@ -95,7 +95,7 @@ const drawTop = changedOnly(({ kind, line, hint, unset, stopped, name, trouble, 
     node,
     h("div", { class: "brand" }, h("img", { src: document.querySelector("link[rel=icon]").href, alt: "", width: 22, height: 22 }), h("span", {}, name || "ForgetMeNot")),
     h("div", { class: `standing ${kind}${unset || inTrouble ? " has-link" : ""}` }, h("i", { class: "dot" }),
-      inTrouble ? h("a", { href: "#settings", data: { key: "trouble" } }, sentence(line)) : h("span", { title: line }, line), h("span", { class: "rest", "aria-hidden": "true" }),
+      inTrouble ? h("a", { href: account ? "#setup/login" : "#settings", data: { key: "trouble" } }, sentence(line)) : h("span", { title: line }, line), h("span", { class: "rest", "aria-hidden": "true" }),
       unset && h("a", { href: "#setup", data: { key: "setup" } }, t("panel.setup"))),
     h("button", { type: "button", class: "ghost small menu", "aria-label": t("frame.menu"), onclick: () => document.body.classList.toggle("with-menu"), data: { key: "menu" } }, "⋯"),
     name && h("div", { class: "switches" }, hearing && hearingSwitch(hearing), bigSwitch("pause", "resume", stopped), bigSwitch("safe", "unsafe", safe, settled)),

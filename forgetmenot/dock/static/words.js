@@ -111,4 +111,7 @@ export function question(action) {
 }
 
 // What stands where a list is still empty because no summary was written yet.
-export const firstSummary = (status) => t("next_summary", { n: status.unread, window: status.window, minutes: status.silence_min });
+export function firstSummary(status) {
+  const rest = Math.max(0, status.unread_at + status.silence_min * MINUTE - clock.now());
+  return t("next_summary", { n: status.unread, more: Math.max(1, status.window - status.unread), span: span(rest) });
+}

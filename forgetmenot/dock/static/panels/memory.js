@@ -126,7 +126,7 @@ function openPerson(panel, id) {
 
 const choice = (person) => (person.opted_out ? "opt_in" : "opt_out");
 const optOut = (person, then) =>
-  button(label(choice(person)), (event) => then(act(choice(person), { viewer: person.id }, event.target)), { class: "small", title: does(choice(person)), data: { key: "optout" } });
+  button(label(choice(person)), (event) => then(act(choice(person), { viewer: person.id }, event.currentTarget)), { class: "small", title: does(choice(person)), data: { key: "optout" } });
 
 async function exported(person) {
   try {
@@ -215,7 +215,7 @@ function doubtfulLink(row) {
 
 const leftAloneWords = (row) => row.words || (row.note ? `#${row.note}` : t("memory.unlisted_topic", { ago: ago(row.at) }));
 const leftAlone = (rows, refresh) => (rows.length
-  ? rows.map((row) => h("li", {}, leftAloneWords(row), " ", button(label("may_mention"), async (event) => { await act("may_mention", { id: row.id }, event.target); refresh(); }, { class: "ghost small", data: { key: `allow${row.id}` } })))
+  ? rows.map((row) => h("li", {}, leftAloneWords(row), " ", button(label("may_mention"), async (event) => { await act("may_mention", { id: row.id }, event.currentTarget); refresh(); }, { class: "ghost small", data: { key: `allow${row.id}` } })))
   : null);
 
 // ── all notes, streams ──────────────────────────────────────────────────────────────────────
@@ -291,7 +291,7 @@ function openNote(panel, id) {
     panel, h("a", { href: "#memory", class: "back" }, `← ${t("panel.memory")}`),
     h("h2", {}, `#${note.id} `, chip(t(`status.${note.status}`), note.status)),
     noteCard(note, refresh, true, edited),
-    chain.replaced.length > 0 && note.status === "active" && h("div", { class: "row" }, button(label("restore"), async (event) => { if (await act("restore", { id: note.id }, event.target)) refresh(); }, { class: "small", data: { key: "undo" } })),
+    chain.replaced.length > 0 && note.status === "active" && h("div", { class: "row" }, button(label("restore"), async (event) => { if (await act("restore", { id: note.id }, event.currentTarget)) refresh(); }, { class: "small", data: { key: "undo" } })),
     origin(chain),
   ));
   refresh();

@@ -7,8 +7,13 @@ import { ago, clock, date, span, sure, t } from "../words.js";
 
 const times = (note) => date(note.said_at) === date(note.confirmed_at) ? ago(note.confirmed_at) : t("note.said", { first: date(note.said_at), last: ago(note.confirmed_at) });
 
+function sourceOf(note) {
+  if (!note.edited) return t(`source.${note.source}`);
+  return note.edited_by_you || !note.edited_by ? t("source.edited_by_you") : t("source.edited_by", { name: note.edited_by });
+}
+
 // A note as a sentence in three parts: of whom, what, and how it is known.
-export const wordsOf = (note) => ({ who: note.who || (note.scope === "running_bit" ? t("scope.running_bit") : ""), text: note.fact, said: t(`source.${note.source}`) });
+export const wordsOf = (note) => ({ who: note.who || (note.scope === "running_bit" ? t("scope.running_bit") : ""), text: note.fact, said: sourceOf(note) });
 
 // What somebody typed without the name, which stands before the field.
 const without = (text, name) => {
@@ -21,9 +26,10 @@ export function editor(note, cancel, saved) {
   const field = h("textarea", { rows: 2, maxlength: 200, "aria-label": t("parameter.fact") });
   field.value = note.fact;
   field.addEventListener("keydown", (event) => {
-    if (event.key !== "Enter" || event.shiftKey) return;
+    if (event.key !== "Escape" && (event.key !== "Enter" || event.shiftKey)) return;
     event.preventDefault();
-    form.requestSubmit();
+    if (event.key === "Escape") cancel();
+    else form.requestSubmit();
   });
   const form = h("form", {
     async onsubmit(event) {
@@ -33,7 +39,7 @@ export function editor(note, cancel, saved) {
       if (answer.ok) saved(await get(`note/${answer.id ?? note.id}`).catch(() => ({ ...note, fact: text })));
     },
   }, h("div", { class: "whole" }, note.who && h("span", { class: "fixed" }, note.who), field), h("div", { class: "row end" }, button(t("cancel"), cancel, { class: "ghost small" }), h("button", { type: "submit", class: "primary small" }, t("save"))));
-  setTimeout(() => field.focus(), 0);
+  queueMicrotask(() => field.focus()); // as soon as it stands in the page
   return form;
 }
 
@@ -41,7 +47,7 @@ export function editor(note, cancel, saved) {
 export function noteCard(note, refresh, named = false, moved = null) {
   const live = note.status === "active";
   const card = h("div", { class: `item notecard ${note.status}`, data: { note: note.id } });
-  const go = async (name, body, event, undo = null) => { if (await act(name, { id: note.id, ...body }, event.target, undo)) refresh(); };
+  const go = async (name, body, event, undo = null) => { if (await act(name, { id: note.id, ...body }, event.currentTarget, undo)) refresh(); };
   const tool = (name, call) => button(label(name), call, { class: "ghost small", title: does(name), data: { key: `${name}${note.id}` } });
 
   function show() {
@@ -55,7 +61,7 @@ export function noteCard(note, refresh, named = false, moved = null) {
         live && tool("edit", () => put(card, editor(note, () => { show(); card.querySelector("button")?.focus(); }, (changed) => { note = changed; show(); moved?.(note); refresh(); }))),
         live && tool(note.pinned ? "unpin" : "pin", (event) => go(note.pinned ? "unpin" : "pin", {}, event)),
         live && !note.left_alone && tool("never_mention", (event) => go("never_mention", { viewer: note.subject, what: `#${note.id}` }, event)),
-        note.left_alone && tool("may_mention", async (event) => { if (await act("may_mention", { id: note.left_alone }, event.target)) refresh(); }),
+        note.left_alone && tool("may_mention", async (event) => { if (await act("may_mention", { id: note.left_alone }, event.currentTarget)) refresh(); }),
         live && tool("retract", (event) => go("retract", {}, event, { name: "restore", body: { id: note.id } })),
         !live && tool("restore", (event) => go("restore", {}, event))),
     );

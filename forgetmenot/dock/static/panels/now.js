@@ -58,7 +58,8 @@ function standing() {
     how.tell(null, t(`mode.${status.mode}.about`));
     chat.tell(`${count(status.per_minute)}/min`, "");
     const { cost, limits: { day, stream: now }, saving } = status.spent;
-    const caps = [day && t("now.of_limit", { limit: day.text }), now && `${t("now.stream")}: ${now.spent} ${t("now.of_limit", { limit: now.text })}`].filter(Boolean);
+    const cap = (limit) => (limit.in_money ? t("now.of_limit", { limit: limit.text }) : t("now.share", { n: Math.round(100 * limit.share) }));
+    const caps = [day && cap(day), now && `${t("now.stream")}: ${now.in_money ? now.spent : ""} ${cap(now)}`].filter(Boolean);
     spent.node.hidden = !cost && !caps.length;
     spent.tell(cost || "", saving || caps.join(" · "), saving ? "bad" : "");
     bar.hidden = !caps.length;

@@ -2,7 +2,6 @@
 
 import { h, put, redraw, button, changedOnly } from "../dom.js";
 import { upload } from "../api.js";
-import { confirmed } from "../ask.js";
 import { t } from "../words.js";
 
 export function pastChatStep(frame) {
@@ -11,6 +10,8 @@ export function pastChatStep(frame) {
   const gauge = h("progress", { max: 1, value: 0, hidden: true, "aria-label": t("setup.past_chat.title") });
   const buttons = h("div", { class: "row" });
   const step = frame(7, "past_chat", field, gauge, buttons);
+  let offer = "";
+  let looked = false;
   let busy = false; // files are on their way, or looked at
 
   for (const name of ["dragover", "dragleave", "drop"]) {
@@ -37,20 +38,21 @@ export function pastChatStep(frame) {
       }
     }
     choose.value = "";
-    if (taken === files.length) await ask();
+    if (taken === files.length) await look();
     busy = false;
   }
 
-  // What it takes comes first; a "no" leaves the files where they are.
-  async function ask() {
+  // What it takes is said beside the button that begins it: that is the one question.
+  async function look() {
+    looked = true;
     const answer = await step.run("past", { do: "look" }, null);
-    if (answer && (await confirmed({ title: t("setup.past_chat.title"), text: answer.line, yes: t("setup.past_chat.learn"), kind: "primary" }))) await step.run("past", { do: "learn" }, null);
+    if (answer) offer = answer.line;
   }
 
   const drawButtons = changedOnly(({ running, files, begun }) => redraw(buttons,
     files > 0 && h("span", { class: "meta" }, t("setup.past_chat.waiting", { n: files })),
     running && button(t("setup.past_chat.stop"), (event) => step.run("past", { do: "stop" }, event.target), { class: "small", data: { key: "stop" } }),
-    !running && files > 0 && button(t(begun ? "setup.past_chat.go_on" : "setup.past_chat.learn"), () => (begun ? step.run("past", { do: "learn" }, null) : ask()), { class: "primary", data: { key: "learn" } }),
+    !running && files > 0 && button(t(begun ? "setup.past_chat.go_on" : "setup.past_chat.learn"), () => step.run("past", { do: "learn" }, null), { class: "primary", data: { key: "learn" } }),
     !running && files > 0 && button(t("setup.past_chat.discard"), (event) => step.run("past", { do: "drop" }, event.target), { class: "small", data: { key: "discard" } })));
 
   function draw(data) {
@@ -63,6 +65,8 @@ export function pastChatStep(frame) {
     gauge.hidden = !data.running && !(begun && data.files.length);
     gauge.value = data.share;
     if (data.line) step.stands(data.line);
+    else if (data.files.length && offer) step.stands(offer);
+    else if (data.files.length && !looked) look();
   }
   return { node: step.node, draw };
 }

@@ -11,6 +11,7 @@ export function open(panel) {
   const body = h("div", { class: "stack" });
   put(panel, checks, body);
   const health = checkList(checks);
+  const find = h("input", { type: "search", "aria-label": t("settings.find"), placeholder: t("settings.find"), oninput: filter });
   let rest = false;
   // What somebody is about to save is not drawn over by what another page changed.
   const writing = () => body.querySelector(".save:not([hidden])") !== null;
@@ -20,11 +21,26 @@ export function open(panel) {
       body,
       h("div", { class: "row" }, h("a", { class: "button", href: "#setup" }, t("panel.setup")), h("a", { class: "button", href: "#costs" }, t("costs.title")), h("a", { class: "button", href: "/earpiece", target: "_blank", rel: "opener" }, t("panel.earpiece")), obs()),
       h("p", { class: "meta" }, settings.file && t("settings.written", { file: settings.file })),
-      groups(basic),
-      h("fieldset", {}, autostart(settings.autostart), settings.quit && h("div", { class: "row setting" }, button(t("settings.quit"), (event) => change("quit", {}, event.target), { class: "danger" }))),
-      h("details", { class: "box advanced", open: rest, ontoggle: (event) => { rest = event.target.open; } }, h("summary", { data: { key: "rest" } }, t("settings.advanced")), h("div", { class: "stack" }, groups(advanced))),
+      find,
+      h("div", { class: "groups" }, groups(basic),
+        h("fieldset", {}, autostart(settings.autostart), settings.quit && h("div", { class: "row setting" }, button(t("settings.quit"), quit, { class: "danger" })))),
+      h("details", { class: "box advanced", open: rest, ontoggle: (event) => { if (!find.value) rest = event.target.open; } }, h("summary", { data: { key: "rest" } }, t("settings.advanced")), h("div", { class: "groups" }, groups(advanced))),
     );
+    filter();
   });
+  async function quit(event) {
+    if (await change("quit", {}, event.currentTarget)) dispatchEvent(new Event("quit"));
+  }
+  // Whatever has none of the words in its name or its sentence is left out.
+  function filter() {
+    const words = find.value.trim().toLowerCase();
+    const shown = (node) => node.querySelector(".setting:not([hidden])") !== null;
+    for (const row of body.querySelectorAll(".setting")) row.hidden = !row.textContent.toLowerCase().includes(words);
+    for (const group of body.querySelectorAll("fieldset")) group.hidden = !shown(group);
+    const more = body.querySelector(".advanced");
+    more.hidden = words !== "" && !shown(more);
+    more.open = words ? shown(more) : rest;
+  }
   const refresh = reading(body, () => Promise.all([get("settings"), get("setup")]), ([settings, setup]) => {
     languages = settings.languages;
     if (!writing()) draw({ ...settings, autostart: setup.autostart, quit: setup.quit });
@@ -105,7 +121,7 @@ export function setting(row) {
   return h("div", { class: `setting ${row.form.kind}` },
     h("label", { for: id }, row.label),
     h("div", { class: "control" }, control.node, save),
-    h("p", { class: "meta" }, row.sentence, !long && ` ${t("settings.default", { value: inWords(row, row.default) })}`, !usual && button(t("settings.use_default"), () => { control.write(row.default); send(row.default); }, { class: "ghost small", data: { key: `default-${id}` } })));
+    h("p", { class: "meta" }, row.sentence, !long && !usual && ` ${t("settings.default", { value: inWords(row, row.default) })}`, !usual && button(t("settings.use_default"), () => { control.write(row.default); send(row.default); }, { class: "ghost small", data: { key: `default-${id}` } })));
 }
 
 function build(row, id, on) {

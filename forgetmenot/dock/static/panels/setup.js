@@ -1,6 +1,6 @@
 // The set-up, step by step: each can be left and come back to, and says in words what came of it.
 
-import { h, s, put, button, sentence } from "../dom.js";
+import { h, s, put, button, changedOnly, sentence } from "../dom.js";
 import { get } from "../api.js";
 import { failed, step as ask } from "../ask.js";
 import { state } from "../live.js";
@@ -14,6 +14,7 @@ const EXPLAINED = new Set(["channel", "login", "hearing", "past_chat"]); // the 
 export function open(panel, [wanted] = []) {
   const steps = { channel: channelStep(), model: modelStep(), character: characterStep(), login: loginStep(), mode: modeStep(), hearing: hearingStep(), past_chat: pastChatStep(frame) };
   const all = Object.values(steps);
+  const hello = helloCard();
   let looks = 0;
   let chosen = false; // the step that is open was not chosen by hand yet
   panel.addEventListener("next", (event) => { // a step is done: the one after it opens
@@ -31,14 +32,17 @@ export function open(panel, [wanted] = []) {
       return;
     }
     if (!panel.querySelector(".step")) {
-      put(panel, chooseLanguage(settings.languages), all.map((step) => step.node),
+      put(panel, chooseLanguage(settings.languages), all.map((step) => step.node), hello.node,
         h("div", { class: "row" }, h("a", { class: "button", href: "#now" }, t("panel.now")), obs()));
       panel.addEventListener("click", (event) => { if (event.target.closest("summary")) chosen = true; });
     }
     for (const [name, step] of Object.entries(steps)) step.draw(answer[name], answer);
+    hello.draw(answer);
     if (!chosen) {
       chosen = true;
-      (steps[wanted] || all.find((step) => !step.node.classList.contains("done")) || all[0]).node.open = true;
+      const first = steps[wanted] || all.find((step) => !step.node.classList.contains("done")) || all[0];
+      first.node.open = true;
+      first.begin?.();
     }
   }
 
@@ -59,6 +63,23 @@ function chooseLanguage(languages) {
   const node = h("select", { id: "language", "aria-label": t("setup.language"), onchange: async () => { if (!(await ask("set", { table: "bot", key: "language", value: node.value }, node))?.ok) node.value = language; } },
     Object.entries(languages).map(([code, name]) => h("option", { value: code, selected: code === language }, name)));
   return h("div", { class: "row" }, h("label", { for: "language" }, t("setup.language")), node);
+}
+
+// The end of it: somebody says hello, and it answers.
+function helloCard() {
+  const mark = h("span", { class: "mark", "aria-hidden": "true" });
+  const line = h("p", { role: "status" });
+  const node = h("section", { class: "box step hello", hidden: true }, h("h2", { class: "row" }, mark, t("setup.hello.title")), line);
+  const draw = changedOnly(({ connected, offline, name, answer }) => {
+    node.hidden = !connected;
+    node.classList.toggle("done", Boolean(answer));
+    put(mark, answer ? "✓" : "…");
+    put(line, sentence(answer ? t("setup.hello.done", { text: answer }) : t(offline ? "setup.hello.model" : "setup.hello.type", { name })));
+  });
+  return { node, draw({ channel, model, character }) {
+    const replies = [...state.items.values()].filter((item) => item.kind === "reply" && item.text && ["sent", "shadow"].includes(item.status));
+    draw({ connected: channel.name && channel.phase === "connected", offline: model.provider === "offline", name: character.name, answer: replies.at(-1)?.text ?? "" });
+  } };
 }
 
 // One step: a heading with its mark, what is asked for, and a line for the result.
@@ -127,7 +148,7 @@ function channelStep() {
       lines.map((item) => h("p", {}, h("b", {}, item.who), " ", item.text)),
       connected && state.now?.unread > 0 && h("p", { class: "meta" }, firstSummary(state.now)));
   }
-  return { node: step.node, draw };
+  return { node: step.node, draw, begin: () => name.focus() };
 }
 
 // ── model ───────────────────────────────────────────────────────────────────────────────────
@@ -195,7 +216,11 @@ function modelStep() {
       hosted: () => ({ provider: "openai_compatible", base_url: address.hosted.value, model: model.hosted.value, key: hostedKey.value }),
       offline: () => ({ provider: "offline" }),
     }[shown]();
-    if (!(await step.run("model", body, save))) return;
+    const began = Date.now();
+    const waits = setInterval(() => step.tell(t("setup.model.testing", { model: body.model || t(`choice.${shown}`), n: Math.round((Date.now() - began) / 1000) }), "working"), 1000);
+    const answer = await step.run("model", body, save);
+    clearInterval(waits);
+    if (!answer) return;
     key.value = hostedKey.value = "";
     localStorage.setItem("forgetmenot-model", "1");
     step.next();
@@ -282,7 +307,8 @@ function loginStep() {
   const begin = button(t("setup.login.bot"), () => start("bot", begin), { class: "primary" });
   const streamer = button(t("setup.login.streamer"), () => start("broadcaster", streamer), { class: "small" });
   const waiting = h("div", { class: "code" });
-  const step = frame(4, "login", h("div", { class: "row" }, begin, streamer), waiting, own);
+  const moderator = h("p", { class: "meta" });
+  const step = frame(4, "login", h("div", { class: "row" }, begin, streamer), waiting, moderator, own);
   let drawn = "";
   let account = null;
   const start = (which, from) => step.run("login", { account: which }, from);
@@ -294,8 +320,10 @@ function loginStep() {
     if (!own.dataset.drawn) { own.dataset.drawn = "1"; own.open = !data.client_id; }
     begin.hidden = !data.client_id;
     streamer.hidden = !data.account || !data.streamer;
-    begin.className = data.account ? "small" : "primary";
-    step.done(Boolean(data.account), data.account || t("setup.login.optional"));
+    begin.className = data.account && !data.trouble ? "small" : "primary";
+    step.done(Boolean(data.account) && !data.trouble, data.account || t("setup.login.optional"));
+    if (data.trouble) step.stands(data.trouble, "bad");
+    put(moderator, data.account && data.streamer && sentence(t("setup.moderator.adds", { name: data.account })));
     if (account === "" && data.account) step.next();
     account = data.account;
     const pending = data.pending;

@@ -1,6 +1,6 @@
 // Why it said that: first what it used, each with its buttons; then what it answered; the engineers' figures in a fold.
 
-import { h, put, button, chip } from "../dom.js";
+import { h, put, redraw, button, chip } from "../dom.js";
 import { get } from "../api.js";
 import { act, does, label, sheet, say } from "../ask.js";
 import { date, hour, named, t } from "../words.js";
@@ -26,7 +26,7 @@ export async function why(id) {
     reply.asked && [h("h3", {}, t("why.answered")), h("blockquote", { class: "asked" }, h("b", {}, reply.who), " ", reply.asked)],
     reply.actions.map((line) => h("p", { class: "decision" }, line)),
     reply.status === "sent" && h("div", { class: "row" }, reply.outcome && chip(named("outcome", reply.outcome, label(reply.outcome))),
-      ["good", "bad"].map((name) => button(label(name), (event) => act(name, { id: reply.id }, event.target), { class: "small", title: does(name) }))),
+      ["good", "bad"].map((name) => button(label(name), (event) => act(name, { id: reply.id }, event.currentTarget), { class: "small", title: does(name) }))),
     engineers(reply),
   );
   dialog.addEventListener("click", (event) => { if (event.target.closest("a")) dialog.close(); });
@@ -34,11 +34,20 @@ export async function why(id) {
 
 function usedNote(note) {
   const node = h("div", { class: "item notecard" });
+  const again = async () => { note = await get(`note/${note.id}`).catch(() => note); show(); };
+  const tool = (name, call) => button(label(name), call, { class: "small", data: { key: `${name}${note.id}` } });
+  const remove = async (event) => { if (await act("retract", { id: note.id }, event.currentTarget, { name: "restore", body: { id: note.id }, then: again })) again(); };
+  const restore = async (event) => { if (await act("restore", { id: note.id }, event.currentTarget)) again(); };
+  const edit = () => put(node, editor(note, back, (changed) => { note = changed; back(); }));
+  function back() {
+    show();
+    node.querySelector("button").focus();
+  }
   function show() {
     const { who, text, said } = wordsOf(note);
-    put(node, h("p", {}, h("a", { href: `#memory/note/${note.id}` }, `#${note.id}`), " ", who && h("b", {}, `${who} `), text, h("span", { class: "meta" }, ` (${said}, ${date(note.confirmed_at)})`)),
-      h("div", { class: "row" }, button(label("edit"), () => put(node, editor(note, show, (changed) => { note = changed; show(); })), { class: "small" }),
-        button(label("retract"), async (event) => { if (await act("retract", { id: note.id }, event.target, { name: "restore", body: { id: note.id } })) put(node, h("p", { class: "meta" }, t("status.retracted"))); }, { class: "small" })));
+    const stands = note.status === "active";
+    redraw(node, h("p", {}, h("a", { href: `#memory/note/${note.id}` }, `#${note.id}`), " ", who && h("b", {}, `${who} `), text, " ", !stands && chip(t(`status.${note.status}`)), h("span", { class: "meta" }, ` (${said}, ${date(note.confirmed_at)})`)),
+      h("div", { class: "row" }, stands ? [tool("edit", edit), tool("retract", remove)] : tool("restore", restore)));
   }
   show();
   return node;
