@@ -39,7 +39,7 @@ async def run(
     try:
         values = checked(operation, params)
         target = await target_of(context, operation, values, asker)
-        result = await operation.handler(context, Request(asker, target, values))
+        result = await operation.handler(Request(context, asker, target, values))
     except Refused as refusal:
         return refusal.result
     except FactRefused as refusal:

@@ -151,9 +151,25 @@ class Action(Struct, frozen=True):
 class Request(Struct, frozen=True):
     """A checked request: who asks, about whom, and the parameters as the operation declares them."""
 
+    context: "OperationContext"
     asker: Asker
     target: Target
     values: Mapping[str, object]
+
+    @property
+    def db(self) -> "Database":
+        """The memory."""
+        return self.context.db
+
+    @property
+    def now(self) -> int:
+        """The time in ms."""
+        return self.context.clock.now()
+
+    @property
+    def settings(self) -> Settings:
+        """The settings as they are now."""
+        return self.context.settings()
 
     @property
     def is_in_chat(self) -> bool:
@@ -225,7 +241,7 @@ class OperationContext(Struct):
     reword: Callable[[str, str], Awaitable[str | None]] = _no_words
 
 
-Handler = Callable[[OperationContext, Request], Awaitable[OperationResult]]
+Handler = Callable[[Request], Awaitable[OperationResult]]
 
 
 class Operation(Struct, frozen=True):

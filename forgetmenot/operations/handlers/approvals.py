@@ -8,7 +8,6 @@ from forgetmenot.operations.entries import DOCK, ID_OR_LAST, MODERATORS
 from forgetmenot.operations.types import (
     ApprovalQueue,
     Operation,
-    OperationContext,
     Refused,
     Request,
 )
@@ -19,37 +18,37 @@ from forgetmenot.store import action_logs, viewers
 MOST_LISTED = 5
 
 
-async def decide(context: OperationContext, request: Request, *, approved: bool) -> OperationResult:
+async def decide(request: Request, *, approved: bool) -> OperationResult:
     """Approve or deny an action by its number; without one, what waits is listed."""
-    action_id = await _action_id(context, request)
-    queue = _queue(context)
+    action_id = await _action_id(request)
+    queue = _queue(request)
     decided_by = name_of(request.asker)
     if approved:
         return await queue.approve(action_id, decided_by)
     return await queue.deny(action_id, decided_by)
 
 
-async def undo(context: OperationContext, request: Request) -> OperationResult:
+async def undo(request: Request) -> OperationResult:
     """Undo one action; without a number the last one of this hour that can be undone."""
-    return await _queue(context).undo(name_of(request.asker), request.number("id") or None)
+    return await _queue(request).undo(name_of(request.asker), request.number("id") or None)
 
 
-def _queue(context: OperationContext) -> ApprovalQueue:
-    if context.approvals is None:
+def _queue(request: Request) -> ApprovalQueue:
+    if request.context.approvals is None:
         raise Refused("not_allowed")
-    return context.approvals
+    return request.context.approvals
 
 
-async def _action_id(context: OperationContext, request: Request) -> int:
+async def _action_id(request: Request) -> int:
     """The number of the action that is meant. Raises Refused: it lists what waits, so that nobody approves unseen."""
     typed_number = request.number("id")
     if typed_number:
         return typed_number
-    rows = await action_logs.waiting(context.db, context.clock.now())
+    rows = await action_logs.waiting(request.db, request.now)
     rows = rows[:MOST_LISTED]
     target_ids = [row.target_id for row in rows if row.target_id]
-    names = await viewers.names(context.db, target_ids)
-    language = in_language(context.settings().bot.language)
+    names = await viewers.names(request.db, target_ids)
+    language = in_language(request.settings.bot.language)
     lines = []
     for row in rows:
         target_name = names.get(row.target_id or "", "")

@@ -9,7 +9,7 @@ from functools import partial
 
 from msgspec.structs import replace
 
-from forgetmenot.domain import Asker, Note, NoteStatus, OperationResult, SourceKind, Surface, Target
+from forgetmenot.domain import Note, NoteStatus, OperationResult, SourceKind, Target
 from forgetmenot.errors import FactRefused
 from forgetmenot.memory import edits, own_words
 from forgetmenot.memory.compare_facts import Relation, relate
@@ -39,7 +39,7 @@ from forgetmenot.operations.handlers.which_note import (
     removal_cause,
 )
 from forgetmenot.operations.targets import own_target, owner
-from forgetmenot.operations.types import Operation, OperationContext, Refused, Request
+from forgetmenot.operations.types import Operation, Refused, Request
 from forgetmenot.store import channel_state, notes
 from forgetmenot.text.chat_commands import own_fact
 from forgetmenot.text.corrections import Amendment, amendment, changed_fact, is_about_object
@@ -57,13 +57,13 @@ _NUMBER = re.compile(r"(?:(?:note|number|no|nr|notiz|nummer)\.? ?)?#?(\d{1,15})"
 # ── forget ────────────────────────────────────────────────────────────────────────────────────
 
 
-async def forget(context: OperationContext, request: Request) -> OperationResult:
+async def forget(request: Request) -> OperationResult:
     """Remove the one note that the words, the number or "that" mean; permanently where its subject asks for that."""
     asker = request.asker
     about = request.target
     typed = request.text("what")
     if request.is_in_chat:
-        about, typed = await subject_and_rest(context, asker, typed)
+        about, typed = await subject_and_rest(request, typed)
     typed = typed.rstrip(" .!?")
     topic = _PERMANENTLY.sub("", typed)
     permanently = topic != typed
@@ -71,18 +71,18 @@ async def forget(context: OperationContext, request: Request) -> OperationResult
     if typed_number is not None:
         topic = typed_number[1]
     if not topic_stems(topic) or _THAT.fullmatch(topic):
-        matches = await notes_just_used(context, request)
+        matches = await notes_just_used(request)
     else:
-        matches = await find_notes(context, request, about, topic, past=permanently)
+        matches = await find_notes(request, about, topic, past=permanently)
         if not matches:
             raise _nothing_found(topic, about)
-    note = await only_note(context, request, matches, "!forget {}")
+    note = await only_note(request, matches, "!forget {}")
     is_own = note.subject_id is not None and note.subject_id == asker.viewer_id
     if not is_own or not permanently:
-        return await _retract(context, request, note.id, own=is_own)
+        return await _retract(request, note.id, own=is_own)
     # quoted before: afterwards it is gone
-    data = await quoted(context, request, note)
-    await context.rights.forget(note.id)
+    data = await quoted(request, note)
+    await request.context.rights.forget(note.id)
     return OperationResult(ok=True, code="forgotten", data=data)
 
 
@@ -96,77 +96,75 @@ def _nothing_found(topic: str, about: Target) -> Refused:
 # ── edit ──────────────────────────────────────────────────────────────────────────────────────
 
 
-async def edit(context: OperationContext, request: Request) -> OperationResult:
+async def edit(request: Request) -> OperationResult:
     """Correct a note: its subject and moderators may; the old version stays in its history.
 
     Without a number: the note that has the same slot, else a word of what is typed; "it" is the note that was just
     removed or used. Where nothing fits, a note is added.
     """
-    asker = request.asker
     typed = defang(request.text("text"))
     if request.is_in_chat:
-        await refuse_not_stored(context, request)
-    if not asker.viewer_id:  # on the command line; a fact is somebody's word: the streamer's
-        login = await channel_state.read(context.db, "login") or ""
-        asker = await owner(context.db, asker.surface, login, context.clock.now())
+        await refuse_not_stored(request)
+    if (
+        not request.asker.viewer_id
+    ):  # on the command line; a fact is somebody's word: the streamer's
+        login = await channel_state.read(request.db, "login") or ""
+        streamer = await owner(request.db, request.asker.surface, login, request.now)
+        request = replace(request, asker=streamer)
     if request.number("id"):
-        note = await _note_to_edit(context, request, asker)
+        note = await _note_to_edit(request)
         # elsewhere the whole note is shown, and typed anew
         change = amendment(typed) if request.is_in_chat else Amendment(typed, sentence=typed)
-        return await _edited(context, request, asker, note, change)
-    about = own_target(asker)
+        return await _edited(request, note, change)
+    about = own_target(request.asker)
     rest = typed
     if typed.startswith("@"):
-        about, rest = await subject_and_rest(context, asker, typed)
+        about, rest = await subject_and_rest(request, typed)
     change = amendment(rest)
-    matches = await _notes_to_edit(context, request, about, change)
+    matches = await _notes_to_edit(request, about, change)
     if not matches and len(words(change.right)) < 2:
         raise Refused("whole_note", command="!edit")
     if not matches and not change.it:
-        return await _added(context, request, about, rest)
-    note = await only_note(context, request, matches, "!edit {} " + change.right)
-    return await _edited(context, request, asker, note, change)
+        return await _added(request, about, rest)
+    note = await only_note(request, matches, "!edit {} " + change.right)
+    return await _edited(request, note, change)
 
 
-async def _note_to_edit(context: OperationContext, request: Request, asker: Asker) -> Note:
+async def _note_to_edit(request: Request) -> Note:
     """The note of the typed number. Raises Refused where it is not theirs to change, and FactRefused."""
     note_id = request.number("id")
-    note = await notes.get(context.db, note_id)
+    note = await notes.get(request.db, note_id)
     if note is None and not request.is_in_chat:
         raise FactRefused("not_found")
     # whether it is another's is not for them to know
-    if note is None or not may_change(asker, note):
+    if note is None or not may_change(request.asker, note):
         raise Refused("no_note", id=note_id)
     return note
 
 
-async def _notes_to_edit(
-    context: OperationContext, request: Request, about: Target, change: Amendment
-) -> list[Note]:
+async def _notes_to_edit(request: Request, about: Target, change: Amendment) -> list[Note]:
     """The notes that a correction without a number may mean."""
     if change.it:
-        return await _notes_meant_by_it(context, request, about, change)
+        return await _notes_meant_by_it(request, about, change)
     new_fact = own_fact(change.sentence) or change.sentence
-    known = await notes.of_subject(context.db, about.id, LIVE)
+    known = await notes.of_subject(request.db, about.id, LIVE)
     same_slot = [note for note in known if relate(note.fact, new_fact) is Relation.CONFLICT]
     if same_slot:
         return same_slot
     if change.wrong:
-        matches = await find_notes(context, request, about, change.wrong)
+        matches = await find_notes(request, about, change.wrong)
         if matches:
             return matches
-    return await find_notes(context, request, about, f"{change.right} {change.wrong}")
+    return await find_notes(request, about, f"{change.right} {change.wrong}")
 
 
-async def _notes_meant_by_it(
-    context: OperationContext, request: Request, about: Target, change: Amendment
-) -> list[Note]:
+async def _notes_meant_by_it(request: Request, about: Target, change: Amendment) -> list[Note]:
     """The notes that "it" may mean: of what was just removed or used those that say what is wrong."""
-    recent = await note_just_removed(context, request)
+    recent = await note_just_removed(request)
     if not recent:
-        recent = await notes_just_used(context, request)
+        recent = await notes_just_used(request)
     if not recent and change.wrong:
-        return await find_notes(context, request, about, change.wrong)
+        return await find_notes(request, about, change.wrong)
     if len(recent) < 2:
         return recent
     wrong_words = set(words(change.wrong))
@@ -176,14 +174,13 @@ async def _notes_meant_by_it(
     return matches or recent
 
 
-async def _edited(
-    context: OperationContext, request: Request, asker: Asker, old: Note, change: Amendment
-) -> OperationResult:
+async def _edited(request: Request, old: Note, change: Amendment) -> OperationResult:
     """Write a note anew as a correction says, and answer with both."""
-    now = context.clock.now()
-    text = await _corrected_text(context, asker, old, change)
-    fact = await edits.with_mentions(context.db, text)
-    async with context.db.write() as tx:
+    asker = request.asker
+    now = request.now
+    text = await _corrected_text(request, old, change)
+    fact = await edits.with_mentions(request.db, text)
+    async with request.db.write() as tx:
         if old.status is NoteStatus.RETRACTED and change.it:
             await edits.undo(tx, old.id, at=now)
         note = await edits.edit(
@@ -192,24 +189,22 @@ async def _edited(
             fact,
             by=asker.viewer_id,
             at=now,
-            privacy=context.settings().privacy,
+            privacy=request.settings.privacy,
             links=asker.moderates or not request.is_in_chat,
             line=asker.line_id,
         )
-    before = await quoted(context, request, old)
-    after = await quoted(context, request, note)
+    before = await quoted(request, old)
+    after = await quoted(request, note)
     return OperationResult(ok=True, code="edited", data={**after, "was": before["fact"]})
 
 
-async def _corrected_text(
-    context: OperationContext, asker: Asker, old: Note, change: Amendment
-) -> str:
+async def _corrected_text(request: Request, old: Note, change: Amendment) -> str:
     """How a note reads after a correction: with the value in its place, as typed, or in a model's words.
 
     Raises Refused: only whoever typed it knows.
     """
     sentence = change.sentence
-    if asker.surface is not Surface.CHAT:
+    if not request.is_in_chat:
         return sentence
     # with a word of a rumour changed, the rest of what others say would be read aloud
     is_rumour = old.source_kind is SourceKind.REPORTED
@@ -223,70 +218,67 @@ async def _corrected_text(
         own = own_fact(sentence)
         if own is not None:
             return own
-        if old.subject_id != asker.viewer_id or own_words.is_foreign(sentence):
+        if old.subject_id != request.asker.viewer_id or own_words.is_foreign(sentence):
             return sentence
-    typed = await edits.with_mentions(context.db, sentence)
-    written = None if is_rumour else await context.reword(old.fact, typed)
+    typed = await edits.with_mentions(request.db, sentence)
+    written = None if is_rumour else await request.context.reword(old.fact, typed)
     if written is None:
         raise Refused("whole_note", command=f"!edit {old.id}")
     return written
 
 
-async def _added(
-    context: OperationContext, request: Request, about: Target, fact: str
-) -> OperationResult:
+async def _added(request: Request, about: Target, fact: str) -> OperationResult:
     """Store what was to correct a note that is not there."""
     if about.own and request.asker.moderates:
-        about, fact = await subject_and_fact(context, request.asker, fact)
+        about, fact = await subject_and_fact(request, fact)
     elif about.own:
         fact = own_fact(fact) or fact
-    stored = await store_note(context, request, about, fact)
+    stored = await store_note(request, about, fact)
     return replace(stored, code="edit_added")
 
 
 # ── retract, restore, pin ─────────────────────────────────────────────────────────────────────
 
 
-async def retract(context: OperationContext, request: Request) -> OperationResult:
+async def retract(request: Request) -> OperationResult:
     """Remove a note from use; it keeps its text and can be restored."""
-    return await _retract(context, request, request.number("id"))
+    return await _retract(request, request.number("id"))
 
 
-async def _retract(
-    context: OperationContext, request: Request, note_id: int, *, own: bool = False
-) -> OperationResult:
+async def _retract(request: Request, note_id: int, *, own: bool = False) -> OperationResult:
     cause = removal_cause(request.asker)
-    note = await edits.retract(context.db, note_id, at=context.clock.now(), cause=cause, own=own)
-    data = await quoted(context, request, note)
+    note = await edits.retract(request.db, note_id, at=request.now, cause=cause, own=own)
+    data = await quoted(request, note)
     return OperationResult(ok=True, code="retracted_own" if own else "retracted", data=data)
 
 
-async def restore(context: OperationContext, request: Request) -> OperationResult:
+async def restore(request: Request) -> OperationResult:
     """Undo the last change of a note: a removal, or a replacement (named by the old or the new note)."""
     note_id = request.number("id")
     if request.is_in_chat and not request.asker.moderates:
-        await refuse_not_stored(context, request)
-        await _refuse_changes_of_others(context, request.asker, note_id)
-    note = await edits.undo(context.db, note_id, at=context.clock.now())
-    return OperationResult(ok=True, code="restored", data=await quoted(context, request, note))
+        await refuse_not_stored(request)
+        await _refuse_changes_of_others(request, note_id)
+    note = await edits.undo(request.db, note_id, at=request.now)
+    return OperationResult(ok=True, code="restored", data=await quoted(request, note))
 
 
-async def _refuse_changes_of_others(context: OperationContext, asker: Asker, note_id: int) -> None:
+async def _refuse_changes_of_others(request: Request, note_id: int) -> None:
     """Raise Refused for a note that is not a viewer's, or that somebody else removed."""
-    note = await notes.get(context.db, note_id)
+    asker = request.asker
+    note = await notes.get(request.db, note_id)
     if note is None or not may_change(asker, note):
         raise Refused("no_note", id=note_id)
     if note.status is not NoteStatus.RETRACTED:
         return
-    history = await notes.changes(context.db, note_id)
+    history = await notes.changes(request.db, note_id)
     if history[-1].cause != removal_cause(asker):
         raise Refused("not_yours")
 
 
-async def pin(context: OperationContext, request: Request, *, pinned: bool) -> OperationResult:
+async def pin(request: Request, *, pinned: bool) -> OperationResult:
     """Keep a note permanently, or let it age again."""
     note_id = request.number("id")
-    await edits.pin(context.db, note_id, at=context.clock.now(), pinned=pinned)
+    await edits.pin(request.db, note_id, at=request.now, pinned=pinned)
     code = "pinned" if pinned else "unpinned"
     return OperationResult(ok=True, code=code, data={"id": note_id})
 

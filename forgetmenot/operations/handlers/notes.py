@@ -21,7 +21,6 @@ from forgetmenot.operations.handlers.text_subject import subject_and_fact
 from forgetmenot.operations.handlers.which_note import quoted
 from forgetmenot.operations.types import (
     Operation,
-    OperationContext,
     Parameter,
     ParameterKind,
     Refused,
@@ -33,56 +32,56 @@ from forgetmenot.text.mentions import defang
 OWN_WORD = edits.TellerTrust(SourceKind.SELF_CLAIM, most=10)
 
 
-async def remember(context: OperationContext, request: Request) -> OperationResult:
+async def remember(request: Request) -> OperationResult:
     """Store a fact. In chat the text says who it is about, elsewhere the request."""
     fact = request.text("fact")
     about = request.target
     if request.is_in_chat:
-        await refuse_not_stored(context, request)
-        about, fact = await subject_and_fact(context, request.asker, fact)
+        await refuse_not_stored(request)
+        about, fact = await subject_and_fact(request, fact)
     elif request.asker.surface is Surface.DOCK and about.id is not None:
-        viewer = await viewers.get(context.db, about.id)
+        viewer = await viewers.get(request.db, about.id)
         if viewer is None or viewer.opted_out:
             raise FactRefused("forgotten")
-    return await store_note(context, request, about, fact, joke=request.flag("joke"))
+    return await store_note(request, about, fact, joke=request.flag("joke"))
 
 
-async def correct(context: OperationContext, request: Request) -> OperationResult:
+async def correct(request: Request) -> OperationResult:
     """Replace a note of the asker, named by its number, by how it reads now."""
     asker = request.asker
-    old = await notes.get(context.db, request.number("note"))
+    old = await notes.get(request.db, request.number("note"))
     if old is None or old.status not in LIVE or old.subject_id != asker.viewer_id:
         return OperationResult(ok=False, code="nothing_found")
     note = await edits.remember(
-        context.db,
+        request.db,
         old.subject_id,
         defang(request.text("fact")),
         by=asker.viewer_id,
-        at=context.clock.now(),
+        at=request.now,
         scope=old.scope,
-        privacy=context.settings().privacy,
+        privacy=request.settings.privacy,
         word=OWN_WORD,
         line=asker.line_id,
         instead_of=old.id,
     )
-    return OperationResult(ok=True, code="remembered", data=await quoted(context, request, note))
+    return OperationResult(ok=True, code="remembered", data=await quoted(request, note))
 
 
-async def flag_joke(context: OperationContext, request: Request) -> OperationResult:
+async def flag_joke(request: Request) -> OperationResult:
     """Record that a running joke came up; this weighs less than what a viewer states."""
-    return await store_note(context, request, Target(), request.text("text"), joke=True)
+    return await store_note(request, Target(), request.text("text"), joke=True)
 
 
-async def refuse_not_stored(context: OperationContext, request: Request) -> None:
+async def refuse_not_stored(request: Request) -> None:
     """Raise Refused where nothing from this asker is stored: they opted out, or are unknown."""
-    if request.asker.viewer_id in await personal_data.opted_out(context.db):
+    if request.asker.viewer_id in await personal_data.opted_out(request.db):
         raise Refused("you_opted_out")
-    if await viewers.get(context.db, request.asker.viewer_id) is None:
+    if await viewers.get(request.db, request.asker.viewer_id) is None:
         raise Refused("not_stored")
 
 
 async def store_note(
-    context: OperationContext, request: Request, about: Target, fact: str, *, joke: bool = False
+    request: Request, about: Target, fact: str, *, joke: bool = False
 ) -> OperationResult:
     """Store a fact about a viewer or the channel, by the asker's word. Raises FactRefused."""
     asker = request.asker
@@ -93,17 +92,17 @@ async def store_note(
     if joke and is_by_model:
         trust = trust._replace(source=SourceKind.OBSERVED)
     note = await edits.remember(
-        context.db,
+        request.db,
         about.id,
         defang(fact),
         by=asker.viewer_id,
-        at=context.clock.now(),
+        at=request.now,
         scope=_scope_of(about, joke=joke),
-        privacy=context.settings().privacy,
+        privacy=request.settings.privacy,
         word=trust,
         line=asker.line_id,
     )
-    data = await quoted(context, request, note)
+    data = await quoted(request, note)
     return OperationResult(ok=True, code="remembered", data=data, target=about)
 
 

@@ -17,7 +17,7 @@ from forgetmenot.operations.entries import (
     flag_parameter,
     text_parameter,
 )
-from forgetmenot.operations.types import Operation, OperationContext, Refused, Request
+from forgetmenot.operations.types import Operation, Refused, Request
 from forgetmenot.privacy.erasure import ErasureReport
 from forgetmenot.store import personal_data, viewers
 
@@ -25,37 +25,35 @@ from forgetmenot.store import personal_data, viewers
 LONGEST_ERASURE_S = 10.0
 
 
-async def erase(context: OperationContext, request: Request) -> OperationResult:
+async def erase(request: Request) -> OperationResult:
     """Erase everything about a viewer, once that is confirmed."""
     viewer_id = _viewer_id(request)
     if request.is_in_chat and request.flag("confirm"):
-        return await _erase_from_chat(context, request, viewer_id)
+        return await _erase_from_chat(request, viewer_id)
     target = request.target
-    await context.flush()
-    if not await personal_data.is_known(context.db, viewer_id):
+    await request.context.flush()
+    if not await personal_data.is_known(request.db, viewer_id):
         return OperationResult(ok=False, code="memory_empty", target=target)
     if not request.flag("confirm"):
         typed = "" if target.own else f"{target.name} "
         return OperationResult(
             ok=False, code="erase_unconfirmed", data={"typed": typed}, target=target
         )
-    report = await context.eraser.erase(viewer_id)
+    report = await request.context.eraser.erase(viewer_id)
     return _erased(request, report)
 
 
-async def _erase_from_chat(
-    context: OperationContext, request: Request, viewer_id: str
-) -> OperationResult:
+async def _erase_from_chat(request: Request, viewer_id: str) -> OperationResult:
     """Begin an erasure and wait some seconds; one that takes longer runs on beside the answer."""
     target = request.target
     own_login = request.asker.login if target.own else ""
-    is_known = await context.rights.erase(viewer_id, own_login)
+    is_known = await request.context.rights.erase(viewer_id, own_login)
     if not is_known:
         return OperationResult(ok=False, code="memory_empty", target=target)
     under_way = OperationResult(ok=True, code="erasing", target=target)
-    if not context.eraser.is_begun(viewer_id):
+    if not request.context.eraser.is_begun(viewer_id):
         return under_way
-    report = await context.eraser.report_of(viewer_id, LONGEST_ERASURE_S)
+    report = await request.context.eraser.report_of(viewer_id, LONGEST_ERASURE_S)
     # somebody else's comes first, or another program reads the file
     if report is None or not report.wiped:
         return under_way
@@ -75,30 +73,30 @@ def _viewer_id(request: Request) -> str:
     return request.target.id
 
 
-async def opt_out(context: OperationContext, request: Request) -> OperationResult:
+async def opt_out(request: Request) -> OperationResult:
     """Store nothing of a viewer from now on; what is known of them is neither shown nor used."""
     viewer_id = _viewer_id(request)
-    await context.rights.opt_out(viewer_id)
-    await context.refresh()
+    await request.context.rights.opt_out(viewer_id)
+    await request.context.refresh()
     data = {"viewer": viewer_id}
     return OperationResult(ok=True, code="opted_out", data=data, target=request.target)
 
 
-async def opt_in(context: OperationContext, request: Request) -> OperationResult:
+async def opt_in(request: Request) -> OperationResult:
     """Remember a viewer again."""
     target = request.target
     viewer_id = _viewer_id(request)
-    had_opted_out = await context.rights.opt_in(viewer_id)
+    had_opted_out = await request.context.rights.opt_in(viewer_id)
     if had_opted_out:
-        await context.refresh()
-    elif not target.own and await viewers.get(context.db, viewer_id) is None:
+        await request.context.refresh()
+    elif not target.own and await viewers.get(request.db, viewer_id) is None:
         raise Refused("unknown_viewer", name=target.name)
     return OperationResult(ok=True, code="opted_in", data={"viewer": viewer_id}, target=target)
 
 
-async def privacy(context: OperationContext, _request: Request) -> OperationResult:
+async def privacy(request: Request) -> OperationResult:
     """What is kept, with the streamer's link."""
-    settings = context.settings()
+    settings = request.settings
     data = {
         "hours": f"{settings.memory.raw_events_h:g}",
         "link": settings.privacy.privacy_url,
@@ -106,15 +104,15 @@ async def privacy(context: OperationContext, _request: Request) -> OperationResu
     return OperationResult(ok=True, code="privacy", data=data)
 
 
-async def export(context: OperationContext, request: Request) -> OperationResult:
+async def export(request: Request) -> OperationResult:
     """Everything that is kept about a viewer, as JSON."""
     target = request.target
     rows = {}
     if target.id is not None:
-        rows = await personal_data.export(context.db, target.id)
+        rows = await personal_data.export(request.db, target.id)
     if not rows or not rows["person"]:
         return OperationResult(ok=False, code="memory_empty", target=target)
-    data = {"exported_at": iso(context.clock.now()), **rows, "person": rows["person"][0]}
+    data = {"exported_at": iso(request.now), **rows, "person": rows["person"][0]}
     return OperationResult(ok=True, code="exported", data=data, target=target)
 
 

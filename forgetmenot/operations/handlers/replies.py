@@ -5,7 +5,7 @@ from functools import partial
 from forgetmenot.domain import OperationResult
 from forgetmenot.durations import MINUTE
 from forgetmenot.operations.entries import ANYBODY, DOCK, ID_OR_LAST, MODERATORS
-from forgetmenot.operations.types import Operation, OperationContext, Request
+from forgetmenot.operations.types import Operation, Request
 from forgetmenot.store import bot_messages
 from forgetmenot.store.bot_messages import BotMessage
 
@@ -13,35 +13,35 @@ from forgetmenot.store.bot_messages import BotMessage
 RATED_WITHIN = 5 * MINUTE
 
 
-async def rate(context: OperationContext, request: Request, *, good: bool) -> OperationResult:
+async def rate(request: Request, *, good: bool) -> OperationResult:
     """Note that a reply was good or bad; without a number the last one of these minutes."""
-    reply = await _rated_reply(context, request)
+    reply = await _rated_reply(request)
     if reply is None:
         return OperationResult(ok=False, code="no_reply")
-    async with context.db.write() as tx:
+    async with request.db.write() as tx:
         await bot_messages.set_outcome(tx, reply.id, "good" if good else "bad")
     return OperationResult(ok=True, code="rated")
 
 
-async def _rated_reply(context: OperationContext, request: Request) -> BotMessage | None:
+async def _rated_reply(request: Request) -> BotMessage | None:
     reply_id = request.number("id")
     if reply_id:
-        return await bot_messages.get(context.db, reply_id)
-    since = context.clock.now() - RATED_WITHIN
-    replies = await bot_messages.recently_sent(context.db, 1, since, commands=False)
+        return await bot_messages.get(request.db, reply_id)
+    since = request.now - RATED_WITHIN
+    replies = await bot_messages.recently_sent(request.db, 1, since, commands=False)
     return replies[0] if replies else None
 
 
-async def why(context: OperationContext, request: Request) -> OperationResult:
+async def why(request: Request) -> OperationResult:
     """Explain the last reply, or one reply, in one line."""
     reply_id = request.number("id")
     if reply_id:
-        reply = await bot_messages.get(context.db, reply_id)
+        reply = await bot_messages.get(request.db, reply_id)
     else:
-        reply = await bot_messages.latest(context.db)
+        reply = await bot_messages.latest(request.db)
     if reply is None:
         return OperationResult(ok=False, code="no_reply")
-    line = await context.explain_reply(reply.id)
+    line = await request.context.explain_reply(reply.id)
     return OperationResult(ok=True, code="why", data={"line": line})
 
 

@@ -9,7 +9,7 @@ from forgetmenot.domain import OperationResult
 from forgetmenot.durations import MINUTE
 from forgetmenot.languages import Language, in_language
 from forgetmenot.operations.entries import DOCK, MODERATORS, number_parameter
-from forgetmenot.operations.types import Operation, OperationContext, Request
+from forgetmenot.operations.types import Operation, Request
 from forgetmenot.settings.schema import Settings
 from forgetmenot.store import action_logs, channel_state
 from forgetmenot.store.database import Database
@@ -44,24 +44,24 @@ async def read_switches(db: Database) -> Switches:
     return switches_of(await channel_state.read_all(db))
 
 
-async def quiet(context: OperationContext, request: Request) -> OperationResult:
+async def quiet(request: Request) -> OperationResult:
     """Stay silent for some minutes."""
     minutes = request.number("minutes") or USUAL_QUIET_MIN
     minutes = max(1, min(minutes, LONGEST_QUIET_MIN))
-    quiet_until = context.clock.now() + minutes * MINUTE
-    return await switch(context, request, quiet_until=str(quiet_until))
+    quiet_until = request.now + minutes * MINUTE
+    return await switch(request, quiet_until=str(quiet_until))
 
 
-async def switch(context: OperationContext, request: Request, **values: str) -> OperationResult:
+async def switch(request: Request, **values: str) -> OperationResult:
     """Set switches to these values; the answer is the status then."""
-    async with context.db.write() as tx:
-        await channel_state.put(tx, values, context.clock.now())
-    return await status(context, request)
+    async with request.db.write() as tx:
+        await channel_state.put(tx, values, request.now)
+    return await status(request)
 
 
-async def status(context: OperationContext, _request: Request) -> OperationResult:
+async def status(request: Request) -> OperationResult:
     """The bot's status in one line."""
-    line = await status_line(context.db, context.settings(), context.clock.now())
+    line = await status_line(request.db, request.settings, request.now)
     return OperationResult(ok=True, code="status", data={"status": line})
 
 

@@ -2,11 +2,11 @@
 
 import re
 
-from forgetmenot.domain import Asker, Target
+from forgetmenot.domain import Target
 from forgetmenot.errors import FactRefused
 from forgetmenot.memory import own_words
 from forgetmenot.operations.targets import CHANNEL_WORDS, own_target, resolve_target
-from forgetmenot.operations.types import OperationContext, Refused
+from forgetmenot.operations.types import Refused, Request
 from forgetmenot.people import names
 from forgetmenot.people.common_words import is_ordinary
 from forgetmenot.text.chat_commands import fact_about_other, first_word, main_clause, own_fact
@@ -20,13 +20,12 @@ _SAYS_NOTHING = re.compile(
 )
 
 
-async def subject_and_fact(
-    context: OperationContext, asker: Asker, typed: str
-) -> tuple[Target, str]:
+async def subject_and_fact(request: Request, typed: str) -> tuple[Target, str]:
     """Return the subject of a typed text and the fact. Raises Refused: it is about somebody else.
 
     A moderator's text about no known viewer is about the channel.
     """
+    asker = request.asker
     if _SAYS_NOTHING.fullmatch(typed):
         raise Refused("about_yourself")
     if not asker.moderates and without_links(typed) != typed:
@@ -38,21 +37,21 @@ async def subject_and_fact(
     fact = own_fact(typed, for_channel=asker.moderates)
     if fact is None and not asker.moderates and _is_own_in_another_language(typed):
         fact = typed
-    names_somebody = await _begins_with_name(context, typed, name, rest)
+    names_somebody = await _begins_with_name(request, typed, name, rest)
     if fact is not None and not names_somebody:
         return own_target(asker), fact
     if not asker.moderates:
         raise Refused("about_yourself" if fact is None else "not_yours")
-    return await _named_subject_and_fact(context, asker, typed, name, rest)
+    return await _named_subject_and_fact(request, typed, name, rest)
 
 
-async def _begins_with_name(context: OperationContext, typed: str, name: str, rest: str) -> bool:
+async def _begins_with_name(request: Request, typed: str, name: str, rest: str) -> bool:
     """Whether a text begins with somebody's name: "@bob's cat is mine", "bob hates me"."""
     if begins_with_at(typed) or rest.startswith(("'s ", "’s ", ":")):
         return True
     if is_ordinary(compact(name)):
         return False
-    return bool(await names.called(context.db, [name.casefold()]))
+    return bool(await names.called(request.db, [name.casefold()]))
 
 
 def _is_own_in_another_language(typed: str) -> bool:
@@ -61,13 +60,13 @@ def _is_own_in_another_language(typed: str) -> bool:
 
 
 async def _named_subject_and_fact(
-    context: OperationContext, asker: Asker, typed: str, name: str, rest: str
+    request: Request, typed: str, name: str, rest: str
 ) -> tuple[Target, str]:
     """Whom a moderator's text is about, by the name at its beginning; without one, about the channel."""
     if name.casefold() == "the":
         name, rest = first_word(rest)
     must_be_name = typed.startswith("@") or rest.startswith(":")
-    about = await named_target(context, asker, as_typed(typed, name), must_be_name=must_be_name)
+    about = await named_target(request, as_typed(typed, name), must_be_name=must_be_name)
     if about is None:
         return Target(), typed
     if about.id is None and not rest.lstrip().startswith(":"):
@@ -75,15 +74,14 @@ async def _named_subject_and_fact(
     return about, fact_about_other(rest)
 
 
-async def subject_and_rest(
-    context: OperationContext, asker: Asker, typed: str
-) -> tuple[Target, str]:
+async def subject_and_rest(request: Request, typed: str) -> tuple[Target, str]:
     """Return the subject of a text and the text without it: "@bob drums" is about bob if a moderator says it."""
     name, rest = first_word(typed.removeprefix("about "))
     is_marked = begins_with_at(typed)
+    asker = request.asker
     if not (asker.moderates or is_marked):
         return own_target(asker), typed
-    about = await named_target(context, asker, as_typed(typed, name), must_be_name=is_marked)
+    about = await named_target(request, as_typed(typed, name), must_be_name=is_marked)
     if about is None or not asker.moderates:
         return own_target(asker), typed
     return about, rest
@@ -99,9 +97,7 @@ def as_typed(typed: str, name: str) -> str:
     return f"@{name}" if begins_with_at(typed) else name
 
 
-async def named_target(
-    context: OperationContext, asker: Asker, name: str, *, must_be_name: bool
-) -> Target | None:
+async def named_target(request: Request, name: str, *, must_be_name: bool) -> Target | None:
     """Return who goes by a name; None if nobody does. Raises Refused where it must be somebody's name.
 
     An ordinary word ("drums are loud") is nobody's name unless it must be.
@@ -110,7 +106,7 @@ async def named_target(
     if not must_be_name and is_ordinary(compact(name)) and not is_channel_word:
         return None
     try:
-        return await resolve_target(context, asker, name or "?", may_be_short=True)
+        return await resolve_target(request.context, request.asker, name or "?", may_be_short=True)
     except Refused as refusal:
         if must_be_name or refusal.result.code != "unknown_viewer":
             raise

@@ -2,16 +2,16 @@
 
 from forgetmenot.domain import OperationResult
 from forgetmenot.operations.entries import ANYBODY, text_parameter
-from forgetmenot.operations.types import Operation, OperationContext, Request
+from forgetmenot.operations.types import Operation, Request
 
 
-async def show_help(context: OperationContext, request: Request) -> OperationResult:
+async def show_help(request: Request) -> OperationResult:
     """The commands that most people need, or how one of them is typed."""
     # both marks: East Asian keyboards type the wide one
     word = request.text("command").lstrip("!！").casefold()
     if not word:
         return OperationResult(ok=True, code="help")
-    typed_commands = _typed_commands(context, request)
+    typed_commands = _typed_commands(request)
     matches = [command for command in typed_commands if word in {command.name, _word(command)}]
     if not matches:
         matches = [command for command in typed_commands if _has_form(command, word)]
@@ -24,21 +24,21 @@ async def show_help(context: OperationContext, request: Request) -> OperationRes
     return OperationResult(ok=True, code="help_command", data={"forms": forms})
 
 
-async def show_commands(context: OperationContext, request: Request) -> OperationResult:
+async def show_commands(request: Request) -> OperationResult:
     """The commands that the asker may type, without this one."""
     typed = []
-    for command in _typed_commands(context, request):
+    for command in _typed_commands(request):
         line = f"!{_word(command)}"
         if command.name != "commands" and line not in typed:
             typed.append(line)
     return OperationResult(ok=True, code="commands", data={"commands": typed})
 
 
-def _typed_commands(context: OperationContext, request: Request) -> list[Operation]:
+def _typed_commands(request: Request) -> list[Operation]:
     """The operations that the asker may type in chat."""
     return [
         operation
-        for operation in context.operations.values()
+        for operation in request.context.operations.values()
         if operation.chat and operation.permits(request.asker)
     ]
 

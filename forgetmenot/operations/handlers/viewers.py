@@ -13,7 +13,7 @@ from forgetmenot.operations.entries import (
     VIEWER_BY_ANY_NAME,
 )
 from forgetmenot.operations.handlers.which_note import texts_with_names
-from forgetmenot.operations.types import Operation, OperationContext, Request
+from forgetmenot.operations.types import Operation, Request
 from forgetmenot.privacy import suppression
 from forgetmenot.store import notes, personal_data, viewers
 from forgetmenot.text.days import days_since
@@ -23,21 +23,21 @@ MISSED_CHARS = 450
 MISSED_LEAD = 50
 
 
-async def memory(context: OperationContext, request: Request) -> OperationResult:
+async def memory(request: Request) -> OperationResult:
     """What is known about a viewer, the most important first; nothing if they opted out, nothing that is suppressed."""
     target = request.target
     nothing = OperationResult(ok=True, code="memory_empty", target=target)
-    known = await notes.of_subject(context.db, target.id, LIVE)
+    known = await notes.of_subject(request.db, target.id, LIVE)
     known.sort(key=by_weight, reverse=True)
     if not known:
         return nothing
-    if target.id is not None and target.id in await personal_data.opted_out(context.db):
+    if target.id is not None and target.id in await personal_data.opted_out(request.db):
         data = {"n": len(known)}
         return OperationResult(ok=True, code="memory_opted_out", data=data, target=target)
     # a banned viewer
-    if request.is_in_chat and target.id and await viewers.hidden(context.db, [target.id]):
+    if request.is_in_chat and target.id and await viewers.hidden(request.db, [target.id]):
         return nothing
-    suppression_filter = await suppression.load_filter(context.db)
+    suppression_filter = await suppression.load_filter(request.db)
     shown: list[Note] = []
     hearsay: list[int] = []
     suppressed: list[int] = []
@@ -49,8 +49,8 @@ async def memory(context: OperationContext, request: Request) -> OperationResult
             hearsay.append(note.id)
         else:
             shown.append(note)
-    now = context.clock.now()
-    facts = await texts_with_names(context, [note.fact for note in shown])
+    now = request.now
+    facts = await texts_with_names(request, [note.fact for note in shown])
     rows = []
     for note, fact in zip(shown, facts, strict=True):
         rows.append((note.id, fact, now - note.first_said_at))
@@ -61,20 +61,20 @@ async def memory(context: OperationContext, request: Request) -> OperationResult
             "notes": rows,
             "hearsay": hearsay,
             "suppressed": suppressed,
-            "max_chars": context.settings().reply.max_chars,
+            "max_chars": request.settings.reply.max_chars,
         },
         target=target,
     )
 
 
-async def who(context: OperationContext, request: Request) -> OperationResult:
+async def who(request: Request) -> OperationResult:
     """Who a viewer is, in one line, as the dock's card says it."""
     target = request.target
-    settings = context.settings()
-    now = context.clock.now()
+    settings = request.settings
+    now = request.now
     viewer_card = None
     if target.id is not None:
-        viewer_card = await card(context.db, target.id, now, now, settings.bot.timezone)
+        viewer_card = await card(request.db, target.id, now, now, settings.bot.timezone)
     if viewer_card is None:
         return OperationResult(ok=True, code="memory_empty", target=target)
     language = in_language(settings.bot.language)
@@ -90,14 +90,14 @@ async def who(context: OperationContext, request: Request) -> OperationResult:
     return OperationResult(ok=True, code="who", data=data, target=target)
 
 
-async def missed(context: OperationContext, request: Request) -> OperationResult:
+async def missed(request: Request) -> OperationResult:
     """What happened since the asker was last here, in stored sentences."""
     viewer_id = request.asker.viewer_id
-    if viewer_id in await personal_data.opted_out(context.db):
+    if viewer_id in await personal_data.opted_out(request.db):
         return OperationResult(ok=False, code="you_opted_out")
-    now = context.clock.now()
-    max_chars = min(context.settings().reply.max_chars, MISSED_CHARS) - MISSED_LEAD
-    away = await context.db.together(
+    now = request.now
+    max_chars = min(request.settings.reply.max_chars, MISSED_CHARS) - MISSED_LEAD
+    away = await request.db.together(
         lambda source: what_was_missed(source, viewer_id, now, max_chars)
     )
     if away.since is None or not away.sentences:
@@ -105,7 +105,7 @@ async def missed(context: OperationContext, request: Request) -> OperationResult
     time_away = now - away.since
     if time_away >= 2 * DAY:
         # what is told in days is counted by the calendar: from Friday evening to Monday morning it is three
-        time_away = DAY * days_since(away.since, now, context.settings().bot.timezone)
+        time_away = DAY * days_since(away.since, now, request.settings.bot.timezone)
     data = {
         "ago": time_away,
         "text": " ".join(away.sentences),

@@ -8,7 +8,7 @@ from forgetmenot.durations import MINUTE
 from forgetmenot.languages import reason
 from forgetmenot.memory import edits
 from forgetmenot.memory.merge import LIVE
-from forgetmenot.operations.types import OperationContext, Refused, Request
+from forgetmenot.operations.types import Refused, Request
 from forgetmenot.privacy import suppression
 from forgetmenot.store import bot_messages, notes, viewers
 from forgetmenot.store.bot_messages import BotMessage
@@ -19,33 +19,31 @@ CORRECTED_WITHIN = 5 * MINUTE
 
 
 async def find_notes(
-    context: OperationContext, request: Request, about: Target, words: str, *, past: bool = False
+    request: Request, about: Target, words: str, *, past: bool = False
 ) -> list[Note]:
     """Return the notes about somebody that words or a number mean.
 
     Moderators may also name any note by its number, or a note about the channel. `past`: also notes that were removed
     or replaced; a number means one of one's own in any case.
     """
-    now = context.clock.now()
+    now = request.now
     number = words.strip().removeprefix("#")
-    matches = await edits.find(context.db, about.id, words, now=now)
+    matches = await edits.find(request.db, about.id, words, now=now)
     if matches:
         return matches
     may_name_any = request.asker.moderates and request.is_in_chat
     if may_name_any and number.isdecimal():
-        note = await notes.get(context.db, int(number[:15]))
+        note = await notes.get(request.db, int(number[:15]))
         if note is not None:
             return [note]
     elif may_name_any and about.own:
-        matches = await edits.find(context.db, None, words, now=now)
+        matches = await edits.find(request.db, None, words, now=now)
     if not matches and about.own and (past or number.isdecimal()):
-        matches = await edits.find(context.db, about.id, words, now=now, past=True)
+        matches = await edits.find(request.db, about.id, words, now=now, past=True)
     return matches
 
 
-async def only_note(
-    context: OperationContext, request: Request, matches: list[Note], command: str
-) -> Note:
+async def only_note(request: Request, matches: list[Note], command: str) -> Note:
     """Return the one note of these. Raises Refused: it lists several, or says that none is meant.
 
     `command`: how one of several is meant, with its number in the place of `{}`.
@@ -53,44 +51,44 @@ async def only_note(
     if not matches:
         raise Refused("which_none")
     if len(matches) > 1:
-        quotes = [await quoted(context, request, note) for note in matches]
+        quotes = [await quoted(request, note) for note in matches]
         example = command.replace("{}", str(matches[0].id), 1)
         raise Refused("which_note", request.target, command=example, notes=quotes)
     return matches[0]
 
 
-async def notes_just_used(context: OperationContext, request: Request) -> list[Note]:
+async def notes_just_used(request: Request) -> list[Note]:
     """Return the notes that the bot's last reply used and that the asker may change.
 
     The last reply to the asker; of a moderator the last one to anybody.
     """
-    reply = await _last_reply(context, request)
+    reply = await _last_reply(request)
     if reply is None:
         return []
     used = []
     for note_id in reply.used:
-        note = await notes.get(context.db, note_id)
+        note = await notes.get(request.db, note_id)
         if note is not None and note.status in LIVE and may_change(request.asker, note):
             used.append(note)
     return used
 
 
-async def note_just_removed(context: OperationContext, request: Request) -> list[Note]:
+async def note_just_removed(request: Request) -> list[Note]:
     """Return the note that the asker removed since the bot's last reply: "that's wrong", then "change it to …"."""
-    reply = await _last_reply(context, request)
-    since = reply.at if reply is not None else context.clock.now() - CORRECTED_WITHIN
-    removal = await notes.removed_last(context.db, removal_cause(request.asker), since)
+    reply = await _last_reply(request)
+    since = reply.at if reply is not None else request.now - CORRECTED_WITHIN
+    removal = await notes.removed_last(request.db, removal_cause(request.asker), since)
     if removal is None:
         return []
-    note = await notes.get(context.db, removal.note_id)
+    note = await notes.get(request.db, removal.note_id)
     return [note] if note is not None and may_change(request.asker, note) else []
 
 
-async def _last_reply(context: OperationContext, request: Request) -> BotMessage | None:
+async def _last_reply(request: Request) -> BotMessage | None:
     asker = request.asker
-    since = context.clock.now() - CORRECTED_WITHIN
+    since = request.now - CORRECTED_WITHIN
     to_viewer = None if asker.moderates else asker.viewer_id
-    replies = await bot_messages.recently_sent(context.db, 1, since, to_viewer, commands=False)
+    replies = await bot_messages.recently_sent(request.db, 1, since, to_viewer, commands=False)
     return replies[0] if replies else None
 
 
@@ -108,17 +106,17 @@ def may_change(asker: Asker, note: Note | None) -> bool:
     return note is not None and note.subject_id == asker.viewer_id
 
 
-async def quoted(context: OperationContext, request: Request, note: Note) -> dict[str, object]:
+async def quoted(request: Request, note: Note) -> dict[str, object]:
     """A note as number and fact; in chat only the number if it is suppressed, or what others say."""
     if request.is_in_chat:
-        suppression_filter = await suppression.load_filter(context.db)
+        suppression_filter = await suppression.load_filter(request.db)
         if note.source_kind is SourceKind.REPORTED or not suppression_filter.allows(note):
             return {"id": note.id, "fact": ""}
-    [fact] = await texts_with_names(context, [note.fact])
+    [fact] = await texts_with_names(request, [note.fact])
     return {"id": note.id, "fact": fact}
 
 
-async def texts_with_names(context: OperationContext, texts: list[str]) -> list[str]:
+async def texts_with_names(request: Request, texts: list[str]) -> list[str]:
     """Stored texts with present names; hidden viewers are "somebody"."""
-    names = await viewers.named_in(context.db, texts)
+    names = await viewers.named_in(request.db, texts)
     return [with_names(text, names) for text in texts]
