@@ -46,12 +46,14 @@ class PersonMentioned(Struct, frozen=True):
     """A viewer who is talked about, and what is known about them.
 
     `brief`: who they are, where just that is asked; `brief_notes`: the ids of the notes that it is made of.
+    `ordinary_word`: the word that may mean them, where it is one of the language first ("drums"); else empty.
     """
 
     viewer: Viewer
     notes: tuple[Recalled, ...] = ()
     brief: str = ""
     brief_notes: tuple[int, ...] = ()
+    ordinary_word: str = ""
 
 
 class UnclearName(Struct, frozen=True):

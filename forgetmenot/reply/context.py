@@ -72,6 +72,7 @@ from forgetmenot.text.meaning import word_table
 from forgetmenot.text.mentions import ids_in
 from forgetmenot.text.names import NameIndex, Naming
 from forgetmenot.text.questions import asks_for_person, speaks_of_self
+from forgetmenot.text.words import stems
 
 CHAT_REACHES_BACK = 2 * HOUR
 SPOKEN_REACHES_BACK = 3 * MINUTE
@@ -362,7 +363,16 @@ class ContextGatherer(Struct, frozen=True):
             for naming in namings
             if len(naming.viewer_ids) > 1 and people.keys() >= set(naming.viewer_ids)
         ]
-        others = tuple(PersonMentioned(viewer) for viewer in shown)
+        ordinary_words = {
+            who: naming.word
+            for naming in namings
+            if naming.is_ordinary
+            for who in naming.viewer_ids
+        }
+        others = tuple(
+            PersonMentioned(viewer, ordinary_word=ordinary_words.get(viewer.id, ""))
+            for viewer in shown
+        )
         return replace(material, others=others, unclear_names=tuple(unclear))
 
     async def _with_unsummarised(
@@ -432,6 +442,8 @@ class ContextGatherer(Struct, frozen=True):
                 return ()
             return await self.recall.about([who.id], query, most, padded=padded, seen=seen[who.id])
 
+        own = await about(material.speaker, SPEAKER_NOTES)
+        material = _without_mere_words(material, own, moment.trigger.question)
         others = []
         for other in material.others:
             known = await about(other.viewer, NOTES_PER_OTHER)
@@ -441,7 +453,6 @@ class ContextGatherer(Struct, frozen=True):
         channel = (
             await self.recall.about([CHANNEL], query, seen=seen[CHANNEL]) if query.telling else ()
         )
-        own = await about(material.speaker, SPEAKER_NOTES)
         in_prefix = _rows(moment.prefix, "notes")
         fitting_channel = fitting(channel, without=in_prefix)
         shown = {*in_prefix, *(one.note.id for one in (*own, *fitting_channel))}
@@ -551,6 +562,34 @@ class ContextGatherer(Struct, frozen=True):
             return material
         names, hidden = await viewers.shown_and_hidden(self.db, sorted(ids))
         return replace(material, names={**material.names, **names}, hidden=material.hidden | hidden)
+
+
+def _without_mere_words(
+    material: TailMaterial, own: Sequence[Recalled], question: str
+) -> TailMaterial:
+    """Return the material without people whose name is a word of the language, where a note about another has it.
+
+    "who plays drums?" does not mean the viewer `drums` where somebody is known to play them, nor does "how long have I
+    played drums?" where the speaker does.
+    """
+    fitting_notes = [*material.anybody]
+    if speaks_of_self(question):
+        fitting_notes += own
+    stems_about: dict[str | None, set[str]] = {}
+    for recalled in fitting_notes:
+        fact_stems = stems_about.setdefault(recalled.note.subject_id, set())
+        fact_stems.update(stems(recalled.note.fact))
+    people = []
+    for other in material.others:
+        others_stems = [
+            fact_stems
+            for viewer_id, fact_stems in stems_about.items()
+            if viewer_id != other.viewer.id
+        ]
+        word_stems = set(stems(other.ordinary_word))
+        if not word_stems or not any(word_stems <= fact_stems for fact_stems in others_stems):
+            people.append(other)
+    return replace(material, others=tuple(people))
 
 
 def _own_line(said: BotMessage) -> PromptLine:

@@ -116,3 +116,27 @@ async def test_names_are_found_in_the_grammar_of_other_languages(
     await world.note("has a dog called Rex", "11")
     await world.clock.advance(9 * DAY)
     assert "Rex" in await others(world, question)
+
+
+@pytest.mark.parametrize(
+    ("question", "is_meant"),
+    [
+        ("who plays drums?", False), ("how long have I played drums?", False), ("@drums hi", True),
+        ("who plays @drums songs?", True), ("what does drums like?", True),
+    ],
+)  # fmt: skip
+async def test_a_word_is_no_name_where_it_is_the_word_of_a_note_that_fits(
+    world: World, question: str, *, is_meant: bool
+) -> None:
+    await world.viewer("11", "drums")
+    await world.note("likes liquorice", "11")
+    await world.note("plays drums in a band", "1")
+    await world.note("has played drums since 2019", "2")
+    assert ("liquorice" in await others(world, question)) is is_meant
+
+
+async def test_it_may_be_a_name_where_no_note_has_the_word(world: World) -> None:
+    await world.viewer("11", "drums")
+    await world.note("likes liquorice", "11")
+    await world.note("plays the cello", "1")
+    assert "liquorice" in await others(world, "who plays drums?")
