@@ -1,7 +1,8 @@
-"""Whether a fact claims that its subject is somebody here: a moderator, the owner, the king, somebody's wife. Pure.
+"""Whether a fact claims that its subject is somebody here: a moderator, the owner, a spouse. Pure.
 
-Who is what comes from Twitch's badges and nobody's word. A clause is a claim only if all of its words stand in
-roles.toml, so that one word more makes it something else: "is a moderator on Reddit", "is the owner of a bakery".
+Who is what comes from Twitch's badges and nobody's word. A clause is a claim only if all of its
+words stand in roles.toml, so that one word more makes it something else: "is a moderator on
+Reddit", "is the owner of a bakery".
 """
 
 import re
@@ -14,10 +15,10 @@ from typing import Any
 from forgetmenot.text.clean import fold_word, plain
 from forgetmenot.text.words import UNSPACED
 
-_CLAUSE = re.compile(r"[,;:.!?()\n]+|\b(?:and|und|y|et|e)\b")
+_CLAUSE_BREAK = re.compile(r"[,;:.!?()\n]+|\b(?:and|und|y|et|e)\b")
 _TOKEN = re.compile(r"<@[^>]+>|[^\W_]+")
 # Characters of a text that are read.
-_LONGEST = 600
+_MAX_READ = 600
 
 
 @cache
@@ -26,102 +27,107 @@ def _table() -> dict[str, Any]:
 
 
 @cache
-def _words(name: str) -> frozenset[str]:
-    return frozenset(_table()[name].split())
+def _words(*kinds: str) -> frozenset[str]:
+    """Return the words of some kinds, which are the keys of roles.toml."""
+    table = _table()
+    return frozenset(" ".join(table[kind] for kind in kinds).split())
 
 
 @cache
 def _claim_in_japanese() -> re.Pattern[str]:
-    table = _table()["unspaced"]
-    one_of = {name: "|".join(map(re.escape, words.split())) for name, words in table.items()}
+    one_of = {}
+    for kind, words in _table()["unspaced"].items():
+        one_of[kind] = "|".join(map(re.escape, words.split()))
     return re.compile(
         rf"(?:{one_of['subject']})?(?:{one_of['place']})?(?:{one_of['roles']})(?:{one_of['end']})?"
     )
 
 
 def claims_role(fact: str) -> bool:
-    """Whether a fact (without its subject, or with it) claims a role in this channel, or to be somebody's spouse."""
-    text = plain(fact)[:_LONGEST]
+    """Return whether a fact claims a role in this channel, or to be somebody's spouse.
+
+    The fact may have its subject or not.
+    """
+    text = plain(fact)[:_MAX_READ]
     if UNSPACED.search(text):
         letters = re.sub(r"[\s。、.!！]+", "", text)
         if _claim_in_japanese().fullmatch(letters):
             return True
-    return any(_is_claim(clause) for clause in _CLAUSE.split(text))
+    return any(_is_claim(clause) for clause in _CLAUSE_BREAK.split(text))
 
 
 def _is_claim(clause: str) -> bool:
-    tokens = [word if word[0] == "<" else fold_word(word) for word in _TOKEN.findall(clause)]
+    tokens = [token if _is_mention(token) else fold_word(token) for token in _TOKEN.findall(clause)]
     return _claims_rank(tokens) or _claims_power(tokens) or _claims_bond(tokens)
 
 
-def _after_subject(tokens: Sequence[str], verbs: frozenset[str]) -> int | None:
-    """Where a clause goes on behind the verb; None if it has none of these behind its subject."""
-    for at, token in enumerate(tokens):
+def _is_mention(token: str) -> bool:
+    return token.startswith("<")
+
+
+def _place_behind(verbs: frozenset[str], tokens: Sequence[str]) -> int | None:
+    """Return the place behind a clause's verb; None if its subject has none of these behind it."""
+    for place, token in enumerate(tokens):
         if token in verbs:
-            return at + 1
-        is_subject = token in _words("subject") or (at == 0 and token.startswith("<"))
+            return place + 1
+        is_subject = token in _words("subject") or (place == 0 and _is_mention(token))
         if not is_subject:
             return None
     return None
 
 
 def _claims_rank(tokens: Sequence[str]) -> bool:
-    """Whether a clause says "is a moderator", "is the king of this chat" or "owns this channel"."""
-    start = _after_subject(tokens, _words("verbs"))
+    """Return whether a clause says "is a moderator" or "owns this channel"."""
+    start = _place_behind(_words("verbs"), tokens)
     if start is not None:
         return _is_here(tokens[start:], needs_place=True)
-    start = _after_subject(tokens, _words("be"))
+    start = _place_behind(_words("be"), tokens)
     if start is None:
         return False
-    is_definite = False
-    for at in range(start, len(tokens)):
-        token = tokens[at]
-        rest = tokens[at + 1 :]
+    has_definite = False
+    for place in range(start, len(tokens)):
+        token = tokens[place]
         if token in _words("roles"):
-            return _is_here(rest, needs_place=False)
+            return _is_here(tokens[place + 1 :], needs_place=False)
+        # "is the king", but "is a king of this chat"
         if token in _words("titles"):
-            return _is_here(rest, needs_place=not is_definite)
-        if token not in _words("be") | _words("between") | _words("definite"):
+            return _is_here(tokens[place + 1 :], needs_place=not has_definite)
+        if token not in _words("be", "between", "definite"):
             return False
-        is_definite = is_definite or token in _words("definite")
+        has_definite = has_definite or token in _words("definite")
     return False
 
 
 def _claims_power(tokens: Sequence[str]) -> bool:
-    """Whether a clause says "has mod powers"."""
-    start = _after_subject(tokens, _words("has"))
+    """Return whether a clause says "has mod powers"."""
+    start = _place_behind(_words("has"), tokens)
     if start is None:
         return False
-    rest = [
-        token for token in tokens[start:] if token not in _words("between") | _words("definite")
-    ]
-    if len(rest) < 2 or rest[0] not in _words("roles") | _words("titles"):
+    rest = [token for token in tokens[start:] if token not in _words("between", "definite")]
+    if len(rest) < 2 or rest[0] not in _words("roles", "titles"):
         return False
     return rest[1] in _words("powers") and _is_here(rest[2:], needs_place=False)
 
 
 def _is_here(rest: Sequence[str], *, needs_place: bool) -> bool:
-    """Whether nothing follows but where in this channel, and since when."""
-    places = [token for token in rest if token in _words("place")]
-    if needs_place and not places:
+    """Return whether a clause ends with nothing but where in this channel, and since when."""
+    if needs_place and _words("place").isdisjoint(rest):
         return False
-    known = _words("place") | _words("beside")
-    return all(token in known or token.isdecimal() or token.startswith("<") for token in rest)
+    for token in rest:
+        is_listed = token in _words("place", "beside") or token.isdecimal() or _is_mention(token)
+        if not is_listed:
+            return False
+    return True
 
 
 def _claims_bond(tokens: Sequence[str]) -> bool:
-    """Whether a clause says "is <@2>'s wife", "is married to the streamer" or "their husband is <@2>"."""
-    # a mention at the beginning is the subject, but for "<@2> is their husband"
+    """Return whether a clause says "is <@2>'s wife" or "is married to the streamer"."""
+    # A mention at the beginning is the subject, except in "<@2> is their husband".
     others = tokens if "their" in tokens else tokens[1:]
-    names_somebody = [
-        token for token in others if token.startswith("<") or token in _words("streamer")
-    ]
-    if not names_somebody:
+    names_somebody = any(_is_mention(token) or token in _words("streamer") for token in others)
+    if not names_somebody or _words("spouse", "bond").isdisjoint(tokens):
         return False
-    bonds = _words("spouse") | _words("bond")
-    if bonds.isdisjoint(tokens):
-        return False
-    known = bonds.union(
-        *map(_words, ("subject", "be", "between", "definite", "with", "streamer", "beside"))
+    listed = _words(
+        "spouse", "bond", "subject", "be", "between", "definite", "with", "streamer", "beside"
     )
-    return all(token in known or token.startswith("<") for token in tokens)
+    return all(token in listed or _is_mention(token) for token in tokens)
