@@ -33,7 +33,7 @@ from tokenizers import Tokenizer
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-from forgetmenot.text.meaning import LEAST_COSINE, MAGIC, ZERO  # noqa: E402
+from forgetmenot.text.meaning import MIN_COSINE, MAGIC, ZERO  # noqa: E402
 from forgetmenot.text.words import STOPWORDS, stem, words  # noqa: E402
 
 DIMENSIONS = 128
@@ -149,7 +149,7 @@ def nearest(vectors: Matrix, stems: list[str]) -> tuple[Matrix, Matrix]:
         best = best[np.argsort(-cosines[best])]
         numbers[row] = best
         nearness[row] = np.clip(
-            np.round((cosines[best] - LEAST_COSINE) / (1 - LEAST_COSINE) * 255), 0, 255
+            np.round((cosines[best] - MIN_COSINE) / (1 - MIN_COSINE) * 255), 0, 255
         )
     return numbers, nearness
 

@@ -1,7 +1,7 @@
-"""First names that are also listed as words (memory/word_table): chat means people by them, not things. Pure.
+"""First names that are also words of text/word_table: chat means people by them, not things. Pure.
 
-Left out are those that chat uses as words as well ("rose", "will", "grace"): they name somebody where nobody else is
-named, as any ordinary word does.
+Left out are those that chat uses as words as well ("rose", "will", "grace"). They name somebody
+where nobody else is named, as any ordinary word does.
 """
 
 _GIVEN_NAMES = """

@@ -1,12 +1,13 @@
 """Which words mean nearly the same, and what a text means, from a table of static word vectors.
 
-The table is one file (`word_table.bin`, built by scripts/build_word_table.py). For each stem it holds the stems nearest
-to it with their cosines, and a vector of small integers that is already weighted: common words have short vectors. A
-text's vector is the sum of its words' vectors.
+The table is one file (`word_table.bin`, built by scripts/build_word_table.py). For each stem it has
+the stems nearest to it with their cosines, and a vector of small integers that is already weighted:
+common words have short vectors. A text's vector is the sum of its words' vectors.
 
-The arithmetic is done on Python's long integers, each holding a whole vector in lanes of fixed width, because adding
-two of them is one operation: 150 notes are compared with a message in 0.1 ms, without NumPy, which would cost 25 MB.
-It takes the little-endian order of every machine that the bot runs on.
+The arithmetic is done on Python's long integers. Each holds a whole vector in lanes of fixed width,
+because adding two of them is one operation: 150 notes are compared with a message in 0.1 ms without
+NumPy, which would take 25 MB. It relies on the little-endian order of every machine that the bot
+runs on.
 """
 
 import json
@@ -22,13 +23,18 @@ from forgetmenot.logs import log
 from forgetmenot.text.given_names import GIVEN_NAMES
 
 MAGIC = b"forgetmenot words 1\n"
-ZERO = 128  # what is added to a vector's components in the file, which holds bytes
-LEAST_COSINE = 0.35  # of stems that count as near
-MOST_WORDS = 250  # of one text: the sum of so many bytes still fits a lane of 16 bits
-LANES_KEPT = 6_000  # 2 MB
-_BIAS = (
-    1 << 31
-)  # added to each lane of 32 bits, so that a negative sum borrows nothing from its neighbour
+# What is added to a vector's components in the file, which stores bytes.
+ZERO = 128
+# The cosine from which stems count as near.
+MIN_COSINE = 0.35
+# Words of one text: the sum of so many bytes still fits a lane of 16 bits.
+MAX_WORDS = 250
+# Vectors that are kept as numbers: 2 MB.
+_MAX_LANES = 6_000
+# Added to each lane of 32 bits, so that a negative sum borrows nothing from its neighbour.
+_BIAS = 1 << 31
+# Vectors are scaled to this length, with which products stay in lanes of 32 bits.
+_SCALED_LENGTH = 127
 
 
 class WordTable:
@@ -37,28 +43,33 @@ class WordTable:
     def __init__(self, data: bytes | mmap) -> None:
         if data[: len(MAGIC)] != MAGIC:
             raise ValueError("not a word table")
-        end = data.find(b"\n", len(MAGIC))
-        head = json.loads(data[len(MAGIC) : end])
-        self.dimensions, self._near = int(head["dimensions"]), int(head["near"])
-        view, at = memoryview(data), end + 1
+        head_end = data.find(b"\n", len(MAGIC))
+        head = json.loads(data[len(MAGIC) : head_end])
+        self.dimensions = int(head["dimensions"])
+        self._near_count = int(head["near"])
+        view = memoryview(data)
+        start = head_end + 1
         parts = []
         for size in head["sizes"]:
-            parts.append(view[at : at + size])
-            at += size
-        lines = bytes(parts[0]).decode("ascii").split("\n")  # each a stem and its words
-        self._lines = parts[0]
-        self._line_starts = array("I", accumulate((len(line) + 1 for line in lines), initial=0))
-        self._number = {
-            word: number for number, line in enumerate(lines) for word in line.split(" ")[1:]
-        }
+            parts.append(view[start : start + size])
+            start += size
+        self._lines, self._near_numbers, self._nearness, self._vectors = parts
+        # Each line is a stem and its words.
+        lines = bytes(self._lines).decode("ascii").split("\n")
+        line_lengths = (len(line) + 1 for line in lines)
+        self._line_starts = array("I", accumulate(line_lengths, initial=0))
+        self._numbers: dict[str, int] = {}
         for number, line in enumerate(lines):
-            self._number.setdefault(line.partition(" ")[0], number)
-        self._near_numbers, self._nearness, self._vectors = parts[1], parts[2], parts[3]
-        self._kept: dict[int, int] = {}
+            _, *stem_words = line.split(" ")
+            self._numbers.update(dict.fromkeys(stem_words, number))
+        # A stem that is no word of its own stands for itself.
+        for number, line in enumerate(lines):
+            self._numbers.setdefault(line.partition(" ")[0], number)
+        self._lanes_of: dict[int, int] = {}
 
     def number(self, word: str) -> int | None:
-        """The number of a word's stem, or of a stem itself; None where the table does not list it in this form."""
-        return self._number.get(word)
+        """Return the number of a word's stem, or of a stem; None if the table has no such form."""
+        return self._numbers.get(word)
 
     def stem_of(self, number: int) -> str:
         """Return the stem that has a number."""
@@ -66,88 +77,108 @@ class WordTable:
         return bytes(self._lines[start : end - 1]).decode("ascii").partition(" ")[0]
 
     def numbers(self, words: Iterable[str]) -> list[int]:
-        """The numbers of those words that the table knows in this form."""
-        return [number for number in map(self._number.get, words) if number is not None]
+        """Return the numbers of those words that the table has in this form."""
+        return [number for number in map(self._numbers.get, words) if number is not None]
 
     def near(self, number: int) -> list[tuple[int, float]]:
-        """The stems nearest to one, nearest first; each with its nearness: 0 at LEAST_COSINE, 1 at a cosine of 1."""
-        first, end = number * self._near, (number + 1) * self._near
-        numbers = array("H", bytes(self._near_numbers[2 * first : 2 * end]))
-        return list(zip(numbers, (share / 255 for share in self._nearness[first:end]), strict=True))
+        """Return the nearest stems with their nearness, nearest first.
+
+        Nearness is 0 at MIN_COSINE and 1 at a cosine of 1.
+        """
+        start = number * self._near_count
+        end = start + self._near_count
+        numbers = array("H", bytes(self._near_numbers[2 * start : 2 * end]))
+        nearness = [share / 255 for share in self._nearness[start:end]]
+        return list(zip(numbers, nearness, strict=True))
 
     def total(self, numbers: Sequence[int]) -> "array[int]":
-        """The sum of some stems' vectors, to each component of which ZERO was added for each stem."""
-        return array(
-            "H", sum(map(self._lanes, numbers[:MOST_WORDS])).to_bytes(2 * self.dimensions, "little")
-        )
+        """Return the sum of some stems' vectors, with ZERO in each component for each stem."""
+        total = sum(map(self._lanes, numbers[:MAX_WORDS]))
+        return array("H", total.to_bytes(2 * self.dimensions, "little"))
 
     def _lanes(self, number: int) -> int:
-        """A vector as one number; those of the words that come up first are kept, which are the common ones."""
-        lanes = self._kept.get(number)
-        if lanes is None:
-            wide = bytearray(2 * self.dimensions)
-            wide[::2] = self._vectors[number * self.dimensions : (number + 1) * self.dimensions]
-            lanes = int.from_bytes(wide, "little")
-            if len(self._kept) < LANES_KEPT:
-                self._kept[number] = lanes
+        """Return a vector as one number.
+
+        The first that are asked for are kept, which are those of common words.
+        """
+        lanes = self._lanes_of.get(number)
+        if lanes is not None:
+            return lanes
+        start = number * self.dimensions
+        wide = bytearray(2 * self.dimensions)
+        wide[::2] = self._vectors[start : start + self.dimensions]
+        lanes = int.from_bytes(wide, "little")
+        if len(self._lanes_of) < _MAX_LANES:
+            self._lanes_of[number] = lanes
         return lanes
 
 
 class Meanings:
-    """The vectors of some texts, ready to be compared with a message. `texts` are the numbers of their words' stems."""
+    """The vectors of some texts, ready to be compared with a message.
+
+    `texts` are the numbers of their words' stems.
+    """
 
     def __init__(self, table: WordTable, texts: Sequence[Sequence[int]]) -> None:
         self._table = table
-        self._counts = array("H", [min(len(numbers), MOST_WORDS) for numbers in texts])
+        self._counts = array("H", [min(len(numbers), MAX_WORDS) for numbers in texts])
         self._norms = array("f")
-        sums = array("H")
+        totals = array("H")
         for numbers, count in zip(texts, self._counts, strict=True):
             total = table.total(numbers)
             self._norms.append(_norm(total, count * ZERO))
-            sums.extend(total)
-        self._columns = [
-            _long(sums[column :: table.dimensions]) for column in range(table.dimensions)
-        ]
+            totals.extend(total)
+        # Side by side: one long integer has the same component of all texts.
+        dimensions = table.dimensions
+        self._columns = [_long(totals[column::dimensions]) for column in range(dimensions)]
         self._bias = int.from_bytes(_BIAS.to_bytes(4, "little") * len(texts), "little")
 
     def cosines(self, numbers: Sequence[int]) -> list[float]:
-        """How near each text is to a message of these words: from -1 to 1, 0 where one of them says nothing."""
-        zero = ZERO * min(len(numbers), MOST_WORDS)
-        asked = self._table.total(numbers)
-        length = _norm(asked, zero)
-        if not length:
+        """Return how near each text is to a message of these words, from -1 to 1.
+
+        0 if the message or the text says nothing.
+        """
+        zero = ZERO * min(len(numbers), MAX_WORDS)
+        message = self._table.total(numbers)
+        norm = _norm(message, zero)
+        if not norm:
             return [0.0] * len(self._counts)
-        # a vector of length 127 with whole numbers: products stay in lanes of 32 bits
-        parts = [round(127 * (value - zero) / length) for value in asked]
-        added = sum(map(int.__mul__, self._columns, parts)) + self._bias
-        sums = array("I", added.to_bytes(4 * len(self._counts), "little"))
-        per_word = ZERO * sum(parts)
-        return [
-            (value - _BIAS - per_word * words) / norm / 127 if norm else 0.0
-            for value, words, norm in zip(sums, self._counts, self._norms, strict=True)
-        ]
+        components = [round(_SCALED_LENGTH * (value - zero) / norm) for value in message]
+        products = sum(map(int.__mul__, self._columns, components)) + self._bias
+        sums = array("I", products.to_bytes(4 * len(self._counts), "little"))
+        zero_of_word = ZERO * sum(components)
+        cosines = []
+        for biased_sum, count, text_norm in zip(sums, self._counts, self._norms, strict=True):
+            product = biased_sum - _BIAS - zero_of_word * count
+            cosines.append(product / text_norm / _SCALED_LENGTH if text_norm else 0.0)
+        return cosines
 
 
 def _norm(total: "array[int]", zero: int) -> float:
-    """The length of a vector to whose components `zero` was added, by C's loops alone."""
-    # Σ(t - z)² written out, so that no loop of Python's runs over the components
+    """Return the length of a vector to whose components `zero` was added."""
+    # Σ(t - z)² written out, so that no loop of Python's runs over the components.
     squares = math.hypot(*total) ** 2 - 2 * zero * sum(total) + len(total) * zero**2
     return math.sqrt(squares) if squares > 0.5 else 0.0
 
 
 def _long(values: "array[int]") -> int:
-    """Numbers of 16 bits as one long integer, each in a lane of 32."""
-    narrow, wide = values.tobytes(), bytearray(4 * len(values))
-    wide[::4], wide[1::4] = narrow[::2], narrow[1::2]
+    """Return numbers of 16 bits as one long integer, each in a lane of 32."""
+    narrow = values.tobytes()
+    wide = bytearray(4 * len(values))
+    wide[::4] = narrow[::2]
+    wide[1::4] = narrow[1::2]
     return int.from_bytes(wide, "little")
 
 
 @cache
 def word_table() -> WordTable | None:
-    """The table of words, read when it is first needed (25 ms, 3 MB); None, and a line in the log, without its file."""
+    """Return the table of words, read at the first call (25 ms, 3 MB).
+
+    None, with a warning in the log, if its file cannot be read.
+    """
     try:
         with files(__package__).joinpath("word_table.bin").open("rb") as file:
-            # mapped: of the 3 MB of vectors only the pages of words that come up are ever in memory
+            # Mapped: of 3 MB of vectors only the pages of words that come up are ever in memory.
             return WordTable(mmap(file.fileno(), 0, access=ACCESS_READ))
     except (OSError, ValueError) as error:
         log.warning(
@@ -157,17 +188,23 @@ def word_table() -> WordTable | None:
 
 
 def is_common_word(word: str) -> bool:
-    """Whether the table has a word that is no name of a person: "drums" and "valorant", not "alice".
+    """Return whether the table has a word that is no first name: "drums", not "alice".
 
     False without the table.
     """
     table = word_table()
-    return table is not None and word not in GIVEN_NAMES and table.number(word) is not None
+    if table is None or word in GIVEN_NAMES:
+        return False
+    return table.number(word) is not None
 
 
 def nearness(stems: Iterable[str], other_stems: Iterable[str]) -> float:
-    """How near two texts are by the meaning of their words' stems: 1 for the same, about 0 for what is unrelated."""
+    """Return how near two texts are in meaning: 1 for the same, about 0 for unrelated ones.
+
+    0 without the table.
+    """
     table = word_table()
     if table is None:
         return 0.0
-    return Meanings(table, [table.numbers(stems)]).cosines(table.numbers(other_stems))[0]
+    meanings = Meanings(table, [table.numbers(stems)])
+    return meanings.cosines(table.numbers(other_stems))[0]
