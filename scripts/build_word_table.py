@@ -33,7 +33,7 @@ from tokenizers import Tokenizer
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-from forgetmenot.text.meaning import MIN_COSINE, MAGIC, ZERO  # noqa: E402
+from forgetmenot.text.meaning import MAGIC, MIN_COSINE, ZERO  # noqa: E402
 from forgetmenot.text.words import STOPWORDS, stem, words  # noqa: E402
 
 DIMENSIONS = 128

@@ -60,8 +60,8 @@ class WordTable:
         self._line_starts = array("I", accumulate(line_lengths, initial=0))
         self._numbers: dict[str, int] = {}
         for number, line in enumerate(lines):
-            _, *stem_words = line.split(" ")
-            self._numbers.update(dict.fromkeys(stem_words, number))
+            for word in line.split(" ")[1:]:
+                self._numbers[word] = number
         # A stem that is no word of its own stands for itself.
         for number, line in enumerate(lines):
             self._numbers.setdefault(line.partition(" ")[0], number)
