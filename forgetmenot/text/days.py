@@ -55,7 +55,7 @@ def end_of_day(day: date, zone: str) -> int:
 
 
 def days_since(ms: int, now: int, zone: str) -> int:
-    """Return how many days of the calendar a moment is ago; less than 0 for one on a day to come."""
+    """Return how many days of the calendar a moment is ago; below 0 for one on a later day."""
     return (day_of(now, zone) - day_of(ms, zone)).days
 
 

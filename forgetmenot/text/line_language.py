@@ -1,7 +1,7 @@
-"""Which language a line is in, as far as its words show it, and which words are words of that language. Pure.
+"""Which language a line is in, as far as its words show it, and which words that language has. Pure.
 
-common_words.txt has the most frequent words of German, Spanish, Portuguese and French (scripts/build_common_words.py);
-those of English are in the word table (text/meaning).
+common_words.txt has the most frequent words of German, Spanish, Portuguese and French
+(scripts/build_common_words.py); those of English are in the word table (text/meaning).
 """
 
 from enum import Enum
@@ -33,7 +33,7 @@ def is_word_of_another_language(word: str) -> bool:
 
 @text_cache(1_024)
 def line_language(text: str) -> LineLanguage:
-    """Return the language that most of a line's telling words are of. Words of both languages show nothing."""
+    """Return the language of most of a line's words; words of both languages show nothing."""
     if UNSPACED.search(text):
         return LineLanguage.OTHER
     english = 0
@@ -50,7 +50,7 @@ def line_language(text: str) -> LineLanguage:
 
 
 def is_word_first(word: str, language: LineLanguage) -> bool:
-    """Return whether a folded word is one of the line's language; of either where that is not known."""
+    """Return whether a folded word is one of the line's language; of either if that is unknown."""
     if language is not LineLanguage.OTHER and is_common_word(word):
         return True
     return language is not LineLanguage.ENGLISH and is_word_of_another_language(word)

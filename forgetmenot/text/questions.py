@@ -48,14 +48,15 @@ _CALLS_SOMEBODY = re.compile(r"\A\s*(?:[@＠]\w+[\s,:]*)+")
 _BEFORE_QUESTION_WORD = frozenset(
     words(
         "in im an am auf mit von aus zu für bei seit um bis ab und en de del a al con por para"
-        " desde em do da no na pra pro com o e dans à avec pour depuis sur chez cest est ce et di per"
+        " desde em do da no na pra pro com o e dans à avec pour depuis sur chez cest est ce et di"
+        " per"
     )
 )
-# Question words that stand in the middle of a question as well: "il habite où ?". As they are written, with accents:
-# "ou" is "or". Those that join clauses, too ("que", "quem"), are left out.
+# Question words that stand in the middle of a question as well: "il habite où ?". As they are
+# written, with accents: "ou" is "or". Those that join clauses, too ("que", "quem"), are left out.
 _QUESTION_WORD_INSIDE = re.compile(
-    r"\b(?:quoi|quel(?:le)?s?|combien|pourquoi|comment|où|quê|qué|dónde|cuándo|cuál(?:es)?|cuánt[oa]s?|onde|qual|quais)\b"
-    r"[^?？]*[?？]\W*\Z",
+    r"\b(?:quoi|quel(?:le)?s?|combien|pourquoi|comment|où|quê|qué|dónde|cuándo|cuál(?:es)?"
+    r"|cuánt[oa]s?|onde|qual|quais)\b[^?？]*[?？]\W*\Z",
     re.IGNORECASE,
 )
 # "猫の名前は？", "走ってるの？", "教えて": what is left out, or the ending, asks.

@@ -102,7 +102,10 @@ _FOREIGN = """
 """
 
 
-_GERMAN = "ich nicht und ist bist hast sind mich dich wann wer geht guten kannst mein meine meinen dein deine viele"
+_GERMAN = """
+    ich nicht und ist bist hast sind mich dich wann wer geht guten kannst mein meine meinen dein
+    deine viele
+"""
 _ONLY_GERMAN = frozenset(_GERMAN.split())
 _SHARED_GERMAN = "das wir mir dir von mit auf fur ein eine zu"
 _GERMAN_OR_OTHER = frozenset(_SHARED_GERMAN.split())
