@@ -34,7 +34,7 @@ COMMANDS = {
     **dict.fromkeys(("dock", "login", "logout", "doctor", "autostart", "uninstall"), "bot"),
     **dict.fromkeys(("memory", "viewer"), "memory"),
     "learn": "play",
-    **dict.fromkeys(("why", "cost", "actions", "recall", "prompt"), "inspect"),
+    **dict.fromkeys(("why", "cost", "actions", "evaluate", "recall", "prompt"), "inspect"),
     "replay": "play",
 }
 # What is left out of the help.
