@@ -323,6 +323,11 @@ class MemoryFiles:
         self._files.clear()
 
 
+def cannot_be_written(path: Path) -> bool:
+    """Return whether a memory, or the folder in which SQLite keeps its log, refuses writes."""
+    return not (os.access(path, os.W_OK) and os.access(path.parent, os.W_OK))
+
+
 def is_open(path: Path) -> bool:
     """Return whether this process has a file open as a memory, or reads it as one of a memory's."""
     return file_id(path) in _open_files

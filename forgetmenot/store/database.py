@@ -494,10 +494,19 @@ async def opened(connection: aiosqlite.Connection) -> AsyncIterator[aiosqlite.Co
 def connect(path: Path, mode: str = "ro", timeout: float = BUSY_TIMEOUT_S) -> sqlite3.Connection:
     """Open an existing file in autocommit mode; `mode` is ro or rw, so that no file is made."""
     address = f"{path.absolute().as_uri()}?mode={mode}"
+    if mode == "ro" and files.cannot_be_written(path) and not has_log(path):
+        # SQLite would want to make a log beside a file that it may read: so it is one that nobody changes
+        address += "&immutable=1"
     connection = sqlite3.connect(address, uri=True, isolation_level=None, timeout=timeout)
     for name, (arguments, function) in _SQL_FUNCTIONS.items():
         connection.create_function(name, arguments, function, deterministic=True)
     return connection
+
+
+def has_log(path: Path) -> bool:
+    """Return whether changes wait in a log beside a memory."""
+    log_file = path.with_name(f"{path.name}-wal")
+    return log_file.exists() and log_file.stat().st_size > 0
 
 
 @contextlib.contextmanager

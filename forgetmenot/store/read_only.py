@@ -1,22 +1,21 @@
 """A memory on a medium that cannot be written: a disc, a backup's share, a stick with its switch on.
 
-It can be listed, explained and exported; a change is refused with the way out. SQLite would want to make a log beside
-the file, so the file is opened as one that nobody changes.
+It can be listed, explained and exported; a change is refused with the way out.
 """
 
 import contextlib
-import os
 from collections.abc import AsyncIterator
 from functools import partial
 from pathlib import Path
 
 import aiosqlite
 
-from forgetmenot import errors
+from forgetmenot import errors, files
 from forgetmenot.store.database import (
     Database,
     Transaction,
     connect,
+    has_log,
     open_database,
     opened,
     refuse_foreign,
@@ -25,22 +24,16 @@ from forgetmenot.store.database import (
 from forgetmenot.store.rights import PrivacyRequests
 
 
-def cannot_be_written(path: Path) -> bool:
-    """Return whether the file, or the folder in which SQLite keeps its log, refuses writes."""
-    return not (os.access(path, os.W_OK) and os.access(path.parent, os.W_OK))
-
-
 @contextlib.asynccontextmanager
 async def open_existing(path: Path) -> AsyncIterator[Database]:
     """Open a memory that is there, only for reading where it cannot be written. Raises StoreError."""
-    if not cannot_be_written(path):
+    if not files.cannot_be_written(path):
         async with open_database(path) as db:
             yield db
         return
-    log_file = path.with_name(f"{path.name}-wal")
-    if log_file.exists() and log_file.stat().st_size:
+    if has_log(path):
         raise errors.StoreError(
-            f"{path} cannot be written, and its last changes are still in {log_file.name}. "
+            f"{path} cannot be written, and its last changes are still in {path.name}-wal. "
             "Copy both into a folder where you may write, and use --db with the copy."
         )
     with translated_errors(path):
@@ -58,9 +51,7 @@ class ReadOnlyDatabase(Database):
     async def connect(self) -> None:
         """Open the file. Raises StoreError."""
         async with contextlib.AsyncExitStack() as stack:
-            reader = aiosqlite.Connection(
-                partial(connect, self.path, "ro&immutable=1"), iter_chunk_size=64
-            )
+            reader = aiosqlite.Connection(partial(connect, self.path), iter_chunk_size=64)
             await stack.enter_async_context(opened(reader))
             await self._prepare_reader(reader)
             self._reader = reader

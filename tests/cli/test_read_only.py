@@ -46,7 +46,8 @@ def elsewhere(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_it_can_be_looked_at(read_only_memory: Path, elsewhere: Path, words: str) -> None:
     before = sorted(read_only_memory.parent.iterdir())
     ended = run_locked_out(elsewhere, *words.split(), "--db", str(read_only_memory))
-    assert (ended.returncode, ended.stderr) == (0, "")
+    assert ended.stderr == ""
+    assert ended.returncode == 0
     assert sorted(read_only_memory.parent.iterdir()) == before
 
 
