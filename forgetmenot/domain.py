@@ -477,11 +477,15 @@ class OutcomeKind(StrEnum):
 
 
 class Outcome(Struct, frozen=True):
-    """The result of one call that changes something on Twitch. `twitch_id` is the created thing's id, if any."""
+    """The result of one call that changes something on Twitch. `twitch_id` is the created thing's id, if any.
+
+    `is_about_text`: Twitch refused these words, and may take others.
+    """
 
     kind: OutcomeKind
     detail: str = ""
     twitch_id: str = ""
+    is_about_text: bool = False
 
 
 # ── one request to the bot and what became of it: the shapes that every surface and every service share ───

@@ -30,7 +30,7 @@ from forgetmenot.twitch.login import DeviceCode, Login, begin_device_login, fini
 
 SIGN_IN_EVERY = 10 * SECOND
 # How often the bot's badges are looked at while it may not write: the streamer may make it a moderator.
-BADGES_EVERY = 20 * SECOND
+BADGES_EVERY = 30 * SECOND
 CHAT_FIRST_S = 1.0
 MANY_LINES = frozenset({Role.MODERATOR, Role.BROADCASTER})  # Twitch lets them write more
 

@@ -17,7 +17,7 @@ from forgetmenot.twitch.chat_lines import ChatItem, RoomState
 # A single refusal may be about that one message.
 REFUSALS_IN_A_ROW = 2
 # After this long a reply is tried again: nothing reports that a refusal's cause is gone.
-TRIED_AGAIN_AFTER = 10 * MINUTE
+TRIED_AGAIN_AFTER = 5 * MINUTE
 # Slow mode with shorter pauses goes unnoticed.
 SLOW_IS_REPORTED_FROM_S = 10
 # Whom Twitch lets write in which mode. [Twitch's help pages; not tried]
@@ -76,7 +76,8 @@ class ChatPermission:
         if outcome.kind is OutcomeKind.DONE:
             self._refusals = 0
             self._timed_out_until = 0
-        elif outcome.kind is OutcomeKind.REFUSED:
+        elif outcome.kind is OutcomeKind.REFUSED and not outcome.is_about_text:
+            # not what a viewer can have it say: a blocked term would silence it for everybody
             self._refusals += 1
             self._refused_at = self._clock.now()
             self._refusal = outcome.detail
@@ -107,16 +108,19 @@ class ChatPermission:
         if self._subscribers_only and role not in _TAKEN_FOR_FOLLOWERS:
             return reason("mute_subscribers_only", name=name)
         # whether it follows the channel is known to Twitch alone
-        if self._followers_only and role not in _TAKEN_FOR_FOLLOWERS and self._refusals:
+        if self._followers_only and role not in _TAKEN_FOR_FOLLOWERS and self._is_refused(1):
             return reason("mute_followers_only", name=name)
         return ""
 
     def _trouble_of_refusals(self, name: str) -> str:
-        if self._refusals < REFUSALS_IN_A_ROW:
-            return ""
-        if self._clock.now() - self._refused_at > TRIED_AGAIN_AFTER:
+        if not self._is_refused(REFUSALS_IN_A_ROW):
             return ""
         return reason("mute_refused", name=name, message=self._refusal.rstrip("."))
+
+    def _is_refused(self, least: int) -> bool:
+        """Whether Twitch refused at least so many messages in a row, the last of them lately."""
+        is_lately = self._clock.now() - self._refused_at <= TRIED_AGAIN_AFTER
+        return self._refusals >= least and is_lately
 
     def warning(self) -> str:
         """Return what keeps the bot from writing, wholly or for noticeable times; "" if nothing does."""

@@ -5,6 +5,7 @@ neither repeated nor chained.
 """
 
 import json
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -145,6 +146,8 @@ DROPS = {
     "msg_subsonly": "The chat is for subscribers only. Make the bot a moderator or a VIP.",
     "": "Twitch did not show the message and gave no reason.",
 }
+# In codes of what another message might not meet: blocked terms, links, a repetition, its length.
+_ABOUT_TEXT = re.compile(r"reject|automod|block|term|link|duplicate|long", re.IGNORECASE)
 
 
 def dropped(code: str | None, sentence: str | None = None) -> Outcome:
@@ -152,4 +155,6 @@ def dropped(code: str | None, sentence: str | None = None) -> Outcome:
     why = (
         DROPS.get((code or "").lower()) or sentence or f"Twitch did not show the message ({code})."
     )
-    return Outcome(OutcomeKind.UNKNOWN if why == HELD else OutcomeKind.REFUSED, why)
+    kind = OutcomeKind.UNKNOWN if why == HELD else OutcomeKind.REFUSED
+    is_about_text = _ABOUT_TEXT.search(code or "") is not None
+    return Outcome(kind, why, is_about_text=is_about_text)

@@ -271,6 +271,26 @@ async def test_timed_out_before_it_started_it_asks_the_model_twice_and_no_more(
     assert "Twitch does not show what the bot writes" in (await tonight.sending()).line
 
 
+async def test_words_that_twitch_refuses_do_not_silence_it_for_everybody(
+    tonight: Evening,
+) -> None:
+    """Whoever has it say a blocked term could else mute it."""
+    tonight.sim.drop_next("msg_rejected_mandatory", "msg_duplicate", "channel_blocked_term")
+    for who in ("alice", "bob", "dora"):
+        assert await tonight.ask(who) == (1, 0)
+    assert await tonight.ask("erin") == (1, 1)
+
+
+async def test_refused_for_unknown_reasons_it_tries_again_after_five_minutes(
+    tonight: Evening,
+) -> None:
+    tonight.sim.drop_next("msg_new_rule", "msg_new_rule")
+    asked = [(await tonight.ask())[0] for _ in range(3)]
+    assert asked == [1, 1, 0]
+    await tonight.clock.advance(5 * MINUTE)
+    assert await tonight.ask() == (1, 1)
+
+
 async def test_banned_it_reads_on_anonymously_and_comes_back_when_the_ban_is_lifted(
     tonight: Evening,
 ) -> None:
