@@ -12,6 +12,9 @@ CONVERSATIONS_KEPT = 500
 LINES_BEFORE_A_QUESTION = (
     15  # of others; after more, chat has gone on, and a question is for whoever is talked to now
 )
+# Lines without its name that the model is asked about for nothing, before the talk counts as over. Else somebody who
+# was answered once could have it asked about each of their lines for three minutes.
+SILENT_FOLLOW_UPS = 2
 
 
 class ConversationTracker:
@@ -27,6 +30,8 @@ class ConversationTracker:
         self._fresh: set[str] = set()
         # those whom its last answer asked something
         self._asked: set[str] = set()
+        # viewer → how many of their lines since its last answer were not for it after all
+        self._silent: dict[str, int] = {}
 
     def heard(self, event: ChatEvent) -> None:
         """Take in that somebody spoke: whoever else the bot talks with has a line less to go on in."""
@@ -49,11 +54,20 @@ class ConversationTracker:
             self._asked.add(viewer_id)
         else:
             self._asked.discard(viewer_id)
+        self._silent.pop(viewer_id, None)
         self._near[viewer_id] = LINES_BEFORE_A_QUESTION
         self._answered[viewer_id] = at
         self._answered.move_to_end(viewer_id)
         while len(self._answered) > CONVERSATIONS_KEPT:
             self.forget(next(iter(self._answered)))
+
+    def was_silent(self, viewer_id: str) -> None:
+        """Take in that the model had nothing to say to a line without the bot's name."""
+        count = self._silent.get(viewer_id, 0) + 1
+        self._silent[viewer_id] = count
+        if count >= SILENT_FOLLOW_UPS:
+            self._near.pop(viewer_id, None)
+            self._silent.pop(viewer_id, None)
 
     def answered_at(self, viewer_id: str) -> int | None:
         """When it last answered them."""
@@ -65,6 +79,7 @@ class ConversationTracker:
         self._near.pop(viewer_id, None)
         self._fresh.discard(viewer_id)
         self._asked.discard(viewer_id)
+        self._silent.pop(viewer_id, None)
 
     def conversations(self) -> Conversations:
         """Return what the triggers look at."""

@@ -329,6 +329,8 @@ class ReplyEngine:
             words = await self._writer.words_for(job)
         finally:
             self._thinking -= 1
+        if job.trigger.kind is TriggerKind.FOLLOW_UP and not words.text:
+            self.conversation_tracker.was_silent(job.event.user_id)
         if words.reason or not words.text:
             return await self._end(
                 job, ReplyStatus.SILENT, words.reason or reason("nothing_to_say")

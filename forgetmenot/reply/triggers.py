@@ -17,7 +17,7 @@ from forgetmenot.people.exclusion import Exclusion
 from forgetmenot.reply.own_name import Identity, address_of, with_right_name, without_name
 from forgetmenot.settings.schema import Mode, Settings
 from forgetmenot.text.chat_commands import is_command
-from forgetmenot.text.clean import clean
+from forgetmenot.text.clean import clean, cut
 from forgetmenot.text.words import words
 
 _AT = re.compile(r"[@＠﹫]([^\W]+)")
@@ -90,6 +90,8 @@ DIRECT = frozenset(
         TriggerKind.REWARD,
     }
 )
+# Characters of a question over several lines; somebody may type on while an answer is waited for.
+LONGEST_QUESTION = 1_000
 UNASKED = frozenset({TriggerKind.RAID, TriggerKind.RETURNER})
 
 
@@ -223,7 +225,8 @@ def joined(earlier: Trigger, event: ChatEvent, more: str) -> Trigger:
     """Return one trigger for several lines of one person: the newest line is answered."""
     kind = TriggerKind.MENTION if earlier.kind is TriggerKind.BARE else earlier.kind
     ids = (*earlier.earlier, earlier.event.id)
-    return Trigger(kind, event, clean(f"{earlier.question} {more}"), ids)
+    question = cut(clean(f"{earlier.question} {more}"), LONGEST_QUESTION)
+    return Trigger(kind, event, question, ids)
 
 
 def is_to_somebody_else(event: ChatEvent, identity: Identity, speakers: Collection[str]) -> bool:

@@ -134,7 +134,7 @@ class ReplyWriter(Struct):
         """The words, or a reason for none. What was written over rows that are taken back meanwhile is written anew."""
         for _ in range(MOST_DRAFTS):
             await self.flush()
-            if await events.was_deleted(self.db, job.event.id):
+            if await self._was_cleared(job):
                 return Words("", reason("cleared"))
             draft = await self._draft(job)
             if job.trigger.kind is TriggerKind.BARE and not draft.made.material.before:
@@ -203,11 +203,18 @@ class ReplyWriter(Struct):
             await bot_messages.record_prompt(tx, job.reply_id, seen)
         return draft._replace(made=made, request=request), second
 
+    async def _was_cleared(self, job: PendingReply) -> bool:
+        """Whether a line of the question was cleared in chat."""
+        for event_id in (*job.trigger.earlier, job.event.id):
+            if await events.was_deleted(self.db, event_id):
+                return True
+        return False
+
     async def _reason_to_drop(
         self, job: PendingReply, made: Composed, before: frozenset[_Row]
     ) -> str:
         """Why words may not go out any more, now that their turn has come; empty if they may. Raises StoreError."""
-        if await events.was_deleted(self.db, job.event.id):
+        if await self._was_cleared(job):
             return reason("cleared")
         gone = (
             await self.db.together(partial(_taken_back, made=made))

@@ -66,6 +66,18 @@ async def test_others_may_speak_in_between(patient: Stage) -> None:
     assert "nice one" not in patient.model.asked[0].prompt.rpartition("<message>")[2]
 
 
+async def test_a_line_that_a_moderator_clears_takes_the_whole_question_with_it(
+    patient: Stage,
+) -> None:
+    typing = Typing(patient)
+    await typing.line("@ForgetMeNot do you remember")
+    await typing.line("the thing with the boss", pause_ms=500)
+    async with patient.db.write() as tx:
+        await tx.execute("UPDATE events SET redacted_at = 1, text = '' WHERE id = 'e1'")
+    assert await typing.answered() == []
+    assert patient.model.asked == []
+
+
 @pytest.mark.parametrize("text", ["@ForgetMeNot hi", "@ForgetMeNot do you remember?"])
 async def test_what_is_whole_is_answered_at_once(patient: Stage, text: str) -> None:
     started = patient.clock.now()

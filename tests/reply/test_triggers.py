@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from forgetmenot.domain import ChatEvent, EventKind, ReplyTo
 from forgetmenot.reply.conversations import ConversationTracker
 from forgetmenot.reply.own_name import Identity, identity_of, without_name, without_name_in_front
-from forgetmenot.reply.triggers import Conversations, TriggerKind, trigger_of
+from forgetmenot.reply.triggers import Conversations, TriggerKind, joined, trigger_of
 from forgetmenot.settings.schema import BotSettings, MemorySettings, Mode, Settings, TwitchSettings
 
 NOW = 1_784_894_400_000
@@ -145,6 +145,31 @@ def test_a_line_without_its_name_needs_a_sign_that_it_is_for_the_bot(text: str) 
     is_next = kind_of(text, FRESH) is TriggerKind.FOLLOW_UP
     is_later = kind_of(text, TALKING) is TriggerKind.FOLLOW_UP
     assert (is_next, is_later) == GOES_ON[text]
+
+
+def test_whoever_types_on_while_an_answer_is_waited_for_asks_no_endless_question() -> None:
+    trigger = trigger_of(said("@ForgetMeNot what about"), BOT, NOBODY, MENTIONS, NOW)
+    assert trigger is not None
+    for number in range(40):
+        more = said("word " * 90, id=f"line-{number}")
+        trigger = joined(trigger, more, more.text)
+    assert trigger.question.startswith("what about word")
+    assert len(trigger.question) <= 1_000
+
+
+def test_two_lines_that_were_not_for_the_bot_end_the_talk() -> None:
+    """Else somebody who was answered once has the model asked about each of their lines."""
+    tracker = ConversationTracker()
+    tracker.answered("1", NOW - 10_000)
+    kinds = []
+    for _ in range(4):
+        kind = kind_of("are you sure?", tracker.conversations())
+        kinds.append(kind)
+        if kind is not None:
+            tracker.was_silent("1")
+    assert kinds == [TriggerKind.FOLLOW_UP, TriggerKind.FOLLOW_UP, None, None]
+    tracker.answered("1", NOW - 5_000)
+    assert kind_of("are you sure?", tracker.conversations()) is TriggerKind.FOLLOW_UP
 
 
 def test_an_answer_to_its_question_is_for_the_bot() -> None:
