@@ -7,6 +7,7 @@
 """
 
 import asyncio
+import json
 import os
 import re
 from collections.abc import Callable, Mapping
@@ -35,6 +36,8 @@ _ADDRESS = re.compile(
 _ANSWER_WITHIN = aiohttp.ClientTimeout(total=15, sock_connect=5)
 # Discord takes 4,096 characters of an embed, and half of that of a message.
 LONGEST = 4_000
+PICTURE_FILE = "evening.png"
+PNG = b"\x89PNG\r\n\x1a\n"
 
 
 def webhook_address(text: str) -> str:
@@ -90,11 +93,14 @@ class RecapSharing:
         if failed is not None:
             raise failed
 
-    async def post(self, stream_id: int, *, again: bool = False) -> None:
+    async def post(self, stream_id: int, *, again: bool = False, picture: bytes = b"") -> None:
         """Post a stream's recap; one that was posted, or may have been, only with `again`.
 
-        Raises WebhookError, and InputError where there is nothing to post or no webhook.
+        `picture`: of the evening, as a PNG; empty for none. Raises WebhookError, and InputError where there is nothing
+        to post or no webhook.
         """
+        if picture and not picture.startswith(PNG):
+            raise InputError(reason("request_odd"))
         address = await asyncio.to_thread(webhook_of, self._secrets)
         if not address:
             raise InputError(reason("webhook_odd"))
@@ -111,7 +117,7 @@ class RecapSharing:
             if not tx.requests.was_posted(started_at):
                 await personal_data.write_request(tx, tx.requests.posted(started_at, now))
         try:
-            await send(address, text)
+            await send(address, text, picture)
         except WebhookError as error:
             if not (error.lost or again):
                 async with self._db.write() as tx:
@@ -131,9 +137,9 @@ class RecapSharing:
         }
 
 
-async def send(address: str, text: str) -> None:
-    """Post one message to Discord. Raises WebhookError."""
-    body = {"allowed_mentions": {"parse": []}, "embeds": [{"description": _within(text)}]}
+async def send(address: str, text: str, picture: bytes = b"") -> None:
+    """Post one message to Discord, with a picture (PNG) if there is one. Raises WebhookError."""
+    body = _message(text, picture)
     connector = aiohttp.TCPConnector(ssl=trusted())
     try:
         async with (
@@ -141,7 +147,7 @@ async def send(address: str, text: str) -> None:
                 timeout=_ANSWER_WITHIN, connector=connector, middlewares=(by_proxy,)
             ) as session,
             session.post(
-                address, params={"wait": "true"}, json=body, allow_redirects=False
+                address, params={"wait": "true"}, data=body, allow_redirects=False
             ) as answer,
         ):
             if not 200 <= answer.status < 300:
@@ -151,6 +157,18 @@ async def send(address: str, text: str) -> None:
         raise WebhookError(reason("webhook_away")) from None  # the error itself names the address
     except (aiohttp.ClientError, TimeoutError, OSError):
         raise WebhookError(reason("webhook_unknown"), lost=True) from None
+
+
+def _message(text: str, picture: bytes) -> aiohttp.FormData:
+    """The form of a message: its JSON, and the picture that the JSON shows by its file's name."""
+    embed: dict[str, object] = {"description": _within(text)}
+    form = aiohttp.FormData()
+    if picture:
+        embed["image"] = {"url": f"attachment://{PICTURE_FILE}"}
+        form.add_field("files[0]", picture, filename=PICTURE_FILE, content_type="image/png")
+    message = {"allowed_mentions": {"parse": []}, "embeds": [embed]}
+    form.add_field("payload_json", json.dumps(message), content_type="application/json")
+    return form
 
 
 def _within(text: str) -> str:

@@ -366,9 +366,11 @@ class SetupService:
         """The recap of a stream that is over, and where it went."""
         return {"ok": True, "line": "", **await self._recaps().show(stream)}
 
-    async def step_post_recap(self, stream: int, *, again: bool = False) -> Answer:
-        """Post it to Discord, or once more. Raises WebhookError."""
-        await self._recaps().post(stream, again=again)
+    async def step_post_recap(
+        self, stream: int, *, again: bool = False, picture: bytes = b""
+    ) -> Answer:
+        """Post it to Discord, or once more. `picture`: of the evening, as the dock drew it. Raises WebhookError."""
+        await self._recaps().post(stream, again=again, picture=picture)
         return DONE
 
     async def step_webhook(self, address: str) -> Answer:

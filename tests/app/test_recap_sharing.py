@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from forgetmenot.app.recap_sharing import RECENT, TRY_AGAIN, WEBHOOK, WEBHOOK_ENV, RecapSharing
+from forgetmenot.app.recap_sharing import PNG, RECENT, TRY_AGAIN, WEBHOOK, WEBHOOK_ENV, RecapSharing
 from forgetmenot.clock import ManualClock
 from forgetmenot.durations import HOUR, MINUTE
 from forgetmenot.errors import InputError, WebhookError
@@ -155,3 +155,15 @@ async def test_a_recap_that_is_made_again_goes_into_its_file(
     await shared.sharing.run_pass()
     assert "The boss fell." in file.read_text()
     assert "sang" not in file.read_text()
+
+
+async def test_the_picture_of_the_evening_is_posted_with_its_recap(shared: Sharing) -> None:
+    stream = await shared.stream()
+    picture = PNG + b"what was drawn"
+    with pytest.raises(InputError):
+        await shared.sharing.post(stream, picture=b"<svg>")
+    assert shared.there.got == []
+    await shared.sharing.post(stream, picture=picture)
+    [body] = shared.there.got
+    assert body["embeds"][0]["image"] == {"url": "attachment://evening.png"}
+    assert shared.there.pictures == {"evening.png": picture}

@@ -1,14 +1,12 @@
 // Pictures of figures in plain SVG: one path a series, coloured by the stylesheet. A chart has a caption that says the
 // totals, a table that is built when it is opened, and points through which the arrow keys and the pointer step.
 
-import { h, put, redraw, s, button } from "./dom.js";
-import { saveFile } from "./api.js";
+import { h, put, redraw, s } from "./dom.js";
 import { t } from "./words.js";
 
 export const TOP = 16, BOTTOM = 18; // px above and below the plot, for its words
-const SIDE = 4;
+export const SIDE = 4;
 
-// Pieces of paths.
 export const box = (x, y, w, height) => `M${x.toFixed(1)} ${y.toFixed(1)}h${w.toFixed(1)}v${height.toFixed(1)}h${(-w).toFixed(1)}z`;
 export const dot = (x, y, r) => `M${(x - r).toFixed(1)} ${y}a${r} ${r} 0 1 0 ${2 * r} 0a${r} ${r} 0 1 0 ${-2 * r} 0z`;
 export const diamond = (x, y, r) => `M${x.toFixed(1)} ${y - r}l${r} ${r}l${-r} ${r}l${-r} ${-r}z`;
@@ -65,8 +63,7 @@ export function apart(places, least, width) {
 export const middles = (count) => Array.from({ length: count }, (_, place) => (place + 0.5) / count);
 
 // A chart's frame. `draw` takes: caption; points, each with `x` (share of the width) and `text`; head and rows of the
-// table; legend, pairs of kind and name; `height`; `paint(width, height)`, which gives what to draw; `open(place)`, for
-// a click or Enter; `name`, under which the picture is saved.
+// table; legend, pairs of kind and name; `height`; `paint(width, height)`: what to draw; `open(place)`: a click or Enter.
 export function chart(key = "plot") {
   const caption = h("figcaption", {});
   const legend = h("ul", { class: "legend" });
@@ -91,18 +88,17 @@ export function chart(key = "plot") {
 
   function paint() {
     const width = drawnWidth = Math.max(120, Math.floor(plot.clientWidth || plot.parentNode?.clientWidth || 300));
-    const { height } = data;
-    put(plot, s("svg", { viewBox: `0 0 ${width} ${height}`, width, height, "aria-hidden": "true", class: "figures" }, data.paint(width, height), path("cursor", "M0 0")));
+    put(plot, s("svg", { viewBox: `0 0 ${width} ${data.height}`, width, height: data.height, "aria-hidden": "true", class: "figures" }, data.paint(width, data.height), path("cursor", "M0 0")));
     show();
   }
 
   const place = (one) => SIDE + one.x * (drawnWidth - 2 * SIDE);
+  const open = () => { if (at >= 0) data?.open?.(at); };
 
   function show() {
     const one = data.points[at];
     plot.querySelector(".cursor").setAttribute("d", one ? `M${place(one).toFixed(1)} ${TOP - 4}V${data.height - BOTTOM}` : "M0 0");
-    const text = one ? one.text : t("chart.hint");
-    if (line.textContent !== text) put(line, text);
+    if (one && line.textContent !== one.text) put(line, one.text); // said once
   }
 
   function go(next) {
@@ -125,8 +121,6 @@ export function chart(key = "plot") {
     if (nearest !== at) go(nearest);
   }
 
-  function open() { if (at >= 0) data?.open?.(at); }
-
   function fillTable() {
     if (!details.open || !data) return;
     redraw(table, h("table", {}, h("thead", {}, h("tr", {}, data.head.map((one) => h("th", { scope: "col" }, one)))),
@@ -135,40 +129,4 @@ export function chart(key = "plot") {
 
   new ResizeObserver(() => { if (data && Math.floor(plot.clientWidth) !== drawnWidth && plot.clientWidth) paint(); }).observe(plot);
   return { node, draw };
-}
-
-// The picture as a file: what the stylesheet says is written into it, so that it looks the same elsewhere.
-export function saving(figure, name) {
-  const pieces = () => [...figure.querySelectorAll(".figures path:not(.cursor), .figures text")].map((node) => [node, getComputedStyle(node)]);
-  const svg = () => figure.querySelector(".figures");
-  const paper = () => getComputedStyle(document.body).backgroundColor;
-  function saveSvg() {
-    const copy = svg().cloneNode(false);
-    const [width, height] = [copy.getAttribute("width"), copy.getAttribute("height")];
-    put(copy, s("title", {}, figure.querySelector("figcaption").textContent), s("path", { d: box(0, 0, Number(width), Number(height)), fill: paper() }), pieces().map(([node, { fill, stroke, strokeWidth, strokeDasharray, fillOpacity, fontSize }]) => {
-      const same = node.cloneNode(true);
-      for (const [key, value] of Object.entries({ fill, stroke, "stroke-width": strokeWidth, "stroke-dasharray": strokeDasharray, "fill-opacity": fillOpacity, "font-size": fontSize, "font-family": "sans-serif" })) same.setAttribute(key, value);
-      return same;
-    }));
-    saveFile(`${name}.svg`, new Blob([new XMLSerializer().serializeToString(copy)], { type: "image/svg+xml" }));
-  }
-  function savePng() {
-    const [width, height] = [Number(svg().getAttribute("width")), Number(svg().getAttribute("height"))];
-    const canvas = h("canvas", { width: width * 2, height: height * 2 });
-    const pen = canvas.getContext("2d");
-    pen.scale(2, 2);
-    pen.fillStyle = paper();
-    pen.fillRect(0, 0, width, height);
-    for (const [node, { fill, stroke, strokeWidth, strokeDasharray, fillOpacity, fontSize }] of pieces()) {
-      Object.assign(pen, { fillStyle: fill, strokeStyle: stroke, lineWidth: parseFloat(strokeWidth), globalAlpha: Number(fillOpacity), font: `${fontSize} sans-serif`, textAlign: node.getAttribute("text-anchor") ?? "start" });
-      pen.setLineDash(strokeDasharray === "none" ? [] : strokeDasharray.split(",").map(parseFloat));
-      const shape = node.tagName === "path" && new Path2D(node.getAttribute("d"));
-      if (!shape) pen.fillText(node.textContent, Number(node.getAttribute("x")), Number(node.getAttribute("y")));
-      else if (fill !== "none") pen.fill(shape);
-      pen.globalAlpha = 1;
-      if (shape && stroke !== "none") pen.stroke(shape);
-    }
-    canvas.toBlob((blob) => saveFile(`${name}.png`, blob));
-  }
-  return [button("SVG", saveSvg, { class: "ghost small" }), button("PNG", savePng, { class: "ghost small" })];
 }

@@ -27,8 +27,7 @@ export function openAnswers(panel) {
       rows.map((row) => h("div", { class: "item reply" }, h("p", {}, chip(title(row.outcome), row.outcome), ` ${row.text || t("why.text_gone")}`),
         h("div", { class: "row" }, row.who && h("span", { class: "meta" }, t("now.to", { name: row.who })), button(t("now.why"), () => why(row.id), { class: "ghost small", data: { key: `why${row.id}` } }), h("span", { class: "meta" }, ago(row.at))))));
   }
-  const refresh = reading(panel, () => get("answers"), draw);
-  return { changed: soon(refresh, 30_000) }; // all replies of a month are judged anew each time
+  return { changed: soon(reading(panel, () => get("answers"), draw), 30_000) }; // all replies of a month are judged anew each time
 }
 
 function answersPicture({ replies, outcomes, weeks }) {
@@ -47,13 +46,9 @@ function answersPicture({ replies, outcomes, weeks }) {
 
 // Of the notes that replies used, which place they had: the first is the best.
 function ranking({ ranks, median_rank: median }) {
-  const all = Object.values(ranks).reduce((sum, n) => sum + n, 0);
-  let x = 0;
-  const pieces = Object.values(ranks).map((n, place) => {
-    const piece = path(`rank${place}`, box(x, 0, all ? (100 * n) / all : 0, 10));
-    x += all ? (100 * n) / all : 0;
-    return piece;
-  });
+  const sum = (numbers) => numbers.reduce((total, n) => total + n, 0);
+  const all = sum(Object.values(ranks));
+  const pieces = Object.values(ranks).map((n, place, each) => path(`rank${place}`, box((100 * sum(each.slice(0, place))) / (all || 1), 0, (100 * n) / (all || 1), 10)));
   return h("div", { class: "card" }, h("div", { class: "meta" }, t("answers.ranks")), h("div", { class: "value" }, median === null ? "–" : t("answers.median", { place: median })),
     all > 0 && s("svg", { viewBox: "0 0 100 10", class: "ranks", preserveAspectRatio: "none", "aria-hidden": "true" }, pieces),
     h("div", { class: "meta" }, Object.entries(ranks).map(([place, n]) => `${place.replace("-", "–")}: ${count(n)}`).join(" · ")));

@@ -1,7 +1,7 @@
 // What it costs: a bar a day (a year: a week), replies and memory on each other, with the caps that can be changed here.
 
 import { bars, chart, middles } from "../chart.js";
-import { h, put, redraw, button, changedOnly, heading, soon } from "../dom.js";
+import { h, put, redraw, button, changedOnly, soon } from "../dom.js";
 import { get } from "../api.js";
 import { reading } from "../ask.js";
 import { calendarDay, calendarShort, money, short, t } from "../words.js";
@@ -15,7 +15,7 @@ export function open(panel) {
   const note = h("p", { class: "meta" });
   const limits = h("fieldset", { class: "limits" });
   let days = PERIODS[0];
-  put(panel, heading(t("costs.title"), periods), picture.node, note, h("h2", {}, t("costs.limits")), limits);
+  put(panel, periods, picture.node, note, h("h2", {}, t("costs.limits")), limits);
 
   const choose = () => redraw(periods, PERIODS.map((n) => button(t(`costs.period.${n}`), () => { days = n; choose(); refresh(); }, { class: "toggle", "aria-pressed": String(days === n), data: { key: `days${n}` } })));
   const draw = changedOnly((data) => {
@@ -53,13 +53,8 @@ function costPicture(data, value) {
   };
 }
 
-// Seven days each, the last one whole.
-function weeks(days) {
-  const slots = [];
-  for (let end = days.length; end > 0; end -= 7) {
-    const part = days.slice(Math.max(0, end - 7), end);
-    const total = (kind) => part.reduce((sum, day) => sum + day[kind], 0);
-    slots.unshift({ day: part[0].day, reply: total("reply"), memory: total("memory") });
-  }
-  return slots;
-}
+const weeks = (days) => Array.from({ length: Math.ceil(days.length / 7) }, (_, number) => {
+  const part = days.slice(7 * number, 7 * number + 7);
+  const total = (kind) => part.reduce((sum, day) => sum + day[kind], 0);
+  return { day: part[0].day, reply: total("reply"), memory: total("memory") };
+});

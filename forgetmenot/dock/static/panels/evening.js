@@ -1,9 +1,10 @@
 // The evening: chat a minute as an area, what happened as marks above it, the bot's replies as ticks below.
 
-import { BOTTOM, TOP, apart, box, chart, diamond, dot, edges, nice, path, saving, triangle, word } from "../chart.js";
+import { BOTTOM, TOP, apart, box, chart, diamond, dot, edges, nice, path, triangle, word } from "../chart.js";
 import { h, put, changedOnly, soon } from "../dom.js";
 import { get } from "../api.js";
 import { reading } from "../ask.js";
+import { saving } from "../picture_file.js";
 import { clock, count, hour, isoDay, span, t } from "../words.js";
 
 const MINUTE = 60_000, HEIGHT = 170, MARKS = 16, TICKS = 12; // px of the bands above and below
@@ -19,8 +20,7 @@ export function evening(id) {
     picture.draw(eveningPicture(data));
     if (!body.querySelector(".save-as")) picture.node.querySelector(".foot").append(h("span", { class: "save-as row" }, saving(picture.node, `forgetmenot-${isoDay(data.at)}`)));
   });
-  const refresh = reading(body, () => get(`evening/${id}`), draw);
-  return { node: body, changed: soon(refresh, 3000) };
+  return { node: body, changed: soon(reading(body, () => get(`evening/${id}`), draw), 3000) };
 }
 
 const moment = (one) => t(`evening.${one.kind}`, { text: one.text, n: Number(one.text) || 1, who: one.who || t("evening.somebody") });

@@ -10,8 +10,7 @@ const KINDS = ["new", "confirmed", "replaced", "gone"];
 
 export function learned() {
   const picture = chart();
-  const opened = h("div", { class: "opened", "aria-live": "polite" });
-  const body = h("section", { class: "learned" });
+  const opened = h("div", { class: "opened", "aria-live": "polite" }), body = h("section", { class: "learned" });
   const draw = changedOnly((rows) => {
     if (!rows.some((row) => KINDS.some((kind) => row[kind]))) return put(body);
     if (!picture.node.isConnected) put(body, picture.node, h("p", { class: "meta" }, t("learned.erased")), opened);
@@ -19,12 +18,11 @@ export function learned() {
   });
   async function show(stream) {
     const rows = await get(`learned/${stream.id}`).catch(() => []);
-    redraw(opened, h("h3", {}, [date(stream.at), stream.title].filter(Boolean).join(" · ")),
+    redraw(opened, h("h2", {}, [date(stream.at), stream.title].filter(Boolean).join(" · ")),
       rows.length ? h("ul", { class: "plain" }, rows.map((row) => h("li", { class: `change ${row.kind}` }, chip(t(`learned.kind.${row.kind}`), row.kind), " ",
         h("a", { href: `#memory/note/${row.note}` }, `#${row.note}`), " ", h("b", {}, row.who || t(`scope.${row.scope}`)), ` ${row.fact} `, h("span", { class: "meta" }, hour(row.at))))) : h("p", { class: "meta" }, t("memory.not_found")));
   }
-  const refresh = reading(body, () => get("learned"), draw);
-  return { node: body, changed: soon(refresh, 3000) };
+  return { node: body, changed: soon(reading(body, () => get("learned"), draw), 3000) };
 }
 
 function learnedPicture(rows) {

@@ -42,25 +42,23 @@ const tell = (problem) => say(problem.message, false);
 function openPeople(panel) {
   const find = search(() => list.reload());
   const caption = h("p", { class: "meta people-caption" }), filters = h("div", { class: "row filters" }), edge = h("div", { class: "person edge meta" });
-  let kind = "";
-  let streams = [];
+  let kind = "", streams = [], data = null;
   const list = longList({
     label: t("memory.people"), nothing: () => t(find.value || kind ? "memory.not_found" : "nothing_yet"),
     fetchPage: (offset, limit) => get("people", { find: find.value, kind, offset, limit }),
     row: (person) => personRow(person, streams.length),
   });
-  const draw = changedOnly((data) => {
-    streams = data.streams;
-    const { everybody, regular, missing, new: fresh } = data.kinds;
+  const draw = changedOnly((shown) => {
+    streams = shown.streams;
+    const { everybody, regular, missing, new: fresh } = shown.kinds;
     put(caption, streams.length > 0 && t("comes.caption", { people: t("count.people", { n: everybody }), streams: t("count.streams", { n: streams.length }) }));
     redraw(filters, Object.entries({ "": everybody, regular, new: fresh, missing }).map(([name, n]) =>
-      button(t(`comes.kind.${name || "all"}`, { n }), () => { kind = name; draw.again(); list.reload(); }, { class: "toggle", "aria-pressed": String(kind === name), title: name && t(`comes.about.${name}`), data: { key: `kind${name}` } })));
+      button(t(`comes.kind.${name || "all"}`, { n }), () => { kind = name; draw({ ...data, kind }); list.reload(); }, { class: "toggle", "aria-pressed": String(kind === name), title: name && t(`comes.about.${name}`), data: { key: `kind${name}` } })));
     put(edge, streams.length > 1 && [h("span", {}), h("span", { class: "marks" }), h("span", { class: "ends" }, h("span", {}, shortDate(streams[0].at)), h("span", {}, shortDate(streams.at(-1).at)))]);
   });
   async function refresh() {
-    const data = await get("attendance").catch(() => null);
+    data = await get("attendance").catch(() => data);
     if (data) draw({ ...data, kind });
-    draw.again = () => draw({ ...data, kind });
     await list.refresh();
   }
   list.root.firstChild.classList.add("people-rows");
@@ -261,7 +259,7 @@ function stream(row, opened, picture) {
   return h(
     "li", { class: row.ended_at ? "" : "on" },
     h("p", { class: "meta" }, `${date(row.started_at)}, ${hour(row.started_at)} · ${lasted} · ${t("count.people", { n: row.people })}`),
-    row.title && h("h3", {}, row.title), picture, row.recap && h("p", {}, row.recap),
+    row.title && h("h2", {}, row.title), picture, row.recap && h("p", {}, row.recap),
     row.ended_at && row.recap && h("div", { class: "row" }, button(t("recap.title"), () => openRecap(row.id), { class: "small", data: { key: `recap${row.id}` } })),
     row.episodes > 0 && details,
   );

@@ -49,7 +49,7 @@ function standing() {
     MODES.map((name) => h("option", { value: name }, t(`mode.${name}.title`))));
   const [stream, how, chat, spent] = [card(t("now.stream")), card(t("now.mode"), mode), card(t("now.kind.line")), card(t("now.spent"))];
   const bar = h("meter", { class: "spent", min: 0, max: 1, high: 0.8, hidden: true, "aria-label": t("now.spent") });
-  spent.node.append(bar, h("a", { class: "meta", href: "#costs" }, t("costs.title")));
+  spent.node.append(bar, h("a", { class: "meta", href: "#costs" }, t("panel.costs")));
   const node = h("div", { class: "cards" }, [stream, how, chat, spent].map((one) => one.node));
 
   function draw(status) {

@@ -2,6 +2,7 @@
 
 import { h, put, button } from "../dom.js";
 import { change, copying, sheet } from "../ask.js";
+import { canvasOf } from "../picture_file.js";
 import { ago, t } from "../words.js";
 import { evening } from "./evening.js";
 
@@ -10,12 +11,20 @@ export async function openRecap(stream) {
   if (await draw(body, stream)) sheet(t("recap.title"), body);
 }
 
+// The picture in base64, or nothing where there is none; the bot takes 64 kB at a time.
+function pictured(node) {
+  const figure = node.querySelector("figure");
+  const text = figure ? canvasOf(figure).toDataURL("image/png").split(",")[1] : "";
+  return text.length < 60_000 ? text : "";
+}
+
 async function draw(body, stream) {
   const recap = await change("recap", { stream });
   if (!recap) return false;
+  const picture = evening(stream);
   const text = h("textarea", { class: "recap", readonly: true, rows: 14, "aria-label": t("recap.title") });
   text.value = recap.markdown;
-  const post = recap.webhook && button(t(recap.posted_at ? "recap.again" : "recap.post"), (event) => done("post_recap", { stream, again: Boolean(recap.posted_at) }, event.target));
+  const post = recap.webhook && button(t(recap.posted_at ? "recap.again" : "recap.post"), (event) => done("post_recap", { stream, again: Boolean(recap.posted_at), picture: pictured(picture.node) }, event.target));
   const address = h("input", { type: "password", autocomplete: "off", maxlength: 300, "aria-label": t("recap.webhook"), placeholder: "discord.com/api/webhooks/…" });
   const save = button(t("save"), (event) => done("webhook", { address: address.value }, event.target), { class: "small" });
 
@@ -23,7 +32,7 @@ async function draw(body, stream) {
     if (await change(name, given, from)) await draw(body, stream);
   }
 
-  put(body, evening(stream).node, text, h("div", { class: "row" }, copying(text, t("copy")), post),
+  put(body, picture.node, text, h("div", { class: "row" }, copying(text, t("copy")), post),
     recap.recap_file && h("p", { class: "meta" }, t("recap.file", { file: recap.recap_file })),
     (recap.webhook || recap.posted_at) && h("p", { class: "meta" }, recap.posted_at ? t("recap.posted", { ago: ago(recap.posted_at) }) : t("recap.not_posted")),
     h("details", {}, h("summary", { class: "meta" }, t("recap.webhook"), recap.webhook && " ✓"),

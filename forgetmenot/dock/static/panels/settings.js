@@ -19,7 +19,7 @@ export function open(panel) {
     const basic = settings.rows.filter((row) => row.basic), advanced = settings.rows.filter((row) => !row.basic);
     redraw(
       body,
-      h("div", { class: "row" }, h("a", { class: "button", href: "#setup" }, t("panel.setup")), h("a", { class: "button", href: "#costs" }, t("costs.title")), h("a", { class: "button", href: "/earpiece", target: "_blank", rel: "opener" }, t("panel.earpiece")), obs()),
+      h("div", { class: "row" }, h("a", { class: "button", href: "#setup" }, t("panel.setup")), h("a", { class: "button", href: "#costs" }, t("panel.costs")), h("a", { class: "button", href: "/earpiece", target: "_blank", rel: "opener" }, t("panel.earpiece")), obs()),
       h("p", { class: "meta" }, settings.file && t("settings.written", { file: settings.file })),
       find,
       h("div", { class: "groups" }, groups(basic),

@@ -5,8 +5,7 @@ import { BOTTOM, apart, box, chart, diamond, dot, edges, path, triangle } from "
 import { clock, count, date, shortDate, t } from "../words.js";
 
 const HEIGHT = 140, MARKS = 12, NOTES = 44, FLOOR = HEIGHT - BOTTOM, TALLEST = 34;
-const DAY = 86_400_000;
-const STANDS = ["active", "past"];
+const DAY = 86_400_000, STANDS = ["active", "past"];
 const MARKED = { raid: triangle, gift: diamond, clip: dot, joke: (x, y, r) => dot(x, y, r) + dot(x, y, r - 3) };
 
 export function timeline() {
