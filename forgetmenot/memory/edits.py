@@ -34,14 +34,14 @@ from forgetmenot.text.removal import fact_stems
 from forgetmenot.text.roles import claims_role
 
 _NUMBER = re.compile(r"#(\d{1,15})")
-MOST_FOUND = 3
+FOUND_LIMIT = 3
 TOLD_CONFIDENCE = 0.95
 _CONFIDENCE = {
     SourceKind.COMMAND: TOLD_CONFIDENCE,
     SourceKind.SELF_CLAIM: 0.75,
     SourceKind.OBSERVED: 0.5,
 }
-_KEPT_IN_AN_EDIT = (
+_UNCHANGED_BY_EDIT = (
     "scope",
     "subject_id",
     "importance",
@@ -51,17 +51,21 @@ _KEPT_IN_AN_EDIT = (
     "pinned",
     "persona",
 )
+UNDONE = "undone"
 
 
 class TellerTrust(NamedTuple):
-    """What somebody's word weighs. `source` OBSERVED: only heard; `most`: so many in a stream."""
+    """How far somebody's word is trusted.
+
+    `source` OBSERVED: it was only heard. `limit`: how many notes they may write in a stream; None: any number.
+    """
 
     source: SourceKind = SourceKind.COMMAND
-    most: int | None = None
+    limit: int | None = None
 
 
 TRUSTED = TellerTrust()
-VIEWER_TRUST = TellerTrust(most=10)
+VIEWER_TRUST = TellerTrust(limit=10)
 
 
 async def remember(  # noqa: PLR0913  # what, of whom, by whom, under which rules
@@ -73,84 +77,126 @@ async def remember(  # noqa: PLR0913  # what, of whom, by whom, under which rule
     at: int,
     scope: Scope | None = None,
     privacy: PrivacySettings | None = None,
-    word: TellerTrust = TRUSTED,
+    trust: TellerTrust = TRUSTED,
     line: str = "",
     instead_of: int | None = None,
 ) -> Note:
-    """Write what somebody (`by`) asked to be remembered about a viewer, or (None) about the channel.
+    """Write what the viewer `by` asked to be remembered about a viewer, or (None) about the channel.
 
-    `line`: the id of the line of chat in which they did: when that is cleared, so is this. `instead_of`: the note that
-    it corrects.
-    `fact` names people as `<@id>`; names of people who are known become that. The note that stands afterwards: new,
-    confirmed or replacing another. Raises FactRefused (length, sensitive:…, link, opted_out, cleared, pinned …).
+    `fact` names people as `<@id>`; names of people who are known become that. `line`: the id of the line of chat in
+    which they asked: when that is cleared, so is the note. `instead_of`: the note that it corrects. Returns the note
+    that is active afterwards: new, confirmed or in place of another. Raises FactRefused (length, sensitive:…, link,
+    opted_out, cleared, pinned …).
     """
-    rules = privacy or PrivacySettings()
-    trusted = (
-        subject_id is None and word.source is SourceKind.COMMAND
-    )  # moderators alone tell of the channel
-    bare = checked_fact(
-        clean(fact), rules, links=trusted
-    )  # before too: naming takes addresses apart
-    stored = checked_fact(await with_mentions(db, bare), rules, links=trusted)
-    if by == subject_id and claims_role(stored):
-        raise FactRefused("role")
-    # who may write without end (moderators, the dock) is trusted to know whom a note is about
-    if word.most is not None and subject_id is not None and tells_of_another(stored, subject_id):
-        raise FactRefused("not_yours")
+    stored_fact = await _checked_wording(db, subject_id, fact, by, privacy, trust)
     async with db.write() as tx:
         await _refuse_line(tx, subject_id, by, line)
-        stream = await streams.current_id(tx)
-        since = await merge.began_at(tx, stream, at)
-        if word.most is not None and await episodes.requests_since(tx, by, since) >= word.most:
-            raise FactRefused("enough_this_stream")
-        verb = (
-            "corrected what is known"
-            if word.source is SourceKind.SELF_CLAIM
-            else "asked to remember"
-        )
-        about = mention(subject_id) if subject_id is not None else "the channel"
-        episode = await _own_episode(tx, f"{verb} about {about}: {stored}", by, at, line)
-        new = NewNote(
-            scope=scope or (Scope.VIEWER if subject_id is not None else Scope.CHANNEL),
+        stream_id = await streams.current_id(tx)
+        if trust.limit is not None:
+            since = await merge.began_at(tx, stream_id, at)
+            if await episodes.requests_since(tx, by, since) >= trust.limit:
+                raise FactRefused("enough_this_stream")
+        episode_id = await _request_episode(tx, subject_id, stored_fact, by, at, line, trust)
+        is_command = trust.source is SourceKind.COMMAND
+        default_scope = Scope.CHANNEL if subject_id is None else Scope.VIEWER
+        claim = NewNote(
+            scope=scope or default_scope,
             subject_id=subject_id,
-            fact=stored,
-            confidence=_CONFIDENCE[word.source],
-            source_kind=word.source,
+            fact=stored_fact,
+            confidence=_CONFIDENCE[trust.source],
+            source_kind=trust.source,
             at=at,
-            importance=Importance.HIGH if word.source is SourceKind.COMMAND else Importance.MEDIUM,
-            stream_id=stream,
+            importance=Importance.HIGH if is_command else Importance.MEDIUM,
+            stream_id=stream_id,
         )
-        known = await notes.of_subject(tx, subject_id, LIVE)
-        repeated = own_words.said_before(stored, known) if instead_of is None else None
-        if repeated is not None and repeated[0] is Relation.DUPLICATE:
-            # the English words stay, so that facts can be compared
-            same = replace(new, fact=repeated[1].fact)
-            source = ClaimSource(episode, by, addressed=True)
-            done = await merge.confirm(tx, repeated[1].id, same, source, now=at)
-        else:
-            corrected = repeated[1].id if repeated is not None else instead_of
-            source = ClaimSource(episode, by, addressed=True, amends=corrected is not None)
-            done = await merge.merge_claim(tx, new, source, now=at, instead_of=corrected)
-        note = await notes.get(tx, done.note_id)
+        note_id = await _merge_request(tx, claim, episode_id, by, at, instead_of)
+        note = await notes.get(tx, note_id)
     if note is None:
         raise FactRefused("not_found")
     return note
 
 
-async def _own_episode(tx: Transaction, summary: str, by: str, at: int, line: str) -> int:
-    """Write the one-line episode that is the evidence of what `by` did; its id."""
-    people = dict.fromkeys((by, *ids_in(summary)))
-    # by this key the episode goes when the line is cleared, and its note with it
-    key, stream = episodes.key_of_line(line) if line else None, await streams.current_id(tx)
-    parts = {who: Part(int(who == by), int(who == by)) for who in people}
-    told = NewEpisode(
-        EpisodeKind.COMMAND, stream, at, at, f"{mention(by)} {summary}", parts, key=key
+async def _checked_wording(
+    db: Source,
+    subject_id: str | None,
+    fact: str,
+    by: str,
+    privacy: PrivacySettings | None,
+    trust: TellerTrust,
+) -> str:
+    """Return a fact as it is stored. Raises FactRefused."""
+    rules = privacy or PrivacySettings()
+    # moderators alone tell about the channel, and may give links
+    links = subject_id is None and trust.source is SourceKind.COMMAND
+    # checked before as well: putting mentions in the place of names takes addresses apart
+    plain_fact = checked_fact(clean(fact), rules, links=links)
+    stored_fact = checked_fact(await with_mentions(db, plain_fact), rules, links=links)
+    if by == subject_id and claims_role(stored_fact):
+        raise FactRefused("role")
+    # who may write any number (moderators, the dock) is trusted to know whom a note is about
+    is_limited = trust.limit is not None
+    if is_limited and subject_id is not None and tells_of_another(stored_fact, subject_id):
+        raise FactRefused("not_yours")
+    return stored_fact
+
+
+async def _request_episode(
+    tx: Transaction,
+    subject_id: str | None,
+    fact: str,
+    by: str,
+    at: int,
+    line: str,
+    trust: TellerTrust,
+) -> int:
+    request = "asked to remember"
+    if trust.source is SourceKind.SELF_CLAIM:
+        request = "corrected what is known"
+    about = "the channel" if subject_id is None else mention(subject_id)
+    return await _write_episode(tx, f"{request} about {about}: {fact}", by, at, line)
+
+
+async def _merge_request(
+    tx: Transaction, claim: NewNote, episode_id: int, by: str, at: int, instead_of: int | None
+) -> int:
+    """Merge what somebody asked to be remembered; return the id of the note that is active then."""
+    repeated = None
+    if instead_of is None:
+        active_notes = await notes.of_subject(tx, claim.subject_id, LIVE)
+        repeated = own_words.said_before(claim.fact, active_notes)
+    if repeated is None:
+        corrected_id = instead_of
+    else:
+        relation, repeated_note = repeated
+        if relation is Relation.DUPLICATE:
+            # the English words stay, so that facts can be compared
+            repeat = replace(claim, fact=repeated_note.fact)
+            source = ClaimSource(episode_id, by, addressed=True)
+            result = await merge.confirm(tx, repeated_note.id, repeat, source, now=at)
+            return result.note_id
+        corrected_id = repeated_note.id
+    source = ClaimSource(episode_id, by, addressed=True, amends=corrected_id is not None)
+    result = await merge.merge_claim(tx, claim, source, now=at, instead_of=corrected_id)
+    return result.note_id
+
+
+async def _write_episode(tx: Transaction, summary: str, by: str, at: int, line: str) -> int:
+    """Write the one-line episode that is the evidence of what `by` did; return its id."""
+    people = {}
+    for viewer_id in (by, *ids_in(summary)):
+        is_author = viewer_id == by
+        people[viewer_id] = Part(int(is_author), int(is_author))
+    # by this key the episode is deleted when the line is cleared, and its note with it
+    key = episodes.key_of_line(line) if line else None
+    stream_id = await streams.current_id(tx)
+    episode = NewEpisode(
+        EpisodeKind.COMMAND, stream_id, at, at, f"{mention(by)} {summary}", people, key=key
     )
-    return await episodes.insert(tx, told, at)
+    return await episodes.insert(tx, episode, at)
 
 
 async def _live(tx: Transaction, note_id: int) -> Note:
-    """The note, if it may be changed. Raises FactRefused (not_found, not_live)."""
+    """Return the note, if it may be changed. Raises FactRefused (not_found, not_live)."""
     note = await notes.get(tx, note_id)
     if note is None:
         raise FactRefused("not_found")
@@ -171,21 +217,23 @@ async def pin(db: Database, note_id: int, *, at: int, pinned: bool = True) -> No
 async def find(
     db: Database, subject_id: str | None, text: str, *, now: int, past: bool = False
 ) -> list[Note]:
-    """The live notes about a subject that a text means, by `#id` or by words: best first, none if no word fits.
+    """Return the live notes about a subject that a text means, by `#id` or by words: best first, none if no word fits.
 
     By words, a note fits when it has as many of the text's words as the best one has, in its fact or beside it: two
     notes mean "ask which". `past`: also those that are no longer live.
     """
-    known = await notes.of_subject(db, subject_id, tuple(NoteStatus) if past else LIVE)
+    statuses = tuple(NoteStatus) if past else LIVE
+    candidates = await notes.of_subject(db, subject_id, statuses)
     is_number = text.strip().isdecimal()
     numbers = {int(number) for number in _NUMBER.findall(text)}
     if is_number:
         numbers.add(int(text))
-    numbered = [note for note in known if note.id in numbers]
+    numbered = [note for note in candidates if note.id in numbers]
     if numbered or (numbers and not is_number):
         return numbered
-    fitting = own_words.best_matches(text, known)
-    return sorted(fitting, key=lambda note: (not note.pinned, -freshness(note, now)))[:MOST_FOUND]
+    matches = own_words.best_matches(text, candidates)
+    matches.sort(key=lambda note: (not note.pinned, -freshness(note, now)))
+    return matches[:FOUND_LIMIT]
 
 
 async def edit(
@@ -199,56 +247,60 @@ async def edit(
     links: bool = False,
     line: str = "",
 ) -> Note:
-    """Write a note's fact anew on the word of the viewer `by`; the note that stands now. Raises FactRefused.
+    """Replace a note's fact on the word of the viewer `by`; return the note that is active now. Raises FactRefused.
 
     `fact` names people as `<@id>`. `links`: whether it may hold some. `line`: as in `remember`. Scope, subject, end,
     pin and persona stay.
     """
-    stored = checked_fact(clean(fact), privacy, links=links)
+    stored_fact = checked_fact(clean(fact), privacy, links=links)
     async with db.write() as tx:
         old = await _live(tx, note_id)
         await _refuse_line(tx, old.subject_id, by, line)
-        if by == old.subject_id and claims_role(stored):
+        if by == old.subject_id and claims_role(stored_fact):
             raise FactRefused("role")
-        if old.fact == stored:
+        if old.fact == stored_fact:
             return old
-        about = old.subject_id
-        if about is not None and tx.requests.is_forgotten(about, fact_stems(stored)):
-            raise FactRefused("forgotten")
-        held = [note for note in await notes.of_subject(tx, about, LIVE) if note.id != old.id]
-        stream = await streams.current_id(tx)
-        of_whom = "" if about is None else f" about {mention(about)}"
-        episode_id = await _own_episode(tx, f"corrected a note{of_whom}: {stored}", by, at, line)
-        kept = {name: getattr(old, name) for name in _KEPT_IN_AN_EDIT}
-        confidence = max(old.confidence, TOLD_CONFIDENCE)
-        new = NewNote(
-            **kept,
-            fact=stored,
-            confidence=confidence,
-            source_kind=SourceKind.COMMAND,
-            at=at,
-            stream_id=stream,
-        )
-        new_id = await notes.insert(tx, new, cause=REPLACES, now=at)
-        await notes.add_evidence(
-            tx, Stance(new_id, episode_id, "stated", by, addressed=True, at=at)
-        )
-        await notes.set_status(
-            tx, old, NoteStatus.SUPERSEDED, at=at, cause=reason("by_hand"), superseded_by=new_id
-        )
-        origin = ClaimSource(episode_id, by, addressed=True)
-        await merge.supersede_contradicted(tx, held, new, origin, new_id, at)
-        await notes.swap_numbers(
-            tx, old.id, new_id
-        )  # a note's number is its own: the old version gets a new one
+        subject_id = old.subject_id
+        about = ""
+        if subject_id is not None:
+            if tx.requests.is_forgotten(subject_id, fact_stems(stored_fact)):
+                raise FactRefused("forgotten")
+            about = f" about {mention(subject_id)}"
+        summary = f"corrected a note{about}: {stored_fact}"
+        episode_id = await _write_episode(tx, summary, by, at, line)
+        await _replace_by_hand(tx, old, stored_fact, by, at, episode_id)
         return await _live(tx, old.id)
 
 
-UNDONE = "undone"
+async def _replace_by_hand(
+    tx: Transaction, old: Note, fact: str, by: str, at: int, episode_id: int
+) -> None:
+    """Supersede a note by one with this fact, which gets its number."""
+    active_notes = await notes.of_subject(tx, old.subject_id, LIVE)
+    unchanged = {name: getattr(old, name) for name in _UNCHANGED_BY_EDIT}
+    edited = NewNote(
+        **unchanged,
+        fact=fact,
+        confidence=max(old.confidence, TOLD_CONFIDENCE),
+        source_kind=SourceKind.COMMAND,
+        at=at,
+        stream_id=await streams.current_id(tx),
+    )
+    edited_id = await notes.insert(tx, edited, cause=REPLACES, now=at)
+    evidence = Stance(edited_id, episode_id, "stated", by, addressed=True, at=at)
+    await notes.add_evidence(tx, evidence)
+    await notes.set_status(
+        tx, old, NoteStatus.SUPERSEDED, at=at, cause=reason("by_hand"), superseded_by=edited_id
+    )
+    source = ClaimSource(episode_id, by, addressed=True)
+    others = [note for note in active_notes if note.id != old.id]
+    await merge.supersede_contradicted(tx, others, edited, source, edited_id, at)
+    # a note's number is its own: the old version gets a new one
+    await notes.swap_numbers(tx, old.id, edited_id)
 
 
 async def retract(db: Database, note_id: int, *, at: int, cause: str, own: bool = False) -> Note:
-    """Take a note back; it keeps its text and can be brought back with `undo`. Returns the note as it was.
+    """Retract a note; it keeps its text and can be brought back with `undo`. Returns the note as it was.
 
     `own`: its subject asks for that, and it stays so in an older copy too. Of what the streamer removes, a backup is
     the way back. Raises FactRefused.
@@ -256,107 +308,138 @@ async def retract(db: Database, note_id: int, *, at: int, cause: str, own: bool 
     async with db.write() as tx:
         note = await _live(tx, note_id)
         if own:
-            removal = _removal(tx, RequestKind.REMOVE, note, at)
+            removal = _request_about(tx, RequestKind.REMOVE, note, at)
             await personal_data.write_request(tx, removal)
         await notes.set_status(tx, note, NoteStatus.RETRACTED, at=at, cause=cause)
         return note
 
 
-def _removal(source: Source, kind: RequestKind, note: Note, at: int) -> PrivacyRequest:
-    """That its subject had a note removed, or that it was brought back."""
-    words = fact_stems(note.fact)
-    return source.requests.of_words(kind, note.subject_id, words, note_id=note.id, at=at)
+def _request_about(source: Source, kind: RequestKind, note: Note, at: int) -> PrivacyRequest:
+    """Return the request by which its subject has a note removed, or brought back."""
+    stems = fact_stems(note.fact)
+    return source.requests.of_words(kind, note.subject_id, stems, note_id=note.id, at=at)
 
 
 async def _refuse_line(tx: Transaction, subject_id: str | None, by: str, line: str) -> None:
-    """Nobody who opted out, and no line that was cleared, changes what is known."""
-    out = await personal_data.opted_out(tx)
-    if subject_id in out or by in out:
+    """Refuse people who opted out, and a line that was cleared. Raises FactRefused."""
+    opted_out = await personal_data.opted_out(tx)
+    if subject_id in opted_out or by in opted_out:
         raise FactRefused("forgotten")
     if line and await events.was_deleted(tx, line):
         raise FactRefused("cleared")
 
 
 async def undo(db: Database | Transaction, note_id: int, *, at: int) -> Note:
-    """Take back the last thing that was done to a note: a supersede (by either of the two), a retraction.
+    """Undo the last change of a note: that it was superseded (named by either of the two), or retracted.
 
-    What one word replaced at once comes back at once. The note that is active again.
-
-    Raises FactRefused("nothing_to_undo").
+    What one word superseded at once comes back at once. Returns the note that is active again. Raises
+    FactRefused("nothing_to_undo").
     """
     async with db.write() as tx:
         note = await notes.get(tx, note_id)
-        if note is None or not note.fact:  # its text went with a line that was deleted in chat
+        # a note without text: it went with a line that was deleted in chat
+        if note is None or not note.fact:
             raise FactRefused("not_found")
         if note.status is NoteStatus.RETRACTED:
-            return await _stand_again(tx, note, at)
-        replaced = [note]
+            return await _reactivate(tx, note, at)
+        superseded = [note]
         if note.status is not NoteStatus.SUPERSEDED:
-            last = {
-                old: (await notes.changes(tx, old.id))[-1].at
-                for old in await notes.predecessors(tx, note.id)
-            }
-            replaced = [old for old, when in last.items() if when == max(last.values())]
-        if not replaced:
+            superseded = await _superseded_last(tx, note)
+        if not superseded:
             raise FactRefused("nothing_to_undo")
-        back = replaced[-1]
-        for old in replaced:
-            # an edit by hand wrote the note anew under its own number, which the old version gets back
-            edited = old.superseded_by or old.id
-            by_hand = edited < old.id and (await notes.changes(tx, old.id))[-1].cause == reason(
-                "by_hand"
-            )
-            await _undo_supersede(tx, old, at)
-            if by_hand:
-                await notes.swap_numbers(tx, old.id, edited)
-                back = replace(old, id=edited)
-        return await _live(tx, back.id)
+        active_id = superseded[-1].id
+        for old in superseded:
+            active_id = await _undo_supersede(tx, old, at)
+        return await _live(tx, active_id)
 
 
-async def _stand_again(tx: Transaction, note: Note, now: int) -> Note:
+async def _superseded_last(tx: Transaction, note: Note) -> list[Note]:
+    """Return the notes that a note superseded with its last change."""
+    superseded_at = {}
+    for predecessor in await notes.predecessors(tx, note.id):
+        last_change = (await notes.changes(tx, predecessor.id))[-1]
+        superseded_at[predecessor] = last_change.at
+    last_at = max(superseded_at.values(), default=0)
+    return [predecessor for predecessor, at in superseded_at.items() if at == last_at]
+
+
+async def _reactivate(tx: Transaction, note: Note, now: int) -> Note:
     """Reactivate a retracted note; a note that an undo had reactivated in its place is superseded again."""
-    brought_back = _removal(tx, RequestKind.BRING_BACK, note, now)
-    if tx.requests.is_removed(brought_back):
-        await personal_data.write_request(tx, brought_back)
-    last = (await notes.changes(tx, note.id))[-1]
-    held = await notes.of_subject(tx, note.subject_id, LIVE) if last.cause == UNDONE else []
+    bring_back = _request_about(tx, RequestKind.BRING_BACK, note, now)
+    if tx.requests.is_removed(bring_back):
+        await personal_data.write_request(tx, bring_back)
+    last_change = (await notes.changes(tx, note.id))[-1]
+    active_notes = []
+    if last_change.cause == UNDONE:
+        active_notes = await notes.of_subject(tx, note.subject_id, LIVE)
     await notes.set_status(tx, note, NoteStatus.ACTIVE, at=now, cause=UNDONE)
-    if held:
-        came_back = await notes.changed_last(tx, [one.id for one in held], UNDONE, last.at)
-        for old in [one for one in held if one.id in came_back]:
-            await notes.set_status(
-                tx, old, NoteStatus.SUPERSEDED, at=now, cause=UNDONE, superseded_by=note.id
-            )
+    if active_notes:
+        active_ids = [active.id for active in active_notes]
+        in_its_place = await notes.changed_last(tx, active_ids, UNDONE, last_change.at)
+        for active in active_notes:
+            if active.id in in_its_place:
+                await _supersede_again(tx, active, note.id, now)
     return replace(note, status=NoteStatus.ACTIVE)
 
 
-async def _undo_supersede(tx: Transaction, old: Note, now: int) -> None:
-    successor = await notes.get(tx, old.superseded_by) if old.superseded_by is not None else None
-    by_undo = (await notes.changes(tx, old.id))[-1].cause == UNDONE
+async def _supersede_again(tx: Transaction, note: Note, successor_id: int, now: int) -> None:
+    await notes.set_status(
+        tx, note, NoteStatus.SUPERSEDED, at=now, cause=UNDONE, superseded_by=successor_id
+    )
+
+
+async def _undo_supersede(tx: Transaction, old: Note, now: int) -> int:
+    """Reactivate a superseded note in the place of its successor; return the number that it has then."""
+    last_cause = (await notes.changes(tx, old.id))[-1].cause
+    successor = None
+    if old.superseded_by is not None:
+        successor = await notes.get(tx, old.superseded_by)
     await notes.set_status(tx, old, NoteStatus.ACTIVE, at=now, cause=UNDONE)
     if successor is not None and successor.status in LIVE:
-        history = [change.cause for change in await notes.changes(tx, successor.id)]
-        # the successor was there before this change, so it goes back to being replaced; one that the change made goes
-        if by_undo or history[-1] == BROUGHT_BACK:
-            await notes.set_status(
-                tx, successor, NoteStatus.SUPERSEDED, at=now, cause=UNDONE, superseded_by=old.id
-            )
-        elif history[0] == REPLACES:
+        causes = [change.cause for change in await notes.changes(tx, successor.id)]
+        # the successor was there before this change, so it is superseded again; one that the change made goes
+        if last_cause == UNDONE or causes[-1] == BROUGHT_BACK:
+            await _supersede_again(tx, successor, old.id, now)
+        elif causes[0] == REPLACES:
             await notes.set_status(tx, successor, NoteStatus.RETRACTED, at=now, cause=UNDONE)
+    # an edit by hand wrote the note anew under its own number, which the old version gets back
+    edited_id = old.superseded_by
+    if edited_id is not None and edited_id < old.id and last_cause == reason("by_hand"):
+        await notes.swap_numbers(tx, old.id, edited_id)
+        return edited_id
+    return old.id
 
 
 async def with_mentions(db: Source, text: str) -> str:
-    """A text with mentions in the place of names. Mentions that it has stay: `defang` foreign text before."""
-    known = await called(db, names_typed([MENTION.sub(" ", text)]))
-    names = {one.name: None if one.hidden else one.id for one in known}
-    handles = Handles.of([one.id for one in known if not one.hidden], names)
-    pieces = enumerate(MENTION.split(text))  # every second one is the id of a mention
-    return "".join(mention(piece) if at % 2 else _named(piece, handles) for at, piece in pieces)
+    """Return a text with mentions in the place of names.
+
+    Mentions that it has stay: `defang` foreign text before.
+    """
+    typed_names = names_typed([MENTION.sub(" ", text)])
+    known_people = await called(db, typed_names)
+    ids_by_name = {}
+    shown_ids = []
+    for person in known_people:
+        ids_by_name[person.name] = None if person.hidden else person.id
+        if not person.hidden:
+            shown_ids.append(person.id)
+    handles = Handles.of(shown_ids, ids_by_name)
+    pieces = []
+    # every second piece is the id of a mention
+    for index, piece in enumerate(MENTION.split(text)):
+        is_id = index % 2 == 1
+        pieces.append(mention(piece) if is_id else _with_ids(piece, handles))
+    return "".join(pieces)
 
 
-def _named(piece: str, handles: Handles) -> str:
-    """A piece without mentions; the spaces around it stay, for it stands between others."""
+def _with_ids(piece: str, handles: Handles) -> str:
+    """Return a piece without mentions, with ids in the place of names; the spaces around it stay."""
     text = piece.strip()
-    named = handles.ids(handles.hide_chat(text))
-    stored = defang(clean(text)) if named is None else named.replace(f"@{SOMEBODY}", SOMEBODY)
-    return piece.replace(text, stored, 1) if text else piece
+    if not text:
+        return piece
+    with_ids = handles.ids(handles.hide_chat(text))
+    if with_ids is None:
+        stored_text = defang(clean(text))
+    else:
+        stored_text = with_ids.replace(f"@{SOMEBODY}", SOMEBODY)
+    return piece.replace(text, stored_text, 1)

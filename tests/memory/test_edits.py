@@ -22,17 +22,19 @@ async def test_one_viewer_is_kept_ten_notes_in_one_stream(world: World) -> None:
             f"plays {word} at the weekend",
             by="1",
             at=world.clock.now(),
-            word=VIEWER_TRUST,
+            trust=VIEWER_TRUST,
         )
     with pytest.raises(FactRefused, match="enough_this_stream"):
         await remember(
-            world.db, "1", "has two cats", by="1", at=world.clock.now(), word=VIEWER_TRUST
+            world.db, "1", "has two cats", by="1", at=world.clock.now(), trust=VIEWER_TRUST
         )
-    await remember(world.db, "2", "has two cats", by="2", at=world.clock.now(), word=VIEWER_TRUST)
+    await remember(world.db, "2", "has two cats", by="2", at=world.clock.now(), trust=VIEWER_TRUST)
     await remember(world.db, "1", "has two dogs", by="1", at=world.clock.now())
     await world.clock.advance(DAY)
     await world.stream()
-    await remember(world.db, "1", "has three hens", by="1", at=world.clock.now(), word=VIEWER_TRUST)
+    await remember(
+        world.db, "1", "has three hens", by="1", at=world.clock.now(), trust=VIEWER_TRUST
+    )
 
 
 @pytest.mark.parametrize(

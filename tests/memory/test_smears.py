@@ -54,7 +54,7 @@ GOSSIP = [
 async def test_gossip_is_not_remembered_as_ones_own_note(world: World, fact: str) -> None:
     with pytest.raises(FactRefused, match="not_yours"):
         await edits.remember(
-            world.db, "1", fact, by="1", at=world.clock.now(), word=edits.VIEWER_TRUST
+            world.db, "1", fact, by="1", at=world.clock.now(), trust=edits.VIEWER_TRUST
         )
     told = await edits.remember(
         world.db, "9", fact, by="9", at=world.clock.now()
@@ -80,7 +80,7 @@ async def test_gossip_is_not_remembered_as_ones_own_note(world: World, fact: str
 )
 async def test_who_others_are_to_somebody_is_theirs_to_tell(world: World, fact: str) -> None:
     note = await edits.remember(
-        world.db, "1", fact, by="1", at=world.clock.now(), word=edits.VIEWER_TRUST
+        world.db, "1", fact, by="1", at=world.clock.now(), trust=edits.VIEWER_TRUST
     )
     assert note.source_kind is SourceKind.COMMAND
 
@@ -91,7 +91,7 @@ async def test_nobody_is_somebody_by_their_own_word_but_by_a_moderators(
 ) -> None:
     now = world.clock.now()
     with pytest.raises(FactRefused, match="role"):
-        await edits.remember(world.db, "1", fact, by="1", at=now, word=edits.VIEWER_TRUST)
+        await edits.remember(world.db, "1", fact, by="1", at=now, trust=edits.VIEWER_TRUST)
     assert (await edits.remember(world.db, "1", fact, by="9", at=now)).fact == fact
 
 

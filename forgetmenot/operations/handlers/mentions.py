@@ -66,7 +66,7 @@ async def _notes_near_topic(request: Request, about: Target, topic: str) -> dict
     matches = own_words.best_matches(topic, known)
     if not matches:
         matches = sorted(known, key=lambda note: -note.last_confirmed_at)
-    quotes = [await quoted(request, note) for note in matches[: edits.MOST_FOUND]]
+    quotes = [await quoted(request, note) for note in matches[: edits.FOUND_LIMIT]]
     command = f"!nevermention {matches[0].id}" if matches else ""
     return {"notes": quotes, "command": command}
 

@@ -29,7 +29,7 @@ from forgetmenot.operations.types import (
 from forgetmenot.store import notes, personal_data, viewers
 from forgetmenot.text.mentions import defang
 
-OWN_WORD = edits.TellerTrust(SourceKind.SELF_CLAIM, most=10)
+OWN_WORD = edits.TellerTrust(SourceKind.SELF_CLAIM, limit=10)
 
 
 async def remember(request: Request) -> OperationResult:
@@ -60,7 +60,7 @@ async def correct(request: Request) -> OperationResult:
         at=request.now,
         scope=old.scope,
         privacy=request.settings.privacy,
-        word=OWN_WORD,
+        trust=OWN_WORD,
         line=asker.line_id,
         instead_of=old.id,
     )
@@ -99,7 +99,7 @@ async def store_note(
         at=request.now,
         scope=_scope_of(about, joke=joke),
         privacy=request.settings.privacy,
-        word=trust,
+        trust=trust,
         line=asker.line_id,
     )
     data = await quoted(request, note)
