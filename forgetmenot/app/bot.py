@@ -56,7 +56,7 @@ from forgetmenot.reply.own_name import Identity, identity_of
 from forgetmenot.reply.reply_object import offered
 from forgetmenot.reply.writer import ReplyWriter
 from forgetmenot.secret_store import Account, login_folder
-from forgetmenot.settings.prices import Used
+from forgetmenot.settings.prices import TokenCounts
 from forgetmenot.settings.schema import ModelSettings, Settings
 from forgetmenot.store import channel_state, counts, events, streams
 from forgetmenot.store.backup import check_start, leftovers
@@ -228,7 +228,7 @@ class Bot:
     async def _speaks_up(self) -> bool:
         return await self.spending.saving() < Saving.SPEAKING_UP
 
-    async def _used(self) -> tuple[Mapping[str, Used], Mapping[str, Used]]:
+    async def _used(self) -> tuple[Mapping[str, TokenCounts], Mapping[str, TokenCounts]]:
         """What the last 24 hours and the current stream used, by model."""
         now, stream = self.clock.now(), await streams.current_id(self.db)
         began = await streams.start_of(self.db, stream) if stream is not None else now

@@ -35,9 +35,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         from forgetmenot.cli.common import COMMANDS, use_found_file
 
         if not words[0].startswith("-") and words[0] not in COMMANDS:
-            from forgetmenot.settings.load import nearest
+            from forgetmenot.settings.load import nearest_name
 
-            guess = nearest(words[0], COMMANDS)
+            guess = nearest_name(words[0], COMMANDS)
             return _failed(
                 f"There is no command `{words[0]}`.{guess} `forgetmenot --help` explains them.", 2
             )

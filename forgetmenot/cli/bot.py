@@ -112,12 +112,12 @@ async def _start(arguments: argparse.Namespace) -> int:
 
 def _that_reads(settings: Settings, channel: str) -> Settings:
     """The settings of a bot that only listens to that channel. Raises InputError for no login."""
-    from forgetmenot.settings.load import no_login
+    from forgetmenot.settings.load import no_login_reason
     from forgetmenot.text.mentions import channel_in_address, is_login, login_of
 
     named = channel_in_address(channel)
     if not is_login(named):
-        raise InputError(no_login(named))
+        raise InputError(no_login_reason(named))
     twitch = msgspec.structs.replace(
         settings.twitch, channel=login_of(named), client_id=""
     )  # nobody logs in

@@ -235,21 +235,21 @@ async def _cost(db: "Database", arguments: argparse.Namespace) -> common.Shown:
     since = common.time_of("now", None) - period
     settings = common.chosen_settings(arguments.config)
     rows, lines = [], []
-    used_in_all: dict[str, prices.Used] = {}
+    used_in_all: dict[str, prices.TokenCounts] = {}
     if arguments.by == "day":
         bills = await counts.daily_bills(db, iso_day(since, settings.bot.timezone))
     else:
         bills = await counts.bills(db, arguments.by, since)
     for bill in bills:
-        before = used_in_all.get(bill.model, prices.Used(0, 0, 0))
-        used_in_all[bill.model] = prices.Used(*map(sum, zip(before, bill.used, strict=True)))
-        used, cost = bill.used, prices.in_words(settings, {bill.model: bill.used})
+        before = used_in_all.get(bill.model, prices.TokenCounts(0, 0, 0))
+        used_in_all[bill.model] = prices.TokenCounts(*map(sum, zip(before, bill.used, strict=True)))
+        used, cost = bill.used, prices.cost_text(settings, {bill.model: bill.used})
         rows.append(
             {**common.picked(bill, "group model calls failed"), **used._asdict(), "cost": cost}
         )
         numbers = f"{bill.calls:6} {used.input:11,} {used.cached:11,} {used.output:9,}"
         lines.append(f"{bill.group:12} {bill.model[:24]:24} {numbers}  {cost}")
-    total = prices.in_words(settings, used_in_all)
+    total = prices.cost_text(settings, used_in_all)
     value = {"since": since, "by": arguments.by, "rows": rows, "cost": total}
     if not rows:
         return value, [f"No model was called in the last {arguments.since}."]

@@ -180,7 +180,7 @@ async def standing(context: DockContext) -> Item:
         "silence_min": SILENCE // MINUTE,
         "spent": {
             "tokens": sum(one.input + one.output for one in used.values()),
-            "cost": prices.in_words(settings, used, context.language),
+            "cost": prices.cost_text(settings, used, context.language),
             "limits": await _limits(context, used),
             "saving": context.language.reason(state.saving),
         },
@@ -195,7 +195,7 @@ async def standing(context: DockContext) -> Item:
     }
 
 
-async def _limits(context: DockContext, used_today: Mapping[str, prices.Used]) -> Item:
+async def _limits(context: DockContext, used_today: Mapping[str, prices.TokenCounts]) -> Item:
     """Per limit what was spent, what may be, and the share of it; None where no limit is set."""
     limits, stream = context.settings().limits, await streams.current_id(context.db)
     began = (
@@ -213,14 +213,14 @@ async def _limits(context: DockContext, used_today: Mapping[str, prices.Used]) -
 
 
 def _limit(
-    context: DockContext, used: Mapping[str, prices.Used], tokens: int, money: float
+    context: DockContext, used: Mapping[str, prices.TokenCounts], tokens: int, money: float
 ) -> Item | None:
     settings, say = context.settings(), context.language
     if money:
         spent = prices.cost(settings, used) or prices.Cost(0.0, whole=True)
-        most = prices.amount(settings, prices.Cost(money, whole=True), say)
+        most = prices.money_text(settings, prices.Cost(money, whole=True), say)
         return {
-            "spent": prices.amount(settings, spent, say),
+            "spent": prices.money_text(settings, spent, say),
             "text": most,
             "share": spent.amount / money,
             "in_money": True,

@@ -15,7 +15,7 @@ from forgetmenot.errors import InputError
 from forgetmenot.languages import reason
 from forgetmenot.reply.evaluation import evaluate
 from forgetmenot.settings import prices
-from forgetmenot.settings.prices import Used
+from forgetmenot.settings.prices import TokenCounts
 from forgetmenot.settings.schema import Settings
 from forgetmenot.store import channel_state, figures, picture_rows, reply_outcomes
 from forgetmenot.store.database import Row
@@ -139,8 +139,8 @@ def _days(first: date, last: date) -> Iterable[date]:
     return (first + timedelta(days=number) for number in range((last - first).days + 1))
 
 
-def _used(row: Row) -> Mapping[str, Used]:
-    return {row["model"]: Used(row["input"], row["cached"], row["output"])}
+def _used(row: Row) -> Mapping[str, TokenCounts]:
+    return {row["model"]: TokenCounts(row["input"], row["cached"], row["output"])}
 
 
 def _all_priced(settings: Settings, rows: Sequence[Row]) -> bool:

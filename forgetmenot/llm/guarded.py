@@ -323,7 +323,7 @@ _SKIPPED_FROM = {
     Purpose.REPLY: Saving.REPLIES,
     Purpose.SUMMARY: Saving.SUMMARIES,
 }
-_Used = Mapping[str, prices.Used]
+_Used = Mapping[str, prices.TokenCounts]
 
 
 class SpendLimit:

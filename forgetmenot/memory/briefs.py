@@ -31,7 +31,7 @@ from forgetmenot.memory.transcript import (
 from forgetmenot.people.handles import Handles
 from forgetmenot.people.standing import REGULAR_WITHIN
 from forgetmenot.privacy.suppression import SuppressionFilter, load_filter
-from forgetmenot.settings.schema import Settings, speaking
+from forgetmenot.settings.schema import Settings, current_persona
 from forgetmenot.store import episodes, notes, viewers
 from forgetmenot.store.database import Source, Transaction
 from forgetmenot.store.episodes import Brief
@@ -132,7 +132,7 @@ class BriefWriter(MemoryWriter):
         now = self._clock.now()
         return await episodes.briefs_due(
             self._db,
-            speaking(settings).name,
+            current_persona(settings).name,
             regular_since=now - REGULAR_WITHIN,
             regular_streams=settings.people.regular_streams,
             a_day_ago=now - DAY,
@@ -144,7 +144,7 @@ class BriefWriter(MemoryWriter):
     ) -> Sources | None:
         """What this viewer's next brief is made of; None where the last one still says it, and counts as made now."""
         now = self._clock.now()
-        persona = speaking(settings).name
+        persona = current_persona(settings).name
         shown = await self._shown_notes(tx, viewer_id, settings, suppressed)
         known = shown[:NOTES]
         if await episodes.brief_unchanged(tx, viewer_id, persona, _hash(known), now):
@@ -175,7 +175,7 @@ class BriefWriter(MemoryWriter):
             for note in await notes.of_subject(source, viewer_id)
             if note.source_kind is not SourceKind.REPORTED
             and not note.is_quiet(now)
-            and speaking(settings).sees(note.persona)
+            and current_persona(settings).sees(note.persona)
             and suppressed.allows(note)
         ]
         # what lasts or was pinned first, then what matters, then what is fresh
@@ -260,7 +260,7 @@ class BriefWriter(MemoryWriter):
                     _hash(sources.known),
                     # not when the model had answered: what was learnt meanwhile is not in it
                     sources.read_at,
-                    speaking(settings).name,
+                    current_persona(settings).name,
                     tuple(note.id for note in sources.notes),
                 )
                 await episodes.put_brief(tx, brief)

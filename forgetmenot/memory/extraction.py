@@ -44,7 +44,7 @@ from forgetmenot.memory.ranking import freshness
 from forgetmenot.memory.summarizer import MemoryWriter, number_of_words
 from forgetmenot.memory.transcript import memory_request, waiting_time
 from forgetmenot.people.handles import Handles, streamer_of
-from forgetmenot.settings.schema import Settings, speaking
+from forgetmenot.settings.schema import Settings, current_persona
 from forgetmenot.store import episodes, events, notes
 from forgetmenot.store.counts import add_counts
 from forgetmenot.store.database import Transaction
@@ -220,7 +220,7 @@ class Extractor(MemoryWriter):
 
     async def _known(self, people: Sequence[Participant], summary: str) -> list[Note]:
         """The notes about these people and the channel that the summary may repeat or change."""
-        persona = speaking(self._settings()).writes_as
+        persona = current_persona(self._settings()).writes_as
         held: list[Note] = []
         for subject_id in (None, *(person.viewer_id for person in people)):
             live = await notes.of_subject(self._db, subject_id, merge.LIVE)
@@ -402,7 +402,7 @@ class _ProposalMerger(Struct):
             at=at,
             expires_at=None if change.lasts is None else at + change.lasts,
             stream_id=self.episode.stream_id,
-            persona=speaking(self.settings).writes_as,
+            persona=current_persona(self.settings).writes_as,
         )
         if change.repeats is not None:
             return await merge.confirm(self.tx, change.repeats, new, origin, now=self.now)

@@ -38,7 +38,7 @@ from forgetmenot.people.names import owners
 from forgetmenot.people.standing import role_of
 from forgetmenot.ports import LanguageModel
 from forgetmenot.settings import prices
-from forgetmenot.settings.prices import Used
+from forgetmenot.settings.prices import TokenCounts
 from forgetmenot.settings.schema import MemorySettings, Provider, Settings
 from forgetmenot.store import (
     channel_state,
@@ -87,7 +87,7 @@ class Estimate(Struct, frozen=True):
     first_at: int
     last_at: int
     calls: int
-    tokens: Used
+    tokens: TokenCounts
     bad: dict[str, Unread]
 
     @property
@@ -126,7 +126,7 @@ class Estimate(Struct, frozen=True):
             "calls": say.number(self.calls),
             "tokens": say.number(self.tokens.input + self.tokens.output),
         }
-        cost = prices.in_words(settings, {model: self.tokens}, say)
+        cost = prices.cost_text(settings, {model: self.tokens}, say)
         if not cost:
             return say("setup.past_takes_unpriced", **details)
         return say("setup.past_takes", **details, cost=cost)
@@ -493,7 +493,7 @@ async def estimate(paths: Sequence[Path], settings: Settings, now: int) -> Estim
         first_at=min(file.first_at for file in files if file.lines),
         last_at=max(file.last_at for file in files),
         calls=calls,
-        tokens=Used(read, 0, calls * 2 * SUMMARY_WORDS),
+        tokens=TokenCounts(read, 0, calls * 2 * SUMMARY_WORDS),
         bad={str(file.path): file.unread for file in files if file.unread},
     )
 

@@ -29,7 +29,7 @@ from forgetmenot.people.standing import ActiveViewers
 from forgetmenot.privacy import suppression
 from forgetmenot.privacy.suppression import SuppressionFilter
 from forgetmenot.prompt.material import CHANNEL_NOTES, SPEAKER_NOTES
-from forgetmenot.settings.schema import Persona, Settings, speaking
+from forgetmenot.settings.schema import Persona, Settings, current_persona
 from forgetmenot.store import episodes, events, notes, streams, viewers
 from forgetmenot.store.database import Database, Source
 from forgetmenot.text.meaning import word_table
@@ -133,7 +133,7 @@ class Recall:
         if postings is None or revision != seen.prints:
             postings = await self._built(key, seen.prints)
         now = self._clock.now()
-        opens = partial(_may_be_shown, speaking(settings), seen.suppression_filter)
+        opens = partial(_may_be_shown, current_persona(settings), seen.suppression_filter)
 
         def ranked() -> list[Recalled]:
             most = usual if limit is None else limit
@@ -163,7 +163,7 @@ class Recall:
             self.query(question, names=names),
             table=word_table(),
             now=self._clock.now(),
-            opens=partial(_may_be_shown, speaking(settings), seen.suppression_filter),
+            opens=partial(_may_be_shown, current_persona(settings), seen.suppression_filter),
             people=people,
             may_be_sensitive=bool(settings.privacy.allow_categories),
         )

@@ -35,7 +35,7 @@ from forgetmenot.prompt.material import (
 )
 from forgetmenot.prompt.plans import open_outcomes
 from forgetmenot.prompt.sections import Block, Row, plain_section
-from forgetmenot.settings.schema import BotSettings, Settings, speaking
+from forgetmenot.settings.schema import BotSettings, Settings, current_persona
 from forgetmenot.text.clean import clean
 from forgetmenot.text.days import local_time
 from forgetmenot.text.mentions import with_names
@@ -202,7 +202,7 @@ def assemble(prefix: Prefix, material: TailMaterial, settings: Settings) -> Prom
 def is_answered_in_german(message: str, settings: Settings) -> bool:
     """Whether a German message has a German answer, which small models have to be told."""
     # the default leaves the language to the model; a language of the streamer's stands in the instructions
-    return speaking(settings).language == BotSettings().reply_language and is_german(message)
+    return current_persona(settings).language == BotSettings().reply_language and is_german(message)
 
 
 def split(prompt: Prompt) -> tuple[str, str]:

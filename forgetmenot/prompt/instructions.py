@@ -10,7 +10,7 @@ from msgspec import structs
 from forgetmenot.domain import Role, Standing
 from forgetmenot.errors import SettingsError
 from forgetmenot.languages import reason
-from forgetmenot.settings.schema import Settings, speaking
+from forgetmenot.settings.schema import Settings, current_persona
 from forgetmenot.text.tokens import estimate_tokens
 
 INSTRUCTIONS_TOKENS = 900  # persona, rules and answer format together, at most
@@ -71,7 +71,7 @@ _STANDINGS = {
 
 def instructions(settings: Settings, channel: str = "", actions: Sequence[str] = ()) -> str:
     """Persona, rules and the form of the answer. `actions`: those that may be proposed, each with its parameters."""
-    bot, voice = settings.bot, speaking(settings)
+    bot, voice = settings.bot, current_persona(settings)
     where = f" of the Twitch channel {channel}" if channel else " of a Twitch channel"
     principles = _PRINCIPLES.format(chars=settings.reply.max_chars, language=voice.language)
     return f"You are {bot.name}, the chat bot{where}.\n{voice.text}\n{principles}{_HEADING}{_form(actions)}"

@@ -64,7 +64,7 @@ from forgetmenot.prompt.material import (
 )
 from forgetmenot.reply.reply_object import offered
 from forgetmenot.reply.triggers import Trigger, TriggerKind
-from forgetmenot.settings.schema import Settings, speaking
+from forgetmenot.settings.schema import Settings, current_persona
 from forgetmenot.store import bot_messages, channel_state, episodes, events, notes, streams, viewers
 from forgetmenot.store.bot_messages import BotMessage
 from forgetmenot.store.database import Database, Source
@@ -194,7 +194,7 @@ class ContextGatherer(Struct, frozen=True):
         self, at: Source, material: TailMaterial, moment: _Moment
     ) -> TailMaterial:
         """Return the material with who its people are, for a message that asks just that: "who is Jolene?"."""
-        persona = speaking(moment.settings).name
+        persona = current_persona(moment.settings).name
         known = []
         for other in material.others:
             brief, made_of = await episodes.usable_brief(at, other.viewer.id, persona)
@@ -219,7 +219,9 @@ class ContextGatherer(Struct, frozen=True):
         # the badges of this line: a role may have changed since the last one was stored
         speaker = replace(speaker, role=role_of(event.badges))
         came = await self._came(at, event.user_id)
-        brief, made_of = await episodes.usable_brief(at, speaker.id, speaking(moment.settings).name)
+        brief, made_of = await episodes.usable_brief(
+            at, speaker.id, current_persona(moment.settings).name
+        )
         began = moment.channel.get("started_at", "")
         return TailMaterial(
             now=moment.now,

@@ -195,14 +195,14 @@ def as_json(
     used = (
         {}
         if billed is None
-        else {reply.model: prices.Used(billed, cached or 0, (output or 0) + (thoughts or 0))}
+        else {reply.model: prices.TokenCounts(billed, cached or 0, (output or 0) + (thoughts or 0))}
     )
     return {
         **{name: getattr(reply, name) for name in kept.split()},
         "who": trail.who,
         "asked": trail.asked,
         "actions": trail.actions,
-        "cost": prices.in_words(settings, used, say) if used else "",
+        "cost": prices.cost_text(settings, used, say) if used else "",
         "budget": prompt.get("budget"),
         "shed": prompt.get("shed", []),
         "sections": trail.sections,

@@ -12,7 +12,7 @@ import types
 import typing
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import msgspec
 
@@ -25,57 +25,67 @@ from forgetmenot.settings.schema import Settings
 Form = dict[str, object]
 
 
-_WHERE = re.compile(r"The new value: table \[(\w+)\], key `(\w+)`:? ?")
+_NEW_VALUE = "The new value"
+_PLACE = re.compile(rf"{_NEW_VALUE}: table \[(\w+)\], key `(\w+)`:? ?")
+# Letters from which a text is typed into a large field.
+_LONG_TEXT = 200
 
 
 class LiveSettings:
-    """The settings of the moment. `path`: the file they were read from; None: a change lasts for this run only.
+    """The settings of the moment.
 
-    `generation` grows with whatever makes the bot's connection or model be built anew.
+    `path` is the file they were read from; None: a change lasts for this run only. `generation`
+    grows with all that makes the bot's connection or model be built anew.
     """
 
     def __init__(self, settings: Settings, path: Path | None = None) -> None:
-        self._now = settings
-        self._changing = threading.Lock()
+        self._current = settings
+        # Each change is one of the whole file, and comes in a thread of its own.
+        self._change_lock = threading.Lock()
         self.path = path
         self.generation = 0
 
     def __call__(self) -> Settings:
-        """One snapshot."""
-        return self._now
+        """Return one snapshot."""
+        return self._current
 
     def change(
         self, values: Mapping[tuple[str, str], object], check: Callable[[Settings], None]
     ) -> Settings:
-        """Change several at once, permanently: all or none. Raises SettingsError."""
+        """Change several settings permanently, all or none, and return all settings.
+
+        `values` are by table and key. `check` may refuse the new settings. Raises SettingsError.
+        """
         for table, key in values:
             if (table, key) not in LABELS:
                 raise SettingsError(
-                    f"`{key}` in [{table}] cannot be changed while the bot runs. Change it in the file."
+                    f"`{key}` in [{table}] cannot be changed while the bot runs. Change it in the"
+                    " file."
                 )
-        with (
-            self._changing
-        ):  # each change is one of the whole file, and comes in a thread of its own
+        with self._change_lock:
             try:
-                tables = msgspec.to_builtins(
-                    self._now
-                )  # as they stand: what an option of the command line set stays
-                for (table, key), value in values.items():
-                    tables[table][key] = value
-                fresh = convert(tables, "The new value")
-                refuse_contradictions(fresh, "The new value")
-                fresh = normalised(fresh)
-                check(fresh)
+                settings = self._with_values(values)
+                check(settings)
             except SettingsError as error:
-                raise SettingsError(
-                    _with_label(str(error), in_language(self._now.bot.language))
-                ) from error
+                language = in_language(self._current.bot.language)
+                raise SettingsError(_with_label(str(error), language)) from error
             if self.path is not None:
                 change_file(self.path, values)
-            if any(getattr(fresh, table) != getattr(self._now, table) for table in RESTARTING):
+            if any(
+                getattr(settings, table) != getattr(self._current, table) for table in RESTARTING
+            ):
                 self.generation += 1
-            self._now = fresh
-        return fresh
+            self._current = settings
+        return settings
+
+    def _with_values(self, values: Mapping[tuple[str, str], object]) -> Settings:
+        # From the current settings, not the file: an option of the command line stays.
+        tables = msgspec.to_builtins(self._current)
+        for (table, key), value in values.items():
+            tables[table][key] = value
+        settings = convert(tables, _NEW_VALUE)
+        refuse_contradictions(settings, _NEW_VALUE)
+        return normalised(settings)
 
     def restart(self) -> None:
         """Have the connection and the model built anew: a secret that they use has changed."""
@@ -83,93 +93,100 @@ class LiveSettings:
 
 
 def _with_label(error: str, language: Language) -> str:
-    """What is wrong with a value, with the setting's label in place of its table and key."""
-    where = _WHERE.match(error)
-    if not where or (where[1], where[2]) not in LABELS:
+    """Return what is wrong with a value, with the setting's label for its table and key."""
+    place = _PLACE.match(error)
+    if place is None or (place[1], place[2]) not in LABELS:
         return error
-    rest = error[where.end() :]
-    why = error.values["why"] if isinstance(error, Reason) else f"{rest[:1].upper()}{rest[1:]}"
-    return reason(
-        "wrong_setting", where=language.pair(f"settings.{where[1]}.{where[2]}")[0], why=why
-    )
+    label, _ = language.pair(f"settings.{place[1]}.{place[2]}")
+    if isinstance(error, Reason):
+        return reason("wrong_setting", where=label, why=error.values["why"])
+    problem = error[place.end() :]
+    return reason("wrong_setting", where=label, why=f"{problem[:1].upper()}{problem[1:]}")
 
 
 def form_of(table: str, key: str) -> Form:
-    """How a setting is asked for: `kind` is choice, switch, number, list or text; with its bounds."""
+    """Return how a setting is asked for: its `kind`, with its choices or bounds.
+
+    The kinds are choice, switch, number, list and text.
+    """
     if (table, key) == ("bot", "language"):
         return {"kind": "choice", "choices": list(languages())}
-    tables = {field.name: field.type for field in msgspec.structs.fields(Settings)}
-    kind = next(field.type for field in msgspec.structs.fields(tables[table]) if field.name == key)
-    meta = None
-    if typing.get_origin(kind) is typing.Annotated:
-        kind, meta = typing.get_args(kind)[:2]
-    if isinstance(kind, type) and issubclass(kind, enum.StrEnum):
-        return {"kind": "choice", "choices": [choice.value for choice in kind]}
-    if kind is bool:
+    value_type = _field_type(_field_type(Settings, table), key)
+    bounds = msgspec.Meta()
+    if typing.get_origin(value_type) is typing.Annotated:
+        value_type, bounds, *_ = typing.get_args(value_type)
+    if isinstance(value_type, type) and issubclass(value_type, enum.StrEnum):
+        return {"kind": "choice", "choices": [choice.value for choice in value_type]}
+    if value_type is bool:
         return {"kind": "switch"}
-    if kind is int or kind is float:
-        least = None if meta is None else meta.ge if meta.ge is not None else meta.gt
-        return {
-            "kind": "number",
-            "least": least,
-            "most": None if meta is None else meta.le,
-            "whole": kind is int,
-        }
-    if typing.get_origin(kind) in {tuple, types.GenericAlias}:
+    if value_type is int or value_type is float:
+        least = bounds.ge if bounds.ge is not None else bounds.gt
+        is_whole = value_type is int
+        return {"kind": "number", "least": least, "most": bounds.le, "whole": is_whole}
+    if typing.get_origin(value_type) in {tuple, types.GenericAlias}:
         return {"kind": "list"}
-    longest = meta.max_length if meta is not None else None
-    return {"kind": "text", "long": (longest or 0) > 200, "most": longest}
+    is_long = (bounds.max_length or 0) > _LONG_TEXT
+    return {"kind": "text", "long": is_long, "most": bounds.max_length}
 
 
-# A changed setting is validated first; comments and line ends stay, and a crash leaves the old file or the new one.
+def _field_type(struct: type[msgspec.Struct], name: str) -> Any:  # noqa: ANN401  # any type
+    for field in msgspec.structs.fields(struct):
+        if field.name == name:
+            return field.type
+    raise LookupError(name)
 
 
 def change_file(path: Path, values: Mapping[tuple[str, str], object]) -> Settings:
-    """Change the file; the settings it then holds. Raises SettingsError, and leaves it alone then."""
-    import tomlkit
+    """Change the settings file, and return the settings it then has.
+
+    Comments and line ends stay. The new text is validated first, and a crash leaves the old file
+    or the new one. Raises SettingsError, and leaves the file as it was then.
+    """
     from tomlkit.exceptions import TOMLKitError
 
     try:
         text = path.read_bytes().decode("utf-8-sig")
         line_end = "\r\n" if "\r\n" in text else "\n"
-        document = tomlkit.parse(text.replace("\r\n", "\n"))
-        for (table, key), value in values.items():
-            content = document.setdefault(table, tomlkit.table())
-            before, content[key] = content.get(key), value
-            if isinstance(
-                before, tomlkit.items.Item
-            ):  # the comment behind the value is the key's, not the value's
-                trivia = before.trivia
-                content[key].trivia.comment_ws, content[key].trivia.comment = (
-                    trivia.comment_ws,
-                    trivia.comment,
-                )
-        fresh = tomlkit.dumps(document)
+        new_text = _changed_toml(text.replace("\r\n", "\n"), values)
     except (OSError, TOMLKitError, TypeError, ValueError, AttributeError) as error:
         raise SettingsError(f"{path} cannot be changed: {error}.") from error
-    settings = parse_settings(fresh, str(path))
-    real = path.resolve()  # a link stays one
+    settings = parse_settings(new_text, str(path))
+    # A link stays one: the file it points to is replaced.
+    file = path.resolve()
     try:
-        replace_file(real, fresh.replace("\n", line_end), mode=real.stat().st_mode & 0o777)
+        replace_file(file, new_text.replace("\n", line_end), mode=file.stat().st_mode & 0o777)
     except OSError as error:
         code = "disk_full" if error.errno == errno.ENOSPC else "not_written"
         raise SettingsError(reason(code, path=str(path), error=error.strerror)) from error
     return settings
 
 
-# The settings that a streamer changes, in the order in which the dock shows them. What does not stand here is for the
-# settings file alone. Label and sentence of each are in forgetmenot/languages, table [settings].
+def _changed_toml(text: str, values: Mapping[tuple[str, str], object]) -> str:
+    import tomlkit
+
+    document = tomlkit.parse(text)
+    for (table, key), value in values.items():
+        content = document.setdefault(table, tomlkit.table())
+        old_item = content.get(key)
+        content[key] = value
+        # The comment behind the value is the key's, not the value's.
+        if isinstance(old_item, tomlkit.items.Item):
+            content[key].trivia.comment_ws = old_item.trivia.comment_ws
+            content[key].trivia.comment = old_item.trivia.comment
+    return tomlkit.dumps(document)
 
 
 class Label(NamedTuple):
-    """How a setting is shown. `basic`: shown at once; the others stand under "Advanced"."""
+    """How a setting is shown. `basic`: at once; the others stand under "Advanced"."""
 
     group: str
     basic: bool
 
 
+# The settings that a streamer changes, in the order in which the dock shows them: group, table, the
+# keys that are shown at once, and those under "Advanced". What does not stand here is for the
+# settings file alone. Label and sentence of each are in forgetmenot/languages, table [settings].
 _SHOWN = (
-    # group, table, its keys that are shown at once, and those under "Advanced"
     ("channel", "twitch", "channel", "bot_login client_id"),
     (
         "who",
@@ -198,17 +215,24 @@ _SHOWN = (
     ("people", "dock", "earpiece", "earpiece_without"),
     ("recap", "recap", "folder post_at_once", ""),
 )
-LABELS = {
-    (table, key): Label(group, basic)
-    for group, table, *keys in _SHOWN
-    for basic, names in zip((True, False), keys, strict=True)
-    for key in names.split()
-}
+
+
+def _labels() -> dict[tuple[str, str], Label]:
+    labels = {}
+    for group, table, basic_keys, advanced_keys in _SHOWN:
+        for key in basic_keys.split():
+            labels[table, key] = Label(group, basic=True)
+        for key in advanced_keys.split():
+            labels[table, key] = Label(group, basic=False)
+    return labels
+
+
+LABELS = _labels()
 
 # Tables whose changes count when the connection or the model is built anew.
 RESTARTING = frozenset({"twitch", "model", "hearing"})
 
 
 def presets(language: Language) -> dict[str, str]:
-    """Characters to begin with, by their titles."""
+    """Return characters to begin with, by their titles."""
     return dict(language.pair(f"preset.{name}") for name in ("warm", "dry", "fan"))

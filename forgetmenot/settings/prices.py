@@ -1,6 +1,6 @@
-"""The cost of model calls, by the prices in the settings, and by list prices of Gemini's models besides. Pure.
+"""The cost of model calls, by prices in the settings and list prices of Gemini's models. Pure.
 
-Where only some models have a price the cost is a minimum. The offline model costs nothing.
+If only some models have a price the cost is a minimum. The offline model costs nothing.
 """
 
 from collections.abc import Mapping
@@ -22,7 +22,7 @@ LIST_PRICES = {
 _DOLLARS = frozenset({"USD", "US$", "$"})
 
 
-class Used(NamedTuple):
+class TokenCounts(NamedTuple):
     """Tokens of some calls to one model. `input` includes `cached`, `output` includes thoughts."""
 
     input: int
@@ -38,53 +38,68 @@ class Cost(NamedTuple):
 
 
 def known_prices(settings: Settings) -> Mapping[str, PriceSettings]:
-    """The prices of the settings; for Gemini the list prices besides, unless the settings count in another currency."""
+    """Return the prices of the settings, and for Gemini the list prices as well.
+
+    Without the list prices if the settings count in another currency.
+    """
     currency = settings.model.currency.strip().upper()
-    dollars = currency in _DOLLARS or not (currency or settings.prices)
-    if settings.model.provider is not Provider.GEMINI or not dollars:
+    counts_in_dollars = currency in _DOLLARS or not (currency or settings.prices)
+    if settings.model.provider is not Provider.GEMINI or not counts_in_dollars:
         return settings.prices
     return {**LIST_PRICES, **settings.prices}
 
 
-def cost(settings: Settings, used: Mapping[str, Used]) -> Cost | None:
-    """What calls cost, by model; None where none of these models has a price."""
+def cost(settings: Settings, counts_by_model: Mapping[str, TokenCounts]) -> Cost | None:
+    """Return what calls cost; None if none of these models has a price."""
     prices = known_prices(settings)
-    paid = {
-        model: tokens for model, tokens in used.items() if model != Provider.OFFLINE and any(tokens)
-    }
-    known = [_of(prices[model], tokens) for model, tokens in paid.items() if model in prices]
-    if not known and (paid or not prices):
+    amount = 0.0
+    models_without_price = 0
+    models_with_price = 0
+    for model, counts in counts_by_model.items():
+        if model == Provider.OFFLINE or not any(counts):
+            continue
+        if model in prices:
+            models_with_price += 1
+            amount += _amount(prices[model], counts)
+        else:
+            models_without_price += 1
+    if not models_with_price and (models_without_price or not prices):
         return None
-    return Cost(sum(known), len(known) == len(paid))
+    return Cost(amount, whole=not models_without_price)
 
 
-def _of(price: PriceSettings, used: Used) -> float:
-    fresh = max(0, used.input - used.cached)
-    return (
-        fresh * price.input
-        + used.cached * (price.cached or price.input)
-        + used.output * price.output
-    ) / MILLION
-
-
-def in_words(settings: Settings, used: Mapping[str, Used], language: Language = ENGLISH) -> str:
-    """What calls cost, by model, as "0.0042 EUR"; empty where none of these models has a price."""
-    words = amount(settings, cost(settings, used), language)
-    listed = known_prices(settings).keys() - settings.prices.keys()
-    return (
-        language("status.list_prices", amount=words, date=LISTED)
-        if words and listed & used.keys()
-        else words
+def _amount(price: PriceSettings, counts: TokenCounts) -> float:
+    uncached = max(0, counts.input - counts.cached)
+    cached_price = price.cached or price.input
+    amount_of_millions = (
+        uncached * price.input + counts.cached * cached_price + counts.output * price.output
     )
+    return amount_of_millions / MILLION
 
 
-def amount(settings: Settings, cost: Cost | None, language: Language = ENGLISH) -> str:
-    """A cost in words, as "0.0042 EUR"; empty where there is none."""
+def cost_text(
+    settings: Settings,
+    counts_by_model: Mapping[str, TokenCounts],
+    language: Language = ENGLISH,
+) -> str:
+    """Return what calls cost, as "0.0042 EUR"; "" if none of these models has a price."""
+    text = money_text(settings, cost(settings, counts_by_model), language)
+    if not text:
+        return ""
+    list_priced = known_prices(settings).keys() - settings.prices.keys()
+    if list_priced.isdisjoint(counts_by_model):
+        return text
+    return language("status.list_prices", amount=text, date=LISTED)
+
+
+def money_text(settings: Settings, cost: Cost | None, language: Language = ENGLISH) -> str:
+    """Return a cost as "0.0042 EUR"; "" for None."""
     if cost is None:
         return ""
-    amount = f"{cost.amount:.2f}" if cost.amount >= 1 or not cost.amount else f"{cost.amount:.4f}"
-    if cost.amount and float(amount) == 0:
-        amount = "under 0.0001"
+    decimals = 2 if cost.amount >= 1 or not cost.amount else 4
+    number = f"{cost.amount:.{decimals}f}"
+    if cost.amount and float(number) == 0:
+        number = "under 0.0001"
     currency = settings.model.currency or ("" if settings.prices else "USD")
-    money = f"{amount} {currency}".rstrip().replace(".", language("decimal"))
+    money = f"{number} {currency}".rstrip().replace(".", language("decimal"))
     return money if cost.whole else language("status.at_least", amount=money)

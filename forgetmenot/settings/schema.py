@@ -1,7 +1,7 @@
-"""Every setting, with its default. Strict and frozen: an event is handled under one snapshot of these.
+"""Every setting, with its default. Strict and frozen: an event is handled under one snapshot.
 
-Durations end in their unit (`_s`, `_min`, `_h`, `_d`). Each setting stands, with the same default and a word of
-explanation, in config.example.toml; a test compares the two.
+Durations end in their unit (`_s`, `_min`, `_h`, `_d`). Each setting stands, with the same default
+and a word of explanation, in config.example.toml; a test compares the two.
 """
 
 from collections.abc import Mapping
@@ -10,15 +10,15 @@ from typing import Annotated, NamedTuple
 
 from msgspec import Meta, Struct, field
 
-# The client ID of the Twitch app that the program comes with, empty until one is registered; it is no secret.
-# docs/RELEASING.md says how to register it, and how a build brings its own.
+# The client ID of the Twitch app that the program comes with, empty until one is registered. It is
+# no secret. docs/RELEASING.md says how to register it, and how a build brings its own.
 CLIENT_ID = ""
 IRC_URL = "wss://irc-ws.chat.twitch.tv:443"
-# No number is larger: in milliseconds as a time in days it still fits where SQLite and the loop keep it.
-MOST = 1_000_000_000
-Positive = Annotated[int, Meta(ge=1, le=MOST)]
-Count = Annotated[int, Meta(ge=0, le=MOST)]
-Amount = Annotated[float, Meta(ge=0, le=MOST)]
+# No number is larger: as days in milliseconds it still fits into SQLite and the event loop.
+MAX_NUMBER = 1_000_000_000
+Positive = Annotated[int, Meta(ge=1, le=MAX_NUMBER)]
+Count = Annotated[int, Meta(ge=0, le=MAX_NUMBER)]
+Amount = Annotated[float, Meta(ge=0, le=MAX_NUMBER)]
 
 
 class Mode(StrEnum):
@@ -86,19 +86,23 @@ class TwitchSettings(Table, frozen=True, kw_only=True):
     @property
     def irc_url(self) -> str:
         """Where chat is read."""
-        return f"ws{self.server.removeprefix('http').rstrip('/')}/irc" if self.server else IRC_URL
+        if not self.server:
+            return IRC_URL
+        return f"ws{self.server.removeprefix('http').rstrip('/')}/irc"
 
     @property
     def helix_url(self) -> str:
-        """Where Twitch is asked and told."""
-        return (
-            f"{self.server.rstrip('/')}/helix/" if self.server else "https://api.twitch.tv/helix/"
-        )
+        """Where Twitch's API is."""
+        if not self.server:
+            return "https://api.twitch.tv/helix/"
+        return f"{self.server.rstrip('/')}/helix/"
 
     @property
     def id_url(self) -> str:
         """Where accounts log in."""
-        return f"{self.server.rstrip('/')}/" if self.server else "https://id.twitch.tv/"
+        if not self.server:
+            return "https://id.twitch.tv/"
+        return f"{self.server.rstrip('/')}/"
 
 
 class BotSettings(Table, frozen=True, kw_only=True):
@@ -108,8 +112,8 @@ class BotSettings(Table, frozen=True, kw_only=True):
     aliases: tuple[str, ...] = ()
     mode: Mode = Mode.SHADOW
     persona: Annotated[str, Meta(max_length=4000)] = (
-        "You are one of this channel's regulars, the one with the good memory. Be warm and quick-witted, tease gently, "
-        "never punch down, and keep it short."
+        "You are one of this channel's regulars, the one with the good memory. Be warm and"
+        " quick-witted, tease gently, never punch down, and keep it short."
     )
     language: str = "en"
     timezone: str = ""
@@ -133,9 +137,8 @@ class PersonaSettings(Table, frozen=True, kw_only=True):
 class MemorySettings(Table, frozen=True, kw_only=True):
     """How chat becomes memory."""
 
-    raw_events_h: Annotated[float, Meta(gt=0, le=24)] = (
-        24  # no more: docs/PRIVACY.md promises it to viewers
-    )
+    # No more than 24: docs/PRIVACY.md promises it to viewers.
+    raw_events_h: Annotated[float, Meta(gt=0, le=24)] = 24
     window_min_events: Positive = 25
     window_max_events: Annotated[int, Meta(ge=2, le=400)] = 100
     notes_per_viewer: Positive = 200
@@ -147,13 +150,14 @@ class MemorySettings(Table, frozen=True, kw_only=True):
 class PromptSettings(Table, frozen=True, kw_only=True):
     """The budget of one reply's input."""
 
-    budget_tokens: Annotated[int, Meta(ge=500, le=MOST)] = 4000
+    budget_tokens: Annotated[int, Meta(ge=500, le=MAX_NUMBER)] = 4000
 
 
 class ReplySettings(Table, frozen=True, kw_only=True):
     """When the bot answers, and what may be in it."""
 
-    max_chars: Annotated[int, Meta(ge=20, le=500)] = 500  # Twitch refuses a longer message
+    # Twitch refuses a longer message.
+    max_chars: Annotated[int, Meta(ge=20, le=500)] = 500
     viewer_gap_s: Amount = 10  # one viewer cannot keep the bot busy, nor spend the whole cap
     stale_after_s: Positive = 30  # chat has moved on: an answer that late reads as noise
     follow_up_s: Count = 180
@@ -173,36 +177,38 @@ class ActionSettings(Table, frozen=True, kw_only=True):
     allowed_targets: tuple[str, ...] = ()
     denied_targets: tuple[str, ...] = ()
     safe_mode: bool = False
-    max_timeout_s: Annotated[int, Meta(ge=1, le=60)] = (
-        60  # longer ones are class C (`long_timeout`)
-    )
-    viewer_cooldown_s: Count = 1800  # between two of class B that mean the same viewer
-    channel_cooldown_s: Count = 300  # between any two of class B
+    # Longer timeouts are class C (`long_timeout`).
+    max_timeout_s: Annotated[int, Meta(ge=1, le=60)] = 60
+    # Between two actions of class B: of the same viewer, and of any.
+    viewer_cooldown_s: Count = 1800
+    channel_cooldown_s: Count = 300
     per_stream: Positive = 30
     newcomer_protection: bool = True
     approval_expires_s: Positive = 300
 
 
 class ModelSettings(Table, frozen=True, kw_only=True):
-    """Where words come from. The API key is read from the environment variable that `api_key_env` names."""
+    """The models. The API key is read from the environment variable that `api_key_env` names."""
 
     provider: Provider = Provider.OFFLINE
     reply_model: str = "gemini-3.5-flash-lite"
     memory_model: str = "gemini-3.8-flash"
     base_url: str = ""
     api_key_env: str = "GEMINI_API_KEY"
-    # shorter than `stale_after_s`, so that one more try is not in vain
-    reply_timeout_s: Annotated[float, Meta(gt=0, le=MOST)] = 12
-    memory_timeout_s: Annotated[float, Meta(gt=0, le=MOST)] = 60
+    # Shorter than `stale_after_s`, so that one more try is not in vain.
+    reply_timeout_s: Annotated[float, Meta(gt=0, le=MAX_NUMBER)] = 12
+    memory_timeout_s: Annotated[float, Meta(gt=0, le=MAX_NUMBER)] = 60
     reply_output_tokens: Positive = 400
-    thinking: str = (
-        ""  # a thinking model can spend the whole output on thoughts, and answer nothing
-    )
+    # A thinking model can spend the whole output on thoughts, and answer nothing.
+    thinking: str = ""
     currency: Annotated[str, Meta(max_length=12)] = ""
 
 
 class PriceSettings(Table, frozen=True, kw_only=True):
-    """What a model costs per million tokens, `[prices."MODEL"]`; settings/prices has list prices besides."""
+    """What a model costs per million tokens, `[prices."MODEL"]`.
+
+    settings/prices has list prices besides.
+    """
 
     input: Amount = 0
     cached: Amount = 0
@@ -233,7 +239,7 @@ class PrivacySettings(Table, frozen=True, kw_only=True):
     allow_categories: tuple[str, ...] = ()
     never_store: tuple[str, ...] = ()
     keep_replies_d: Annotated[int, Meta(ge=1, le=90)] = 30
-    # an erasure replaces all of them with a new one
+    # An erasure replaces all of them with a new one.
     keep_backups: Annotated[int, Meta(ge=0, le=100)] = 3
     privacy_url: str = ""
 
@@ -241,13 +247,17 @@ class PrivacySettings(Table, frozen=True, kw_only=True):
 class DockSettings(Table, frozen=True, kw_only=True):
     """The local page. It is served to this machine alone, since it shows chat and takes orders."""
 
-    port: Annotated[int, Meta(ge=0, le=65535)] = 8737  # OBS's own server is at 4455
+    # OBS's own server is at 4455.
+    port: Annotated[int, Meta(ge=0, le=65535)] = 8737
     earpiece: Earpiece = Earpiece.REGULARS
     earpiece_without: tuple[str, ...] = ()
 
 
 class RecapSettings(Table, frozen=True, kw_only=True):
-    """Where the recap of a stream goes, besides the dock. The webhook's address is a secret and stands elsewhere."""
+    """Where the recap of a stream goes, besides the dock.
+
+    The webhook's address is a secret and stands elsewhere.
+    """
 
     folder: str = ""
     post_at_once: bool = False
@@ -268,7 +278,10 @@ class BridgeSettings(Table, frozen=True, kw_only=True):
 
 
 class HearingSettings(Table, frozen=True, kw_only=True):
-    """The streamer's voice, from captions that another program makes. Empty and false: nothing is heard."""
+    """The streamer's voice, from captions that another program makes.
+
+    Empty and false: nothing is heard.
+    """
 
     obs: str = ""
     source: str = ""
@@ -320,7 +333,11 @@ class Settings(Table, frozen=True, kw_only=True):
 
 
 class Persona(NamedTuple):
-    """The voice of the moment. `name` is empty for the one in [bot]; `writes_as`: whose the notes are that it makes."""
+    """The voice of the moment.
+
+    `name` is empty for the one in [bot]. `writes_as` is the persona whose the new notes are; empty:
+    they are of all.
+    """
 
     name: str
     text: str
@@ -328,15 +345,19 @@ class Persona(NamedTuple):
     writes_as: str
 
     def sees(self, persona: str) -> bool:
-        """Whether a note of that persona ('': of all) is shown while this one speaks."""
+        """Return whether a note of a persona ("": of all) is shown while this one speaks."""
         return persona in {"", self.name}
 
 
-def speaking(settings: Settings) -> Persona:
-    """The persona that `speaks_as` names; the one of [bot] where it names none."""
-    bot, name = settings.bot, settings.bot.speaks_as
-    chosen = settings.personas.get(name)
-    if chosen is None:
+def current_persona(settings: Settings) -> Persona:
+    """Return the persona that `speaks_as` names; the one of [bot] if it names none."""
+    bot = settings.bot
+    persona = settings.personas.get(bot.speaks_as)
+    if persona is None:
         return Persona("", bot.persona, bot.reply_language, "")
-    language = chosen.reply_language or bot.reply_language
-    return Persona(name, chosen.persona or bot.persona, language, name if chosen.own_notes else "")
+    return Persona(
+        name=bot.speaks_as,
+        text=persona.persona or bot.persona,
+        language=persona.reply_language or bot.reply_language,
+        writes_as=bot.speaks_as if persona.own_notes else "",
+    )

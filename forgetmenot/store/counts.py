@@ -13,7 +13,7 @@ from msgspec.structs import astuple, fields
 
 from forgetmenot.clock import Clock
 from forgetmenot.domain import Purpose, TokenUsage
-from forgetmenot.settings.prices import Used
+from forgetmenot.settings.prices import TokenCounts
 from forgetmenot.store import figures
 from forgetmenot.store.database import Database, Row, Source, Transaction
 from forgetmenot.text.days import iso_day
@@ -150,7 +150,7 @@ class Meter:
             )
 
 
-async def tokens_by_model(db: Database, *, since: int) -> dict[str, Used]:
+async def tokens_by_model(db: Database, *, since: int) -> dict[str, TokenCounts]:
     """Return the tokens of the calls since a time (ms), by model."""
     return {bill.model: bill.used for bill in await bills(db, "model", since)}
 
@@ -164,7 +164,7 @@ class Bill(NamedTuple):
     group: str
     model: str
     calls: int
-    used: Used
+    used: TokenCounts
     failed: int
 
 
@@ -209,4 +209,6 @@ async def daily_bills(source: Source, first_day: str) -> list[Bill]:
 def _bill(row: Row) -> Bill:
     """Return a row of totals as a bill. SQLite's `total` gives floats."""
     group, model, calls, prompt, cached, output, failed = row
-    return Bill(str(group), model, calls, Used(int(prompt), int(cached), int(output)), int(failed))
+    return Bill(
+        str(group), model, calls, TokenCounts(int(prompt), int(cached), int(output)), int(failed)
+    )

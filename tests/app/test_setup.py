@@ -120,7 +120,7 @@ async def test_a_pasted_key_is_kept_for_its_owner_alone_and_never_shown(
     monkeypatch.delenv("GEMINI_API_KEY", raising=False)
     async with SimGemini() as sim:
         model = ModelSettings(provider=Provider.GEMINI, base_url=sim.url)
-        steps.settings._now = msgspec.structs.replace(steps.settings(), model=model)
+        steps.settings._current = msgspec.structs.replace(steps.settings(), model=model)
         await steps.do("model", provider="gemini", key=KEY)
     [file] = (tmp_path / "login").iterdir()
     assert file.read_text() == f"gemini {KEY}"

@@ -102,7 +102,7 @@ async def test_what_is_set_in_the_dock_is_started_without_a_restart(
 
     def change(**fields: str) -> None:
         twitch = msgspec.structs.replace(settings().twitch, **fields)
-        settings._now = msgspec.structs.replace(settings(), twitch=twitch)
+        settings._current = msgspec.structs.replace(settings(), twitch=twitch)
 
     async def says(words: str) -> None:
         await sim.until(lambda: any(words in line for line in told))
@@ -123,7 +123,7 @@ async def test_what_is_set_in_the_dock_is_started_without_a_restart(
         lambda: any(one.nick == "keeper" and one.channels for one in sim.irc.connections)
     )
     connected = list(sim.irc.connections)
-    settings._now = msgspec.structs.replace(settings(), limits=LimitSettings(tokens_per_day=90))
+    settings._current = msgspec.structs.replace(settings(), limits=LimitSettings(tokens_per_day=90))
     await asyncio.sleep(3 * LOOK_AT_SETTINGS_S)
     assert list(sim.irc.connections) == connected, (
         "any other setting is taken up without connecting anew"

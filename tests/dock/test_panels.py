@@ -130,7 +130,7 @@ async def test_what_was_spent_stands_beside_the_limits_of_day_and_stream(
                 thoughts=0,
             )
     assert (await dock.now())["spent"]["cost"] == ""
-    dock.settings._now = parse_settings(
+    dock.settings._current = parse_settings(
         '[model]\ncurrency = "EUR"\n[prices.small]\ninput = 1\ncached = 0.5\noutput = 10\n'
         "[limits]\nmoney_per_day = 7\ntokens_per_stream = 4_400_000",
         "test",

@@ -215,7 +215,7 @@ async def test_costs_are_money_where_every_model_has_a_price_and_tokens_elsewher
     assert (costs["money"], costs["calls"], costs["failed"]) == (False, 4, 2)
     assert [day["day"] for day in costs["days"]] == ["2026-07-22", "2026-07-23", "2026-07-24"]
     assert [(day["reply"], day["memory"]) for day in costs["days"]] == [(1e6, 0), (0, 0), (0, 1e6)]
-    dock.settings._now = with_price(Settings())  # as a file with prices would have it
+    dock.settings._current = with_price(Settings())  # as a file with prices would have it
     costs = await read(dock, "costs?days=3")
     assert (costs["money"], costs["currency"], costs["day_limit"]) == (True, "USD", 0.15)
     assert [round(day["reply"] + day["memory"], 6) for day in costs["days"]] == [0.3, 0, 0.3]
@@ -291,6 +291,6 @@ async def test_answers_are_counted_by_week_with_the_replies_that_are_kept(
 
 
 async def test_the_page_counts_days_by_the_channels_time_zone(dock: Served) -> None:
-    dock.settings._now = Settings(bot=BotSettings(timezone="Asia/Tokyo"))
+    dock.settings._current = Settings(bot=BotSettings(timezone="Asia/Tokyo"))
     async with dock.client.get(dock.origin) as answer:
         assert '"zone":"Asia/Tokyo"' in await answer.text()

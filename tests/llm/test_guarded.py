@@ -28,7 +28,7 @@ from forgetmenot.llm.guarded import (
     counted_usage,
 )
 from forgetmenot.ports import LanguageModel
-from forgetmenot.settings.prices import Used
+from forgetmenot.settings.prices import TokenCounts
 from forgetmenot.settings.schema import LimitSettings, PriceSettings, Settings
 from tests.stage import ScriptedModel
 
@@ -202,8 +202,8 @@ async def test_waiting_for_an_answer_or_a_place_ends_at_the_deadline(at: Scripte
 
 
 async def refused(day: int, stream: int, limits: LimitSettings) -> set[Purpose]:
-    async def used() -> tuple[dict[str, Used], dict[str, Used]]:
-        return {"big": Used(day, 0, 0)}, {"big": Used(stream, 0, 0)}
+    async def used() -> tuple[dict[str, TokenCounts], dict[str, TokenCounts]]:
+        return {"big": TokenCounts(day, 0, 0)}, {"big": TokenCounts(stream, 0, 0)}
 
     settings = Settings(limits=limits, prices={"big": PriceSettings(input=2)})
     limit = SpendLimit(settings=lambda: settings, used=used)

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from forgetmenot.settings.load import parse_settings
-from forgetmenot.settings.prices import LIST_PRICES, Used, in_words
+from forgetmenot.settings.prices import LIST_PRICES, TokenCounts, cost_text
 
 LISTED = """
 [model]
@@ -25,25 +25,28 @@ SETTINGS = parse_settings(LISTED, "test")
     [
         (
             {
-                "flash-3.5": Used(3_000_000, 1_000_000, 500_000),
-                "uncached": Used(1_000_000, 900_000, 0),
+                "flash-3.5": TokenCounts(3_000_000, 1_000_000, 500_000),
+                "uncached": TokenCounts(1_000_000, 900_000, 0),
             },
             "3.10 EUR",
         ),
-        ({"flash-3.5": Used(1_000, 0, 0), "another": Used(5, 0, 0)}, "at least 0.0005 EUR"),
-        ({"offline": Used(900, 0, 80)}, "0.00 EUR"),
-        ({"flash-3.5": Used(1, 0, 0)}, "under 0.0001 EUR"),
-        ({"another": Used(5, 0, 0)}, ""),
+        (
+            {"flash-3.5": TokenCounts(1_000, 0, 0), "another": TokenCounts(5, 0, 0)},
+            "at least 0.0005 EUR",
+        ),
+        ({"offline": TokenCounts(900, 0, 80)}, "0.00 EUR"),
+        ({"flash-3.5": TokenCounts(1, 0, 0)}, "under 0.0001 EUR"),
+        ({"another": TokenCounts(5, 0, 0)}, ""),
     ],
 )
 def test_a_cost_is_by_the_prices_there_are_and_at_least_that_where_one_is_missing(
-    used: dict[str, Used], told: str
+    used: dict[str, TokenCounts], told: str
 ) -> None:
-    assert in_words(SETTINGS, used) == told
+    assert cost_text(SETTINGS, used) == told
 
 
 GEMINI = '[model]\nprovider = "gemini"\n'
-MILLION = {"gemini-3.5-flash-lite": Used(1_000_000, 900_000, 1_000_000)}
+MILLION = {"gemini-3.5-flash-lite": TokenCounts(1_000_000, 900_000, 1_000_000)}
 
 
 OWN = '[prices."gemini-3.5-flash-lite"]\ninput = 1\noutput = 1'
@@ -61,7 +64,7 @@ OWN = '[prices."gemini-3.5-flash-lite"]\ninput = 1\noutput = 1'
 def test_gemini_has_list_prices_in_dollars_until_the_settings_name_one(
     toml: str, told: str
 ) -> None:
-    assert in_words(parse_settings(toml, "test"), MILLION) == told
+    assert cost_text(parse_settings(toml, "test"), MILLION) == told
 
 
 def test_the_page_about_models_has_the_same_prices() -> None:
