@@ -4,7 +4,6 @@ aiohttp's `trust_env` finds proxies for https: but wants WSS_PROXY for wss:, whi
 loopback, too; here HTTPS_PROXY counts for both, and loopback never goes through a proxy.
 """
 
-import mimetypes
 import ssl
 from base64 import b64encode
 from contextlib import suppress
@@ -14,26 +13,19 @@ from typing import NamedTuple
 from urllib.request import getproxies, getproxies_environment, proxy_bypass
 
 import certifi
-from aiohttp import ClientHandlerType, ClientRequest, ClientResponse, connector
+from aiohttp import ClientHandlerType, ClientRequest, ClientResponse
 from yarl import URL
 
 _AS = {"wss": "https", "ws": "http"}
-# aiohttp.web reads the system's list of types of files when it is imported, .4 MB; the dock says its types itself.
-mimetypes.inited = True
-# aiohttp makes two when it is imported, 15 ms and 1 MB each. The other, which nothing here uses, verifies nothing: the
-# imports that follow get its memory, and whoever did ask for it is verified after all.
-_VERIFIED: ssl.SSLContext = (
-    getattr(connector, "_SSL_CONTEXT_VERIFIED", None) or ssl.create_default_context()
-)
-connector._SSL_CONTEXT_UNVERIFIED = _VERIFIED  # noqa: SLF001
 
 
 @cache
 def trusted() -> ssl.SSLContext:
     """Trusts what the system trusts; Mozilla's list where Python finds none of that, as on some macOS."""
-    if not _VERIFIED.cert_store_stats()["x509_ca"]:  # a list beside another costs 1 MB and 20 ms
-        _VERIFIED.load_verify_locations(certifi.where())
-    return _VERIFIED
+    context = ssl.create_default_context()
+    if not context.cert_store_stats()["x509_ca"]:  # a list beside another costs 1 MB and 20 ms
+        context.load_verify_locations(certifi.where())
+    return context
 
 
 class Proxy(NamedTuple):

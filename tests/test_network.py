@@ -3,10 +3,10 @@
 import ssl
 from pathlib import Path
 
-import aiohttp
 import pytest
 from yarl import URL
 
+import forgetmenot
 from forgetmenot.network import BadProxy, Proxy, proxy_for, trusted
 
 CHAT = "wss://irc-ws.chat.twitch.tv:443"
@@ -64,13 +64,16 @@ def test_without_certificates_of_the_system_there_are_mozillas(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     """As with a Python for macOS whose certificates nobody installed; a stranger's are refused all the same."""
-    assert aiohttp.connector._SSL_CONTEXT_UNVERIFIED is trusted(), (
-        "a connection that asks for no check is checked"
-    )
     for name in ("SSL_CERT_FILE", "SSL_CERT_DIR"):
         monkeypatch.setenv(name, str(tmp_path))
-    monkeypatch.setattr("forgetmenot.network._VERIFIED", ssl.create_default_context())
     context = trusted.__wrapped__()
     assert context.cert_store_stats()["x509_ca"] > 50
     assert context.verify_mode is ssl.CERT_REQUIRED
     assert context.check_hostname
+
+
+def test_no_connection_goes_unchecked() -> None:
+    for path in Path(forgetmenot.__file__).parent.rglob("*.py"):
+        source = path.read_text(encoding="utf-8")
+        for unchecked in ("ssl=False", "CERT_NONE", "_create_unverified_context"):
+            assert unchecked not in source, path

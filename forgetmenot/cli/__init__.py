@@ -78,7 +78,7 @@ def _failed(sentence: str, code: int) -> int:
 
 def build_parser(command: str = "") -> argparse.ArgumentParser:
     """The whole command line, or as much of it as one command needs."""
-    from forgetmenot.cli.common import COMMANDS, FOR_DEVELOPERS, add_commands
+    from forgetmenot.cli.common import COMMANDS, add_commands
 
     parser = argparse.ArgumentParser(
         prog="forgetmenot",
@@ -89,6 +89,4 @@ def build_parser(command: str = "") -> argparse.ArgumentParser:
     subparsers = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
     for module in [COMMANDS[command]] if command in COMMANDS else dict.fromkeys(COMMANDS.values()):
         add_commands(subparsers, importlib.import_module(f"forgetmenot.cli.{module}").__name__)
-    shown = subparsers._choices_actions  # noqa: SLF001  # argparse has no other way to leave one out of its help
-    shown[:] = [one for one in shown if one.dest not in FOR_DEVELOPERS]
     return parser

@@ -12,7 +12,7 @@ from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, NamedTuple, TextIO, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TextIO, TypeVar
 
 import msgspec
 
@@ -39,8 +39,6 @@ COMMANDS = {
 }
 # What is left out of the help.
 FOR_DEVELOPERS = ("recall", "prompt", "replay")
-# What a command adds itself to.
-Commands: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"  # noqa: SLF001  # has no public name
 # What `argparse` is to be told about an option.
 Option = tuple[Sequence[str], Mapping[str, Any]]
 Work = TypeVar("Work", bound=Callable[..., Any])
@@ -59,6 +57,13 @@ _UNPRINTABLE = re.compile(
 SUMMARY_KEYS = """\
 The JSON object counts the run: lines = events + duplicates + excluded + other_room + unparsed + other, and
 events = covered (read by an episode) + uncovered + redacted. pruned_unread is what was lost unread: 0."""
+
+
+class Commands(Protocol):
+    """What a command adds itself to: what `ArgumentParser.add_subparsers` returns."""
+
+    def add_parser(self, name: str, **kwargs: Any) -> argparse.ArgumentParser:  # noqa: ANN401
+        """Add the parser of one command."""
 
 
 def option(*names: str, **how: Any) -> Option:  # noqa: ANN401  # as add_argument takes them
@@ -183,9 +188,11 @@ def _list_actions(parser: argparse.ArgumentParser, _: argparse.Namespace) -> int
 def _add(commands: Commands, name: str, one: Command) -> None:
     first, _, more = inspect.cleandoc(one.run.__doc__ or "").partition("\n\n")
     about = one.about or first[:1].lower() + first[1:].rstrip(".")
+    # argparse lists in its help what has a help
+    listed = {} if one.path in FOR_DEVELOPERS else {"help": about}
     parser = commands.add_parser(
         name,
-        help=about,
+        **listed,
         description=textwrap.fill(" ".join((more or about).split()), 100),
         epilog=one.keys,
         formatter_class=argparse.RawDescriptionHelpFormatter,
