@@ -176,7 +176,7 @@ END_OF_TIME = 1 << 62
 # How much nearer than usual (as a cosine) a note must be to count whole: where none is, meaning counts less.
 WHOLE_NEARNESS = 0.3
 # Of the best note's score, what a note must have to be offered: what answers is still there (docs/EVALUATION.md).
-LEAST_OF_BEST = 0.27
+LEAST_OF_BEST = 0.25
 _ANY = 1e-6
 NAMED = 0.9  # of a word: a form of it, or one a slip away
 
