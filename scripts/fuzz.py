@@ -84,7 +84,7 @@ def _summary(text: str) -> None:
     written = transcript.read_summary(text) or text
     handles = Handles.of(["1", "2"])
     summarizer.storable_summary(
-        written, ["P1 went to the shop", text[:200]], handles, most=150, privacy=PrivacySettings()
+        written, ["P1 went to the shop", text[:200]], handles, limit=150, privacy=PrivacySettings()
     )
     json_object(unwrapped(visible_text(text)))
 

@@ -234,7 +234,7 @@ class BriefWriter(MemoryWriter):
             answer = answers.get(handles.handle(viewer_id))
             if answer is None:
                 continue
-            kept = await self._kept(answer, (), handles, most=CHARACTERS, size=len)
+            kept = await self._stored(answer, (), handles, limit=CHARACTERS, size=len)
             written = sentences_of(suppressed.without(kept))
             own = [text for text in written if ids_in(text)[:1] in {(), (viewer_id,)}]
             texts[viewer_id] = " ".join(own)

@@ -150,7 +150,9 @@ class RecapWriter(MemoryWriter):
         system = RECAP.format(language=language("name"), most=SUMMARY_WORDS)
         request = memory_request(Purpose.RECAP, system, prompt, SUMMARY_WORDS, settings.model)
         answer = await self._model.generate(request)
-        recap = await self._kept(read_summary(answer.text) or "", (), handles, most=SUMMARY_WORDS)
+        recap = await self._stored(
+            read_summary(answer.text) or "", (), handles, limit=SUMMARY_WORDS
+        )
         if not recap:
             raise ModelBlocked("The model gave no usable recap.")
         return recap

@@ -19,7 +19,7 @@ import asyncio
 import re
 import unicodedata
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Container, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from msgspec.structs import replace
@@ -66,20 +66,22 @@ from forgetmenot.text.days import written_days
 from forgetmenot.text.mentions import SOMEBODY, defang, fence, ids_in, mention
 from forgetmenot.text.words import STOPWORDS, UNSPACED, sentences_of, words
 
-# So many words of one message in a row are a quotation; names and titles are shorter.
-QUOTE = 13
+# This many words of one message in a row are a quotation; names and titles are shorter.
+QUOTE_WORDS = 13
 # The share of a summary's letters that may stand in runs of chat.
-COPIED_AT_MOST = 0.5
-# Letters of a summary that may all stand in chat: "types with two fingers and wins" can hardly be said otherwise.
-SHORT = 160
-# So many letters in a row that one message has too are a run of chat, wherever its spaces are: four or five words.
-RUN, RUN_UNSPACED = 22, 10
-# A message of so many letters or more, all of which a sentence has, is a run as well.
+COPIED_SHARE_LIMIT = 0.5
+# A summary of at most this many letters may all stand in chat: "types with two fingers and wins" can hardly be said
+# otherwise.
+SHORT_SUMMARY = 160
+# This many letters in a row that one message has too are a run of chat, wherever its spaces are: four or five words.
+RUN = 22
+RUN_UNSPACED = 10
+# A message of this many letters or more, all of which a sentence has, is a run as well.
 SHORT_LINE = 8
-# A model counts its words roughly: only what is longer than that many times the limit is cut.
+# A model counts its words roughly: only what is longer than this many times the limit is cut.
 MARGIN = 1.2
-# Characters of a model's text that are looked at: more than it may have words for.
-MOST_READ = 4_000
+# How many characters of a model's text are looked at: more than it may have words for.
+READ_CHARACTERS = 4_000
 # Characters of a stream's title: Twitch's own limit.
 LONGEST_TITLE = 140
 
@@ -90,7 +92,7 @@ People = dict[str, Part]
 
 
 def number_of_words(text: str) -> int:
-    """What a summary's length is counted in."""
+    """Return the length of a summary in words."""
     return len(text.split())
 
 
@@ -99,109 +101,161 @@ def storable_summary(
     messages: Sequence[str],
     handles: Handles,
     *,
-    most: int,
+    limit: int,
     privacy: PrivacySettings,
     size: Callable[[str], int] = number_of_words,
 ) -> tuple[str, Counter[str]]:
-    """What of a text may be stored, with mentions for handles, and how many sentences each rule cut.
+    """Return what of a text may be stored, with mentions for handles, and how many sentences each rule cut.
 
-    `most` words, or what else `size` counts. `messages` are those it tells of, as the model was shown them.
+    `limit`: in words, or what else `size` counts. `messages`: those it is about, as the model was shown them.
     """
-    written = list(dict.fromkeys(sentences_of(cut(defang(clean(summary)), MOST_READ))))
-    quotes = _quotes(written, messages)
-    refused: Counter[str] = Counter()
+    sentences = list(dict.fromkeys(sentences_of(cut(defang(clean(summary)), READ_CHARACTERS))))
+    quotations = _quotations(sentences, messages)
+    cut_by: Counter[str] = Counter()
     allowed: dict[str, str] = {}
-    for sentence in written:
-        named = handles.ids(sentence)
-        if named is None:
-            fault: str | None = "handle"
-        elif sentence in quotes:
-            fault = "copied"
+    for sentence in sentences:
+        stored_sentence, fault = _checked_sentence(sentence, handles, quotations, privacy)
+        if fault is None:
+            allowed[sentence] = stored_sentence
         else:
-            # a name stays where only the age beside it has to go
-            named = without_ages(named, privacy) or named
-            fault = "sensitive" if never_stored(named, privacy) else text_fault(named)
-        if named is None or fault is not None:
-            refused[fault or "handle"] += 1
-        else:
-            allowed[sentence] = named
-    own = uncopied(list(allowed), messages)
-    text = within((allowed[sentence] for sentence in own), int(MARGIN * most), size)
-    refused["copied"] += len(allowed) - len(own)
-    refused["length"] += len(own) - len(sentences_of(text))
-    return text, +refused
+            cut_by[fault] += 1
+    own_words = uncopied(list(allowed), messages)
+    stored_sentences = [allowed[sentence] for sentence in own_words]
+    text = within(stored_sentences, int(MARGIN * limit), size)
+    cut_by["copied"] += len(allowed) - len(own_words)
+    cut_by["length"] += len(own_words) - len(sentences_of(text))
+    return text, +cut_by
+
+
+def _checked_sentence(
+    sentence: str, handles: Handles, quotations: Container[str], privacy: PrivacySettings
+) -> tuple[str, str | None]:
+    """Return a sentence as it may be stored, and the rule that cuts it; None if none does."""
+    with_mentions = handles.ids(sentence)
+    if with_mentions is None:
+        return "", "handle"
+    if sentence in quotations:
+        return "", "copied"
+    # a name stays where only the age beside it has to go
+    stored_sentence = without_ages(with_mentions, privacy) or with_mentions
+    if never_stored(stored_sentence, privacy):
+        return "", "sensitive"
+    return stored_sentence, text_fault(stored_sentence)
 
 
 def within(
-    sentences: Iterable[str], most: int, size: Callable[[str], int] = number_of_words
+    sentences: Iterable[str], limit: int, size: Callable[[str], int] = number_of_words
 ) -> str:
-    """The first sentences that fit into so many words (or what `size` counts); of a longer one, its beginning."""
+    """Return the first sentences that fit into a limit of words, or of what `size` counts.
+
+    Of a first sentence that is longer by itself, its beginning.
+    """
     text = ""
     for sentence in sentences:
         longer = f"{text} {sentence}".strip()
-        if size(longer) > most:
-            if not text:
-                pieces = sentence.split()
-                while pieces and size(f"{' '.join(pieces)}…") > most:
-                    pieces.pop()
-                text = f"{' '.join(pieces)}…"
-            return text
+        if size(longer) > limit:
+            return text or _beginning(sentence, limit, size)
         text = longer
     return text
 
 
-def _quotes(sentences: Iterable[str], messages: Iterable[str]) -> set[str]:
-    """The sentences in which a quotation of one message ends."""
-    quoted = {run for message in messages for run in _runs(message)}
-    found: set[str] = set()
+def _beginning(sentence: str, limit: int, size: Callable[[str], int]) -> str:
+    pieces = sentence.split()
+    while pieces and size(f"{' '.join(pieces)}…") > limit:
+        pieces.pop()
+    return f"{' '.join(pieces)}…"
+
+
+def _quotations(sentences: Iterable[str], messages: Iterable[str]) -> set[str]:
+    """Return the sentences in which a quotation of one message ends."""
+    message_quotes: set[str] = set()
+    for message in messages:
+        message_quotes.update(_quotable(message))
+    quotations: set[str] = set()
     before = ""
     for sentence in sentences:
         so_far = f"{before} {sentence}"
-        if quoted.isdisjoint(_runs(so_far)):
-            before = so_far[-LONGEST_SENTENCE:]  # a quotation may go on over the end of a sentence
+        if message_quotes.isdisjoint(_quotable(so_far)):
+            # a quotation may go on over the end of a sentence
+            before = so_far[-LONGEST_SENTENCE:]
         else:
-            found.add(sentence)
-    return found
+            quotations.add(sentence)
+    return quotations
 
 
-def _runs(text: str) -> set[str]:
-    """All that would be a quotation of a text."""
-    said = _WORD.findall(unicodedata.normalize("NFKC", text).casefold().replace("’", "'"))
-    return {" ".join(said[i : i + QUOTE]) for i in range(len(said) - QUOTE + 1)}
+def _quotable(text: str) -> set[str]:
+    """Return every row of words of a text that would be a quotation of it."""
+    plain = unicodedata.normalize("NFKC", text).casefold().replace("’", "'")
+    text_words = _WORD.findall(plain)
+    starts = range(len(text_words) - QUOTE_WORDS + 1)
+    return {" ".join(text_words[start : start + QUOTE_WORDS]) for start in starts}
 
 
 def uncopied(sentences: Sequence[str], messages: Iterable[str]) -> list[str]:
-    """The sentences without those that copy most, until half of the letters at most stands in runs of chat."""
+    """Return the sentences without those that copy most, until half of the letters at most stands in runs of chat."""
     letters = {sentence: _letters(sentence) for sentence in sentences}
-    size = sum(map(len, letters.values()))
-    if size * (RUN / RUN_UNSPACED if UNSPACED.search("".join(sentences)) else 1) <= SHORT:
+    total = sum(len(text) for text in letters.values())
+    if UNSPACED.search("".join(sentences)):
+        # a sign of such a script tells as much as two letters
+        total = round(total * RUN / RUN_UNSPACED)
+    if total <= SHORT_SUMMARY:
         return list(sentences)
-    runs: set[str] = set()
     chat = [_letters(message) for message in messages]
-    for message in chat:
-        unspaced = UNSPACED.search(message)
-        if len(message) >= (SHORT_LINE // 2 if unspaced else SHORT_LINE):
-            run = min(len(message), RUN_UNSPACED if unspaced else RUN)
-            runs.update(message[at : at + run] for at in range(len(message) - run + 1))
-    copied: dict[str, int] = {}
+    runs = _runs(chat)
+    copied = {}
     for sentence, text in letters.items():
-        ends = [
-            (at, at + run)
-            for run in set(map(len, runs))
-            for at in range(len(text))
-            if text[at : at + run] in runs
-        ]
-        hearsay = _HEARSAY.match(sentence)
-        # only where chat names that other in the same words: any line could be put behind "P1 says that P2"
-        told = _letters(sentence[hearsay.end() :])[:RUN] if hearsay else ""
-        said_so = hearsay and any(told in message for message in chat)
-        copied[sentence] = 0 if said_so else len({at for one in ends for at in range(*one)})
-    left = list(sentences)
-    while sum(copied[one] for one in left) > COPIED_AT_MOST * sum(
-        len(letters[one]) for one in left
-    ):
-        left.remove(max(left, key=copied.__getitem__))
-    return left
+        copied[sentence] = 0 if _is_hearsay(sentence, chat) else _copied_letters(text, runs)
+    remaining = list(sentences)
+    while _copied_share(remaining, copied, letters) > COPIED_SHARE_LIMIT:
+        remaining.remove(max(remaining, key=copied.__getitem__))
+    return remaining
+
+
+def _copied_share(
+    sentences: Sequence[str], copied: Mapping[str, int], letters: Mapping[str, str]
+) -> float:
+    total = sum(len(letters[sentence]) for sentence in sentences)
+    if not total:
+        return 0
+    return sum(copied[sentence] for sentence in sentences) / total
+
+
+def _runs(chat: Iterable[str]) -> set[str]:
+    """Return every row of letters of messages that is a run of chat where a summary has it."""
+    runs: set[str] = set()
+    for letters in chat:
+        longest_run = RUN
+        shortest_line = SHORT_LINE
+        if UNSPACED.search(letters):
+            longest_run = RUN_UNSPACED
+            shortest_line = SHORT_LINE // 2
+        if len(letters) < shortest_line:
+            continue
+        length = min(len(letters), longest_run)
+        runs.update(letters[start : start + length] for start in range(len(letters) - length + 1))
+    return runs
+
+
+def _copied_letters(text: str, runs: Collection[str]) -> int:
+    """Return how many letters of a text stand in runs of chat."""
+    copied: set[int] = set()
+    for length in {len(run) for run in runs}:
+        for start in range(len(text)):
+            if text[start : start + length] in runs:
+                copied.update(range(start, start + length))
+    return len(copied)
+
+
+def _is_hearsay(sentence: str, chat: Sequence[str]) -> bool:
+    """Return whether a sentence reports what chat says of another.
+
+    Only where chat names that other in the same words: any line could be put behind "P1 says that P2".
+    """
+    hearsay = _HEARSAY.match(sentence)
+    if hearsay is None:
+        return False
+    reported = _letters(sentence[hearsay.end() :])[:RUN]
+    return any(reported in letters for letters in chat)
 
 
 def _letters(text: str) -> str:
@@ -219,26 +273,25 @@ class MemoryWriter:
         self._settings = settings
         self._clock = clock
 
-    async def _kept(
+    async def _stored(
         self,
-        written: str,
+        summary: str,
         messages: Sequence[str],
         handles: Handles,
         *,
-        most: int,
+        limit: int,
         size: Callable[[str], int] = number_of_words,
     ) -> str:
-        """What of a model's text may be stored; what was cut is counted, for the dock. Raises StoreError."""
+        """Return what of a model's text may be stored; what was cut is counted, for the dock. Raises StoreError."""
         privacy = self._settings().privacy
         text, cut_by = await asyncio.to_thread(
-            storable_summary, written, messages, handles, most=most, size=size, privacy=privacy
+            storable_summary, summary, messages, handles, limit=limit, size=size, privacy=privacy
         )
         if cut_by:
             log.info("sentences of summaries cut", rules=dict(cut_by))
+            counts = {f"summary_cut:{rule}": number for rule, number in cut_by.items()}
             async with self._db.write() as tx:
-                await add_counts(
-                    tx, {f"summary_cut:{rule}": number for rule, number in cut_by.items()}
-                )
+                await add_counts(tx, counts)
         return text
 
 
@@ -258,34 +311,41 @@ class Summarizer(MemoryWriter):
     """Reads windows."""
 
     async def with_model(self, window: Window) -> NewEpisode:
-        """Ask the model. Raises ModelError. A window that tells of nothing is counted instead."""
+        """Return the episode that the model makes of a window. Raises ModelError.
+
+        A window that tells of nothing is counted instead.
+        """
         settings = self._settings()
         scene = await self._scene(window, settings)
-        if not tells_of_anything(window, scene.handles):
+        handles = scene.handles
+        if not tells_of_anything(window, handles):
             return await self._counted(window, scene, settings)
-        lines = transcript(window, scene.handles)
+        lines = transcript(window, handles)
         request = _summary_request(window, scene, lines, settings)
         answer = await self._model.generate(request)
-        written = read_summary(answer.text)
-        if written is None:
+        summary = read_summary(answer.text)
+        if summary is None:
             raise ModelBlocked("The model gave no usable summary.")
-        handles = scene.handles
         messages = []
         for line in window:
             messages.append(handles.hide_chat(line.text))
             messages.append(handles.hide_chat(line.system_text))
-        kept = await self._kept(written, messages, handles, most=SUMMARY_WORDS)
-        if not kept:
+        stored_summary = await self._stored(summary, messages, handles, limit=SUMMARY_WORDS)
+        if not stored_summary:
             return await self._counted(window, scene, settings)
-        named = await self._with_streamer(scene, kept)
-        episode = _episode(window, named, kept, EpisodeKind.CHAT, answer.model)
+        people = await self._with_streamer(scene, stored_summary)
+        episode = _episode(window, people, stored_summary, EpisodeKind.CHAT, answer.model)
         return replace(episode, language=read_language(answer.text))
 
     async def by_counting(self, window: Window) -> NewEpisode:
-        """Without a model. What cannot even be counted becomes a number of lines, because the age limit cannot wait."""
+        """Return the episode of a window without asking a model.
+
+        What cannot even be counted becomes a number of lines, because the age limit cannot wait.
+        """
         settings = self._settings()
         try:
-            return await self._counted(window, await self._scene(window, settings), settings)
+            scene = await self._scene(window, settings)
+            return await self._counted(window, scene, settings)
         except ODD_INPUT:
             log.exception("a window could not be counted")
             return _episode(window, parts(window), f"Chat in numbers: {len(window)} lines.")
@@ -295,7 +355,7 @@ class Summarizer(MemoryWriter):
         return _episode(window, await self._with_streamer(scene, summary), summary)
 
     async def _with_streamer(self, scene: Scene, summary: str) -> People:
-        """Who is stored with a summary: also the streamer, where it names them. They get a row if they have none."""
+        """Return who is stored with a summary: also the streamer, where it names them. They get a row if need be."""
         streamer = scene.streamer
         if streamer is None or streamer.id not in {*scene.parts, *ids_in(summary)}:
             return scene.parts
@@ -305,38 +365,46 @@ class Summarizer(MemoryWriter):
         return {**scene.parts, streamer.id: scene.parts.get(streamer.id, Part(0, 0))}
 
     async def _scene(self, window: Window, settings: Settings) -> Scene:
-        """Who spoke in a window and who is named in it, and the handles of all whom a model may name."""
-        texts = [
-            text for line in window if not line.from_bot for text in (line.text, line.system_text)
-        ]
+        """Return who spoke in a window and who is named in it, with handles for all whom a model may name."""
+        chat_texts = []
+        bot_texts = []
+        for line in window:
+            if line.from_bot:
+                bot_texts.append(line.text)
+            else:
+                chat_texts += [line.text, line.system_text]
         stream = await self._stream_of(window)
         title = stream.title if stream is not None else ""
-        bot_lines = [line.text for line in window if line.from_bot]
-        streamer = await streamer_of(self._db, settings.twitch.channel)
         speakers = parts(window)
-        # somebody hidden has no handle, so that a summary cannot name them
-        typed = [*texts, *bot_lines, title]
-        said_at = window[-1].at
-        here = {*speakers, *await active_now(self._db, settings.people, said_at)}
-        names = await in_chat(self._db, typed, names_typed(typed), said_at, here)
+        names = await self._names(window, [*chat_texts, *bot_texts, title], speakers, settings)
+        streamer = await streamer_of(self._db, settings.twitch.channel)
         if streamer is not None:
             is_hidden = bool(await viewers.hidden(self._db, [streamer.id]))
-            is_hidden = is_hidden and streamer.id not in speakers
-            names.update(dict.fromkeys(streamer.names, None if is_hidden else streamer.id))
-            streamer = None if is_hidden else streamer
+            # somebody hidden has no handle, so that a summary cannot name them
+            if is_hidden and streamer.id not in speakers:
+                names.update(dict.fromkeys(streamer.names, None))
+                streamer = None
+            else:
+                names.update(dict.fromkeys(streamer.names, streamer.id))
         bot_names = await self._bot_names(settings, streamer)
         streamer_id = streamer.id if streamer is not None else ""
-        # who is named, in the order in which the names fall
-        may_be_named = {who for who in names.values() if who is not None}
-        by_name = Handles.of(sorted(may_be_named), names, bot_names, streamer_id)
-        named: dict[str, None] = {}
-        for text in texts:
-            named.update(dict.fromkeys(ids_in(by_name.ids(by_name.hide_chat(text)) or "")))
-        people = parts(window, list(named))
-        shown = shown_speakers(window) | set(named)
-        first = [streamer_id] if streamer_id else []
-        in_order = [*first, *(who for who in people if who in shown)]
+        nameable = {viewer_id for viewer_id in names.values() if viewer_id is not None}
+        by_name = Handles.of(sorted(nameable), names, bot_names, streamer_id)
+        named_ids = _named_ids(chat_texts, by_name)
+        people = parts(window, named_ids)
+        has_handle = shown_speakers(window) | set(named_ids)
+        in_order = [viewer_id for viewer_id in people if viewer_id in has_handle]
+        if streamer_id:
+            in_order.insert(0, streamer_id)
         return Scene(people, Handles.of(in_order, names, bot_names, streamer_id), streamer, stream)
+
+    async def _names(
+        self, window: Window, texts: Sequence[str], speakers: Iterable[str], settings: Settings
+    ) -> dict[str, str | None]:
+        """Return whom the names in texts mean, by name; None: somebody who is hidden."""
+        said_at = window[-1].at
+        here = {*speakers, *await active_now(self._db, settings.people, said_at)}
+        return await in_chat(self._db, texts, names_typed(texts), said_at, here)
 
     async def _stream_of(self, window: Window) -> Stream | None:
         stream_id = window[0].stream_id
@@ -350,6 +418,15 @@ class Summarizer(MemoryWriter):
         names = {settings.bot.name, *settings.bot.aliases, settings.twitch.bot_login, own_login}
         taken = streamer.names if streamer is not None else frozenset()
         return {name for name in names if name and name.casefold() not in taken}
+
+
+def _named_ids(texts: Iterable[str], handles: Handles) -> list[str]:
+    """Return the ids of the people whom texts name, in the order in which the names stand there."""
+    named_ids: dict[str, None] = {}
+    for text in texts:
+        with_mentions = handles.ids(handles.hide_chat(text))
+        named_ids.update(dict.fromkeys(ids_in(with_mentions or "")))
+    return list(named_ids)
 
 
 def _summary_request(
@@ -410,25 +487,38 @@ _NO_TOPICS = STOPWORDS | {SOMEBODY, "bot"}
 
 
 def summary_in_numbers(window: Window, handles: Handles, settings: Settings) -> str:
-    """The summary, with mentions: who spoke most, and which words they shared."""
-    people = [(who, part.lines) for who, part in parts(window).items() if part.lines]
-    if not people:
+    """Return a summary, with mentions, of who spoke most and which words they shared."""
+    line_counts = {who: part.lines for who, part in parts(window).items() if part.lines}
+    if not line_counts:
         return "Only the bot spoke."
-    people.sort(key=lambda one: -one[1])
-    lines = sum(count for _, count in people)
-    most = ", ".join(f"{mention(who)} ({count})" for who, count in people[:NAMED])
-    rest = f" and {len(people) - NAMED} more" if len(people) > NAMED else ""
-    # words of those who are named, in the sentence that names them: who is erased takes what they said along
-    named = {who for who, _ in people[:NAMED]}
+    by_lines = sorted(line_counts, key=lambda viewer_id: -line_counts[viewer_id])
+    named = by_lines[:NAMED]
+    total = sum(line_counts.values())
+    people = ", ".join(f"{mention(viewer_id)} ({line_counts[viewer_id]})" for viewer_id in named)
+    if len(by_lines) > NAMED:
+        people += f" and {len(by_lines) - NAMED} more"
+    topics = ", ".join(_shared_words(window, named, handles, settings))
+    about = f"; words that came up: {topics}" if topics else ""
+    return f"Chat in numbers: {total} {'line' if total == 1 else 'lines'} by {people}{about}."
+
+
+def _shared_words(
+    window: Window, named: Collection[str], handles: Handles, settings: Settings
+) -> list[str]:
+    """Return the words that several of the named people used, those of most people first.
+
+    Only theirs, in the sentence that names them: who is erased takes what they said along.
+    """
     users: dict[str, set[str]] = defaultdict(set)
     for line in window:
-        if line.viewer_id in named and not line.from_bot and not is_command(line.text):
-            for word in set(words(handles.hide_chat(line.text))):
-                users[word].add(line.viewer_id)
-    topics = (word for word in users if len(word) > 3 and word.isalpha() and word not in _NO_TOPICS)
-    fit = [
-        word for word in topics if len(users[word]) > 1 and not never_stored(word, settings.privacy)
-    ]
-    fit.sort(key=lambda word: (-len(users[word]), -len(word), word))
-    about = f"; words that came up: {', '.join(fit[:TOPICS])}" if fit else ""
-    return f"Chat in numbers: {lines} {'line' if lines == 1 else 'lines'} by {most}{rest}{about}."
+        if line.viewer_id not in named or line.from_bot or is_command(line.text):
+            continue
+        for word in words(handles.hide_chat(line.text)):
+            users[word].add(line.viewer_id)
+    shared = []
+    for word, people in users.items():
+        is_topic = len(word) > 3 and word.isalpha() and word not in _NO_TOPICS
+        if is_topic and len(people) > 1 and not never_stored(word, settings.privacy):
+            shared.append(word)
+    shared.sort(key=lambda word: (-len(users[word]), -len(word), word))
+    return shared[:TOPICS]

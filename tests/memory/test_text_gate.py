@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from forgetmenot.memory.proposals import text_fault
-from forgetmenot.memory.summarizer import QUOTE, storable_summary, uncopied
+from forgetmenot.memory.summarizer import QUOTE_WORDS, storable_summary, uncopied
 from forgetmenot.memory.transcript import read_summary
 from forgetmenot.people.handles import Handles
 from forgetmenot.settings.schema import PrivacySettings
@@ -22,7 +22,7 @@ def kept(
     summary: str, *messages: str, words: int = 150, never: tuple[str, ...] = ()
 ) -> tuple[str, dict[str, int]]:
     return storable_summary(
-        summary, messages, HANDLES, most=words, privacy=PrivacySettings(never_store=never)
+        summary, messages, HANDLES, limit=words, privacy=PrivacySettings(never_store=never)
     )
 
 
@@ -45,8 +45,8 @@ def test_twelve_words_may_stay_and_a_sentence_with_the_thirteenth_is_cut() -> No
 )
 def test_no_quotation_ever_stays(summary: list[str], message: list[str]) -> None:
     left = stay(" ".join(summary), " ".join(message)).replace(".", "").lower().split()
-    runs = {tuple(message[i : i + QUOTE]) for i in range(len(message) - QUOTE + 1)}
-    assert not runs & {tuple(left[i : i + QUOTE]) for i in range(len(left) - QUOTE + 1)}
+    runs = {tuple(message[i : i + QUOTE_WORDS]) for i in range(len(message) - QUOTE_WORDS + 1)}
+    assert not runs & {tuple(left[i : i + QUOTE_WORDS]) for i in range(len(left) - QUOTE_WORDS + 1)}
 
 
 @pytest.mark.parametrize(
