@@ -1,0 +1,131 @@
+"""Which small faults in a module do its tests notice? Uses mutmut, which puts them in one by one.
+
+    python scripts/mutants.py                    # every module of the list below
+    python scripts/mutants.py triggers policy    # these
+
+Prints for each module how many faults its tests caught, and of the others the changed lines. It runs only the tests
+named beside the module, in a copy of the checkout, and takes a minute or two per module. mutmut is fetched into a
+temporary folder. It changes functions, no constants of a module: put those wrong by hand. Not part of the gate.
+"""
+
+import argparse
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections import Counter
+from pathlib import Path
+
+import environment
+
+MUTMUT = "mutmut==3.8.1"
+MINUTES = 15
+# Of each module: its file, and the tests that are run.
+MODULES = {
+    "triggers": ("reply/triggers.py", "tests/reply/test_triggers.py tests/reply/test_gathering.py"),
+    "own_name": ("reply/own_name.py", "tests/reply/test_triggers.py tests/chat/test_addressed.py"),
+    "policy": ("operations/policy.py", "tests/operations/test_policy.py"),
+    "request_words": (
+        "operations/request_words.py",
+        "tests/operations/test_request_words.py tests/operations/test_attacks.py",
+    ),
+    "retention": ("memory/retention.py", "tests/memory/test_retention.py"),
+    "compare_facts": ("memory/compare_facts.py", "tests/memory/test_compare_facts.py"),
+    "ranking": ("memory/ranking.py", "tests/memory/test_ranking.py tests/memory/test_recall.py"),
+    "rights": ("store/rights.py", "tests/store/test_rights.py"),
+    "standing": ("people/standing.py", "tests/people/test_standing.py"),
+    "plans": ("prompt/plans.py", "tests/prompt/test_plans.py"),
+    "dates": ("text/dates.py", "tests/text/test_dates.py"),
+    "prices": ("settings/prices.py", "tests/settings/test_prices.py"),
+    "captions": ("hearing/captions.py", "tests/hearing/test_captions.py"),
+}
+
+
+def main() -> None:
+    """Run the chosen modules; the exit code is 1 if the tests fail without any fault."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("modules", nargs="*", choices=[[], *MODULES], metavar="MODULE")
+    chosen = parser.parse_args().modules or list(MODULES)
+    with tempfile.TemporaryDirectory(prefix="mutants-") as folder:
+        library = Path(folder, "library")
+        pip = [sys.executable, "-m", "pip", "install", "--quiet", "--target", str(library)]
+        subprocess.run([*pip, "-c", "constraints.txt", MUTMUT], cwd=environment.ROOT, check=True)
+        for name in chosen:
+            _try(name, Path(folder, name), library)
+
+
+def _try(name: str, tree: Path, library: Path) -> None:
+    """Run mutmut for one module in a copy of the checkout, and print what its tests missed."""
+    file, tests = MODULES[name]
+    _copy_checkout(tree)
+    settings = (
+        "[mutmut]",
+        "source_paths=forgetmenot",
+        f"only_mutate=forgetmenot/{file}",
+        f"pytest_add_cli_args_test_selection={tests}",
+        "also_copy=",
+        *(f"    {entry.name}" for entry in sorted(tree.iterdir())),
+    )
+    Path(tree, "setup.cfg").write_text("\n".join(settings), encoding="utf-8")
+    variables = {**os.environ, "PYTHONPATH": str(library)}
+
+    def mutmut(*arguments: str) -> str:
+        command = [sys.executable, "-m", "mutmut", *arguments]
+        done = subprocess.run(
+            command,
+            cwd=tree,
+            env=variables,
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=MINUTES * 60,
+        )
+        if done.returncode:
+            raise SystemExit(f"{name}: mutmut ended with {done.returncode}\n{done.stdout[-3000:]}")
+        return done.stdout
+
+    mutmut("run")
+    results = [line.strip().split(": ") for line in mutmut("results").splitlines() if ": " in line]
+    mutmut("export-cicd-stats")
+    stats = json.loads(Path(tree, "mutants", "mutmut-cicd-stats.json").read_text(encoding="utf-8"))
+    caught = stats["killed"] + stats["timeout"]
+    print(f"{name}: {caught} of {stats['total']} caught ({100 * caught // stats['total']} %)")
+    for mutant, result in results:
+        if result == "survived":
+            print(_function_of(mutant), *_changed_lines(mutmut("show", mutant)), sep="\n")
+    not_run = Counter(_function_of(mutant) for mutant, result in results if result == "no tests")
+    for function, count in not_run.items():
+        print(f"{function} is not run by these tests ({count} faults)")
+    shutil.rmtree(tree)
+
+
+def _function_of(mutant: str) -> str:
+    """Return the function of a mutant, "forgetmenot.reply.triggers.x_joined__mutmut_3"."""
+    return mutant.rpartition(".")[2].rpartition("__mutmut_")[0].removeprefix("x_")
+
+
+def _changed_lines(diff: str) -> list[str]:
+    """Return the lines of a diff that it removes or adds."""
+    return [line for line in diff.splitlines() if re.match(r"[-+](?![-+])", line)]
+
+
+def _copy_checkout(tree: Path) -> None:
+    """Copy the files that git knows, or will know, into an empty folder."""
+    listing = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
+    names = subprocess.run(
+        listing, cwd=environment.ROOT, capture_output=True, text=True, check=True
+    )
+    for name in filter(None, names.stdout.split("\0")):
+        source = environment.ROOT / name
+        if source.is_file():
+            target = tree / name
+            target.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(source, target)
+
+
+if __name__ == "__main__":
+    environment.enter("dev")
+    main()
