@@ -65,7 +65,8 @@ def _try(name: str, tree: Path, library: Path) -> None:
         "[mutmut]",
         "source_paths=forgetmenot",
         f"only_mutate=forgetmenot/{file}",
-        f"pytest_add_cli_args_test_selection={tests}",
+        "pytest_add_cli_args_test_selection=",
+        *(f"    {test}" for test in tests.split()),
         "also_copy=",
         *(f"    {entry.name}" for entry in sorted(tree.iterdir())),
     )
@@ -84,7 +85,10 @@ def _try(name: str, tree: Path, library: Path) -> None:
             timeout=MINUTES * 60,
         )
         if done.returncode:
-            raise SystemExit(f"{name}: mutmut ended with {done.returncode}\n{done.stdout[-3000:]}")
+            # its progress is one line that it overwrites again and again
+            lines = [line for line in done.stdout.splitlines() if line.strip()[1:].strip()]
+            last = "\n".join([*lines[-10:], done.stderr[-1000:]])
+            raise SystemExit(f"{name}: mutmut ended with {done.returncode}\n{last}")
         return done.stdout
 
     mutmut("run")

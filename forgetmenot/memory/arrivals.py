@@ -108,8 +108,9 @@ async def card(source: Source, viewer_id: str, at: int, now: int, zone: str) -> 
         note_ids.append(passing.id)
 
     people = {viewer_id, *ids_in(who), *ids_in(lately)}
-    names, hidden = await viewers.shown_and_hidden(source, people)
-    if not note_ids or viewer_id in hidden or viewer_id not in names:
+    names, _hidden = await viewers.shown_and_hidden(source, people)
+    # a hidden viewer has no name here
+    if not note_ids or viewer_id not in names:
         return None
     logins = await viewers.logins(source, [viewer_id])
     return Card(

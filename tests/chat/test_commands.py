@@ -11,7 +11,7 @@ from forgetmenot.durations import DAY, HOUR, MINUTE
 from forgetmenot.operations.commands import commands
 from forgetmenot.operations.handlers.switches import read_switches
 from forgetmenot.settings.schema import BotSettings, Settings
-from forgetmenot.store import episodes, notes, viewers
+from forgetmenot.store import bot_messages, episodes, notes, viewers
 from forgetmenot.store.notes import NewNote
 from tests.chat.conftest import IDS, Chat
 from tests.rows import put
@@ -237,6 +237,22 @@ async def test_only_people_who_moderate_are_heard_and_quiet_ends_by_itself(chat:
     assert (await read_switches(chat.db)).silent(chat.clock.now())
     await chat.clock.advance(10 * MINUTE)
     assert not (await read_switches(chat.db)).silent(chat.clock.now())
+
+
+async def test_quiet_without_a_number_lasts_ten_minutes(chat: Chat) -> None:
+    await chat.say("carol", "!bot quiet")
+    started_at = chat.clock.now()
+    switches = await read_switches(chat.db)
+    assert switches.quiet_until == started_at + 10 * MINUTE
+
+
+@pytest.mark.parametrize("outcome", ["good", "bad"])
+async def test_a_rating_is_stored_with_the_last_reply(chat: Chat, outcome: str) -> None:
+    reply_id = await chat.replied("alice", note="1")
+    await chat.say("alice", f"!{outcome}")
+    reply = await bot_messages.get(chat.db, reply_id)
+    assert reply is not None
+    assert reply.outcome == outcome
 
 
 async def test_an_opt_out_survives_an_erasure_without_a_name(chat: Chat) -> None:

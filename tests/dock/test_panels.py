@@ -112,6 +112,14 @@ async def test_notes_come_in_pages_with_present_names_and_none_of_who_is_hidden(
         assert (await dock.get(f"/api/{path}"))[0] == 404
 
 
+@pytest.mark.usefixtures("people")
+async def test_pinned_notes_stand_before_newer_ones(dock: Served, db: Database) -> None:
+    async with db.write() as tx:
+        await notes.set_pinned(tx, 5, pinned=True)
+    page = await rows(dock, "/api/notes?subject=1&limit=2")
+    assert [note["id"] for note in page["rows"]] == [5, 120]
+
+
 async def test_what_was_spent_stands_beside_the_limits_of_day_and_stream(
     dock: Served, db: Database, clock: ManualClock
 ) -> None:

@@ -3,10 +3,11 @@
 from typing import TYPE_CHECKING
 
 import msgspec
+import pytest
 
 from forgetmenot.domain import SourceKind
 from forgetmenot.durations import DAY, HOUR, MINUTE
-from forgetmenot.memory.arrivals import SHOWN_FOR, Card, arrivals
+from forgetmenot.memory.arrivals import SHOWN_FOR, Card, arrivals, card
 from forgetmenot.settings.schema import DockSettings, Earpiece, Settings
 from forgetmenot.store import notes, viewers
 
@@ -75,3 +76,21 @@ async def test_nobody_has_a_card_who_is_hidden_or_of_whom_nothing_may_be_said(
     assert await came(world) == []
     await world.note("owns a canoe")
     assert [card.who for card in await came(world)] == ["owns a canoe"]
+
+
+@pytest.mark.parametrize("hidden", ["opted_out_at = 1", "banned_at = 1"])
+async def test_nobody_gets_the_card_of_a_hidden_viewer(world: "World", hidden: str) -> None:
+    await world.note("plays drums")
+    now = world.clock.now()
+    assert await card(world.db, "1", now, now, "UTC") is not None
+    async with world.db.write() as tx:
+        await tx.execute(f"UPDATE viewers SET {hidden} WHERE id = '1'")  # noqa: S608
+    assert await card(world.db, "1", now, now, "UTC") is None
+
+
+async def test_a_stale_note_is_on_no_card(world: "World") -> None:
+    await world.note("plays drums")
+    now = world.clock.now()
+    async with world.db.write() as tx:
+        await notes.set_stale(tx, "1", before=now, streams=0)
+    assert await card(world.db, "1", now, now, "UTC") is None

@@ -170,3 +170,29 @@ async def test_what_is_learnt_while_the_model_writes_is_in_the_next_brief(world:
     model.meanwhile = learnt
     await made.run_pass()
     assert "P1 collects stamps." in await again(world, "P1 drums and collects stamps.")
+
+
+async def test_a_viewer_who_opted_out_has_no_brief_and_none_is_due(world: World) -> None:
+    await regular(world, *FACTS)
+    made, model = world.writer(BriefWriter, answer("P1 plays drums."))
+    await made.run_pass()
+    assert await brief(world)
+    async with world.db.write() as tx:
+        await tx.execute("UPDATE viewers SET opted_out_at = 1 WHERE id = '1'")
+    assert await brief(world) == ""
+    await world.over("1")
+    assert await made.run_pass() == 0
+    assert len(model.asked) == 1
+
+
+async def test_a_brief_of_a_viewer_who_opted_out_meanwhile_is_not_stored(world: World) -> None:
+    await regular(world, *FACTS)
+
+    async def opt_out() -> None:
+        async with world.db.write() as tx:
+            await tx.execute("UPDATE viewers SET opted_out_at = 1 WHERE id = '1'")
+
+    made, model = world.writer(BriefWriter, answer("P1 plays drums."))
+    model.meanwhile = opt_out
+    await made.run_pass()
+    assert await world.db.value("SELECT count(*) FROM briefs") == 0

@@ -6,7 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from forgetmenot.memory.ranking import Candidate, Postings, query_of
+from forgetmenot.memory import channel_search
+from forgetmenot.memory.ranking import Candidate, Postings, WordIndex, query_of
+from forgetmenot.store.note_keys import key_of
 from forgetmenot.text.meaning import WordTable, word_table
 from tests.notes_world import NOW, note
 
@@ -75,6 +77,29 @@ def test_the_note_that_was_asked_for_comes_first_with_typos_and_in_other_words_t
 )
 def test_what_finds_a_note(candidate: Candidate, asked: str) -> None:
     assert ranked([*NOTES, Candidate(note(6, "was on a trip")), candidate], asked)[0] == 5
+
+
+def nearness_of(word: str, near_word: str) -> float:
+    """How near two words are in meaning, as the table has it."""
+    assert TABLE is not None
+    number = TABLE.number(word)
+    near_number = TABLE.number(near_word)
+    assert number is not None
+    assert near_number is not None
+    nearness: float = dict(TABLE.near(number))[near_number]
+    return nearness
+
+
+def test_among_a_viewers_notes_a_near_word_counts_half() -> None:
+    index = WordIndex(TABLE)
+    index.add(0, ["cats"])
+    assert index.like("pets") == {"cats": pytest.approx(0.5 * nearness_of("pet", "cat"))}
+
+
+def test_among_everybodys_notes_a_near_word_counts_four_fifths() -> None:
+    shares = channel_search._near_words("pets", TABLE)
+    assert shares[key_of("pet")] == 1.0
+    assert shares[key_of("cat")] == pytest.approx(0.8 * nearness_of("pet", "cat"))
 
 
 def test_pinned_notes_come_first_and_expired_ones_not_at_all() -> None:

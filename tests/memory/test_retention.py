@@ -169,3 +169,14 @@ async def test_all_that_are_too_many_go_at_once_also_after_the_limit_was_lowered
     for number in range(30):
         await world.note(f"owns boat number {number}")
     assert await sweep(world, MemorySettings(notes_per_viewer=20)) == Counter(evicted=10)
+
+
+async def test_of_notes_that_end_by_themselves_a_viewer_keeps_a_quarter_of_the_limit(
+    world: World,
+) -> None:
+    ends_at = world.clock.now() + 30 * DAY
+    timed = [await world.note(f"is at trial {number}", expires_at=ends_at) for number in range(4)]
+    permanent = [await world.note(f"owns boat number {number}") for number in range(4)]
+    assert await sweep(world, MemorySettings(notes_per_viewer=8)) == Counter(evicted=2)
+    active = [note.id for note in await notes.of_subject(world.db, "1")]
+    assert active == [*timed[2:], *permanent]

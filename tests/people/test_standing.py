@@ -3,10 +3,12 @@
 import pytest
 
 from forgetmenot.domain import Attendance, Standing
-from forgetmenot.durations import DAY
-from forgetmenot.people.standing import standing_of
+from forgetmenot.durations import DAY, HOUR
+from forgetmenot.people.standing import active_now, standing_of
 from forgetmenot.settings.schema import PeopleSettings
-from tests.notes_world import NOW
+from tests.notes_world import NOW, World, world
+
+__all__ = ["world"]
 
 
 @pytest.mark.parametrize(
@@ -20,3 +22,24 @@ from tests.notes_world import NOW
 def test_standing(streams: int, lately: int, away_d: int | None, standing: Standing) -> None:
     before = None if away_d is None else NOW - away_d * DAY
     assert standing_of(Attendance(streams, lately, before), PeopleSettings(), NOW) is standing
+
+
+@pytest.mark.parametrize(("days_ago", "is_regular"), [(59, True), (61, False)])
+async def test_only_streams_of_the_last_sixty_days_make_a_regular(
+    world: World, days_ago: int, *, is_regular: bool
+) -> None:
+    for _ in range(PeopleSettings().regular_streams):
+        await world.attends("1", await world.stream())
+    await world.clock.advance(days_ago * DAY)
+    active = await active_now(world.db, PeopleSettings(), world.clock.now())
+    assert ("1" in active) is is_regular
+
+
+@pytest.mark.parametrize(("hours_ago", "is_active"), [(24, True), (25, False)])
+async def test_whoever_was_seen_within_a_day_is_active(
+    world: World, hours_ago: int, *, is_active: bool
+) -> None:
+    await world.attends("1", await world.stream())
+    await world.clock.advance(hours_ago * HOUR)
+    active = await active_now(world.db, PeopleSettings(), world.clock.now())
+    assert ("1" in active) is is_active

@@ -7,8 +7,22 @@ from hypothesis import strategies as st
 from forgetmenot.domain import ChatEvent, EventKind, ReplyTo
 from forgetmenot.reply.conversations import ConversationTracker
 from forgetmenot.reply.own_name import Identity, identity_of, without_name, without_name_in_front
-from forgetmenot.reply.triggers import Conversations, TriggerKind, joined, trigger_of
-from forgetmenot.settings.schema import BotSettings, MemorySettings, Mode, Settings, TwitchSettings
+from forgetmenot.reply.triggers import (
+    Conversations,
+    Trigger,
+    TriggerKind,
+    joined,
+    trigger_of,
+    wait_ms,
+)
+from forgetmenot.settings.schema import (
+    BotSettings,
+    MemorySettings,
+    Mode,
+    ReplySettings,
+    Settings,
+    TwitchSettings,
+)
 
 NOW = 1_784_894_400_000
 BOT = Identity("99", "forgetmenot_bot", "ForgetMeNot", ("fmn", "little marmot"))
@@ -170,6 +184,63 @@ def test_two_lines_that_were_not_for_the_bot_end_the_talk() -> None:
     assert kinds == [TriggerKind.FOLLOW_UP, TriggerKind.FOLLOW_UP, None, None]
     tracker.answered("1", NOW - 5_000)
     assert kind_of("are you sure?", tracker.conversations()) is TriggerKind.FOLLOW_UP
+
+
+@pytest.mark.parametrize(("replied_to", "kind"), [("2", None), ("99", TriggerKind.REPLY)])
+def test_a_reply_to_somebody_else_goes_on_with_no_talk(
+    replied_to: str, kind: TriggerKind | None
+) -> None:
+    reply_to = ReplyTo("m1", replied_to, "bob", "hi")
+    assert kind_of("are you sure?", FRESH, reply_to=reply_to) is kind
+
+
+def test_points_are_a_request_whatever_is_written() -> None:
+    event = said("!clip", kind=EventKind.REDEMPTION)
+    trigger = trigger_of(event, BOT, NOBODY, MENTIONS, NOW)
+    assert trigger == Trigger(TriggerKind.REWARD, event, "!clip")
+
+
+def test_what_goes_on_is_the_line_itself() -> None:
+    event = said("are you sure?")
+    trigger = trigger_of(event, BOT, FRESH, MENTIONS, NOW)
+    assert trigger == Trigger(TriggerKind.FOLLOW_UP, event, "are you sure?")
+
+
+@pytest.mark.parametrize(
+    ("kind", "answered_at", "spoke_up_at", "wait"),
+    [
+        (TriggerKind.MENTION, None, NOW - 500, 0),
+        (TriggerKind.RAID, None, NOW - 500, 1_500),
+        (TriggerKind.RAID, None, None, 0),
+        (TriggerKind.MENTION, NOW - 1_000, None, 7_000),
+        (TriggerKind.FOLLOW_UP, NOW - 1_000, NOW - 500, 7_000),
+        (TriggerKind.MENTION, NOW - 60_000, None, 0),
+    ],
+)
+def test_the_wait_after_its_last_answer_and_after_it_spoke_by_itself(
+    kind: TriggerKind, answered_at: int | None, spoke_up_at: int | None, wait: int
+) -> None:
+    settings = Settings(reply=ReplySettings(viewer_gap_s=8))
+    trigger = Trigger(kind, said("hi"), "hi")
+    assert wait_ms(trigger, answered_at, spoke_up_at, settings, NOW) == wait
+
+
+@pytest.mark.parametrize(
+    ("kind", "joined_kind"),
+    [(TriggerKind.BARE, TriggerKind.MENTION), (TriggerKind.NAME, TriggerKind.NAME)],
+)
+def test_a_name_alone_and_the_next_line_are_one_question(
+    kind: TriggerKind, joined_kind: TriggerKind
+) -> None:
+    first = Trigger(kind, said("forgetmenot", id="e0"), "")
+    next_line = said("what do I play?")
+    whole = joined(first, next_line, "what do I play?")
+    assert whole == Trigger(joined_kind, next_line, "what do I play?", earlier=("e0",))
+
+
+def test_a_line_of_emotes_goes_on_with_no_talk() -> None:
+    assert kind_of("what is Kappa?", FRESH) is TriggerKind.FOLLOW_UP
+    assert kind_of("what is Kappa?", FRESH, emote_only=True) is None
 
 
 def test_an_answer_to_its_question_is_for_the_bot() -> None:
