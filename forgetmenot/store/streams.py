@@ -450,3 +450,29 @@ async def last_visit(source: Source, viewer_id: str, before: int) -> int | None:
     """
     at: int | None = await source.value(sql, (viewer_id, before))
     return at
+
+
+async def streak(source: Source, viewer_id: str) -> int:
+    """Return how many streams in a row somebody came to, up to the last one.
+
+    The stream that is on counts once they came to it, and breaks nothing before.
+    """
+    sql = """
+        SELECT count(*)
+        FROM attendance a
+        JOIN streams s ON s.id = a.stream_id
+        WHERE a.viewer_id = :viewer
+            AND s.started_at > coalesce((
+                SELECT max(missed.started_at)
+                FROM streams missed
+                WHERE missed.ended_at IS NOT NULL
+                    AND NOT EXISTS (
+                        SELECT 1
+                        FROM attendance b
+                        WHERE b.viewer_id = :viewer
+                            AND b.stream_id = missed.id
+                    )
+            ), 0)
+    """
+    count: int = await source.value(sql, {"viewer": viewer_id})
+    return count

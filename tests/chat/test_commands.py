@@ -57,6 +57,52 @@ async def test_what_was_missed_counts_from_the_last_line_also_in_this_stream(cha
     assert "Bob won the race." in (await chat.say("alice", "!missed") or "")
 
 
+async def came_to(chat: Chat, who: str, *attended: bool) -> None:
+    """Put streams that have ended before now, the oldest first, with or without somebody."""
+    now = chat.clock.now()
+    async with chat.db.write() as tx:
+        for days_ago, was_there in enumerate(reversed(attended), 1):
+            at = now - days_ago * DAY
+            times = dict.fromkeys(("started_at", "last_event_at", "ended_at"), at)
+            stream_id = await put(tx, "streams", **times)
+            if was_there:
+                visit = {"viewer_id": IDS[who], "stream_id": stream_id}
+                await put(tx, "attendance", **visit, first_at=at, last_at=at, lines=1)
+
+
+async def test_a_streak_counts_the_streams_since_the_last_that_was_missed(chat: Chat) -> None:
+    assert await chat.say("alice", "hello") is None
+    assert await chat.say("alice", "!streak") == "You were at the last stream."
+    await came_to(chat, "alice", True, True, False, True, True)
+    assert await chat.say("alice", "!streak") == "You were at the last 3 streams in a row!"
+    assert await chat.say("carol", "!streak alice") == "Alice was at the last 3 streams in a row!"
+
+
+async def test_the_stream_that_is_on_breaks_no_streak(chat: Chat) -> None:
+    assert await chat.say("bob", "hello") is None
+    await came_to(chat, "bob", False)
+    await chat.clock.advance(20 * HOUR)
+    assert await chat.say("carol", "hello") is None
+    assert await chat.say("carol", "!streak bob") == "Bob was at the last stream."
+
+
+async def test_who_missed_the_last_stream_has_no_streak(chat: Chat) -> None:
+    assert await chat.say("bob", "hello") is None
+    await chat.clock.advance(20 * HOUR)
+    assert await chat.say("carol", "hello") is None
+    await chat.clock.advance(20 * HOUR)
+    assert await chat.say("carol", "hello again") is None
+    assert await chat.say("carol", "!streak bob") == "No streams in a row yet."
+
+
+async def test_who_opted_out_has_no_streak_for_anybody(chat: Chat) -> None:
+    await chat.say("alice", "hello")
+    await chat.say("alice", "!optout")
+    answer = "You opted out, so I don't store anything. !optin changes that."
+    assert await chat.say("alice", "!streak") == answer
+    assert await chat.say("carol", "!streak alice") == "No streams in a row yet."
+
+
 async def test_a_rumour_is_not_read_aloud_to_the_one_it_is_about(chat: Chat) -> None:
     async with chat.db.write() as tx:
         new = NewNote(

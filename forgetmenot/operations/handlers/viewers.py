@@ -1,4 +1,4 @@
-"""The handlers about viewers and what happened: `!memory`, `!who`, `!missed`."""
+"""The handlers about viewers and what happened: `!memory`, `!who`, `!missed`, `!streak`."""
 
 from forgetmenot.domain import Note, OperationResult, SourceKind
 from forgetmenot.durations import DAY
@@ -13,9 +13,9 @@ from forgetmenot.operations.entries import (
     VIEWER_BY_ANY_NAME,
 )
 from forgetmenot.operations.handlers.which_note import texts_with_names
-from forgetmenot.operations.types import Operation, Request
+from forgetmenot.operations.types import Operation, Refused, Request
 from forgetmenot.privacy import suppression
-from forgetmenot.store import notes, personal_data, viewers
+from forgetmenot.store import notes, personal_data, streams, viewers
 from forgetmenot.text.days import days_since
 
 # Characters of the answer to `!missed`, and those of its beginning ("Since you were here two days ago: ").
@@ -114,6 +114,22 @@ async def missed(request: Request) -> OperationResult:
     return OperationResult(ok=True, code="missed", data=data)
 
 
+async def streak(request: Request) -> OperationResult:
+    """How many streams in a row a viewer came to."""
+    target = request.target
+    if request.asker.viewer_id in await personal_data.opted_out(request.db):
+        return OperationResult(ok=False, code="you_opted_out")
+    if target.id is None:
+        raise Refused("unknown_viewer", name="channel")
+    count = 0
+    if target.own or not await viewers.hidden(request.db, [target.id]):
+        count = await streams.streak(request.db, target.id)
+    if not count:
+        return OperationResult(ok=True, code="streak_none", target=target)
+    code = "streak" if target.own else "streak_of"
+    return OperationResult(ok=True, code=code, data={"n": count}, target=target)
+
+
 OPERATIONS = (
     Operation(
         "memory",
@@ -137,5 +153,13 @@ OPERATIONS = (
         missed,
         chat=("!missed",),
         examples=("!missed",),
+    ),
+    Operation(
+        "streak",
+        ANYBODY,
+        streak,
+        params=(VIEWER_BY_ANY_NAME,),
+        chat=("!streak [viewer]",),
+        examples=("!streak",),
     ),
 )
