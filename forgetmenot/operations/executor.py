@@ -39,7 +39,7 @@ from forgetmenot.operations.types import (
     Runner,
 )
 from forgetmenot.settings.schema import Settings
-from forgetmenot.store import action_logs
+from forgetmenot.store import action_logs, viewers
 from forgetmenot.store.action_logs import ActionStatus, LoggedAction, NewAction
 from forgetmenot.store.database import Database
 
@@ -237,7 +237,14 @@ class Executor(Struct, kw_only=True):
             is_denied = await action_logs.deny(
                 tx, action_id, by=by, rule=rule, reason=reason(rule), now=now
             )
-        return _result("denied" if is_denied else "not_waiting", action_id, ok=is_denied)
+        row = await action_logs.get(self.db, action_id)
+        if row is None or not is_denied:
+            return _result("not_waiting", action_id)
+        target_id = row.target_id or ""
+        names = await viewers.names(self.db, [target_id])
+        language = in_language(self.settings().bot.language)
+        line = wording.denied_line(row.name, row.params, names.get(target_id, ""), language)
+        return _result("denied", action_id, ok=True, line=line)
 
     async def work_off(self) -> None:
         """Every second or so: expire old proposals, revert what is due."""

@@ -101,6 +101,15 @@ def done_line(
     return language("action.done", action=described(name, shown_params, target, language))
 
 
+def denied_line(
+    name: str, params: Mapping[str, str], target: str, language: Language = ENGLISH
+) -> str:
+    """Return the sentence for an action that a person refused."""
+    if target and f"action.denied.{name}" in language:
+        return language(f"action.denied.{name}", target=target)
+    return language("action.not_approved", action=described(name, params, target, language))
+
+
 # ── what the dock and the command line say about a result ─────────────────────────────────────
 
 

@@ -163,7 +163,7 @@ carol: !approve 1 -> Done: title “New title”.
 propose a
 propose b
 carol: !approve -> Which one? #2 title “a”, #3 title “b”. Put its number behind the command.
-carol: !deny 2 -> #2 denied.
+carol: !deny 2 -> Not done: title “a”.
 carol: !deny 2 -> #2 is not waiting for approval.
 """
 

@@ -412,6 +412,8 @@ async def test_after_a_lost_connection_it_says_so_and_catches_up(
         page = await context.__aenter__()
         await expect(page.locator("#top")).to_contain_text("streamer")
     await expect(page.locator("#top")).to_contain_text("cannot be reached")
+    await expect(page.get_by_role("heading", name="The bot has stopped.")).to_be_visible()
+    await expect(page.locator("#nav")).to_be_hidden()
     async with opened(its_memory, tmp_path / "two", port=port) as again:
         assert again.address == first.address
         await again.hear("bob", "did anybody miss me?")

@@ -34,7 +34,7 @@ export function waitingCards(nothing = null) {
 export function open(panel) {
   const waiting = waitingCards(t("approvals.nothing"));
   const log = h("section", { "aria-label": t("approvals.decided") });
-  panel.append(h("h2", {}, t("approvals.waiting")), waiting.node, h("h2", {}, t("approvals.decided")), log);
+  panel.append(h("div", { class: "stack" }, h("h2", {}, t("approvals.waiting")), waiting.node), h("div", { class: "stack" }, h("h2", {}, t("approvals.decided")), log));
   const drawLog = changedOnly((rows) => redraw(log, rows.length ? rows.map((action) => done(action, refresh)) : empty(t("approvals.none_decided"))));
   const refresh = reading(waiting.node, () => get("approvals"), (data) => { waiting.draw(data.waiting); drawLog(data.log); });
   return { changed: refresh, tick: waiting.tick };

@@ -77,7 +77,7 @@ function helloCard() {
     put(line, sentence(answer ? t("setup.hello.done", { text: answer }) : t(offline ? "setup.hello.model" : "setup.hello.type", { name })));
   });
   return { node, draw({ channel, model, character }) {
-    const replies = [...state.items.values()].filter((item) => item.kind === "reply" && item.text && ["sent", "shadow"].includes(item.status));
+    const replies = [...state.items.values()].filter((item) => item.kind === "reply" && item.text && !item.asks && ["sent", "shadow"].includes(item.status));
     draw({ connected: channel.name && channel.phase === "connected", offline: model.provider === "offline", name: character.name, answer: replies.at(-1)?.text ?? "" });
   } };
 }
@@ -350,9 +350,8 @@ const codeCard = (pending) => h("div", { class: "row code-card" },
 // ── mode ────────────────────────────────────────────────────────────────────────────────────
 
 function modeStep() {
-  const thought = h("div", { class: "stack" });
   const choices = h("div", { class: "kinds" });
-  const step = frame(5, "mode", choices, thought);
+  const step = frame(5, "mode", choices);
   const buttons = MODES.map((mode) => {
     const node = h("button", { type: "button", class: "kind", onclick: () => step.run("mode", { mode }, node), data: { mode } }, h("span", {}, h("b", {}, t(`mode.${mode}.title`)), h("span", { class: "meta" }, t(`mode.${mode}.about`))));
     return node;
@@ -362,8 +361,6 @@ function modeStep() {
     const mode = state.now?.mode ?? "shadow";
     for (const node of buttons) node.setAttribute("aria-pressed", String(node.dataset.mode === mode));
     step.done(mode !== "shadow", t(`mode.${mode}.title`));
-    const replies = [...state.items.values()].filter((item) => item.kind === "reply" && item.status === "shadow" && item.text).sort((a, b) => b.at - a.at).slice(0, 3);
-    put(thought, replies.length > 0 && h("p", { class: "meta" }, t("status.shadow")), replies.map((item) => h("div", { class: "item reply shadow" }, h("p", {}, item.who && h("span", { class: "meta" }, `${t("now.to", { name: item.who })}: `), item.text), h("span", { class: "meta" }, ago(item.at)))));
   }
   return { node: step.node, draw };
 }
