@@ -18,7 +18,7 @@ from forgetmenot.clock import Clock
 from forgetmenot.durations import DAY, MINUTE
 from forgetmenot.errors import ForgetMeNotError, InputError, WebhookError
 from forgetmenot.languages import reason
-from forgetmenot.memory.stream_recap import markdown_of, write_file
+from forgetmenot.memory.recap_markdown import markdown_of, write_file
 from forgetmenot.network import BadProxy, by_proxy, trusted
 from forgetmenot.secret_store import SecretStore
 from forgetmenot.settings.schema import Settings

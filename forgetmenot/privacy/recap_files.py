@@ -19,7 +19,7 @@ from forgetmenot.text.outgoing import escape_markdown, unescape_markdown
 from forgetmenot.text.removal import FACT_SHARE, NameForms
 from forgetmenot.text.words import join_sentences, sentences_of
 
-# As memory/stream_recap names them.
+# As memory/recap_markdown names them.
 RECAP_FILES = "????-??-?? ??-?? stream *.md"
 _LINE = re.compile(r"((?:- |> |# |\*)?)(.*?)(\*?)")
 

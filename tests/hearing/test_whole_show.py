@@ -6,7 +6,7 @@ from pathlib import Path
 
 from forgetmenot.clock import ManualClock
 from forgetmenot.durations import MINUTE, SECOND
-from forgetmenot.memory.stream_recap import markdown_of
+from forgetmenot.memory.recap_markdown import markdown_of
 from forgetmenot.sim.irc import SimMessage
 from tests.hearing.evening import BOT, Evening, evening, line, state_becomes, the_stream_begins
 from tests.loopback_servers.openai import Sent, SimOpenAI

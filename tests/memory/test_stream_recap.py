@@ -16,8 +16,9 @@ from forgetmenot import files
 from forgetmenot.domain import NoteStatus, Scope, SourceKind
 from forgetmenot.durations import DAY, HOUR, MINUTE
 from forgetmenot.errors import StoreError
-from forgetmenot.memory import backups, stream_recap
-from forgetmenot.memory.stream_recap import RecapWriter, markdown_of, write_file
+from forgetmenot.memory import backups, recap_markdown
+from forgetmenot.memory.recap_markdown import markdown_of, write_file
+from forgetmenot.memory.stream_recap import RecapWriter
 from forgetmenot.privacy import erasure
 from forgetmenot.privacy.erasure import Eraser
 from forgetmenot.privacy.requests import Rights
@@ -448,7 +449,7 @@ async def test_who_is_erased_while_the_file_is_written_is_not_in_it(
             asyncio.run_coroutine_threadsafe(erasing, loop).result()
         slow(path, text)
 
-    monkeypatch.setattr(stream_recap, "replace_file", slowly)
+    monkeypatch.setattr(recap_markdown, "replace_file", slowly)
     await write_file(world.db, stream, into(folder))
     [file] = folder.iterdir()
     text = file.read_text(encoding="utf-8")

@@ -8,7 +8,7 @@ from forgetmenot.domain import Scope
 from forgetmenot.memory import backups
 from forgetmenot.memory.edits import remember
 from forgetmenot.memory.recall import Recall
-from forgetmenot.memory.stream_recap import write_file
+from forgetmenot.memory.recap_markdown import write_file
 from forgetmenot.privacy.erasure import Eraser
 from forgetmenot.privacy.suppression import load_filter, suppress, unlisted_of
 from forgetmenot.settings.schema import RecapSettings, Settings

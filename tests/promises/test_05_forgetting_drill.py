@@ -32,7 +32,7 @@ from forgetmenot.durations import DAY, HOUR, MINUTE, SECOND
 from forgetmenot.files import incoming_folder
 from forgetmenot.memory import backups
 from forgetmenot.memory.learning import Learner
-from forgetmenot.memory.stream_recap import write_file
+from forgetmenot.memory.recap_markdown import write_file
 from forgetmenot.memory.transfer import export_notes, import_notes
 from forgetmenot.settings.live_settings import LiveSettings
 from forgetmenot.settings.load import convert

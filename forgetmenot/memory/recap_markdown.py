@@ -1,0 +1,348 @@
+"""A stream's recap as Markdown for the streamer, and the file that it is written to.
+
+- It says what happened, who came, jokes, plans, clips, the bot's best lines. Only regulars stand there by their name,
+  and none who opted out or was banned; of others their number, and no sentence about one of them. No hearsay stands
+  there; the best lines are answers that were called good or led on. What a viewer or a model wrote is neither markup
+  nor a mention there (text/outgoing).
+- A file of it is found by its folder, also where the memory does not know the stream any more: an erasure, a forgotten
+  fact and an opt-out take their sentences out of it (privacy/recap_files).
+"""
+
+import asyncio
+import contextlib
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from errno import ENOENT
+from pathlib import Path
+
+from forgetmenot.domain import Attendance, Note, Scope, SourceKind, Standing, Stream
+from forgetmenot.durations import HOUR, MINUTE
+from forgetmenot.errors import StoreError
+from forgetmenot.files import replace_file
+from forgetmenot.languages import Language, in_language, reason
+from forgetmenot.people.handles import names_typed
+from forgetmenot.people.names import called
+from forgetmenot.people.standing import REGULAR_WITHIN, standing_of
+from forgetmenot.privacy.suppression import SuppressionFilter, load_filter, only_naming
+from forgetmenot.prompt.plans import plan_end
+from forgetmenot.settings.schema import PeopleSettings, Settings
+from forgetmenot.store import (
+    action_logs,
+    bot_messages,
+    channel_state,
+    episodes,
+    notes,
+    personal_data,
+    streams,
+    viewers,
+)
+from forgetmenot.store.database import Database, Source, Transaction
+from forgetmenot.store.rights import PrivacyRequest, RequestKind
+from forgetmenot.text.days import local_time
+from forgetmenot.text.mentions import ids_in, with_names
+from forgetmenot.text.outgoing import escape_markdown
+from forgetmenot.text.words import join_sentences, sentences_of, telling_stems
+
+LISTED_LIMIT = 5
+MOMENTS_LIMIT = 10
+QUOTES_LIMIT = 3
+# More lines are read than are shown: some of the best are the same, or tell people to type something.
+QUOTES_READ = 10 * QUOTES_LIMIT
+BULLET = "- "
+QUOTED = "> "
+CHAT = "chat"
+# A game of less than this share of a stream is not named.
+SMALLEST_SHARE = 0.05
+_CLIP = re.compile(r"https://clips\.twitch\.tv/[\w-]{1,120}", re.ASCII)
+_SOMEBODY_BEGINS = re.compile(r"(?:\A|(?<=[.!?] ))s(?=ome(?:body|one)\b)")
+# What people type to a bot: a line that tells them to is no line to remember.
+_COMMAND = re.compile(r"(?:\A|\s)!\w")
+_SEVERAL_CHATS = re.compile(r"\bchat(?:(?:,| and|, and) chat\b)+", re.IGNORECASE)
+# What hangs on a mention makes the sentence one about that person's own things.
+_OWN_THINGS = re.compile(r"<@([\w:-]+)>['’]s?\b")
+
+
+async def markdown_of(source: Source, stream_id: int, settings: Settings) -> str | None:
+    """Return the recap of a stream that is over; None while there is none."""
+    stream = (await streams.get_many(source, [stream_id])).get(stream_id)
+    if stream is None or stream.ended_at is None or not stream.recap:
+        return None
+    recently = stream.started_at - REGULAR_WITHIN
+    attendance = await streams.attendance_at(source, stream_id, lately=recently)
+    returners = _returners(attendance, settings.people, stream.started_at)
+    regulars = _regulars(attendance, returners, settings.people)
+    streamer = await channel_state.read(source, "id")
+    names, _hidden = await viewers.shown_and_hidden(source, [*regulars, streamer])
+    page = _Page(source, stream, settings, names, await load_filter(source))
+    people = _people_lines(attendance, returners, names, page.say)
+    sections = [
+        *await page.head(),
+        page.section(page.say("recap.people"), people),
+        *await page.lists(),
+    ]
+    return "\n\n".join(filter(None, sections)) + "\n"
+
+
+def _returners(
+    attendance: Mapping[str, Attendance], people: PeopleSettings, started_at: int
+) -> list[str]:
+    """Return who came back with this stream, by id."""
+    return [
+        viewer_id
+        for viewer_id, visits in attendance.items()
+        if standing_of(visits, people, started_at) is Standing.RETURNER
+    ]
+
+
+def _regulars(
+    attendance: Mapping[str, Attendance], returners: Sequence[str], people: PeopleSettings
+) -> list[str]:
+    """Return who may stand in a recap by name: whoever came often, of returners whenever that was."""
+    regulars = []
+    for viewer_id, visits in attendance.items():
+        streams_seen = visits.streams if viewer_id in returners else visits.lately
+        if streams_seen >= people.regular_streams:
+            regulars.append(viewer_id)
+    return regulars
+
+
+class _Page:
+    """The parts of one recap. `names`: of those who may stand there by name, by id."""
+
+    def __init__(
+        self,
+        source: Source,
+        stream: Stream,
+        settings: Settings,
+        names: Mapping[str, str],
+        suppressed: SuppressionFilter,
+    ) -> None:
+        self.say = in_language(settings.bot.language)
+        self._source = source
+        self._stream = stream
+        self._ended_at = stream.ended_at or stream.started_at
+        self._settings = settings
+        self._names = names
+        self._suppressed = suppressed
+
+    async def head(self) -> list[str]:
+        """Return the title, the facts of the stream, and what happened."""
+        title = self._stream.title or self.say("recap.untitled")
+        facts = " · ".join(filter(None, await self._facts()))
+        stream_notes = await self._notes()
+        hearsay = [note for note in stream_notes if note.source_kind is SourceKind.REPORTED]
+        happened = about_the_named(without_hearsay(self._stream.recap, hearsay), self._names)
+        return [
+            f"# {escape_markdown(title)}",
+            f"*{escape_markdown(facts)}*",
+            await self._shown(happened),
+        ]
+
+    async def lists(self) -> list[str]:
+        """Return jokes, plans, moments and the bot's best lines, and the footer."""
+        own_word = [
+            note for note in await self._notes() if note.source_kind is not SourceKind.REPORTED
+        ]
+        jokes = [note.fact for note in own_word if note.scope is Scope.RUNNING_BIT]
+        plans = [self._plan(note) for note in own_word if self._is_open_plan(note)]
+        shown_jokes = [await self._shown(joke) for joke in jokes[:LISTED_LIMIT]]
+        shown_plans = [await self._shown(plan) for plan in plans[:LISTED_LIMIT]]
+        shown_quotes = [await self._shown(*quote) for quote in best_quotes(await self._quotable())]
+        bot_name = escape_markdown(self._settings.bot.name)
+        return [
+            self.section(self.say("recap.jokes"), shown_jokes),
+            self.section(self.say("recap.plans"), shown_plans),
+            self.section(self.say("recap.moments"), await self._moments()),
+            self.section(self.say("recap.quotes", name=bot_name), shown_quotes, QUOTED),
+            f"*{self.say('recap.footer')}*",
+        ]
+
+    def section(self, title: str, lines: Iterable[str], mark: str = BULLET) -> str:
+        """Return a heading with these lines; empty where there is none."""
+        rows = [f"{mark}{line}" for line in lines if line]
+        if not rows:
+            return ""
+        between = "\n\n" if mark == QUOTED else "\n"
+        return f"## {title}\n\n{between.join(rows)}"
+
+    async def _facts(self) -> list[str]:
+        """Return day, length and games of the stream."""
+        began = local_time(self._stream.started_at, self._settings.bot.timezone)
+        games = await episodes.games_of(self._source, self._stream.id)
+        return [
+            # a language without words for days and months in its form is given numbers: Python's words are English
+            began.strftime(self.say("recap.date")).replace(" 0", " "),
+            self.say.duration(self._ended_at - self._stream.started_at),
+            played(games, self.say) or self._stream.category,
+        ]
+
+    async def _notes(self) -> list[Note]:
+        stream_notes = await notes.of_stream(self._source, self._stream.id)
+        return [note for note in stream_notes if self._suppressed.allows(note)]
+
+    def _is_open_plan(self, note: Note) -> bool:
+        """Return whether a note is a plan for after the stream that may be told."""
+        if note.subject_id is not None and note.subject_id not in self._names:
+            return False
+        return (plan_end(note, self._settings.bot.timezone) or 0) > self._ended_at
+
+    def _plan(self, note: Note) -> str:
+        if note.subject_id is None:
+            return note.fact
+        return f"{self._names[note.subject_id]}: {note.fact}"
+
+    async def _moments(self) -> list[str]:
+        """Return clips and markers, each with its time in the stream."""
+        rows = await action_logs.clips_and_markers(
+            self._source, self._stream.started_at, self._ended_at, MOMENTS_LIMIT
+        )
+        moments = []
+        for at, action, text in rows:
+            shown_text = text if _CLIP.fullmatch(text) else await self._shown(text)
+            since = at - self._stream.started_at
+            clock = f"{since // HOUR}:{since // MINUTE % 60:02}"
+            moments.append(f"{clock} {self.say(f'action.name.{action}')} {shown_text}")
+        return moments
+
+    async def _quotable(self) -> list[tuple[str, str]]:
+        """Return the bot's best answers, each with whom it answered, that name nobody who may not be named."""
+        answers = await bot_messages.best_answers(
+            self._source, self._stream.started_at, self._ended_at, QUOTES_READ
+        )
+        quotable = []
+        for text, viewer_id in answers:
+            named_text = with_names(text, self._names)
+            # with "somebody" in the place of a name it would be no quote
+            if await only_naming(self._source, named_text, self._names) == named_text:
+                quotable.append((text, viewer_id))
+        return quotable
+
+    async def _shown(self, text: str, answered_id: str | None = None) -> str:
+        """Return a text with the names of those who may be named, as Markdown shows it.
+
+        `answered_id`: whom it was said to.
+        """
+        named_people = await called(self._source, names_typed([text]))
+        people = [answered_id, *(person.id for person in named_people)]
+        text = self._suppressed.without(text, people)
+        text = await only_naming(self._source, with_names(text, self._names), self._names)
+        return escape_markdown(_SOMEBODY_BEGINS.sub("S", text))
+
+
+def _people_lines(
+    attendance: Mapping[str, Attendance],
+    returners: Sequence[str],
+    names: Mapping[str, str],
+    say: Language,
+) -> list[str]:
+    """Return how many wrote, how many of them for the first time, and who came back."""
+    lines = [say("recap.wrote", n=len(attendance))]
+    first_time = sum(visits.streams == 1 for visits in attendance.values())
+    if first_time:
+        lines.append(say("recap.first", n=first_time))
+    if returners:
+        people = sorted(names[viewer_id] for viewer_id in returners if viewer_id in names)
+        others = len(returners) - len(people)
+        if others:
+            people.append(say("recap.others", n=others))
+        lines.append(say("recap.back", who=", ".join(people)))
+    return [escape_markdown(line) for line in lines]
+
+
+def best_quotes(lines: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
+    """Return the first of the bot's lines that differ and name no command, each with whom it answered."""
+    quotes: list[tuple[str, str]] = []
+    used: set[str] = set()
+    for text, viewer_id in lines:
+        words = text.casefold().strip(" .!?")
+        if _COMMAND.search(text) or words in used:
+            continue
+        used.add(words)
+        quotes.append((text, viewer_id))
+    return quotes[:QUOTES_LIMIT]
+
+
+def played(games: Mapping[str, int], say: Language) -> str:
+    """Return what was played, the longest first, each with its share where there are several."""
+    whole = sum(games.values())
+    shares = {game: length / whole for game, length in games.items()}
+    named = {game: share for game, share in shares.items() if share >= SMALLEST_SHARE}
+    if len(named) < 2:
+        return "".join(named)
+    return ", ".join(
+        say("recap.share", game=game, percent=round(100 * share)) for game, share in named.items()
+    )
+
+
+def without_hearsay(recap: str, hearsay: Sequence[Note]) -> str:
+    """Return a recap without the sentences that say what notes of others' word say of the same person."""
+    sentences = []
+    for sentence in sentences_of(recap):
+        stems = telling_stems(sentence)
+        people = {None, *ids_in(sentence)}
+        about_them = [note for note in hearsay if note.subject_id in people]
+        if not any(telling_stems(note.fact) <= stems for note in about_them):
+            sentences.append(sentence)
+    return join_sentences(sentences)
+
+
+def about_the_named(recap: str, shown: Mapping[str, str]) -> str:
+    """Return a recap without the sentences about one person who may not be named, or about what is theirs.
+
+    Where several people did something, those without a name are "chat". `shown`: the names that may stand there.
+    """
+    sentences = []
+    for sentence in sentences_of(recap):
+        people = ids_in(sentence)
+        nameless = [viewer_id for viewer_id in people if viewer_id not in shown]
+        theirs = set(_OWN_THINGS.findall(sentence)).intersection(nameless)
+        if nameless and (len(people) == 1 or theirs):
+            continue
+        for viewer_id in nameless:
+            sentence = sentence.replace(f"<@{viewer_id}>", CHAT)  # noqa: PLW2901
+        sentence = _SEVERAL_CHATS.sub(CHAT, sentence)  # noqa: PLW2901
+        sentences.append(sentence[:1].upper() + sentence[1:])
+    return join_sentences(sentences)
+
+
+# ── the file ──────────────────────────────────────────────────────────────────────────────────
+
+
+async def write_file(db: Database, stream_id: int, settings: Settings) -> None:
+    """Write a stream's recap into the folder of the settings. Raises StoreError.
+
+    Not while others wait for the memory: the folder may be on a slow drive. What was forgotten meanwhile is seen after.
+    """
+    folder = Path(settings.recap.folder).expanduser().absolute()
+    began = local_time(await streams.start_of(db, stream_id), settings.bot.timezone)
+    # with the time: after a restore of an older copy another stream of that day may get the number
+    path = folder / f"{began:%Y-%m-%d %H-%M} stream {stream_id}.md"
+    written_text = None
+    while True:
+        text = await markdown_of(db, stream_id, settings)
+        if text is None or text == written_text:
+            return
+        async with db.write() as tx:
+            if folder.is_dir():
+                await _note_folder(tx, str(folder))
+            await streams.set_recap_file(tx, stream_id, str(path))
+        try:
+            if not folder.is_dir():
+                raise FileNotFoundError(ENOENT, "the folder for recaps does not exist", str(folder))
+            await asyncio.to_thread(replace_file, path, text)
+            written_text = text
+        except OSError as error:
+            # of an earlier turn: it may know who was erased meanwhile
+            with contextlib.suppress(OSError):
+                path.unlink(missing_ok=True)
+            async with db.write() as tx:
+                await streams.set_recap_file(tx, stream_id, "")
+            why = reason("not_written", path=str(path), error=error.strerror or "")
+            raise StoreError(why) from error
+
+
+async def _note_folder(tx: Transaction, folder: str) -> None:
+    """Write down where recaps are: an older copy of the memory does not know, and somebody may be erased in it."""
+    if folder not in tx.requests.recap_folders:
+        request = PrivacyRequest(RequestKind.RECAP_FOLDER, "", folder=folder)
+        await personal_data.write_request(tx, request)
