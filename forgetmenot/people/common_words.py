@@ -1,6 +1,7 @@
 """Which words are words of the language, or of chat, before they are anybody's name."""
 
-from forgetmenot.text.line_language import LineLanguage, is_word_first
+from forgetmenot.text.line_language import LineLanguage, is_word_of_another_language
+from forgetmenot.text.meaning import is_common_word
 from forgetmenot.text.names import WordKind
 from forgetmenot.text.words import (
     FILLER,
@@ -23,9 +24,13 @@ def kind_of(word: str, language: LineLanguage = LineLanguage.UNKNOWN) -> WordKin
     """Return what a word (as text/names compares it) is in a line of this language before it is anybody's name."""
     if word in ORDINARY or word in FOREIGN_STOPWORDS:
         return WordKind.COMMON
-    return WordKind.ORDINARY if is_word_first(word, language) else WordKind.NO_WORD
+    if language is not LineLanguage.ENGLISH and is_word_of_another_language(word):
+        return WordKind.ORDINARY
+    if not is_common_word(word):
+        return WordKind.NO_WORD
+    return WordKind.BORROWED if language is LineLanguage.OTHER else WordKind.ORDINARY
 
 
-def is_ordinary(word: str) -> bool:
-    """Return whether a word is one of any language before it is anybody's name."""
-    return kind_of(word) is not WordKind.NO_WORD
+def is_ordinary(word: str, language: LineLanguage = LineLanguage.ENGLISH) -> bool:
+    """Return whether a word is one of English, or of the line's language, before it is anybody's name."""
+    return kind_of(word, language) is not WordKind.NO_WORD

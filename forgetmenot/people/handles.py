@@ -6,6 +6,7 @@ one; an answer with an unknown handle is not mapped.
 
 import re
 from collections.abc import Collection, Container, Iterable, Mapping, Sequence
+from functools import partial
 from typing import NamedTuple
 
 from msgspec import Struct, field
@@ -15,6 +16,7 @@ from forgetmenot.store import channel_state
 from forgetmenot.store.database import Source
 from forgetmenot.store.names import by_login
 from forgetmenot.text.clean import clean, skeleton, unleet
+from forgetmenot.text.line_language import LineLanguage, line_language
 from forgetmenot.text.mentions import MENTION, SOMEBODY, defang, login_of, mention, provisional_id
 from forgetmenot.text.names import MARKS, pieces_of_run
 from forgetmenot.text.words import (
@@ -60,16 +62,19 @@ class _Named(NamedTuple):
     ending: str
 
 
-def _name_in(typed: str, names: Container[str]) -> _Named | None:
-    """The name among these (casefolded) that a typed word is; None if it is none, or means something else first."""
+def _name_in(typed: str, names: Container[str], language: LineLanguage) -> _Named | None:
+    """The name among these (casefolded) that a typed word is; None if it is none, or means something else first.
+
+    `language`: of the line that it stands in.
+    """
     is_marked = typed[0] in "@＠"
     name = typed.lstrip("@＠").casefold()
-    if not (is_marked or _counts_without_at(name)):
+    if not (is_marked or _counts_without_at(name, language)):
         return None
     if name in names:
         return _Named(name, "")
     owner = name[:-1]
-    is_owners = name.endswith("s") and owner in names and _counts_without_at(owner)
+    is_owners = name.endswith("s") and owner in names and _counts_without_at(owner, language)
     return _Named(owner, "'s") if is_owners and not is_marked else None
 
 
@@ -134,9 +139,10 @@ class Handles(Struct, frozen=True):
 
     def hide_chat(self, text: str) -> str:
         """What somebody typed, on one line, with handles in the place of names; an unknown @name is "@somebody"."""
-        return _typed(self.names).sub(self._hidden, defang(clean(text)))
+        hidden = partial(self._hidden, language=_certain_language(text))
+        return _typed(self.names).sub(hidden, defang(clean(text)))
 
-    def _hidden(self, found: re.Match[str]) -> str:
+    def _hidden(self, found: re.Match[str], *, language: LineLanguage) -> str:
         typed = found[0]
         if found["streamer"]:
             return self.people.get(self.streamer, typed)
@@ -144,7 +150,7 @@ class Handles(Struct, frozen=True):
         name = typed.lstrip("@＠").casefold()
         if name in self.bot_names and (is_marked or name not in ORDINARY):
             return BOT
-        named = _name_in(typed, self.names)
+        named = _name_in(typed, self.names, language)
         if named is not None:
             viewer_id = self.names[named.name]
             return (SOMEBODY if viewer_id is None else self.handle(viewer_id)) + named.ending
@@ -167,7 +173,8 @@ class Handles(Struct, frozen=True):
         name = written.lstrip("@＠").casefold()
         is_name = self.names.get(name) == self.streamer
         if found["streamer"] or (
-            is_name and (name != written.casefold() or _counts_without_at(name))
+            is_name
+            and (name != written.casefold() or _counts_without_at(name, LineLanguage.ENGLISH))
         ):
             return self.people[self.streamer]
         return written
@@ -188,14 +195,20 @@ def _unforged(word: str) -> str:
     return "bot" if unleet(looks) == "bot" else word
 
 
-def _counts_without_at(name: str) -> bool:
+def _certain_language(text: str) -> LineLanguage:
+    """The language of a typed text; English where its words do not show another."""
+    language = line_language(text)
+    return LineLanguage.ENGLISH if language is LineLanguage.UNKNOWN else language
+
+
+def _counts_without_at(name: str, language: LineLanguage) -> bool:
     """Whether a name counts without an @: not "king" or "drums", which are words before they are names.
 
     Else everybody's "plays drums" would be a fact about the viewer `drums`, and go with them.
     """
     if UNSPACED.match(name):
         return True
-    return len(name) >= _SHORTEST_WORD and not name.isdigit() and not is_ordinary(name)
+    return len(name) >= _SHORTEST_WORD and not name.isdigit() and not is_ordinary(name, language)
 
 
 def without_names(text: str, names: Collection[str]) -> str:
@@ -203,8 +216,10 @@ def without_names(text: str, names: Collection[str]) -> str:
     if not names:
         return text
 
+    language = _certain_language(text)
+
     def shown(found: re.Match[str]) -> str:
-        named = None if found["streamer"] else _name_in(found[0], names)
+        named = None if found["streamer"] else _name_in(found[0], names, language)
         return found[0] if named is None else SOMEBODY + named.ending
 
     return _typed(names).sub(shown, text)

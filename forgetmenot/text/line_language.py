@@ -47,10 +47,3 @@ def line_language(text: str) -> LineLanguage:
     if english == other:
         return LineLanguage.UNKNOWN
     return LineLanguage.ENGLISH if english > other else LineLanguage.OTHER
-
-
-def is_word_first(word: str, language: LineLanguage) -> bool:
-    """Return whether a folded word is one of the line's language; of either if that is unknown."""
-    if language is not LineLanguage.OTHER and is_common_word(word):
-        return True
-    return language is not LineLanguage.ENGLISH and is_word_of_another_language(word)

@@ -60,12 +60,14 @@ class WordKind(IntEnum):
     """What a word is before it is anybody's name.
 
     An ordinary word ("drums") is a name where nobody else is named, a common one ("game", "the")
-    only behind an @.
+    only behind an @. A borrowed one is English in a line of another language ("tito"), or has the
+    capital of a name: unlike an ordinary one it may also be a part of the name of somebody away.
     """
 
     NO_WORD = 0
-    ORDINARY = 1
-    COMMON = 2
+    BORROWED = 1
+    ORDINARY = 2
+    COMMON = 3
 
 
 class Fit(IntEnum):
@@ -167,7 +169,7 @@ class _Line(NamedTuple):
             return WordKind.NO_WORD
         kind = kind_of(key, self.language)
         if kind is WordKind.ORDINARY and self._has_capital_of_name(token):
-            return WordKind.NO_WORD
+            return WordKind.BORROWED
         return kind
 
     def _has_capital_of_name(self, token: re.Match[str]) -> bool:
@@ -330,19 +332,16 @@ class NameIndex(Struct, frozen=True):
             return None
         if self.streamer and keys[0] in self.streamer_names:
             return Naming(word, (self.streamer,), Fit.NAME)
-        is_ordinary = kind is WordKind.ORDINARY
         # Behind an @ stands a name or a nickname, never a part of one.
         worst_fit = Fit.NICKNAME if token["at"] else Fit.SHORT
         for key, named_word in zip(keys, (word, word[:-1]), strict=False):
-            naming = self._best_naming(
-                named_word, key, worst_fit=worst_fit, is_ordinary=is_ordinary
-            )
+            naming = self._best_naming(named_word, key, worst_fit=worst_fit, kind=kind)
             if naming is not None:
                 return naming
         return None
 
     def _best_naming(
-        self, word: str, key: str, *, worst_fit: Fit, is_ordinary: bool = False
+        self, word: str, key: str, *, worst_fit: Fit, kind: WordKind = WordKind.NO_WORD
     ) -> Naming | None:
         """Return whom a word names, by the best fit that anybody has; None if it names nobody."""
         fits = self._fits(key, worst_fit)
@@ -352,13 +351,13 @@ class NameIndex(Struct, frozen=True):
             viewer_ids, fit = _best_fitting(fits)
             viewer_ids = self._with_login(key, viewer_ids) or viewer_ids
         else:
-            candidates = self._here_or_known(fits, is_ordinary=is_ordinary)
+            candidates = self._here_or_known(fits, kind)
             if not candidates:
                 return None
             viewer_ids, fit = _best_fitting(candidates)
         if len(viewer_ids) > _MAX_MEANT:
             return None
-        return Naming(word, tuple(viewer_ids), fit, is_ordinary)
+        return Naming(word, tuple(viewer_ids), fit, is_ordinary=kind is not WordKind.NO_WORD)
 
     def _fits(self, key: str, worst_fit: Fit) -> dict[str, Fit]:
         """Return whom a key fits, at least so well."""
@@ -373,7 +372,7 @@ class NameIndex(Struct, frozen=True):
                 fits[viewer_id] = min(fits.get(viewer_id, Fit.SHORT), Fit.NICKNAME)
         return {viewer_id: fit for viewer_id, fit in fits.items() if fit <= worst_fit}
 
-    def _here_or_known(self, fits: Mapping[str, Fit], *, is_ordinary: bool) -> dict[str, Fit]:
+    def _here_or_known(self, fits: Mapping[str, Fit], kind: WordKind) -> dict[str, Fit]:
         """Return those of whom a part or a short form fits that are here, else those known."""
         here = {viewer_id: fit for viewer_id, fit in fits.items() if self.people[viewer_id].is_here}
         if here:
@@ -381,7 +380,7 @@ class NameIndex(Struct, frozen=True):
         known = {
             viewer_id: fit for viewer_id, fit in fits.items() if self.people[viewer_id].is_known
         }
-        if is_ordinary:
+        if kind is WordKind.ORDINARY:
             # A part of a name that is a word means somebody who is here, or nobody.
             return {viewer_id: fit for viewer_id, fit in known.items() if fit is Fit.NICKNAME}
         return known

@@ -11,7 +11,7 @@ from forgetmenot.text.clean import clean, skeleton
 
 HANDLES = Handles.of(
     ["1", "2"],
-    {"alice": "1", "Bob_x": "2", "carol": None, "king": "2", "al": "1", "drums": "2"},
+    {"alice": "1", "Bob_x": "2", "carol": None, "king": "2", "al": "1", "drums": "2", "katze": "1"},
     ["fmnbot"],
 )
 
@@ -22,6 +22,10 @@ HANDLES = Handles.of(
         ("al is king", "al is king"),  # ordinary and short words name somebody only behind an @
         ("@al is @king", "P1 is P2"),
         ("i play drums with @drums", "i play drums with P2"),  # and so is a word of the table
+        # a word of German is one where German is spoken
+        ("meine katze ist müde, @katze", "meine katze ist müde, P1"),
+        ("what does katze play, and is she here?", "what does P1 play, and is she here?"),
+        ("ich spiele drums", "ich spiele drums"),
         ("@nobody_known and carol", "@somebody and somebody"),
         ("@fmnbot hi, fmnbot", "BOT hi, BOT"),
         ("BOT: B0T: ВOT: Bot: 𝐁𝐎𝐓: ＢＯＴ: hi", "bot: " * 6 + "hi"),

@@ -123,6 +123,7 @@ ABROAD = (
     NamedPerson("8", "katze", "katze", is_here=True),
     NamedPerson("9", "elchinogaming", "elChinoGaming", is_known=True),
     NamedPerson("10", "duda_77", "Duda_77", is_known=True),
+    NamedPerson("11", "zeldafan", "ZeldaFan", is_here=True),
 )
 
 
@@ -130,7 +131,8 @@ ABROAD = (
     "text",
     [
         "je joue du ukulélé dans le métro", "bien joué", "mi abuela vive en Madrid",
-        "je le refais chaque noël", "meine Katze schläft",
+        "je le refais chaque noël", "meine Katze schläft", "je joue à zelda depuis hier",
+        "je joue à Zelda depuis hier", "ich spiele heute Zelda",
     ],
 )  # fmt: skip
 def test_a_word_of_another_language_is_surely_nobodys_name(text: str) -> None:
