@@ -12,6 +12,7 @@ from forgetmenot.memory.recall import Recall
 from forgetmenot.memory.retention import sweep_notes
 from forgetmenot.settings.schema import MemorySettings
 from forgetmenot.store import notes
+from forgetmenot.store.counts import all_counts
 from tests.memory.conftest import Channel
 from tests.notes_world import World, prompt_for, section
 from tests.rows import put
@@ -180,3 +181,38 @@ async def test_of_notes_that_end_by_themselves_a_viewer_keeps_a_quarter_of_the_l
     assert await sweep(world, MemorySettings(notes_per_viewer=8)) == Counter(evicted=2)
     active = [note.id for note in await notes.of_subject(world.db, "1")]
     assert active == [*timed[2:], *permanent]
+
+
+async def test_chat_past_its_hours_is_deleted_in_parts_and_newer_chat_stays(
+    channel: Channel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(retention, "LINES_AT_ONCE", 2)
+    old_lines = await channel.chat(5)
+    await channel.clock.advance(24 * HOUR)
+    new_lines = await channel.chat(3)
+    await channel.sweep()
+    ids = set(await channel.db.column("SELECT id FROM events"))
+    assert ids == {line.id for line in new_lines}
+    assert (await all_counts(channel.db))["pruned_covered"] == len(old_lines)
+
+
+async def test_old_replies_are_deleted_in_parts(
+    channel: Channel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(retention, "LOGS_AT_ONCE", 2)
+    async with channel.db.write() as tx:
+        for _ in range(5):
+            await put(tx, "bot_messages", at=channel.clock.now() - 31 * DAY)
+    await channel.sweep()
+    assert await channel.db.value("SELECT count(*) FROM bot_messages") == 0
+
+
+async def test_the_history_says_why_a_note_ended(world: World) -> None:
+    ended = await world.note("is at a fair", expires_at=world.clock.now() + DAY)
+    evicted = await world.note("fact one", importance=Importance.LOW)
+    await world.note("fact two")
+    await world.clock.advance(2 * DAY)
+    await sweep(world, MemorySettings(notes_per_viewer=1))
+    last_changes = [(await notes.changes(world.db, note_id))[-1] for note_id in (ended, evicted)]
+    assert [change.cause for change in last_changes] == ["its time was up", "too many notes"]
+    assert [change.to_status for change in last_changes] == ["expired", "evicted"]

@@ -8,7 +8,15 @@ import pytest
 from msgspec.structs import replace
 
 from forgetmenot.domain import Proposal, Role, Verdict
-from forgetmenot.operations.actions import CHAT, IMMUNITY, NEEDS, lacking, scopes_for
+from forgetmenot.languages import reason
+from forgetmenot.operations.actions import (
+    CHAT,
+    DEFAULT_REASON,
+    IMMUNITY,
+    NEEDS,
+    lacking,
+    scopes_for,
+)
 from forgetmenot.operations.policy import RULES, decide
 from forgetmenot.operations.types import PersonFacts, PolicyFacts, RecentDecisions
 from forgetmenot.secret_store import Account
@@ -115,6 +123,27 @@ def test_each_rule_decides_where_it_should(
     decision = decide(proposal, facts, settings, recent, NOW)
     assert (decision.rule, decision.verdict) == (rule, verdict)
     assert decision.reason
+
+
+CHECKED = {"target": "1", "seconds": "30", "reason": DEFAULT_REASON}
+
+
+def test_an_allowed_action_has_its_parameters_with_the_targets_id() -> None:
+    decision = decide(TIMEOUT, WILLING, LIVE, CALM, NOW)
+    assert (decision.verdict, decision.params) == (Verdict.ALLOW, CHECKED)
+
+
+def test_a_reduced_action_is_allowed_with_the_reduced_parameters() -> None:
+    too_long = Proposal("timeout", {"target": "alice", "seconds": "999"})
+    decision = decide(too_long, WILLING, LIVE, CALM, NOW)
+    assert (decision.verdict, decision.rule) == (Verdict.ALLOW_CHANGED, "parameters")
+    assert decision.reason == reason("changed", parameter="seconds")
+    assert decision.params == CHECKED | {"seconds": "60"}
+
+
+def test_a_denied_action_keeps_the_parameters_that_were_checked() -> None:
+    decision = decide(TIMEOUT, replace(WILLING, live=False), LIVE, CALM, NOW)
+    assert (decision.verdict, decision.params) == (Verdict.DENY, CHECKED)
 
 
 # What a person's yes does not set aside: what cannot be done, the streamer's settings, and who is immune.
