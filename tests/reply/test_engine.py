@@ -55,6 +55,18 @@ async def test_the_cooldown_is_waited_out_and_the_newest_line_wins(
     assert len(stage.said) == 2
 
 
+async def test_nobody_has_the_model_asked_about_each_of_their_lines(
+    stage: Stage, settle: Move
+) -> None:
+    stage.model.answers = ["The cello.", *[answering("")] * 8]
+    await stage.reply("@forgetmenot_bot what do I play?")
+    for _ in range(8):
+        await settle(12_000)
+        await stage.ask("are you sure?")
+    assert len(stage.model.asked) == 1 + 2
+    assert stage.said == ["The cello."]
+
+
 async def test_a_bare_name_answers_the_line_before_it_or_asks_what_for(
     stage: Stage, settle: Move
 ) -> None:
