@@ -26,7 +26,7 @@ from forgetmenot.text.clean import clean
 if TYPE_CHECKING:
     from forgetmenot.app.account import TwitchAccount
     from forgetmenot.hearing.service import Hearing
-    from forgetmenot.twitch.eventsub import Changes, Happened, StreamEvents
+    from forgetmenot.twitch.eventsub import StateChanges, StreamEvents, StreamReport
     from forgetmenot.twitch.login import Login
 
 OBS_PASSWORD = "obs-password"  # noqa: S105  # the name that it is kept under
@@ -152,7 +152,7 @@ class StreamInput:
         if live is None and (not known or await self._has_log_in()):
             return
         live = bool(live)
-        changes: Changes = {}
+        changes: StateChanges = {}
         if (known == "1") != live:
             changes = {"live": live, "started_at": self._bot.clock.now() if live else None}
         await self._channel_changed(changes)
@@ -160,7 +160,7 @@ class StreamInput:
     async def _has_log_in(self) -> bool:
         return self._account is not None and await self._account.login.exists()
 
-    async def _channel_changed(self, changes: "Changes") -> None:
+    async def _channel_changed(self, changes: "StateChanges") -> None:
         """Take over what is reported of the channel, and have Twitch asked about the rest."""
         async with self._changing:  # two sources may report at the same moment
             now = self._bot.clock.now()
@@ -202,7 +202,7 @@ class StreamInput:
                 await asyncio.sleep(LOOK_FOR_LOG_IN_S)
             following.cancel()
 
-    async def happened(self, what: "Happened") -> None:
+    async def happened(self, what: "StreamReport") -> None:
         """Take in one event of Twitch's."""
         if isinstance(what, dict):
             # nothing is reported by an event that is hours old: Twitch is only asked

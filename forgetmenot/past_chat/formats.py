@@ -25,7 +25,7 @@ from forgetmenot.files import lines_of
 from forgetmenot.text.clean import clean, cut
 from forgetmenot.text.mentions import defang, is_anonymous, is_login, is_viewer_id, provisional_id
 from forgetmenot.twitch import chat_lines
-from forgetmenot.twitch.chat_lines import MOST_CHARACTERS, ChatItem, OtherLine, OtherRoom, Unparsed
+from forgetmenot.twitch.chat_lines import MAX_TEXT, ChatItem, OtherLine, OtherRoom, Unparsed
 
 CHUNK = 256 * 1024
 # Characters of one value of a JSON file: no program writes a longer one of those that are read.
@@ -500,7 +500,7 @@ def chat_event(
     key: str, viewer_id: str, login: str, name: str, text: str, at: int
 ) -> ChatEvent | None:
     """Return what somebody said, made safe; None where nothing is left of it. `key`: its id."""
-    words = defang(clean(cut(text, MOST_CHARACTERS)))
+    words = defang(clean(cut(text, MAX_TEXT)))
     if not words:
         return None
     shown = defang(clean(name[:LONGEST_NAME]))

@@ -1,13 +1,13 @@
 """Parses lines of Twitch chat and classifies them. Pure; takes any input.
 
-No input raises and no input hangs. Every line is exactly one thing: an event, a redaction, a state of the room, said
-in another room (`OtherRoom`), part of the protocol or of no interest (`OtherLine`), or not to be understood
-(`Unparsed`).
+No input raises and no input hangs. Every line is exactly one thing: an event, a redaction, a state
+of the room, said in another room (`OtherRoom`), part of the protocol or of no interest
+(`OtherLine`), or not to be understood (`Unparsed`).
 
-What Twitch leaves out is filled in the same way each time: a line without an id gets one made from its content, a
-person without an id is `login:<login>`, and a line without a time was said at `now`. An id that is none (it could not
-be mentioned) makes a line `Unparsed`; a text of more than 500 characters is cut at a word. A `<@42>` that somebody
-typed is no mention: it leaves here as `(@42>`.
+What Twitch leaves out is filled in the same way each time: a line without an id gets one made from
+its content, a person without an id is `login:<login>`, and a line without a time was said at `now`.
+An id that could not be mentioned makes a line `Unparsed`. A text of more than 500 characters is cut
+at a word. A `<@42>` that somebody typed is no mention: it leaves here as `(@42>`.
 """
 
 import re
@@ -28,7 +28,10 @@ _ESCAPES = {":": ";", "s": " ", "\\": "\\", "r": "\r", "n": "\n"}
 
 
 class IrcLine(Struct, frozen=True):
-    """One line in its parts. `nick` is the name before the `!` of the prefix, or the one after it if that is empty."""
+    """One line in its parts.
+
+    `nick` is the name before the `!` of the prefix, or the one behind it if that is empty.
+    """
 
     command: str
     params: tuple[str, ...] = ()
@@ -37,43 +40,58 @@ class IrcLine(Struct, frozen=True):
 
 
 def parse(line: str) -> IrcLine:
-    """The parts of one line, with or without its line end. A line without a command has an empty one."""
-    whole = (
-        line if line.isascii() else line.encode("utf-8", "replace").decode()
-    )  # half a character is no text
-    rest = whole.rstrip("\r\n").lstrip(" ")
+    """Return the parts of one line, with or without its line end.
+
+    A line without a command has an empty one.
+    """
+    # Half a character is no text.
+    text = line if line.isascii() else line.encode("utf-8", "replace").decode()
+    rest = text.rstrip("\r\n").lstrip(" ")
     tags: dict[str, str] = {}
     nick = ""
     if rest.startswith("@"):
-        raw, _, rest = rest[1:].partition(" ")
-        # at the first "=" only: a value may have more of them
-        pairs = (part.partition("=") for part in raw.split(";"))
-        tags = {
-            key: _ESCAPED.sub(lambda it: _ESCAPES.get(it[1], it[1]), value)
-            if "\\" in value
-            else value
-            for key, _, value in pairs
-            if key
-        }
+        tag_text, _, rest = rest[1:].partition(" ")
+        tags = _tags(tag_text)
         rest = rest.lstrip(" ")
     if rest.startswith(":"):
         prefix, _, rest = rest[1:].partition(" ")
-        before, bang, after = prefix.partition("!")
-        nick = (before if before or not bang else after.partition("@")[0]).lower()
+        nick = _nick(prefix)
     words, colon, trailing = (" " + rest).partition(" :")
-    head = words.split()
-    params = (*head[1:], trailing) if colon else tuple(head[1:])
-    return IrcLine(head[0].upper() if head else "", params, tags, nick)
+    parts = words.split()
+    command = parts[0].upper() if parts else ""
+    params = (*parts[1:], trailing) if colon else tuple(parts[1:])
+    return IrcLine(command, params, tags, nick)
 
 
-# Twitch lets nobody say more; what claims to be longer is cut, so that nothing after this reads without end.
-MOST_CHARACTERS = 500
+def _tags(text: str) -> dict[str, str]:
+    tags = {}
+    for part in text.split(";"):
+        # At the first "=" only: a value may have more of them.
+        key, _, value = part.partition("=")
+        if key:
+            tags[key] = _ESCAPED.sub(_unescaped, value) if "\\" in value else value
+    return tags
+
+
+def _unescaped(match: re.Match[str]) -> str:
+    return _ESCAPES.get(match[1], match[1])
+
+
+def _nick(prefix: str) -> str:
+    before, bang, behind = prefix.partition("!")
+    nick = before if before or not bang else behind.partition("@")[0]
+    return nick.lower()
+
+
+# Twitch lets nobody say more. What claims to be longer is cut, so that reading it ends.
+MAX_TEXT = 500
+_MAX_DIGITS = 15
 # Characters of a name; Twitch's have 25.
-LONGEST_NAME = 100
+_MAX_NAME = 100
 
 _ME = "\x01ACTION "
 _COLOR = re.compile("#[0-9A-Fa-f]{6}")
-_READ = frozenset(("PRIVMSG", "USERNOTICE", "CLEARCHAT", "CLEARMSG", "ROOMSTATE"))
+_READ_COMMANDS = frozenset(("PRIVMSG", "USERNOTICE", "CLEARCHAT", "CLEARMSG", "ROOMSTATE"))
 _NOTICE_KINDS = {
     "announcement": EventKind.ANNOUNCEMENT,
     "raid": EventKind.RAID,
@@ -115,45 +133,72 @@ ChatItem: TypeAlias = ChatEvent | Redaction | RoomState | OtherRoom | Unparsed |
 
 
 def understand(line: IrcLine, room: str | None, now: int = 0) -> ChatItem:
-    """Classify a line. `room` is the channel's login; None takes lines of any channel. `now` dates undated lines."""
-    command = line.command
-    if not (command.isascii() and (command.isalpha() or (command.isdigit() and len(command) == 3))):
+    """Return what a line is.
+
+    `room` is the channel's login; None takes lines of any channel. `now` (ms) dates undated lines.
+    """
+    if not _is_command(line.command):
         return Unparsed() if line.command or line.tags else OtherLine("")
-    if command not in _READ:
-        return OtherLine(command)
+    if line.command not in _READ_COMMANDS:
+        return OtherLine(line.command)
     if not line.params or not line.params[0].startswith("#"):
         return Unparsed()
-    source, here = line.tags.get("source-room-id", ""), line.tags.get("room-id", "")
-    # in a shared chat Twitch sends each line to all channels that share it, with the one it was said in
-    if (source and source != here) or (
-        room is not None and line.params[0][1:].lower() != room.lower()
-    ):
+    line_room = line.params[0][1:].lower()
+    if _is_shared_from_elsewhere(line) or (room is not None and line_room != room.lower()):
         return OtherRoom()
-    return _meaning(line, now)
+    return _item(line, now)
 
 
-def _meaning(line: IrcLine, now: int) -> ChatItem:
-    tags, params = line.tags, line.params
-    at = number(tags.get("tmi-sent-ts", "")) or now
+def _item(line: IrcLine, now: int) -> ChatItem:
     match line.command:
         case "PRIVMSG":
-            return _said(line, now)
+            return _message(line, now)
         case "USERNOTICE":
-            kind = _NOTICE_KINDS.get(tags.get("msg-id", ""), EventKind.NOTICE)
-            return _event(
-                line, kind, tags.get("login", "").lower(), params[1] if len(params) > 1 else "", now
-            )
+            return _notice(line, now)
         case "CLEARCHAT":
-            login = params[1].lower() if len(params) > 1 else ""
-            user_id = tags.get("target-user-id") or _provisional(login) or None
-            duration = tags.get("ban-duration")
-            return Redaction(
-                at, user_id=user_id, duration_s=number(duration) if duration and user_id else None
-            )
+            return _clearing(line, now)
         case "CLEARMSG":
-            target = tags.get("target-msg-id")
-            return Redaction(at, event_id=target) if target else Unparsed()
-    return _room_state(tags)
+            event_id = line.tags.get("target-msg-id")
+            return Redaction(_sent_at(line, now), event_id=event_id) if event_id else Unparsed()
+    return _room_state(line.tags)
+
+
+def _is_command(command: str) -> bool:
+    if not command.isascii():
+        return False
+    return command.isalpha() or (command.isdigit() and len(command) == 3)
+
+
+def _is_shared_from_elsewhere(line: IrcLine) -> bool:
+    """Return whether a line of a shared chat was said in another channel.
+
+    Twitch sends it to all channels that share the chat, with the one it was said in.
+    """
+    source = line.tags.get("source-room-id", "")
+    return source not in ("", line.tags.get("room-id", ""))
+
+
+def _sent_at(line: IrcLine, now: int) -> int:
+    return number(line.tags.get("tmi-sent-ts", "")) or now
+
+
+def _second_param(line: IrcLine) -> str:
+    return line.params[1] if len(line.params) > 1 else ""
+
+
+def _clearing(line: IrcLine, now: int) -> Redaction:
+    login = _second_param(line).lower()
+    user_id = line.tags.get("target-user-id") or _provisional(login) or None
+    duration = line.tags.get("ban-duration")
+    # Without a person the whole chat is cleared.
+    duration_s = number(duration) if duration and user_id else None
+    return Redaction(_sent_at(line, now), user_id=user_id, duration_s=duration_s)
+
+
+def _notice(line: IrcLine, now: int) -> ChatItem:
+    kind = _NOTICE_KINDS.get(line.tags.get("msg-id", ""), EventKind.NOTICE)
+    login = line.tags.get("login", "").lower()
+    return _event(line, kind, login, _second_param(line), now)
 
 
 def _room_state(tags: Mapping[str, str]) -> RoomState:
@@ -163,21 +208,24 @@ def _room_state(tags: Mapping[str, str]) -> RoomState:
     if "slow" in tags:
         state = replace(state, slow_s=number(tags["slow"]))
     if "followers-only" in tags:
-        # minutes that somebody must have followed for: 0 is any follower, and -1 is off
+        # Minutes that somebody must have followed for: 0 is any follower, and -1 is off.
         state = replace(state, followers_only=not tags["followers-only"].startswith("-"))
     if "subs-only" in tags:
         state = replace(state, subscribers_only=tags["subs-only"] == "1")
     return state
 
 
-def _said(line: IrcLine, now: int) -> ChatItem:
+def _message(line: IrcLine, now: int) -> ChatItem:
     if len(line.params) < 2:
         return Unparsed()
-    if line.tags.get("rm-deleted") == "1":  # a recording knows that it was deleted later
+    # A recording shows that the line was deleted later.
+    if line.tags.get("rm-deleted") == "1":
         return OtherLine("DELETED")
-    text, kind = line.params[-1], EventKind.MESSAGE
+    text = line.params[-1]
+    kind = EventKind.MESSAGE
     if text.startswith(_ME):
-        text, kind = text[len(_ME) :].removesuffix("\x01"), EventKind.ME
+        text = text[len(_ME) :].removesuffix("\x01")
+        kind = EventKind.ME
     if number(line.tags.get("bits", "")):
         kind = EventKind.CHEER
     return _event(line, kind, line.nick, text, now)
@@ -190,45 +238,57 @@ def _event(line: IrcLine, kind: EventKind, login: str, text: str, now: int) -> C
         return Unparsed()
     if is_anonymous(user_id, login):
         return OtherLine("ANONYMOUS")
-    event_id, reply_to = tags.get("id"), None
-    if not event_id:  # the same line at the same time gets the same one
-        sent, person = tags.get("tmi-sent-ts") or str(now), tags.get("user-id", "")
-        content = "\0".join(
-            (sent, line.command, line.nick, person, tags.get("msg-id", ""), *line.params)
-        )
-        event_id = (
-            f"made-{blake2b(content.encode('utf-8', 'surrogatepass'), digest_size=12).hexdigest()}"
-        )
-    if parent := tags.get("reply-parent-msg-id"):
-        author = tags.get("reply-parent-user-login", "").strip().lower()
-        author_id = tags.get("reply-parent-user-id") or _provisional(author)
-        before = safe_text(tags.get("reply-parent-msg-body", ""))
-        reply_to = ReplyTo(parent, author_id if is_viewer_id(author_id) else "", author, before)
+    display_name = defang(tags.get("display-name", "").strip()) or login
     return ChatEvent(
-        id=event_id,
+        id=tags.get("id") or _made_id(line, now),
         kind=kind,
         user_id=user_id,
-        login=login[:LONGEST_NAME],
-        display_name=(defang(tags.get("display-name", "").strip()) or login)[:LONGEST_NAME],
+        login=login[:_MAX_NAME],
+        display_name=display_name[:_MAX_NAME],
         text=safe_text(text),
-        at=number(tags.get("tmi-sent-ts", "")) or now,
+        at=_sent_at(line, now),
         room_id=tags.get("room-id", ""),
         badges=badges(tags.get("badges", "")),
-        reply_to=reply_to,
+        reply_to=_reply_to(tags),
         system_text=safe_text(tags.get("system-msg", "").strip()),
         emote_only=tags.get("emote-only") == "1",
         color=name_color(tags.get("color", "")),
     )
 
 
+def _made_id(line: IrcLine, now: int) -> str:
+    """Return an id for a line without one: the same line at the same time has the same."""
+    content = (
+        line.tags.get("tmi-sent-ts") or str(now),
+        line.command,
+        line.nick,
+        line.tags.get("user-id", ""),
+        line.tags.get("msg-id", ""),
+        *line.params,
+    )
+    encoded = "\0".join(content).encode("utf-8", "surrogatepass")
+    return f"made-{blake2b(encoded, digest_size=12).hexdigest()}"
+
+
+def _reply_to(tags: Mapping[str, str]) -> ReplyTo | None:
+    """Return the message that a line answers; None if it answers none."""
+    parent_id = tags.get("reply-parent-msg-id")
+    if not parent_id:
+        return None
+    login = tags.get("reply-parent-user-login", "").strip().lower()
+    user_id = tags.get("reply-parent-user-id") or _provisional(login)
+    text = safe_text(tags.get("reply-parent-msg-body", ""))
+    return ReplyTo(parent_id, user_id if is_viewer_id(user_id) else "", login, text)
+
+
 def name_color(value: str) -> str:
-    """A colour that Twitch wrote, as #rrggbb in small letters, or "" for anything else."""
+    """Return a colour that Twitch wrote as #rrggbb in small letters; "" for anything else."""
     return value.lower() if _COLOR.fullmatch(value) else ""
 
 
 def safe_text(text: str) -> str:
-    """Typed text, cut to 500 characters and without mentions by id."""
-    return cut(defang(text), MOST_CHARACTERS)
+    """Return typed text, cut to 500 characters and without mentions by id."""
+    return cut(defang(text), MAX_TEXT)
 
 
 def _provisional(login: str) -> str:
@@ -236,11 +296,13 @@ def _provisional(login: str) -> str:
 
 
 def badges(value: str) -> frozenset[str]:
-    """The names of `moderator/1,subscriber/12`, without their versions."""
-    return frozenset(name for part in value.split(",") if (name := part.partition("/")[0].strip()))
+    """Return the names of `moderator/1,subscriber/12`, without their versions."""
+    names = {badge.partition("/")[0].strip() for badge in value.split(",")}
+    return frozenset(names - {""})
 
 
 def number(value: str) -> int:
-    """A whole number that Twitch wrote, or 0 for anything else."""
-    # 15 digits: `int` takes long over thousands of them, and `isdigit` alone takes "²"
-    return int(value) if value.isascii() and value.isdigit() and len(value) <= 15 else 0
+    """Return a whole number that Twitch wrote; 0 for anything else."""
+    # `int` takes long over thousands of digits, and `isdigit` alone takes "²".
+    is_number = value.isascii() and value.isdigit() and len(value) <= _MAX_DIGITS
+    return int(value) if is_number else 0

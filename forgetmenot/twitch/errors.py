@@ -1,7 +1,7 @@
 """Translates errors of twitchio and aiohttp into TwitchError, in one place.
 
-Their messages may hold tokens (twitchio puts a refresh token into a URL, and the URL into the message), so they are
-neither repeated nor chained.
+Their messages may have tokens in them (twitchio puts a refresh token into a URL, and the URL into
+the message), so they are neither repeated nor chained.
 """
 
 import json
@@ -44,26 +44,30 @@ class AnswerLost(TwitchUnavailable):
 
 @contextmanager
 def translated(doing: str) -> Iterator[None]:
-    """Raises nothing but TwitchError for what goes wrong with Twitch inside of the block; `doing`: "send a message"."""
+    """Raise TwitchError for all that goes wrong with Twitch inside of the block.
+
+    `doing` is what was tried: "send a message".
+    """
     try:
         yield
+    except TwitchError:
+        raise
     except Exception as error:
-        ours = error if isinstance(error, TwitchError) else translation(error, doing)
-        if ours is None or ours is error:
+        twitch_error = translation(error, doing)
+        if twitch_error is None:
             raise
-        # from None: the original may have a token in its words
-        raise ours from None
+        # From None: the original may have a token in its words.
+        raise twitch_error from None
 
 
 def translation(error: BaseException, doing: str) -> TwitchError | None:
-    """The TwitchError that says what went wrong, or None for what is not Twitch's (a cancellation, our own errors)."""
+    """Return the TwitchError for an error; None if it is not Twitch's, such as a cancellation."""
     if type(error).__module__.partition(".")[0] == "twitchio":
         return _from_twitchio(error, doing)
     if isinstance(error, aiohttp.WSServerHandshakeError | aiohttp.ContentTypeError):
-        if error.status < 400 or error.status == 511:  # a hotel's page of terms instead of Twitch
-            return TwitchUnavailable(reason("portal", doing=doing))
-        return TwitchUnavailable(_could_not(doing, reason("server_status", status=error.status)))
-    if type(error) is aiohttp.ClientResponseError:  # its kinds are about the connection
+        return _from_other_server(error.status, doing)
+    # This class alone: the classes derived from it are about the connection.
+    if type(error) is aiohttp.ClientResponseError:
         return from_status(error.status, error.message, doing)
     if isinstance(error, aiohttp.ClientError | OSError | TimeoutError):
         kind = TwitchUnavailable if isinstance(error, _NEVER_SENT) else AnswerLost
@@ -72,10 +76,18 @@ def translation(error: BaseException, doing: str) -> TwitchError | None:
         return TwitchUnavailable(_could_not(doing, str(error).rstrip(".")))
     if isinstance(error, json.JSONDecodeError) and _is_page(error.doc):
         return TwitchUnavailable(reason("portal", doing=doing))
-    # twitchio reads answers without looking: a field that is missing ends as one of these
-    return (
-        AnswerLost(_could_not(doing, reason("no_answer"))) if isinstance(error, _BROKEN) else None
-    )
+    # twitchio reads answers without looking: a field that is missing ends as one of these.
+    if isinstance(error, _BROKEN):
+        return AnswerLost(_could_not(doing, reason("no_answer")))
+    return None
+
+
+def _from_other_server(status: int, doing: str) -> TwitchError:
+    """Return the error for an answer that cannot be Twitch's."""
+    # A hotel's page of terms.
+    if status < 400 or status == 511:
+        return TwitchUnavailable(reason("portal", doing=doing))
+    return TwitchUnavailable(_could_not(doing, reason("server_status", status=status)))
 
 
 def _from_twitchio(error: BaseException, doing: str) -> TwitchError:
@@ -92,36 +104,41 @@ def _from_twitchio(error: BaseException, doing: str) -> TwitchError:
 
 
 def from_status(status: int, message: str, doing: str, retry_after_s: float = 1.0) -> TwitchError:
-    """What an HTTP status of 400 or more means; `message` is Twitch's own word on it."""
+    """Return the error for an HTTP status of 400 or more; `message` is Twitch's own text on it."""
+    twitch_text = message.rstrip(".")
     if status == 401:
-        return TwitchLoginNeeded(
-            reason("expired", doing=doing, message=message.rstrip(".") or status)
-        )
+        return TwitchLoginNeeded(reason("expired", doing=doing, message=twitch_text or status))
     if status == 429:
         return TwitchRateLimited(_could_not(doing, reason("asked_to_wait")), retry_after_s)
-    # 407 and 408 come from a proxy on the way
+    server_status = reason("server_status", status=status)
+    # 407 and 408 come from a proxy on the way.
     if 400 <= status < 500 and status not in (407, 408):
-        said = message.rstrip(".") or reason("server_status", status=status)
-        return TwitchRefused(_could_not(doing, said))
-    # a 503 says that nobody took the request; behind another 5xx it may have been carried out
+        return TwitchRefused(_could_not(doing, twitch_text or server_status))
+    # A 503 says that nobody took the request. Behind another 5xx it may have been carried out.
     kind = TwitchUnavailable if status == 503 else AnswerLost
-    return kind(_could_not(doing, reason("server_status", status=status)))
+    return kind(_could_not(doing, server_status))
 
 
 def _could_not(doing: str, why: str) -> str:
     return reason("could_not", doing=doing, reason=why)
 
 
+# The first class that fits an error says why a server could not be reached.
+_NETWORK_REASONS: tuple[tuple[type[BaseException], str], ...] = (
+    (TimeoutError, "in_time"),
+    (aiohttp.ClientSSLError, "insecure"),
+    (aiohttp.ClientHttpProxyError, "proxy_away"),
+    (aiohttp.ClientProxyConnectionError, "proxy_away"),
+    (aiohttp.ClientConnectorError, "no_connection"),
+)
+
+
 def network_reason(error: BaseException) -> str:
-    """Why a server could not be reached."""
-    codes: tuple[tuple[type[BaseException], str], ...] = (
-        (TimeoutError, "in_time"),
-        (aiohttp.ClientSSLError, "insecure"),
-        (aiohttp.ClientHttpProxyError, "proxy_away"),
-        (aiohttp.ClientProxyConnectionError, "proxy_away"),
-        (aiohttp.ClientConnectorError, "no_connection"),
-    )
-    return reason(next((code for kind, code in codes if isinstance(error, kind)), "no_answer"))
+    """Return why a server could not be reached."""
+    for kind, code in _NETWORK_REASONS:
+        if isinstance(error, kind):
+            return reason(code)
+    return reason("no_answer")
 
 
 def _is_page(text: str) -> bool:
@@ -129,8 +146,9 @@ def _is_page(text: str) -> bool:
 
 
 # ── messages that Twitch took and did not show ────────────────────────────────────────────────
-# Those of which there is more to say than Twitch's own sentence does. It does not publish the list of its codes.
 
+# The codes of which there is more to say than Twitch's own sentence does. It does not publish a
+# list of them.
 _FOLLOWERS = "The chat is for followers only. Let the bot follow, or make it a moderator."
 HELD = "AutoMod holds the message until a moderator releases it."
 TOO_FAST = "Twitch says that the bot writes too fast."
@@ -151,10 +169,12 @@ _ABOUT_TEXT = re.compile(r"reject|automod|block|term|link|duplicate|long", re.IG
 
 
 def dropped(code: str | None, sentence: str | None = None) -> Outcome:
-    """The outcome of a message that was not shown. A held one may still be released: nothing is claimed of it."""
-    why = (
-        DROPS.get((code or "").lower()) or sentence or f"Twitch did not show the message ({code})."
-    )
+    """Return the outcome of a message that was not shown; `sentence` is Twitch's own.
+
+    AutoMod may still release one that it holds, so its outcome is unknown.
+    """
+    known_text = DROPS.get((code or "").lower())
+    why = known_text or sentence or f"Twitch did not show the message ({code})."
     kind = OutcomeKind.UNKNOWN if why == HELD else OutcomeKind.REFUSED
     is_about_text = _ABOUT_TEXT.search(code or "") is not None
     return Outcome(kind, why, is_about_text=is_about_text)

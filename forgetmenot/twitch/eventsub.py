@@ -1,13 +1,16 @@
-"""What happens on the stream besides chat: Twitch's EventSub WebSocket, through twitchio, with anybody's log-in.
+"""What happens on the stream besides chat: Twitch's EventSub WebSocket, through twitchio.
 
-The bot's own log-in hears when the stream begins, ends and changes its title; the streamer's hears everything.
+The bot's own log-in hears when the stream begins, ends and changes its title. The streamer's hears
+everything.
 
-- Only what the granted rights allow is subscribed; what Twitch refuses or revokes is logged and left out.
+- Only what the granted rights allow is subscribed. What Twitch refuses or revokes is logged and
+  left out.
 - Each event has an ID made of what happened, so what Twitch sends twice is stored once.
-- An event of another channel is left out, and so is a state of the channel that is older than the last one. One that is
-  hours old changes nothing: it only has Twitch asked how the channel is now.
-- twitchio reconnects, also where the server names another address. What it could not subscribe again is noticed within
-  CHECK_EVERY_S, and everything is built anew. Until then the channel's state is polled as without EventSub.
+- An event of another channel is left out, and so is a state of the channel that is older than the
+  last one. One that is hours old changes nothing: Twitch is only asked how the channel is now.
+- twitchio reconnects, also where the server names another address. What it could not subscribe
+  again is noticed within CHECK_EVERY_S, and everything is built anew. Until then the channel's
+  state is polled as without EventSub.
 """
 
 import asyncio
@@ -23,6 +26,7 @@ from forgetmenot.domain import ChatEvent, EventKind
 from forgetmenot.durations import HOUR
 from forgetmenot.errors import TwitchError, TwitchRefused
 from forgetmenot.logs import log
+from forgetmenot.secret_store import Token
 from forgetmenot.settings.schema import Settings
 from forgetmenot.text.clean import clean
 from forgetmenot.twitch.errors import translated
@@ -33,8 +37,10 @@ if TYPE_CHECKING:
     import twitchio
 
 CHECK_EVERY_S = 300.0
-FIRST_PAUSE_S, LONGEST_PAUSE_S = 5.0, 300.0
-OLD = HOUR  # Twitch repeats what it could not deliver, minutes later at most
+FIRST_PAUSE_S = 5.0
+MAX_PAUSE_S = 300.0
+# Twitch repeats what it could not deliver, minutes later at most.
+OLD = HOUR
 
 
 class Redemption(Struct, frozen=True):
@@ -45,19 +51,19 @@ class Redemption(Struct, frozen=True):
 
 
 # Fields of a ChannelState, as they are from now on; without any, Twitch is only to be asked.
-Changes = dict[str, Any]
-Happened = ChatEvent | Redemption | Changes
+StateChanges = dict[str, Any]
+StreamReport = ChatEvent | Redemption | StateChanges
 
 
 class _Kind(NamedTuple):
-    """One subscription: twitchio's class and event, how it is read, and the right that it needs, if any.
+    """One subscription: twitchio's class and event, how it is read, and the right that it needs.
 
-    `state`: which part of the channel's state it reports, if it reports any.
+    `state` is the part of the channel's state that it reports. `right` and `state` may be empty.
     """
 
     subscription: str
     event: str
-    read: Callable[[Any], Happened | None]
+    read: Callable[[Any], StreamReport | None]
     right: str = ""
     state: str = ""
 
@@ -66,7 +72,7 @@ def _ms(moment: Any) -> int:  # noqa: ANN401  # twitchio's payloads have no comm
     return int(moment.timestamp() * 1_000)
 
 
-def _by(
+def _event_of(
     user: Any,  # noqa: ANN401
     kind: EventKind,
     key: object,
@@ -74,96 +80,108 @@ def _by(
     sentence: str,
     typed: str = "",
 ) -> ChatEvent:
-    """Something that a person did, with Twitch's word on it as a sentence for the memory."""
+    """Return something that a person did, with a sentence on it for the memory."""
     return ChatEvent(
-        f"{kind.value}:{key}", kind, user.id, user.name, user.display_name or user.name, clean(typed), _ms(at),
+        id=f"{kind.value}:{key}",
+        kind=kind,
+        user_id=user.id,
+        login=user.name,
+        display_name=user.display_name or user.name,
+        text=clean(typed),
+        at=_ms(at),
         system_text=clean(sentence),
-    )  # fmt: skip
+    )
+
+
+def _channel_event(payload: Any, name: str, at: Any, sentence: str) -> ChatEvent:  # noqa: ANN401
+    """Return something that happened to the whole channel, once at a time."""
+    return _event_of(payload.broadcaster, EventKind.STREAM, f"{name}:{_ms(at)}", at, sentence)
+
+
+def _stream_online(payload: Any) -> StateChanges:  # noqa: ANN401
+    return {"live": True, "started_at": _ms(payload.started_at), "stream_id": payload.id}
+
+
+def _stream_offline(_payload: Any) -> StateChanges:  # noqa: ANN401
+    return {"live": False, "started_at": None, "stream_id": ""}
+
+
+def _channel_update(payload: Any) -> StateChanges:  # noqa: ANN401
+    return {"title": clean(payload.title), "category": clean(payload.category_name)}
 
 
 def _follow(payload: Any) -> ChatEvent:  # noqa: ANN401
-    who, at = payload.user, payload.followed_at
-    return _by(
-        who,
-        EventKind.FOLLOW,
-        f"{who.id}:{_ms(at)}",
-        at,
-        f"{who.display_name} followed the channel.",
-    )
+    user = payload.user
+    key = f"{user.id}:{_ms(payload.followed_at)}"
+    sentence = f"{user.display_name} followed the channel."
+    return _event_of(user, EventKind.FOLLOW, key, payload.followed_at, sentence)
 
 
 def _redemption(payload: Any) -> Redemption:  # noqa: ANN401
-    title, who = clean(payload.reward.title), payload.user
-    sentence = f"{who.display_name} redeemed the reward “{title}”."
-    event = _by(
-        who, EventKind.REDEMPTION, payload.id, payload.redeemed_at, sentence, payload.user_input
-    )
+    user = payload.user
+    title = clean(payload.reward.title)
+    sentence = f"{user.display_name} redeemed the reward “{title}”."
+    typed = payload.user_input
+    event = _event_of(user, EventKind.REDEMPTION, payload.id, payload.redeemed_at, sentence, typed)
     return Redemption(event, title)
 
 
-def _on_stream(payload: Any, what: str, at: Any, sentence: str) -> ChatEvent:  # noqa: ANN401
-    """Something that happened to the whole channel, once at a time."""
-    return _by(payload.broadcaster, EventKind.STREAM, f"{what}:{_ms(at)}", at, sentence)
+def _hype_train(payload: Any) -> ChatEvent:  # noqa: ANN401
+    sentence = f"Chat finished a level-{payload.level} hype train."
+    return _channel_event(payload, "hype", payload.ended_at, sentence)
 
 
 def _poll(payload: Any) -> ChatEvent | None:  # noqa: ANN401
-    votes, title = max(
-        ((choice.votes or 0, choice.title) for choice in payload.choices), default=(0, "")
-    )
+    results = [(choice.votes or 0, choice.title) for choice in payload.choices]
+    votes, winner = max(results, default=(0, ""))
     if payload.status == "archived" or not votes:
         return None
-    sentence = f"The poll “{payload.title}” ended: “{title}” won with {votes} votes."
-    return _on_stream(payload, "poll", payload.ended_at, sentence)
+    sentence = f"The poll “{payload.title}” ended: “{winner}” won with {votes} votes."
+    return _channel_event(payload, "poll", payload.ended_at, sentence)
 
 
 def _prediction(payload: Any) -> ChatEvent | None:  # noqa: ANN401
     if payload.winning_outcome is None:
         return None
-    sentence = (
-        f"The prediction “{payload.title}” ended: “{payload.winning_outcome.title}” was right."
-    )
-    return _on_stream(payload, "prediction", payload.ended_at, sentence)
+    winner = payload.winning_outcome.title
+    sentence = f"The prediction “{payload.title}” ended: “{winner}” was right."
+    return _channel_event(payload, "prediction", payload.ended_at, sentence)
+
+
+def _ad_break(payload: Any) -> ChatEvent:  # noqa: ANN401
+    sentence = f"An ad break of {payload.duration} s began."
+    return _channel_event(payload, "ads", payload.started_at, sentence)
 
 
 def _shoutout(payload: Any) -> ChatEvent:  # noqa: ANN401
-    who, at = payload.from_broadcaster, payload.started_at
-    return _by(
-        who,
-        EventKind.STREAM,
-        f"{who.id}:{_ms(at)}",
-        at,
-        f"{who.display_name} gave this channel a shoutout.",
-    )
+    broadcaster = payload.from_broadcaster
+    key = f"{broadcaster.id}:{_ms(payload.started_at)}"
+    sentence = f"{broadcaster.display_name} gave this channel a shoutout."
+    return _event_of(broadcaster, EventKind.STREAM, key, payload.started_at, sentence)
 
 
 _KINDS = (
-    _Kind(
-        "StreamOnlineSubscription", "stream_online",
-        lambda it: {"live": True, "started_at": _ms(it.started_at), "stream_id": it.id}, state="live",
-    ),
-    _Kind(
-        "StreamOfflineSubscription", "stream_offline",
-        lambda _: {"live": False, "started_at": None, "stream_id": ""}, state="live",
-    ),
-    _Kind(
-        "ChannelUpdateSubscription", "channel_update",
-        lambda it: {"title": clean(it.title), "category": clean(it.category_name)}, state="title",
-    ),
+    _Kind("StreamOnlineSubscription", "stream_online", _stream_online, state="live"),
+    _Kind("StreamOfflineSubscription", "stream_offline", _stream_offline, state="live"),
+    _Kind("ChannelUpdateSubscription", "channel_update", _channel_update, state="title"),
     _Kind("ChannelFollowSubscription", "follow", _follow, "moderator:read:followers"),
-    _Kind("ChannelPointsRedeemAddSubscription", "custom_redemption_add", _redemption, "channel:read:redemptions"),
     _Kind(
-        "HypeTrainEndSubscription", "hype_train_end",
-        lambda it: _on_stream(it, "hype", it.ended_at, f"Chat finished a level-{it.level} hype train."),
-        "channel:read:hype_train",
+        "ChannelPointsRedeemAddSubscription",
+        "custom_redemption_add",
+        _redemption,
+        "channel:read:redemptions",
     ),
+    _Kind("HypeTrainEndSubscription", "hype_train_end", _hype_train, "channel:read:hype_train"),
     _Kind("ChannelPollEndSubscription", "poll_end", _poll, "channel:read:polls"),
-    _Kind("ChannelPredictionEndSubscription", "prediction_end", _prediction, "channel:read:predictions"),
     _Kind(
-        "AdBreakBeginSubscription", "ad_break",
-        lambda it: _on_stream(it, "ads", it.started_at, f"An ad break of {it.duration} s began."), "channel:read:ads",
+        "ChannelPredictionEndSubscription",
+        "prediction_end",
+        _prediction,
+        "channel:read:predictions",
     ),
+    _Kind("AdBreakBeginSubscription", "ad_break", _ad_break, "channel:read:ads"),
     _Kind("ShoutoutReceiveSubscription", "shoutout_receive", _shoutout, "moderator:read:shoutouts"),
-)  # fmt: skip
+)
 
 
 STATE = frozenset(kind.event for kind in _KINDS if kind.state)
@@ -172,7 +190,7 @@ RIGHTS = tuple(kind.right for kind in _KINDS if kind.right)
 
 
 class StreamEvents:
-    """Subscribes and reports."""
+    """Subscribes to events, and gives each to `happened`. `room` returns the channel's id."""
 
     def __init__(
         self,
@@ -181,7 +199,7 @@ class StreamEvents:
         settings: Callable[[], Settings],
         clock: Clock,
         room: Callable[[], Awaitable[str]],
-        happened: Callable[[Happened], Awaitable[None]],
+        happened: Callable[[StreamReport], Awaitable[None]],
     ) -> None:
         self._login = login
         self._settings = settings
@@ -189,9 +207,8 @@ class StreamEvents:
         self._room = room
         self._happened = happened
         self.subscribed: frozenset[str] = frozenset()
-        self._newest: dict[
-            str, int
-        ] = {}  # by part of the channel's state: when it was last reported
+        # By part of the channel's state: when Twitch sent its newest report (ms).
+        self._newest_state: dict[str, int] = {}
 
     @property
     def reports_state(self) -> bool:
@@ -199,7 +216,7 @@ class StreamEvents:
         return self.subscribed >= STATE
 
     async def run(self) -> None:
-        """Keep the subscriptions for ever; failures are logged and tried again."""
+        """Keep the subscriptions and never return; failures are logged and tried again."""
         pause = FIRST_PAUSE_S
         while True:
             try:
@@ -207,31 +224,35 @@ class StreamEvents:
                 pause = FIRST_PAUSE_S
             except TwitchError as error:
                 log.warning("no events from Twitch", reason=str(error))
-                pause = min(2 * pause, LONGEST_PAUSE_S)
+                pause = min(2 * pause, MAX_PAUSE_S)
             finally:
                 self.subscribed = frozenset()
             await asyncio.sleep(pause)
 
     async def _one_client(self) -> None:
         """Subscribe to everything, and return when something is missing. Raises TwitchError."""
-        api, room = Api(self._login, self._settings), await self._room()
+        api = Api(self._login, self._settings)
+        room = await self._room()
         client = await api.client()
         try:
             with translated("subscribe to events"):
-                wanted = await self._subscribe(client, await api.user_id(), room)
-            if not wanted:
+                granted_count = await self._subscribe(client, await api.user_id(), room)
+            if not granted_count:
                 raise TwitchRefused("Twitch grants none of its events.")
-            while len(client.websocket_subscriptions()) >= wanted:  # noqa: ASYNC110  # twitchio has no event for it
+            # Asked every few minutes, because twitchio has no event for a lost subscription.
+            while len(client.websocket_subscriptions()) >= granted_count:  # noqa: ASYNC110
                 await asyncio.sleep(CHECK_EVERY_S)
         finally:
-            with contextlib.suppress(
-                Exception
-            ):  # a connection that is gone cannot be closed politely
+            # A connection that is gone cannot be closed politely.
+            with contextlib.suppress(Exception):
                 await client.close(save_tokens=False)
             await api.aclose()
 
-    async def _subscribe(self, client: "twitchio.Client", me: str, room: str) -> int:
-        """How many subscriptions Twitch granted. What it refuses, for want of a right say, is left out."""
+    async def _subscribe(self, client: "twitchio.Client", own_id: str, room: str) -> int:
+        """Return how many subscriptions Twitch granted.
+
+        What it refuses, for example for want of a right, is left out.
+        """
         from twitchio import eventsub
         from twitchio.exceptions import HTTPException
 
@@ -239,19 +260,16 @@ class StreamEvents:
         token = await self._login.token()
         granted: set[str] = set()
         for kind in _KINDS:
-            if kind.right and kind.right not in token.scopes:
-                continue
-            # what only the channel's own account may hear; another one would be refused
-            if kind.right.startswith("channel:") and me != room:
+            if not _may_subscribe(kind, token, is_own_channel=own_id == room):
                 continue
             self._listen(client, kind, room)
             condition = {"broadcaster_user_id": room}
             if kind.right.startswith("moderator:"):
-                condition["moderator_user_id"] = me
+                condition["moderator_user_id"] = own_id
             payload = getattr(eventsub, kind.subscription)(**condition)
             try:
-                # the connection is lost if nothing is subscribed within 10 s of its welcome
-                await client.subscribe_websocket(payload, token_for=me, as_bot=False)
+                # The connection is lost if nothing is subscribed within 10 s of its welcome.
+                await client.subscribe_websocket(payload, token_for=own_id, as_bot=False)
             except HTTPException as error:
                 if not 400 <= error.status < 500:
                     raise
@@ -267,40 +285,53 @@ class StreamEvents:
             try:
                 if payload.broadcaster.id != room:
                     return
-                happened = kind.read(payload)
+                event = kind.read(payload)
             except (AttributeError, TypeError, ValueError) as error:
                 log.warning(
                     "an event could not be read", what=kind.event, error=type(error).__name__
                 )
                 return
             if kind.state:
-                happened = self._current(kind, happened, _sent_at(payload, self._clock.now()))
-            if happened is not None:
-                await self._happened(happened)
+                event = self._current(kind, event, _sent_at(payload, self._clock.now()))
+            if event is not None:
+                await self._happened(event)
 
         client.add_listener(take, event=f"event_{kind.event}")
 
-    def _current(self, kind: _Kind, happened: Happened | None, sent_at: int) -> Happened | None:
-        """A state of the channel if it is the newest; an old one changes nothing, but has Twitch asked."""
-        if sent_at < self._newest.get(kind.state, 0):
+    def _current(
+        self, kind: _Kind, event: StreamReport | None, sent_at: int
+    ) -> StreamReport | None:
+        """Return a state of the channel if it is the newest, else None.
+
+        An old one is without changes, so that Twitch is asked.
+        """
+        if sent_at < self._newest_state.get(kind.state, 0):
             return None
-        self._newest[kind.state] = sent_at
+        self._newest_state[kind.state] = sent_at
         if self._clock.now() - sent_at > OLD:
             return {}
-        return happened
+        return event
+
+
+def _may_subscribe(kind: _Kind, token: Token, *, is_own_channel: bool) -> bool:
+    if kind.right and kind.right not in token.scopes:
+        return False
+    # Twitch refuses the events of "channel:" to all but the channel's own account.
+    return is_own_channel or not kind.right.startswith("channel:")
 
 
 def _sent_at(payload: Any, now: int) -> int:  # noqa: ANN401
-    """When Twitch sent an event (ms); now, where it does not say so."""
-    sent = payload.timestamp
-    return _ms(sent) if sent is not None else now
+    """Return when Twitch sent an event (ms); now if the event does not say so."""
+    timestamp = payload.timestamp
+    return _ms(timestamp) if timestamp is not None else now
 
 
 @cache
 def _accept_an_end_without_id() -> None:
-    """Have twitchio read a `stream.offline` without the stream's id, which Twitch may leave out; nobody needs it.
+    """Have twitchio read a `stream.offline` without the stream's id, which Twitch may leave out.
 
-    twitchio 3.3.2 raises KeyError over it, and the event is lost. A class of the same type takes the other's place.
+    twitchio 3.3.2 raises KeyError over it, and the event is lost. Nobody needs the id, so a class
+    of the same type takes the place of twitchio's.
     """
     from twitchio.models.eventsub_ import StreamOffline
 
@@ -308,5 +339,5 @@ def _accept_an_end_without_id() -> None:
         subscription_type = "stream.offline"
 
         def __init__(self, payload: Any, *, http: Any) -> None:  # noqa: ANN401
-            whole: Any = {"id": "", **payload}
-            super().__init__(whole, http=http)
+            complete: Any = {"id": "", **payload}
+            super().__init__(complete, http=http)

@@ -14,7 +14,7 @@ from forgetmenot.domain import ChatEvent, EventKind
 from forgetmenot.secret_store import Account, Token, TokenStore
 from forgetmenot.settings.schema import Settings, TwitchSettings
 from forgetmenot.twitch import eventsub
-from forgetmenot.twitch.eventsub import Happened, Redemption, StreamEvents
+from forgetmenot.twitch.eventsub import Redemption, StreamEvents, StreamReport
 from forgetmenot.twitch.login import Login
 from tests.loopback_servers.eventsub import ALICE, NOW, ROOM, LoopbackEventSub, loopback_eventsub
 from tests.stage import until, working
@@ -44,7 +44,7 @@ class Listener:
         login = Login(
             account=Account.BROADCASTER, store=store, settings=lambda: settings, clock=clock
         )
-        self.server, self.happened = server, list[Happened]()
+        self.server, self.happened = server, list[StreamReport]()
         self.events = StreamEvents(
             login=login,
             settings=lambda: settings,
@@ -56,13 +56,13 @@ class Listener:
     async def _room(self) -> str:
         return "100"
 
-    async def _happened(self, found: Happened) -> None:
+    async def _happened(self, found: StreamReport) -> None:
         self.happened.append(found)
 
     async def subscribed(self, *types: str) -> None:
         await until(lambda: set(types) <= self.server.types and self.events.subscribed)
 
-    async def hears(self, kind: str, event: dict[str, Any]) -> Happened:
+    async def hears(self, kind: str, event: dict[str, Any]) -> StreamReport:
         """What is reported of an event, which is subscribed by then."""
         await self.subscribed(kind)
         await self.server.notify(kind, event)
