@@ -1,9 +1,11 @@
 """Knows whether Twitch shows what the bot writes, from what chat and Twitch's answers report.
 
 Guarantees:
-- What chat reports (modes, a timeout, a ban) counts at once, so that no model is asked for words that nobody would see.
-- Where chat reports nothing (the bot was timed out before it started, or it does not follow a channel for followers
-  only), Twitch's refusals count. A message that gets through, a command's answer for one, ends that.
+- What chat reports (modes, a timeout, a ban) counts at once, so that no model is asked for words
+  that nobody would see.
+- Where chat reports nothing (the bot was timed out before it started, or it does not follow a
+  channel for followers only), Twitch's refusals count. A message that gets through, such as a
+  command's answer, ends that.
 """
 
 from collections.abc import Callable
@@ -29,8 +31,8 @@ _TAKEN_FOR_FOLLOWERS = _NOT_SLOWED | {Role.SUBSCRIBER}
 class ChatPermission:
     """Whether the bot may write in chat.
 
-    `role`: what the bot's badges make it in this chat; None until chat has shown them, and then no mode counts.
-    `is_banned`: whether chat did not let the bot's account in.
+    `role` returns what the bot's badges make it in this chat; None until chat has shown them, and
+    no mode counts until then. `is_banned` returns whether chat did not let the bot's account in.
     """
 
     def __init__(
@@ -90,7 +92,7 @@ class ChatPermission:
         return self._slow_s * SECOND
 
     def trouble(self) -> str:
-        """Return why Twitch would not show a message of the bot now, and what helps; "" if it would."""
+        """Return why Twitch would not show a message of the bot now, and what helps, or ""."""
         name = self._name()
         if self.is_banned():
             return reason("mute_banned", name=name)
@@ -118,12 +120,12 @@ class ChatPermission:
         return reason("mute_refused", name=name, message=self._refusal.rstrip("."))
 
     def _is_refused(self, least: int) -> bool:
-        """Whether Twitch refused at least so many messages in a row, the last of them lately."""
+        """Return whether Twitch refused at least so many messages in a row, the last lately."""
         is_lately = self._clock.now() - self._refused_at <= TRIED_AGAIN_AFTER
         return self._refusals >= least and is_lately
 
     def warning(self) -> str:
-        """Return what keeps the bot from writing, wholly or for noticeable times; "" if nothing does."""
+        """Return what keeps the bot from writing, wholly or for noticeable times, or ""."""
         trouble = self.trouble()
         if trouble:
             return trouble

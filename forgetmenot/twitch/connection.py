@@ -1,9 +1,11 @@
 """Reads one channel's chat: connects, logs in, joins, listens, and reconnects.
 
 - Each time without chat is reported as a `Gap`.
-- TwitchRefused is raised if the channel does not exist at the first join; later that is taken for a temporary problem.
-- With a log-in that chat does not accept it listens anonymously until `login` gives another one.
-- With an account that is banned it listens anonymously too, and joins with it again every UNBAN_LOOKED_FOR_EVERY.
+- TwitchRefused is raised if the channel does not exist at the first join. Later that is taken for a
+  temporary problem.
+- With a log-in that chat does not accept it listens anonymously until `login` returns another one.
+- With an account that is banned it listens anonymously too, and joins with it again every
+  UNBAN_CHECK_INTERVAL.
 - Twitch does not resend missed lines, so none comes twice.
 """
 
@@ -40,17 +42,22 @@ from forgetmenot.twitch.errors import translated
 
 Socket = aiohttp.ClientWebSocketResponse[bool]
 
-# A connection can die without a sign (a pulled cable, a sleeping PC): a silent one is pinged, and has half of this.
+# A connection can die without a sign (a pulled cable, a sleeping PC). A silent one is pinged, and
+# has half of this to answer.
 HEARTBEAT_S = 30.0
 _OPEN_WITHIN_S = 20.0
-TICK_S = 5.0  # how often a silent connection is looked at
+# How often a silent connection is looked at.
+TICK_S = 5.0
 FIRST_PAUSE = 1 * SECOND
 LONGEST_PAUSE = 60 * SECOND
-STEADY = 30 * SECOND  # a connection that lived this long makes the next pause short again
+# A connection that lived this long makes the next pause short again.
+STEADY = 30 * SECOND
 JOIN_WITHIN_S = 15.0
 # Chat does not report that a ban was lifted. Joining again costs a gap of a second.
-UNBAN_LOOKED_FOR_EVERY = 10 * MINUTE
+UNBAN_CHECK_INTERVAL = 10 * MINUTE
 
+_MAX_FRAME_BYTES = 1 << 20
+# How the notices begin that refuse a log-in.
 _LOGIN_REFUSED = (
     "login authentication failed",
     "login unsuccessful",
@@ -59,12 +66,16 @@ _LOGIN_REFUSED = (
 )
 
 
+_NO_CHANNEL_NOTICES = ("msg_channel_suspended", "tos_ban", "msg_room_not_found")
+_BAN_NOTICES = ("msg_banned", "msg_timedout")
+
+
 class Phase(StrEnum):
-    """Phase of the connection."""
+    """Phase of the connection. `WAITING` is for the next attempt."""
 
     CONNECTING = "connecting"
     CONNECTED = "connected"
-    WAITING = "waiting"  # for the next attempt
+    WAITING = "waiting"
 
 
 class ConnectionState(Struct, frozen=True):
@@ -90,8 +101,8 @@ class _Rejoin(Exception):
 class IrcConnection:
     """A channel's chat as a source. `random` spreads pauses.
 
-    `login` is asked at each connecting, with the token that chat refused last, if any. Without one, or where it gives
-    none, chat is read anonymously.
+    `login` is called at each connecting, with the token that chat refused last, if any. Without it,
+    or if it returns None, chat is read anonymously.
     """
 
     def __init__(
@@ -107,16 +118,19 @@ class IrcConnection:
         self._login = login
         self._random = random or Random()  # noqa: S311  # spreads reconnections; guards nothing
         self._channel = settings().twitch.channel.lower().lstrip("#")
-        self.refused_token = ""  # the access token that chat refused last
-        self._refusals = 0  # in a row
+        # The access token that chat refused last, and how many in a row it refused.
+        self.refused_token = ""
+        self._refusals = 0
         self._login_trouble = ""
-        self._reported = ""
+        self._reported_trouble = ""
         self._attempts = 0
         self._ever_joined = False
-        self._sign_in = False
+        # What is to be done on the open connection: sign in, look at the badges, await the join.
+        self._sign_in_wanted = False
         self._badges_wanted = False
         self._joins_again = False
         self._banned_at: int | None = None
+        # When the channel was last heard, also over an earlier connection, and when it was joined.
         self._heard_at: int | None = None
         self._joined_at: int | None = None
         self.joined = asyncio.Event()
@@ -125,15 +139,18 @@ class IrcConnection:
         self.own_badges: frozenset[str] | None = None
 
     async def events(self) -> AsyncGenerator[ChatItem | Gap]:
-        """Yield what is heard, in order, and the gaps. Raises TwitchRefused if the channel cannot be joined at all."""
+        """Yield what is heard and the gaps, in order.
+
+        Raises TwitchRefused if the channel cannot be joined at all.
+        """
         reason = ""
         async with aiohttp.ClientSession() as session:
             while True:
                 self._set(Phase.CONNECTING, reason)
                 try:
                     with translated("read the chat"):
-                        async with aclosing(self._one_connection(session, reason)) as heard:
-                            async for item in heard:
+                        async with aclosing(self._one_connection(session, reason)) as items:
+                            async for item in items:
                                 yield item
                 except _Rejoin as rejoin:
                     reason = str(rejoin)
@@ -149,13 +166,13 @@ class IrcConnection:
         return self._banned_at is not None
 
     def sign_in(self) -> None:
-        """Connect again with a log-in, if chat is read without one: somebody has logged in meanwhile."""
+        """Connect again if chat is read without a log-in: somebody has logged in meanwhile."""
         if self._waits_for_unban():
             return
-        self._sign_in = self.state.phase is Phase.CONNECTED and not self.state.login
+        self._sign_in_wanted = self.state.phase is Phase.CONNECTED and not self.state.login
 
     def look_at_badges(self) -> None:
-        """Join the channel again on the open connection: only then does chat show the account's badges.
+        """Join the channel again on the open connection, so that chat shows the account's badges.
 
         Nothing reports that the account became a moderator.
         """
@@ -164,70 +181,99 @@ class IrcConnection:
     def _waits_for_unban(self) -> bool:
         if self._banned_at is None:
             return False
-        return self._clock.now() - self._banned_at < UNBAN_LOOKED_FOR_EVERY
+        return self._clock.now() - self._banned_at < UNBAN_CHECK_INTERVAL
 
     async def _one_connection(
-        self, session: aiohttp.ClientSession, gap: str
+        self, session: aiohttp.ClientSession, gap_reason: str
     ) -> AsyncGenerator[ChatItem | Gap]:
-        url = self._settings().twitch.irc_url
-        self._joined_at = self.own_badges = None
-        self._sign_in = False
+        """Yield what one connection hears, with the gap before it. Raises when it ends."""
+        self._joined_at = None
+        self.own_badges = None
+        self._sign_in_wanted = False
         self._badges_wanted = False
         self._joins_again = False
         account = await self._account()
-        # Twitch lets anybody read chat as "justinfan" with a number, whatever the password
-        nick = account.login if account else f"justinfan{self._random.randrange(10_000, 100_000)}"
-        password = f"oauth:{account.access}" if account else "SCHMOOPIIE"
-        goodbye = aiohttp.ClientWSTimeout(ws_close=1.0)
-        proxy, headers = proxy_for(url)
-        async with asyncio.timeout(_OPEN_WITHIN_S):
-            socket = await session.ws_connect(
-                url, timeout=goodbye, heartbeat=HEARTBEAT_S, max_msg_size=1 << 20, proxy=proxy, proxy_headers=headers,
-                ssl=trusted(),
-            )  # fmt: skip
+        socket = await self._open(session)
         try:
-            # tags bring ids, badges and times; commands bring clears, timeouts, subs and raids
-            await _send(
-                socket,
-                "CAP REQ :twitch.tv/tags twitch.tv/commands",
-                f"PASS {password}",
-                f"NICK {nick}",
-            )
+            await self._introduce(socket, account)
             loop = asyncio.get_running_loop()
-            deadline = loop.time() + JOIN_WITHIN_S
+            join_deadline = loop.time() + JOIN_WITHIN_S
             while True:
                 for text in await _lines(socket):
                     line = parse(text)
-                    found = self._of_this_room(understand(line, self._channel, self._clock.now()))
-                    if unheard := await self._take(socket, line, found, account, gap):
-                        yield unheard
-                    yield found
+                    item = self._of_this_room(understand(line, self._channel, self._clock.now()))
+                    gap = await self._take(socket, line, item, account, gap_reason)
+                    if gap is not None:
+                        yield gap
+                    yield item
                     if self._in_channel():
                         self._heard_at = self._clock.now()
-                    self._look_at_own(found, account)
-                if not self._in_channel() and loop.time() > deadline:
-                    if self._attempts < 2:  # chat may be slow for once
-                        raise TwitchUnavailable(reason("chat_closed"))
-                    self._cannot_join("chat_no_channel")
-                if self._sign_in:
-                    self._attempts = 0
-                    self._heard_at = self._clock.now()  # nothing was missed so far
-                    raise _Rejoin(reason("chat_closed"))
-                if self._joins_again and loop.time() > deadline:
-                    raise _Rejoin(reason("chat_closed"))
+                    self._look_at_own(item, account)
+                self._check(is_late=loop.time() > join_deadline)
                 if self._badges_wanted:
                     self._badges_wanted = False
                     self._joins_again = True
-                    deadline = loop.time() + JOIN_WITHIN_S
+                    join_deadline = loop.time() + JOIN_WITHIN_S
                     await _send(socket, f"PART #{self._channel}", f"JOIN #{self._channel}")
         finally:
             await socket.close()
+
+    async def _open(self, session: aiohttp.ClientSession) -> Socket:
+        url = self._settings().twitch.irc_url
+        proxy, proxy_headers = proxy_for(url)
+        async with asyncio.timeout(_OPEN_WITHIN_S):
+            return await session.ws_connect(
+                url,
+                timeout=aiohttp.ClientWSTimeout(ws_close=1.0),
+                heartbeat=HEARTBEAT_S,
+                max_msg_size=_MAX_FRAME_BYTES,
+                proxy=proxy,
+                proxy_headers=proxy_headers,
+                ssl=trusted(),
+            )
+
+    async def _introduce(self, socket: Socket, account: Token | None) -> None:
+        # Twitch lets anybody read chat as "justinfan" with a number, whatever the password.
+        if account is None:
+            nick = f"justinfan{self._random.randrange(10_000, 100_000)}"
+            password = "SCHMOOPIIE"  # noqa: S105  # any text
+        else:
+            nick = account.login
+            password = f"oauth:{account.access}"
+        # Tags bring ids, badges and times; commands bring clears, timeouts, subs and raids.
+        await _send(
+            socket,
+            "CAP REQ :twitch.tv/tags twitch.tv/commands",
+            f"PASS {password}",
+            f"NICK {nick}",
+        )
+
+    def _check(self, *, is_late: bool) -> None:
+        """End the connection if it is to be made anew; `is_late`: the join should have been done.
+
+        Raises TwitchError or _Rejoin.
+        """
+        if is_late and not self._in_channel():
+            # Chat may be slow for once.
+            if self._attempts < 2:
+                raise TwitchUnavailable(reason("chat_closed"))
+            self._cannot_join("chat_no_channel")
+        if self._sign_in_wanted:
+            self._attempts = 0
+            # Nothing was missed so far.
+            self._heard_at = self._clock.now()
+            raise _Rejoin(reason("chat_closed"))
+        if is_late and self._joins_again:
+            raise _Rejoin(reason("chat_closed"))
 
     def _in_channel(self) -> bool:
         return self._joined_at is not None
 
     def _look_at_own(self, item: ChatItem, account: Token | None) -> None:
-        """Notice the account's badges and its ban. Raises _Rejoin after a ban, to read on without the account."""
+        """Notice the account's badges and its ban.
+
+        Raises _Rejoin after a ban, to read on without the account.
+        """
         if isinstance(item, RoomState):
             self._joins_again = False
         if account is None:
@@ -237,19 +283,20 @@ class IrcConnection:
         if isinstance(item, Redaction) and item.user_id == account.user_id:
             is_ban = not item.event_id and item.duration_s is None
             if is_ban:
-                self._is_banned_now()
+                self._rejoin_without_account()
 
-    def _is_banned_now(self) -> None:
+    def _rejoin_without_account(self) -> None:
         self._banned_at = self._clock.now()
-        self._attempts = 0  # chat is there and answers
+        # Chat is there and answers.
+        self._attempts = 0
         raise _Rejoin(reason("chat_closed"))
 
     async def _account(self) -> Token | None:
         if self._waits_for_unban():
             return None
-        if (
-            self._refusals > 1
-        ):  # a renewed token as well: it is the account; renewed again at the next connecting only
+        # A renewed token was refused as well, so it is the account. It is renewed again only at the
+        # next connecting.
+        if self._refusals > 1:
             self._refusals = 1
             return None
         try:
@@ -265,9 +312,9 @@ class IrcConnection:
         return account
 
     async def _take(
-        self, socket: Socket, line: IrcLine, found: ChatItem, account: Token | None, gap: str
+        self, socket: Socket, line: IrcLine, item: ChatItem, account: Token | None, gap_reason: str
     ) -> Gap | None:
-        """Answer the server; the gap that ends with this line, if one does."""
+        """Answer the server. Return the gap that ends with this line, if one does."""
         match line.command:
             case "PING":
                 await _send(socket, f"PONG :{line.params[-1] if line.params else ''}")
@@ -279,12 +326,15 @@ class IrcConnection:
                 self._notice(line, account)
             case "USERSTATE":
                 self.own_badges = badges(line.tags.get("badges", ""))
-        return self._joined(found.room_id, account, gap) if isinstance(found, RoomState) else None
+        if not isinstance(item, RoomState) or self._in_channel():
+            return None
+        return self._joined(item.room_id, account, gap_reason)
 
     def _of_this_room(self, item: ChatItem) -> ChatItem:
-        """What a line says, where a state of the room is that of the room that was joined.
+        """Return an item; OtherRoom for a state of another room than the one that was joined.
 
-        Raises TwitchUnavailable if somebody else has the channel's name by now: their chat is none for this memory.
+        Raises TwitchUnavailable if somebody else has the channel's name by now: their chat is not
+        for this memory.
         """
         if not isinstance(item, RoomState):
             return item
@@ -296,58 +346,64 @@ class IrcConnection:
             self._cannot_join("chat_no_channel")
         return OtherRoom()
 
-    def _joined(self, room_id: str, account: Token | None, gap: str) -> Gap | None:
-        if self._joined_at is not None:
-            return None
+    def _joined(self, room_id: str, account: Token | None, gap_reason: str) -> Gap | None:
+        """Note that the channel is joined. Return the gap before that, if it was heard before."""
         now = self._clock.now()
         if account is not None:
             self._refusals = 0
             self._banned_at = None
-        self.room_id, self._joined_at, self._ever_joined, self._reported = room_id, now, True, ""
+        self.room_id = room_id
+        self._joined_at = now
+        self._ever_joined = True
+        self._reported_trouble = ""
         self.joined.set()
         self._set(Phase.CONNECTED, self._login_trouble, account.login if account else "")
         log.info("joined the channel", signed_in=account is not None, after_attempts=self._attempts)
-        last, self._heard_at = self._heard_at, now
-        return None if last is None else Gap(last, max(now, last), gap)
+        last_heard_at = self._heard_at
+        self._heard_at = now
+        if last_heard_at is None:
+            return None
+        return Gap(last_heard_at, max(now, last_heard_at), gap_reason)
 
     def _notice(self, line: IrcLine, account: Token | None) -> None:
-        said, notice = line.params[-1].lower() if line.params else "", line.tags.get("msg-id", "")
-        if account is not None and any(said.startswith(words) for words in _LOGIN_REFUSED):
-            self.refused_token, self._login_trouble = account.access, reason("chat_without")
+        """Read why chat does not let the bot in. Raises TwitchError or _Rejoin."""
+        text = line.params[-1].lower() if line.params else ""
+        notice = line.tags.get("msg-id", "")
+        if account is not None and text.startswith(_LOGIN_REFUSED):
+            self.refused_token = account.access
+            self._login_trouble = reason("chat_without")
+            # Chat is there and answers: only the token is to be renewed.
             if self._refusals == 0:
-                self._attempts = 0  # chat is there and answers: only the token is to be renewed
+                self._attempts = 0
             self._refusals += 1
             raise TwitchLoginNeeded(reason("chat_without"))
-        if self._joined_at is None and notice in (
-            "msg_channel_suspended",
-            "tos_ban",
-            "msg_room_not_found",
-        ):
+        if notice in _NO_CHANNEL_NOTICES and not self._in_channel():
             self._cannot_join("chat_no_channel")
-        if account is not None and notice in ("msg_banned", "msg_timedout"):
-            self._is_banned_now()
+        if notice in _BAN_NOTICES and account is not None:
+            self._rejoin_without_account()
 
     def _cannot_join(self, code: str) -> None:
-        # a channel that was joined before exists, so its notice is taken for a trouble that passes
+        # A channel that was joined before exists, so its notice is taken for a trouble that passes.
         kind = TwitchUnavailable if self._ever_joined else TwitchRefused
         raise kind(reason(code, channel=self._channel))
 
     async def _pause(self, reason: str) -> None:
         if self._joined_at is not None and self._clock.now() - self._joined_at >= STEADY:
             self._attempts = 0
-        longest = min(LONGEST_PAUSE, FIRST_PAUSE << min(self._attempts, 10))
+        longest_pause = min(LONGEST_PAUSE, FIRST_PAUSE << min(self._attempts, 10))
         self._attempts += 1
-        # spread, so that many bots do not all come back in the same second after an outage
-        pause = round(longest * (0.5 + self._random.random() / 2))
+        # Spread, so that many bots do not all come back in the same second after an outage.
+        pause = round(longest_pause * (0.5 + self._random.random() / 2))
         self._set(Phase.WAITING, reason)
-        if reason != self._reported:  # once per trouble: an evening without a network is one line
+        # Once per trouble: an evening without a network is one line.
+        if reason != self._reported_trouble:
             log.warning(
                 "chat is disconnected",
                 reason=reason,
                 next_attempt_in_ms=pause,
                 attempts=self._attempts,
             )
-        self._reported = reason
+        self._reported_trouble = reason
         await self._clock.sleep(pause)
 
     def _set(self, phase: Phase, error: str, login: str = "") -> None:
@@ -360,14 +416,19 @@ async def _send(socket: Socket, *lines: str) -> None:
 
 
 async def _lines(socket: Socket) -> list[str]:
-    """The lines of the next frame, or none after a quiet moment. Raises TwitchUnavailable when it is dead."""
+    """Return the lines of the next frame, or none after a quiet moment.
+
+    Raises TwitchUnavailable if the connection is dead.
+    """
     try:
         message = await socket.receive(timeout=TICK_S)
     except TimeoutError:
         return []
+    # No chat, and no reason to hang up.
     if message.type is aiohttp.WSMsgType.BINARY:
-        return []  # no chat, and no reason to hang up
+        return []
     if message.type is not aiohttp.WSMsgType.TEXT:
         raise TwitchUnavailable(reason("chat_closed"))
-    # A lone \r ends nothing: in somebody's message it must not begin a line of its own, with badges of its own.
-    return [line for line in str(message.data).replace("\r\n", "\n").split("\n") if line]
+    # A lone \r ends nothing: in somebody's message it must not begin a line with badges of its own.
+    lines = str(message.data).replace("\r\n", "\n").split("\n")
+    return [line for line in lines if line]

@@ -44,7 +44,10 @@ OLD = HOUR
 
 
 class Redemption(Struct, frozen=True):
-    """Channel points spent: which reward, and what the viewer typed. The event is kept like any other."""
+    """Channel points spent: which reward, and what the viewer typed.
+
+    The event is stored like any other.
+    """
 
     event: ChatEvent
     reward: str

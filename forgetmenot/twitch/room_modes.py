@@ -4,9 +4,10 @@ from forgetmenot.twitch.chat_lines import RoomState
 
 
 class RoomModeTracker:
-    """The channel's chat modes as Twitch last reported them, so that the bot never switches off a moderator's.
+    """The channel's chat modes as Twitch last reported them.
 
-    `modes`: those that are on, as operations/actions names them.
+    They keep the bot from switching off a moderator's. `modes` are those that are on, as
+    operations/actions names them.
     """
 
     def __init__(self) -> None:
@@ -14,11 +15,17 @@ class RoomModeTracker:
 
     def heard(self, state: RoomState) -> None:
         """Update from a ROOMSTATE, which names only what changed."""
-        slow = None if state.slow_s is None else state.slow_s > 0
-        for mode, is_on in (("slow", slow), ("emote_only", state.emote_only)):
-            if is_on is not None:
-                self.modes = self.modes | {mode} if is_on else self.modes - {mode}
+        if state.slow_s is not None:
+            self._set("slow", is_on=state.slow_s > 0)
+        if state.emote_only is not None:
+            self._set("emote_only", is_on=state.emote_only)
 
     def switched_off(self, mode: str) -> None:
         """Note that the bot switched its own mode off, before Twitch reports it."""
-        self.modes -= {mode}
+        self._set(mode, is_on=False)
+
+    def _set(self, mode: str, *, is_on: bool) -> None:
+        if is_on:
+            self.modes |= {mode}
+        else:
+            self.modes -= {mode}
