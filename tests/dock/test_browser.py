@@ -1,14 +1,15 @@
 """The dock in a real Chromium, before a running bot on the demo's memory."""
 
+import base64
 import json
 from pathlib import Path
 
 import pytest
 from aiohttp.test_utils import unused_port
 from msgspec.structs import replace
-from playwright.async_api import Browser, Page, expect
+from playwright.async_api import Browser, Page, Route, expect
 
-from forgetmenot.app.recap_sharing import WEBHOOK, WEBHOOK_ENV
+from forgetmenot.app.recap_sharing import PNG, WEBHOOK, WEBHOOK_ENV
 from forgetmenot.clock import ManualClock
 from forgetmenot.dock.security import TOKEN_FILE
 from forgetmenot.durations import DAY
@@ -452,6 +453,17 @@ async def test_a_recap_is_read_copied_and_waits_for_a_webhook(
         await page.get_by_role("button", name="Save").click()
         await expect(page.get_by_role("button", name="Post to Discord")).to_be_visible()
         assert ADDRESS not in await page.content()
+        await expect(page.locator("dialog .plot svg")).to_be_visible()
+        posted: list[dict[str, str]] = []
+
+        async def take(route: Route) -> None:  # Discord itself is not asked
+            posted.append(json.loads(route.request.post_data or "{}"))
+            await route.fulfill(json={"ok": True, "line": "Done."})
+
+        await page.route("**/api/setup/post_recap", take)
+        await page.get_by_role("button", name="Post to Discord").click()
+        await expect(page.locator("#toast")).to_contain_text("Done.")
+        assert base64.b64decode(posted[0]["picture"]).startswith(PNG)
         await page.keyboard.press("Escape")
     secrets = SecretStore(login_folder(db.path))
     assert secrets.load(WEBHOOK) == ADDRESS
