@@ -7,6 +7,7 @@ from typing import Any
 from forgetmenot.demo.past_streams import with_price
 from forgetmenot.durations import DAY, HOUR, MINUTE
 from forgetmenot.settings.schema import BotSettings, Settings
+from forgetmenot.store import picture_rows
 from forgetmenot.store.database import Database
 from tests.conftest import NOON
 from tests.dock.conftest import Served
@@ -288,6 +289,8 @@ async def test_answers_are_counted_by_week_with_the_replies_that_are_kept(
     ]
     await hide(db, "1")
     assert {row["who"] for row in await read(dock, "answers/2026-07-20")} == {""}
+    [reply] = (await picture_rows.replies_by_id(db, [1])).values()
+    assert reply["viewer_id"] is None
 
 
 async def test_the_page_counts_days_by_the_channels_time_zone(dock: Served) -> None:

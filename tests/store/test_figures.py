@@ -7,6 +7,7 @@ import pytest
 from forgetmenot.clock import ManualClock
 from forgetmenot.domain import ChannelState, EventKind, Purpose, TokenUsage
 from forgetmenot.durations import DAY, HOUR, MINUTE, SECOND
+from forgetmenot.memory import retention
 from forgetmenot.settings.schema import MemorySettings, Settings
 from forgetmenot.store import action_logs, figures, personal_data, reply_outcomes, streams
 from forgetmenot.store.action_logs import ActionStatus
@@ -72,9 +73,15 @@ async def test_minutes_count_lines_and_people_once_and_do_not_shrink_when_chat_i
     assert stream is not None
     expected = [(first, 3, 2, 1), (first + 3, 1, 1, 0)]
     assert [tuple(row) for row in await figures.minutes_of(channel.db, stream)] == expected
+    await erase(channel.db, "id-alice", now=channel.clock.now())
+    channel.say("bob", "and now?")
+    await channel.ingest.flush()
+    expected[1] = (first + 3, 2, 1, 0)
+    channel.say("bob", "a line that comes late", at=NOON)
+    await channel.ingest.flush()
+    assert [tuple(row) for row in await figures.minutes_of(channel.db, stream)] == expected
     await channel.clock.advance(25 * HOUR)
     await channel.sweep()
-    await erase(channel.db, "id-alice", now=channel.clock.now())
     assert await channel.db.value("SELECT count(*) FROM events") == 0
     assert [tuple(row) for row in await figures.minutes_of(channel.db, stream)] == expected
 
@@ -217,6 +224,7 @@ async def put_replies(db: Database) -> None:
             ("1", HOUR, {"notes_json": "[3, 99]"}),  # corrected
             ("2", HOUR, {}),  # asked again …
             ("2", HOUR + MINUTE, {}),  # … and then nobody said anything
+            ("3", HOUR, {"notes_json": "[2]"}),  # changed a minute too late
             ("3", HOUR, {"status": "shadow"}),
             ("3", HOUR, {"trigger": "command"}),
         ]
@@ -245,6 +253,7 @@ EXPECTED = [
     (ReplyOutcome.DELETED, ()),
     (ReplyOutcome.CORRECTED, (1,)),
     (ReplyOutcome.ASKED_AGAIN, ()),
+    (ReplyOutcome.SILENCE, (2,)),
     (ReplyOutcome.SILENCE, ()),
 ]
 
@@ -258,7 +267,10 @@ async def test_a_reply_is_judged_by_what_was_done_with_it_and_by_what_followed(
     assert {reply.shown for reply in judged} == {3}
 
 
-async def test_weeks_keep_the_counts_of_replies_whose_rows_are_deleted(channel: Channel) -> None:
+async def test_weeks_keep_the_counts_of_replies_whose_rows_are_deleted(
+    channel: Channel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(retention, "LOGS_AT_ONCE", 2)  # a week is deleted in several parts
     await put_replies(channel.db)
     before = reply_outcomes.by_week(await reply_outcomes.judged(channel.db), "")
     await channel.clock.advance(31 * DAY)
@@ -267,4 +279,4 @@ async def test_weeks_keep_the_counts_of_replies_whose_rows_are_deleted(channel: 
     kept = await reply_outcomes.kept_weeks(channel.db)
     assert kept == before
     assert WeekCount("2026-07-20", ReplyOutcome.CORRECTED, 1, 3, 1) in kept
-    assert sum(week.replies for week in kept) == 6
+    assert sum(week.replies for week in kept) == 7

@@ -23,11 +23,11 @@ function svg(figure) {
 }
 
 // A canvas. It is drawn path by path, since the page's policy loads no picture that was made here.
-export function canvasOf(figure) {
+export function canvasOf(figure, scale = 2) {
   const [width, height] = size(figure);
-  const canvas = h("canvas", { width: width * 2, height: (height + HEAD) * 2 });
+  const canvas = h("canvas", { width: width * scale, height: (height + HEAD) * scale });
   const pen = canvas.getContext("2d");
-  pen.scale(2, 2);
+  pen.scale(scale, scale);
   pen.fillStyle = ground().backgroundColor;
   pen.fillRect(0, 0, width, height + HEAD);
   Object.assign(pen, { fillStyle: ground().color, font: "12px sans-serif" });

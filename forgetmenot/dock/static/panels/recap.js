@@ -14,8 +14,8 @@ export async function openRecap(stream) {
 // The picture in base64, or nothing where there is none; the bot takes 64 kB at a time.
 function pictured(node) {
   const figure = node.querySelector("figure");
-  const text = figure ? canvasOf(figure).toDataURL("image/png").split(",")[1] : "";
-  return text.length < 60_000 ? text : "";
+  const sizes = figure ? [2, 1].map((scale) => canvasOf(figure, scale).toDataURL("image/png").split(",")[1]) : [];
+  return sizes.find((text) => text.length < 60_000) ?? "";
 }
 
 async function draw(body, stream) {
