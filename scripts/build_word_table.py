@@ -178,11 +178,13 @@ def fitted(
     # Conjugate gradients, for all dimensions at once, on what is to be added to the start.
     added = np.zeros_like(start)
     left = means.T @ (wanted - means @ start)
-    step, size = left.copy(), (left * left).sum(0)
+    step = left.copy()
+    size = (left * left).sum(0)
     for _ in range(60):
         moved = means.T @ (means @ step) + RIDGE * step
         rate = size / ((step * moved).sum(0) + 1e-12)
-        added, left = added + rate * step, left - rate * moved
+        added = added + rate * step
+        left = left - rate * moved
         size, before = (left * left).sum(0), size
         step = left + size / (before + 1e-20) * step
     print(
@@ -201,7 +203,8 @@ def main() -> None:
         "--out", type=Path, default=ROOT / "forgetmenot" / "text" / "word_table.bin"
     )
     arguments = parser.parse_args()
-    known, encoder = listed_words(), Encoder()
+    known = listed_words()
+    encoder = Encoder()
     by_stem: dict[str, list[int]] = defaultdict(list)
     for place, word in enumerate(known):
         by_stem[stem(word)].append(place)

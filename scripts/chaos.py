@@ -87,7 +87,9 @@ MUST_BE_ZERO = (
     "promises broken",
     "crashes",
 )
-OPTED_OUT, ERASED, MARK = "viewer3", "viewer5", "quillfrost"
+OPTED_OUT = "viewer3"
+ERASED = "viewer5"
+MARK = "quillfrost"
 # Who is called like a word of everybody's lines, or of the imported notes.
 WORDS = {"try": "1000071", "series": "1000072"}
 
@@ -144,7 +146,8 @@ class Bomb:
     """From when it is made on, ends the process as `kill -9` does, at the n-th passage of a point, or of "any"."""
 
     def __init__(self, point: str, number: int) -> None:
-        self.point, self.left = point, number
+        self.point = point
+        self.left = number
         self.around(aiosqlite.Connection, "commit", "commit")
         self.around(Database, "wipe_deleted", "wipe")
         self.around(Witness, "say", "say")
@@ -183,7 +186,8 @@ class Bomb:
 
 async def play(folder: Path) -> None:
     """Play what is left of the world."""
-    progress, path = folder / "progress", folder / "memory.sqlite3"
+    progress = folder / "progress"
+    path = folder / "memory.sqlite3"
     done = len(progress.read_text().split()) if progress.exists() else 0
     clock = ManualClock(NOON + done * EVERY)
     me = BotIdentity("99999999", "forgetmenot_bot")
@@ -286,7 +290,8 @@ def die(place: Path, point: str, number: int, within_s: float = 120) -> int:
 
 async def world_account(place: Path) -> Figures:
     """What became of a world that was played to its end."""
-    path, now = place / "memory.sqlite3", NOON + (LINES - 1) * EVERY
+    path = place / "memory.sqlite3"
+    now = NOON + (LINES - 1) * EVERY
     async with open_database(path) as db:
         counted = {
             row[0]: row[1]
@@ -324,8 +329,11 @@ async def world_account(place: Path) -> Figures:
 # A restore, an import, a sweep, a backup and an erasure; each dies at every point that it passes, and is done again.
 
 ERASED_IDS = (f"10000{ERASED[6:]}", *WORDS.values())
-BANNED, MUTED, OUT = "100001", "100002", "100004"
-MEMORY, COPY = Path("data") / "memory.sqlite3", Path("elsewhere") / "copy.sqlite3"
+BANNED = "100001"
+MUTED = "100002"
+OUT = "100004"
+MEMORY = Path("data") / "memory.sqlite3"
+COPY = Path("elsewhere") / "copy.sqlite3"
 
 
 async def prepare(folder: Path) -> None:
@@ -554,7 +562,10 @@ async def outage(folder: Path, dice: random.Random, *, hours: float, per_minute:
 
     A window whose answer could be read and held nothing to keep is counted; what could not be read waits.
     """
-    clock, model, slept, said = ManualClock(NOON), Moody(), [0.0], 0
+    clock = ManualClock(NOON)
+    model = Moody()
+    slept = [0.0]
+    said = 0
     modes = dice.sample(MODES, len(MODES))
     minutes = round(hours * 60)
 
@@ -603,7 +614,8 @@ async def disks(folder: Path) -> Figures:
     """Chat while the disk fails: once it is well again nothing is missing, after a stop meanwhile nothing before."""
     figures: Figures = {"disks": 0, "lost": 0, "doubled": 0, "promises broken": 0}
     for name, mended in itertools.product(DISKS, (True, False)):
-        path, clock = folder / f"{name} {mended}" / "memory.sqlite3", ManualClock(NOON)
+        path = folder / f"{name} {mended}" / "memory.sqlite3"
+        clock = ManualClock(NOON)
         with contextlib.ExitStack() as damage:
             async with open_bot(path, settings=lambda: SETTINGS, clock=clock) as bot:
                 writer = bot.db._writer  # noqa: SLF001  # as a failing disk would
@@ -643,9 +655,11 @@ async def disks(folder: Path) -> Figures:
 async def flips(folder: Path, dice: random.Random, wanted: int) -> Figures:
     """One bit of the file is wrong: the start refuses with a sentence, or the bot works on; no copy goes."""
     await prepare(folder)
-    path, clock = folder / MEMORY, ManualClock(NOON + DAY)
+    path = folder / MEMORY
+    clock = ManualClock(NOON + DAY)
     await _back_up(folder)
-    whole, copies = path.read_bytes(), {copy: copy.read_bytes() for copy in copies_of(path)}
+    whole = path.read_bytes()
+    copies = {copy: copy.read_bytes() for copy in copies_of(path)}
     figures: Figures = {"flips": wanted, "refused": 0, "crashes": 0, "lost": 0}
     for _ in range(wanted):
         await clock.advance(SECOND)
@@ -674,7 +688,8 @@ async def clocks(folder: Path, dice: random.Random, wanted: int) -> Figures:
     """The PC's clock is days off at the start, and it sleeps for two days meanwhile."""
     figures: Figures = {"clocks": wanted, "lost": 0, "promises broken": 0}
     for number in range(wanted):
-        path, real = folder / f"{number}.sqlite3", time.time_ns()
+        path = folder / f"{number}.sqlite3"
+        real = time.time_ns()
         async with open_bot(
             path, settings=lambda: SETTINGS, clock=ManualClock(real // 1_000_000)
         ) as bot:
@@ -842,7 +857,8 @@ async def chaos(folder: Path, seed: int, *, quick: bool) -> dict[str, Figures]:
     }
     found: dict[str, Figures] = {}
     for name, part in parts.items():
-        began, place = time.monotonic(), folder / name
+        began = time.monotonic()
+        place = folder / name
         place.mkdir()
         found[name] = await part(place, random.Random(f"{seed} {name}"))  # noqa: S311  # the same again, not secrets
         figures = ", ".join(f"{what} {figure:,g}" for what, figure in found[name].items())

@@ -42,7 +42,9 @@ from forgetmenot.twitch.errors import dropped, from_status
 
 TOO_LONG_S = 1.0
 TAGS = "@badges=moderator/1;id=b1;user-id=42;display-name=Bob;tmi-sent-ts=1784894400000;room-id=1;emotes= "
-SETTINGS, PARSER, SCREEN_NOW = Settings(), CommandParser(OPERATIONS), 1_784_894_400_000
+SETTINGS = Settings()
+PARSER = CommandParser(OPERATIONS)
+SCREEN_NOW = 1_784_894_400_000
 PEOPLE = {"P1": Participant("1", Role.VIEWER, lines=1, addressed=1, hidden=False)}
 SCREEN = Screen(PEOPLE, lambda text: text.replace("P1", "<@1>"), privacy=PrivacySettings())
 
@@ -290,7 +292,8 @@ class Tried:
 
 def run(name: str, inputs: int, seed: int) -> Tried:
     """What came of one reader."""
-    reader, dice = READERS[name], random.Random(f"{seed} {name}")  # noqa: S311  # the same again
+    reader = READERS[name]
+    dice = random.Random(f"{seed} {name}")  # noqa: S311  # the same again
     tried = Tried(max(1, round(inputs * reader.share)))
     for _ in range(tried.inputs):
         text = mutated(dice, reader.seeds)

@@ -77,7 +77,8 @@ COLOURS = {
     "refused": "#ff6b6b",
     "faint": "#808890",
 }
-PLAIN, KEEP = "#d8dee9", 'xml:space="preserve"'
+PLAIN = "#d8dee9"
+KEEP = 'xml:space="preserve"'
 
 
 async def draw_terminal(memory: Path, file: Path) -> None:

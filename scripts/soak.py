@@ -78,7 +78,10 @@ class Troubled:
     """A ports.ChatOut around the bot's hands: every fourth call meets some trouble of Twitch's."""
 
     def __init__(self, sim: TwitchSim, out: Helix) -> None:
-        self.sim, self.out, self.calls, self.troubles = sim, out, 0, 0
+        self.sim = sim
+        self.out = out
+        self.calls = 0
+        self.troubles = 0
 
     async def say(self, text: str, reply_to: str | None = None) -> Outcome:
         """Send it, into trouble or not."""
@@ -91,13 +94,15 @@ class Troubled:
 
 async def flood(folder: Path, messages: int) -> Figures:
     """More messages than the limits let through, in three runs of the bot, on a clock that is turned fast."""
-    clock, store = ManualClock(NOON), TokenStore(folder / "login", use_keyring=False)
+    clock = ManualClock(NOON)
+    store = TokenStore(folder / "login", use_keyring=False)
     async with TwitchSim(now=clock.now) as sim, open_database(folder / "memory.sqlite3") as db:
         settings = settings_for(sim)
         log_in(sim, store)
         login = Login(account=Account.BOT, store=store, settings=lambda: settings, clock=clock)
         helix = Helix(settings=lambda: settings, bot=login)
-        out, fates = Troubled(sim, helix), dict[str, Sent]()
+        out = Troubled(sim, helix)
+        fates = dict[str, Sent]()
         turning = asyncio.create_task(_turn(clock))
         for run in range(3):
             fates |= await _one_run(
@@ -161,7 +166,9 @@ def _fate(sim: TwitchSim, out: Troubled, fates: dict[str, Sent]) -> Figures:
 
 # ── in real time ────────────────────────────────────────────────────────────────────────────
 
-PER_MINUTE, PEOPLE, WISHING = 400, 300, 5
+PER_MINUTE = 400
+PEOPLE = 300
+WISHING = 5
 OUT_MARK, ERASED_MARK, DELETED_MARK = MARKS = "quillfrost", "emberling", "saltwhistle"
 PRESS_AGAIN_S = 60
 QUIET_S = 3.0  # before a kill or a cut, so that nothing is under way
@@ -193,7 +200,8 @@ class Chat:
             self.number += 1
             if self.paused.is_set() or not self.heard():
                 continue
-            who, kind = f"viewer_{self.dice.randrange(PEOPLE)}", self.number % 60
+            who = f"viewer_{self.dice.randrange(PEOPLE)}"
+            kind = self.number % 60
             words = f"the {self.number} run of level {self.dice.randrange(99)} went well"
             if kind % 20 == 7:
                 question = f"@keeper what about level {self.dice.randrange(99)}?"
@@ -212,7 +220,8 @@ class Chat:
     async def wish(self) -> None:
         """Some opt out, and some have everything erased; each after having said something."""
         for number in range(WISHING):
-            leaver, erased = f"leaver_{number}", f"{ERASED_MARK}_{number}"
+            leaver = f"leaver_{number}"
+            erased = f"{ERASED_MARK}_{number}"
             await self.typed(leaver, "hello from the tuba club")
             for one in range(3):
                 await self.typed(erased, f"i play the {ERASED_MARK}{number} {one}")
@@ -287,7 +296,8 @@ async def live(folder: Path, minutes: float) -> Figures:
     async with TwitchSim() as sim:
         chat = Chat(sim, random.Random(1))  # noqa: S311  # the same again, not secrets
         talking = [asyncio.create_task(chat.talk()), asyncio.create_task(chat.wish())]
-        began, sizes = time.monotonic(), list[int]()
+        began = time.monotonic()
+        sizes = list[int]()
         pressed: list[Pressing] = []
         ends = [began + minutes * 60 * SETTLED * part for part in (0.4, 0.7, 1.0)] + [
             began + minutes * 60
@@ -326,7 +336,8 @@ async def live(folder: Path, minutes: float) -> Figures:
 
 async def _talked_until(chat: Chat, pid: int, end: float) -> list[int]:
     """A trouble every few minutes until then; how much memory the process held, every ten seconds."""
-    sizes, next_trouble = list[int](), time.monotonic() + 150
+    sizes = list[int]()
+    next_trouble = time.monotonic() + 150
     while (left := end - time.monotonic()) > 0:
         await asyncio.sleep(min(10.0, left))
         sizes.append(resident(pid))

@@ -63,7 +63,8 @@ async def _start(arguments: argparse.Namespace) -> int:
     from forgetmenot.settings.load import example_toml
 
     only_reads = arguments.channel is not None
-    file, path = arguments.config, common.database_path(arguments)
+    file = arguments.config
+    path = common.database_path(arguments)
     if file is None and not only_reads:  # there is none yet: one with every setting explained
         file = path.parent / common.SETTINGS_FILE
         make_own(path.parent)
@@ -149,7 +150,8 @@ def _dock(arguments: argparse.Namespace) -> int:
     if not port:
         raise SettingsError("The dock is off: `port` in the table [dock] of your settings is 0.")
     token = token_in(common.database_path(arguments).parent, fresh=arguments.new_token)
-    url, running = address(port, token), dock_answers(HOST, port, token)
+    url = address(port, token)
+    running = dock_answers(HOST, port, token)
     if arguments.json:
         common.emit({"address": url, "running": bool(running)})
         return 0
@@ -201,7 +203,8 @@ async def sign_in(settings: "Settings", account: "Account", store: "TokenStore")
     from forgetmenot.secret_store import Account
     from forgetmenot.twitch.login import begin_device_login
 
-    scopes, streamer = login_rights(account, settings), account is Account.BROADCASTER
+    scopes = login_rights(account, settings)
+    streamer = account is Account.BROADCASTER
     wanted = settings.twitch.channel if streamer else settings.twitch.bot_login
     whose = f"the {'streamer' if streamer else 'bot'}'s account{f' ({wanted})' if wanted else ''}"
     code = await begin_device_login(settings, scopes)
@@ -294,9 +297,11 @@ async def _doctor(arguments: argparse.Namespace) -> int:
 
     database = common.database_path(arguments)
     try:
-        settings, trouble = common.chosen_settings(arguments.config), ""
+        settings = common.chosen_settings(arguments.config)
+        trouble = ""
     except SettingsError as error:
-        settings, trouble = Settings(), str(error)
+        settings = Settings()
+        trouble = str(error)
     what = Examined(database, settings, arguments.config, trouble, verify=arguments.verify)
     checks = await examine(what)
     if arguments.json:
@@ -332,7 +337,8 @@ def _autostart(arguments: argparse.Namespace) -> None:
         autostart.enable(common.options_given(arguments, arguments.config))
     elif arguments.what == "off":
         autostart.disable()
-    on, entry = autostart.is_on(), str(autostart.entry())
+    on = autostart.is_on()
+    entry = str(autostart.entry())
     line = f"ForgetMeNot {'starts' if on else 'does not start'} with this computer ({entry})."
     common.report(arguments, {"on": on, "entry": entry}, [line], to=common.show_line)
 

@@ -349,7 +349,8 @@ def _options_of(operation: "Operation") -> list[Option]:
     """A number, a text and, where nothing else is typed, a viewer are words; a flag is the answer to a question."""
     from forgetmenot.operations.types import ParameterKind
 
-    kinds, found = [one.kind for one in operation.params], list[Option]()
+    kinds = [one.kind for one in operation.params]
+    found = list[Option]()
     for one in operation.params:
         if one.kind is ParameterKind.NUMBER:
             found.append(option(one.name, type=number_from(1), metavar="ID", help="its number"))

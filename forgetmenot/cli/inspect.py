@@ -51,7 +51,8 @@ async def _prompt(arguments: argparse.Namespace) -> None:
     Shows the prompt for a message from that viewer, with the tokens of each part. No model is asked, and nothing is
     sent or written.
     """
-    path, settings = common.existing_database(arguments), common.chosen_settings(arguments.config)
+    path = common.existing_database(arguments)
+    settings = common.chosen_settings(arguments.config)
     now = common.time_of("--now", arguments.now) if arguments.now else None
     prompt = await build_prompt(path, settings, arguments.viewer, arguments.message, now)
     value = {
@@ -234,7 +235,8 @@ async def _cost(db: "Database", arguments: argparse.Namespace) -> common.Shown:
         )
     since = common.time_of("now", None) - period
     settings = common.chosen_settings(arguments.config)
-    rows, lines = [], []
+    rows = []
+    lines = []
     used_in_all: dict[str, prices.TokenCounts] = {}
     if arguments.by == "day":
         bills = await counts.daily_bills(db, iso_day(since, settings.bot.timezone))
@@ -243,7 +245,8 @@ async def _cost(db: "Database", arguments: argparse.Namespace) -> common.Shown:
     for bill in bills:
         before = used_in_all.get(bill.model, prices.TokenCounts(0, 0, 0))
         used_in_all[bill.model] = prices.TokenCounts(*map(sum, zip(before, bill.used, strict=True)))
-        used, cost = bill.used, prices.cost_text(settings, {bill.model: bill.used})
+        used = bill.used
+        cost = prices.cost_text(settings, {bill.model: bill.used})
         rows.append(
             {**common.picked(bill, "group model calls failed"), **used._asdict(), "cost": cost}
         )
@@ -318,9 +321,11 @@ async def _actions(db: "Database", arguments: argparse.Namespace) -> common.Show
     names = await viewers.names(
         db, [viewer for row in rows for viewer in (row.asked_by, row.target_id) if viewer]
     )
-    actions, lines = [], []
+    actions = []
+    lines = []
     for row in rows:
-        asked_by, target = names.get(row.asked_by or ""), names.get(row.target_id or "")
+        asked_by = names.get(row.asked_by or "")
+        target = names.get(row.target_id or "")
         actions.append(
             {
                 **common.picked(row, fields),

@@ -246,7 +246,8 @@ async def _import(arguments: argparse.Namespace) -> None:
     lines = [f"line {refused.line}: {refused.reason}" for refused in result.refused[:REFUSED_SHOWN]]
     if (more := len(result.refused) - REFUSED_SHOWN) > 0:
         lines.append(f"… and {more} more; --json prints all.")
-    people, refused_lines = result.viewers, len(result.refused)
+    people = result.viewers
+    refused_lines = len(result.refused)
     lines.append(
         f"{result.imported} notes imported, {people} new viewers, {refused_lines} lines refused."
     )

@@ -77,7 +77,8 @@ class Cue(Struct, frozen=True):
 
 def load(name: str) -> list[Cue]:
     """Return a script that lies beside this file, in its order. Raises ValueError for a line that is none."""
-    cues, caption = list[Cue](), ""
+    cues = list[Cue]()
+    caption = ""
     for line in (
         resources.files("forgetmenot.demo")
         .joinpath(f"{name}.txt")
@@ -134,7 +135,8 @@ class Highlight:
             self._out("plain", "")
             self._out("caption", cue.caption)
             await self._pause(1.2)
-        before, self._seen = self._seen, await highest_ids(self._db)
+        before = self._seen
+        self._seen = await highest_ids(self._db)
         words = [said.text for said in self._said[self._heard :] if said.via == "helix"]
         self._heard = len(self._said)
         if not cue.shown:
@@ -220,7 +222,8 @@ async def play(path: Path, show: Show) -> None:
         highlight = Highlight(bot.db, sim.irc.said, show.out, 0 if show.fast else 1)
         await highlight.begin()
         for name, category, offset in STREAMS:
-            cues, began = load(name), started + offset
+            cues = load(name)
+            began = started + offset
             await clock.move_to(began)
             sim.go_live(title=f"Ladders of Ash: {category}", game="Ladders of Ash", at=began)
             await bot.tasks.catch_up()

@@ -18,7 +18,8 @@ from aiohttp import WSMsgType, web
 HOST = "tmi.twitch.tv"
 _ESCAPES = str.maketrans({";": r"\:", " ": r"\s", "\\": "\\\\", "\r": r"\r", "\n": r"\n"})
 CLIENT_ID = "simclientid"
-_IDS_FROM, _IDS = 100_000_000, 900_000_000
+_IDS_FROM = 100_000_000
+_IDS = 900_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +76,8 @@ class World:
         self.moderators: set[str] = set()  # user ids, as all sets here
         self.vips: set[str] = set()
         self.title = "A quiet evening"
-        self.game_id, self.game = "509658", "Just Chatting"
+        self.game_id = "509658"
+        self.game = "Just Chatting"
         self.stream: SimStream | None = None
         self.messages: dict[str, SimMessage] = {}
 
@@ -159,7 +161,8 @@ def prefix(login: str) -> str:
 
 def privmsg(world: World, said: SimMessage) -> str:
     """PRIVMSG with all the tags of a viewer's client."""
-    mod, text = "moderator/1" in said.badges, said.text
+    mod = "moderator/1" in said.badges
+    text = said.text
     tags: dict[str, object] = {
         "badge-info": "", "badges": ",".join(said.badges), "color": said.user.color,
         "display-name": said.user.name, "emotes": "",
@@ -308,7 +311,8 @@ class IrcServer:
 
     async def clear_message(self, message_id: str) -> None:
         """Delete one message. Raises KeyError for a message that was never said."""
-        said, world = self.world.messages[message_id], self.world
+        said = self.world.messages[message_id]
+        world = self.world
         # `room-id` is empty in Twitch's own CLEARMSG as well
         tags = {
             "login": said.user.login,

@@ -81,7 +81,9 @@ class HelixServer:
     """api.twitch.tv/helix: answers the calls of `routes`, and refuses those without a good token."""
 
     def __init__(self, world: World, tokens: Tokens, irc: IrcServer) -> None:
-        self.world, self.tokens, self.irc = world, tokens, irc
+        self.world = world
+        self.tokens = tokens
+        self.irc = irc
         self.made = 0  # clips and markers
         self.routes: dict[tuple[str, str], Handler] = {
             ("GET", "users"): self._users,
@@ -132,10 +134,8 @@ class HelixServer:
         return user
 
     async def _users(self, call: Call) -> web.Response:
-        ids, logins = (
-            call.query.get("id", []),
-            [login.lower() for login in call.query.get("login", [])],
-        )
+        ids = call.query.get("id", [])
+        logins = [login.lower() for login in call.query.get("login", [])]
         users = [
             user for user in self.world.users.values() if user.id in ids or user.login in logins
         ]
@@ -146,7 +146,9 @@ class HelixServer:
         )
 
     async def _channels(self, call: Call) -> web.Response:
-        here, owner, asked = self.world, self.world.owner, call.param("broadcaster_id")
+        here = self.world
+        owner = self.world.owner
+        asked = call.param("broadcaster_id")
         channel = {
             "broadcaster_id": owner.id, "broadcaster_login": owner.login, "broadcaster_name": owner.name,
             "broadcaster_language": "en", "game_id": here.game_id, "game_name": here.game, "title": here.title,
@@ -155,7 +157,9 @@ class HelixServer:
         return ok([channel] if asked == here.room_id else [])
 
     async def _streams(self, call: Call) -> web.Response:
-        here, owner, stream = self.world, self.world.owner, self.world.stream
+        here = self.world
+        owner = self.world.owner
+        stream = self.world.stream
         if stream is None or owner.id not in call.query.get("user_id", []):
             return ok([], pagination={})
         live = {
@@ -168,7 +172,9 @@ class HelixServer:
 
     async def send(self, call: Call) -> web.Response:
         """Return a chat message."""
-        text, user, world = call.text("message"), self.user(call.token.user_id), self.world
+        text = call.text("message")
+        user = self.user(call.token.user_id)
+        world = self.world
         parent = world.messages.get(str(call.body.get("reply_parent_message_id", "")))
         said = world.message(user, text, via="helix", reply_to=parent)
         await self.irc.deliver(said)
@@ -176,7 +182,8 @@ class HelixServer:
 
     async def _ban(self, call: Call) -> web.Response:
         wanted = ban_data(call)
-        user, seconds = self.user(str(wanted.get("user_id", ""))), wanted.get("duration")
+        user = self.user(str(wanted.get("user_id", "")))
+        seconds = wanted.get("duration")
         await self.irc.clear_person(user, seconds)
         now = self.world.now()
         end = None if seconds is None else stamp(now + seconds * 1_000)

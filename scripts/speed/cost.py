@@ -88,12 +88,16 @@ def _tokens(text: str) -> int:
 
 async def _hour(path: Path, base_url: str, rate: int) -> dict[str, tuple[int, int, int]]:
     """Calls, tokens in and tokens out of an hour at so many lines a minute, by purpose."""
-    made, number, at = Invented(29), 0, BEGAN
+    made = Invented(29)
+    number = 0
+    at = BEGAN
     people = [f"viewer_{who}" for who in range(max(REGULARS, 2 * rate // 3))]
-    settings, clock = _settings(base_url), ManualClock(BEGAN)
+    settings = _settings(base_url)
+    clock = ManualClock(BEGAN)
     async with live_bot(path, clock, lambda: settings) as (bot, _):
         for stream in range(6):
-            last, at = stream == 5, clock.now()
+            last = stream == 5
+            at = clock.now()
             await bot.channel_is(
                 ChannelState(
                     live=True, title="", category="", started_at=at, stream_id=f"s{stream}"

@@ -26,7 +26,9 @@ from tests.stage import RecordingAccount, live_bot, said
 
 SEED = 5
 BEGAN = 1_790_000_000_000
-PEOPLE, STREAMS, LINES = 40, 5, 360
+PEOPLE = 40
+STREAMS = 5
+LINES = 360
 NICKNAME = "max"
 ERASED = "viewerff"
 """Who types !forgetme after the third evening, and does not come back."""
@@ -104,7 +106,9 @@ class Script:
 
 def written() -> Script:
     """The script, the same in every run."""
-    dice, script, people = random.Random(SEED), Script(), names()  # noqa: S311  # no secret
+    dice = random.Random(SEED)  # noqa: S311  # no secret
+    script = Script()
+    people = names()
 
     def otherwise(who: str, slot: str) -> str:
         return dice.choice(
@@ -186,7 +190,9 @@ def _notes(prompt: str) -> object:
         )
         if not found or not slot:
             continue
-        speaker, about, fact = found[1], found[2] or found[1], found[3]
+        speaker = found[1]
+        about = found[2] or found[1]
+        fact = found[3]
         same = [
             int(n)
             for n, who, held in known
@@ -274,7 +280,9 @@ class Channel:
 
 async def measure(folder: Path) -> list[Figure]:
     """Play the evenings, let the raw chat go, and ask."""
-    script, clock, model = written(), ManualClock(BEGAN), ScriptedModel()
+    script = written()
+    clock = ManualClock(BEGAN)
+    model = ScriptedModel()
     settings = convert(
         {"bot": {"mode": "mentions", "notice": ""}, "twitch": {"channel": "streamer"}}, "the bench"
     )
@@ -344,7 +352,8 @@ def _questions(script: Script) -> Iterator[tuple[str, str, str, str]]:
 
 
 async def _asked(channel: Channel, script: Script) -> list[Figure]:
-    right, asked = Counter[str](), Counter[str]()
+    right = Counter[str]()
+    asked = Counter[str]()
     dice = random.Random(SEED)  # noqa: S311  # no secret
     for kind, who, slot, value in _questions(script):
         others = [one for one in names() if one not in {who, ERASED}]

@@ -24,7 +24,8 @@ from speed.invented import Invented
 from tests import program
 from tests.loopback_servers.twitch import TwitchSim
 
-PER_MINUTE, PEOPLE = 400, 60
+PER_MINUTE = 400
+PEOPLE = 60
 STARTS = 7
 
 
@@ -104,7 +105,8 @@ async def started(
     """A signed-in bot that has joined that Twitch. `more`: whole tables of its settings, as TOML."""
     folder.mkdir(parents=True, exist_ok=True)
     port = unused_port() if dock else 0
-    memory, joined = folder / "m.sqlite3", sum(bool(one.channels) for one in sim.irc.connections)
+    memory = folder / "m.sqlite3"
+    joined = sum(bool(one.channels) for one in sim.irc.connections)
     program.log_in(folder, sim)
     config = program.write_settings(folder, sim, **{"bot": "", "dock": f"port = {port}", **more})
     process = await asyncio.create_subprocess_exec(
@@ -125,7 +127,8 @@ async def talking(sim: TwitchSim) -> AsyncIterator[None]:
     """Chat meanwhile; now and then a line speaks to the bot."""
 
     async def talk() -> None:
-        made_up, began = Invented(3), perf_counter()
+        made_up = Invented(3)
+        began = perf_counter()
         for number in itertools.count():
             await sim.say(
                 f"viewer_{number * 13 % PEOPLE}",

@@ -169,7 +169,8 @@ async def ask(
     conversation: Conversation, folder: Path, scores: dict[str, Score], kinds: Sequence[str]
 ) -> None:
     """Ask every question in each way; `kinds`: under which names its answers are counted."""
-    dice, settings = random.Random(SEED), Settings()  # noqa: S311  # the same slips in every run
+    dice = random.Random(SEED)  # noqa: S311  # the same slips in every run
+    settings = Settings()
     ways: dict[str, Callable[[str], str]] = {
         "as asked": str,
         "with typos": lambda text: with_typos(text, dice),

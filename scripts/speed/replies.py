@@ -104,7 +104,8 @@ _dice = Invented(11)
 @contextlib.asynccontextmanager
 async def memory(path: Path, viewers: int) -> AsyncIterator[Memory]:
     """A memory of that many viewers, with a day of chat in it. The best known are those after the common."""
-    settings, clock = Settings(), ManualClock(NOW)
+    settings = Settings()
+    clock = ManualClock(NOW)
     async with open_database(path) as db:
         report = await import_notes(db, map(json.dumps, _notes(viewers)), now=NOW, privacy=None)
         if odd := [one for one in report.refused if one.reason != KNOWN]:
@@ -152,7 +153,8 @@ async def loop_watched(late_ms: list[float]) -> AsyncIterator[None]:
 
     async def tick() -> None:
         while True:
-            wall, cpu = perf_counter(), process_time()
+            wall = perf_counter()
+            cpu = process_time()
             await asyncio.sleep(0.001)
             late_ms.append(1_000 * min(perf_counter() - wall - 0.001, process_time() - cpu))
 
@@ -167,7 +169,8 @@ async def measure(folder: Path, viewers: int) -> list[Figure]:
     """The times of replies in a memory of so many viewers, with twenty notes of each."""
     async with memory(folder / "memory.sqlite3", viewers) as large:
         with short_pauses():
-            count, late = await large.db.value("SELECT count(*) FROM semantic_notes"), list[float]()
+            count = await large.db.value("SELECT count(*) FROM semantic_notes")
+            late = list[float]()
             cold = await _cold(large, viewers, late)
             then = await _warm(large, range(COMMON), WARM_ROUNDS)
             # as far as all of them are kept at once
@@ -196,7 +199,8 @@ def _times(name: str, took: Sequence[Took], usual: float, most: float) -> list[F
 
 async def _cold(large: Memory, viewers: int, late: list[float]) -> list[Took]:
     """Everybody who is known best, and some others; to forget everything, which no bot does, is not watched."""
-    dice, best = random.Random(3), best_known(viewers)  # noqa: S311  # the same in every run
+    dice = random.Random(3)  # noqa: S311  # the same in every run
+    best = best_known(viewers)
     times: list[Took] = []
     for who in (*best, *dice.sample(range(best.stop, viewers), COLD_OTHERS)):
         nobody_known = await large.forgetful()
@@ -228,7 +232,9 @@ GONE = COMMON  # one of the best known
 OTHERS = (GONE + 1, 40, 400)
 WORD = "quaggaflute"
 MENTIONED_IN = 300
-PAUSE_S, WRITE_PAUSE_S = 0.005, 0.06  # a thousand writes a minute
+# a thousand writes a minute
+PAUSE_S = 0.005
+WRITE_PAUSE_S = 0.06
 
 
 async def erasure(folder: Path, viewers: int) -> list[Figure]:
