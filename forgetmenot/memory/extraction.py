@@ -12,7 +12,8 @@
 import asyncio
 import math
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from typing import NamedTuple
 
 from msgspec import Struct, field
 from msgspec.structs import replace
@@ -22,6 +23,7 @@ from forgetmenot.domain import (
     EpisodeKind,
     EventKind,
     Line,
+    ModelRequest,
     Note,
     Participant,
     Purpose,
@@ -55,23 +57,23 @@ from forgetmenot.text.words import stems, telling_stems
 
 EPISODES_PER_RUN = 50
 # Over some 34 hours, after which a summary without a usable answer is set aside.
-MOST_TRIES = 10
+TRIES_LIMIT = 10
 FAILURES_IN_A_ROW = 3
-# People with a handle, beside those whom the summary names.
+# How many people get a handle, beside those whom the summary names.
 PEOPLE_SHOWN = 40
-# Notes that are asked for, of a summary of many words more; and so many are taken, asked for or not.
+# How many notes are asked for, more of a long summary; and how many are written at most, asked for or not.
 ASKED_FOR = 12
-ASKED_FOR_WHERE_FULL = 20
-FULL_FROM_WORDS = 100
-MOST_TAKEN = 20
+ASKED_FOR_OF_LONG = 20
+LONG_SUMMARY_WORDS = 100
+WRITTEN_LIMIT = 20
 WORDS_PER_CHANGE = 40
 RETRY_TEMPERATURE = 0.4
-# Known notes that are shown: thirty of each subject found no more to repeat or replace, and cost four times as much.
+# How many known notes are shown: thirty of each subject found no more to repeat or replace, at four times the cost.
 KNOWN_PER_SUBJECT = 5
 KNOWN_IN_ALL = 60
-# So many times as many words of a fact stand in another's line as in any of the speaker's: it is that other's.
+# A fact is another's if this many times as many of its words stand in a line of theirs as in any of the speaker's.
 ELSEWHERE = 3
-_AS_PROPOSED = (
+_PROPOSED_FIELDS = (
     "scope",
     "subject_id",
     "fact",
@@ -109,9 +111,10 @@ is new; another thing is a note of its own.
 
 
 class ExtractReport(Struct):
-    """What one pass did. `refused` counts by rule; `waiting`: the model gave no usable answers, episodes are left.
+    """What one pass did.
 
-    `in_a_row`: episodes without one since the last that had one.
+    `refused` counts by rule. `waiting`: the model gave no usable answers, and episodes are left. `in_a_row`: episodes
+    without a usable answer since the last that had one.
     """
 
     episodes: int = 0
@@ -123,120 +126,124 @@ class ExtractReport(Struct):
     refused: Counter[str] = field(default_factory=Counter)
 
 
+class Question(NamedTuple):
+    """What a model is asked about one episode, and what its answer is checked by."""
+
+    prompt: str
+    screen: Screen
+
+
 class Extractor(MemoryWriter):
     """Reads episodes for notes."""
 
     async def run_pass(self) -> ExtractReport:
-        """Read every episode that was not read yet, oldest first, until none is left or the model is out of reach."""
+        """Read every unread episode, oldest first, until none is left or the model is out of reach."""
         report = ExtractReport()
         settings = self._settings()
-        while unread := await episodes.unread(self._db, EPISODES_PER_RUN, due_at=self._clock.now()):
+        while not report.waiting:
+            unread = await episodes.unread(self._db, EPISODES_PER_RUN, due_at=self._clock.now())
+            if not unread:
+                break
             for episode in unread:
                 if not report.waiting:
                     await self._read(episode, settings, report)
-            if report.waiting:
-                break
         if report.episodes:
-            refused = dict(report.refused)
             log.info(
                 "episodes read for notes",
                 episodes=report.episodes,
                 added=report.added,
-                refused=refused,
+                refused=dict(report.refused),
             )
         return report
 
     async def _read(self, episode: Episode, settings: Settings, report: ExtractReport) -> None:
-        case: tuple[str, Screen] | None = None
-        changes: list[object] | None = []
+        question = None
+        proposals: list[object] | None = []
         try:
             # a counted episode says nothing that a model could read, the others are notes already
             if episode.kind is EpisodeKind.CHAT:
-                case = await self._case(episode, settings)
-            if case is not None:
-                is_full = number_of_words(episode.summary) > FULL_FROM_WORDS
-                number = ASKED_FOR_WHERE_FULL if is_full else ASKED_FOR
-                words = WORDS_PER_CHANGE * number
-                request = memory_request(
-                    Purpose.EXTRACT, SYSTEM % number, case[0], words, settings.model, SCHEMA
-                )
-                # at 0 the same question has the same answer
-                request = replace(request, temperature=RETRY_TEMPERATURE if episode.tries else 0.0)
-                changes = listed((await self._model.generate(request)).text)
+                question = await self._question(episode, settings)
+            if question is not None:
+                request = _extraction_request(question.prompt, episode, settings)
+                answer = await self._model.generate(request)
+                proposals = listed(answer.text)
         except ModelBlocked:
-            changes = None
+            proposals = None
         except ModelError as error:
             log.debug("episodes wait to be read for notes", error=type(error).__name__)
             report.waiting = True
             return
         except ODD_INPUT:
             log.exception("an episode could not be read for notes", episode=episode.id)
-            changes = None
-        if changes is None:
+            proposals = None
+        if proposals is None:
             await self._postpone(episode, report)
             return
         report.in_a_row = 0
+        screen = question.screen if question is not None else None
         async with self._db.write() as tx:
-            await self._take(tx, episode, case[1] if case else None, changes, settings, report)
+            await self._merge_proposals(tx, episode, screen, proposals, settings, report)
 
     async def _postpone(self, episode: Episode, report: ExtractReport) -> None:
-        """No usable answer: the episode is read again later, or set aside after the last try."""
+        """Read an episode without a usable answer again later, or set it aside after the last try."""
         report.in_a_row += 1
         report.waiting = report.in_a_row >= FAILURES_IN_A_ROW
-        tries, now = episode.tries + 1, self._clock.now()
+        tries = episode.tries + 1
+        now = self._clock.now()
         async with self._db.write() as tx:
             await episodes.postpone(tx, episode.id, tries=tries, retry_at=now + waiting_time(tries))
-            if tries >= MOST_TRIES:
+            if tries >= TRIES_LIMIT:
                 await episodes.mark_read(tx, episode.id, now)
                 log.warning(
                     "a summary is set aside: no model could read it for notes", episode=episode.id
                 )
 
-    async def _case(self, episode: Episode, settings: Settings) -> tuple[str, Screen] | None:
-        """The prompt for one episode, and what its answer is held against; None where nobody may be named."""
-        people = await episodes.participants(self._db, episode.id)
-        visible = [person for person in people if not person.hidden]
+    async def _question(self, episode: Episode, settings: Settings) -> Question | None:
+        """Return the prompt for one episode, and what its answer is checked by; None where nobody may be named."""
+        participants = await episodes.participants(self._db, episode.id)
+        visible = [person for person in participants if not person.hidden]
         if not visible:
             return None
-        listed_people = _listed_people(visible, episode.summary)
+        people = _with_handle(visible, episode.summary)
+        named = [person for person in people if mention(person.viewer_id) in episode.summary]
         streamer = await streamer_of(self._db, settings.twitch.channel)
         streamer_id = streamer.id if streamer is not None else ""
-        handles = Handles.of([person.viewer_id for person in listed_people], streamer=streamer_id)
-        given = {handles.handle(person.viewer_id): person for person in listed_people}
-        named = [person for person in listed_people if mention(person.viewer_id) in episode.summary]
+        handles = Handles.of([person.viewer_id for person in people], streamer=streamer_id)
         days = written_days(episode.started_at, episode.ended_at, settings.bot.timezone)
-        about = f"This was on {days}."
+        scene = f"This was on {days}."
         if any(person.viewer_id == streamer_id for person in named):
-            about += f" {handles.handle(streamer_id)} is the streamer."
+            scene += f" {handles.handle(streamer_id)} is the streamer."
         if episode.language:
-            about += f" Chat was in {episode.language}: asked_with has up to 6 words of it as well."
-        blocks = [about, fence("episode", handles.hide(episode.summary))]
+            scene += f" Chat was in {episode.language}: asked_with has up to 6 words of it as well."
+        blocks = [scene, fence("episode", handles.hide(episode.summary))]
         known = await self._known(named, episode.summary)
         if known:
-            rows = [f"[{note.id}] {_whose(note)}: {note.fact}" for note in known]
+            rows = [f"[{note.id}] {_subject_in_prompt(note)}: {note.fact}" for note in known]
             blocks.append(fence("known", handles.hide("\n".join(rows))))
-        screen = Screen(given, handles.ids, settings.privacy, episode.language, streamer_id)
-        return "\n\n".join(blocks), screen
+        by_handle = {handles.handle(person.viewer_id): person for person in people}
+        screen = Screen(by_handle, handles.ids, settings.privacy, episode.language, streamer_id)
+        return Question("\n\n".join(blocks), screen)
 
     async def _known(self, people: Sequence[Participant], summary: str) -> list[Note]:
-        """The notes about these people and the channel that the summary may repeat or change."""
+        """Return the notes about these people and the channel that the summary may repeat or change."""
         persona = current_persona(self._settings()).writes_as
-        held: list[Note] = []
+        candidates: list[Note] = []
         for subject_id in (None, *(person.viewer_id for person in people)):
-            live = await notes.of_subject(self._db, subject_id, merge.LIVE)
-            held += merge.comparable_notes(persona, live)
+            active_notes = await notes.of_subject(self._db, subject_id, merge.LIVE)
+            candidates += merge.comparable_notes(persona, active_notes)
         # tens of milliseconds for thousands of notes, for which chat does not wait
-        return await asyncio.to_thread(nearest_notes, held, summary, self._clock.now())
+        return await asyncio.to_thread(nearest_notes, candidates, summary, self._clock.now())
 
-    async def _take(
+    async def _merge_proposals(
         self,
         tx: Transaction,
         episode: Episode,
         screen: Screen | None,
-        changes: Sequence[object],
+        proposals: Sequence[object],
         settings: Settings,
         report: ExtractReport,
     ) -> None:
+        """Merge what a model proposed into the notes, and mark the episode as read."""
         now = self._clock.now()
         current = await episodes.get(tx, episode.id)
         if current is None or current.summary != episode.summary:
@@ -246,52 +253,80 @@ class Extractor(MemoryWriter):
         report.episodes += 1
         if screen is None:
             return
-        now_there = {one.viewer_id: one for one in await episodes.participants(tx, episode.id)}
-        people = {}
-        for handle, person in screen.people.items():
-            # who was erased meanwhile is nobody any more
-            people[handle] = now_there.get(person.viewer_id) or replace(person, hidden=True)
+        participants = await episodes.participants(tx, episode.id)
         lines = await events.lines_of_episode(tx, episode.id)
-        # those that counted when they were said: commands, corrections
-        keys = {line.id: episodes.key_of_line(line.id) for line in lines}
-        counted = await episodes.ids_by_key(tx, list(keys.values()))
-        taken = frozenset(line for line, key in keys.items() if key in counted)
-        taking = _ProposalMerger(
+        merger = _ProposalMerger(
             tx,
             episode,
-            replace(screen, people=people),
+            replace(screen, people=_still_there(screen.people, participants)),
             settings,
             report,
             now,
             lines,
-            taken,
-            [person for person in now_there.values() if person.lines and not person.hidden],
+            await _counted_lines(tx, lines),
+            [person for person in participants if person.lines and not person.hidden],
         )
         before = report.refused.copy()
-        for raw in changes:
-            await taking.take(raw)
-        new = report.refused - before
-        await add_counts(tx, {f"note_refused:{rule}": number for rule, number in new.items()})
+        for proposal in proposals:
+            await merger.merge(proposal)
+        refused = report.refused - before
+        await add_counts(tx, {f"note_refused:{rule}": number for rule, number in refused.items()})
 
 
-def nearest_notes(held: Sequence[Note], summary: str, now: int) -> list[Note]:
-    """The notes that fit a summary best: KNOWN_PER_SUBJECT of one subject at most, KNOWN_IN_ALL together.
+def _extraction_request(prompt: str, episode: Episode, settings: Settings) -> ModelRequest:
+    is_long = number_of_words(episode.summary) > LONG_SUMMARY_WORDS
+    number = ASKED_FOR_OF_LONG if is_long else ASKED_FOR
+    request = memory_request(
+        Purpose.EXTRACT,
+        SYSTEM % number,
+        prompt,
+        WORDS_PER_CHANGE * number,
+        settings.model,
+        SCHEMA,
+    )
+    # at 0 the same question has the same answer
+    temperature = RETRY_TEMPERATURE if episode.tries else 0.0
+    return replace(request, temperature=temperature)
+
+
+def _still_there(
+    people: Mapping[str, Participant], participants: Sequence[Participant]
+) -> dict[str, Participant]:
+    """Return people by handle as they are now; who was erased meanwhile is hidden."""
+    by_id = {person.viewer_id: person for person in participants}
+    still_there = {}
+    for handle, person in people.items():
+        still_there[handle] = by_id.get(person.viewer_id) or replace(person, hidden=True)
+    return still_there
+
+
+async def _counted_lines(tx: Transaction, lines: Sequence[Line]) -> frozenset[str]:
+    """Return the ids of lines that counted when they were said: commands, corrections."""
+    keys = {line.id: episodes.key_of_line(line.id) for line in lines}
+    counted = await episodes.ids_by_key(tx, list(keys.values()))
+    return frozenset(line_id for line_id, key in keys.items() if key in counted)
+
+
+def nearest_notes(candidates: Sequence[Note], summary: str, now: int) -> list[Note]:
+    """Return the notes that fit a summary best: KNOWN_PER_SUBJECT of one subject at most, KNOWN_IN_ALL together.
 
     A note fits by the words that it shares with the summary, rare ones more; of those that fit alike, by freshness.
     """
-    wanted = telling_stems(summary)
-    stems_of = {}
-    for note in held:
-        stems_of[note.id] = telling_stems(" ".join((note.fact, *note.topics, *note.asked_with)))
-    users = Counter(stem for note_stems in stems_of.values() for stem in note_stems)
+    summary_stems = telling_stems(summary)
+    note_stems: dict[int, frozenset[str]] = {}
+    notes_with: Counter[str] = Counter()
+    for note in candidates:
+        note_stems[note.id] = telling_stems(" ".join((note.fact, *note.topics, *note.asked_with)))
+        notes_with.update(note_stems[note.id])
 
     def fit(note: Note) -> tuple[float, float]:
-        shared = stems_of[note.id] & wanted
-        return sum(math.log(1 + len(held) / users[stem]) for stem in shared), freshness(note, now)
+        shared = note_stems[note.id] & summary_stems
+        rarity = sum(math.log(1 + len(candidates) / notes_with[stem]) for stem in shared)
+        return rarity, freshness(note, now)
 
     nearest: list[Note] = []
-    shown_of = Counter[str | None]()
-    for note in sorted(held, key=fit, reverse=True):
+    shown_of: Counter[str | None] = Counter()
+    for note in sorted(candidates, key=fit, reverse=True):
         if len(nearest) == KNOWN_IN_ALL:
             break
         if shown_of[note.subject_id] < KNOWN_PER_SUBJECT:
@@ -300,23 +335,29 @@ def nearest_notes(held: Sequence[Note], summary: str, now: int) -> list[Note]:
     return nearest
 
 
-def _listed_people(people: Sequence[Participant], summary: str) -> list[Participant]:
-    """Who has a handle: everybody whom the summary names, then those who spoke most, as far as there is room."""
+def _with_handle(people: Sequence[Participant], summary: str) -> list[Participant]:
+    """Return who gets a handle: all whom the summary names, then those who spoke most, as far as there is room."""
     named = [person for person in people if mention(person.viewer_id) in summary]
     others = [person for person in people if mention(person.viewer_id) not in summary]
-    chosen = {person.viewer_id for person in [*named, *others[: max(0, PEOPLE_SHOWN - len(named))]]}
+    room = max(0, PEOPLE_SHOWN - len(named))
+    chosen = {person.viewer_id for person in (*named, *others[:room])}
     return [person for person in people if person.viewer_id in chosen]
 
 
-def _whose(note: Note) -> str:
-    """Whom a known note is about, as the prompt shows it."""
+def _subject_in_prompt(note: Note) -> str:
+    """Return whom a known note is about, as the prompt shows it."""
     if note.scope is Scope.VIEWER:
         return f"<@{note.subject_id}>"
-    return "channel" if note.scope is Scope.CHANNEL else "bit"
+    if note.scope is Scope.CHANNEL:
+        return "channel"
+    return "bit"
 
 
 class _ProposalMerger(Struct):
-    """Takes in one episode's changes, one by one."""
+    """Merges what a model proposed of one episode, proposal by proposal.
+
+    `counted_lines`: the ids of lines that counted already when they were said. `written`: notes added or superseding.
+    """
 
     tx: Transaction
     episode: Episode
@@ -325,15 +366,16 @@ class _ProposalMerger(Struct):
     report: ExtractReport
     now: int
     lines: Sequence[Line] = ()
-    taken: frozenset[str] = frozenset()
+    counted_lines: frozenset[str] = frozenset()
     speakers: Sequence[Participant] = ()
     written: int = 0
 
-    async def take(self, raw: object) -> None:
-        """One proposal: done, or refused and counted."""
+    async def merge(self, proposal: object) -> None:
+        """Merge one proposal; one that is refused is counted by rule."""
         try:
             async with self.tx.part():
-                results = [await self._done(change) for change in screened(raw, self.screen)]
+                changes = screened(proposal, self.screen)
+                results = [await self._merge_change(change) for change in changes]
         except FactRefused as refusal:
             self.report.refused[refusal.rule] += 1
         except (StoreRefused, *ODD_INPUT) as error:
@@ -346,92 +388,114 @@ class _ProposalMerger(Struct):
                 self.report.confirmed += result.kind == "confirmed"
                 self.report.superseded += result.kind == "superseded"
 
-    def _by_lines(self, change: ProposedChange) -> ProposedChange:
-        """The change as the lines show it: told by Twitch itself, or by another than the model says."""
-        if self._is_told_by_twitch(change):
-            subject = [one for one in self.speakers if one.viewer_id == change.subject_id]
-            return told_by_twitch(change, next(iter(subject), None))
-        if change.speaker is None and change.subject_id is None:
-            return change
-        speaker = self._whose_words(change.fact, change.speaker)
-        return change if speaker is None else told_by(change, speaker)
-
-    def _is_told_by_twitch(self, change: ProposedChange) -> bool:
-        """Whether most of a fact stands in what Twitch told of its subject: a raid, a gift, a subscription."""
-        wanted = telling_stems(change.fact)
-        for line in self.lines:
-            if line.kind is EventKind.MODERATION:
-                continue  # nobody knows which moderator it was
-            if line.viewer_id == change.subject_id and line.system_text:
-                told = set(stems(f"{line.kind} {line.system_text}"))
-                if 2 * len(wanted & told) > len(wanted):
-                    return True
-        return False
-
-    def _whose_words(self, fact: str, speaker: Participant | None) -> Participant | None:
-        """Who said a fact by the lines: the speaker that was named, or another in whose lines alone it stands."""
-        wanted = telling_stems(fact)
-        shared: Counter[str] = Counter()
-        for line in self.lines:
-            words_in_common = len(wanted & set(stems(line.text)))
-            shared[line.viewer_id] = max(shared[line.viewer_id], words_in_common)
-        closest = max(self.speakers, key=lambda one: shared[one.viewer_id], default=None)
-        if closest is None:
-            return speaker
-        by_closest = shared[closest.viewer_id]
-        by_speaker = shared[speaker.viewer_id] if speaker is not None else 0
-        is_theirs = 2 * by_closest > len(wanted) and by_closest > ELSEWHERE * by_speaker
-        return closest if is_theirs else speaker
-
-    async def _done(self, proposed: ProposedChange) -> MergeResult:
+    async def _merge_change(self, proposed: ProposedChange) -> MergeResult:
         change = self._by_lines(proposed)
-        if change.repeats is None and self.written >= MOST_TAKEN:
+        if change.repeats is None and self.written >= WRITTEN_LIMIT:
             raise FactRefused("enough_this_episode")
-        speaker = change.speaker.viewer_id if change.speaker else None
-        at = said_at(change.fact, self.lines, speaker, self.episode.ended_at, taken=self.taken)
-        at = min(at, self.now)  # a clock that ran ahead must not make a note from the future
-        origin = ClaimSource(
-            episode_id=self.episode.id,
-            speaker_id=speaker,
-            addressed=bool(change.speaker and change.speaker.addressed),
-            official=change.subject_id is None
-            and bool(change.speaker and change.speaker.role.moderates),
+        speaker = change.speaker
+        speaker_id = speaker.viewer_id if speaker is not None else None
+        at = said_at(
+            change.fact,
+            self.lines,
+            speaker_id,
+            self.episode.ended_at,
+            counted_lines=self.counted_lines,
         )
-        new = NewNote(
-            **{name: getattr(change, name) for name in _AS_PROPOSED},
+        # a clock that ran ahead must not make a note from the future
+        at = min(at, self.now)
+        speaks_for_channel = speaker is not None and speaker.role.moderates
+        source = ClaimSource(
+            episode_id=self.episode.id,
+            speaker_id=speaker_id,
+            addressed=speaker is not None and bool(speaker.addressed),
+            official=change.subject_id is None and speaks_for_channel,
+        )
+        proposed_fields = {name: getattr(change, name) for name in _PROPOSED_FIELDS}
+        claim = NewNote(
+            **proposed_fields,
             at=at,
             expires_at=None if change.lasts is None else at + change.lasts,
             stream_id=self.episode.stream_id,
             persona=current_persona(self.settings).writes_as,
         )
         if change.repeats is not None:
-            return await merge.confirm(self.tx, change.repeats, new, origin, now=self.now)
+            return await merge.confirm(self.tx, change.repeats, claim, source, now=self.now)
         return await merge.merge_claim(
-            self.tx, new, origin, now=self.now, instead_of=change.replaces
+            self.tx, claim, source, now=self.now, instead_of=change.replaces
         )
+
+    def _by_lines(self, change: ProposedChange) -> ProposedChange:
+        """Return the change as the lines show it: reported by Twitch itself, or said by another than the model says."""
+        if self._is_told_by_twitch(change):
+            for person in self.speakers:
+                if person.viewer_id == change.subject_id:
+                    return told_by_twitch(change, person)
+            return told_by_twitch(change, None)
+        if change.speaker is None and change.subject_id is None:
+            return change
+        speaker = self._speaker_by_lines(change.fact, change.speaker)
+        if speaker is None:
+            return change
+        return told_by(change, speaker)
+
+    def _is_told_by_twitch(self, change: ProposedChange) -> bool:
+        """Return whether most of a fact stands in what Twitch reported of its subject: a raid, a gift."""
+        fact_stems = telling_stems(change.fact)
+        for line in self.lines:
+            # nobody knows which moderator it was
+            if line.kind is EventKind.MODERATION:
+                continue
+            if line.viewer_id != change.subject_id or not line.system_text:
+                continue
+            reported_stems = set(stems(f"{line.kind} {line.system_text}"))
+            if 2 * len(fact_stems & reported_stems) > len(fact_stems):
+                return True
+        return False
+
+    def _speaker_by_lines(self, fact: str, speaker: Participant | None) -> Participant | None:
+        """Return who said a fact: the speaker that was named, or another in whose lines alone it stands."""
+        fact_stems = telling_stems(fact)
+        shared: Counter[str] = Counter()
+        for line in self.lines:
+            in_common = len(fact_stems & set(stems(line.text)))
+            shared[line.viewer_id] = max(shared[line.viewer_id], in_common)
+        closest = max(self.speakers, key=lambda person: shared[person.viewer_id], default=None)
+        if closest is None:
+            return speaker
+        by_closest = shared[closest.viewer_id]
+        by_speaker = shared[speaker.viewer_id] if speaker is not None else 0
+        if 2 * by_closest > len(fact_stems) and by_closest > ELSEWHERE * by_speaker:
+            return closest
+        return speaker
 
 
 def said_at(
     fact: str,
     lines: Sequence[Line],
-    speaker: str | None,
+    speaker_id: str | None,
     otherwise: int,
     *,
-    taken: Collection[str] = (),
+    counted_lines: Collection[str] = (),
 ) -> int:
-    """When a fact was said: the time (ms) of the newest of the speaker's lines that has most of its words.
+    """Return when a fact was said: the time (ms) of the newest of the speaker's lines that has most of its words.
 
-    `speaker` None: anybody's lines. `otherwise`: where no line shares a word with it, as in an import. `taken`: the ids
-    of lines that counted already, the last choice, and the first of them: "I don't like tea any more" has the words of
-    "likes tea", and must not make that the newer of the two.
+    `speaker_id` None: anybody's lines. `otherwise`: where no line shares a word with it, as in an import.
+    `counted_lines`: the ids of lines that counted already, the last choice, and the first of them: "I don't like tea
+    any more" has the words of "likes tea", and must not make that the newer of the two.
     """
-    wanted = telling_stems(fact)
-    shared = [
-        (len(wanted & set(stems(line.text))), line)
-        for line in lines
-        if speaker in {None, line.viewer_id}
-    ]
-    most = max((count for count, _ in shared), default=0)
-    closest = [line for count, line in shared if most and count == most]
-    fresh = [line.at for line in closest if line.id not in taken]
-    return max(fresh) if fresh else min((line.at for line in closest), default=otherwise)
+    fact_stems = telling_stems(fact)
+    best_count = 0
+    closest: list[Line] = []
+    for line in lines:
+        if speaker_id not in {None, line.viewer_id}:
+            continue
+        count = len(fact_stems & set(stems(line.text)))
+        if count > best_count:
+            best_count = count
+            closest = [line]
+        elif count and count == best_count:
+            closest.append(line)
+    fresh = [line.at for line in closest if line.id not in counted_lines]
+    if fresh:
+        return max(fresh)
+    return min((line.at for line in closest), default=otherwise)

@@ -11,7 +11,7 @@ import pytest
 from forgetmenot.errors import FactRefused
 from forgetmenot.memory import edits, merge, transfer
 from forgetmenot.memory.compare_facts import Relation, relate
-from forgetmenot.memory.extraction import MOST_TAKEN, Extractor
+from forgetmenot.memory.extraction import WRITTEN_LIMIT, Extractor
 from forgetmenot.people.names import index_of
 from tests.memory.conftest import Channel
 from tests.notes_world import World, change, live, prompt_for, section
@@ -63,8 +63,8 @@ async def test_a_flood_of_proposals_is_capped_per_episode(world: World) -> None:
             *(change(fact=f"collects {word}") for word in words), stream_id=await world.stream()
         )
         assert (report.added, report.refused["enough_this_episode"]) == (
-            MOST_TAKEN,
-            26 - MOST_TAKEN,
+            WRITTEN_LIMIT,
+            26 - WRITTEN_LIMIT,
         )
     prompt = await prompt_for(world, "1", "alice", "collects collects collects")
     assert prompt.estimated_tokens <= world.settings.prompt.budget_tokens
