@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from forgetmenot.app.bot import Bot, open_bot
 from forgetmenot.app.control import BotControl, ConnectionStatus, try_out
-from forgetmenot.app.live import serve_dock
+from forgetmenot.app.live import keep_gap, serve_dock
 from forgetmenot.clock import ManualClock
 from forgetmenot.dock.security import TOKEN_FILE
 from forgetmenot.domain import ChatEvent, EventKind
@@ -24,6 +24,8 @@ from forgetmenot.settings.schema import (
     Settings,
     TwitchSettings,
 )
+from forgetmenot.store import channel_state
+from forgetmenot.twitch.connection import ConnectionState, Gap, Phase
 from tests.rows import put
 from tests.stage import ScriptedModel, live_bot
 
@@ -153,3 +155,20 @@ async def test_a_dock_that_cannot_open_does_not_keep_the_bot_from_running(bot: B
     async with serve_dock(bot, settings(port), ConnectionStatus(), told.append) as address:
         assert address == ""
     assert TOKEN_FILE in told[-1]
+
+
+async def test_another_channel_is_read_only_when_the_bot_of_it_has_joined(bot: Bot) -> None:
+    settings = LiveSettings(SETTINGS)
+    joined = ConnectionState(Phase.CONNECTED)
+    control = BotControl(bot, settings, ConnectionStatus(lambda: joined))
+    assert control.state().phase == "connected"
+    settings._current = replace(SETTINGS, twitch=replace(SETTINGS.twitch, channel="another"))
+    assert control.state().phase == "connecting"
+
+
+async def test_a_connection_made_anew_on_purpose_counts_as_no_gap(bot: Bot) -> None:
+    now = bot.clock.now()
+    await keep_gap(bot, Gap(now - 400, now, "signed in"))
+    assert await channel_state.read(bot.db, "gaps") == ""
+    await keep_gap(bot, Gap(now - 4_000, now, "no answer"))
+    assert await channel_state.read(bot.db, "gaps") == "1"

@@ -13,6 +13,7 @@ from forgetmenot.app.control import BotControl, ConnectionStatus
 from forgetmenot.app.setup import SetupService
 from forgetmenot.clock import ManualClock
 from forgetmenot.errors import InputError, ModelError, SettingsError
+from forgetmenot.languages import reason
 from forgetmenot.llm.build import SERVICE_KEY_ENV, environment_with_key, keep_key, key_variable
 from forgetmenot.secret_store import SecretStore
 from forgetmenot.settings.live_settings import LiveSettings
@@ -157,3 +158,13 @@ def test_a_pasted_key_goes_to_its_provider_and_its_host_alone(
     ):
         assert found(msgspec.structs.replace(one, base_url=elsewhere)) == ""
     assert found(msgspec.structs.replace(one, api_key_env="OTHER_KEY")) == "key-of-one"
+
+
+async def test_an_expired_log_in_shows_as_expired(steps: Steps) -> None:
+    trouble = reason("nobody_in", account=reason("bot"), command="forgetmenot login")
+    control = BotControl(steps.bot, steps.settings, ConnectionStatus(login_trouble=lambda: trouble))
+    service = SetupService(steps.settings, steps.file.parent, use_keyring=False)
+    async with service.attached(control):
+        login = dict(await service.state())["login"]
+    assert isinstance(login, Mapping)
+    assert "has expired" in str(login["trouble"])

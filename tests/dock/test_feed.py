@@ -86,6 +86,7 @@ async def test_names_have_their_colours_readable_on_both_grounds_and_open_the_pe
         assert await name.evaluate("one => getComputedStyle(one).color") == "rgb(0, 0, 255)"
         await name.click()
         await expect(page.get_by_role("heading", name="Bob")).to_be_visible()
+        assert await page.title() == "Bob · Memory · ForgetMeNot"
 
 
 async def test_equal_lines_are_counted_and_long_ones_fold_at_three_rows(

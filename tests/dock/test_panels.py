@@ -17,7 +17,7 @@ from forgetmenot.operations.commands import buttons
 from forgetmenot.ports import HearingState
 from forgetmenot.privacy import suppression
 from forgetmenot.settings.load import parse_settings
-from forgetmenot.store import notes
+from forgetmenot.store import channel_state, notes
 from forgetmenot.store.database import Database
 from forgetmenot.store.notes import NewNote
 from forgetmenot.store.rights import RequestKind
@@ -82,6 +82,20 @@ async def test_people_and_notes_are_found_by_any_part_in_capitals_or_not(
         asked = f"find={quote(find)}"
         assert [one["fact"] for one in (await rows(dock, f"/api/notes?{asked}"))["rows"]] == [said]
         assert [one["id"] for one in (await rows(dock, f"/api/people?{asked}"))["rows"]] == ["3"]
+
+
+@pytest.mark.usefixtures("people")
+async def test_the_bots_own_account_is_never_among_people(
+    dock: Served, db: Database, clock: ManualClock
+) -> None:
+    """Neither the one that is signed in, nor the one of a bot without any."""
+    async with db.write() as tx:
+        await put(tx, "viewers", id="bot", login="forgetmenot", last_seen_at=9)
+        await put(tx, "viewers", id="7", login="keeper", display_name="Keeper", last_seen_at=9)
+        await channel_state.put(tx, {"bot_login": "keeper"}, clock.now())
+    everybody = await rows(dock, "/api/people")
+    assert [person["id"] for person in everybody["rows"]] == ["1", "2", "3"]
+    assert everybody["total"] == 3
 
 
 @pytest.mark.usefixtures("people")

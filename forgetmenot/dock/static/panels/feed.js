@@ -144,7 +144,7 @@ const when = (item) => h("time", {}, hour(item.at));
 const text = (...content) => h("p", { class: "text" }, ...content);
 
 function line(item, items) {
-  const times = items.length > 1 && h("b", { class: "times", title: [...new Set(items.map((one) => one.who))].join(", ") }, ` ×${items.length}`);
+  const times = items.length > 1 && h("b", { class: "meta", title: [...new Set(items.map((one) => one.who))].join(", ") }, ` ×${items.length}`);
   return h("div", { class: item.addressed ? "item line addressed" : "item line" }, when(item),
     text(nameLink(item), item.what === "spoken" ? chip(t("now.spoken")) : item.role !== "viewer" && chip(t(`role.${item.role}`)), " ", item.text, times));
 }

@@ -1,5 +1,5 @@
 import { box, path } from "../chart.js";
-import { h, put, redraw, s, button, changedOnly, chip, empty, heading, keeping, soon } from "../dom.js";
+import { h, put, redraw, s, button, changedOnly, chip, empty, entitle, heading, keeping, soon } from "../dom.js";
 import { download, get } from "../api.js";
 import { act, confirmed, does, failed, label, reading, result, say, sheet } from "../ask.js";
 import { longList } from "../list.js";
@@ -104,6 +104,7 @@ function openPerson(panel, id) {
   }
 
   function drawPerson(person) {
+    entitle(person.name, t("panel.memory"));
     redraw(
       head, h("a", { href: "#memory", class: "back" }, `← ${t("memory.people")}`),
       h("h2", {}, person.name, marks(person)),
