@@ -58,7 +58,8 @@ from forgetmenot.logs import set_up
 from forgetmenot.memory import backups, transfer
 from forgetmenot.privacy.erasure import Eraser
 from forgetmenot.privacy.requests import Rights, carry_out
-from forgetmenot.privacy.suppression import load_filter, suppress
+from forgetmenot.privacy.suppression import load_filter
+from forgetmenot.privacy.suppression_list import suppress
 from forgetmenot.settings.schema import BotSettings, Mode, Settings
 from forgetmenot.store import personal_data, streams, viewers
 from forgetmenot.store.backup import copies_of

@@ -100,7 +100,7 @@ async def _why(db: "Database", arguments: argparse.Namespace) -> common.Shown:
 async def _never(db: "Database", _arguments: argparse.Namespace) -> common.Shown:
     """What the bot must not mention."""
     from forgetmenot.clock import iso
-    from forgetmenot.privacy.suppression import unlisted
+    from forgetmenot.privacy.suppression_list import unlisted
     from forgetmenot.store import notes, viewers
 
     rows = await notes.suppressions(db)

@@ -28,7 +28,7 @@ from forgetmenot.operations.handlers.switches import switches_of
 from forgetmenot.operations.wording import sentence
 from forgetmenot.people.standing import REGULAR_WITHIN
 from forgetmenot.ports import Control
-from forgetmenot.privacy import suppression
+from forgetmenot.privacy import suppression_list
 from forgetmenot.settings import prices
 from forgetmenot.settings.live_settings import LABELS, form_of
 from forgetmenot.settings.schema import Settings
@@ -509,7 +509,7 @@ async def _never_mentioned(db: Database, viewer_id: str | None) -> list[Item]:
     """What the bot never mentions about somebody, or about anybody (None). An unlisted topic has no words."""
     rows = [row for row in await notes.suppressions(db) if row.viewer_id == viewer_id]
     listed = [{"id": row.id, "words": row.words, "note": row.note_id, "at": row.at} for row in rows]
-    unlisted = await suppression.unlisted_of(db, viewer_id)
+    unlisted = await suppression_list.unlisted_of(db, viewer_id)
     return [
         *listed,
         *({"id": topic.id, "words": "", "note": None, "at": topic.at} for topic in unlisted),

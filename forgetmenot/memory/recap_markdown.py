@@ -23,7 +23,8 @@ from forgetmenot.languages import Language, in_language, reason
 from forgetmenot.people.handles import names_typed
 from forgetmenot.people.names import called
 from forgetmenot.people.standing import REGULAR_WITHIN, standing_of
-from forgetmenot.privacy.suppression import SuppressionFilter, load_filter, only_naming
+from forgetmenot.privacy.hidden_names import only_naming
+from forgetmenot.privacy.suppression import SuppressionFilter, load_filter
 from forgetmenot.prompt.plans import plan_end
 from forgetmenot.settings.schema import PeopleSettings, Settings
 from forgetmenot.store import (

@@ -19,7 +19,7 @@ from forgetmenot.logs import log
 from forgetmenot.privacy.erasure import Eraser, Step, leave_recaps
 from forgetmenot.privacy.forgetting import delete_fact, replaced_by
 from forgetmenot.privacy.recap_files import clean_files
-from forgetmenot.privacy.suppression import list_again, topic_of
+from forgetmenot.privacy.suppression_list import list_again, topic_of
 from forgetmenot.store import notes, personal_data, streams
 from forgetmenot.store.database import Database, Source, Transaction
 from forgetmenot.store.rights import CHANNEL, PrivacyRequest, RequestKind

@@ -1,34 +1,20 @@
-"""What the bot never brings up: topics and notes on a list, and the names of people who are hidden.
+"""The filter of what the bot never mentions: topics and notes on a list (privacy/suppression_list).
 
-- What is never mentioned stays stored, and is shown again when the entry is removed. The caller decides who may change
-  the list.
+- What is never mentioned stays stored, and is shown again when the entry is removed.
 - A text with all words of an entry, in any form and order, is suppressed; for an entry about one viewer only where it
   is about them. A note has the words beside it too (memory/own_words), and what it says in English goes with it.
 """
 
-import re
-from collections.abc import Callable, Container, Iterable, Iterator, Sequence
-from collections.abc import Set as AbstractSet
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-from msgspec.structs import replace
-
 from forgetmenot.domain import Note, NoteStatus
-from forgetmenot.errors import FactRefused
-from forgetmenot.people.handles import names_typed, without_names
-from forgetmenot.people.names import called
-from forgetmenot.store import notes, personal_data, viewers
-from forgetmenot.store.database import Database, Source, Transaction
-from forgetmenot.store.names import Known
+from forgetmenot.privacy.suppression_list import unlisted_requests
+from forgetmenot.store import notes
+from forgetmenot.store.database import Source
 from forgetmenot.store.notes import NotedWords, SuppressionRow
-from forgetmenot.store.rights import (
-    CHANNEL,
-    PrivacyRequest,
-    PrivacyRequests,
-    RequestKind,
-    topic_key,
-)
-from forgetmenot.text.clean import clean, plain
+from forgetmenot.store.rights import CHANNEL, PrivacyRequest, PrivacyRequests
+from forgetmenot.text.clean import plain
 from forgetmenot.text.mentions import ids_in
 from forgetmenot.text.words import (
     join_sentences,
@@ -38,17 +24,21 @@ from forgetmenot.text.words import (
     topic_stems,
 )
 
-LONGEST = 200
-MOST = 200
-# Numbers of topics that are not on the list begin here.
-UNLISTED_FROM = 10**12
-_NOTE = re.compile(r"#(\d{1,15})\s*\Z")
+
+class _Meaning(NamedTuple):
+    """What is not mentioned, as stems, of one viewer or (None) at all."""
+
+    viewer_id: str | None
+    stems: frozenset[str]
+
+
+_Meanings = tuple[_Meaning, ...]
 
 
 class SuppressionFilter:
-    """Entries, ready to be asked.
+    """Entries of the list, ready to be asked.
 
-    `removed`: (whom it was about, what it said) of notes that were taken back. `unlisted`: topics that only the file of
+    `removed`: (whom it was about, what it said) of notes that were removed. `unlisted`: topics that only the file of
     requests knows. `noted`: what stands in the notes of people with topics.
     """
 
@@ -60,86 +50,106 @@ class SuppressionFilter:
         noted: Iterable[NotedWords] = (),
     ) -> None:
         self.entries = tuple(entries)
-        self._removed = _meanings(removed)
-        self._topics = tuple(
-            (entry.viewer_id, topic)
-            for entry in self.entries
-            if (topic := topic_stems(entry.words))
-        )
-        facts = [(entry.viewer_id, entry.fact) for entry in self.entries]
-        # a topic in a viewer's own words hides a note that is English
-        facts += [(note.viewer_id, note.fact) for note in noted if self._is_named(note)]
-        self._facts = tuple((viewer_id, fact) for viewer_id, fact in facts if fact)
-        self._stems = self._topics + _meanings(self._facts)
-        self._notes = frozenset(
-            entry.note_id for entry in self.entries if entry.note_id is not None
-        )
         self.unlisted = unlisted
+        self._topics = _topic_meanings(self.entries)
+        self._facts = self._suppressed_facts(noted)
+        self._meanings = self._topics + _fact_meanings(self._facts)
+        self._removed = _fact_meanings(removed)
+        self._note_ids = {entry.note_id for entry in self.entries if entry.note_id is not None}
 
-    def _is_named(self, note: NotedWords) -> bool:
+    def _suppressed_facts(self, noted: Iterable[NotedWords]) -> list[tuple[str | None, str]]:
+        """Whose facts may not be mentioned: those on the list, and those that a topic names."""
+        facts: list[tuple[str | None, str]] = []
+        for entry in self.entries:
+            if entry.fact:
+                facts.append((entry.viewer_id, entry.fact))
+        for note in noted:
+            # a topic in a viewer's own words hides a note that is English
+            if note.fact and self._names_note(note):
+                facts.append((note.viewer_id, note.fact))
+        return facts
+
+    def _names_note(self, note: NotedWords) -> bool:
         """Whether a topic of its viewer names a note."""
-        topics = [topic for viewer_id, topic in self._topics if viewer_id == note.viewer_id]
         text = plain(note.text)
-        # a stem stands in its word but for the last letter: most notes are told apart by that alone
-        likely = [topic for topic in topics if all(stem[:-1] in text for stem in topic)]
-        return bool(likely) and any(topic <= mentioned_stems(note.text) for topic in likely)
+        for topic in self._topics:
+            if topic.viewer_id != note.viewer_id:
+                continue
+            # a stem stands in its word but for the last letter: most notes are told apart by that alone
+            is_likely = all(stem[:-1] in text for stem in topic.stems)
+            if is_likely and topic.stems <= mentioned_stems(note.text):
+                return True
+        return False
 
     def __bool__(self) -> bool:
         return bool(self.entries) or self.unlisted is not None
 
     @property
     def people(self) -> frozenset[str]:
-        """Everybody of whom something is left alone, as far as the memory knows."""
-        return frozenset(who for who, _ in self._stems if who is not None)
+        """Everybody of whom something is suppressed, as far as the memory knows."""
+        viewer_ids = {meaning.viewer_id for meaning in self._meanings}
+        return frozenset(viewer_id for viewer_id in viewer_ids if viewer_id is not None)
 
     def allows(self, note: Note) -> bool:
         """Whether a note may be shown."""
-        if note.id in self._notes:
+        if note.id in self._note_ids:
             return False
         about = (note.subject_id, *ids_in(note.fact))
         text = note.text_with_topics
-        if _any_said(self._topics, text, about):
+        if _is_mentioned(self._topics, text, about):
             return False
-        return self.unlisted is None or self.unlisted.allows(note, mentioned_stems(text), about)
+        if self.unlisted is None:
+            return True
+        return self.unlisted.allows(note, mentioned_stems(text), about)
 
     def has(self, text: str, about: Iterable[str | None] = ()) -> bool:
-        """Whether a text about these people speaks of what is left alone."""
-        return self._any_said(self._stems, text, tuple(about))
+        """Whether a text about these people speaks of what is suppressed."""
+        return self._mentions(self._meanings, text, tuple(about))
 
     def about(self, people: Iterable[str | None]) -> tuple[str, ...]:
-        """The words that are left alone of the channel and of these people."""
-        wanted = {None, *people}
-        topics = [
-            entry.words for entry in self.entries if entry.words and entry.viewer_id in wanted
-        ]
-        facts = [fact for viewer_id, fact in self._facts if viewer_id in wanted]
+        """The words that are suppressed of the channel and of these people."""
+        subjects = {None, *people}
+        topics = []
+        for entry in self.entries:
+            if entry.words and entry.viewer_id in subjects:
+                topics.append(entry.words)
+        facts = [fact for viewer_id, fact in self._facts if viewer_id in subjects]
         return (*topics, *facts)
 
     def without(self, text: str, also: Iterable[str | None] = ()) -> str:
         """A summary without the sentences that speak of it; who a sentence is about stands in it, or in the last.
 
-        Nor those that say what a note said that was taken back: a summary would give it back. `also`: whom each may be
-        about besides.
+        Nor those that say what a removed note said: a summary would give it back. `also`: whom each may be about
+        besides.
         """
-        return self._without(text, self._stems + self._removed, tuple(also))
+        return self._without(text, self._meanings + self._removed, tuple(also))
 
     def without_topics(self, text: str, people: Iterable[str | None]) -> str:
-        """A reply to or about these people without the sentences that speak of what is left alone."""
-        return self._without(text, self._stems, tuple(people))
+        """A reply to or about these people without the sentences that speak of what is suppressed."""
+        return self._without(text, self._meanings, tuple(people))
 
-    def _without(self, text: str, meanings: "_Meanings", people: tuple[str | None, ...]) -> str:
+    def _without(self, text: str, meanings: _Meanings, people: tuple[str | None, ...]) -> str:
         if not meanings and self.unlisted is None:
             return text
-        return join_sentences(
-            sentence
-            for sentence, about in with_subjects(text)
-            if not self._any_said(meanings, sentence, (*about, *people))
-        )
+        allowed = []
+        for sentence, about in with_subjects(text):
+            if not self._mentions(meanings, sentence, (*about, *people)):
+                allowed.append(sentence)
+        return join_sentences(allowed)
 
-    def _any_said(self, meanings: "_Meanings", text: str, about: tuple[str | None, ...]) -> bool:
-        if _any_said(meanings, text, about):
+    def _mentions(self, meanings: _Meanings, text: str, about: tuple[str | None, ...]) -> bool:
+        if _is_mentioned(meanings, text, about):
             return True
-        return self.unlisted is not None and self.unlisted.named_in(mentioned_stems(text), about)
+        if self.unlisted is None:
+            return False
+        return self.unlisted.named_in(mentioned_stems(text), about)
+
+
+class _Hashes(NamedTuple):
+    """The words of an unlisted topic and those of a text, as hashes."""
+
+    topic: frozenset[str]
+    text: frozenset[str]
 
 
 class UnlistedTopics:
@@ -156,34 +166,36 @@ class UnlistedTopics:
 
     def of(self, viewer_id: str | None) -> Sequence[PrivacyRequest]:
         """Those of one viewer, or (None) of the channel."""
-        return self._by_subject.get(self._requests.digest("viewer", viewer_id or CHANNEL), ())
+        subject = self._requests.digest("viewer", viewer_id or CHANNEL)
+        return self._by_subject.get(subject, ())
 
     def named_in(self, stems: frozenset[str], about: Iterable[str | None]) -> bool:
         """Whether a text with these words speaks of one, of the channel's or of these people."""
-        return any(
-            topic_words <= words for topic_words, words in self._compared(stems, about, notes=True)
-        )
+        compared = self._compared(stems, about, with_notes=True)
+        return any(hashes.topic <= hashes.text for hashes in compared)
 
     def allows(self, note: Note, stems: frozenset[str], about: Iterable[str | None]) -> bool:
         """Whether a note with these words may be shown: it is not about a topic, and says no more than a note on it."""
-        if any(topic <= words for topic, words in self._compared(stems, about, notes=False)):
+        compared = self._compared(stems, about, with_notes=False)
+        if any(hashes.topic <= hashes.text for hashes in compared):
             return False
-        fact = telling_stems(note.fact)
-        return not any(
-            topic == words for topic, words in self._compared(fact, [note.subject_id], notes=True)
-        )
+        fact_stems = telling_stems(note.fact)
+        compared = self._compared(fact_stems, [note.subject_id], with_notes=True)
+        return not any(hashes.topic == hashes.text for hashes in compared)
 
     def _compared(
-        self, stems: frozenset[str], about: Iterable[str | None], *, notes: bool
-    ) -> Iterator[tuple[AbstractSet[str], AbstractSet[str]]]:
-        """The words of each topic that may be meant, and those of a text, as hashes. `notes`: also what a note said."""
+        self, stems: frozenset[str], about: Iterable[str | None], *, with_notes: bool
+    ) -> Iterator[_Hashes]:
+        """Each topic that may be meant, beside the words of a text. `with_notes`: also what a note said."""
         for viewer_id in {None, *about}:
-            topics = [topic for topic in self.of(viewer_id) if notes or not topic.notes]
+            topics = self.of(viewer_id)
+            if not with_notes:
+                topics = [topic for topic in topics if not topic.notes]
             if not topics:
                 continue
-            words = frozenset(self._requests.hashed(viewer_id or CHANNEL, stems))
+            text_hashes = frozenset(self._requests.hashed(viewer_id or CHANNEL, stems))
             for topic in topics:
-                yield frozenset(topic.words), words
+                yield _Hashes(frozenset(topic.words), text_hashes)
 
 
 def with_subjects(text: str) -> Iterator[tuple[str, Sequence[str]]]:
@@ -194,220 +206,41 @@ def with_subjects(text: str) -> Iterator[tuple[str, Sequence[str]]]:
         yield sentence, about
 
 
-_Meanings = tuple[tuple[str | None, frozenset[str]], ...]
-
-
-def _meanings(entries: Iterable[tuple[str | None, str]]) -> _Meanings:
-    return tuple((who, stems) for who, text in entries if (stems := telling_stems(text)))
-
-
-def _any_said(meanings: _Meanings, text: str, about: Iterable[str | None]) -> bool:
-    people = {who for who in about if who is not None}
-    mentioned = mentioned_stems(text)
-    return any(stems <= mentioned and (who is None or who in people) for who, stems in meanings)
-
-
-async def without_hidden_names(
-    source: Source, text: str, reader: str, shown: Container[str] = ()
-) -> str:
-    """Free text without the names of people who opted out or were banned, but for `reader`, who is spoken to.
-
-    `shown`: names (casefolded) that may be said all the same, as a moderator may hear who was banned.
-    """
-
-    def is_hidden(known: Known) -> bool:
-        return known.hidden and known.id != reader and known.name not in shown
-
-    return await _without_known(source, text, is_hidden)
-
-
-async def only_naming(source: Source, text: str, may_be: Container[str]) -> str:
-    """Free text without the names of all but these people."""
-    return await _without_known(source, text, lambda one: one.id not in may_be)
-
-
-async def _without_known(source: Source, text: str, goes: Callable[[Known], bool]) -> str:
-    known = await called(source, names_typed([text]))
-    return without_names(text, {one.name for one in known if goes(one)})
-
-
-async def suppress(
-    db: Database, viewer_id: str | None, what: str, *, by: str | None, at: int
-) -> int:
-    """Never bring something up again, of one viewer or (None) at all; the id of the entry.
-
-    `#12` names a note, which must be about that viewer. Raises FactRefused (topic, not_found, unknown, enough).
-    """
-    text = clean(what)
-    named = _NOTE.match(text)
-    if len(text) > LONGEST or not (named or topic_stems(text)):
-        raise FactRefused("topic")
-    async with db.write() as tx:
-        entries = await notes.suppressions(tx)
-        known = same_entry(entries, viewer_id, text)
-        if known is not None:
-            return known.id
-        if len(entries) >= MOST:
-            raise FactRefused("enough")
-        if viewer_id is not None and await viewers.get(tx, viewer_id) is None:
-            raise FactRefused("not_stored")
-        note = await notes.get(tx, int(named[1])) if named else None
-        if named and (note is None or viewer_id not in {None, note.subject_id}):
-            raise FactRefused("not_found")
-        if note is None:
-            entry = SuppressionRow(0, viewer_id, text)
-        else:
-            entry = SuppressionRow(0, note.subject_id, "", note_id=note.id, fact=note.fact)
-        await personal_data.write_request(
-            tx, topic_of(tx.requests, RequestKind.NEVER_MENTION, entry, at)
-        )
-        return await notes.add_suppression(
-            tx, entry.viewer_id, entry.words, note_id=entry.note_id, by_id=by, at=at
-        )
-
-
-def topic_of(
-    requests: PrivacyRequests, kind: RequestKind, entry: SuppressionRow, at: int
-) -> PrivacyRequest:
-    """The request that an entry of the list stands for."""
-    words = topic_stems(entry.words) if entry.words else telling_stems(entry.fact)
-    return requests.of_words(kind, entry.viewer_id, words, note_id=entry.note_id, at=at)
-
-
-def same_entry(
-    entries: Iterable[SuppressionRow], viewer_id: str | None, what: str
-) -> SuppressionRow | None:
-    """The entry that already has a topic, in any form of its words, or a note; None if there is none."""
-    named = _NOTE.match(clean(what))
-    stems = topic_stems(what)
+def _topic_meanings(entries: Iterable[SuppressionRow]) -> _Meanings:
+    meanings = []
     for entry in entries:
-        if named:
-            is_same = entry.note_id == int(named[1]) and viewer_id in {None, entry.viewer_id}
-        else:
-            is_same = (
-                entry.viewer_id == viewer_id
-                and entry.words != ""
-                and topic_stems(entry.words) == stems
-            )
-        if is_same:
-            return entry
-    return None
+        stems = topic_stems(entry.words)
+        if stems:
+            meanings.append(_Meaning(entry.viewer_id, stems))
+    return tuple(meanings)
 
 
-async def unsuppress(db: Database, entry_id: int, at: int) -> bool:
-    """Take one entry off the list, or let an unlisted topic (by its `unlisted_id`) be mentioned; False if none is."""
-    async with db.write() as tx:
-        rows = await notes.suppressions(tx)
-        for row in rows:
-            if row.id == entry_id:
-                lifted = topic_of(tx.requests, RequestKind.MAY_MENTION, row, at)
-                await personal_data.write_request(tx, lifted)
-                return await notes.remove_suppression(tx, entry_id)
-        for topic in _unlisted(tx.requests, rows):
-            if unlisted_id(tx.requests, topic) == entry_id:
-                lifted = replace(topic, kind=RequestKind.MAY_MENTION, at=at)
-                await personal_data.write_request(tx, lifted)
-                return True
-    return False
+def _fact_meanings(facts: Iterable[tuple[str | None, str]]) -> _Meanings:
+    meanings = []
+    for viewer_id, fact in facts:
+        stems = telling_stems(fact)
+        if stems:
+            meanings.append(_Meaning(viewer_id, stems))
+    return tuple(meanings)
 
 
-async def list_again(tx: Transaction, request: PrivacyRequest, viewer_id: str) -> int:
-    """Do to a copy what was decided since about a topic, or a note; how many entries changed.
-
-    A topic needs no row: while the list lacks it, it is read in the file of requests.
-    """
-    is_left_alone = tx.requests.is_topic(request)
-    rows = await notes.suppressions(tx)
-    kind = RequestKind.NEVER_MENTION
-    listed = [
-        row for row in rows if topic_key(topic_of(tx.requests, kind, row, 0)) == topic_key(request)
-    ]
-    if request.kind is RequestKind.MAY_MENTION and not is_left_alone:
-        for row in listed:
-            await notes.remove_suppression(tx, row.id)
-        return len(listed)
-    if request.kind is RequestKind.NEVER_MENTION and is_left_alone and request.notes and not listed:
-        [note_id] = request.notes
-        note = await notes.get(tx, note_id)
-        if (
-            note is not None
-            and (note.subject_id or CHANNEL) == viewer_id
-            and note.created_at <= request.at
-        ):
-            await notes.add_suppression(
-                tx, note.subject_id, "", note_id=note_id, by_id=None, at=request.at
-            )
-            return 1
-    return 0
-
-
-class UnlistedTopic(NamedTuple):
-    """A topic that only the file of requests knows. `id`: its number for the dock, higher than that of any row.
-
-    `subject`: the hash of the viewer, or of the channel.
-    """
-
-    id: int
-    at: int
-    subject: str
-
-
-async def unlisted(source: Source) -> list[UnlistedTopic]:
-    """Every unlisted topic, in the order in which they were asked for."""
-    requests = source.requests
-    topics = _unlisted(requests, await notes.suppressions(source))
-    return [
-        UnlistedTopic(unlisted_id(requests, topic), topic.at, topic.subject) for topic in topics
-    ]
-
-
-async def unlisted_of(source: Source, viewer_id: str | None) -> list[UnlistedTopic]:
-    """The unlisted topics of one viewer, or (None) of the channel."""
-    topics = await unlisted(source)
-    if not topics:
-        return []
-    subject = source.requests.digest("viewer", viewer_id or CHANNEL)
-    return [topic for topic in topics if topic.subject == subject]
-
-
-def unlisted_id(requests: PrivacyRequests, topic: PrivacyRequest) -> int:
-    """A number by which the dock and the command line name an unlisted topic; no row's is so high."""
-    digits = requests.digest("topic", topic.subject, *topic.words, *map(str, topic.notes))
-    return UNLISTED_FROM + int(digits, 16) % UNLISTED_FROM
-
-
-def _unlisted(
-    requests: PrivacyRequests, rows: Sequence[SuppressionRow]
-) -> Sequence[PrivacyRequest]:
-    """The topics of the file that have no row."""
-    if not requests.topics:
-        return ()
-    # each reply asks several times, and hashing the words of 200 rows takes 4 ms: no words are kept for it
-    version = (hash(tuple(rows)), requests.count)
-    known = requests.unlisted
-    if known is None or known[0] != version:
-        listed = {topic_key(topic_of(requests, RequestKind.NEVER_MENTION, row, 0)) for row in rows}
-        topics = [topic for topic in requests.topics if topic_key(topic) not in listed]
-        known = (version, topics)
-        requests.unlisted = known
-    return known[1]
+def _is_mentioned(meanings: _Meanings, text: str, about: Iterable[str | None]) -> bool:
+    """Whether a text about these people has all words of one of these meanings."""
+    subjects = {None, *about}
+    stems = mentioned_stems(text)
+    return any(meaning.stems <= stems and meaning.viewer_id in subjects for meaning in meanings)
 
 
 async def load_filter(source: Source) -> SuppressionFilter:
     """The filter of what is suppressed now."""
     rows = await notes.suppressions(source)
-    topics = _unlisted(source.requests, rows)
-    unlisted = UnlistedTopics(source.requests, topics) if topics else None
-    people = {row.viewer_id for row in rows if row.words and row.viewer_id is not None}
-    noted = await notes.noted_words(source, people) if people else []
-    return SuppressionFilter(rows, await notes.restorable_facts(source), unlisted, noted)
-
-
-async def hides_nothing(source: Source, viewer_id: str | None, topic: str) -> bool:
-    """Whether a topic hides none of the notes about a viewer, or (None) about the channel."""
-    topic_filter = SuppressionFilter([SuppressionRow(0, viewer_id, topic)])
-    known = await notes.of_subject(source, viewer_id, (NoteStatus.ACTIVE,))
-    return all(topic_filter.allows(note) for note in known)
+    with_topics = {row.viewer_id for row in rows if row.words and row.viewer_id is not None}
+    noted = []
+    if with_topics:
+        noted = await notes.noted_words(source, with_topics)
+    removed = await notes.restorable_facts(source)
+    topics = unlisted_requests(source.requests, rows)
+    return SuppressionFilter(rows, removed, _unlisted_topics(source, topics), noted)
 
 
 async def filter_of(source: Source, viewer_id: str) -> SuppressionFilter | None:
@@ -415,9 +248,22 @@ async def filter_of(source: Source, viewer_id: str) -> SuppressionFilter | None:
     rows = await notes.suppressions(source)
     entries = [row for row in rows if row.viewer_id == viewer_id]
     subject = source.requests.digest("viewer", viewer_id)
-    topics = [topic for topic in _unlisted(source.requests, rows) if topic.subject == subject]
+    topics = []
+    for topic in unlisted_requests(source.requests, rows):
+        if topic.subject == subject:
+            topics.append(topic)
     if not entries and not topics:
         return None
-    unlisted = UnlistedTopics(source.requests, topics) if topics else None
     noted = await notes.noted_words(source, {viewer_id}) if entries else []
-    return SuppressionFilter(entries, (), unlisted, noted)
+    return SuppressionFilter(entries, (), _unlisted_topics(source, topics), noted)
+
+
+def _unlisted_topics(source: Source, topics: Sequence[PrivacyRequest]) -> UnlistedTopics | None:
+    return UnlistedTopics(source.requests, topics) if topics else None
+
+
+async def hides_nothing(source: Source, viewer_id: str | None, topic: str) -> bool:
+    """Whether a topic hides none of the notes about a viewer, or (None) about the channel."""
+    topic_filter = SuppressionFilter([SuppressionRow(0, viewer_id, topic)])
+    known = await notes.of_subject(source, viewer_id, (NoteStatus.ACTIVE,))
+    return all(topic_filter.allows(note) for note in known)

@@ -36,7 +36,8 @@ from forgetmenot.operations.facts import ActionContext
 from forgetmenot.operations.request_words import SELF_WORDS, is_small_talk
 from forgetmenot.people.handles import names_typed
 from forgetmenot.ports import LanguageModel
-from forgetmenot.privacy.suppression import load_filter, without_hidden_names
+from forgetmenot.privacy.hidden_names import without_hidden_names
+from forgetmenot.privacy.suppression import load_filter
 from forgetmenot.prompt.assemble import assemble
 from forgetmenot.prompt.instructions import rules_of
 from forgetmenot.reply import explain

@@ -15,7 +15,7 @@ from forgetmenot.durations import HOUR
 from forgetmenot.languages import in_language
 from forgetmenot.operations.commands import buttons
 from forgetmenot.ports import HearingState
-from forgetmenot.privacy import suppression
+from forgetmenot.privacy import suppression_list
 from forgetmenot.settings.load import parse_settings
 from forgetmenot.store import channel_state, notes
 from forgetmenot.store.database import Database
@@ -185,7 +185,7 @@ async def test_a_topic_is_shown_of_which_only_the_file_of_requests_knows(
         ("", None, 6),
         ("", None, 5),
     ]
-    assert await suppression.unsuppress(db, alices["id"], 7)
+    assert await suppression_list.unsuppress(db, alices["id"], 7)
     assert (await rows(dock, "/api/person/1"))["left_alone"] == []
 
 

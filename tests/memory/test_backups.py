@@ -22,7 +22,8 @@ from forgetmenot.memory.edits import remember, retract, undo
 from forgetmenot.memory.transfer import import_notes
 from forgetmenot.privacy.erasure import Eraser
 from forgetmenot.privacy.requests import Rights, start_new_requests
-from forgetmenot.privacy.suppression import load_filter, suppress, unlisted_of, unsuppress
+from forgetmenot.privacy.suppression import load_filter
+from forgetmenot.privacy.suppression_list import suppress, unlisted_of, unsuppress
 from forgetmenot.settings.schema import Settings
 from forgetmenot.store import backup, bot_messages, notes, personal_data, streams, viewers
 from forgetmenot.store.backup import Copied, copies_of

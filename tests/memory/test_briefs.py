@@ -8,7 +8,7 @@ from forgetmenot.domain import Purpose, SourceKind
 from forgetmenot.durations import DAY, HOUR
 from forgetmenot.memory import edits
 from forgetmenot.memory.briefs import BriefWriter
-from forgetmenot.privacy import suppression
+from forgetmenot.privacy import suppression_list
 from forgetmenot.privacy.erasure import erase_rows
 from forgetmenot.settings.schema import PrivacySettings
 from forgetmenot.store import episodes
@@ -69,7 +69,7 @@ async def test_it_is_used_only_while_what_it_rests_on_stands(world: World, chang
 async def test_no_hearsay_and_nothing_sensitive_or_suppressed_is_in_it(world: World) -> None:
     await regular(world, *FACTS, "had a divorce")
     await world.note("cheats at chess", "1", source_kind=SourceKind.REPORTED)
-    await suppression.suppress(world.db, "1", "divorces", by="9", at=0)
+    await suppression_list.suppress(world.db, "1", "divorces", by="9", at=0)
     made, model = world.writer(
         BriefWriter, answer("P1 drums. P1 had a divorce. P1 has diabetes. P2 bakes.")
     )

@@ -18,8 +18,9 @@ from forgetmenot.memory.recall import (
     newest,
     spoken_of,
 )
-from forgetmenot.privacy import suppression
-from forgetmenot.privacy.suppression import SuppressionFilter, without_hidden_names
+from forgetmenot.privacy import suppression, suppression_list
+from forgetmenot.privacy.hidden_names import without_hidden_names
+from forgetmenot.privacy.suppression import SuppressionFilter
 from forgetmenot.store import notes, viewers
 from tests.notes_world import World
 
@@ -163,7 +164,7 @@ async def test_what_was_missed_is_told_by_recaps_and_of_the_stream_that_is_on_by
     )
     async with world.db.write() as tx:
         await viewers.set_banned(tx, "2", world.clock.now())
-    await suppression.suppress(world.db, None, "election", by="9", at=0)
+    await suppression_list.suppress(world.db, None, "election", by="9", at=0)
     assert (await asked(world)).sentences == ("Carol baked bread.",)
 
 
@@ -182,9 +183,9 @@ async def test_a_topic_of_one_viewer_is_left_alone_for_them_and_for_nobody_else(
         await world.note("got divorced in May", who)
         await world.note("plays drums", who, topics=("divorce",))
         await world.note("likes tea", who)
-    await suppression.suppress(world.db, "1", "a dramatic divorce", by="1", at=0)
+    await suppression_list.suppress(world.db, "1", "a dramatic divorce", by="1", at=0)
     assert len(await facts(recall, "1", "divorce")) == 3, "all words of an entry must occur"
-    await suppression.suppress(world.db, "1", "divorced", by="1", at=0)
+    await suppression_list.suppress(world.db, "1", "divorced", by="1", at=0)
     assert await facts(recall, "1", "divorce") == ["likes tea"]
     assert len(await facts(recall, "2", "divorce")) == 3
 
@@ -217,7 +218,7 @@ async def test_what_a_note_says_is_left_alone_wherever_it_is_said(
     )
     note = await world.note("lost the finals")
     await world.note("lost the finals ticket and found it again")
-    await suppression.suppress(world.db, "1", f"#{note}", by="1", at=0)
+    await suppression_list.suppress(world.db, "1", f"#{note}", by="1", at=0)
     assert await facts(recall, "1", "finals") == ["lost the finals ticket and found it again"]
     shown = await newest(world.db, await suppression.load_filter(world.db))
     assert [one.summary for one in shown.this_stream] == ["<@2> cooked a goulash."]

@@ -22,7 +22,7 @@ from forgetmenot.memory.stream_recap import RecapWriter
 from forgetmenot.privacy import erasure
 from forgetmenot.privacy.erasure import Eraser
 from forgetmenot.privacy.requests import Rights
-from forgetmenot.privacy.suppression import suppress
+from forgetmenot.privacy.suppression_list import suppress
 from forgetmenot.settings.schema import BotSettings, RecapSettings, Settings
 from forgetmenot.store import channel_state, notes, streams
 from forgetmenot.store.database import open_database

@@ -10,7 +10,8 @@ from forgetmenot.memory.edits import remember
 from forgetmenot.memory.recall import Recall
 from forgetmenot.memory.recap_markdown import write_file
 from forgetmenot.privacy.erasure import Eraser
-from forgetmenot.privacy.suppression import load_filter, suppress, unlisted_of
+from forgetmenot.privacy.suppression import load_filter
+from forgetmenot.privacy.suppression_list import suppress, unlisted_of
 from forgetmenot.settings.schema import RecapSettings, Settings
 from forgetmenot.store import channel_state, notes, streams
 from forgetmenot.store.database import Database, open_database

@@ -10,7 +10,7 @@ import pytest
 from forgetmenot.domain import EpisodeKind, Part
 from forgetmenot.durations import SECOND
 from forgetmenot.memory.edits import edit, remember, retract
-from forgetmenot.privacy.suppression import suppress
+from forgetmenot.privacy.suppression_list import suppress
 from forgetmenot.reply.outbox import SendRateLimiter
 from forgetmenot.settings.schema import PrivacySettings
 from forgetmenot.store import bot_messages, episodes, events, personal_data

@@ -3,7 +3,7 @@
 import contextlib
 
 from forgetmenot.domain import Scope
-from forgetmenot.privacy import suppression
+from forgetmenot.privacy import suppression_list
 from forgetmenot.store import bot_messages, channel_state, episodes, notes, viewers
 from forgetmenot.store.database import connect
 from forgetmenot.store.episodes import Brief
@@ -38,7 +38,7 @@ async def test_a_brief_stands_before_the_notes_and_names_what_it_is_made_of(stag
 
 async def test_a_reply_leaves_alone_what_is_left_alone(stage: Stage) -> None:
     await stage.know("got divorced in May")
-    await suppression.suppress(stage.db, "1", "divorce", by="1", at=0)
+    await suppression_list.suppress(stage.db, "1", "divorce", by="1", at=0)
     stage.model.answers = [
         "Nice hat! How is the divorce going?",
         "The divorce, right.",
@@ -56,8 +56,8 @@ async def test_a_reply_leaves_alone_what_is_left_alone(stage: Stage) -> None:
 
 async def test_what_is_left_alone_stands_in_no_line_of_the_chat(stage: Stage) -> None:
     """Of the channel: nobody's line. Of one viewer: theirs, those that name them, and the bot's own."""
-    await suppression.suppress(stage.db, None, "election", by="9", at=0)
-    await suppression.suppress(stage.db, "1", "divorce", by="1", at=0)
+    await suppression_list.suppress(stage.db, None, "election", by="9", at=0)
+    await suppression_list.suppress(stage.db, "1", "divorce", by="1", at=0)
     for text, who in (
         ("my divorce is a mess", "1"), ("alice and her divorce again", "2"), ("the elections are rigged", "3"),
         ("my own divorce was in May", "3"), ("what a race", "2"),
@@ -79,7 +79,7 @@ async def test_what_is_left_alone_stands_in_no_line_of_the_chat(stage: Stage) ->
 async def test_what_is_left_alone_leaves_the_prefix_at_once(stage: Stage) -> None:
     await stage.know("chat bets on elections", None, Scope.CHANNEL)
     assert "elections" in await asked(stage, "@forgetmenot_bot hello there")
-    await suppression.suppress(stage.db, None, "election", by="9", at=0)
+    await suppression_list.suppress(stage.db, None, "election", by="9", at=0)
     await stage.clock.advance(60_000)
     assert "elections" not in await asked(stage, "@forgetmenot_bot hello again", "2")
 

@@ -6,7 +6,7 @@ import pytest
 
 from forgetmenot.domain import EpisodeKind, Part, Scope
 from forgetmenot.errors import ModelUnavailable
-from forgetmenot.privacy.suppression import suppress
+from forgetmenot.privacy.suppression_list import suppress
 from forgetmenot.store import bot_messages, episodes
 from forgetmenot.store.episodes import NewEpisode
 from tests.stage import Stage

@@ -5,7 +5,7 @@ from msgspec.structs import replace
 
 from forgetmenot.domain import EventKind
 from forgetmenot.durations import DAY, HOUR, MINUTE, SECOND
-from forgetmenot.privacy.suppression import suppress
+from forgetmenot.privacy.suppression_list import suppress
 from forgetmenot.settings.schema import MemorySettings, PrivacySettings
 from forgetmenot.store import events, viewers
 from forgetmenot.text.days import local_time

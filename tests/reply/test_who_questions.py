@@ -8,7 +8,7 @@ from forgetmenot.memory import edits
 from forgetmenot.memory.channel_search import PER_SUBJECT
 from forgetmenot.memory.recall import Recall
 from forgetmenot.privacy.erasure import Eraser
-from forgetmenot.privacy.suppression import suppress
+from forgetmenot.privacy.suppression_list import suppress
 from forgetmenot.settings.schema import PrivacySettings
 from forgetmenot.store import notes, personal_data, viewers
 from tests.notes_world import World, prompt_for, section

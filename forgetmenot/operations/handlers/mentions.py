@@ -9,7 +9,7 @@ from forgetmenot.operations.handlers.text_subject import as_typed
 from forgetmenot.operations.handlers.which_note import quoted
 from forgetmenot.operations.targets import CHANNEL_WORDS, own_target, resolve_target
 from forgetmenot.operations.types import Operation, Request
-from forgetmenot.privacy import suppression
+from forgetmenot.privacy import suppression, suppression_list
 from forgetmenot.store import notes
 from forgetmenot.text.chat_commands import first_word
 from forgetmenot.text.mentions import defang
@@ -30,12 +30,12 @@ async def never_mention(request: Request) -> OperationResult:
     now = request.now
     if request.is_in_chat:
         entries = await notes.suppressions(request.db)
-        listed = suppression.same_entry(entries, about.id, topic)
+        listed = suppression_list.same_entry(entries, about.id, topic)
         if listed is not None:
-            await suppression.unsuppress(request.db, listed.id, now)
+            await suppression_list.unsuppress(request.db, listed.id, now)
             return OperationResult(ok=True, code="may_mention", data={"id": listed.id})
     listed_by = request.asker.viewer_id or None
-    entry_id = await suppression.suppress(request.db, about.id, topic, by=listed_by, at=now)
+    entry_id = await suppression_list.suppress(request.db, about.id, topic, by=listed_by, at=now)
     data: dict[str, object] = {"id": entry_id}
     code = "suppressed"
     is_topic = not typed.startswith("#")
@@ -74,7 +74,7 @@ async def _notes_near_topic(request: Request, about: Target, topic: str) -> dict
 async def may_mention(request: Request) -> OperationResult:
     """Remove an entry from that list."""
     entry_id = request.number("id")
-    if not await suppression.unsuppress(request.db, entry_id, request.now):
+    if not await suppression_list.unsuppress(request.db, entry_id, request.now):
         raise FactRefused("not_found")
     return OperationResult(ok=True, code="may_mention", data={"id": entry_id})
 
