@@ -24,12 +24,12 @@ TEXTS_AT_ONCE = 50
 
 
 async def keep_unmentioned(
-    db: Database, who: NameForms, topics: SuppressionFilter, now: int
+    db: Database, person: NameForms, topics: SuppressionFilter, now: int
 ) -> None:
     """Leave nothing in the memory to be mentioned that speaks of somebody and of their topics."""
-    await _list_notes(db, topics, who.viewer_id, now)
-    await _cut_sentences(db, topics, who.viewer_id, now)
-    await _take_words(db, topics, who, now)
+    await _list_notes(db, topics, person.viewer_id, now)
+    await _cut_sentences(db, topics, person.viewer_id, now)
+    await _take_words(db, topics, person, now)
 
 
 async def _list_notes(db: Database, topics: SuppressionFilter, viewer_id: str, now: int) -> None:
@@ -40,16 +40,18 @@ async def _list_notes(db: Database, topics: SuppressionFilter, viewer_id: str, n
     async with db.write() as tx:
         listed = {row.note_id for row in await notes.suppressions(tx)}
         for note in hidden:
-            if note.id not in listed:
-                await notes.add_suppression(
-                    tx, note.subject_id, "", note_id=note.id, by_id=None, at=now
-                )
+            if note.id in listed:
+                continue
+            about = note.subject_id
+            await notes.add_suppression(tx, about, "", note_id=note.id, by_id=None, at=now)
 
 
 async def _cut_sentences(db: Database, topics: SuppressionFilter, viewer_id: str, now: int) -> None:
-    texts = await personal_data.texts_mentioning(db, viewer_id)
-    changed = [(text, topics.without(text.text)) for text in texts]
-    changed = [(text, rest) for text, rest in changed if rest != text.text]
+    changed = []
+    for text in await personal_data.texts_mentioning(db, viewer_id):
+        rest = topics.without(text.text)
+        if rest != text.text:
+            changed.append((text, rest))
     for start in range(0, len(changed), TEXTS_AT_ONCE):
         async with db.write() as tx:
             for text, rest in changed[start : start + TEXTS_AT_ONCE]:
@@ -57,12 +59,13 @@ async def _cut_sentences(db: Database, topics: SuppressionFilter, viewer_id: str
                 if text.table == "episodes" and not rest:
                     await episodes.drop_empty(tx, [text.id], now)
     if any(text.table == "streams" for text, _rest in changed):
-        async with db.write() as tx:  # made of recaps, and made again of what is left of them
+        # made of recaps, and made again of what is left of them
+        async with db.write() as tx:
             await channel_state.put(tx, {"digest": "", "digest_of": ""}, now)
 
 
-async def _take_words(db: Database, topics: SuppressionFilter, who: NameForms, now: int) -> None:
-    lines, replies = await asyncio.to_thread(_spoken, db.path, topics, who)
+async def _take_words(db: Database, topics: SuppressionFilter, person: NameForms, now: int) -> None:
+    lines, replies = await asyncio.to_thread(_spoken, db.path, topics, person)
     for start in range(0, len(lines), TEXTS_AT_ONCE):
         async with db.write() as tx:
             for line in lines[start : start + TEXTS_AT_ONCE]:
@@ -73,33 +76,32 @@ async def _take_words(db: Database, topics: SuppressionFilter, who: NameForms, n
 
 
 def _spoken(
-    path: Path, topics: SuppressionFilter, who: NameForms
+    path: Path, topics: SuppressionFilter, person: NameForms
 ) -> tuple[list[personal_data.TracedText], list[tuple[int, str]]]:
     """Lines of chat, and replies (row, and Twitch's id of its line), that name them and speak of a topic."""
 
     def speaks_of_it(text: str) -> bool:
-        marked = who.with_mentions(text)
-        return marked != text and topics.has(marked, [who.viewer_id])
+        marked = person.with_mentions(text)
+        return marked != text and topics.has(marked, [person.viewer_id])
 
     lines = [line for line in personal_data.typed_lines(path) if speaks_of_it(line.text)]
-    replies = [
-        (reply, twitch_id)
-        for reply, twitch_id, text in personal_data.sent_texts(path)
-        if speaks_of_it(text)
-    ]
+    replies = []
+    for reply_id, twitch_id, text in personal_data.sent_texts(path):
+        if speaks_of_it(text):
+            replies.append((reply_id, twitch_id))
     return lines, replies
 
 
-def without_topics(text: str, who: NameForms, topics: SuppressionFilter) -> str:
+def without_topics(text: str, person: NameForms, topics: SuppressionFilter) -> str:
     """A text of a recap's file without the sentences that speak of them and of a topic.
 
     There people stand by their names, so a bare name counts also where it is a word.
     """
-    who = NameForms(who.viewer_id, who.names, (), who.others)
+    person = NameForms(person.viewer_id, person.names, (), person.others)
     sentences = sentences_of(text)
-    marked = with_subjects(who.with_mentions(text))
-    left = []
+    marked = with_subjects(person.with_mentions(text))
+    allowed = []
     for sentence, (marked_sentence, about) in zip(sentences, marked, strict=False):
         if not topics.has(marked_sentence, about):
-            left.append(sentence)
-    return text if left == sentences else join_sentences(left)
+            allowed.append(sentence)
+    return text if allowed == sentences else join_sentences(allowed)

@@ -133,16 +133,18 @@ class Eraser:
         Not twice in a short time: each erasure searches every file. What a stop interrupts is finished by `erase_due`.
         """
         now = self._clock.now()
-        self._begun = {
-            person: at for person, at in self._begun.items() if now - at < BEGIN_AGAIN_AFTER
-        }
-        if self._begun.setdefault(viewer_id, now) != now:
+        for begun_id, begun_at in list(self._begun.items()):
+            if now - begun_at >= BEGIN_AGAIN_AFTER:
+                del self._begun[begun_id]
+        if viewer_id in self._begun:
             return
-        running = {person: task for person, task in self._running.items() if not task.done()}
-        running[viewer_id] = asyncio.create_task(
+        self._begun[viewer_id] = now
+        for running_id, task in list(self._running.items()):
+            if task.done():
+                del self._running[running_id]
+        self._running[viewer_id] = asyncio.create_task(
             self._erase_in_background(viewer_id), name="erasure"
         )
-        self._running = running
 
     def is_begun(self, viewer_id: str) -> bool:
         """Whether an erasure was started of which nobody has asked yet what it did."""
@@ -150,13 +152,20 @@ class Eraser:
 
     async def report_of(self, viewer_id: str, within_s: float) -> ErasureReport | None:
         """What an erasure that was started did, if it is done in that time (seconds)."""
-        await asyncio.wait([self._running[viewer_id]], timeout=within_s)
-        return self._running.pop(viewer_id).result() if self._running[viewer_id].done() else None
+        task = self._running[viewer_id]
+        await asyncio.wait([task], timeout=within_s)
+        if not task.done():
+            return None
+        self._running.pop(viewer_id, None)
+        return task.result()
 
     async def idle(self) -> None:
         """Wait until every erasure that was begun is done."""
-        while under_way := [task for task in self._running.values() if not task.done()]:
-            await asyncio.wait(under_way)
+        while True:
+            unfinished = [task for task in self._running.values() if not task.done()]
+            if not unfinished:
+                return
+            await asyncio.wait(unfinished)
 
     async def _erase_in_background(self, viewer_id: str) -> ErasureReport | None:
         try:
@@ -171,18 +180,18 @@ class Eraser:
         """Erase one person. Raises InputError if nobody has that id, StoreError."""
         async with self._one_at_a_time:
             was_due = bool(await channel_state.read(self._db, WIPE_DUE))
-            report, who = await self._erase(viewer_id)
-            await finish(self._db, [(report, who)], self._clock.now(), all_copies=was_due)
+            report, person = await self._erase(viewer_id)
+            await finish(self._db, [(report, person)], self._clock.now(), all_copies=was_due)
             await self._forget()
         return report
 
     async def _erase(self, viewer_id: str) -> tuple[ErasureReport, NameForms]:
         for make_readable in self._before:
             await make_readable()
-        report, who = await erase_rows(self._db, viewer_id, self._clock.now())
+        report, person = await erase_rows(self._db, viewer_id, self._clock.now())
         # the names are kept in memory for two minutes alone, to find what a call that was under way still writes
-        self._lately.append((self._clock.now(), who))
-        return report, who
+        self._lately.append((self._clock.now(), person))
+        return report, person
 
     async def _forget(self) -> None:
         for drop in self._after:
@@ -196,9 +205,9 @@ class Eraser:
         async with self._one_at_a_time:
             due = await personal_data.erasures_due(self._db, self._clock.certain())
             # somebody who was begun waits for this lock with a task of their own, which tells them what it did
-            waiting = {person for person, task in self._running.items() if not task.done()}
+            waiting = {viewer_id for viewer_id, task in self._running.items() if not task.done()}
             was_due = bool(await channel_state.read(self._db, WIPE_DUE))
-            erased = [await self._erase(person) for person in due if person not in waiting]
+            erased = [await self._erase(viewer_id) for viewer_id in due if viewer_id not in waiting]
             count_before = len(self._lately)
             stray = await self._look_again()
             if erased or stray or was_due:
@@ -213,51 +222,53 @@ class Eraser:
     async def _look_again(self) -> bool:
         """Clean what a model call or a reply that was under way wrote after an erasure; whether there was any."""
         now = self._clock.now()
-        ripe = [(at, who) for at, who in self._lately if now - at >= UNDER_WAY]
-        self._lately = [(at, who) for at, who in self._lately if now - at < UNDER_WAY]
+        erased_before = self._lately
+        self._lately = []
         report = ErasureReport()
-        for erased_at, who in ripe:
+        for erased_at, person in erased_before:
+            if now - erased_at < UNDER_WAY:
+                self._lately.append((erased_at, person))
             # who talked again is new, and stays
-            if not await personal_data.is_known(self._db, who.viewer_id):
-                await _clean(self._db, who, now, report, since=erased_at)
+            elif not await personal_data.is_known(self._db, person.viewer_id):
+                await _clean(self._db, person, now, report, since=erased_at)
         return bool(report.rewritten)
 
 
 async def erase_rows(db: Database, viewer_id: str, now: int) -> tuple[ErasureReport, NameForms]:
     """Take them out of every row and log file; what is deleted is wiped by `finish`."""
     report = ErasureReport()
-    who = await _names(db, viewer_id)
+    person = await _names(db, viewer_id)
     async with db.write() as tx:
         await personal_data.begin_erasure(tx, viewer_id, now)
     topics = await filter_of(db, viewer_id)
     if topics is not None:
-        await clean_files(db, lambda text, _quoted: without_topics(text, who, topics))
+        await clean_files(db, lambda text, _quoted: without_topics(text, person, topics))
     # before the rows go that tell which replies were made of them: a reply to somebody else need not have the name
     made_of_them = await asyncio.to_thread(bot_messages.about_viewer, db.path, viewer_id)
     # and while it is known what they were called, and which words the bot had for them
-    await _clean_recaps(db, who, [row for row, _line in made_of_them], report)
+    await _clean_recaps(db, person, [row for row, _line in made_of_them], report)
     if topics is not None:
-        await keep_unmentioned(db, who, topics, now)
+        await keep_unmentioned(db, person, topics, now)
     for start in range(0, len(made_of_them), TEXTS_AT_ONCE):
         async with db.write() as tx:
             await bot_messages.clear(tx, made_of_them[start : start + TEXTS_AT_ONCE], now)
-    while await _delete_some(db, viewer_id, report):
-        pass
-    await _clean(db, who, now, report)
-    while await _delete_some(db, viewer_id, report):  # whatever came in meanwhile goes as well
-        pass
-    doubtful = await asyncio.to_thread(_doubtful, db.path, who, Moment(viewer_id, now))
+    await _delete_rows(db, viewer_id, report)
+    await _clean(db, person, now, report)
+    # whatever came in meanwhile goes as well
+    await _delete_rows(db, viewer_id, report)
+    doubtful = await asyncio.to_thread(_doubtful, db.path, person, Moment(viewer_id, now))
     report.doubtful = len(doubtful)
     async with db.write() as tx:
         await personal_data.keep_doubtful(tx, doubtful, now)
         await personal_data.delete_person(tx, viewer_id, now)
         # in the same transaction: after it nobody knows that something is left to wipe
         await channel_state.put(tx, {WIPE_DUE: "1"}, now)
-    await asyncio.to_thread(_clean_logs, db.path, who)
-    dropped = await asyncio.to_thread(_clean_dropped, db.path, who)
-    report.rewritten |= {"dropped_files": dropped} if dropped else {}
+    await asyncio.to_thread(_clean_logs, db.path, person)
+    dropped = await asyncio.to_thread(_clean_dropped, db.path, person)
+    if dropped:
+        report.rewritten["dropped_files"] = dropped
     clear_text_caches()  # the words of what was compared
-    return report, who
+    return report, person
 
 
 async def finish(
@@ -268,13 +279,13 @@ async def finish(
     Copies in which one of them stands are deleted, or `all_copies`; a running bot makes a new one.
     """
     wiped = await db.wipe_deleted(thorough=True)
-    people = [who for _report, who in erased]
+    people = [person for _report, person in erased]
     await asyncio.to_thread(_drop_copies, db.path, people, now, all_copies=all_copies)
     async with db.write() as tx:
         await channel_state.put(tx, {WIPE_DUE: "" if wiped else "1"}, now)
-    for report, who in erased:
+    for report, person in erased:
         report.wiped = wiped
-        await asyncio.to_thread(_search, db.path, _searched_for(who, report), report)
+        await asyncio.to_thread(_search, db.path, _searched_for(person, report), report)
         report.places |= dict.fromkeys(report.unreachable, 1)
         report.found += len(report.unreachable)
         log.info(
@@ -296,55 +307,58 @@ def _drop_copies(
     """Delete the copies beside the memory in which one of them stands; the others may be all that is left of a text."""
     copies = backup.copies_of(database)
     if not all_copies:
-        copies = [copy for copy in copies if any(_stands_in(copy, who, now) for who in people)]
+        copies = [
+            copy for copy in copies if any(_stands_in(copy, person, now) for person in people)
+        ]
     backup.delete_copies(database, copies)
 
 
-def _stands_in(copy: Path, who: NameForms, now: int) -> bool:
+def _stands_in(copy: Path, person: NameForms, now: int) -> bool:
     """Whether a copy has somebody; also where it cannot be read."""
-    moment = Moment(who.viewer_id, now)
+    moment = Moment(person.viewer_id, now)
     try:
         if personal_data.is_in_copy(copy, moment):
             return True
         places = [place for place in PLACES if place.table in backup.KEPT]
-        return any(_cleaned(copy, place, who, moment) for place in places)
+        return any(_cleaned(copy, place, person, moment) for place in places)
     except StoreError:
         return True
 
 
-def _searched_for(who: NameForms, report: ErasureReport) -> NameForms:
+def _searched_for(person: NameForms, report: ErasureReport) -> NameForms:
     """What files are searched for: a bare name that was left in doubt is in the report already."""
     if not report.doubtful:
-        return who
-    in_doubt = [name for name in who.names if not is_distinct(name)]
-    return NameForms(who.viewer_id, who.names, in_doubt, who.others)
+        return person
+    in_doubt = [name for name in person.names if not is_distinct(name)]
+    return NameForms(person.viewer_id, person.names, in_doubt, person.others)
 
 
 async def _clean_recaps(
-    db: Database, who: NameForms, reply_ids: Sequence[int], report: ErasureReport
+    db: Database, person: NameForms, reply_ids: Sequence[int], report: ErasureReport
 ) -> None:
     """Take them out of the files that recaps were written to; a file that cannot be changed is named.
 
     And what the bot said to them, or said because of them: it need not name them.
     """
-    spoken = await bot_messages.texts_to(db, who.viewer_id, reply_ids)
-    said_to_them = [fact_stems(text) for text in spoken]
-    own_facts = await personal_data.facts_of(db, who.viewer_id)
-    mentioning = await personal_data.recap_mentions(db, who.viewer_id)
-    shown = ShownTexts(who, own_facts.values(), mentioning)
+    spoken = await bot_messages.texts_to(db, person.viewer_id, reply_ids)
+    replies_to_them = [fact_stems(text) for text in spoken]
+    own_facts = await personal_data.facts_of(db, person.viewer_id)
+    mentioning = await personal_data.recap_mentions(db, person.viewer_id)
+    shown = ShownTexts(person, own_facts.values(), mentioning)
 
     def cleaned(text: str, quoted: bool) -> str:  # noqa: FBT001  # as `clean_files` calls it
-        if quoted and is_one_of(said_to_them, fact_stems(text) - _NOBODY):
+        if quoted and is_one_of(replies_to_them, fact_stems(text) - _NOBODY):
             return ""
         marked = shown.marked(text)
-        if who.with_mentions(marked) == text:
+        if person.with_mentions(marked) == text:
             return text  # also where its spaces are odd
-        return without(marked, who, cut=True, bare=True)
+        return without(marked, person, cut=True, bare=True)
 
     lines, report.unreachable = await clean_files(db, cleaned)
     if report.unreachable:
         log.warning("somebody may still stand in files of recaps", files=report.unreachable)
-    report.rewritten |= {"recap_files": lines} if lines else {}
+    if lines:
+        report.rewritten["recap_files"] = lines
 
 
 async def leave_recaps(db: Database, viewer_id: str) -> None:
@@ -399,22 +413,28 @@ def _is_small(name: str) -> bool:
     return folded in ORDINARY or folded in FOREIGN_STOPWORDS
 
 
-def _doubtful(path: Path, who: NameForms, moment: Moment) -> list[DoubtfulPlace]:
+def _doubtful(path: Path, person: NameForms, moment: Moment) -> list[DoubtfulPlace]:
     """The texts of others in which a bare name may still be theirs: they stay, and the streamer may look at them.
 
     Of an everyday word only those where they were; of small words none. What is deleted within a day is left out.
     """
-    everyday = _everyday(path, who.names)
-    small = {name for name in who.names if _is_small(name)}
-    near = NameForms("", set(who.names) - small, (), who.others)
-    far = NameForms("", set(who.names) - small - everyday, (), who.others)
+    small = {name for name in person.names if _is_small(name)}
+    names = set(person.names) - small
+    names_near = NameForms("", names, (), person.others)
+    names_elsewhere = NameForms("", names - _everyday(path, person.names), (), person.others)
     places = set()
     for place in DOUBTFUL_PLACES:
-        for row in personal_data.rows_containing(path, place, near.needles, moment):
-            names = near if row.near else far
-            if any(names.is_bare_in(text) for text in row.texts if text):
+        for row in personal_data.rows_containing(path, place, names_near.needles, moment):
+            names_there = names_near if row.near else names_elsewhere
+            if any(names_there.is_bare_in(text) for text in row.texts if text):
                 places.add(DoubtfulPlace(place.table, row.rowid))
     return sorted(places)
+
+
+async def _delete_rows(db: Database, viewer_id: str, report: ErasureReport) -> None:
+    """Delete all rows that are theirs, some at a time."""
+    while await _delete_some(db, viewer_id, report):
+        pass
 
 
 async def _delete_some(db: Database, viewer_id: str, report: ErasureReport) -> bool:
@@ -432,30 +452,30 @@ async def _delete_some(db: Database, viewer_id: str, report: ErasureReport) -> b
 
 
 async def _clean(
-    db: Database, who: NameForms, now: int, report: ErasureReport, since: int = END_OF_TIME
+    db: Database, person: NameForms, now: int, report: ErasureReport, since: int = END_OF_TIME
 ) -> None:
     """Take them out of what is left, piece by piece. `since`: then what is written was begun before (ms)."""
-    moment = Moment(who.viewer_id, now, since)
+    moment = Moment(person.viewer_id, now, since)
     for place in PLACES:
-        changed = await _clean_place(db, place, who, moment)
+        changed = await _clean_place(db, place, person, moment)
         if changed:
             report.rewritten[place.table] = report.rewritten.get(place.table, 0) + changed
     async with db.write() as tx:
         title = await channel_state.read(tx, _TITLE)
         digest = await channel_state.read(tx, _DIGEST)
-        here = await personal_data.came_to_newest_stream(tx, moment)
+        is_near = await personal_data.came_to_newest_stream(tx, moment)
         cleaned = {
-            _TITLE: without(title, who, cut=True, bare=here),
-            _DIGEST: without(digest, who, cut=True, bare=False),
+            _TITLE: without(title, person, cut=True, bare=is_near),
+            _DIGEST: without(digest, person, cut=True, bare=False),
         }
         await channel_state.put(tx, cleaned, now)
 
 
-async def _clean_place(db: Database, place: Place, who: NameForms, moment: Moment) -> int:
+async def _clean_place(db: Database, place: Place, person: NameForms, moment: Moment) -> int:
     """Look through a place until nothing of them is found: others write while it is cleaned."""
     changed = 0
     for _ in range(MOST_LOOKS):
-        cleaned = await asyncio.to_thread(_cleaned, db.path, place, who, moment)
+        cleaned = await asyncio.to_thread(_cleaned, db.path, place, person, moment)
         if not cleaned:
             break
         for start in range(0, len(cleaned), TEXTS_AT_ONCE):
@@ -468,11 +488,11 @@ async def _clean_place(db: Database, place: Place, who: NameForms, moment: Momen
     return changed
 
 
-def _cleaned(path: Path, place: Place, who: NameForms, moment: Moment) -> list[tuple[Any, ...]]:
+def _cleaned(path: Path, place: Place, person: NameForms, moment: Moment) -> list[tuple[Any, ...]]:
     """The rows that change: cleaned columns, then the rowid, then the columns as they are."""
     changed = []
-    for row in personal_data.rows_containing(path, place, who.needles, moment):
-        texts = cleaned_texts(row, place, who)
+    for row in personal_data.rows_containing(path, place, person.needles, moment):
+        texts = cleaned_texts(row, place, person)
         if texts == row.texts:
             continue
         if place.whole:
@@ -481,14 +501,14 @@ def _cleaned(path: Path, place: Place, who: NameForms, moment: Moment) -> list[t
     return changed
 
 
-def _clean_logs(database: Path, who: NameForms) -> None:
+def _clean_logs(database: Path, person: NameForms) -> None:
     for file in logs.beside(database).glob(f"{logs.FILE}*"):
         text = file.read_text(encoding="utf-8", errors="replace")
-        if who.anonymized(text) != text:
+        if person.anonymized(text) != text:
             os.truncate(file, 0)
 
 
-def _clean_dropped(database: Path, who: NameForms) -> int:
+def _clean_dropped(database: Path, person: NameForms) -> int:
     """Take them out of the chat of past streams that waits to be learned from; out of how many files."""
     files = [file for file in incoming_folder(database).rglob("*") if file.is_file()]
     if not files:
@@ -498,7 +518,7 @@ def _clean_dropped(database: Path, who: NameForms) -> int:
     changed = 0
     for file in files:
         try:
-            changed += remove_person(file, who)
+            changed += remove_person(file, person)
         except OSError:
             # Windows, while it is read: the search finds it, and it is deleted when it was learned
             log.warning("somebody may still stand in chat that was dropped on the dock")
@@ -509,13 +529,13 @@ def _clean_dropped(database: Path, who: NameForms) -> int:
 # It does not look for what an erasure leaves on purpose: a name that is a word, where no @ is before it.
 
 
-def _search(database: Path, who: NameForms, report: ErasureReport) -> None:
+def _search(database: Path, person: NameForms, report: ErasureReport) -> None:
     """Search every file of the data folder."""
     places: Counter[str] = Counter()
     files = files_of(database)
     for file in files:
         try:
-            count, size = _count_in(read_blocks(file, _CHUNK), who)
+            count, size = _count_in(read_blocks(file, _CHUNK), person)
         except FileNotFoundError:
             continue
         except OSError as error:
@@ -542,14 +562,18 @@ def files_of(database: Path) -> list[Path]:
     return sorted(file for file in files if file.is_file())
 
 
-def _count_in(blocks: Iterable[bytes], who: NameForms) -> tuple[int, int]:
+def _count_in(blocks: Iterable[bytes], person: NameForms) -> tuple[int, int]:
     """How often somebody stands in a file's bytes, and how many there are. Raises OSError."""
     count = 0
     size = 0
     rest = b""
-    encoded = {needle.encode() for needle in who.needles}
+    encoded = {needle.encode() for needle in person.needles}
     # a piece that has another one in it is found with that
-    needles = [piece for piece in encoded if not any(other in piece for other in encoded - {piece})]
+    needles = []
+    for piece in encoded:
+        others = encoded - {piece}
+        if not any(other in piece for other in others):
+            needles.append(piece)
     for block in blocks:
         size += len(block)
         part = rest + block
@@ -558,13 +582,13 @@ def _count_in(blocks: Iterable[bytes], who: NameForms) -> tuple[int, int]:
             start = lowered.find(needle)
             while start >= 0:
                 end = start + len(needle)
-                count += _is_them(part, start, end, who)
+                count += _is_them(part, start, end, person)
                 start = lowered.find(needle, end)
         rest = part[-_AROUND:]  # a name may stand across two chunks
     return count, size
 
 
-def _is_them(part: bytes, start: int, end: int, who: NameForms) -> bool:
+def _is_them(part: bytes, start: int, end: int, person: NameForms) -> bool:
     """Whether somebody is meant by what stands there."""
     around = part[max(0, start - _AROUND) : end + _AROUND].decode("utf-8", "replace")
-    return who.anonymized(around) != around
+    return person.anonymized(around) != around

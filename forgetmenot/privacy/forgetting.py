@@ -7,34 +7,42 @@ from forgetmenot.domain import Note
 from forgetmenot.store import channel_state, notes, personal_data
 from forgetmenot.store.channel_state import WIPE_DUE
 from forgetmenot.store.database import Source, Transaction
+from forgetmenot.store.personal_data import TracedText
 from forgetmenot.text.removal import fact_stems, states_fact, without_fact
 
 
 async def replaced_by(source: Source, note: Note) -> list[Note]:
     """The notes that this one replaced, and those that they had replaced."""
-    found: dict[int, Note] = {}
+    replaced: dict[int, Note] = {}
     waiting = [note]
     while waiting:
-        for old in await notes.predecessors(source, waiting.pop().id):
-            if old.id not in found and old.id != note.id:
-                found[old.id] = old
+        successor = waiting.pop()
+        for old in await notes.predecessors(source, successor.id):
+            if old.id not in replaced and old.id != note.id:
+                replaced[old.id] = old
                 waiting.append(old)
-    return list(found.values())
+    return list(replaced.values())
 
 
 async def delete_fact(tx: Transaction, note: Note, at: int) -> None:
     """Delete a note about a viewer with its history, and what says the same in other texts."""
-    subject_id, words = note.subject_id or "", fact_stems(note.fact)
-    for one in await personal_data.texts_with_words(tx, note.id, subject_id, words):
-        if one.column != "text":
-            rest = without_fact(one.text, subject_id, note.fact)
-        elif one.own:
-            rest = (
-                "" if states_fact(one.text, words) or one.text.startswith("!") else one.text
-            )  # "!forget drums" names it
-        else:  # of what others said lately only what has all of it
-            rest = "" if words <= fact_stems(one.text) else one.text
-        if rest != one.text:
-            await personal_data.rewrite_traced(tx, one, rest)
+    subject_id = note.subject_id or ""
+    stems = fact_stems(note.fact)
+    for text in await personal_data.texts_with_words(tx, note.id, subject_id, stems):
+        rest = _without_note(text, note, stems)
+        if rest != text.text:
+            await personal_data.rewrite_traced(tx, text, rest)
     await personal_data.delete_traced_note(tx, note.id, subject_id, at)
     await channel_state.put(tx, {WIPE_DUE: "1"}, at)
+
+
+def _without_note(text: TracedText, note: Note, stems: frozenset[str]) -> str:
+    """What stays of a text that may say the same as a note."""
+    if text.column != "text":
+        return without_fact(text.text, note.subject_id or "", note.fact)
+    if text.own:
+        # "!forget drums" names it
+        is_command = text.text.startswith("!")
+        return "" if is_command or states_fact(text.text, stems) else text.text
+    # of what others said lately only what has all of it
+    return "" if stems <= fact_stems(text.text) else text.text

@@ -16,19 +16,19 @@ from forgetmenot.text.removal import NameForms
 _END_OF_TIME = 1 << 62
 
 
-def remove_person(path: Path, who: NameForms) -> bool:
+def remove_person(path: Path, person: NameForms) -> bool:
     """Take somebody out of a file, and say whether they stood in it. Raises OSError if it cannot be changed.
 
     It is written anew in the form of TwitchDownloader, whatever its form was, without what they said and what others
     said of them. What cannot be written anew is deleted.
     """
-    if not _holds_any(path, [who.viewer_id, *who.names]):
+    if not _holds_any(path, [person.viewer_id, *person.names]):
         return False
     new = path.with_name(f"{path.name}.new")
     try:
         chat = PastChat(path, _END_OF_TIME)
         chat.look()
-        _write_anew(new, chat, who)
+        _write_anew(new, chat, person)
         move_into_place(new, path)
     except (OSError, InputError):
         new.unlink(missing_ok=True)
@@ -54,7 +54,7 @@ def _holds_any(path: Path, names: Iterable[str]) -> bool:
     return False
 
 
-def _write_anew(path: Path, chat: PastChat, who: NameForms) -> None:
+def _write_anew(path: Path, chat: PastChat, person: NameForms) -> None:
     handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
     with os.fdopen(handle, "w", encoding="utf-8") as file:
         about = chat.about
@@ -63,7 +63,7 @@ def _write_anew(path: Path, chat: PastChat, who: NameForms) -> None:
         file.write(f'{{"video": {json.dumps(video)}, "comments": [')
         separator = "\n"
         for event in chat.events():
-            if not _is_of(event, who):
+            if not _is_of(event, person):
                 file.write(separator + json.dumps(_comment(event)))
                 separator = ",\n"
         file.write("\n]}\n")
@@ -71,13 +71,13 @@ def _write_anew(path: Path, chat: PastChat, who: NameForms) -> None:
         os.fsync(file.fileno())
 
 
-def _is_of(event: ChatEvent, who: NameForms) -> bool:
+def _is_of(event: ChatEvent, person: NameForms) -> bool:
     """Whether somebody said a line, or is named in it."""
-    if event.user_id == who.viewer_id or who.is_named(event.login):
+    if event.user_id == person.viewer_id or person.is_named(event.login):
         return True
-    if who.is_named(event.display_name):
+    if person.is_named(event.display_name):
         return True
-    return any(who.anonymized(text) != text for text in (event.text, event.system_text))
+    return any(person.anonymized(text) != text for text in (event.text, event.system_text))
 
 
 def _comment(event: ChatEvent) -> dict[str, object]:

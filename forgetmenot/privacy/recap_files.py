@@ -29,14 +29,14 @@ async def clean_files(source: Source, change: Callable[[str, bool], str]) -> tup
 
     `change` gets a text, and whether it quotes the bot.
     """
-    changed = 0
+    changed_lines = 0
     failed = []
     for file in await _recap_files(source):
         try:
-            changed += await asyncio.to_thread(_clean_file, file, change)
+            changed_lines += await asyncio.to_thread(_clean_file, file, change)
         except (OSError, UnicodeDecodeError):
             failed.append(str(file))
-    return changed, failed
+    return changed_lines, failed
 
 
 async def _recap_files(source: Source) -> list[Path]:
@@ -67,11 +67,13 @@ def _matching(folder: Path) -> list[Path]:
 
 def _clean_file(path: Path, change: Callable[[str, bool], str]) -> int:
     if path.parent.is_dir() and not path.exists():
-        return 0  # the streamer deleted it; a folder that is missing may be a drive that is not plugged in
+        # the streamer deleted it; a folder that is missing may be a drive that is not plugged in
+        return 0
     before = path.read_text(encoding="utf-8").splitlines()
     after = [_cleaned_line(line, change) for line in before]
     if after != before:
-        replace_file(path, "\n".join(line for line in after if line is not None) + "\n")
+        lines = [line for line in after if line is not None]
+        replace_file(path, "\n".join(lines) + "\n")
     return sum(line != cleaned for line, cleaned in zip(before, after, strict=True))
 
 
@@ -84,7 +86,9 @@ def _cleaned_line(line: str, change: Callable[[str, bool], str]) -> str | None:
     rest = change(text, line.startswith("> "))
     if rest == text:
         return line
-    return f"{parts[1]}{escape_markdown(rest)}{parts[3]}" if rest else None
+    if not rest:
+        return None
+    return f"{parts[1]}{escape_markdown(rest)}{parts[3]}"
 
 
 # What a file says of one person.
@@ -103,19 +107,23 @@ class ShownTexts:
     So a file is cleaned of somebody called `drums`, and others go on playing the drums in it.
     """
 
-    def __init__(self, who: NameForms, own_facts: Iterable[str], mentioning: Iterable[str]) -> None:
-        self._who = who
-        theirs = mention(who.viewer_id)
-        sentences = [sentence for text in mentioning for sentence in sentences_of(text)]
-        about_them = [sentence for sentence in sentences if theirs in sentence]
-        self._lines = self._pattern([f"{theirs}: {fact}" for fact in own_facts])
-        self._sentences = self._pattern(about_them)
+    def __init__(
+        self, person: NameForms, own_facts: Iterable[str], mentioning: Iterable[str]
+    ) -> None:
+        self._person = person
+        their_mention = mention(person.viewer_id)
+        sentences = []
+        for text in mentioning:
+            sentences += [part for part in sentences_of(text) if their_mention in part]
+        self._lines = self._pattern([f"{their_mention}: {fact}" for fact in own_facts])
+        self._sentences = self._pattern(sentences)
         # a file may be older than the language that is set now
         self._lists = [in_language(code)("recap.back", who="").strip() for code in languages()]
 
     def _pattern(self, texts: Iterable[str]) -> re.Pattern[str]:
         """One of these texts, with any names in the place of others' mentions, and theirs in that of theirs."""
-        called = f"@?(?:{'|'.join(map(re.escape, self._who.names)) or '(?!)'})"
+        names = "|".join(map(re.escape, self._person.names))
+        any_name = f"@?(?:{names or '(?!)'})"
         patterns = []
         for text in texts:
             # every second piece is the id of a mention
@@ -124,26 +132,30 @@ class ShownTexts:
                 if number % 2 == 0:
                     pieces[number] = re.escape(piece)
                 else:
-                    pieces[number] = called if piece == self._who.viewer_id else ".+?"
+                    pieces[number] = any_name if piece == self._person.viewer_id else ".+?"
             patterns.append("".join(pieces))
         return re.compile(f"(?:.+?: )?(?:{'|'.join(patterns) or '(?!)'})", re.IGNORECASE)
 
     def marked(self, text: str) -> str:
         """A line of the file, with a mention in the place of what is known to be about them."""
-        theirs = mention(self._who.viewer_id)
-        if not any(name.casefold() in text.casefold() for name in self._who.names):
+        their_mention = mention(self._person.viewer_id)
+        if not any(name.casefold() in text.casefold() for name in self._person.names):
             return text
         for opening in self._lists:
             if text.startswith(opening):
                 return self._without_in_list(opening, text.removeprefix(opening).strip())
         if self._lines.fullmatch(text):
-            return theirs
+            return their_mention
         sentences = sentences_of(text)
-        marked = [f"{theirs}." if self._sentences.fullmatch(one) else one for one in sentences]
+        marked = []
+        for sentence in sentences:
+            is_theirs = self._sentences.fullmatch(sentence) is not None
+            marked.append(f"{their_mention}." if is_theirs else sentence)
         return text if marked == sentences else join_sentences(marked)
 
     def _without_in_list(self, opening: str, listed: str) -> str:
         """A list of people without them; where it had nobody else, a mention."""
-        names = listed.split(", ")
-        left = [name for name in names if not self._who.is_named(name)]
-        return f"{opening} {', '.join(left)}" if left else mention(self._who.viewer_id)
+        others = [name for name in listed.split(", ") if not self._person.is_named(name)]
+        if not others:
+            return mention(self._person.viewer_id)
+        return f"{opening} {', '.join(others)}"

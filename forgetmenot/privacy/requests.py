@@ -45,15 +45,14 @@ class Rights:
         flush: Step | None = None,
         patient: bool = True,
     ) -> None:
-        self._db, self._clock, self._eraser, self._flush, self._patient = (
-            db,
-            clock,
-            eraser,
-            flush,
-            patient,
-        )
+        self._db = db
+        self._clock = clock
+        self._eraser = eraser
+        self._flush = flush
+        self._patient = patient
         self._working = asyncio.Lock()
-        self._ids: dict[str, str] = {}  # of who asked in this run, by hash
+        # the ids of those who asked in this run, by hash
+        self._ids: dict[str, str] = {}
 
     async def open(self) -> None:
         """Carry out what an earlier run left, if that is possible now, and begin the file while there is a disk."""
@@ -63,17 +62,15 @@ class Rights:
 
     async def opt_out(self, viewer_id: str) -> None:
         """Store nothing of somebody from now on."""
-        await self._ask(
-            viewer_id, self._db.requests.of(RequestKind.OPT_OUT, viewer_id, self._clock.now())
-        )
+        now = self._clock.now()
+        await self._ask(viewer_id, self._db.requests.of(RequestKind.OPT_OUT, viewer_id, now))
 
     async def opt_in(self, viewer_id: str) -> bool:
         """Store what somebody says again; False if they had not opted out."""
         if viewer_id not in await personal_data.opted_out(self._db):
             return False
-        await self._ask(
-            viewer_id, self._db.requests.of(RequestKind.OPT_IN, viewer_id, self._clock.now())
-        )
+        now = self._clock.now()
+        await self._ask(viewer_id, self._db.requests.of(RequestKind.OPT_IN, viewer_id, now))
         return True
 
     async def erase(self, viewer_id: str, login: str = "") -> bool:
@@ -82,62 +79,74 @@ class Rights:
         The request is written before the line in which it was typed: after a kill that line would be known, and the
         command not run again.
         """
-        await self._ask(
-            viewer_id,
-            *await personal_data.erase_requests(self._db, viewer_id, self._clock.now(), login),
-        )
-        return self._eraser.is_begun(viewer_id) or await personal_data.is_known(self._db, viewer_id)
+        now = self._clock.now()
+        requests = await personal_data.erase_requests(self._db, viewer_id, now, login)
+        await self._ask(viewer_id, *requests)
+        if self._eraser.is_begun(viewer_id):
+            return True
+        return await personal_data.is_known(self._db, viewer_id)
 
     async def forget(self, note_id: int) -> Note:
         """Delete a note about a viewer permanently; the note as it was. Raises FactRefused("not_found")."""
-        note, requests, several = await notes.get(self._db, note_id), self._db.requests, []
+        note = await notes.get(self._db, note_id)
         if note is None or note.subject_id is None:
             raise FactRefused("not_found")
-        subject, now = note.subject_id, self._clock.now()
-        for one in [note, *await replaced_by(self._db, note)]:
-            words = requests.hashed(subject, fact_stems(one.fact))
-            several.append(
-                requests.of(RequestKind.FORGET, subject, now, words=words, notes=(one.id,))
-            )
-        await self._ask(subject, *several)
+        subject_id = note.subject_id
+        now = self._clock.now()
+        file = self._db.requests
+        requests = []
+        for forgotten in [note, *await replaced_by(self._db, note)]:
+            words = file.hashed(subject_id, fact_stems(forgotten.fact))
+            note_ids = (forgotten.id,)
+            request = file.of(RequestKind.FORGET, subject_id, now, words=words, notes=note_ids)
+            requests.append(request)
+        await self._ask(subject_id, *requests)
         return note
 
-    async def _ask(self, viewer_id: str, *several: PrivacyRequest) -> None:
+    async def _ask(self, viewer_id: str, *requests: PrivacyRequest) -> None:
         """Write requests of one person down and wait until they are carried out."""
-        requests, kind, subject = self._db.requests, several[0].kind, several[0].subject
+        kind = requests[0].kind
+        subject = requests[0].subject
         self._ids[subject] = viewer_id
+        number = await self._write_down(requests)
+        is_done = await self._is_done(number)
+        if not is_done:
+            log.warning("a privacy request waits until the memory can be written", kind=kind)
+        while not is_done:
+            await asyncio.sleep(TRY_AGAIN_S)
+            is_done = await self._is_done(number)
+        self._ids.pop(subject, None)
+
+    async def _write_down(self, requests: Sequence[PrivacyRequest]) -> int:
+        """Write requests into their file, or keep them in memory; the number of the last. Raises StoreError."""
+        file = self._db.requests
         try:
-            number = await asyncio.to_thread(requests.add, *several)
+            return await asyncio.to_thread(file.add, *requests)
         except StoreError as error:
             if not self._patient:
                 raise
-            for one in several:
-                requests.keep_waiting(one)
+            for request in requests:
+                file.keep_waiting(request)
             log.error(
                 "a privacy request cannot be written, and a stop would lose it",
-                kind=kind,
+                kind=requests[0].kind,
                 reason=str(error),
             )
-            number = len(requests.lines) + len(requests.waiting)
-        if not (done := await self._is_done(number)):
-            log.warning("a privacy request waits until the memory can be written", kind=kind)
-        while not done:
-            await asyncio.sleep(TRY_AGAIN_S)
-            done = await self._is_done(number)
-        self._ids.pop(subject, None)
+            return len(file.lines) + len(file.waiting)
 
     async def _is_done(self, number: int) -> bool:
         """Whether so many requests are carried out, once what waits was tried."""
         try:
-            if (
-                self._flush is not None
-            ):  # the line in which it was asked for may quote what is to be forgotten
+            # the line in which it was asked for may quote what is to be forgotten
+            if self._flush is not None:
                 await self._flush()
             await self.work_off()
         except StoreError:
             if not self._patient:
                 raise
-        return not self._db.requests.waiting and await personal_data.carried_out(self._db) >= number
+        if self._db.requests.waiting:
+            return False
+        return await personal_data.carried_out(self._db) >= number
 
     async def work_off(self) -> None:
         """Write down and carry out what waits, in the order in which it was asked for. Raises StoreError."""
@@ -158,31 +167,25 @@ async def carry_out(
     """
     changed: Counter[RequestKind] = Counter()
     await asyncio.to_thread(db.requests.refresh)
-    done = await personal_data.carried_out(db) if db.requests.lines else 0
-    left = db.requests.lines[done:]
-    if not left:
+    if not db.requests.lines:
         return changed
-    subjects = await _subjects(db, left)
+    carried_out = await personal_data.carried_out(db)
+    open_requests = db.requests.lines[carried_out:]
+    if not open_requests:
+        return changed
+    subjects = await _subjects(db, open_requests)
     subjects.update(ids or {})
-    for number, request in enumerate(left, done + 1):
+    for number, request in enumerate(open_requests, carried_out + 1):
         subject = subjects.get(request.subject)
         facts = await _words_of_meant(db, request, subject)
         # before, or a stop would leave them; nobody waits for a slow drive to write
         await _clean_recaps(db, request, subject, facts)
         async with db.write() as tx:
             if subject is not None:
-                try:
-                    async with tx.part():
-                        asked_now = ids is not None and request.subject in ids
-                        changed[request.kind] += await _carry_out(
-                            tx, request, subject, asked_now=asked_now
-                        )
-                except ODD_INPUT as error:  # it must not hold up the others
-                    log.error(
-                        "a privacy request is set aside",
-                        kind=request.kind,
-                        error=type(error).__name__,
-                    )
+                asked_now = ids is not None and request.subject in ids
+                changed[request.kind] += await _carry_out_apart(
+                    tx, request, subject, asked_now=asked_now
+                )
             await personal_data.count_carried_out(tx, number)
         # one may have been written meanwhile
         await _clean_recaps(db, request, subject, facts)
@@ -190,6 +193,19 @@ async def carry_out(
             erase(subject)
     await db.wipe_deleted()
     return changed
+
+
+async def _carry_out_apart(
+    tx: Transaction, request: PrivacyRequest, subject: str, *, asked_now: bool
+) -> int:
+    """Carry out a request in a savepoint: an odd one must not hold up the others."""
+    try:
+        async with tx.part():
+            return await _carry_out(tx, request, subject, asked_now=asked_now)
+    except ODD_INPUT as error:
+        name = type(error).__name__
+        log.error("a privacy request is set aside", kind=request.kind, error=name)
+        return 0
 
 
 async def _subjects(db: Database, requests: Iterable[PrivacyRequest]) -> dict[str, str]:
@@ -308,13 +324,16 @@ async def _meant(source: Source, request: PrivacyRequest, viewer_id: str | None)
     if viewer_id is None or request.kind is not RequestKind.FORGET:
         return []
     facts = await personal_data.facts_of(source, viewer_id)
-    said = {
-        one
-        for one, fact in facts.items()
-        if source.requests.says(viewer_id, fact_stems(fact), request)
-    }
-    found = [await notes.get(source, one) for one in said | (facts.keys() & request.notes)]
-    return [note for note in found if note is not None and note.created_at <= request.at]
+    note_ids = facts.keys() & request.notes
+    for note_id, fact in facts.items():
+        if source.requests.says(viewer_id, fact_stems(fact), request):
+            note_ids.add(note_id)
+    meant = []
+    for note_id in note_ids:
+        note = await notes.get(source, note_id)
+        if note is not None and note.created_at <= request.at:
+            meant.append(note)
+    return meant
 
 
 async def _words_of_meant(
@@ -335,8 +354,11 @@ async def _clean_recaps(
 
     def cleaned(text: str, _quoted: bool) -> str:  # noqa: FBT001  # as `clean_files` calls it
         sentences = sentences_of(text)
-        left = [one for one in sentences if not any(states_fact(one, words) for words in facts)]
-        return text if len(left) == len(sentences) else join_sentences(left)
+        allowed = []
+        for sentence in sentences:
+            if not any(states_fact(sentence, words) for words in facts):
+                allowed.append(sentence)
+        return text if len(allowed) == len(sentences) else join_sentences(allowed)
 
     if facts:
         await clean_files(db, cleaned)

@@ -17,7 +17,7 @@ from forgetmenot.text.removal import NameForms, without_person
 Decoded = TypeVar("Decoded")
 
 
-def cleaned_texts(row: WrittenRow, place: Place, who: NameForms) -> tuple[str | None, ...]:
+def cleaned_texts(row: WrittenRow, place: Place, person: NameForms) -> tuple[str | None, ...]:
     """The texts of a row without them, in the order of the place's columns."""
     bare = place.typed and row.near
     texts: list[str | None] = []
@@ -25,65 +25,68 @@ def cleaned_texts(row: WrittenRow, place: Place, who: NameForms) -> tuple[str | 
         if text is None:
             texts.append(None)
         elif place.written is ColumnFormat.TEXT:
-            texts.append(without(text, who, cut=place.cut, bare=bare))
+            texts.append(without(text, person, cut=place.cut, bare=bare))
         else:
-            texts.append(_CLEANED_AS[place.written](text, who, bare))
+            texts.append(_CLEANED_AS[place.written](text, person, bare))
     return tuple(texts)
 
 
-def without(text: str, who: NameForms, *, cut: bool, bare: bool) -> str:
+def without(text: str, person: NameForms, *, cut: bool, bare: bool) -> str:
     """A text without them; `cut`: without the sentences about them."""
     if cut:
-        return without_person(who.with_mentions(text, bare=bare), who.viewer_id)
-    return who.anonymized(text, bare=bare)
+        return without_person(person.with_mentions(text, bare=bare), person.viewer_id)
+    return person.anonymized(text, bare=bare)
 
 
-def _without_in_words(text: str, who: NameForms, bare: bool) -> str:  # noqa: FBT001  # as _CLEANED_AS calls it
+def _without_in_words(text: str, person: NameForms, bare: bool) -> str:  # noqa: FBT001  # as _CLEANED_AS calls it
     """A JSON list of words without those that name them."""
     listed = _decoded(text, list)
     if listed is None:
-        return who.anonymized(text, bare=False)
-    left = [word for word in listed if who.anonymized(str(word), bare=bare) == str(word)]
-    return text if left == listed else _encoded(left)
+        return person.anonymized(text, bare=False)
+    without_them = []
+    for word in listed:
+        if person.anonymized(str(word), bare=bare) == str(word):
+            without_them.append(word)
+    return text if without_them == listed else _encoded(without_them)
 
 
-def _without_in_fields(text: str, who: NameForms, bare: bool) -> str:  # noqa: FBT001
+def _without_in_fields(text: str, person: NameForms, bare: bool) -> str:  # noqa: FBT001
     """A proposed action without them: of its fields, those that are somebody's words, and the target."""
     fields = _decoded(text, dict)
     if fields is None:
-        return who.anonymized(text, bare=False)
+        return person.anonymized(text, bare=False)
     cleaned = dict(fields)
     for name, value in fields.items():
         if not isinstance(value, str):
             continue
         if name in FREE_TEXTS:
-            cleaned[name] = who.anonymized(value, bare=bare)
-        elif name in PEOPLE and who.is_named(value):
+            cleaned[name] = person.anonymized(value, bare=bare)
+        elif name in PEOPLE and person.is_named(value):
             cleaned[name] = SOMEBODY
     return text if cleaned == fields else _encoded(cleaned)
 
 
-def _without_in_reason(text: str, who: NameForms, bare: bool) -> str:  # noqa: FBT001
+def _without_in_reason(text: str, person: NameForms, bare: bool) -> str:  # noqa: FBT001
     """A reason without them: of one of ours, those of its values that mention them."""
-    if text == who.viewer_id:
+    if text == person.viewer_id:
         return ""
     if not text.startswith('["'):
-        return who.anonymized(text, bare=bare)
+        return person.anonymized(text, bare=bare)
     parts = _decoded(text, list)
     if parts is None:
-        return who.anonymized(text, bare=False)
-    cleaned = _without_mentions(parts, who)
+        return person.anonymized(text, bare=False)
+    cleaned = _without_mentions(parts, person)
     return text if cleaned == parts else _encoded(cleaned)
 
 
-def _without_mentions(value: Any, who: NameForms) -> Any:  # noqa: ANN401  # any JSON
+def _without_mentions(value: Any, person: NameForms) -> Any:  # noqa: ANN401  # any JSON
     """JSON with "somebody" in the place of their mentions; its keys stay."""
     if isinstance(value, str):
-        return value.replace(mention(who.viewer_id), SOMEBODY)
+        return value.replace(mention(person.viewer_id), SOMEBODY)
     if isinstance(value, list):
-        return [_without_mentions(part, who) for part in value]
+        return [_without_mentions(part, person) for part in value]
     if isinstance(value, dict):
-        return {key: _without_mentions(part, who) for key, part in value.items()}
+        return {key: _without_mentions(part, person) for key, part in value.items()}
     return value
 
 
