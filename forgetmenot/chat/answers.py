@@ -36,6 +36,13 @@ class CommandAnswer(NamedTuple):
     is_right: bool = False
 
 
+class _Question(NamedTuple):
+    """A question that a "yes" answers: the command that is run then, and when it was asked (ms)."""
+
+    command: ParsedCommand
+    asked_at: int
+
+
 class ChatCommands:
     """Recognises commands and runs them."""
 
@@ -43,17 +50,18 @@ class ChatCommands:
         self._context = context
         self._parser = CommandParser(context.operations)
         self._identity = identity
-        self._asked: dict[str, tuple[ParsedCommand, int]] = {}
+        # by viewer: what the bot asked them last
+        self._questions: dict[str, _Question] = {}
 
     def says_yes(self, event: ChatEvent) -> bool:
         """Whether a line is the "yes" to what the bot just asked its viewer. Any other line of theirs is a no."""
-        asked = self._asked.get(event.user_id)
-        if asked is None:
+        question = self._questions.get(event.user_id)
+        if question is None:
             return False
         line = without_name_in_front(event, self._identity())
-        if is_yes(line) and event.at - asked[1] <= ANSWERED_WITHIN:
+        if is_yes(line) and event.at - question.asked_at <= ANSWERED_WITHIN:
             return True
-        del self._asked[event.user_id]
+        del self._questions[event.user_id]
         return False
 
     async def handle(self, event: ChatEvent, *, denies_reply: bool = False) -> CommandAnswer | None:
@@ -66,10 +74,9 @@ class ChatCommands:
         identity = self._identity()
         command = self._command(event, identity, denies_reply=denies_reply)
         if self.says_yes(event):
-            command, _ = self._asked.pop(event.user_id)
-        if command is None or self._is_bot(
-            event, identity
-        ):  # a bot's lines can be put into its mouth
+            command = self._questions.pop(event.user_id).command
+        # a bot's lines can be put into its mouth
+        if command is None or self._is_bot(event, identity):
             return None
         for_moderators = (
             context.operations[command.name].permissions[Surface.CHAT] is Permission.MODERATOR
@@ -93,7 +100,7 @@ class ChatCommands:
             return None
         if result.code == "erase_unconfirmed":
             confirmed = replace(command, params={**command.params, "confirm": "yes"})
-            self._asked[event.user_id] = (confirmed, event.at)
+            self._questions[event.user_id] = _Question(confirmed, event.at)
         line = chat_line(result, in_language(self._context.settings().bot.language))
         return CommandAnswer(line, is_right=self._context.operations[command.name].waits)
 

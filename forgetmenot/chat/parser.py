@@ -1,4 +1,4 @@
-"""Parses a chat line into a command, by the forms of the table of operations.
+"""Parses a chat line into a command, by the forms of operations/commands.
 
 A command is a whole line; other bots' commands and talk are ignored. The same said to the bot in plain
 words works too.
@@ -40,25 +40,31 @@ class ParsedCommand(Struct, frozen=True):
 
 
 class _Form(Struct, frozen=True):
-    """One form of an operation, prepared for matching."""
+    """One form of an operation, prepared for matching. `literals`: how many of its words are typed as they stand.
+
+    `has_free_text`: it ends with free text, which is kept as it was typed. `needs_value`: without its value it is an
+    incomplete command rather than talk.
+    """
 
     name: str
     word: str
     pattern: re.Pattern[str]
     literals: int
-    whole: bool  # ends with free text, which is kept as it was typed
-    needs_value: bool  # without its value it is an incomplete command rather than talk
+    has_free_text: bool
+    needs_value: bool
 
 
 class CommandParser:
-    """Parses lines by the forms of a table, their first words in any language, with a slip of the finger or without."""
+    """Parses lines by the forms of operations. Their first word may be in any language, with a slip of the finger."""
 
-    def __init__(self, table: Mapping[str, Operation]) -> None:
-        forms = [form for operation in table.values() for form in _compiled(operation)]
+    def __init__(self, operations: Mapping[str, Operation]) -> None:
+        forms: list[_Form] = []
+        for operation in operations.values():
+            forms += _forms_of(operation)
+        # "!forget me" before "!forget <what>"
+        forms.sort(key=lambda form: -form.literals)
+        self._forms = forms
         self._names = {form.word: form.word for form in forms} | dict(_other_names())
-        self._forms = sorted(
-            forms, key=lambda form: -form.literals
-        )  # "!forget me" before "!forget <what>"
 
     def parse(self, text: str, question: str = "", *, unnamed: str = "") -> ParsedCommand | None:
         """The request in a line, or None.
@@ -66,37 +72,42 @@ class CommandParser:
         `question`: the line without the bot's name, if the bot was spoken to. `unnamed`: the line without the bot's
         @name, for forms that end in no free text: "!forgetme yes @bot".
         """
-        typed = self._in_its_name(typed_command(text))
-        if typed:
-            return self._typed(typed, self._in_its_name(typed_command(unnamed)) or typed)
-        meant = command_in_words(question)
-        command = self._typed(meant, meant) if meant else None
+        line = self._with_known_name(typed_command(text))
+        if line:
+            unnamed_line = self._with_known_name(typed_command(unnamed))
+            return self._parse_typed(line, unnamed_line or line)
+        line = command_in_words(question)
+        if not line:
+            return None
+        command = self._parse_typed(line, line)
         if command is None:
             return None
         return ParsedCommand(command.name, command.params, in_words=True)
 
-    def _in_its_name(self, typed: str) -> str:
-        """A typed command with the name that the table has for it: "!memroy" and "!gedächtnis" are "!memory"."""
-        word, space, rest = typed.partition(" ")
+    def _with_known_name(self, line: str) -> str:
+        """A typed command with the name that its form has: "!memroy" and "!gedächtnis" are "!memory"."""
+        word, space, rest = line.partition(" ")
         marks = _MARKS_BEHIND.search(word)
-        bare = word[: marks.start()] if marks else word
-        name = self._names.get(bare.casefold()) or self._meant(bare.casefold())
+        bare_word = word if marks is None else word[: marks.start()]
+        folded = bare_word.casefold()
+        name = self._names.get(folded) or self._name_with_slip(folded)
         if name is None:
-            return typed
-        return typed_command(f"{name}{marks[0] if marks else ''}{space}{rest}")
+            return line
+        punctuation = "" if marks is None else marks[0]
+        return typed_command(f"{name}{punctuation}{space}{rest}")
 
-    def _meant(self, word: str) -> str | None:
+    def _name_with_slip(self, word: str) -> str | None:
         """The one command that was typed with a slip; None where none is, or two are near."""
-        near = {name for known, name in self._names.items() if is_typo(word[1:], known[1:])}
-        return near.pop() if len(near) == 1 else None
+        names = {name for known, name in self._names.items() if is_typo(word[1:], known[1:])}
+        return names.pop() if len(names) == 1 else None
 
-    def _typed(self, typed: str, unnamed: str) -> ParsedCommand | None:
+    def _parse_typed(self, typed: str, unnamed: str) -> ParsedCommand | None:
         line = _PUNCTUATED.sub(r"\1", typed)
-        bare = without_please(_PUNCTUATED.sub(r"\1", unnamed))
+        unnamed_line = without_please(_PUNCTUATED.sub(r"\1", unnamed))
         word = line.split(" ", 1)[0].casefold()
         forms = [form for form in self._forms if form.word == word]
         for form in forms:
-            match = form.pattern.fullmatch(line if form.whole else bare)
+            match = form.pattern.fullmatch(line if form.has_free_text else unnamed_line)
             if match is not None:
                 values = {name: value for name, value in match.groupdict().items() if value}
                 return ParsedCommand(form.name, values)
@@ -111,37 +122,38 @@ class CommandParser:
 @cache
 def _other_names() -> Mapping[str, str]:
     """The commands by the names that each language has for them."""
-    found: dict[str, str] = {}
+    commands: dict[str, str] = {}
     for code in languages():
         for command, names in in_language(code).tables["command"].items():
             for name in names.split():
-                found[f"!{name}"] = f"!{command}"
+                commands[f"!{name}"] = f"!{command}"
                 # as it is typed without umlauts
-                found[f"!{name.translate(_WITHOUT_UMLAUTS)}"] = f"!{command}"
-    return found
+                commands[f"!{name.translate(_WITHOUT_UMLAUTS)}"] = f"!{command}"
+    return commands
 
 
-def _compiled(operation: Operation) -> Iterator[_Form]:
+def _forms_of(operation: Operation) -> Iterator[_Form]:
     for text in operation.chat:
         words = text.split()
         params = {word: operation.parameter(word[1:-1]) for word in words if word[0] in "<["}
-        has_flag = any(one.kind is ParameterKind.FLAG for one in params.values())
+        has_flag = any(parameter.kind is ParameterKind.FLAG for parameter in params.values())
         pattern = words[0]
         for word in words[1:]:
             if word not in params:
                 pattern += rf"\s+(?:{word})"
                 continue
             kind = params[word].kind
-            not_a_flag = (
-                rf"(?!(?:{_FLAGS})\b)" if has_flag and kind is not ParameterKind.FLAG else ""
-            )
-            value = not_a_flag + _PATTERNS[kind].replace("NAME", word[1:-1])
+            value = _PATTERNS[kind].replace("NAME", word[1:-1])
+            if has_flag and kind is not ParameterKind.FLAG:
+                # "!forgetme yes": the flag is nobody's name
+                value = rf"(?!(?:{_FLAGS})\b){value}"
             pattern += rf"(?:\s+{value})?" if word[0] == "[" else rf"\s+{value}"
+        last = params.get(words[-1])
         yield _Form(
             operation.name,
             words[0],
             re.compile(pattern, re.IGNORECASE),
             literals=len(words) - len(params),
-            whole=words[-1] in params and params[words[-1]].kind is ParameterKind.TEXT,
-            needs_value=any(not one.optional for one in params.values()),
+            has_free_text=last is not None and last.kind is ParameterKind.TEXT,
+            needs_value=any(not parameter.optional for parameter in params.values()),
         )

@@ -1,10 +1,21 @@
 """How often a viewer's commands are answered."""
 
+from typing import NamedTuple
+
+from forgetmenot.durations import SECOND
+
 # Answers to one viewer at once; then one in each MS_PER_ANSWER.
 BURST = 5
-MS_PER_ANSWER = 10_000
+MS_PER_ANSWER = 10 * SECOND
 # Viewers whose rate limit is remembered.
 MOST_BUCKETS = 2_000
+
+
+class _Bucket(NamedTuple):
+    """How many answers a viewer may have, and when that was counted (ms)."""
+
+    answers: float
+    counted_at: int
 
 
 class CommandRateLimiter:
@@ -14,13 +25,19 @@ class CommandRateLimiter:
     """
 
     def __init__(self) -> None:
-        self._buckets: dict[str, tuple[float, int]] = {}
+        self._buckets: dict[str, _Bucket] = {}
 
     def allows(self, viewer_id: str, now: int) -> bool:
         """Take one answer from a viewer's bucket; False if it is empty."""
-        left, since = self._buckets.pop(viewer_id, (float(BURST), now))
-        left = min(BURST, left + max(0, now - since) / MS_PER_ANSWER)
-        if len(self._buckets) >= MOST_BUCKETS:  # the one that was not used for longest
-            del self._buckets[next(iter(self._buckets))]
-        self._buckets[viewer_id] = (left - 1 if left >= 1 else left, max(now, since))
-        return left >= 1
+        bucket = self._buckets.pop(viewer_id, _Bucket(BURST, now))
+        elapsed = max(0, now - bucket.counted_at)
+        answers = min(BURST, bucket.answers + elapsed / MS_PER_ANSWER)
+        if len(self._buckets) >= MOST_BUCKETS:
+            # the one that was not used for longest
+            oldest = next(iter(self._buckets))
+            del self._buckets[oldest]
+        is_allowed = answers >= 1
+        if is_allowed:
+            answers -= 1
+        self._buckets[viewer_id] = _Bucket(answers, max(now, bucket.counted_at))
+        return is_allowed
