@@ -1,1 +1,1 @@
-"""What the streamer says, from captions that they already have. Nothing here listens to a microphone."""
+"""What the streamer says, from captions that they already have: no microphone is used."""

@@ -1,11 +1,11 @@
 """Turns captions, as programs show them, into spoken lines: each once, and whole. Pure.
 
-A caption grows while somebody speaks, is corrected as it grows, rolls (its first words leave while new ones come) and
-is shown again. `CaptionReader` is told what stands there and when, and gives a line when the next one begins, when
-nothing has changed for a moment, or when it has become long.
+A caption grows while somebody speaks, is corrected as it grows, rolls (its first words leave while
+new ones come) and is shown again. `CaptionReader` takes what is shown and when, and returns a line
+when the next one begins, when nothing has changed for a moment, or when it has become long.
 
-A caption is compared piece by piece. A piece is a word with the space or line break before it; in a script that writes
-no spaces (Japanese, Chinese, Thai) it is a character.
+A caption is compared piece by piece. A piece is a word with the space or line break before it; in a
+script that writes no spaces (Japanese, Chinese, Thai) it is a character.
 
 What a recognizer writes where nobody speaks ("[BLANK_AUDIO]", "(upbeat music)", "you") is no word.
 """
@@ -22,12 +22,12 @@ QUIET = 2_000
 REPEATED_WITHIN = 30_000
 # Milliseconds without a line after which thanks for watching are what a recognizer makes of silence.
 SILENCE = 10_000
-# Of what stands in a source: more is no caption, and only its end is read.
-MOST_CHARS = 2_000
-LONGEST_LINE = 500
+# Characters of what a source shows: more is no caption, and only its end is read.
+MAX_CHARS = 2_000
+MAX_LINE = 500
 # Sizes of speech: a word counts two, a character of a script without spaces one.
 _WORD_SIZE = 2
-_LONGEST_SIZE = 60 * _WORD_SIZE
+_MAX_SIZE = 60 * _WORD_SIZE
 # So much at the end of a long caption may still be corrected.
 _OPEN_SIZE = 3 * _WORD_SIZE
 # A shorter overlap of two captions may be chance.
@@ -37,7 +37,10 @@ _KEPT_PIECES = 360
 _TIMES = re.compile(r"\d\d:\d\d(?::\d\d)?[,.]\d{1,3} *-->.*|WEBVTT.*")
 _TAG = re.compile(r"</?[a-z][^>]{0,40}>", re.IGNORECASE)
 # Vowels and tones that sit on the letter before them, and the punctuation behind it.
-_MARKS = "\u0e31\u0e34-\u0e3a\u0e47-\u0e4e\u0eb1\u0eb4-\u0ebc\u0ec8-\u0ece\u102b-\u103e\u17b4-\u17d3\u0300-\u036f"
+_MARKS = (
+    "\u0e31\u0e34-\u0e3a\u0e47-\u0e4e\u0eb1\u0eb4-\u0ebc\u0ec8-\u0ece\u102b-\u103e\u17b4-\u17d3"
+    "\u0300-\u036f"
+)
 _PIECE = re.compile(
     rf"\s*(?:{UNSPACED.pattern}[{_MARKS}]*[。、！？…]*|(?:(?!{UNSPACED.pattern})\S)+)"
 )
@@ -69,8 +72,9 @@ _FAREWELLS = frozenset(
 def caption_lines(text: str, *, subtitles: bool = False, after_gap: bool = True) -> list[str]:
     """Return the lines of a caption file without the numbers, times and tags of subtitles.
 
-    A number alone counts a subtitle where it follows a gap (an empty line) of a file of subtitles; elsewhere it is a
-    word. `subtitles`: the file is known to be one. `after_gap`: an empty line stood before this text.
+    A number alone counts a subtitle behind a gap (an empty line) of a file of subtitles; elsewhere
+    it is a word. `subtitles`: the file is known to be one. `after_gap`: an empty line stood before
+    this text.
     """
     are_subtitles = subtitles or "-->" in text
     lines = []
@@ -84,12 +88,15 @@ def caption_lines(text: str, *, subtitles: bool = False, after_gap: bool = True)
 
 
 def spoken_words(text: str) -> str:
-    """Return one line of captions without the remarks of the recognizer; empty if it holds nothing else."""
+    """Return one line of captions without the recognizer's remarks; "" if it has nothing else."""
     return clean(_REMARK.sub(" ", text))
 
 
 def is_made_of_silence(line: str, silent_for: int) -> bool:
-    """Return whether a line is what a recognizer writes where nobody speaks, after `silent_for` ms without a line."""
+    """Return whether a line is what a recognizer writes where nobody speaks.
+
+    `silent_for` is the time without a line (ms).
+    """
     bare = " ".join(_bare(word) for word in line.split())
     if not any(char.isalnum() for char in bare) or _ONLY_YOU.fullmatch(bare):
         return True
@@ -100,48 +107,59 @@ class CaptionReader:
     """What one source shows, as lines. Times are milliseconds of any clock."""
 
     def __init__(self) -> None:
-        self._pieces: list[str] = []  # of what is being said
-        self._given = 0  # how many of them were given out
-        self._window = 0  # where in them the caption begins that is shown now
-        self._finished = False  # all of it was given out
+        # The pieces of what is being said, how many of them were returned, and where among them the
+        # caption begins that is shown now.
+        self._pieces: list[str] = []
+        self._returned = 0
+        self._window = 0
+        # All of it was returned.
+        self._finished = False
         self._changed_at = 0
-        self._last = ""
-        self._last_at = -REPEATED_WITHIN
+        self._last_line = ""
+        self._last_line_at = -REPEATED_WITHIN
 
     def stands(self, text: str) -> None:
-        """What stood there before anybody listened: only what is added to it is heard."""
+        """Take what was shown before anybody listened: only what is added to it is heard."""
         self._pieces = _pieces(text)
         self._window = 0
         self._finished = True
-        self._given = len(self._pieces)
+        self._returned = len(self._pieces)
 
     def shows(self, text: str, now: int) -> list[str]:
-        """Return the lines that are finished by a caption as it stands there now. A line break in it ends a line."""
+        """Return the lines that are finished by a caption as it is now. A line break ends a line."""
         pieces = _pieces(text)
         window = self._pieces[self._window :]
-        if window and pieces:  # the space before the first one is no longer shown
+        # The space before the first piece is no longer shown.
+        if window and pieces:
             pieces[0] = window[0][: -len(window[0].lstrip())] + pieces[0]
         if pieces == window:
             return self.quiet(now)
         self._changed_at = now
-        same = _same_beginning(window, pieces)
-        # what was finished is not corrected any more: it is a sentence that begins alike
-        anew = self._finished and self._window + same < self._given and same < len(pieces)
+        same_count = _same_beginning(window, pieces)
+        # What was finished is not corrected any more: it is another sentence with the same
+        # beginning.
+        is_other_sentence = (
+            self._finished
+            and self._window + same_count < self._returned
+            and same_count < len(pieces)
+        )
         self._finished = False
-        if not anew and same and 2 * same >= min(len(window), len(pieces)):
-            # it grows, or its last words were corrected
+        is_mostly_same = same_count > 0 and 2 * same_count >= min(len(window), len(pieces))
+        # It grows, or its last words were corrected.
+        if is_mostly_same and not is_other_sentence:
             self._pieces[self._window :] = pieces
-            self._given = min(self._given, len(self._pieces))
+            self._returned = min(self._returned, len(self._pieces))
             return self._long(now)
         overlap = _overlap(window, pieces)
-        if overlap:  # it rolls
+        # It rolls.
+        if overlap:
             self._window = len(self._pieces) - overlap
             self._pieces += pieces[overlap:]
             return self._long(now)
         finished = self.finish(now)
         self._finished = False
         self._pieces = pieces
-        self._given = 0
+        self._returned = 0
         self._window = 0
         return [*finished, *self._long(now)]
 
@@ -149,55 +167,56 @@ class CaptionReader:
         """Return the lines that are finished by a caption to which nothing will be added."""
         lines = [*self.shows(text, now), *self.finish(now)]
         self._pieces = []
-        self._given = 0
+        self._returned = 0
         self._window = 0
         return lines
 
     def quiet(self, now: int) -> list[str]:
-        """Return the lines that stand there, if nothing has changed for a moment."""
+        """Return the lines that are shown, if nothing has changed for a moment."""
         return self.finish(now) if now - self._changed_at >= QUIET else []
 
     def finish(self, now: int) -> list[str]:
-        """Return the lines that stand there, as far as they were not given out."""
+        """Return the lines that are shown and were not returned yet."""
         self._finished = True
-        return self._give(len(self._pieces), now)
+        return self._lines_to(len(self._pieces), now)
 
     def _long(self, now: int) -> list[str]:
-        """Give the beginning of somebody who speaks without a pause, but for what may still be corrected."""
-        if _size(self._pieces[self._given :]) <= _LONGEST_SIZE:
+        """Return what somebody said without a pause, except what may still be corrected."""
+        if _size(self._pieces[self._returned :]) <= _MAX_SIZE:
             return []
         end = len(self._pieces)
         while _size(self._pieces[end:]) < _OPEN_SIZE:
             end -= 1
-        return self._give(end, now)
+        return self._lines_to(end, now)
 
-    def _give(self, end: int, now: int) -> list[str]:
-        text = "".join(self._pieces[self._given : end])
-        self._given = max(self._given, end)
-        surplus = min(len(self._pieces) - _KEPT_PIECES, self._given, self._window)
+    def _lines_to(self, end: int, now: int) -> list[str]:
+        """Return the lines of the pieces before `end` that were not returned yet."""
+        text = "".join(self._pieces[self._returned : end])
+        self._returned = max(self._returned, end)
+        surplus = min(len(self._pieces) - _KEPT_PIECES, self._returned, self._window)
         if surplus > 0:
             del self._pieces[:surplus]
-            self._given -= surplus
+            self._returned -= surplus
             self._window -= surplus
-        lines = (line.strip()[:LONGEST_LINE] for line in text.split("\n"))
-        return [line for line in lines if self._is_said(line, now)]
+        lines = [line.strip()[:MAX_LINE] for line in text.split("\n")]
+        return [line for line in lines if self._is_spoken(line, now)]
 
-    def _is_said(self, line: str, now: int) -> bool:
-        """Return whether a line holds words, and is neither a repeat nor made of silence."""
-        words = plain(line)
-        silent_for = now - self._last_at
+    def _is_spoken(self, line: str, now: int) -> bool:
+        """Return whether a line has words, and is neither a repeat nor made of silence."""
+        folded_line = plain(line)
+        silent_for = now - self._last_line_at
         if is_made_of_silence(line, silent_for):
             return False
-        if words == self._last and silent_for < REPEATED_WITHIN:
+        if folded_line == self._last_line and silent_for < REPEATED_WITHIN:
             return False
-        self._last = words
-        self._last_at = now
+        self._last_line = folded_line
+        self._last_line_at = now
         return True
 
 
 def _pieces(text: str) -> list[str]:
     """Return the pieces of what a source shows, without remarks, also one whose end is still to come."""
-    shown = _OPEN_REMARK.sub("", _REMARK.sub(" ", text[-MOST_CHARS:]))
+    shown = _OPEN_REMARK.sub("", _REMARK.sub(" ", text[-MAX_CHARS:]))
     lines = [clean(line) for line in shown.split("\n")]
     return _PIECE.findall("\n".join(filter(None, lines)))
 
@@ -208,22 +227,22 @@ def _size(pieces: Iterable[str]) -> int:
 
 def _same_beginning(before: Sequence[str], now: Sequence[str]) -> int:
     """Return with how many pieces both begin."""
-    same = 0
-    for old, new in zip(before, now, strict=False):
-        if _bare(old) != _bare(new):
+    count = 0
+    for old_piece, new_piece in zip(before, now, strict=False):
+        if _bare(old_piece) != _bare(new_piece):
             break
-        same += 1
-    return same
+        count += 1
+    return count
 
 
 def _overlap(before: Sequence[str], now: Sequence[str]) -> int:
-    """Return how many pieces end the one and begin the other; 0 where they are so few that it may be chance."""
-    old = [_bare(piece) for piece in before]
-    new = [_bare(piece) for piece in now]
-    for length in range(min(len(old), len(new)), 0, -1):
+    """Return how many pieces end the one and begin the other; 0 if they are too few to be sure."""
+    old_pieces = [_bare(piece) for piece in before]
+    new_pieces = [_bare(piece) for piece in now]
+    for length in range(min(len(old_pieces), len(new_pieces)), 0, -1):
         if _size(now[:length]) < _OVERLAP_SIZE:
             break
-        if old[-length:] == new[:length]:
+        if old_pieces[-length:] == new_pieces[:length]:
             return length
     return 0
 

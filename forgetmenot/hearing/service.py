@@ -1,8 +1,9 @@
-"""Listens to the streamer's captions while the settings say so, and hands on what was said, line by line.
+"""Listens to the streamer's captions while the settings allow it, and hands them on line by line.
 
-- A source that fails (OBS closed, a wrong password, no such file) is a sentence in `trouble`, and is tried again.
-- Switched off, nothing is opened; while it is `paused` nothing is heard.
-- However much comes, at most MOST_PER_MINUTE lines are handed on; the rest is dropped.
+- A source that fails (OBS closed, a wrong password, no such file) is a sentence in `trouble`, and
+  is tried again.
+- Switched off, nothing is opened. While it is `paused` nothing is heard.
+- However much comes, at most MAX_PER_MINUTE lines are handed on; the rest is dropped.
 """
 
 import asyncio
@@ -17,7 +18,7 @@ from forgetmenot.clock import Clock
 from forgetmenot.durations import MINUTE
 from forgetmenot.errors import HearingError, InputError
 from forgetmenot.hearing.captions import (
-    LONGEST_LINE,
+    MAX_LINE,
     CaptionReader,
     is_made_of_silence,
     spoken_words,
@@ -27,16 +28,18 @@ from forgetmenot.languages import reason
 from forgetmenot.logs import log
 from forgetmenot.settings.schema import HearingSettings
 
-MOST_PER_MINUTE = 60
+MAX_PER_MINUTE = 60
+FIRST_PAUSE_S = 1.0
 LOOK_EVERY_S = 0.5
 FILE_ANSWERS_WITHIN_S = 5.0
-LONGEST_PAUSE_S = 30.0
+MAX_PAUSE_S = 30.0
 
 
 class Hearing:
-    """The streamer's voice as lines. `hear` gets each; `live`: whether OBS streams, as sources.follow reports it.
+    """The streamer's voice as lines.
 
-    `password`: OBS's, from the place where secrets are kept.
+    `hear` gets each line, `live` whether OBS streams, as sources.follow reports it. `password`
+    returns OBS's password. `last` is the line that was heard last, at `last_at` (ms).
     """
 
     def __init__(
@@ -53,11 +56,13 @@ class Hearing:
         self._hear = hear
         self._live = live
         self._password = password
-        self._lines: asyncio.Queue[str] = asyncio.Queue(MOST_PER_MINUTE)
-        self._given: deque[int] = deque(maxlen=MOST_PER_MINUTE)
+        self._lines: asyncio.Queue[str] = asyncio.Queue(MAX_PER_MINUTE)
+        # When the newest lines were taken (ms).
+        self._taken_at: deque[int] = deque(maxlen=MAX_PER_MINUTE)
         self.paused = False
-        self._troubles: dict[str, str] = {}  # by source
-        self._looking: asyncio.Future[list[Caption] | Exception] | None = None
+        self._trouble_of_source: dict[str, str] = {}
+        # The look at the captions' file that is under way, or was the last.
+        self._look: asyncio.Future[list[Caption] | Exception] | None = None
         self.last = ""
         self.last_at = 0
 
@@ -68,8 +73,8 @@ class Hearing:
 
     @property
     def trouble(self) -> str:
-        """Why a source cannot be heard; empty if there is no such."""
-        return next(filter(None, self._troubles.values()), "")
+        """Why a source cannot be heard; empty if all can."""
+        return next(filter(None, self._trouble_of_source.values()), "")
 
     def sent(self, text: str) -> bool:
         """Take the lines that a program sent; False if they are not to be heard, or too much comes.
@@ -79,81 +84,90 @@ class Hearing:
         if not self.listening or not self._settings().programs:
             return False
         silent_for = self._clock.now() - self.last_at
-        lines = [spoken_words(line)[:LONGEST_LINE] for line in text.splitlines()]
-        said = [line for line in lines if not is_made_of_silence(line, silent_for)]
-        taken = [self._take(line) for line in said]
-        return all(taken)
+        lines = [spoken_words(line)[:MAX_LINE] for line in text.splitlines()]
+        spoken = [line for line in lines if not is_made_of_silence(line, silent_for)]
+        are_taken = [self._take(line) for line in spoken]
+        return all(are_taken)
 
     async def run(self) -> None:
-        """Listen for ever, as the settings of the moment say."""
+        """Listen, as the settings of the moment say; never returns."""
+
+        def follows_obs(settings: HearingSettings) -> bool:
+            return bool(settings.obs and settings.source)
+
+        def follows_file(settings: HearingSettings) -> bool:
+            return bool(settings.captions)
+
         async with asyncio.TaskGroup() as group:
             group.create_task(self._hand_on())
-            group.create_task(
-                self._follow("obs", lambda now: bool(now.obs and now.source), self._follow_obs)
-            )
-            group.create_task(
-                self._follow("captions", lambda now: bool(now.captions), self._follow_file)
-            )
+            group.create_task(self._follow("obs", follows_obs, self._follow_obs))
+            group.create_task(self._follow("captions", follows_file, self._follow_file))
 
     async def _hand_on(self) -> None:
         while True:
             line = await self._lines.get()
             if not self.listening:
                 continue
-            self.last, self.last_at = line, self._clock.now()
+            self.last = line
+            self.last_at = self._clock.now()
             await self._hear(line)
 
     def _take(self, line: str) -> bool:
+        """Queue a line; False if it is not to be heard, or too much comes."""
         now = self._clock.now()
-        crowded = len(self._given) == MOST_PER_MINUTE and now - self._given[0] < MINUTE
-        if not line or not self.listening or crowded or self._lines.full():
+        has_many = len(self._taken_at) == MAX_PER_MINUTE and now - self._taken_at[0] < MINUTE
+        if not line or not self.listening or has_many or self._lines.full():
             return False
-        self._given.append(now)
+        self._taken_at.append(now)
         self._lines.put_nowait(line)
         return True
 
     async def _follow(
         self,
         name: str,
-        wanted: Callable[[HearingSettings], bool],
+        is_wanted: Callable[[HearingSettings], bool],
         source: Callable[[HearingSettings], Awaitable[None]],
     ) -> None:
-        """Keep one kind of source going: again when it fails, anew when its settings change, not while it is off."""
-        pause = 1.0
+        """Keep one kind of source going while it is wanted; never returns.
+
+        It is begun again when it fails and when its settings change.
+        """
+        loop = asyncio.get_running_loop()
+        pause_s = FIRST_PAUSE_S
         while True:
             settings = self._settings()
-            if not wanted(settings) or self.paused:
-                pause = 1.0
+            if self.paused or not is_wanted(settings):
+                pause_s = FIRST_PAUSE_S
                 await asyncio.sleep(LOOK_EVERY_S)
                 continue
-            began = asyncio.get_running_loop().time()
-            working = asyncio.ensure_future(source(settings))
+            began_at_s = loop.time()
+            work = asyncio.ensure_future(source(settings))
             try:
-                while not working.done() and self._settings() == settings and not self.paused:
-                    await asyncio.wait({working}, timeout=LOOK_EVERY_S)
-                if working.done():
-                    await working
+                while not work.done() and self._settings() == settings and not self.paused:
+                    await asyncio.wait({work}, timeout=LOOK_EVERY_S)
+                if work.done():
+                    await work
             except (HearingError, InputError) as error:
-                if self._troubles.get(name) != str(error):
+                if self._trouble_of_source.get(name) != str(error):
                     log.warning("captions cannot be heard", reason=str(error))
-                self._troubles[name] = str(error)
-                lasted = asyncio.get_running_loop().time() - began
-                pause = 1.0 if lasted > LONGEST_PAUSE_S else min(2 * pause, LONGEST_PAUSE_S)
-                await asyncio.sleep(pause)
+                self._trouble_of_source[name] = str(error)
+                was_steady = loop.time() - began_at_s > MAX_PAUSE_S
+                pause_s = FIRST_PAUSE_S if was_steady else min(2 * pause_s, MAX_PAUSE_S)
+                await asyncio.sleep(pause_s)
             finally:
-                working.cancel()
-                await asyncio.gather(working, return_exceptions=True)
+                work.cancel()
+                await asyncio.gather(work, return_exceptions=True)
 
     async def _follow_obs(self, settings: HearingSettings) -> None:
         reader: CaptionReader | None = None
 
         def shown(text: str) -> None:
             nonlocal reader
-            self._troubles["obs"] = ""
+            self._trouble_of_source["obs"] = ""
             if reader is None:
                 reader = CaptionReader()
                 reader.stands(text.replace("\n", " "))
-            # OBS breaks a line where its source ends
+            # OBS breaks a line where its source ends.
             for line in reader.shows(text.replace("\n", " "), self._clock.now()):
                 self._take(line)
 
@@ -161,35 +175,39 @@ class Hearing:
         await follow(settings.obs, password, settings.source, shown, self._live)
 
     async def _follow_file(self, settings: HearingSettings) -> None:
-        # Path's own expanduser raises where nobody has that name
+        # Path's own expanduser raises if nobody has that name.
         file = CaptionFile(Path(os.path.expanduser(settings.captions)))  # noqa: PTH111
         reader = CaptionReader()
         while True:
-            await self._file_answers(settings)  # to a look before a pause
-            self._looking = _in_a_thread(file.look)
+            # A look from before a pause may still hang.
             await self._file_answers(settings)
-            captions = self._looking.result()
+            self._look = _in_a_thread(file.look)
+            await self._file_answers(settings)
+            captions = self._look.result()
             if isinstance(captions, Exception):
                 raise captions
-            self._troubles["captions"] = ""
+            self._trouble_of_source["captions"] = ""
             self._read(reader, captions)
             await asyncio.sleep(LOOK_EVERY_S)
 
     async def _file_answers(self, settings: HearingSettings) -> None:
-        """Wait until nobody looks at the file. A network drive may hang: then no second look is begun."""
-        if self._looking is None:
+        """Wait until the look at the file has ended.
+
+        A network drive may hang: no second look is begun meanwhile.
+        """
+        if self._look is None:
             return
-        done, _ = await asyncio.wait({self._looking}, timeout=FILE_ANSWERS_WITHIN_S)
+        done, _ = await asyncio.wait({self._look}, timeout=FILE_ANSWERS_WITHIN_S)
         if not done:
-            self._troubles["captions"] = reason(
+            self._trouble_of_source["captions"] = reason(
                 "unreadable_file", path=settings.captions, why=reason("in_time")
             )
-            await asyncio.wait({self._looking})
+            await asyncio.wait({self._look})
 
     def _read(self, reader: CaptionReader, captions: list[Caption]) -> None:
         now = self._clock.now()
         lines: list[str] = []
-        for caption in captions[-MOST_PER_MINUTE:]:
+        for caption in captions[-MAX_PER_MINUTE:]:
             if caption.ended:
                 lines += reader.ends(caption.text, now)
             else:
@@ -201,18 +219,22 @@ class Hearing:
 
 
 def _in_a_thread(look: Callable[[], list[Caption]]) -> "asyncio.Future[list[Caption] | Exception]":
-    """Look in a thread of its own. The loop's threads are few, and the program's end would wait for them."""
+    """Look in a thread of its own, and return its result or error in a future.
+
+    The loop's own threads are few, and the program's end would wait for them.
+    """
     loop = asyncio.get_running_loop()
     answer: asyncio.Future[list[Caption] | Exception] = loop.create_future()
 
     def work() -> None:
-        found: list[Caption] | Exception
+        result: list[Caption] | Exception
         try:
-            found = look()
+            result = look()
         except Exception as error:  # noqa: BLE001  # whoever waits for the answer raises it
-            found = error
-        with contextlib.suppress(RuntimeError):  # the loop has ended
-            loop.call_soon_threadsafe(answer.set_result, found)
+            result = error
+        # The loop may have ended.
+        with contextlib.suppress(RuntimeError):
+            loop.call_soon_threadsafe(answer.set_result, result)
 
     threading.Thread(target=work, name="captions", daemon=True).start()
     return answer

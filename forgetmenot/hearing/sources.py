@@ -1,12 +1,14 @@
 """Where captions come from: a file that some program writes, or a text source of OBS.
 
-The file may be overwritten with the current caption, appended to or truncated; be plain text or subtitles (SRT, VTT) in
-UTF-8 or UTF-16, with or without a byte-order mark; and be missing now and there later. What stands there at the first
-look is old and is not read. Where it grows by more than LARGEST bytes between two looks, only its end is read. Looking
-blocks, so it belongs in a thread; it raises InputError for what is no file of captions, and never waits for a pipe.
+The file may be overwritten with the current caption, appended to or truncated; be plain text or
+subtitles (SRT, VTT) in UTF-8 or UTF-16, with or without a byte-order mark; and be missing now and
+there later. What is in it at the first look is old and is not read. If it grows by more than
+MAX_BYTES between two looks, only its end is read. Looking blocks, so it belongs in a thread. It
+raises InputError for what is no file of captions, and never waits for a pipe.
 
-OBS is asked over its own WebSocket server (protocol 5), through simpleobsws, four times a second: it reports a changed
-source only since version 30.1, and not what a plugin changes by itself. Raises HearingError.
+OBS is asked over its own WebSocket server (protocol 5), through simpleobsws, four times a second:
+it reports a changed source only since version 30.1, and not what a plugin changes by itself.
+Raises HearingError.
 """
 
 import asyncio
@@ -29,10 +31,10 @@ from forgetmenot.startup import load_off_the_loop
 if TYPE_CHECKING:
     from simpleobsws import WebSocketClient
 
-LARGEST = 64 * 1024
-TAIL = 64
+MAX_BYTES = 64 * 1024
+TAIL_BYTES = 64
 SUBTITLES = frozenset({".srt", ".vtt"})
-_MARKS = (
+_BYTE_ORDER_MARKS = (
     (codecs.BOM_UTF8, "utf-8"),
     (codecs.BOM_UTF16_LE, "utf-16-le"),
     (codecs.BOM_UTF16_BE, "utf-16-be"),
@@ -47,10 +49,13 @@ class Caption(NamedTuple):
 
 
 class _State(NamedTuple):
-    """A file as it was at a look. `read_to`: bytes, but for half a character; `tail`: the last of them."""
+    """A file as it was at a look.
+
+    `read_to`: the bytes that were read, without half a character. `tail`: the last of them.
+    """
 
     identity: tuple[int, int]
-    changed: int
+    changed_ns: int
     size: int
     read_to: int
     tail: bytes
@@ -61,43 +66,47 @@ class CaptionFile:
 
     def __init__(self, path: Path) -> None:
         self._path = path
-        self._before: _State | None = None
-        self._looked = False
-        self._line = ""  # the last line that was appended, as far as it goes
-        self._after_gap = True  # an empty line stood before it
+        self._last_state: _State | None = None
+        self._is_first_look = True
+        # The last line that was appended, as far as it goes, and whether it follows an empty one.
+        self._line = ""
+        self._after_gap = True
         self._subtitles = path.suffix.casefold() in SUBTITLES
 
     def look(self) -> list[Caption]:
         """Return what changed since the last look, in order. Raises InputError."""
-        is_first = not self._looked
-        self._looked = True
-        before = self._before
+        is_first = self._is_first_look
+        self._is_first_look = False
+        before = self._last_state
         try:
             with self._opened() as file:
-                about = os.fstat(file.fileno())
-                identity = (about.st_dev, about.st_ino)
-                if before and before[:3] == (identity, about.st_mtime_ns, about.st_size):
+                status = os.fstat(file.fileno())
+                identity = (status.st_dev, status.st_ino)
+                if before and before[:3] == (identity, status.st_mtime_ns, status.st_size):
                     return []
                 encoding = _encoding(file.read(4))
-                start = max(0, about.st_size - LARGEST) & ~1  # UTF-16 has two bytes a character
+                # Even, because UTF-16 has two bytes a character.
+                start = max(0, status.st_size - MAX_BYTES) & ~1
                 file.seek(start)
-                data = file.read(LARGEST)
+                data = _whole_characters(file.read(MAX_BYTES), encoding)
         except FileNotFoundError:
-            self._before = None
+            self._last_state = None
             return []
-        except (OSError, ValueError) as error:  # the second: a path that none can be
+        # ValueError: a path that no file can have.
+        except (OSError, ValueError) as error:
             why = getattr(error, "strerror", "") or str(error)
             raise self._unusable("unreadable_file", why) from None
-        data = _whole_characters(data, encoding)
-        self._before = _State(
-            identity, about.st_mtime_ns, about.st_size, start + len(data), data[-TAIL:]
+        read_to = start + len(data)
+        self._last_state = _State(
+            identity, status.st_mtime_ns, status.st_size, read_to, data[-TAIL_BYTES:]
         )
         if is_first:
             self._shown(data.decode(encoding, "replace"))
             return []
         if before is None or before.identity != identity or before.read_to == 0:
             return self._shown(self._decoded(data, encoding))
-        if before.read_to < start:  # so much was added that its beginning is not read
+        # So much was added that its beginning is not read.
+        if before.read_to < start:
             return self._added(self._decoded(data, encoding))
         added = _added_bytes(data, before.read_to - start, before.tail)
         if added is None:
@@ -105,18 +114,21 @@ class CaptionFile:
         return self._added(self._decoded(added, encoding))
 
     def _opened(self) -> BinaryIO:
-        """Open the file without waiting for a pipe. Raises InputError for what is no file, OSError, ValueError."""
-        # the memory itself is not opened beside SQLite: closing it again would take its locks away
+        """Open the file without waiting for a pipe.
+
+        Raises InputError for what is no file, OSError and ValueError.
+        """
+        # The memory itself is not opened beside SQLite: closing it would take its locks away.
         if not stat.S_ISREG(self._path.stat().st_mode) or files.is_open(self._path):
             raise self._unusable("no_captions")
-        # without O_NONBLOCK, opening a pipe waits for somebody who writes to it
+        # Without O_NONBLOCK, opening a pipe waits for somebody who writes to it.
         flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
         return os.fdopen(os.open(self._path, flags), "rb")
 
     def _added(self, text: str) -> list[Caption]:
         """Return what was written behind the rest."""
         *lines, self._line = (self._line + text.replace("\r\n", "\n")).split("\n")
-        self._line = self._line[-LARGEST:]
+        self._line = self._line[-MAX_BYTES:]
         captions = [Caption(line, ended=True) for line in self._spoken("\n".join(lines))]
         if lines:
             self._after_gap = not lines[-1].strip()
@@ -124,16 +136,17 @@ class CaptionFile:
         return captions
 
     def _shown(self, text: str) -> list[Caption]:
-        """Return what stands there instead of what stood there before.
+        """Return what replaced the text before.
 
-        Lines that are all whole are several; else a program has broken one line to fit its window.
+        If all lines are whole there are several. Else a program has broken one to fit its window.
         """
         self._after_gap = True
         lines = self._spoken(text)
         *whole_rows, self._line = text.replace("\r\n", "\n").split("\n")
         self._after_gap = not whole_rows or not whole_rows[-1].strip()
         are_several = not self._line and not self._subtitles
-        return [Caption(("\n" if are_several else " ").join(lines), ended=False)]
+        separator = "\n" if are_several else " "
+        return [Caption(separator.join(lines), ended=False)]
 
     def _spoken(self, text: str) -> list[str]:
         self._subtitles = self._subtitles or "-->" in text
@@ -141,13 +154,18 @@ class CaptionFile:
 
     def _decoded(self, data: bytes, encoding: str) -> str:
         text = data.decode(encoding, "replace").lstrip("\ufeff")
-        odd = sum(char == "\ufffd" or (char < " " and char not in "\t\r\n\f") for char in text)
-        if odd > 2 + len(text) // 20:
+        odd_count = sum(_is_odd(char) for char in text)
+        if odd_count > 2 + len(text) // 20:
             raise self._unusable("no_captions")
         return text
 
     def _unusable(self, code: str, why: str = "") -> InputError:
         return InputError(reason(code, path=str(self._path), why=why))
+
+
+def _is_odd(char: str) -> bool:
+    """Return whether a character shows that a file is no text."""
+    return char == "\ufffd" or (char < " " and char not in "\t\r\n\f")
 
 
 def _whole_characters(data: bytes, encoding: str) -> bytes:
@@ -170,59 +188,62 @@ def _added_bytes(data: bytes, read_to: int, tail: bytes) -> bytes | None:
 
 
 def _encoding(head: bytes) -> str:
-    """By the byte-order mark, else by where the zeros of two ASCII letters stand in UTF-16."""
-    marked = next((name for mark, name in _MARKS if head.startswith(mark)), "")
-    if (
-        marked
-        or len(head) < 4
-        or (head[0] == 0) == (head[1] == 0)
-        or (head[0] == 0) != (head[2] == 0)
-    ):
-        return marked or "utf-8"
-    return "utf-16-be" if head[0] == 0 else "utf-16-le"
+    """Return the encoding of a file by its first four bytes.
+
+    By the byte-order mark, else by where the zeros of two ASCII letters stand in UTF-16.
+    """
+    for mark, encoding in _BYTE_ORDER_MARKS:
+        if head.startswith(mark):
+            return encoding
+    zeros = [byte == 0 for byte in head]
+    if zeros[:3] == [True, False, True] and len(head) == 4:
+        return "utf-16-be"
+    if zeros[:3] == [False, True, False] and len(head) == 4:
+        return "utf-16-le"
+    return "utf-8"
 
 
-# OBS.
+# ── OBS ─────────────────────────────────────────────────────────────────────────────────────
 
-
-EVENTS = 64  # of outputs (1 << 6): the protocol's bit
+# The protocol's bit for events of outputs.
+OUTPUT_EVENTS = 1 << 6
 ASK_EVERY_S = 0.25
 ANSWER_WITHIN_S = 5.0
-WRONG_PASSWORD = 4009  # the code with which OBS closes the connection then
+# The code with which OBS closes the connection, and the one for a source that does not exist.
+WRONG_PASSWORD = 4009
 NOT_FOUND = 600
-Shown = Callable[[str], None]
+_STREAM_STARTED = "OBS_WEBSOCKET_OUTPUT_STARTED"
+_STREAM_STOPPED = "OBS_WEBSOCKET_OUTPUT_STOPPED"
 
 
 @asynccontextmanager
 async def _connected(url: str, password: str) -> AsyncIterator["WebSocketClient"]:
+    """Connect to OBS for the block. Raises HearingError."""
     await load_off_the_loop("simpleobsws")
     import simpleobsws
     import websockets
 
-    # both log what they receive: captions must be in no log
+    # Both log what they receive, and captions must be in no log.
     for name in ("simpleobsws", "websockets", "websockets.client"):
         logging.getLogger(name).setLevel(logging.CRITICAL)
-    about = simpleobsws.IdentificationParameters(eventSubscriptions=EVENTS)
-    client = simpleobsws.WebSocketClient(url, password, about)
+    parameters = simpleobsws.IdentificationParameters(eventSubscriptions=OUTPUT_EVENTS)
+    client = simpleobsws.WebSocketClient(url, password, parameters)
     try:
         async with asyncio.timeout(ANSWER_WITHIN_S):
             await client.connect()
             while not client.is_identified():
                 if not client.ws_open:
-                    wrong = client.ws.close_code == WRONG_PASSWORD
-                    raise HearingError(reason("obs_password" if wrong else "obs_away", url=url))
+                    is_wrong_password = client.ws.close_code == WRONG_PASSWORD
+                    code = "obs_password" if is_wrong_password else "obs_away"
+                    raise HearingError(reason(code, url=url))
                 await asyncio.sleep(0.05)
         yield client
     except (OSError, ValueError, TimeoutError, websockets.exceptions.WebSocketException) as error:
         raise HearingError(reason("obs_away", url=url, why=type(error).__name__)) from None
-    except (
-        simpleobsws.MessageTimeout,
-        simpleobsws.NotIdentifiedError,
-        AttributeError,
-        KeyError,
-        TypeError,
-    ):
-        # the last three: answers in another form than the protocol's, which simpleobsws hands on unread
+    except (simpleobsws.MessageTimeout, simpleobsws.NotIdentifiedError):
+        raise HearingError(reason("obs_away", url=url)) from None
+    # Answers in another form than the protocol's, which simpleobsws hands on unread.
+    except (AttributeError, KeyError, TypeError):
         raise HearingError(reason("obs_away", url=url)) from None
     finally:
         if client.recv_task is not None:
@@ -231,7 +252,7 @@ async def _connected(url: str, password: str) -> AsyncIterator["WebSocketClient"
 
 
 async def text_sources(url: str, password: str) -> list[str]:
-    """The names of OBS's text sources. Raises HearingError."""
+    """Return the names of OBS's text sources. Raises HearingError."""
     async with _connected(url, password) as client:
         return await _text_sources(client)
 
@@ -242,9 +263,9 @@ async def _text_sources(client: "WebSocketClient") -> list[str]:
     answer = await client.call(simpleobsws.Request("GetInputList"))
     inputs = (answer.responseData or {}).get("inputs", [])
     return [
-        str(one.get("inputName"))
-        for one in inputs
-        if "text" in str(one.get("inputKind", "")).casefold()
+        str(source.get("inputName"))
+        for source in inputs
+        if "text" in str(source.get("inputKind", "")).casefold()
     ]
 
 
@@ -252,31 +273,33 @@ async def follow(
     url: str,
     password: str,
     source: str,
-    shown: Shown,
+    shown: Callable[[str], None],
     live: Callable[[bool | None], Awaitable[None]],
 ) -> None:
-    """Report what a text source shows, and when the stream begins or ends. Ends only by raising HearingError.
+    """Report what a text source shows, and when the stream begins or ends.
 
-    `live` is told at once whether OBS streams: True, or None, because the stream may come from another computer.
-    `shown` gets the whole text each time it is seen, changed or not.
+    Ends only by raising HearingError. `live` is called at once with whether OBS streams: True, or
+    None, because the stream may come from another computer. `shown` gets the whole text each time
+    it is seen, changed or not.
     """
     async with _connected(url, password) as client:
         import simpleobsws
 
-        async def state(event: object) -> None:
-            now = event.get("outputState") if isinstance(event, dict) else None
-            if now in ("OBS_WEBSOCKET_OUTPUT_STARTED", "OBS_WEBSOCKET_OUTPUT_STOPPED"):
-                await live(now == "OBS_WEBSOCKET_OUTPUT_STARTED")
+        async def stream_changed(event: object) -> None:
+            state = event.get("outputState") if isinstance(event, dict) else None
+            if state in (_STREAM_STARTED, _STREAM_STOPPED):
+                await live(state == _STREAM_STARTED)
 
-        client.register_event_callback(state, "StreamStateChanged")
-        streams = await client.call(simpleobsws.Request("GetStreamStatus"), timeout=ANSWER_WITHIN_S)
-        await live((streams.responseData or {}).get("outputActive") is True or None)
-        asking = simpleobsws.Request("GetInputSettings", {"inputName": source})
+        client.register_event_callback(stream_changed, "StreamStateChanged")
+        status = await client.call(simpleobsws.Request("GetStreamStatus"), timeout=ANSWER_WITHIN_S)
+        is_streaming = (status.responseData or {}).get("outputActive") is True
+        await live(is_streaming or None)
+        request = simpleobsws.Request("GetInputSettings", {"inputName": source})
         while client.ws_open:
-            answer = await client.call(asking, timeout=ANSWER_WITHIN_S)
+            answer = await client.call(request, timeout=ANSWER_WITHIN_S)
             if answer.requestStatus.code == NOT_FOUND:
-                there = ", ".join(await _text_sources(client))
-                raise HearingError(reason("obs_no_source", source=source, there=there))
+                existing = ", ".join(await _text_sources(client))
+                raise HearingError(reason("obs_no_source", source=source, there=existing))
             settings = (answer.responseData or {}).get("inputSettings")
             text = settings.get("text") if isinstance(settings, dict) else None
             shown(text if isinstance(text, str) else "")

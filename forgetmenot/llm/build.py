@@ -20,7 +20,7 @@ from forgetmenot.secret_store import SecretStore
 from forgetmenot.settings.schema import ModelSettings, Provider
 
 GEMINI_KEY_ENV = "GEMINI_API_KEY"
-LONGEST_SENTENCE = 200
+_MAX_FIRST_WORDS = 200
 SERVICE_KEY_ENV = "FORGETMENOT_MODEL_KEY"
 KEY_PAGE = "https://aistudio.google.com/apikey"
 LEVELS = ("minimal", "low", "medium", "high", "xhigh")
@@ -36,9 +36,9 @@ class Models(Struct, frozen=True):
 
     @property
     def trouble(self) -> str | None:
-        """What is wrong with either, as one sentence; None where both answer."""
-        said = [model.trouble for model in (self.reply, self.memory) if model.trouble]
-        return join_reasons(*dict.fromkeys(said)) or None
+        """What is wrong with either, as one sentence; None if both answer."""
+        troubles = [model.trouble for model in (self.reply, self.memory) if model.trouble]
+        return join_reasons(*dict.fromkeys(troubles)) or None
 
     @property
     def prompt_cut(self) -> str | None:
@@ -54,12 +54,14 @@ class Models(Struct, frozen=True):
 def build_models(
     settings: ModelSettings, meter: CallMeter, *, environ: Mapping[str, str] | None = None
 ) -> Models:
-    """Both models. Raises SettingsError: a missing key, no address, an unknown level of thinking."""
-    reply, memory = (
-        build_model(settings, name, meter, environ=environ)
-        for name in (settings.reply_model, settings.memory_model)
+    """Return both models.
+
+    Raises SettingsError for a missing key, no address or an unknown level of thinking.
+    """
+    return Models(
+        reply=build_model(settings, settings.reply_model, meter, environ=environ),
+        memory=build_model(settings, settings.memory_model, meter, environ=environ),
     )
-    return Models(reply, memory)
 
 
 def build_model(
@@ -69,7 +71,7 @@ def build_model(
     *,
     environ: Mapping[str, str] | None = None,
 ) -> GuardedModel:
-    """One model by its name, guarded. Raises SettingsError as `build_models` does."""
+    """Return one model by its name, guarded. Raises SettingsError as `build_models` does."""
     make = _adapter(settings, model, os.environ if environ is None else environ)
     name = "offline" if settings.provider is Provider.OFFLINE else model
     limits = Limits(settings.reply_timeout_s, settings.memory_timeout_s)
@@ -79,33 +81,46 @@ def build_model(
 def _adapter(
     settings: ModelSettings, model: str, environ: Mapping[str, str]
 ) -> Callable[[], LanguageModel]:
-    """What makes the model; what could never work is refused before."""
+    """Return what makes the model. Raises SettingsError for what could never work."""
     if settings.provider is Provider.OFFLINE:
         return _offline
     if not model:
         raise SettingsError("Table [model]: set the models in `reply_model` and `memory_model`.")
-    variable, thinking = key_variable(settings), settings.thinking.strip().lower()
+    variable = key_variable(settings)
     key = environ.get(variable, "").strip()
     if key and not (key.isascii() and key.isprintable()):
         raise SettingsError(
             f"The key in {variable} contains invalid characters. Copy it again, without quotes."
         )
-    (_check_gemini if settings.provider is Provider.GEMINI else _check_server)(
-        settings, key, thinking
+    if settings.provider is Provider.GEMINI:
+        _check_gemini(settings, key)
+        return lambda: _gemini(settings, model, key)
+    _check_server(settings, key)
+    return lambda: _openai_compatible(settings, model, key)
+
+
+def _thinking(settings: ModelSettings) -> str:
+    return settings.thinking.strip().lower()
+
+
+def _gemini(settings: ModelSettings, model: str, key: str) -> LanguageModel:
+    from forgetmenot.llm.gemini import Gemini
+
+    return Gemini(
+        model,
+        key=key,
+        timeout_s=max(settings.reply_timeout_s, settings.memory_timeout_s),
+        base_url=settings.base_url,
+        thinking=_thinking(settings),
     )
 
-    def make() -> LanguageModel:
-        if settings.provider is Provider.GEMINI:
-            from forgetmenot.llm.gemini import Gemini
 
-            longest = max(settings.reply_timeout_s, settings.memory_timeout_s)
-            more = {"base_url": settings.base_url, "thinking": thinking}
-            return Gemini(model, key=key, timeout_s=longest, **more)
-        from forgetmenot.llm.openai_compatible import OpenAICompatible
+def _openai_compatible(settings: ModelSettings, model: str, key: str) -> LanguageModel:
+    from forgetmenot.llm.openai_compatible import OpenAICompatible
 
-        return OpenAICompatible(model, base_url=settings.base_url, key=key, thinking=thinking)
-
-    return make
+    return OpenAICompatible(
+        model, base_url=settings.base_url, key=key, thinking=_thinking(settings)
+    )
 
 
 def _offline() -> LanguageModel:
@@ -114,13 +129,14 @@ def _offline() -> LanguageModel:
     return Offline()
 
 
-def _check_gemini(settings: ModelSettings, key: str, thinking: str) -> None:
+def _check_gemini(settings: ModelSettings, key: str) -> None:
+    thinking = _thinking(settings)
     if not key:
         raise SettingsError(
-            f"There is no Gemini key: paste one from {KEY_PAGE} into the dock's set-up, or put it into the environment "
-            f"variable {settings.api_key_env}. "
-            f"{TERMS} "
-            'Or set `provider = "offline"` in [model], or an OpenAI-compatible server on your own machine.'
+            f"There is no Gemini key: paste one from {KEY_PAGE} into the dock's set-up, or put it"
+            f" into the environment variable {settings.api_key_env}. {TERMS}"
+            ' Or set `provider = "offline"` in [model], or an OpenAI-compatible server on your own'
+            " machine."
         )
     if thinking and thinking not in LEVELS and not thinking.isdigit():
         raise SettingsError(
@@ -129,40 +145,46 @@ def _check_gemini(settings: ModelSettings, key: str, thinking: str) -> None:
         )
 
 
-def _check_server(settings: ModelSettings, key: str, _thinking: str) -> None:
+def _check_server(settings: ModelSettings, key: str) -> None:
     address = urlsplit(settings.base_url)
     if address.scheme not in {"http", "https"} or not address.hostname:
         raise SettingsError(
-            "Table [model], key `base_url`: an OpenAI-compatible server needs its address, for example "
-            "http://127.0.0.1:11434/v1 for Ollama."
+            "Table [model], key `base_url`: an OpenAI-compatible server needs its address, for"
+            " example http://127.0.0.1:11434/v1 for Ollama."
         )
-    named = settings.api_key_env not in {"", GEMINI_KEY_ENV}
-    if named and not key and address.hostname not in LOOPBACK:
+    has_own_variable = settings.api_key_env not in {"", GEMINI_KEY_ENV}
+    if has_own_variable and not key and address.hostname not in LOOPBACK:
         raise SettingsError(
-            f"The environment variable {settings.api_key_env} is empty: put the key for {address.hostname} there."
+            f"The environment variable {settings.api_key_env} is empty: put the key for"
+            f" {address.hostname} there."
         )
 
 
 def is_loopback(base_url: str) -> bool:
-    """Whether an address is on this computer."""
+    """Return whether an address is on this computer."""
     with contextlib.suppress(ValueError):
         return urlsplit(base_url).hostname in LOOPBACK
     return False
 
 
-# A key that was pasted in the set-up. Each provider has one, and one that was pasted for a service goes to its host
-# alone: a key of one company must not reach another because an address was changed.
+# ── keys that were pasted in the set-up ─────────────────────────────────────────────────────
+
+# Each provider has one, and one that was pasted for a service goes to its host alone: a key of one
+# company must not reach another because an address was changed.
 
 
 def key_variable(settings: ModelSettings) -> str:
-    """The variable that the key is read from. The default names Gemini's, which is nobody else's business."""
-    named = settings.api_key_env or GEMINI_KEY_ENV
-    other = settings.provider is Provider.OPENAI_COMPATIBLE and named == GEMINI_KEY_ENV
-    return SERVICE_KEY_ENV if other else named
+    """Return the environment variable that the key is read from.
+
+    The default names Gemini's key, which no other service may get.
+    """
+    variable = settings.api_key_env or GEMINI_KEY_ENV
+    is_service = settings.provider is Provider.OPENAI_COMPATIBLE
+    return SERVICE_KEY_ENV if is_service and variable == GEMINI_KEY_ENV else variable
 
 
 def kept_key_name(provider: Provider) -> str:
-    """The name under which the set-up keeps a provider's key."""
+    """Return the name under which the set-up keeps a provider's key."""
     return f"model-key-{provider.value}"
 
 
@@ -174,25 +196,27 @@ def keep_key(secrets: SecretStore, settings: ModelSettings, key: str) -> None:
 def environment_with_key(
     settings: ModelSettings, folder: Path, *, use_keyring: bool = True
 ) -> Mapping[str, str]:
-    """The environment; a key that the set-up keeps stands in for a variable that is not set."""
+    """Return the environment, with the key that the set-up keeps if its variable is not set."""
     variable = key_variable(settings)
     if settings.provider is Provider.OFFLINE or os.environ.get(variable, "").strip():
         return os.environ
-    kept = SecretStore(folder, use_keyring=use_keyring).load(kept_key_name(settings.provider)) or ""
-    host, _, key = kept.partition(" ")
+    secrets = SecretStore(folder, use_keyring=use_keyring)
+    kept_key = secrets.load(kept_key_name(settings.provider)) or ""
+    host, _, key = kept_key.partition(" ")
     return {**os.environ, variable: key if host == _host(settings) else ""}
 
 
 def _host(settings: ModelSettings) -> str:
-    return (
-        settings.provider.value
-        if settings.provider is Provider.GEMINI
-        else urlsplit(settings.base_url).netloc
-    )
+    if settings.provider is Provider.GEMINI:
+        return settings.provider.value
+    return urlsplit(settings.base_url).netloc
 
 
 async def first_words(settings: ModelSettings, meter: CallMeter, environ: Mapping[str, str]) -> str:
-    """One sentence of a model, to see whether it answers. Raises ModelError, SettingsError."""
+    """Return one sentence of a model, which shows that it answers.
+
+    Raises ModelError and SettingsError.
+    """
     model = build_model(settings, settings.reply_model, meter, environ=environ)
     request = ModelRequest(
         Purpose.REPLY,
@@ -201,6 +225,6 @@ async def first_words(settings: ModelSettings, meter: CallMeter, environ: Mappin
         max_output_tokens=settings.reply_output_tokens,
     )
     try:
-        return " ".join((await model.generate(request)).text.split())[:LONGEST_SENTENCE]
+        return " ".join((await model.generate(request)).text.split())[:_MAX_FIRST_WORDS]
     finally:
         await model.aclose()

@@ -1,8 +1,8 @@
 """Wraps a model with a deadline, bounded retries, a circuit breaker, a meter and spending limits.
 
 Guarantees:
-- `generate` ends within its purpose's deadline, from when its spending limits were read; of the model it raises only
-  ModelError (a cancellation passes through).
+- `generate` ends within its purpose's deadline, from when its spending limits were read. Of the
+  model it raises only ModelError (a cancellation passes through).
 - A purpose that is left out for a spending limit never reaches the model, whoever asks.
 - An answer far longer than requested is cut.
 - For memory work an answer of the wrong shape, an empty answer and a block count as failures, as a 500 does.
@@ -36,19 +36,20 @@ from forgetmenot.text.tokens import estimate_tokens
 
 FAILURES = 5
 FIRST_REST_S = 15.0
-LONGEST_REST_S = 300.0
+MAX_REST_S = 300.0
 FIRST_WAIT_S = 0.5
 # Upper bound of a text per token: a longer answer ignores its token limit and is cut.
 CHARACTERS_A_TOKEN = 20
 # No model reads or writes more in one call: a larger bill is nonsense.
-MOST_TOKENS_A_CALL = 20_000_000
+MAX_TOKENS_A_CALL = 20_000_000
 WORTH_RETRYING = (ModelUnavailable, ModelRateLimited)
 
 
 class Limits(Struct, frozen=True):
-    """Deadlines in seconds for a whole `generate`, retries included; how often a failed call is tried again.
+    """Deadlines (s) for a whole `generate`, and how often a failed call is tried again.
 
-    `at_once`: calls under way together. Each model has its own, so replies never queue behind the memory's work.
+    `at_once` is how many calls may be under way together. Each model has its own limit, so replies
+    never queue behind the memory's work.
     """
 
     reply_s: float = 12.0
@@ -66,11 +67,11 @@ class RetryClock(Struct, frozen=True):
 
 
 class GuardedModel:
-    """A LanguageModel around another one, which is made at its first call: an SDK takes a second to import.
+    """A LanguageModel around another one, which is made at its first call.
 
-    Its circuit breaker is closed (calls pass), open after FAILURES in a row (none does), then half-open: one call
-    does, and decides. The rest between grows with each of these that fails. `spending`: the limits that its calls keep
-    to, if there are any.
+    An SDK takes a second to import. The circuit breaker is closed (calls pass), open after FAILURES
+    in a row (none passes), then half-open: one call passes, the probe, and decides. The rest
+    between two probes grows with each that fails. `spending` are the limits of its calls, if any.
     """
 
     def __init__(
@@ -85,17 +86,18 @@ class GuardedModel:
         self.name = name
         self.spending: SpendLimit | None = None
         self._make = make
-        self._making = asyncio.Lock()
+        self._make_lock = asyncio.Lock()
         self._inner: LanguageModel | None = None
         self._places = asyncio.Semaphore(limits.at_once)
         self._meter = meter
         self._limits = limits
         self._pace = pace or RetryClock()
-        self._failures = 0  # in a row
+        # Failures in a row, and why the last call failed.
+        self._failures = 0
+        self._reason = ""
         self._rest_s = FIRST_REST_S
         self._open_until: float | None = None
-        self._probing = False
-        self._reason = ""
+        self._is_probing = False
         self._prompt_cut: str | None = None
         self._last_window: int | None = None
 
@@ -106,24 +108,27 @@ class GuardedModel:
 
     @property
     def trouble(self) -> str | None:
-        """What is wrong with the model, as a sentence for the checks; None where it answers."""
+        """What is wrong with the model, as a sentence for the checks; None if it answers."""
         if not self._failures:
             return None
-        rest = self._rest()
-        then = reason("next_try", seconds=f"{rest:.0f}") if rest else ""
+        rest_s = self._rest()
+        then = reason("next_try", seconds=f"{rest_s:.0f}") if rest_s else ""
         return reason(
             "model_failed", model=self.name, n=self._failures, reason=self._reason, then=then
         )
 
     async def aclose(self) -> None:
         """Give back connections, if it was ever called."""
-        async with self._making:
+        async with self._make_lock:
             if self._inner is not None:
                 await self._inner.aclose()
                 self._inner = None
 
     async def generate(self, request: ModelRequest) -> ModelAnswer:
-        """Answer, within the purpose's deadline. Raises ModelError; StoreError where what was spent cannot be read."""
+        """Answer within the purpose's deadline.
+
+        Raises ModelError, and StoreError if what was spent cannot be read.
+        """
         if self.spending is not None:
             await self.spending.check(request.purpose)
         limits = self._limits
@@ -131,54 +136,65 @@ class GuardedModel:
         deadline = self._pace.monotonic() + seconds
         try:
             async with asyncio.timeout(seconds) as queueing, self._places:
-                queueing.reschedule(
-                    None
-                )  # from here on every try is bounded by the deadline itself
-                tries = 0
-                while True:
-                    try:
-                        return await self._call(request, deadline)
-                    except WORTH_RETRYING as error:
-                        # the server's own word on when it takes calls again, or doubled and spread, so that calls
-                        # that failed together do not come back together
-                        spread = FIRST_WAIT_S * 2**tries * (0.5 + self._pace.random())
-                        wait = spread if error.retry_after_s is None else error.retry_after_s
-                        tries += 1
-                        if tries > limits.retries or self._pace.monotonic() + wait >= deadline:
-                            raise
-                        await self._pace.sleep(wait)
+                # From here on every try is bounded by the deadline itself.
+                queueing.reschedule(None)
+                return await self._try_until(deadline, request)
         except TimeoutError:
             raise ModelUnavailable(reason("model_silent", model=self.name)) from None
 
+    async def _try_until(self, deadline: float, request: ModelRequest) -> ModelAnswer:
+        """Answer after as many tries as are allowed before the deadline. Raises ModelError."""
+        tries = 0
+        while True:
+            try:
+                return await self._call(request, deadline)
+            except WORTH_RETRYING as error:
+                wait_s = self._wait_s(error, tries)
+                tries += 1
+                is_late = self._pace.monotonic() + wait_s >= deadline
+                if is_late or tries > self._limits.retries:
+                    raise
+                await self._pace.sleep(wait_s)
+
+    def _wait_s(self, error: ModelError, tries: int) -> float:
+        """Return how long to wait after a failed try.
+
+        As long as the server asks for; else doubled with each try, and spread, so that calls that
+        failed together do not come back together.
+        """
+        if error.retry_after_s is not None:
+            return error.retry_after_s
+        doubled_s: float = FIRST_WAIT_S * 2**tries
+        return doubled_s * (0.5 + self._pace.random())
+
     async def _model(self) -> LanguageModel:
-        async with self._making:
+        async with self._make_lock:
             if self._inner is None:
                 self._inner = await make_off_the_loop(self._make)
         return self._inner
 
     def _rest(self) -> float:
-        """Seconds until a call may pass; 0.0 where one may pass now."""
+        """Return the seconds until a call may pass; 0.0 if one may pass now."""
         if self._open_until is None:
             return 0.0
-        # while the probe is out nobody else gets through, although its time has come
-        return max(self._open_until - self._pace.monotonic(), 1.0 if self._probing else 0.0)
+        # While the probe is under way no other call passes, although its time has come.
+        min_rest_s = 1.0 if self._is_probing else 0.0
+        return max(self._open_until - self._pace.monotonic(), min_rest_s)
 
     async def _call(self, request: ModelRequest, deadline: float) -> ModelAnswer:
-        """One try: through the breaker, on the meter."""
+        """Try once, through the breaker, and meter the call. Raises ModelError."""
         started = self._pace.monotonic()
-        if rest := self._rest():
-            raise ModelUnavailable(
-                reason("model_paused", model=self.name, seconds=f"{rest:.0f}"), rest
-            )
-        self._probing = self._open_until is not None
+        rest_s = self._rest()
+        if rest_s:
+            paused = reason("model_paused", model=self.name, seconds=f"{rest_s:.0f}")
+            raise ModelUnavailable(paused, rest_s)
+        self._is_probing = self._open_until is not None
         answer = ModelAnswer("", self.name, TokenUsage())
         error: ModelError | None = None
         try:
             async with asyncio.timeout(deadline - started):
-                answer = await (await self._model()).generate(request)
-            most = CHARACTERS_A_TOKEN * request.max_output_tokens
-            if len(answer.text) > most:
-                answer = replace(answer, text=answer.text[:most], finish="length")
+                model = await self._model()
+                answer = _cut(await model.generate(request), request)
             if not _has_shape(answer, request):
                 error = ModelBlocked(reason("model_empty", model=self.name))
         except TimeoutError:
@@ -186,9 +202,11 @@ class GuardedModel:
         except ModelError as raised:
             error = raised
         except asyncio.CancelledError:
-            self._probing = False  # this says nothing about the server
+            # This says nothing about the server.
+            self._is_probing = False
             raise
-        except Exception as raised:  # noqa: BLE001  # a bug in an adapter must not leave the breaker half open
+        # A bug in an adapter must not leave the breaker half open.
+        except Exception as raised:  # noqa: BLE001
             error = ModelUnavailable(f"{self.name} failed unexpectedly ({type(raised).__name__}).")
             error.__cause__ = raised
         self._judge(request, error)
@@ -203,15 +221,15 @@ class GuardedModel:
     ) -> None:
         """Meter a call. A full disk must not cost the answer."""
         usage = TokenUsage()
-        # what was refused or never arrived costs nothing; an empty answer does
+        # What was refused or never arrived costs nothing; an empty answer does.
         if error is None or isinstance(error, ModelBlocked):
             usage = counted_usage(answer.usage, request, answer.text)
             self._notice_cut_prompt(answer.usage.input, estimated_input(request))
         kind = type(error).__name__ if error else None
         try:
             await self._meter.record(request.purpose, self.name, usage, latency_ms, kind)
-        except ForgetMeNotError as trouble:
-            log.warning("model call not metered", model=self.name, error=type(trouble).__name__)
+        except ForgetMeNotError as meter_error:
+            log.warning("model call not metered", model=self.name, error=type(meter_error).__name__)
 
     def _notice_cut_prompt(self, billed: int | None, sent: int) -> None:
         """Remember whether the server reads less of a prompt than is sent.
@@ -231,37 +249,54 @@ class GuardedModel:
         self._last_window = window
 
     def _judge(self, request: ModelRequest, error: ModelError | None) -> None:
-        """What a call says about the server; a prompt that gets no reply says nothing bad of it."""
-        probing, self._probing = self._probing, False
-        if error is None or (isinstance(error, ModelBlocked) and request.purpose is Purpose.REPLY):
+        """Open or close the breaker by a call's error; None if it had none.
+
+        A prompt that gets no reply says nothing bad of the server.
+        """
+        was_probing = self._is_probing
+        self._is_probing = False
+        is_reply_blocked = isinstance(error, ModelBlocked) and request.purpose is Purpose.REPLY
+        if error is None or is_reply_blocked:
             if self._failures and error is None:
                 log.info("the model answers again", model=self.name)
-            self._failures, self._rest_s, self._open_until = 0, FIRST_REST_S, None
+            self._failures = 0
+            self._rest_s = FIRST_REST_S
+            self._open_until = None
             return
         self._failures += 1
         self._reason = str(error)
-        if probing:
-            self._rest_s = min(self._rest_s * 2, LONGEST_REST_S)
-        if probing or self._failures >= FAILURES:
+        if was_probing:
+            self._rest_s = min(self._rest_s * 2, MAX_REST_S)
+        if was_probing or self._failures >= FAILURES:
             self._open_until = self._pace.monotonic() + self._rest_s
-        if self._failures == 1:  # a night without a model is one line
+        # A night without a model is one line.
+        if self._failures == 1:
             log.warning("the model does not answer", model=self.name, reason=str(error))
 
 
-def _has_shape(answer: ModelAnswer, request: ModelRequest) -> bool:
-    """Whether an answer for the memory holds what its schema requires; a reply's is judged by who asked for it.
+def _cut(answer: ModelAnswer, request: ModelRequest) -> ModelAnswer:
+    """Return an answer without what is far longer than requested."""
+    max_characters = CHARACTERS_A_TOKEN * request.max_output_tokens
+    if len(answer.text) <= max_characters:
+        return answer
+    return replace(answer, text=answer.text[:max_characters], finish="length")
 
-    One that was cut off at the limit may: whoever asked takes the whole sentences or changes of it.
+
+def _has_shape(answer: ModelAnswer, request: ModelRequest) -> bool:
+    """Return whether an answer for the memory has what its schema requires.
+
+    A reply's shape is judged by its caller. One that was cut off at the limit may fit: its caller
+    takes the whole sentences or changes of it.
     """
     if request.schema is None or request.purpose is Purpose.REPLY:
         return True
     if answer.finish == "length" and answer.text.startswith("{"):
         return True
-    answered = json_object(answer.text)
-    return answered is not None and answered.keys() >= set(request.schema.get("required", ()))
+    fields = json_object(answer.text)
+    return fields is not None and fields.keys() >= set(request.schema.get("required", ()))
 
 
-# Counting. A server may bill nothing, or nonsense; the caps must hold all the same.
+# ── counting: a server may bill nothing, or nonsense, and the limits must hold all the same ──
 
 
 def counted_usage(usage: TokenUsage, request: ModelRequest, text: str) -> TokenUsage:
@@ -280,7 +315,7 @@ def estimated_input(request: ModelRequest) -> int:
 
 
 def _plausible(billed: int | None, otherwise: int | None) -> int | None:
-    if billed is None or not 0 <= billed <= MOST_TOKENS_A_CALL:
+    if billed is None or not 0 <= billed <= MAX_TOKENS_A_CALL:
         return otherwise
     return billed
 
@@ -298,9 +333,12 @@ def context_window_hit(billed: int, sent: int) -> int | None:
     return billed
 
 
-# Spending limits. As more of one is used, the bot first stops speaking up by itself, then writing briefs and recaps,
-# then learning notes, then replying; summaries come last, because chat that is not summarised in time is lost. What
-# waits is done when there are tokens again. Each step is logged once and shown in the dock.
+# ── spending limits ─────────────────────────────────────────────────────────────────────────
+
+# As more of one is used, the bot first stops speaking up by itself, then writing briefs and recaps,
+# then learning notes, then replying. Summaries come last, because chat that is not summarised in
+# time is lost. What waits is done when there are tokens again. Each step is logged once and shown
+# in the dock.
 
 
 class Saving(IntEnum):
@@ -314,8 +352,8 @@ class Saving(IntEnum):
     SUMMARIES = 5
 
 
-# The reason for each, and from which share of a limit it is taken.
-_FROM = {"saving_1": 0.7, "saving_2": 0.8, "saving_3": 0.9, "saving_4": 1.0, "saving_5": 1.2}
+# The reason for each step, and the share of a limit from which it is taken.
+_SHARES = {"saving_1": 0.7, "saving_2": 0.8, "saving_3": 0.9, "saving_4": 1.0, "saving_5": 1.2}
 _SKIPPED_FROM = {
     Purpose.BRIEF: Saving.BRIEFS,
     Purpose.RECAP: Saving.BRIEFS,
@@ -323,17 +361,20 @@ _SKIPPED_FROM = {
     Purpose.REPLY: Saving.REPLIES,
     Purpose.SUMMARY: Saving.SUMMARIES,
 }
-_Used = Mapping[str, prices.TokenCounts]
+CountsByModel = Mapping[str, prices.TokenCounts]
 
 
 class SpendLimit:
-    """The limits of the settings against what was used. `used`: by model, in the last 24 hours and in this stream."""
+    """The limits of the settings against what was used.
+
+    `used` returns the tokens by model of the last 24 hours, and of this stream.
+    """
 
     def __init__(
         self,
         *,
         settings: Callable[[], Settings],
-        used: Callable[[], Awaitable[tuple[_Used, _Used]]],
+        used: Callable[[], Awaitable[tuple[CountsByModel, CountsByModel]]],
     ) -> None:
         self._settings = settings
         self._used = used
@@ -341,34 +382,48 @@ class SpendLimit:
 
     @property
     def line(self) -> str:
-        """What is left out just now, as a sentence; empty where nothing is."""
-        return reason(list(_FROM)[self._saving - 1]) if self._saving else ""
+        """What is left out just now, as a sentence; empty if nothing is."""
+        return reason(list(_SHARES)[self._saving - 1]) if self._saving else ""
 
     async def saving(self) -> Saving:
-        """What is left out now. Raises StoreError."""
-        settings = self._settings()
-        limits = settings.limits
-        limited = (
-            (limits.tokens_per_day, limits.money_per_day),
-            (limits.tokens_per_stream, limits.money_per_stream),
+        """Return what is left out now. Raises StoreError."""
+        limits = self._settings().limits
+        has_limit = any(
+            (
+                limits.tokens_per_day,
+                limits.money_per_day,
+                limits.tokens_per_stream,
+                limits.money_per_stream,
+            )
         )
-        if not any(one for pair in limited for one in pair):
+        if not has_limit:
             self._saving = Saving.NOTHING
             return self._saving
-        shares = [0.0]
-        for used, (tokens, money) in zip(await self._used(), limited, strict=True):
-            if tokens:
-                shares.append(sum(one.input + one.output for one in used.values()) / tokens)
-            if money and (spent := prices.cost(settings, used)) is not None:
-                shares.append(spent.amount / money)
-        saving = Saving(sum(max(shares) >= share for share in _FROM.values()))
+        of_day, of_stream = await self._used()
+        share = max(
+            self._share(of_day, limits.tokens_per_day, limits.money_per_day),
+            self._share(of_stream, limits.tokens_per_stream, limits.money_per_stream),
+        )
+        saving = Saving(sum(share >= from_share for from_share in _SHARES.values()))
         if saving != self._saving:
             log.warning("spending limit", saving=saving.name.lower())
         self._saving = saving
         return saving
 
+    def _share(self, counts_by_model: CountsByModel, tokens: int, money: float) -> float:
+        """Return the share of a limit that was used; of both limits the larger one."""
+        token_share = 0.0
+        money_share = 0.0
+        if tokens:
+            used = sum(counts.input + counts.output for counts in counts_by_model.values())
+            token_share = used / tokens
+        if money:
+            cost = prices.cost(self._settings(), counts_by_model)
+            money_share = cost.amount / money if cost is not None else 0.0
+        return max(token_share, money_share)
+
     async def check(self, purpose: Purpose) -> None:
-        """Raises ModelUnavailable for what is left out now, and StoreError."""
+        """Raise ModelUnavailable if a purpose is left out now. Raises StoreError."""
         saving = await self.saving()
         if saving >= _SKIPPED_FROM[purpose]:
             raise ModelUnavailable(self.line)

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from forgetmenot.hearing.captions import LONGEST_LINE, QUIET, CaptionReader
+from forgetmenot.hearing.captions import MAX_LINE, QUIET, CaptionReader
 from forgetmenot.hearing.sources import CaptionFile
 
 STEP = 400
@@ -113,7 +113,7 @@ def test_somebody_who_speaks_without_a_pause_is_heard_before_the_end() -> None:
 
 @given(st.lists(st.text(max_size=400), min_size=1, max_size=30))
 def test_whatever_is_shown_costs_bounded_lines(shown: list[str]) -> None:
-    assert all(0 < len(line) <= LONGEST_LINE and "\n" not in line for line in heard(*shown))
+    assert all(0 < len(line) <= MAX_LINE and "\n" not in line for line in heard(*shown))
 
 
 @pytest.fixture

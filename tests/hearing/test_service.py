@@ -28,7 +28,7 @@ GOOD = "movie night moves to Saturday"
 @pytest.fixture(autouse=True)
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(service, "LOOK_EVERY_S", 0.02)
-    monkeypatch.setattr(service, "LONGEST_PAUSE_S", 0.3)
+    monkeypatch.setattr(service, "MAX_PAUSE_S", 0.3)
     monkeypatch.setattr(service, "FILE_ANSWERS_WITHIN_S", 0.1)
     monkeypatch.setattr(captions, "QUIET", 200)
     monkeypatch.setattr(sources, "ASK_EVERY_S", 0.02)

@@ -20,7 +20,7 @@ from forgetmenot.languages import in_language
 from forgetmenot.llm.guarded import (
     FAILURES,
     FIRST_REST_S,
-    LONGEST_REST_S,
+    MAX_REST_S,
     GuardedModel,
     Limits,
     RetryClock,
@@ -138,7 +138,7 @@ async def test_after_failures_in_a_row_the_model_is_left_alone_ever_longer_and_t
                 at.now += rests[-1]
     assert rests[:2] == [FIRST_REST_S, 2 * FIRST_REST_S]
     assert rests == sorted(rests)
-    assert rests[-1] == LONGEST_REST_S
+    assert rests[-1] == MAX_REST_S
     events = [entry["event"] for entry in logged]
     assert events == ["the model does not answer"], "a night without a model is one line"
     assert (await guarded.generate(REPLY)).text == "ok"
