@@ -20,7 +20,9 @@ from forgetmenot.languages import (
 from forgetmenot.operations import actions
 from forgetmenot.operations.commands import OPERATIONS
 from forgetmenot.operations.policy import RULES
+from forgetmenot.prompt import assemble
 from forgetmenot.reply.polish import claims_action
+from forgetmenot.reply.triggers import TriggerKind
 from forgetmenot.secret_store import Account
 from forgetmenot.settings.live_settings import LABELS
 
@@ -167,3 +169,22 @@ def test_numbers_and_times_are_written_as_people_do() -> None:
     assert [ENGLISH.duration(ms) for ms in spans] == ["5 s", "3 min", "3 h", "2 days", "2 months"]
     assert german.duration(2 * day, "ago") == "vor 2 Tagen"
     assert Language({"x": ["{n} line", "{n} lines"]})("x", n=1) == "1 line"
+
+
+def test_every_part_of_a_prompt_and_trigger_has_words_in_the_dock() -> None:
+    source = Path(assemble.__file__).read_text(encoding="utf-8")
+    names = set(re.findall(r'(?:Block|plain_section)\(\s*"(\w+)"', source)) | {"instructions"}
+    assert len(names) > 15
+    triggers = {re.sub(r"\W+", "_", kind) for kind in TriggerKind} | {"command", "notice"}
+    for code in languages():
+        page = in_language(code).tables["page"]
+        assert names <= set(page["section"]), code
+        assert triggers <= set(page["trigger"]), code
+
+
+def test_what_the_dock_says_of_a_result_names_no_command_of_chat() -> None:
+    for code in languages():
+        tables = in_language(code).tables
+        texts = [*tables["result"].values(), *tables["page"]["does"].values()]
+        texts += tables["page"]["did"].values()
+        assert not re.findall(r"![a-z]\w*", str(texts)), code
