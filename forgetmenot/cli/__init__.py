@@ -17,13 +17,13 @@ from forgetmenot import __version__
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run one command; the exit code."""
+    """Run one command, and return its exit code."""
     words = list(sys.argv[1:] if arguments is None else arguments)
-    # before anything is imported: 0.03 s instead of 0.2
+    # answered before anything is imported: 0.03 s instead of 0.2
     if words == ["--version"]:
         print(f"forgetmenot {__version__}")
         return 0
-    # what is imported stays: looking through it again and again for garbage would cost 35 ms of a start
+    # what is imported stays, so collecting garbage among it would only cost 35 ms of a start
     gc.set_threshold(100_000, *gc.get_threshold()[1:])
     from forgetmenot.errors import ForgetMeNotError
 
@@ -48,12 +48,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return _failed(str(error), error.exit_code)
     except KeyboardInterrupt:
         return _failed("stopped.", 130)
-    except BrokenPipeError:  # whoever read our output has seen enough
+    except BrokenPipeError:
+        # whoever read our output has seen enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     except OSError as error:
         return _failed(f"{error.filename or 'The system'}: {error.strerror or error}.", 1)
-    except Exception as error:  # noqa: BLE001  # a bug: what Python would print may quote chat or a secret
+    except Exception as error:  # noqa: BLE001  # a bug
+        # what Python would print may quote chat or a secret
         from forgetmenot.logs import where
 
         return _failed(f"this is a bug. Please report it with these lines:\n{where(error)}", 1)
@@ -62,13 +64,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _speak_utf_8() -> None:
     """Write UTF-8 to files and pipes; to a terminal what it can show, without encoding errors."""
     for stream in (sys.stdin, sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(
-                encoding=None if stream.isatty() else "utf-8", errors="backslashreplace"
-            )
+        if not isinstance(stream, io.TextIOWrapper):
+            continue
+        encoding = None if stream.isatty() else "utf-8"
+        stream.reconfigure(encoding=encoding, errors="backslashreplace")
 
 
 def _failed(sentence: str, code: int) -> int:
+    """Print why a command failed, and return its exit code."""
     from forgetmenot.cli.common import say
 
     with contextlib.suppress(OSError):
@@ -77,7 +80,7 @@ def _failed(sentence: str, code: int) -> int:
 
 
 def build_parser(command: str = "") -> argparse.ArgumentParser:
-    """The whole command line, or as much of it as one command needs."""
+    """Return the parser of the whole command line, or only of the module of one command."""
     from forgetmenot.cli.common import COMMANDS, add_commands
 
     parser = argparse.ArgumentParser(
@@ -87,6 +90,9 @@ def build_parser(command: str = "") -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action="version", version=f"forgetmenot {__version__}")
     subparsers = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
-    for module in [COMMANDS[command]] if command in COMMANDS else dict.fromkeys(COMMANDS.values()):
+    modules = list(dict.fromkeys(COMMANDS.values()))
+    if command in COMMANDS:
+        modules = [COMMANDS[command]]
+    for module in modules:
         add_commands(subparsers, importlib.import_module(f"forgetmenot.cli.{module}").__name__)
     return parser

@@ -54,32 +54,23 @@ async def _start(arguments: argparse.Namespace) -> int:
     """
     from forgetmenot import logs
     from forgetmenot.app.live import check_channel, start_live
-    from forgetmenot.dock.obs_page import dock_answers
-    from forgetmenot.dock.security import HOST, address, token_in
     from forgetmenot.dock.server import usable_port
-    from forgetmenot.files import make_own
     from forgetmenot.llm.build import TERMS
     from forgetmenot.settings.live_settings import LiveSettings
-    from forgetmenot.settings.load import example_toml
 
     only_reads = arguments.channel is not None
     file = arguments.config
     path = common.database_path(arguments)
-    if file is None and not only_reads:  # there is none yet: one with every setting explained
-        file = path.parent / common.SETTINGS_FILE
-        make_own(path.parent)
-        file.write_text(example_toml(), encoding="utf-8")
-        file.chmod(0o600)
+    if file is None and not only_reads:
+        file = _write_settings_file(path.parent)
     settings = common.chosen_settings(file)
     if only_reads:
         settings = _that_reads(settings, arguments.channel)
         path = common.channel_database(arguments, settings.twitch.channel)
     elif not settings.dock.port:
-        check_channel(settings)  # without a dock nobody could set one
-    elif dock_answers(HOST, settings.dock.port, token := token_in(path.parent)):
-        common.say("The bot is already running.")
-        if not arguments.no_browser:
-            common.open_page(address(settings.dock.port, token) + arguments.page, wait_s=5)
+        # without a dock nobody could set a channel later
+        check_channel(settings)
+    elif _open_running_dock(arguments, settings.dock.port, path):
         return 0
     if settings.model.provider is Provider.GEMINI:
         common.say(TERMS)
@@ -88,40 +79,67 @@ async def _start(arguments: argparse.Namespace) -> int:
     # another program may hold the port: the dock takes the next one, for this run only
     dock = msgspec.structs.replace(settings.dock, port=usable_port(settings.dock.port))
     live = LiveSettings(msgspec.structs.replace(settings, dock=dock), file)
-    shown: list[str] = []
-
-    def say(line: str) -> None:
-        """Print a line; without the dock's token where it may end in a journal."""
-        kept = arguments.no_browser and not sys.stderr.isatty()
-        common.say(
-            re.sub(r"\?token=\S+", " (to open it: forgetmenot dock)", line) if kept else line
-        )
+    # the output may be kept in a journal
+    hides_token = arguments.no_browser and not sys.stderr.isatty()
+    say = _say_without_token if hides_token else common.say
+    shown_addresses: list[str] = []
 
     def show(address: str) -> None:
-        """Open the page once: after a change of the channel an open page reconnects by itself."""
-        if not shown and not arguments.no_browser:
+        """Open the page the first time: after a change of the channel an open page reconnects by itself."""
+        if not shown_addresses and not arguments.no_browser:
             common.open_page(address + arguments.page)
-        shown.append(address)
+        shown_addresses.append(address)
+
+    def database_of(channel: str) -> Path:
+        return common.channel_database(arguments, channel)
 
     options = common.options_given(arguments, file)
     _renew_autostart(arguments, options)
-    await start_live(
-        live, lambda channel: common.channel_database(arguments, channel), say, show, options
-    )
+    await start_live(live, database_of, say, show, options)
     return 0
 
 
+def _say_without_token(line: str) -> None:
+    """Print a line without the dock's token."""
+    common.say(re.sub(r"\?token=\S+", " (to open it: forgetmenot dock)", line))
+
+
+def _write_settings_file(folder: Path) -> Path:
+    """Write a settings file that explains every setting, and return its path."""
+    from forgetmenot.files import make_own
+    from forgetmenot.settings.load import example_toml
+
+    file = folder / common.SETTINGS_FILE
+    make_own(folder)
+    file.write_text(example_toml(), encoding="utf-8")
+    file.chmod(0o600)
+    return file
+
+
+def _open_running_dock(arguments: argparse.Namespace, port: int, database: Path) -> bool:
+    """Open the page of a bot that is running already; False if none is."""
+    from forgetmenot.dock.obs_page import dock_answers
+    from forgetmenot.dock.security import HOST, address, token_in
+
+    token = token_in(database.parent)
+    if not dock_answers(HOST, port, token):
+        return False
+    common.say("The bot is already running.")
+    if not arguments.no_browser:
+        common.open_page(address(port, token) + arguments.page, wait_s=5)
+    return True
+
+
 def _that_reads(settings: Settings, channel: str) -> Settings:
-    """The settings of a bot that only listens to that channel. Raises InputError for no login."""
+    """Return the settings of a bot that only listens to a channel. Raises InputError if that is no login."""
     from forgetmenot.settings.load import no_login_reason
     from forgetmenot.text.mentions import channel_in_address, is_login, login_of
 
-    named = channel_in_address(channel)
-    if not is_login(named):
-        raise InputError(no_login_reason(named))
-    twitch = msgspec.structs.replace(
-        settings.twitch, channel=login_of(named), client_id=""
-    )  # nobody logs in
+    typed_login = channel_in_address(channel)
+    if not is_login(typed_login):
+        raise InputError(no_login_reason(typed_login))
+    # without a client_id nobody logs in
+    twitch = msgspec.structs.replace(settings.twitch, channel=login_of(typed_login), client_id="")
     return msgspec.structs.replace(settings, twitch=twitch)
 
 
@@ -155,19 +173,24 @@ def _dock(arguments: argparse.Namespace) -> int:
     if arguments.json:
         common.emit({"address": url, "running": bool(running)})
         return 0
-    if not (arguments.only_print or running):
-        common.say(f"{_NOT_RUNNING if running is None else _NOT_OURS} The address will be:")
-    common.show_line(url)
-    if running and not arguments.only_print:
+    if arguments.only_print:
+        common.show_line(url)
+        return 0
+    if running:
+        common.show_line(url)
         common.open_page(url, wait_s=5)
-    return int(not (arguments.only_print or running))
+        return 0
+    reason = _NOT_RUNNING if running is None else _NOT_OURS
+    common.say(f"{reason} The address will be:")
+    common.show_line(url)
+    return 1
 
 
-# Log-in.
+# ── log-in ──────────────────────────────────────────────────────────────────────────────────
 
 
 def token_store(arguments: argparse.Namespace) -> "TokenStore":
-    """The log-ins of this memory's bot, where `run` finds them."""
+    """Return the store of the log-ins of this memory's bot."""
     from forgetmenot.secret_store import TokenStore, login_folder
 
     return TokenStore(login_folder(common.database_path(arguments)))
@@ -204,9 +227,15 @@ async def sign_in(settings: "Settings", account: "Account", store: "TokenStore")
     from forgetmenot.twitch.login import begin_device_login
 
     scopes = login_rights(account, settings)
-    streamer = account is Account.BROADCASTER
-    wanted = settings.twitch.channel if streamer else settings.twitch.bot_login
-    whose = f"the {'streamer' if streamer else 'bot'}'s account{f' ({wanted})' if wanted else ''}"
+    if account is Account.BROADCASTER:
+        key = "channel"
+        whose = "the streamer's account"
+    else:
+        key = "bot_login"
+        whose = "the bot's account"
+    expected_login = getattr(settings.twitch, key)
+    if expected_login:
+        whose += f" ({expected_login})"
     code = await begin_device_login(settings, scopes)
     common.say(f"Sign in at Twitch with {whose}; check which account your browser is signed in to:")
     common.say(f"\n    address  {code.address}\n    code     {code.user_code}\n")
@@ -218,10 +247,9 @@ async def sign_in(settings: "Settings", account: "Account", store: "TokenStore")
         f"Logged in as {token.login or 'an account that Twitch has not named yet'} ({account.value})."
     )
     common.say(f"The log-in is kept in {store.place(account)}.")
-    if token.login and wanted and token.login != wanted:
-        key = "channel" if streamer else "bot_login"
+    if token.login and expected_login and token.login != expected_login:
         common.say(
-            f"Note: `{key}` in [twitch] is {wanted}. Sign in with that account, or change the setting."
+            f"Note: `{key}` in [twitch] is {expected_login}. Sign in with that account, or change the setting."
         )
     missing = lacking(account, settings, token.scopes) if token.scopes else ""
     if missing:
@@ -242,7 +270,7 @@ async def _logout(arguments: argparse.Namespace) -> None:
 
 
 async def sign_out(settings: "Settings", account: "Account", store: "TokenStore") -> None:
-    """Revoke the token and delete it."""
+    """Revoke the token of a log-in, delete it, and say so."""
     from forgetmenot.clock import SystemClock
     from forgetmenot.twitch.login import Login
 
@@ -262,8 +290,9 @@ async def sign_out(settings: "Settings", account: "Account", store: "TokenStore"
 
 
 def _renew_autostart(arguments: argparse.Namespace, options: list[str]) -> None:
-    """Keep starting with the computer after an update that left the old folder behind."""
-    if arguments.channel is not None:  # a look at another channel
+    """Let the computer start this copy, if it starts one that an update has replaced."""
+    # with a channel it only reads that one
+    if arguments.channel is not None:
         return
     from forgetmenot.app import autostart
 
@@ -274,7 +303,7 @@ def _renew_autostart(arguments: argparse.Namespace, options: list[str]) -> None:
         common.say(str(error))
 
 
-# Doctor, autostart and uninstall.
+# ── doctor, autostart and uninstall ─────────────────────────────────────────────────────────
 
 
 @command(
@@ -302,8 +331,8 @@ async def _doctor(arguments: argparse.Namespace) -> int:
     except SettingsError as error:
         settings = Settings()
         trouble = str(error)
-    what = Examined(database, settings, arguments.config, trouble, verify=arguments.verify)
-    checks = await examine(what)
+    examined = Examined(database, settings, arguments.config, trouble, verify=arguments.verify)
+    checks = await examine(examined)
     if arguments.json:
         common.emit(as_json(checks))
     else:
@@ -339,7 +368,8 @@ def _autostart(arguments: argparse.Namespace) -> None:
         autostart.disable()
     on = autostart.is_on()
     entry = str(autostart.entry())
-    line = f"ForgetMeNot {'starts' if on else 'does not start'} with this computer ({entry})."
+    starts = "starts" if on else "does not start"
+    line = f"ForgetMeNot {starts} with this computer ({entry})."
     common.report(arguments, {"on": on, "entry": entry}, [line], to=common.show_line)
 
 
@@ -365,10 +395,8 @@ async def _uninstall(arguments: argparse.Namespace) -> None:
 
     database = common.database_path(arguments)
     folder = common.data_folder()
-    locks = [
-        *folder.rglob("*.lock"),
-        *database.parent.glob("*.lock"),
-    ]  # also of other channels' memories
+    # also those of other channels' memories
+    locks = [*folder.rglob("*.lock"), *database.parent.glob("*.lock")]
     if any(is_locked(lock.with_suffix("")) for lock in locks):
         raise InputError(
             "The bot is running. Stop it first: Ctrl-C in its terminal, or close its window."
@@ -386,9 +414,8 @@ async def _uninstall(arguments: argparse.Namespace) -> None:
         return
     try:
         settings = common.chosen_settings(arguments.config)
-    except (
-        SettingsError
-    ) as error:  # Twitch knows whose token it is; only other addresses would be in the file
+    except SettingsError as error:
+        # the defaults do: Twitch knows whose token it is, and the file could only name other addresses
         common.say(str(error))
         settings = Settings()
     for account in Account:
@@ -403,11 +430,11 @@ async def _uninstall(arguments: argparse.Namespace) -> None:
         autostart.disable()
         common.say("The bot no longer starts with this computer.")
     if delete:
-        shutil.rmtree(folder.resolve())  # of a link also what it points to
+        # of a link also what it points to
+        shutil.rmtree(folder.resolve())
         folder.unlink(missing_ok=True)
         common.say(f"{folder} is deleted.")
     if database.parent.is_dir():
         common.say(f"The memory, the settings and the log stay in {database.parent}.")
-    common.say(
-        f"To remove the program: {autostart.how_to_remove(Path(sys.prefix), Path(__file__).parents[2])}."
-    )
+    removal = autostart.how_to_remove(Path(sys.prefix), Path(__file__).parents[2])
+    common.say(f"To remove the program: {removal}.")

@@ -7,7 +7,7 @@ import os
 import re
 import sys
 import textwrap
-from collections.abc import Callable, Coroutine, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Coroutine, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
@@ -24,7 +24,7 @@ from forgetmenot.startup import as_typed
 
 if TYPE_CHECKING:
     from forgetmenot.domain import OperationResult
-    from forgetmenot.operations.types import Operation
+    from forgetmenot.operations.types import Operation, Parameter, ParameterKind
     from forgetmenot.store.database import Database, Source
 
 # The module of each command.
@@ -37,20 +37,20 @@ COMMANDS = {
     **dict.fromkeys(("why", "cost", "actions", "evaluate", "recall", "prompt"), "inspect"),
     "replay": "play",
 }
-# What is left out of the help.
+# Commands that the help does not list.
 FOR_DEVELOPERS = ("recall", "prompt", "replay")
-# What `argparse` is to be told about an option.
+# The names and keywords of `ArgumentParser.add_argument`.
 Option = tuple[Sequence[str], Mapping[str, Any]]
 Work = TypeVar("Work", bound=Callable[..., Any])
-# What a reading command found: the value that --json prints, and the lines for people.
+# The answer of a command that only reads: the value that --json prints, and the lines for people.
 Shown = tuple[object, Iterable[str]]
 DATABASE = "memory.sqlite3"
 SETTINGS_FILE = "config.toml"
-DEMO_FOLDER = "demo"  # in the data folder
-LONGEST_LINE = (
-    4_000_000  # characters of an import or of a question: a longer line is another kind of file
-)
-# what a terminal obeys: control characters, and marks that turn the direction of text around
+# In the data folder.
+DEMO_FOLDER = "demo"
+# Characters of a line of an import or of questions. A file with a longer line is another kind of file.
+LONGEST_LINE = 4_000_000
+# What a terminal would obey: control characters, and marks that change the direction of text.
 _UNPRINTABLE = re.compile(
     r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]"
 )
@@ -60,19 +60,19 @@ events = covered (read by an episode) + uncovered + redacted. pruned_unread is w
 
 
 class Commands(Protocol):
-    """What a command adds itself to: what `ArgumentParser.add_subparsers` returns."""
+    """What `ArgumentParser.add_subparsers` returns, to which commands are added."""
 
     def add_parser(self, name: str, **kwargs: Any) -> argparse.ArgumentParser:  # noqa: ANN401
         """Add the parser of one command."""
 
 
 def option(*names: str, **how: Any) -> Option:  # noqa: ANN401  # as add_argument takes them
-    """An option of a command."""
+    """Return an option of a command, from the arguments of `add_argument`."""
     return names, how
 
 
 def number_from(least: int) -> Callable[[str], int]:
-    """A parser for integer options: at least this, and at most SQLite's largest integer."""
+    """Return a parser for whole numbers of at least `least` and at most 18 digits."""
 
     def read(text: str) -> int:
         # 18 digits: SQLite would make a float of a larger number, and find nothing by it
@@ -84,7 +84,7 @@ def number_from(least: int) -> Callable[[str], int]:
 
 
 def data_folder() -> Path:
-    """The platform's folder for our data."""
+    """Return the system's folder for our data."""
     import platformdirs
 
     return Path(platformdirs.user_data_dir("forgetmenot", appauthor=False))
@@ -137,9 +137,10 @@ def command(
 ) -> Callable[[Work], Work]:
     """Declare a function as a command. `keys`: its JSON; `shared`: which of the shared options it has.
 
-    It takes the parsed arguments; `on_memory`: the open memory first, which must exist. It gives an exit code (None
-    for 0), or what it found: the value that --json prints, and the lines for people. Its help is the first line of what
-    it says of itself, or `about`; its description is what follows there. `defaults`: arguments that nobody types.
+    The function takes the parsed arguments; with `on_memory` first the open memory, which must exist. It returns an
+    exit code (None for 0), or with `on_memory` what it read: the value that --json prints, and the lines for people.
+    The command's help is `about`, or the first line of the function's docstring; its description is the rest.
+    `defaults`: arguments that nobody types.
     """
 
     def declared(run: Work) -> Work:
@@ -150,34 +151,41 @@ def command(
 
 
 def add_commands(commands: Commands, module: str) -> None:
-    """Add the commands that a module declares, and what the table of operations offers beside them."""
+    """Add the commands that a module declares, and to its groups the operations that change something."""
     groups: dict[str, Commands] = {}
-    for one in _COMMANDS:
-        group, _, name = one.path.rpartition(" ")
-        if one.run.__module__ != module:
+    for declared in _COMMANDS:
+        if declared.run.__module__ != module:
             continue
+        group, _, name = declared.path.rpartition(" ")
         if group and group not in groups:
             parser = commands.add_parser(group, help=GROUPS[group], description=GROUPS[group])
             parser.set_defaults(run=partial(_list_actions, parser))
             groups[group] = parser.add_subparsers(dest="verb", metavar="ACTION")
-        _add(groups.get(group, commands), name, one)
+        _add(groups.get(group, commands), name, declared)
     if groups:
-        from forgetmenot.operations.commands import OPERATIONS
+        _add_operations(groups)
 
-        for operation in OPERATIONS.values():
-            example = next(
-                (line for line in operation.examples if line.startswith("forgetmenot ")), ""
+
+def _add_operations(groups: Mapping[str, Commands]) -> None:
+    """Add the operations whose example is typed in a terminal: `forgetmenot memory retract 12`."""
+    from forgetmenot.operations.commands import OPERATIONS
+
+    for operation in OPERATIONS.values():
+        for example in operation.examples:
+            words = example.split()
+            if words[0] != "forgetmenot" or words[1] not in groups:
+                continue
+            _program, group, name = words[:3]
+            change = Command(
+                path=f"{group} {name}",
+                run=_change,
+                options=_options_of(operation),
+                about=ENGLISH(f"does.{operation.name}"),
+                keys=f"Example: {example}\n{CHANGE_KEYS}",
+                defaults={"operation": operation},
             )
-            if example and (words := example.split())[1] in groups:
-                change = Command(
-                    path=" ".join(words[1:3]),
-                    run=_change,
-                    options=_options_of(operation),
-                    about=ENGLISH(f"does.{operation.name}"),
-                    keys=f"Example: {example}\n{CHANGE_KEYS}",
-                    defaults={"operation": operation},
-                )
-                _add(groups[words[1]], words[2], change)
+            _add(groups[group], name, change)
+            break
 
 
 def _list_actions(parser: argparse.ArgumentParser, _: argparse.Namespace) -> int:
@@ -185,141 +193,150 @@ def _list_actions(parser: argparse.ArgumentParser, _: argparse.Namespace) -> int
     return 2
 
 
-def _add(commands: Commands, name: str, one: Command) -> None:
-    first, _, more = inspect.cleandoc(one.run.__doc__ or "").partition("\n\n")
-    about = one.about or first[:1].lower() + first[1:].rstrip(".")
-    # argparse lists in its help what has a help
-    listed = {} if one.path in FOR_DEVELOPERS else {"help": about}
+def _add(commands: Commands, name: str, declared: Command) -> None:
+    """Add one command to a parser."""
+    first_line, _, rest = inspect.cleandoc(declared.run.__doc__ or "").partition("\n\n")
+    about = declared.about or first_line[:1].lower() + first_line[1:].rstrip(".")
+    # argparse lists a command only if `help` is given
+    listed = {} if declared.path in FOR_DEVELOPERS else {"help": about}
     parser = commands.add_parser(
         name,
         **listed,
-        description=textwrap.fill(" ".join((more or about).split()), 100),
-        epilog=one.keys,
+        description=textwrap.fill(" ".join((rest or about).split()), 100),
+        epilog=declared.keys,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    for names, how in (*(SHARED[name] for name in one.shared.split()), *one.options):
+    shared_options = [SHARED[shared] for shared in declared.shared.split()]
+    for names, how in (*shared_options, *declared.options):
         parser.add_argument(*names, **how)
-    parser.set_defaults(run=partial(_run, one), **one.defaults)
+    parser.set_defaults(run=partial(_run, declared), **declared.defaults)
 
 
-async def _on_memory(one: Command, arguments: argparse.Namespace) -> int | None:
+async def _on_memory(declared: Command, arguments: argparse.Namespace) -> int | None:
+    """Run a command with the open memory, print what it read, and return the exit code."""
     from forgetmenot.store.read_only import open_existing
 
     async with open_existing(existing_database(arguments)) as db:
-        found = await one.run(db, arguments)
-    if isinstance(found, tuple):
-        value, lines = found
+        answer = await declared.run(db, arguments)
+    if isinstance(answer, tuple):
+        value, lines = answer
         report(arguments, value, lines, to=show_line)
         return 0
-    return int(found or 0)
+    return int(answer or 0)
 
 
-def _run(one: Command, arguments: argparse.Namespace) -> int:
+def _run(declared: Command, arguments: argparse.Namespace) -> int:
+    """Run a command, and return the exit code."""
+    work = _on_memory(declared, arguments) if declared.on_memory else declared.run(arguments)
+    if isinstance(work, Coroutine):
+        return asyncio.run(_watched(work)) or 0
+    return work or 0
+
+
+async def _watched(work: Coroutine[Any, Any, int | None]) -> int | None:
+    """Run a command, with failures of its background tasks logged."""
+    asyncio.get_running_loop().set_exception_handler(_log_failed_task)
+    return await work
+
+
+def _log_failed_task(_loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+    """Log a task that failed. asyncio's own report prints values, which could be chat."""
     from forgetmenot.logs import log
 
-    def report_bug(_loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
-        # asyncio's own report prints values, which could be chat
-        log.error(
-            "a task failed unexpectedly",
-            exc_info=context.get("exception"),
-            kind=context.get("message"),
-        )
-
-    async def watched(work: Coroutine[Any, Any, int | None]) -> int | None:
-        asyncio.get_running_loop().set_exception_handler(report_bug)
-        return await work
-
-    work = _on_memory(one, arguments) if one.on_memory else one.run(arguments)
-    return (asyncio.run(watched(work)) if isinstance(work, Coroutine) else work) or 0
+    log.error(
+        "a task failed unexpectedly",
+        exc_info=context.get("exception"),
+        kind=context.get("message"),
+    )
 
 
 def database_path(arguments: argparse.Namespace, *, folder: Path | None = None) -> Path:
-    """The database that `--db` names, else that of the configured channel. Raises InputError for a folder.
+    """Return the memory file that `--db` names, else that of the configured channel. Raises InputError.
 
-    `folder`: look there, and not in the data folder. Of a link what it points to: what lies beside a memory (lock, key,
-    lists) is to be the same for everybody.
+    `folder`: where the file is without `--db`, in place of the data folder. A link is resolved, because the files
+    beside a memory (lock, key, requests) must be the same for everybody who opens it.
     """
-    from forgetmenot.store.channel_state import file_for
-
-    chosen: Path | None = arguments.db
-    if chosen is not None:
-        path = chosen
-    elif folder is not None:
-        path = folder / DATABASE
-    else:
-        channel = ""
-        with suppress(
-            SettingsError
-        ):  # without settings, or with wrong ones, it is the first memory
-            channel = load_settings(
-                getattr(arguments, "config", None) or data_folder() / SETTINGS_FILE
-            ).twitch.channel
-        path = file_for(data_folder() / DATABASE, channel)
+    path: Path | None = arguments.db
+    if path is None:
+        path = folder / DATABASE if folder is not None else _configured_database(arguments)
     if path.is_dir():
         raise InputError(
             f"{path} is a folder. Use a file in it with --db, for example {path / DATABASE}."
         )
-    if path.exists() and not path.is_file():  # opening a pipe with a name waits without end
+    # opening a named pipe would wait without end
+    if path.exists() and not path.is_file():
         raise InputError(f"{path} is no file. Choose another one with --db.")
     return path.resolve() if path.is_symlink() else path
 
 
-def channel_database(arguments: argparse.Namespace, channel: str) -> Path:
-    """The memory of a channel: the file that `--db` names, else the channel's own in the data folder."""
+def _configured_database(arguments: argparse.Namespace) -> Path:
+    """Return the memory file of the channel in the settings; without usable settings the first one."""
     from forgetmenot.store.channel_state import file_for
 
-    return (
-        database_path(arguments)
-        if arguments.db is not None
-        else file_for(data_folder() / DATABASE, channel)
-    )
+    file = getattr(arguments, "config", None) or data_folder() / SETTINGS_FILE
+    channel = ""
+    with suppress(SettingsError):
+        channel = load_settings(file).twitch.channel
+    return file_for(data_folder() / DATABASE, channel)
+
+
+def channel_database(arguments: argparse.Namespace, channel: str) -> Path:
+    """Return the memory file that `--db` names, else the channel's own in the data folder."""
+    from forgetmenot.store.channel_state import file_for
+
+    if arguments.db is not None:
+        return database_path(arguments)
+    return file_for(data_folder() / DATABASE, channel)
 
 
 def existing_database(arguments: argparse.Namespace) -> Path:
-    """The path for commands that only read: a missing file is an error, not a new memory."""
+    """Return the memory file of a command that only reads. Raises InputError if there is none."""
     path = database_path(arguments)
     if not path.is_file():
         raise InputError(f"There is no memory at {path} yet. Start the bot once, or use --db FILE.")
     return path
 
 
-def time_of(name: str, given: str | None) -> int:
-    """The time (ms) that an option names; the present one without it. Raises InputError."""
+def time_of(name: str, typed: str | None) -> int:
+    """Return the time (ms) that was typed for an option; None: now. Raises InputError."""
     from forgetmenot.clock import SystemClock, parse_iso
 
-    if given is None:
+    if typed is None:
         return SystemClock().now()
     try:
-        return parse_iso(given)
+        return parse_iso(typed)
     except ValueError:
         raise InputError(
-            f"{name} {given} is not a time. Write it like 2026-11-20T18:30:00Z."
+            f"{name} {typed} is not a time. Write it like 2026-11-20T18:30:00Z."
         ) from None
 
 
 def confirmed(warning: str, expected: str = "yes", what: str = "yes") -> bool:
-    """Whether somebody types `expected` after the warning. Raises InputError where nobody can type."""
-    if not sys.stdin.isatty():  # a question in a script would wait without end
+    """Whether somebody types `expected` after a warning. Raises InputError without a terminal.
+
+    `what`: what the question asks to type.
+    """
+    # in a script the question would wait without end
+    if not sys.stdin.isatty():
         raise InputError(f"{warning} Add --yes to skip this question.")
     say(f"{warning} Type {what} to continue:")
     return sys.stdin.readline().strip().casefold() == expected.casefold()
 
 
 def options_given(arguments: argparse.Namespace, config: Path | None) -> list[str]:
-    """The options that start the bot with the same settings and memory."""
-    given = {"--config": config, "--db": arguments.db}
-    return [
-        word
-        for name, path in given.items()
-        if path is not None
-        for word in (name, str(path.absolute()))
-    ]
+    """Return the options that start the bot with the same settings and memory."""
+    options: list[str] = []
+    if config is not None:
+        options += ["--config", str(config.absolute())]
+    if arguments.db is not None:
+        options += ["--db", str(arguments.db.absolute())]
+    return options
 
 
 async def run_operation(
     db: "Database", name: str, params: "Mapping[str, object]"
 ) -> "OperationResult":
-    """Run an operation as the streamer."""
+    """Run an operation as the streamer, and return its result."""
     from forgetmenot.clock import SystemClock
     from forgetmenot.domain import Asker, Role, Surface
     from forgetmenot.operations.commands import OPERATIONS
@@ -346,55 +363,49 @@ CHANGE_KEYS = 'JSON: {"ok", "code" (what came of it), "line" (the same in words)
 
 
 def _options_of(operation: "Operation") -> list[Option]:
-    """A number, a text and, where nothing else is typed, a viewer are words; a flag is the answer to a question."""
+    """Return the options of an operation, one for each parameter."""
+    kinds = {parameter.kind for parameter in operation.params}
+    options = [_option_of(parameter, kinds) for parameter in operation.params]
+    return [found_option for found_option in options if found_option is not None]
+
+
+def _option_of(parameter: "Parameter", kinds: Collection["ParameterKind"]) -> Option | None:
+    """Return the option of a parameter; None if nobody types it in a terminal.
+
+    `kinds`: those of all parameters of the operation.
+    """
     from forgetmenot.operations.types import ParameterKind
 
-    kinds = [one.kind for one in operation.params]
-    found = list[Option]()
-    for one in operation.params:
-        if one.kind is ParameterKind.NUMBER:
-            found.append(option(one.name, type=number_from(1), metavar="ID", help="its number"))
-        elif one.kind is ParameterKind.FLAG:
-            found.append(
-                option(
-                    "--yes", dest=one.name, action="store_true", help="do not ask for confirmation"
-                )
-            )
-        elif one.kind is ParameterKind.VIEWER and ParameterKind.TEXT in kinds:
-            found.append(
-                option(
-                    "--viewer",
-                    metavar="LOGIN",
-                    help="only about this viewer (default: about anybody)",
-                )
-            )
-        elif one.kind is ParameterKind.VIEWER:
-            found.append(
-                option(
-                    one.name, metavar="LOGIN", help="their login, also a former one, or Twitch ID"
-                )
-            )
-        elif not (
-            one.optional and ParameterKind.NUMBER in kinds
-        ):  # in chat, words may stand for the number
-            nargs = "*" if one.optional else "+"
-            found.append(
-                option(one.name, nargs=nargs, metavar=one.name.upper(), help="in your own words")
-            )
-    return found
+    name = parameter.name
+    if parameter.kind is ParameterKind.NUMBER:
+        return option(name, type=number_from(1), metavar="ID", help="its number")
+    if parameter.kind is ParameterKind.FLAG:
+        return option("--yes", dest=name, action="store_true", help="do not ask for confirmation")
+    if parameter.kind is ParameterKind.VIEWER and ParameterKind.TEXT in kinds:
+        about_viewer = "only about this viewer (default: about anybody)"
+        return option("--viewer", metavar="LOGIN", help=about_viewer)
+    if parameter.kind is ParameterKind.VIEWER:
+        return option(name, metavar="LOGIN", help="their login, also a former one, or Twitch ID")
+    # in chat, words may stand for the number; in a terminal the number is typed
+    if parameter.optional and ParameterKind.NUMBER in kinds:
+        return None
+    nargs = "*" if parameter.optional else "+"
+    return option(name, nargs=nargs, metavar=name.upper(), help="in your own words")
 
 
 async def _change(db: "Database", arguments: argparse.Namespace) -> int:
-    """Run an operation; its result as JSON, or in words."""
+    """Run an operation, print its result, and return the exit code. Raises InputError."""
     from forgetmenot.operations.wording import sentence
 
     operation: Operation = arguments.operation
-    given = {one.name: getattr(arguments, one.name, None) for one in operation.params}
-    params = {
-        name: " ".join(value) if isinstance(value, list) else value for name, value in given.items()
-    }
+    params: dict[str, object] = {}
+    for parameter in operation.params:
+        value = getattr(arguments, parameter.name, None)
+        params[parameter.name] = " ".join(value) if isinstance(value, list) else value
     if params.get("confirm") is False:
-        login = str(await known_viewer(db, str(params["viewer"])) and params["viewer"])
+        login = str(params["viewer"])
+        # raises InputError before anything is asked
+        await known_viewer(db, login)
         warning = f"This permanently erases everything about {login} and cannot be undone."
         if not confirmed(warning, login, "the login again"):
             say("Nothing was erased.")
@@ -412,34 +423,33 @@ async def _change(db: "Database", arguments: argparse.Namespace) -> int:
 
 
 async def known_viewer(source: "Source", login_or_id: str) -> str:
-    """The id of a known viewer. Raises InputError, also where several can be meant."""
+    """Return the id of a stored viewer. Raises InputError if nobody or several can be meant."""
     from forgetmenot.people import names
 
-    meant = await names.resolve(source, login_or_id, may_be_short=True)
-    if not meant:
+    candidates = await names.resolve(source, login_or_id, may_be_short=True)
+    if not candidates:
         raise InputError(
             f"No viewer named {login_or_id}. Use a name they have or had, or a Twitch ID."
         )
-    if len(meant) > 1:
-        listed = await names.told_apart(source, meant)
+    if len(candidates) > 1:
+        listed = await names.told_apart(source, candidates)
         raise InputError(f"{login_or_id} can be {listed}. Use @ and the login, or id: and the ID.")
-    return meant[0]
+    return candidates[0]
 
 
 @contextmanager
 def text_lines(name: str) -> Iterator[Iterator[str]]:
-    """The lines of a regular file, or of standard input for `-`. Raises InputError."""
+    """Open the lines of a regular file, or of standard input for `-`. Raises InputError."""
     from forgetmenot.files import open_text
 
     if name == "-":
         yield _lines(sys.stdin, "Standard input")
         return
-    if (
-        Path(name).exists() and not Path(name).is_file()
-    ):  # a pipe with a name would be waited for without end
+    # opening a named pipe would wait without end
+    if Path(name).exists() and not Path(name).is_file():
         raise InputError(f"{name} is no file. Use - to read what is piped in.")
     try:
-        # A byte that is no text becomes `\\xff`, which is no JSON: its line is refused, and the others are not.
+        # a byte that is no text becomes `\\xff`, which is no JSON, so its line alone is refused
         file = open_text(Path(name), errors="backslashreplace")
     except OSError as error:
         raise InputError(f"{name} cannot be read: {error.strerror or error}.") from error
@@ -448,7 +458,7 @@ def text_lines(name: str) -> Iterator[Iterator[str]]:
 
 
 def _lines(file: TextIO, name: str) -> Iterator[str]:
-    """Its lines. Raises InputError for one that does not fit into memory."""
+    """Give the lines of a file. Raises InputError for one that is longer than LONGEST_LINE."""
     from forgetmenot.files import lines_of
 
     for number, line in enumerate(lines_of(file, LONGEST_LINE), 1):
@@ -456,13 +466,12 @@ def _lines(file: TextIO, name: str) -> Iterator[str]:
             raise InputError(
                 f"{name}, line {number}: too long (over {LONGEST_LINE:,} characters). Shorten or remove it."
             )
-        yield (
-            line.removeprefix("\ufeff") if number == 1 else line
-        )  # PowerShell puts it first into a pipe, too
+        # PowerShell begins a pipe with a byte order mark, too
+        yield line.removeprefix("\ufeff") if number == 1 else line
 
 
 def printable(text: str) -> str:
-    """The text made safe for a terminal: without escape sequences and bidirectional controls."""
+    """Return a text without escape sequences and marks that change the direction of text."""
     return _UNPRINTABLE.sub("\ufffd", text)
 
 
@@ -477,14 +486,18 @@ def show_line(text: str = "") -> None:
 
 
 def has_desktop() -> bool:
-    """Whether a browser opens in a window; a text browser would take over the terminal."""
-    # over SSH or in a container there is none, whatever browser is installed
-    windows = sys.platform in ("win32", "darwin")
-    return windows or any(os.environ.get(name) for name in ("DISPLAY", "WAYLAND_DISPLAY"))
+    """Whether a browser would open in a window; a text browser would take over the terminal."""
+    if sys.platform in ("win32", "darwin"):
+        return True
+    # over SSH or in a container there is no window, whatever browser is installed
+    return any(os.environ.get(name) for name in ("DISPLAY", "WAYLAND_DISPLAY"))
 
 
 def open_page(address: str, wait_s: float = 0) -> None:
-    """Open the page in a thread, because a text browser blocks until it is closed."""
+    """Open a page, and wait at most `wait_s` seconds until the browser has it.
+
+    In a thread, because a text browser blocks until it is closed.
+    """
     import threading
     import webbrowser
 
@@ -494,16 +507,21 @@ def open_page(address: str, wait_s: float = 0) -> None:
 
 
 def _with_commands_as_typed(text: str) -> str:
-    """A message whose commands can be copied: outside an installation `forgetmenot` is not on the path."""
-    if "forgetmenot " not in text or (command := as_typed()) == "forgetmenot":
+    """Return a message with its commands as they have to be typed here.
+
+    Without an installation `forgetmenot` is not on the path.
+    """
+    if "forgetmenot " not in text:
         return text
-    return re.sub(
-        rf"(?<![\w/@.-])forgetmenot (?=(?:{'|'.join(COMMANDS)})\b)", lambda _: f"{command} ", text
-    )
+    program = as_typed()
+    if program == "forgetmenot":
+        return text
+    commands = rf"(?<![\w/@.-])forgetmenot (?=(?:{'|'.join(COMMANDS)})\b)"
+    return re.sub(commands, lambda _match: f"{program} ", text)
 
 
 def encoded(value: object) -> bytes:
-    """A value as JSON, with the reasons in it in English."""
+    """Return a value as JSON, with the reasons in it in English."""
     from forgetmenot.languages import ENGLISH
 
     return msgspec.json.encode(value, enc_hook=ENGLISH.reason)
@@ -521,7 +539,7 @@ def report(
     lines: Iterable[str],
     to: Callable[[str], None] = say,
 ) -> None:
-    """The answer of a command: the value with --json, else the lines."""
+    """Print the answer of a command: the value with --json, else the lines."""
     if arguments.json:
         emit(value)
     else:
@@ -530,39 +548,41 @@ def report(
 
 
 def dated(row: Mapping[str, object]) -> dict[str, object]:
-    """A row with readable times."""
+    """Return a row with its times (ms) as ISO 8601."""
     from forgetmenot.clock import iso
 
-    times = {"at", "until"}
-    return {
-        key: iso(value)
-        if isinstance(value, int) and (key.endswith("_at") or key in times)
-        else value
-        for key, value in row.items()
-    }
+    columns = {}
+    for name, value in row.items():
+        is_time = name.endswith("_at") or name in {"at", "until"}
+        columns[name] = iso(value) if is_time and isinstance(value, int) else value
+    return columns
 
 
 def picked(row: object, names: str) -> dict[str, object]:
-    """These fields of a row, with readable times."""
+    """Return the fields of a row that `names` lists (with spaces between), with times as ISO 8601."""
     return dated({name: getattr(row, name) for name in names.split()})
 
 
-# Settings of a command: the file that --config names, or the defaults, with what its options change.
+# ── settings of a command ───────────────────────────────────────────────────────────────────
 
 
 def use_found_file(arguments: argparse.Namespace) -> None:
-    """Set `config` to the settings file beside the memory, where --config exists and was not given.
+    """Set `config` to the settings file beside the memory, if the command has --config and nobody typed it.
 
-    No other place is looked at: a file in the current folder may be anybody's, and decides where the log-in is sent.
+    No other place is looked at: a file in the current folder may be anybody's, and settings decide where the log-in is
+    sent.
     """
-    chosen: Path | None = getattr(arguments, "db", None)
-    beside = (chosen.parent if chosen is not None else data_folder()) / SETTINGS_FILE
-    if getattr(arguments, "config", SETTINGS_FILE) is None and beside.is_file():
-        arguments.config = beside
+    if getattr(arguments, "config", SETTINGS_FILE) is not None:
+        return
+    database: Path | None = getattr(arguments, "db", None)
+    folder = database.parent if database is not None else data_folder()
+    file = folder / SETTINGS_FILE
+    if file.is_file():
+        arguments.config = file
 
 
 def chosen_settings(path: Path | None) -> Settings:
-    """Read the settings; without a file the defaults. Raises SettingsError."""
+    """Return the settings of a file; None: the defaults. Raises SettingsError."""
     if path is None:
         return Settings()
     from forgetmenot.operations import actions

@@ -32,7 +32,7 @@ ten minutes), asked_again (by the same viewer within two), silence (nothing foll
 COST_KEYS = """Tokens are as billed; costs need [prices] in the settings. Old calls are deleted (`keep_replies_d`)."""
 
 
-# The prompt for a message.
+# ── the prompt for a message ────────────────────────────────────────────────────────────────
 
 
 @command(
@@ -55,46 +55,48 @@ async def _prompt(arguments: argparse.Namespace) -> None:
     settings = common.chosen_settings(arguments.config)
     now = common.time_of("--now", arguments.now) if arguments.now else None
     prompt = await build_prompt(path, settings, arguments.viewer, arguments.message, now)
+    sections = []
+    lines = [prompt.prefix + prompt.tail, ""]
+    for section in prompt.sections:
+        row_ids = [row_id for _kind, row_id in section.rows]
+        fields = common.picked(section, "name tokens")
+        sections.append({**fields, "rows": row_ids, "dropped": section.dropped})
+        line = f"{section.name:20} {section.tokens:5} tokens"
+        if row_ids:
+            line += f"  rows {', '.join(map(str, row_ids))}"
+        if section.dropped:
+            line += f"  dropped {section.dropped}"
+        lines.append(line)
+    budget = settings.prompt.budget_tokens
+    lines.append(f"{'total':20} {prompt.estimated_tokens:5} tokens of {budget}")
     value = {
         **common.picked(prompt, "prefix tail"),
         "prefix_sha256": hashlib.sha256(prompt.prefix.encode()).hexdigest(),
         "estimated_tokens": prompt.estimated_tokens,
-        "sections": [
-            common.picked(section, "name tokens")
-            | {"rows": [row for _, row in section.rows], "dropped": section.dropped}
-            for section in prompt.sections
-        ],
+        "sections": sections,
     }
-    lines = [prompt.prefix + prompt.tail, ""]
-    for section in prompt.sections:
-        rows = f"  rows {', '.join(str(row) for _, row in section.rows)}" if section.rows else ""
-        dropped = f"  dropped {section.dropped}" if section.dropped else ""
-        lines.append(f"{section.name:20} {section.tokens:5} tokens{rows}{dropped}")
-    lines.append(
-        f"{'total':20} {prompt.estimated_tokens:5} tokens of {settings.prompt.budget_tokens}"
-    )
     common.report(arguments, value, lines, to=common.show_line)
 
 
 async def build_prompt(
     path: "Path", settings: Settings, viewer: str, message: str, now: int | None
 ) -> "Prompt":
-    """The prompt that this viewer's message would give at that time (None: now)."""
+    """Return the prompt that a viewer's message would get at a time (ms; None: now)."""
     from forgetmenot.clock import ManualClock, SystemClock
     from forgetmenot.prompt.instructions import check_floor
     from forgetmenot.reply.explain import preview
     from forgetmenot.reply.reply_object import offered
     from forgetmenot.store.database import open_database
 
-    check_floor(
-        settings, settings.twitch.channel, offered(settings.actions, settings.bridge.effects)
-    )
+    actions = offered(settings.actions, settings.bridge.effects)
+    check_floor(settings, settings.twitch.channel, actions)
     clock = SystemClock() if now is None else ManualClock(now)
     async with open_database(path) as db:
-        return (await preview(viewer, message, db=db, settings=settings, clock=clock))[1].prompt
+        _, composed = await preview(viewer, message, db=db, settings=settings, clock=clock)
+        return composed.prompt
 
 
-# Why a reply was given.
+# ── why a reply was given ───────────────────────────────────────────────────────────────────
 
 
 @command(
@@ -121,27 +123,24 @@ async def _why(db: "Database", arguments: argparse.Namespace) -> common.Shown:
     from forgetmenot.store import bot_messages
 
     if arguments.reply is None:
-        replies = await bot_messages.listing(db, LISTED)
-        lines = [
-            f"{one.id:6} {iso(one.at)} {one.status:8} {one.trigger:12} {one.text or one.detail}"
-            for one in replies
-        ]
-        return {
-            "replies": [
-                common.picked(one, "id at trigger mode status text detail") for one in replies
-            ]
-        }, lines
+        rows = []
+        lines = []
+        for reply in await bot_messages.listing(db, LISTED):
+            rows.append(common.picked(reply, "id at trigger mode status text detail"))
+            text = reply.text or reply.detail
+            lines.append(f"{reply.id:6} {iso(reply.at)} {reply.status:8} {reply.trigger:12} {text}")
+        return {"replies": rows}, lines
     trail = await explain(db, arguments.reply)
-    told = as_json(trail, common.chosen_settings(arguments.config))
-    lines = [f"{name}: {value}" for name, value in told.items() if value and name != "sections"]
+    value = as_json(trail, common.chosen_settings(arguments.config))
+    lines = [f"{key}: {field}" for key, field in value.items() if field and key != "sections"]
     for section in trail.sections:
         left_out = f", {section.dropped} left out" if section.dropped else ""
         lines.append(f"{section.name}: {section.tokens} tokens{left_out}")
         lines += [f"  [{row.of} {row.id}] {row.text}" for row in section.rows]
-    return told, lines
+    return value, lines
 
 
-# The notes that a message brings up.
+# ── the notes that a message brings up ──────────────────────────────────────────────────────
 
 
 @command(
@@ -161,9 +160,8 @@ async def _recall(db: "Database", arguments: argparse.Namespace) -> None:
     from forgetmenot.clock import ManualClock
     from forgetmenot.memory.recall import Recall
 
-    recall = Recall(
-        db=db, settings=Settings, clock=ManualClock(common.time_of("--now", arguments.now))
-    )
+    clock = ManualClock(common.time_of("--now", arguments.now))
+    recall = Recall(db=db, settings=Settings, clock=clock)
     with common.text_lines(arguments.batch) as lines:
         for number, line in enumerate(lines, start=1):
             if line.strip():
@@ -180,6 +178,7 @@ class Question(msgspec.Struct, frozen=True):
 
 
 async def _answer(db: "Database", recall: "Recall", number: int, line: str) -> dict[str, object]:
+    """Return the answer to one line of --batch, as JSON has it."""
     from forgetmenot.people import names
 
     try:
@@ -187,13 +186,14 @@ async def _answer(db: "Database", recall: "Recall", number: int, line: str) -> d
     except msgspec.MsgspecError as error:
         return {"id": None, "error": f"line {number}: {error}"}
     started = perf_counter()
-    given = [name.removeprefix("@").casefold() for name in question.viewers]
-    meant: dict[str, None] = {}
-    for name in given:
-        meant.update(dict.fromkeys(await names.resolve(db, name)))
-    subjects = tuple(meant)
-    query = recall.query(question.text, names=given)
-    recalled = await recall.about(subjects, query, question.limit) if subjects else []
+    typed_names = [name.removeprefix("@").casefold() for name in question.viewers]
+    viewer_ids: list[str] = []
+    for name in typed_names:
+        for viewer_id in await names.resolve(db, name):
+            if viewer_id not in viewer_ids:
+                viewer_ids.append(viewer_id)
+    query = recall.query(question.text, names=typed_names)
+    recalled = await recall.about(viewer_ids, query, question.limit) if viewer_ids else []
     ms = (perf_counter() - started) * 1_000
     return {
         "id": question.id,
@@ -202,7 +202,7 @@ async def _answer(db: "Database", recall: "Recall", number: int, line: str) -> d
     }
 
 
-# What models cost.
+# ── what models cost ────────────────────────────────────────────────────────────────────────
 
 
 @command(
@@ -246,10 +246,9 @@ async def _cost(db: "Database", arguments: argparse.Namespace) -> common.Shown:
         before = used_in_all.get(bill.model, prices.TokenCounts(0, 0, 0))
         used_in_all[bill.model] = prices.TokenCounts(*map(sum, zip(before, bill.used, strict=True)))
         used = bill.used
-        cost = prices.cost_text(settings, {bill.model: bill.used})
-        rows.append(
-            {**common.picked(bill, "group model calls failed"), **used._asdict(), "cost": cost}
-        )
+        cost = prices.cost_text(settings, {bill.model: used})
+        fields = common.picked(bill, "group model calls failed")
+        rows.append({**fields, **used._asdict(), "cost": cost})
         numbers = f"{bill.calls:6} {used.input:11,} {used.cached:11,} {used.output:9,}"
         lines.append(f"{bill.group:12} {bill.model[:24]:24} {numbers}  {cost}")
     total = prices.cost_text(settings, used_in_all)
@@ -257,14 +256,11 @@ async def _cost(db: "Database", arguments: argparse.Namespace) -> common.Shown:
     if not rows:
         return value, [f"No model was called in the last {arguments.since}."]
     head = f"{arguments.by:12} {'model':24} {'calls':>6} {'tokens in':>11} {'cached':>11} {'out':>9}  cost"
-    return value, [
-        head,
-        *lines,
-        f"Total: {total or 'no prices are set, see [prices] in the settings'}.",
-    ]
+    total_line = f"Total: {total or 'no prices are set, see [prices] in the settings'}."
+    return value, [head, *lines, total_line]
 
 
-# How well it answers.
+# ── how well it answers ─────────────────────────────────────────────────────────────────────
 
 
 @command(
@@ -303,7 +299,7 @@ async def _evaluate(db: "Database", arguments: argparse.Namespace) -> common.Sho
     return value, lines
 
 
-# What was done.
+# ── what was done ───────────────────────────────────────────────────────────────────────────
 
 
 @command(
@@ -318,23 +314,21 @@ async def _actions(db: "Database", arguments: argparse.Namespace) -> common.Show
 
     rows = await action_logs.latest(db, arguments.limit)
     fields = "id at name status verdict rule reason detail params decided_by expires_at revert_at"
-    names = await viewers.names(
-        db, [viewer for row in rows for viewer in (row.asked_by, row.target_id) if viewer]
-    )
+    askers = {row.asked_by for row in rows if row.asked_by}
+    targets = {row.target_id for row in rows if row.target_id}
+    names = await viewers.names(db, askers | targets)
     actions = []
     lines = []
     for row in rows:
         asked_by = names.get(row.asked_by or "")
         target = names.get(row.target_id or "")
-        actions.append(
-            {
-                **common.picked(row, fields),
-                "class": row.kind,
-                "asked_by": asked_by,
-                "target": target,
-            }
-        )
+        names_of_row = {"class": row.kind, "asked_by": asked_by, "target": target}
+        actions.append({**common.picked(row, fields), **names_of_row})
+        action = row.name
+        if target:
+            action += f" {target}"
+        if asked_by:
+            action += f", asked by {asked_by}"
         detail = f" ({row.detail})" if row.detail else ""
-        what = f"{row.name}{f' {target}' if target else ''}{f', asked by {asked_by}' if asked_by else ''}"
-        lines.append(f"#{row.id}  {iso(row.at)}  {what}: {row.status}{detail}; {row.reason}")
+        lines.append(f"#{row.id}  {iso(row.at)}  {action}: {row.status}{detail}; {row.reason}")
     return {"actions": actions}, lines or ["Nothing has been proposed yet."]

@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import msgspec
 from msgspec.structs import asdict
 
 from forgetmenot.cli import common
@@ -27,7 +28,7 @@ self_claim, observed or reported; expires_at is null for a permanent note, perso
 are ISO 8601, UTC; in the evidence and history of `why` milliseconds since 1970."""
 
 
-# Options that choose notes.
+# The options that select notes.
 FILTERS = (
     option("--viewer", metavar="LOGIN", help="only about this viewer (login or id)"),
     option(
@@ -39,6 +40,7 @@ FILTERS = (
     ),
 )
 NOTE = option("id", type=number_from(1), metavar="ID", help="the note's number")
+_JSON_COLUMNS = {"topics", "asked_with", "params_json"}
 LOGIN = option("login", metavar="LOGIN", help="their login, also a former one, or Twitch ID")
 
 
@@ -56,14 +58,24 @@ async def _list(db: "Database", arguments: argparse.Namespace) -> common.Shown:
 
     page = await notes.page(
         db,
-        subject_id=await common.known_viewer(db, arguments.viewer)
-        if arguments.viewer is not None
-        else None,
-        status=None if arguments.status == "all" else arguments.status,
+        subject_id=await _subject(db, arguments),
+        status=_status_filter(arguments),
         limit=arguments.limit,
         after=arguments.after,
     )
     return {"notes": await as_json(db, page)}, await as_lines(db, page)
+
+
+async def _subject(db: "Database", arguments: argparse.Namespace) -> str | None:
+    """Return the id of the viewer that --viewer names; None for all viewers. Raises InputError."""
+    if arguments.viewer is None:
+        return None
+    return await common.known_viewer(db, arguments.viewer)
+
+
+def _status_filter(arguments: argparse.Namespace) -> str | None:
+    """Return the status that --status names; None for all."""
+    return None if arguments.status == "all" else arguments.status
 
 
 @command("memory show", NOTE, keys=NOTE_KEYS, on_memory=True)
@@ -104,105 +116,99 @@ async def _never(db: "Database", _arguments: argparse.Namespace) -> common.Shown
     from forgetmenot.store import notes, viewers
 
     rows = await notes.suppressions(db)
-    logins = await viewers.logins(
-        db, sorted({row.viewer_id for row in rows if row.viewer_id is not None})
-    )
-    value = [
-        {
-            **common.picked(row, "id viewer_id words at"),
-            "viewer": logins.get(row.viewer_id or ""),
-            "note": row.note_id,
-        }
-        for row in rows
-    ]
-    lines = [
-        f"{row.id}. {logins.get(row.viewer_id, 'somebody') if row.viewer_id else 'anybody'}: "
-        f"{row.words or f'note #{row.note_id}'}"
-        for row in rows
-    ]
+    viewer_ids = {row.viewer_id for row in rows if row.viewer_id is not None}
+    logins = await viewers.logins(db, sorted(viewer_ids))
+    value = []
+    lines = []
+    for row in rows:
+        login = logins.get(row.viewer_id or "")
+        fields = common.picked(row, "id viewer_id words at")
+        value.append({**fields, "viewer": login, "note": row.note_id})
+        whose = "anybody"
+        if row.viewer_id:
+            whose = login or "somebody"
+        topic = row.words or f"note #{row.note_id}"
+        lines.append(f"{row.id}. {whose}: {topic}")
     empty = {"viewer_id": None, "words": "", "viewer": None, "note": None}
-    for topic in await unlisted(db):
-        value.append({**empty, "id": topic.id, "at": topic.at})
-        lines.append(f"{topic.id}. a topic named at {iso(topic.at)}; its words are not stored")
+    for hashed in await unlisted(db):
+        value.append({**empty, "id": hashed.id, "at": hashed.at})
+        lines.append(f"{hashed.id}. a topic named at {iso(hashed.at)}; its words are not stored")
     return {"never": value}, lines or ["Nothing is on the list."]
 
 
-# Notes as JSON with the documented keys, or as lines.
+# ── notes as JSON, or as lines ──────────────────────────────────────────────────────────────
 
 
 async def as_lines(db: "Database", notes: "Sequence[Note]") -> list[str]:
-    """A line per note: number, subject, fact, and the status unless it is active."""
+    """Return a line per note: number, subject, fact, and the status unless it is active."""
     from forgetmenot.memory.provenance import names_for
     from forgetmenot.text.mentions import with_names
 
     names = await names_for(db, notes)
-    scopes = {note.id: note.scope.value.replace("_", " ") for note in notes}
-    return [
-        f"#{note.id} {names.get(note.subject_id or '', scopes[note.id])}: {with_names(note.fact, names)}{_status(note)}"
-        for note in notes
-    ]
+    lines = []
+    for note in notes:
+        scope = note.scope.value.replace("_", " ")
+        subject = names.get(note.subject_id or "", scope)
+        lines.append(f"#{note.id} {subject}: {with_names(note.fact, names)}{_status(note)}")
+    return lines
 
 
 def _status(note: "Note") -> str:
+    """Return a note's status in brackets; "" for an active note."""
+    if note.status is NoteStatus.ACTIVE:
+        return ""
     by = f" by #{note.superseded_by}" if note.superseded_by is not None else ""
-    return "" if note.status == "active" else f" ({note.status.value}{by})"
+    return f" ({note.status.value}{by})"
 
 
 async def as_json(db: "Database", notes: "Sequence[Note]") -> list[dict[str, object]]:
-    """The notes with the keys of NOTE_KEYS, with names in the place of mentions."""
+    """Return the notes with the keys of NOTE_KEYS, and names in place of mentions."""
     from forgetmenot.memory.provenance import names_for
     from forgetmenot.store import viewers
     from forgetmenot.text.mentions import with_names
 
     names = await names_for(db, notes)
-    logins = await viewers.logins(
-        db, sorted({note.subject_id for note in notes if note.subject_id is not None})
-    )
+    subject_ids = {note.subject_id for note in notes if note.subject_id is not None}
+    logins = await viewers.logins(db, sorted(subject_ids))
     rows = []
     for note in notes:
         row = common.dated(asdict(note))
-        about = {"viewer": logins.get(note.subject_id or ""), "viewer_id": row.pop("subject_id")}
-        rows.append(
-            {
-                **row,
-                **about,
-                "fact": with_names(note.fact, names),
-                "confidence": round(note.confidence, 4),
-            }
-        )
+        row["viewer"] = logins.get(note.subject_id or "")
+        row["viewer_id"] = row.pop("subject_id")
+        row["fact"] = with_names(note.fact, names)
+        row["confidence"] = round(note.confidence, 4)
+        rows.append(row)
     return rows
 
 
-# One viewer.
+# ── one viewer ──────────────────────────────────────────────────────────────────────────────
 
 
 @command("viewer export", LOGIN, shared="db", on_memory=True)
 async def _export_viewer(db: "Database", arguments: argparse.Namespace) -> None:
     """Everything stored about a viewer, as one JSON file."""
-    import msgspec
-
     from forgetmenot.operations.wording import sentence
 
     result = await common.run_operation(db, "export", {"viewer": arguments.login})
     if not result.ok:
         raise InputError(sentence(result))
-    lists = {"topics", "asked_with", "params_json"}  # columns that hold JSON
-
-    def readable(row: dict[str, object]) -> dict[str, object]:
-        read = {key: msgspec.json.decode(str(value)) for key, value in row.items() if key in lists}
-        return common.dated({**row, **read})
-
     parts: Mapping[str, Any] = result.data
-    kinds = {
-        name: [readable(row) for row in rows]
-        for name, rows in parts.items()
-        if isinstance(rows, list)
-    }
-    whole = {"person": common.dated(parts["person"]), **kinds}
-    sys.stdout.write(msgspec.json.format(common.encoded(whole), indent=2).decode() + "\n")
+    export: dict[str, object] = {"person": common.dated(parts["person"])}
+    for name, rows in parts.items():
+        if isinstance(rows, list):
+            export[name] = [_readable(row) for row in rows]
+    sys.stdout.write(msgspec.json.format(common.encoded(export), indent=2).decode() + "\n")
 
 
-# The memory's ways in and out as files.
+def _readable(row: dict[str, object]) -> dict[str, object]:
+    """Return a row with its times as ISO 8601 and its JSON read."""
+    columns = common.dated(row)
+    for name in _JSON_COLUMNS & columns.keys():
+        columns[name] = msgspec.json.decode(str(columns[name]))
+    return columns
+
+
+# ── import, export, backups ─────────────────────────────────────────────────────────────────
 
 
 IMPORT_KEYS = """FILE holds JSON lines (- reads standard input): {"id"?, "scope"?, "viewer", "fact", "confidence"?,
@@ -239,24 +245,23 @@ async def _import(arguments: argparse.Namespace) -> None:
     from forgetmenot.store.database import open_database
 
     privacy = None if arguments.unfiltered else common.chosen_settings(arguments.config).privacy
-    with common.text_lines(arguments.file) as given:
+    now = common.time_of("now", None)
+    with common.text_lines(arguments.file) as import_lines:
         async with open_database(common.database_path(arguments)) as db:
-            result = await import_notes(db, given, now=common.time_of("now", None), privacy=privacy)
-    counts = common.picked(result, "imported episodes viewers")
+            result = await import_notes(db, import_lines, now=now, privacy=privacy)
+    refused_count = len(result.refused)
     lines = [f"line {refused.line}: {refused.reason}" for refused in result.refused[:REFUSED_SHOWN]]
-    if (more := len(result.refused) - REFUSED_SHOWN) > 0:
-        lines.append(f"… and {more} more; --json prints all.")
-    people = result.viewers
-    refused_lines = len(result.refused)
+    if refused_count > REFUSED_SHOWN:
+        lines.append(f"… and {refused_count - REFUSED_SHOWN} more; --json prints all.")
     lines.append(
-        f"{result.imported} notes imported, {people} new viewers, {refused_lines} lines refused."
+        f"{result.imported} notes imported, {result.viewers} new viewers, {refused_count} lines refused."
     )
-    common.report(
-        arguments, {**counts, "refused": [refused._asdict() for refused in result.refused]}, lines
-    )
+    counts = common.picked(result, "imported episodes viewers")
+    refused_rows = [refused._asdict() for refused in result.refused]
+    common.report(arguments, {**counts, "refused": refused_rows}, lines)
     if result.refused and not result.imported:
         raise InputError(
-            f"None of the {len(result.refused)} lines of {arguments.file} could be used. Nothing changed."
+            f"None of the {refused_count} lines of {arguments.file} could be used. Nothing changed."
         )
 
 
@@ -265,12 +270,8 @@ async def _export(db: "Database", arguments: argparse.Namespace) -> None:
     """Print notes as JSON lines."""
     from forgetmenot.memory.transfer import export_notes
 
-    subject = (
-        await common.known_viewer(db, arguments.viewer) if arguments.viewer is not None else None
-    )
-    async for line in export_notes(
-        db, subject_id=subject, status=None if arguments.status == "all" else arguments.status
-    ):
+    subject_id = await _subject(db, arguments)
+    async for line in export_notes(db, subject_id=subject_id, status=_status_filter(arguments)):
         common.emit(line)
 
 
@@ -284,10 +285,9 @@ async def _new_requests(arguments: argparse.Namespace) -> None:
     path = common.existing_database(arguments)
     with instance_lock(path):
         async with open_database(path, requests_lost=True) as db:
-            out = await start_new_requests(db, common.time_of("now", None))
-    common.report(
-        arguments, {"opted_out": out}, [f"A new file was begun. {out} people stay opted out."]
-    )
+            opted_out = await start_new_requests(db, common.time_of("now", None))
+    line = f"A new file was begun. {opted_out} people stay opted out."
+    common.report(arguments, {"opted_out": opted_out}, [line])
 
 
 @command(
@@ -306,9 +306,8 @@ async def _backup(arguments: argparse.Namespace) -> None:
     now = common.time_of("now", None)
     async with open_database(common.existing_database(arguments)) as db:
         if arguments.path is None:
-            keep = max(
-                Settings().privacy.keep_backups, len(copies_of(db.path)) + 1
-            )  # what was asked for stays
+            # a backup that somebody asked for deletes no older one
+            keep = max(Settings().privacy.keep_backups, len(copies_of(db.path)) + 1)
             made = await backups.make(db, at=now, keep=keep)
         else:
             name = backups.name_of(db.path, now)
@@ -322,9 +321,11 @@ async def _backup(arguments: argparse.Namespace) -> None:
         "notes": made.notes,
         "episodes": made.episodes,
     }
-    line = f"{made.notes} notes and {made.episodes} summaries are in {made.path}. Later erasures are carried out again"
-    kept = "when it is restored here. Copies kept elsewhere still contain erased data: delete old ones."
-    common.report(arguments, value, [f"{line} {kept}"])
+    line = (
+        f"{made.notes} notes and {made.episodes} summaries are in {made.path}. Later erasures are carried out again"
+        " when it is restored here. Copies kept elsewhere still contain erased data: delete old ones."
+    )
+    common.report(arguments, value, [line])
 
 
 @command(
@@ -339,32 +340,29 @@ async def _restore(arguments: argparse.Namespace) -> int:
     from forgetmenot.memory import backups
 
     path = common.database_path(arguments)
-    if (
-        path.exists()
-        and not arguments.yes
-        and not common.confirmed(f"This replaces the memory in {path}.")
-    ):
+    must_ask = path.exists() and not arguments.yes
+    if must_ask and not common.confirmed(f"This replaces the memory in {path}."):
         common.say("Nothing was changed.")
         return 1
+    now = common.time_of("now", None)
+    keep = Settings().privacy.keep_backups
     with instance_lock(path):
-        keep = Settings().privacy.keep_backups
-        done = await backups.restore(
-            arguments.path, path, now=common.time_of("now", None), keep=keep
-        )
-    counts = common.picked(done, "notes episodes erased forgotten removed opted_out banned")
-    lines = [f"Restored: {done.notes} notes and {done.episodes} summaries, without chat."]
-    again = {
-        "erasures": done.erased,
-        "facts forgotten": done.forgotten,
-        "notes removed": done.removed,
-        "opt-outs": done.opted_out,
-        "bans": done.banned,
+        restored = await backups.restore(arguments.path, path, now=now, keep=keep)
+    counts = common.picked(restored, "notes episodes erased forgotten removed opted_out banned")
+    lines = [f"Restored: {restored.notes} notes and {restored.episodes} summaries, without chat."]
+    repeated = {
+        "erasures": restored.erased,
+        "facts forgotten": restored.forgotten,
+        "notes removed": restored.removed,
+        "opt-outs": restored.opted_out,
+        "bans": restored.banned,
     }
-    if any(again.values()):
-        counts_again = ", ".join(f"{what} {count}" for what, count in again.items())
-        lines.append(f"Done again: {counts_again}.")
-    if done.saved is not None:
-        lines.append(f"The previous memory is saved in {done.saved}.")
-    saved = str(done.saved) if done.saved else None
+    if any(repeated.values()):
+        repeated_counts = ", ".join(f"{kind} {count}" for kind, count in repeated.items())
+        lines.append(f"Done again: {repeated_counts}.")
+    saved = None
+    if restored.saved is not None:
+        saved = str(restored.saved)
+        lines.append(f"The previous memory is saved in {saved}.")
     common.report(arguments, {"restored": True, **counts, "saved": saved}, lines)
     return 0

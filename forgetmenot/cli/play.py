@@ -43,27 +43,40 @@ async def _demo(arguments: argparse.Namespace) -> None:
     )
     logs.set_up(level="error")
     path = common.database_path(arguments, folder=common.data_folder() / common.DEMO_FOLDER)
-    watched = (
-        sys.stdout.isatty() and not (arguments.fast or arguments.json) and common.has_desktop()
-    )
+    is_on_terminal = sys.stdout.isatty() and not arguments.fast and not arguments.json
+    watched = is_on_terminal and common.has_desktop()
     stay = arguments.stay or watched
-    privacy = Path(__file__).parents[2] / "docs" / "PRIVACY.md"
+    privacy_page = Path(__file__).parents[2] / "docs" / "PRIVACY.md"
+    privacy = str(privacy_page) if privacy_page.is_file() else "!privacy in chat"
     steps = [
         "",
         "Next:",
         "  1. forgetmenot start    for your own channel: it listens at once, without an account",
         "  2. forgetmenot setup    to choose an AI model; without one it only quotes its notes, as here",
-        f"  3. {privacy if privacy.is_file() else '!privacy in chat'}    what is kept, and for how long",
+        f"  3. {privacy}    what is kept, and for how long",
         f"The demo's notes: forgetmenot memory list --db {quoted(path)}",
-        *(["The dock stays open. Ctrl-C ends the demo."] if stay else []),
     ]
+    if stay:
+        steps.append("The dock stays open. Ctrl-C ends the demo.")
+
+    def show_text(style: str, text: str) -> None:
+        # with --json standard output holds JSON only
+        if not arguments.json:
+            _show_styled(style, text)
+
+    def opened(address: str) -> None:
+        if watched:
+            common.open_page(address)
+
+    def finished(summary: object) -> None:
+        common.report(arguments, summary, steps, to=common.show_line)
+
     show = Show(
         Settings(),
-        # with --json standard output holds JSON only
-        lambda style, text: None if arguments.json else _show_styled(style, text),
+        show_text,
         common.say,
-        opened=lambda address: common.open_page(address) if watched else None,
-        finished=lambda summary: common.report(arguments, summary, steps, to=common.show_line),
+        opened=opened,
+        finished=finished,
         fast=arguments.fast,
         stay=stay,
         ours=arguments.db is None,
@@ -75,17 +88,18 @@ COLOURS = {"caption": "1;36", "bot": "1;32", "memory": "33", "refused": "31", "f
 
 
 def _show_styled(style: str, text: str) -> None:
-    """Print a line of the demo: on a terminal in colours, unless NO_COLOR is set, and in its width."""
-    shown = common.printable(text)
+    """Print a line of the demo; on a terminal in its width, and in colours unless NO_COLOR is set."""
+    line = common.printable(text)
     if sys.stdout.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb":
         indent = " " * (len(text) - len(text.lstrip()) + 2)
         columns = shutil.get_terminal_size().columns
-        shown = textwrap.fill(shown, max(40, columns - 1), subsequent_indent=indent)
-        shown = f"\x1b[{COLOURS[style]}m{shown}\x1b[0m" if style in COLOURS else shown
-    print(shown, flush=True)
+        line = textwrap.fill(line, max(40, columns - 1), subsequent_indent=indent)
+        if style in COLOURS:
+            line = f"\x1b[{COLOURS[style]}m{line}\x1b[0m"
+    print(line, flush=True)
 
 
-# Recordings.
+# ── recordings ──────────────────────────────────────────────────────────────────────────────
 
 
 @command(
@@ -116,15 +130,11 @@ async def _replay(arguments: argparse.Namespace) -> None:
         until_compacted=arguments.until_compacted,
         progress=common.say,
     )
-    common.report(
-        arguments,
-        counts,
-        [f"{name}: {count}" for name, count in counts.items()],
-        to=common.show_line,
-    )
+    lines = [f"{name}: {count}" for name, count in counts.items()]
+    common.report(arguments, counts, lines, to=common.show_line)
 
 
-# Chat of past streams.
+# ── chat of past streams ────────────────────────────────────────────────────────────────────
 
 
 @command(
@@ -153,17 +163,18 @@ async def _learn(arguments: argparse.Namespace) -> None:
     settings = common.chosen_settings(arguments.config)
     path = common.database_path(arguments)
     clock = SystemClock()
-    found = await estimate(arguments.files, settings, clock.now())
-    common.say(found.in_words(settings, ENGLISH))
+    estimated = await estimate(arguments.files, settings, clock.now())
+    common.say(estimated.in_words(settings, ENGLISH))
     if not arguments.yes and not common.confirmed("Learn from it now?"):
         return
-    shown: list[str] = []
+    last_percent = ""
 
     def progress(share: float) -> None:
+        nonlocal last_percent
         percent = f"{share:4.0%}"
-        if percent not in shown[-1:]:
+        if percent != last_percent:
             common.say(percent)
-            shown.append(percent)
+            last_percent = percent
 
     async with open_database(path) as db:
         environ = environment_with_key(settings.model, login_folder(path))
