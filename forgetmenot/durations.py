@@ -1,6 +1,7 @@
-"""Lengths of time in milliseconds, and how people and models type them. Pure."""
+"""Lengths of time in milliseconds, how people and models type them, and how often something may happen in one. Pure."""
 
 import re
+from collections import deque
 
 SECOND = 1_000
 MINUTE = 60 * SECOND
@@ -27,3 +28,21 @@ def parse_duration(text: str, *, default_unit: str = "") -> int | None:
         return None
     unit = _UNITS.get(typed[2].lower() or default_unit)
     return None if unit is None else int(typed[1]) * unit
+
+
+class SlidingWindow:
+    """Lets at most `limit` things happen within `length` (ms)."""
+
+    def __init__(self, limit: int, length: int) -> None:
+        self._length = length
+        self._times: deque[int] = deque(maxlen=limit)
+
+    def is_full(self, now: int) -> bool:
+        """Whether so many happened within this time before now (ms)."""
+        if len(self._times) < (self._times.maxlen or 0):
+            return False
+        return now - self._times[0] < self._length
+
+    def count(self, now: int) -> None:
+        """Count one that happens now (ms)."""
+        self._times.append(now)

@@ -6,6 +6,7 @@ loopback, too; here HTTPS_PROXY counts for both, and loopback never goes through
 
 import ssl
 from base64 import b64encode
+from collections.abc import Sequence
 from contextlib import suppress
 from functools import cache
 from ipaddress import ip_address
@@ -13,7 +14,15 @@ from typing import NamedTuple
 from urllib.request import getproxies, getproxies_environment, proxy_bypass
 
 import certifi
-from aiohttp import ClientHandlerType, ClientRequest, ClientResponse
+from aiohttp import (
+    ClientHandlerType,
+    ClientMiddlewareType,
+    ClientRequest,
+    ClientResponse,
+    ClientSession,
+    ClientTimeout,
+    TCPConnector,
+)
 from yarl import URL
 
 _AS = {"wss": "https", "ws": "http"}
@@ -64,6 +73,20 @@ async def by_proxy(request: ClientRequest, handler: ClientHandlerType) -> Client
     proxy, headers = proxy_for(str(request.url))
     request.update_proxy(proxy, None, headers)
     return await handler(request)
+
+
+def web_session(
+    timeout: ClientTimeout, middlewares: Sequence[ClientMiddlewareType] = ()
+) -> ClientSession:
+    """A session for calls over the internet: it trusts `trusted`, and goes through the proxy for each address.
+
+    Its calls raise aiohttp's errors, TimeoutError, OSError, and BadProxy; who opens it makes them errors of ours.
+    """
+    return ClientSession(
+        connector=TCPConnector(ssl=trusted()),
+        timeout=timeout,
+        middlewares=(*middlewares, by_proxy),
+    )
 
 
 async def body_of(response: ClientResponse, most: int) -> bytes:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from forgetmenot.durations import DAY, HOUR, MINUTE, SECOND, parse_duration
+from forgetmenot.durations import DAY, HOUR, MINUTE, SECOND, SlidingWindow, parse_duration
 
 
 @pytest.mark.parametrize(
@@ -27,3 +27,15 @@ def test_a_number_with_a_unit_is_a_length_of_time(typed: str, duration: int | No
 def test_a_bare_number_has_the_unit_that_is_asked_for() -> None:
     assert parse_duration("90", default_unit="s") == 90 * SECOND
     assert parse_duration("90 min", default_unit="s") == 90 * MINUTE
+
+
+def test_a_window_is_full_until_the_first_of_so_many_is_long_ago() -> None:
+    window = SlidingWindow(2, MINUTE)
+    assert not window.is_full(0)
+    window.count(0)
+    window.count(SECOND)
+    assert window.is_full(MINUTE - 1)
+    assert not window.is_full(MINUTE)
+    window.count(MINUTE)
+    assert window.is_full(MINUTE + SECOND - 1)
+    assert not window.is_full(MINUTE + SECOND)

@@ -29,7 +29,7 @@ from forgetmenot.errors import ForgetMeNotError
 from forgetmenot.files import is_locked
 from forgetmenot.languages import ENGLISH, Language, read_reason, reason
 from forgetmenot.llm.build import environment_with_key, key_variable
-from forgetmenot.network import proxy_for, trusted
+from forgetmenot.network import web_session
 from forgetmenot.operations.actions import lacking
 from forgetmenot.operations.handlers.switches import gaps_sentence
 from forgetmenot.ports import BotState, Check
@@ -41,6 +41,7 @@ from forgetmenot.twitch.errors import network_reason
 
 OK, WARN, BAD = "ok", "warn", "bad"
 WITHIN_S = 8.0
+_ANSWER_WITHIN = aiohttp.ClientTimeout(total=5)
 LITTLE_SPACE = 500_000_000  # bytes
 CLOCK_OFF_S = 120
 BACKUP_OLD = 14 * DAY
@@ -250,12 +251,7 @@ async def _model(what: Examined) -> Finding:
 
 async def _get(url: str) -> tuple[int, str]:
     """Status and date of an answer."""
-    proxy, headers = proxy_for(url)
-    timeout, connector = aiohttp.ClientTimeout(total=5), aiohttp.TCPConnector(ssl=trusted())
-    async with (
-        aiohttp.ClientSession(timeout=timeout, connector=connector) as session,
-        session.get(url, proxy=proxy, proxy_headers=headers) as answer,
-    ):
+    async with web_session(_ANSWER_WITHIN) as session, session.get(url) as answer:
         return answer.status, answer.headers.get("Date", "")
 
 

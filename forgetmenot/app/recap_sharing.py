@@ -19,7 +19,7 @@ from forgetmenot.durations import DAY, MINUTE
 from forgetmenot.errors import ForgetMeNotError, InputError, WebhookError
 from forgetmenot.languages import reason
 from forgetmenot.memory.recap_markdown import markdown_of, write_file
-from forgetmenot.network import BadProxy, by_proxy, trusted
+from forgetmenot.network import BadProxy, web_session
 from forgetmenot.secret_store import SecretStore
 from forgetmenot.settings.schema import Settings
 from forgetmenot.store import personal_data, streams
@@ -140,12 +140,9 @@ class RecapSharing:
 async def send(address: str, text: str, picture: bytes = b"") -> None:
     """Post one message to Discord, with a picture (PNG) if there is one. Raises WebhookError."""
     body = _message(text, picture)
-    connector = aiohttp.TCPConnector(ssl=trusted())
     try:
         async with (
-            aiohttp.ClientSession(
-                timeout=_ANSWER_WITHIN, connector=connector, middlewares=(by_proxy,)
-            ) as session,
+            web_session(_ANSWER_WITHIN) as session,
             session.post(
                 address, params={"wait": "true"}, data=body, allow_redirects=False
             ) as answer,

@@ -37,7 +37,7 @@ from forgetmenot.llm.build import (
     key_variable,
 )
 from forgetmenot.memory import backups
-from forgetmenot.network import body_of, trusted
+from forgetmenot.network import body_of, web_session
 from forgetmenot.operations.actions import CHAT
 from forgetmenot.secret_store import LOGIN_FOLDER, Account, SecretStore
 from forgetmenot.settings.live_settings import LiveSettings, presets
@@ -512,9 +512,7 @@ async def models_at(base_url: str, key: str = "") -> list[str] | None:
     headers = {"Authorization": f"Bearer {key}"} if key and base_url.startswith("https://") else {}
     try:
         async with (
-            aiohttp.ClientSession(
-                timeout=timeout, connector=aiohttp.TCPConnector(ssl=trusted())
-            ) as session,
+            web_session(timeout) as session,
             session.get(
                 f"{base_url.rstrip('/')}/models", headers=headers, allow_redirects=False
             ) as answer,

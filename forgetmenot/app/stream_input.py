@@ -4,7 +4,6 @@ Nothing is imported or opened for what is off.
 """
 
 import asyncio
-from collections import deque
 from collections.abc import Awaitable, Callable
 from itertools import count
 from pathlib import Path
@@ -14,7 +13,7 @@ from msgspec.structs import replace
 
 from forgetmenot.app.bot import Bot
 from forgetmenot.domain import ChannelState, ChatEvent, EventKind
-from forgetmenot.durations import HOUR, MINUTE
+from forgetmenot.durations import HOUR, MINUTE, SlidingWindow
 from forgetmenot.errors import InputError
 from forgetmenot.languages import reason
 from forgetmenot.ports import HearingState
@@ -49,7 +48,7 @@ class StreamInput:
         self._folder = folder
         self._numbers = count()
         self._changing = asyncio.Lock()
-        self._follows: deque[int] = deque(maxlen=MOST_FOLLOWS)
+        self._follows = SlidingWindow(MOST_FOLLOWS, MINUTE)
         # what OBS or an event reported of the channel, by field of ChannelState: the value, and when (ms)
         self._reports: dict[str, tuple[object, int]] = {}
         self._to_ask = asyncio.Event()
@@ -230,10 +229,10 @@ class StreamInput:
     def _is_one_of_few(self) -> bool:
         """Whether fewer than MOST_FOLLOWS came within the minute before this one, which is counted then."""
         now = self._bot.clock.now()
-        crowded = len(self._follows) == MOST_FOLLOWS and now - self._follows[0] < MINUTE
-        if not crowded:
-            self._follows.append(now)
-        return not crowded
+        if self._follows.is_full(now):
+            return False
+        self._follows.count(now)
+        return True
 
 
 async def _login_for_events(account: "TwitchAccount") -> "Login | None":

@@ -10,12 +10,11 @@ import asyncio
 import contextlib
 import os
 import threading
-from collections import deque
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 
 from forgetmenot.clock import Clock
-from forgetmenot.durations import MINUTE
+from forgetmenot.durations import MINUTE, SlidingWindow
 from forgetmenot.errors import HearingError, InputError
 from forgetmenot.hearing.captions import (
     MAX_LINE,
@@ -57,8 +56,7 @@ class Hearing:
         self._live = live
         self._password = password
         self._lines: asyncio.Queue[str] = asyncio.Queue(MAX_PER_MINUTE)
-        # When the newest lines were taken (ms).
-        self._taken_at: deque[int] = deque(maxlen=MAX_PER_MINUTE)
+        self._handed_on = SlidingWindow(MAX_PER_MINUTE, MINUTE)
         self.paused = False
         self._trouble_of_source: dict[str, str] = {}
         # The look at the captions' file that is under way, or was the last.
@@ -115,10 +113,11 @@ class Hearing:
     def _take(self, line: str) -> bool:
         """Queue a line; False if it is not to be heard, or too much comes."""
         now = self._clock.now()
-        has_many = len(self._taken_at) == MAX_PER_MINUTE and now - self._taken_at[0] < MINUTE
-        if not line or not self.listening or has_many or self._lines.full():
+        if not line or not self.listening:
             return False
-        self._taken_at.append(now)
+        if self._handed_on.is_full(now) or self._lines.full():
+            return False
+        self._handed_on.count(now)
         self._lines.put_nowait(line)
         return True
 

@@ -37,7 +37,7 @@ from forgetmenot.llm.answer_text import (
 )
 from forgetmenot.llm.chat_completions import Completion, Payload, Rejection, RequestForm
 from forgetmenot.logs import log
-from forgetmenot.network import BadProxy, body_of, proxy_for, trusted
+from forgetmenot.network import BadProxy, body_of, web_session
 
 # A simpler form costs something (plain words propose no action), and a server may only have had a
 # bad moment: after this time the whole form is tried again.
@@ -182,15 +182,12 @@ class OpenAICompatible:
         url = self._base + PATH
         headers = {"Authorization": f"Bearer {self._key}"} if self._key else {}
         with self._translating(url):
-            proxy, proxy_headers = proxy_for(url)
             # to this address and no other: redirects are not followed
             sending = self._open_session().post(
                 url,
                 json=payload,
                 headers=headers,
                 allow_redirects=False,
-                proxy=proxy,
-                proxy_headers=proxy_headers,
             )
             async with sending as response:
                 raw = await body_of(response, LARGEST_ANSWER)
@@ -208,10 +205,7 @@ class OpenAICompatible:
 
     def _open_session(self) -> aiohttp.ClientSession:
         if self._session is None:
-            self._session = aiohttp.ClientSession(
-                timeout=aiohttp.ClientTimeout(total=TOTAL_TIMEOUT_S),
-                connector=aiohttp.TCPConnector(ssl=trusted()),
-            )
+            self._session = web_session(aiohttp.ClientTimeout(total=TOTAL_TIMEOUT_S))
         return self._session
 
     def _answer(

@@ -28,7 +28,7 @@ from forgetmenot.errors import (
     TwitchUnavailable,
 )
 from forgetmenot.languages import reason
-from forgetmenot.network import by_proxy, trusted
+from forgetmenot.network import web_session
 from forgetmenot.secret_store import Account, Token
 from forgetmenot.settings.schema import Settings
 from forgetmenot.startup import load_off_the_loop
@@ -86,11 +86,7 @@ class Api:
         Route.ID_BASE = twitch.id_url
         if twitch.server:
             websockets.WSS = twitch.irc_url.removesuffix("irc") + "eventsub"
-        self._session = aiohttp.ClientSession(
-            connector=aiohttp.TCPConnector(ssl=trusted()),
-            timeout=_ANSWER_WITHIN,
-            middlewares=(self._authorised, by_proxy),
-        )
+        self._session = web_session(_ANSWER_WITHIN, (self._authorised,))
         return twitchio.Client(
             client_id=twitch.client_id, session=self._session, fetch_client_user=False
         )

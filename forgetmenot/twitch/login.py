@@ -33,7 +33,7 @@ from forgetmenot.errors import (
 )
 from forgetmenot.languages import reason
 from forgetmenot.logs import log
-from forgetmenot.network import by_proxy, trusted
+from forgetmenot.network import web_session
 from forgetmenot.secret_store import Account, Token, TokenStore
 from forgetmenot.settings.schema import Settings
 from forgetmenot.twitch.errors import translated
@@ -60,11 +60,8 @@ async def _ask(settings: Settings, path: str, access: str = "", **form: str) -> 
             raise _no_app()
     url = f"{settings.twitch.id_url}oauth2/{path}"
     headers = {"Authorization": f"OAuth {access}"} if access else {}
-    connector = aiohttp.TCPConnector(ssl=trusted())
     async with (
-        aiohttp.ClientSession(
-            connector=connector, middlewares=(by_proxy,), timeout=_ANSWER_WITHIN
-        ) as session,
+        web_session(_ANSWER_WITHIN) as session,
         session.request(method, url, data=form or None, headers=headers) as answer,
     ):
         if answer.status >= 500:
