@@ -108,7 +108,9 @@ def _try(name: str, tree: Path, library: Path) -> None:
 
 def _function_of(mutant: str) -> str:
     """Return the function of a mutant, "forgetmenot.reply.triggers.x_joined__mutmut_3"."""
-    return mutant.rpartition(".")[2].rpartition("__mutmut_")[0].removeprefix("x_")
+    name = mutant.rpartition(".")[2].rpartition("__mutmut_")[0]
+    # of a method: "xǁPrivacyRequestsǁadd"
+    return name.removeprefix("x_").removeprefix("xǁ").replace("ǁ", ".")
 
 
 def _changed_lines(diff: str) -> list[str]:

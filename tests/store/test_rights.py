@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from forgetmenot.errors import StoreRequestsLost
+from forgetmenot.errors import StoreError, StoreRequestsLost
 from forgetmenot.privacy.requests import carry_out, start_new_requests
 from forgetmenot.store import personal_data
 from forgetmenot.store.database import open_database
-from forgetmenot.store.rights import PrivacyRequests, RequestKind
+from forgetmenot.store.rights import PrivacyRequest, PrivacyRequests, RequestKind
 
 ALICE, BOB = "771234501", "771234502"
 
@@ -69,6 +69,106 @@ def test_a_line_that_was_cut_off_counts_for_nothing(tmp_path: Path) -> None:
     again = PrivacyRequests(tmp_path / "m.sqlite3")
     again.refresh()
     assert [one.at for one in again.lines] == [1, 2, 2, 2]
+
+
+# ── what follows from requests ──────────────────────────────────────────────────────────────
+
+
+@pytest.fixture
+def requests(tmp_path: Path) -> PrivacyRequests:
+    return PrivacyRequests(tmp_path / "m.sqlite3")
+
+
+def test_the_last_choice_counts(requests: PrivacyRequests) -> None:
+    requests.add(requests.of(RequestKind.OPT_OUT, ALICE, 1))
+    requests.add(requests.of(RequestKind.OPT_IN, ALICE, 2))
+    requests.add(requests.of(RequestKind.OPT_OUT, BOB, 3))
+    assert (requests.is_out(ALICE), requests.is_out(BOB)) == (False, True)
+    assert requests.chose_last(requests.digest("viewer", ALICE)) is RequestKind.OPT_IN
+
+
+def test_the_latest_erasure_counts_whatever_comes_last(requests: PrivacyRequests) -> None:
+    requests.add(requests.of(RequestKind.ERASE, ALICE, 9))
+    requests.add(requests.of(RequestKind.ERASE, ALICE, 4))
+    assert (requests.erased_at(ALICE), requests.erased_at(BOB)) == (9, -1)
+
+
+def test_a_ban_counts_until_it_is_lifted(requests: PrivacyRequests) -> None:
+    alice = requests.digest("viewer", ALICE)
+    assert (requests.banned_at(ALICE), requests.is_banned(alice)) == (None, False)
+    requests.add(requests.of(RequestKind.BAN, ALICE, 5))
+    assert (requests.banned_at(ALICE), requests.banned_at(BOB)) == (5, None)
+    assert requests.is_banned(alice)
+    requests.add(requests.of(RequestKind.UNBAN, ALICE, 6))
+    assert (requests.banned_at(ALICE), requests.is_banned(alice)) == (None, False)
+
+
+def test_a_topic_counts_until_it_may_be_mentioned_again(requests: PrivacyRequests) -> None:
+    topic = requests.of_words(RequestKind.NEVER_MENTION, ALICE, {"old", "job"}, at=3)
+    of_channel = requests.of_words(RequestKind.NEVER_MENTION, None, {"old", "job"}, at=3)
+    requests.add(topic)
+    assert (requests.is_topic(topic), requests.is_topic(of_channel)) == (True, False)
+    assert list(requests.topics) == [topic]
+    requests.add(requests.of_words(RequestKind.MAY_MENTION, ALICE, {"job", "old"}))
+    assert not requests.is_topic(topic)
+    assert not requests.topics
+
+
+def test_a_note_is_removed_until_it_is_brought_back(requests: PrivacyRequests) -> None:
+    removed = requests.of_words(RequestKind.REMOVE, ALICE, {"play", "drum"}, note_id=4)
+    of_another_note = requests.of_words(RequestKind.REMOVE, ALICE, {"play", "drum"}, note_id=5)
+    requests.add(removed)
+    assert removed.notes == (4,)
+    assert (requests.is_removed(removed), requests.is_removed(of_another_note)) == (True, False)
+    requests.add(requests.of_words(RequestKind.BRING_BACK, ALICE, {"play", "drum"}, note_id=4))
+    assert not requests.is_removed(removed)
+
+
+@pytest.mark.parametrize(
+    ("claim", "says_it"),
+    [
+        ({"play", "drum", "in", "a", "band"}, True),
+        ({"play", "drum", "in"}, True),  # three of five words: 60 %
+        ({"play", "drum"}, False),
+        (set(), False),
+    ],
+)
+def test_a_claim_with_three_fifths_of_a_facts_words_says_it(
+    requests: PrivacyRequests, claim: set[str], says_it: bool
+) -> None:
+    fact = {"play", "drum", "in", "a", "band"}
+    forgotten = requests.of(RequestKind.FORGET, ALICE, 5, words=requests.hashed(ALICE, fact))
+    requests.add(forgotten)
+    assert requests.says(ALICE, claim, forgotten) is says_it
+    assert requests.is_forgotten(ALICE, claim) is says_it
+    assert not requests.says(BOB, claim, forgotten)
+
+
+def test_posted_recaps_and_their_folders_are_known(requests: PrivacyRequests) -> None:
+    requests.add(requests.posted(1_000, 7))
+    requests.add(PrivacyRequest(RequestKind.RECAP_FOLDER, "", folder="/recaps"))
+    assert (requests.was_posted(1_000), requests.was_posted(2_000)) == (True, False)
+    assert set(requests.recap_folders) == {"/recaps"}
+
+
+def test_a_request_that_waits_for_the_disk_counts_at_once(requests: PrivacyRequests) -> None:
+    requests.add(requests.of(RequestKind.OPT_OUT, BOB, 1))
+    first = requests.of(RequestKind.OPT_OUT, ALICE, 2)
+    second = requests.of(RequestKind.ERASE, ALICE, 3)
+    requests.keep_waiting(first)
+    requests.keep_waiting(second)
+    assert (requests.is_out(ALICE), requests.count, len(requests.lines)) == (True, 3, 1)
+    requests.write_waiting()
+    assert (requests.waiting, requests.lines[1:]) == ([], [first, second])
+
+
+def test_a_folder_that_cannot_be_written_is_named_with_the_way_out(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("no folder", encoding="utf-8")
+    requests = PrivacyRequests(tmp_path / "file" / "m.sqlite3")
+    with pytest.raises(
+        StoreError, match=r"m\.sqlite3\.requests cannot be read or written: .+ disk"
+    ):
+        requests.add()
 
 
 # ── a file that is lost ─────────────────────────────────────────────────────────────────────
