@@ -78,6 +78,11 @@ async def _start(arguments: argparse.Namespace) -> int:
     common.say(f"Settings: {file or 'the defaults'}")
     # another program may hold the port: the dock takes the next one, for this run only
     dock = msgspec.structs.replace(settings.dock, port=usable_port(settings.dock.port))
+    if dock.port != settings.dock.port:
+        common.say(
+            f"Port {settings.dock.port} is used by another program. The dock takes {dock.port} for this run; in OBS it"
+            " comes back when that program has ended and the bot is started again."
+        )
     live = LiveSettings(msgspec.structs.replace(settings, dock=dock), file)
     # the output may be kept in a journal
     hides_token = arguments.no_browser and not sys.stderr.isatty()

@@ -3,6 +3,7 @@
 import asyncio
 import json
 import re
+import socket
 import sys
 from pathlib import Path
 from typing import Any
@@ -195,6 +196,17 @@ async def the_silent_preview(page: Page, sim: TwitchSim) -> None:
     assert sim.sent == []
     await step.get_by_role("button", name="Mentions").click()
     await expect(step.locator(".outcome")).to_have_text("Saved.")
+
+
+async def test_a_taken_port_is_named(tmp_path: Path) -> None:
+    async with TwitchSim() as sim:
+        file = loopback_settings(tmp_path, sim)
+        port = load_settings(file).dock.port
+        with socket.socket() as other:
+            other.bind(("127.0.0.1", port))
+            other.listen()
+            async with started(tmp_path, "start", "--no-browser") as bot:
+                await bot.says(f"Port {port} is used by another program. The dock takes ")
 
 
 # ── the streamer's voice: the step, the last line, the mark, and the switch ─────────────────
