@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import aiohttp
 from speed.programs import Running
 
-from forgetmenot.app.setup import STEP, SetupService
+from forgetmenot.app import setup
 from forgetmenot.cli import build_parser
 from forgetmenot.dock import panels, server
 from forgetmenot.dock.security import TOKEN_HEADER, UPLOAD, token_in
@@ -114,9 +114,8 @@ def presses() -> Iterator[Press]:
     # so that what follows is answered
     yield Press("POST", "/api/do/resume", {})
     yield Press("POST", "/api/hear", {"text": "hello everybody"})
-    for name in vars(SetupService):
-        step = name.removeprefix(STEP)
-        if name.startswith(STEP) and step not in STEPS_LEFT_OUT:
+    for step in setup.STEPS:
+        if step not in STEPS_LEFT_OUT:
             yield Press("POST", f"/api/setup/{step}", STEPS[step])
     yield Press("POST", f"{UPLOAD}?name=chat.log", PAST_CHAT.encode())
     for action in ("look", "learn", "stop", "drop"):
