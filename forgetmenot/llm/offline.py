@@ -1,15 +1,15 @@
 """A model of rules, without network or key: for the demo, the first minutes, and while a model is away.
 
-It reads the same prompts and answers in the same shapes: it learns what people plainly say about themselves ("I play
-drums"), quotes the note that shares a question's words, and else says nothing rather than something silly. The same
-request always gets the same answer. It spends no tokens.
+It reads the same prompts and answers in the same shapes: it learns what people plainly say about
+themselves ("I play drums"), quotes the note that shares a question's words, and else says nothing
+rather than something silly. The same request always gets the same answer. It spends no tokens.
 """
 
 import asyncio
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping
-from typing import Any
+from collections.abc import Collection, Iterable, Mapping
+from typing import Any, NamedTuple
 
 from forgetmenot.domain import NOTHING, ModelAnswer, ModelRequest, Purpose, TokenUsage
 from forgetmenot.languages import in_language
@@ -25,9 +25,8 @@ class Offline:
 
     async def generate(self, request: ModelRequest) -> ModelAnswer:
         """Answer by purpose; never an error."""
-        text = await asyncio.to_thread(
-            _text, request
-        )  # a long window takes longer than the loop may be held
+        # In a thread: a long window takes longer than the loop may be held.
+        text = await asyncio.to_thread(_text, request)
         return ModelAnswer(text, self.name, TokenUsage(0, 0, 0, 0))
 
     async def aclose(self) -> None:
@@ -36,9 +35,8 @@ class Offline:
 
 def _text(request: ModelRequest) -> str:
     if request.purpose is Purpose.REPLY:
-        return json.dumps(
-            answer(request.system, request.prompt, request.language), ensure_ascii=False
-        )
+        reply = answer(request.system, request.prompt, request.language)
+        return json.dumps(reply, ensure_ascii=False)
     if request.purpose is Purpose.EXTRACT:
         return extract(request.prompt)
     if request.purpose is Purpose.BRIEF:
@@ -48,72 +46,100 @@ def _text(request: ModelRequest) -> str:
     return json.dumps({"summary": text}, ensure_ascii=False)
 
 
-# Memory: what people say about themselves becomes a summary's sentences, and these become notes.
+# ── summaries: what people say about themselves ─────────────────────────────────────────────
 
+_MAX_SUMMARY_WORDS = 150
+_MAX_CLAIMS = 14
+_MAX_BITS = 2
+_MAX_NOTES = 20
+# From so many times, by so many people, a repeated line is a running bit.
+_MIN_BIT_TIMES = 4
+_MIN_BIT_PEOPLE = 3
 
-MOST_WORDS, MOST_CLAIMS, MOST_NOTES = 150, 14, 20
-BIT_TIMES, BIT_PEOPLE = 4, 3
-
-_SAID = re.compile(r"\A(?P<who>P\d+)(?:\s*\([^)]*\))?:\s*(?P<text>.*)\Z")
-_OFTEN = re.compile(
-    r"\"?(?P<what>[\w']+(?: [\w'-]+){1,5})[ .!?~\"]*×(?P<times>\d+), (?P<people>\d+) people"
+_CHAT_LINE = re.compile(r"\A(?P<who>P\d+)(?:\s*\([^)]*\))?:\s*(?P<text>.*)\Z")
+_REPEATED_LINE = re.compile(
+    r"\"?(?P<text>[\w']+(?: [\w'-]+){1,5})[ .!?~\"]*×(?P<times>\d+), (?P<people>\d+) people"
 )
+# What every chat repeats, and what names somebody.
 _COMMON = re.compile(
-    r"(?:let'?s go+|good|gg|hello|hi|hey|welcome|thanks?|gz|congrat\w*|oh|no+|so|well|nice|rip|raid|hype)\b|.*\bp\d+",
+    r"(?:let'?s go+|good|gg|hello|hi|hey|welcome|thanks?|gz|congrat\w*|oh|no+|so|well|nice|rip|raid"
+    r"|hype)\b|.*\bp\d+",
     re.IGNORECASE,
 )
 _LIST_MARK = re.compile(r"\A\s*(?:[-*•]|\[[^\]]*\]|\([^)]*\)|\d+[.:])\s*")
-SENTENCE_END = re.compile(r"(?<=[.!?])\s+(?=[A-Z\d\"“])")
+_SENTENCE_END = re.compile(r"(?<=[.!?])\s+(?=[A-Z\d\"“])")
 
 
 def summary(transcript: str) -> str:
-    """What people said about themselves, and what many repeated. Never empty."""
-    about: list[str] = []
+    """Return what people said about themselves, and what many repeated. Never empty."""
+    claim_sentences: list[str] = []
     bits: list[str] = []
     for line in transcript.splitlines():
-        if spoken := _SAID.match(line.strip()):
-            who = spoken["who"]
-            about += (
-                f"{who}{_OWN if fact.startswith('favo') else ''} {fact}."
-                for fact in claims(spoken["text"])
-            )
-        elif (often := _OFTEN.match(line.strip())) and not _COMMON.match(often["what"]):
-            many = int(often["times"]) >= BIT_TIMES and int(often["people"]) >= BIT_PEOPLE
-            if many and set(words(often["what"])) - STOPWORDS:
-                bits.append(f'Running bit: chat kept saying "{often["what"].lower()}".')
-    return sentences_that_fit([*about[:MOST_CLAIMS], *bits[:2]], MOST_WORDS) or NOTHING
+        chat_line = _CHAT_LINE.match(line.strip())
+        if chat_line is not None:
+            claim_sentences += _claim_sentences(chat_line["who"], chat_line["text"])
+            continue
+        repeated = _REPEATED_LINE.match(line.strip())
+        if repeated is not None and _is_bit(repeated):
+            bits.append(f'Running bit: chat kept saying "{repeated["text"].lower()}".')
+    sentences = [*claim_sentences[:_MAX_CLAIMS], *bits[:_MAX_BITS]]
+    return _sentences_that_fit(sentences, _MAX_SUMMARY_WORDS) or NOTHING
+
+
+def _claim_sentences(handle: str, text: str) -> list[str]:
+    sentences = []
+    for claim in claims(text):
+        # "P1's favourite game is Celeste."
+        subject = f"{handle}{_OWN}" if claim.startswith("favo") else handle
+        sentences.append(f"{subject} {claim}.")
+    return sentences
+
+
+def _is_bit(repeated: re.Match[str]) -> bool:
+    text = repeated["text"]
+    if _COMMON.match(text) or STOPWORDS.issuperset(words(text)):
+        return False
+    times = int(repeated["times"])
+    people = int(repeated["people"])
+    return times >= _MIN_BIT_TIMES and people >= _MIN_BIT_PEOPLE
 
 
 def recap(text: str) -> str:
-    """A recap of several summaries, one a line."""
-    bare = (SENTENCE_END.split(_LIST_MARK.sub("", line)) for line in text.splitlines())
-    sentences = [one for line in bare for one in line if one and one != NOTHING]
-    return sentences_that_fit(sentences, MOST_WORDS // 2) or "A quiet stream."
+    """Return a recap of several summaries, one a line."""
+    sentences: list[str] = []
+    for line in text.splitlines():
+        sentences += _SENTENCE_END.split(_LIST_MARK.sub("", line))
+    telling = [sentence for sentence in sentences if sentence not in {"", NOTHING}]
+    return _sentences_that_fit(telling, _MAX_SUMMARY_WORDS // 2) or "A quiet stream."
 
 
-def sentences_that_fit(sentences: Iterable[str], most: int) -> str:
-    """As many different whole sentences as fit into that many words."""
-    kept: list[str] = []
+def _sentences_that_fit(sentences: Iterable[str], max_words: int) -> str:
+    """Return different whole sentences as one text, as many as fit into that many words."""
+    fitting: list[str] = []
     for sentence in dict.fromkeys(sentences):
-        if len(" ".join([*kept, sentence]).split()) <= most:
-            kept.append(sentence)
-    return " ".join(kept)
+        longer_text = " ".join([*fitting, sentence])
+        if len(longer_text.split()) <= max_words:
+            fitting.append(sentence)
+    return " ".join(fitting)
 
 
-# What a line claims of its speaker. Deliberately narrow: what is not clearly so gives nothing. Never more than seven
-# words of a line: a summary does not quote.
+# ── claims: what a line says of its speaker ─────────────────────────────────────────────────
 
+# Deliberately narrow: what is not clearly so gives nothing. Never more than seven words of a line,
+# because a summary does not quote.
 
-MOST_CLAIM_WORDS = 7
+_MAX_CLAIM_WORDS = 7
 _OWN = "'s"
 _PETS = "cat|dog|parrot|bird|rabbit|hamster|horse|fish|snake|turtle|kitten|puppy|pet"
-_LASTING_WORDS = """
-    live work play own like love hate enjoy prefer study studied speak collect started quit stopped finished graduated
-    bought adopted married teach bake cook draw paint write sing stream drive main grew run swim climb ski hike knit sew
-    brew garden dance mod speedrun practice train build lived worked played learned joined left became travel commute
-    keep volunteer repair raise breed ride sail surf skate fish hunt design compose perform rent manage coach translate
-    smoke drink eat read dislike"""
-LASTING = frozenset(_LASTING_WORDS.split())
+_LASTING_VERBS = """
+    live work play own like love hate enjoy prefer study studied speak collect started quit
+    stopped finished graduated bought adopted married teach bake cook draw paint write sing
+    stream drive main grew run swim climb ski hike knit sew brew garden dance mod speedrun
+    practice train build lived worked played learned joined left became travel commute keep
+    volunteer repair raise breed ride sail surf skate fish hunt design compose perform rent
+    manage coach translate smoke drink eat read dislike
+"""
+_LASTING = frozenset(_LASTING_VERBS.split())
 # What stands in a line that quotes, supposes, wishes or jokes.
 _NOT_MEANT = re.compile(
     r"[\"“”«»♪🎵]|\b(?:imagine|suppose|pretend|what if|if (?:i|my|we)|maybe|might|someday|wish|would|i['’]d|joking"
@@ -126,9 +152,12 @@ _FILLERS = re.compile(
     r"\A(?:\s*\b(?:oh|ok|lol|hey|hi|well|yeah|also|and|but|btw|tbh|honestly|because)\b)*\s*",
     re.IGNORECASE,
 )
+# Where a claim ends.
 _STOP = re.compile(
-    r"\s(?:so|but|because|since(?! \d)|if|when|while|which|though|btw|by the way|lol|haha|unless|until|[-–—]+)(?:\s|\Z)"
-    r"|\sand\s(?=(?:I|my|our|he|she|it|we|you|they|the|that|there|this|can|could|will|would|am|have|now|no\w+|every\w+)\b)"
+    r"\s(?:so|but|because|since(?! \d)|if|when|while|which|though|btw|by the way|lol|haha|unless"
+    r"|until|[-–—]+)(?:\s|\Z)"
+    r"|\sand\s(?=(?:I|my|our|he|she|it|we|you|they|the|that|there|this|can|could|will|would|am|have"
+    r"|now|no\w+|every\w+)\b)"
     r"|\s(?:you|your|ur|u)\b|(?<! do)(?<! am)(?<! did)(?<! have)(?<! is)(?<! are)\snot\b",
     re.IGNORECASE,
 )
@@ -142,6 +171,7 @@ _LINKS = "and|or|of|to|in|on|at|with|for|from|by|near|about|since|that|as"
 _TRAILING = re.compile(
     rf"(?:\s+(?:(?:right )?now|too|(?:over )?here|an?|the|their|is|called|named|{_LINKS}))+\Z"
 )
+# Verbs that claim something only before these words.
 _SPECIAL = {
     "am": re.compile(
         r"(?:an?\s(?!bit|little|lot|mess|fan of|mod|admin|vip)|from\s|(?:learn|study|train|writ)ing\s"
@@ -154,117 +184,143 @@ _SPECIAL = {
     "moved": re.compile(r"(?!on\b|past\b)"),
     "used": re.compile("to "),
 }
-_MINE = tuple(  # what is said of "my …", as a note says it
-    (re.compile(rf"my {said}", re.IGNORECASE), fact)
-    for said, fact in (
-        (
-            rf"((?:\w+ )?(?:{_PETS}|wife|husband|partner|brother|sister|band)) is (?:called|named) ",
-            "has a {} called",
+# What is said of "my …", and how a note says it.
+_MINE = (
+    (
+        re.compile(
+            rf"my ((?:\w+ )?(?:{_PETS}|wife|husband|partner|brother|sister|band))"
+            r" is (?:called|named) ",
+            re.IGNORECASE,
         ),
-        (r"fav(?:ou?rite)? ([\w' -]{2,25}?) is ", "favourite {} is"),
-        (r"(main) is ", "mains"),
-        (r"(car|van|bike) is (?=an? )", "drives"),
-        (r"(job) is (?=an? )", "works as"),
-    )
+        "has a {} called",
+    ),
+    (re.compile(r"my fav(?:ou?rite)? ([\w' -]{2,25}?) is ", re.IGNORECASE), "favourite {} is"),
+    (re.compile(r"my (main) is ", re.IGNORECASE), "mains"),
+    (re.compile(r"my (car|van|bike) is (?=an? )", re.IGNORECASE), "drives"),
+    (re.compile(r"my (job) is (?=an? )", re.IGNORECASE), "works as"),
 )
 
 
 def claims(text: str) -> list[str]:
-    """What a line's speaker plainly says of themselves, as notes say it: "lives in Oslo", "has a cat called Miso"."""
+    """Return what a line's speaker plainly says of themselves, as notes say it: "lives in Oslo"."""
     if _NOT_MEANT.search(text):
         return []
-    found = [
-        _claim(_STOP.split(_FILLERS.sub("", clause["text"]), maxsplit=1)[0].strip())
-        for clause in _CLAUSE.finditer(expand_contractions(text))
-        if "?" not in clause["mark"]
-    ]
-    return list(dict.fromkeys(claim for claim in found if claim))
+    line_claims: dict[str, None] = {}
+    for clause in _CLAUSE.finditer(expand_contractions(text)):
+        if "?" in clause["mark"]:
+            continue
+        beginning, *_ = _STOP.split(_FILLERS.sub("", clause["text"]), maxsplit=1)
+        claim = _claim(beginning.strip())
+        if claim is not None:
+            line_claims[claim] = None
+    return list(line_claims)
 
 
 def _claim(clause: str) -> str | None:
-    for form, fact in _MINE:
-        if found := form.match(clause):
-            return _short(fact.format(in_third_person(found[1])), clause[found.end() :])
+    """Return what a clause claims; None if it is nothing clear."""
+    for form, verb_phrase in _MINE:
+        match = form.match(clause)
+        if match is not None:
+            return _short_claim(
+                verb_phrase.format(in_third_person(match[1])), clause[match.end() :]
+            )
     if not clause.startswith("I "):
         return None
-    rest = _ADVERB.sub("", clause[2:].strip())
-    verb, _, rest = rest.partition(" ")
-    verb, rest = verb.lower(), rest.strip()
-    lasting = verb in LASTING and rest and not rest.lower().startswith(_NO_OBJECT)
-    if _SPECIAL[verb].match(rest + " ") if verb in _SPECIAL else lasting:
-        return _short(third_person(verb), rest)
-    return None
+    verb, _, rest = _ADVERB.sub("", clause[2:].strip()).partition(" ")
+    verb = verb.lower()
+    rest = rest.strip()
+    if not _is_claim(verb, rest):
+        return None
+    return _short_claim(third_person(verb), rest)
 
 
-def _short(verb: str, rest: str) -> str | None:
-    """The claim, if it takes no more than a few words."""
-    # an emote at the end is no part of what is claimed, and neither is a word that waits for the next one
-    kept = _TRAILING.sub("", _EMOTES.sub("", f" {in_third_person(rest)}")).strip(" ,'-*~")
-    fits = kept and len(f"{verb} {kept}".split()) <= MOST_CLAIM_WORDS
-    return f"{verb} {kept}" if fits else None
+def _is_claim(verb: str, rest: str) -> bool:
+    if verb in _SPECIAL:
+        return _SPECIAL[verb].match(rest + " ") is not None
+    return verb in _LASTING and rest != "" and not rest.lower().startswith(_NO_OBJECT)
 
 
-# Notes from the sentences of a summary.
+def _short_claim(verb: str, rest: str) -> str | None:
+    """Return the claim; None if it takes more than a few words."""
+    # An emote at the end is no part of it, and neither is a word that waits for the next one.
+    without_emotes = _EMOTES.sub("", f" {in_third_person(rest)}")
+    value = _TRAILING.sub("", without_emotes).strip(" ,'-*~")
+    claim = f"{verb} {value}"
+    return claim if value and len(claim.split()) <= _MAX_CLAIM_WORDS else None
 
+
+# ── notes: from the sentences of a summary ──────────────────────────────────────────────────
 
 _ABOUT = re.compile(rf"\A(?P<who>P\d+)(?:{_OWN})?\s+(?P<fact>.{{3,180}}?)\.?\Z")
-_UNOWNED = re.compile(r"\A(?P<what>Channel|Running bit): (?P<fact>.{3,160}?)\.?\Z")
-_VERBS = {third_person(verb) for verb in (*LASTING, *_SPECIAL)} | {"favourite", "works"}
-# What is soon over, and kept for a week.
+_ABOUT_CHANNEL = re.compile(r"\A(?P<who>Channel|Running bit): (?P<fact>.{3,160}?)\.?\Z")
+_VERBS = {third_person(verb) for verb in (*_LASTING, *_SPECIAL)} | {"favourite", "works"}
+# What is soon over, and remembered for a week.
 _PASSING = re.compile(
     r"\b(?:to(?:day|night|morrow)|yesterday|right now|(?:this|next) (?:week|month)|wants to\b)"
 )
-_KINDS = tuple(  # what people ask with, and what facts of that kind say: "pet" is answered by "cat"
-    (asked.split(), said.split())
-    for asked, _, said in (
-        kind.partition(":")
-        for kind in (
-            "home where live city country from: moved lives from born grew",
-            f"pets pet animal: {_PETS.replace('|', ' ')}",
-            "work job profession: works work job nurse teacher engineer",
-            "music instrument band play: drums guitar piano bass violin band sings",
-            "games game play favourite main: game games mains speedruns chess",
-            "travel drive car vehicle driving: drives car van bike train",
-            "languages language speak: speaks language languages",
-            "jokes joke meme running bit: bit saying",
-            "likes like love favourite: favourite loves likes prefers enjoys",
-        )
-    )
+# What people ask with, and what facts of that kind say: "pet" is answered by "cat".
+_KIND_WORDS = (
+    ("home where live city country from", "moved lives from born grew"),
+    ("pets pet animal", _PETS.replace("|", " ")),
+    ("work job profession", "works work job nurse teacher engineer"),
+    ("music instrument band play", "drums guitar piano bass violin band sings"),
+    ("games game play favourite main", "game games mains speedruns chess"),
+    ("travel drive car vehicle driving", "drives car van bike train"),
+    ("languages language speak", "speaks language languages"),
+    ("jokes joke meme running bit", "bit saying"),
+    ("likes like love favourite", "favourite loves likes prefers enjoys"),
 )
+_SUBJECTS = {"Channel": "channel", "Running bit": "bit"}
+_KINDS = tuple((asked.split(), answering.split()) for asked, answering in _KIND_WORDS)
 
 
 def extract(prompt: str) -> str:
-    """The facts of one episode as JSON text: what they change of what is known, the memory finds out itself."""
+    """Return the facts of one episode as JSON text.
+
+    The memory finds out by itself what they change of what is known.
+    """
     blocks = fenced_texts(prompt)
     episode = blocks.get("episode", "" if blocks else prompt)
-    sentences = dict.fromkeys(SENTENCE_END.split(" ".join(episode.split())))
-    notes = [note for sentence in sentences if (note := _note(sentence.strip()))]
-    return json.dumps({"notes": notes[:MOST_NOTES]}, ensure_ascii=False)
+    notes = []
+    for sentence in dict.fromkeys(_SENTENCE_END.split(" ".join(episode.split()))):
+        note = _note(sentence.strip())
+        if note is not None:
+            notes.append(note)
+    return json.dumps({"notes": notes[:_MAX_NOTES]}, ensure_ascii=False)
 
 
 def _note(sentence: str) -> dict[str, Any] | None:
-    about = _ABOUT.match(sentence)
-    found = about or _UNOWNED.match(sentence)
-    if not found or (about and about["fact"].split()[0] not in _VERBS):
+    """Return the note that a sentence makes; None if it makes none."""
+    about_viewer = _ABOUT.match(sentence)
+    statement = about_viewer or _ABOUT_CHANNEL.match(sentence)
+    if statement is None:
         return None
-    fact = found["fact"]
-    who = about["who"] if about else {"Channel": "channel"}.get(found["what"], "bit")
-    kinds = [asked for asked, said in _KINDS if set(said) & set(words(fact))]
+    fact = statement["fact"]
+    if about_viewer is not None and fact.split()[0] not in _VERBS:
+        return None
+    subject = _SUBJECTS.get(statement["who"], statement["who"])
+    fact_words = words(fact)
+    topics: list[str] = []
+    asked_with: list[str] = []
+    for asking, answering in _KINDS:
+        if not set(answering).isdisjoint(fact_words):
+            topics.append(asking[0])
+            asked_with += [word for word in asking if word not in fact_words]
     return {
-        "who": who,
+        "who": subject,
         "fact": fact,
         "lifetime": "7d" if _PASSING.search(fact) else "permanent",
-        "topics": [kind[0] for kind in kinds][:3],
-        "asked_with": [word for kind in kinds for word in kind if word not in words(fact)][:6],
-        "said_by": who if about else "",
+        "topics": topics[:3],
+        "asked_with": asked_with[:6],
+        "said_by": subject if about_viewer is not None else "",
     }
 
 
-# A reply: a note's own words, an action that is asked for in plain words, or silence.
-
+# ── replies: a note's own words, an action in plain words, or silence ───────────────────────
 
 _NOTE = re.compile(
-    r"\A\s*(?:(?P<about>[^\[\]:]{1,60}):\s*)?\[id:(?P<id>\d+)(?P<known>[^\[\]]*)\]\s*(?P<fact>.*?)\s*\Z"
+    r"\A\s*(?:(?P<about>[^\[\]:]{1,60}):\s*)?\[id:(?P<id>\d+)(?P<known>[^\[\]]*)\]"
+    r"\s*(?P<fact>.*?)\s*\Z"
 )
 _LINE = re.compile(r"\A\s*(?P<who>[^:]{1,60}):\s*(?P<text>.*)\Z")
 _BOT = re.compile(r"\AYou are (?P<name>[^,\n]{1,60}),")
@@ -272,9 +328,9 @@ _QUESTION = re.compile(
     r"\?\W*\Z|\A\W*(?:what|where|when|who|which|how|do|does|did|is|are|was)\b", re.IGNORECASE
 )
 _MYSELF = re.compile(r"\b(?:i|me|my|mine|am)\b", re.IGNORECASE)
-_ASKING = frozenset(
-    ("know", "knows", "remember", "tell", "again", "please", "exactly", "name", "named", "called")
-)
+# Words of a question that say nothing about its topic.
+_ASKING_WORDS = "know knows remember tell again please exactly name named called"
+_ASKING = frozenset(_ASKING_WORDS.split())
 _ACTIONS = (
     (re.compile(r"\bclip (?:that|this|it)\b", re.IGNORECASE), "clip"),
     (re.compile(r"\bmark (?:that|this|it)\b", re.IGNORECASE), "marker"),
@@ -282,69 +338,98 @@ _ACTIONS = (
 )
 
 
+class _Candidate(NamedTuple):
+    """A note that may answer. `about`: a name, "" for the speaker, None for the channel."""
+
+    about: str | None
+    note: re.Match[str]
+
+
 def answer(system: str, prompt: str, language: str) -> Mapping[str, Any]:
-    """The reply object to a prompt's message. `language`: the interface's."""
+    """Return the reply object to a prompt's message, in the interface's language."""
     blocks = fenced_texts(prompt)
-    lines = [
-        found for line in blocks.get("message", "").splitlines() if (found := _LINE.match(line))
-    ]
-    who = lines[-1]["who"].strip() if lines else ""
-    text = " ".join(line["text"] for line in lines if line["who"].strip() == who)
+    speaker, message = _message(blocks)
     bot = _BOT.match(system)
-    name = re.escape(bot["name"]) if bot else "bot"
-    text = re.sub(rf"\A\W*@\w+[,:]?|@?\b{name}\b[,:]?", " ", text, flags=re.IGNORECASE).strip()
-    if wanted := next((name for pattern, name in _ACTIONS if pattern.search(text)), ""):
-        return {
-            "action": {"name": wanted, **({"target": who} if wanted == "timeout" else {})},
-            "notes": [],
-            "say": "",
-        }
-    about, note = _answering(who, text, blocks)
-    if note is None:
+    bot_name = re.escape(bot["name"]) if bot else "bot"
+    called_bot = rf"\A\W*@\w+[,:]?|@?\b{bot_name}\b[,:]?"
+    text = re.sub(called_bot, " ", message, flags=re.IGNORECASE).strip()
+    for pattern, name in _ACTIONS:
+        if pattern.search(text):
+            target = {"target": speaker} if name == "timeout" else {}
+            return {"action": {"name": name, **target}, "notes": [], "say": ""}
+    candidate = _best_candidate(speaker, text, blocks)
+    if candidate is None:
         return {"action": None, "notes": [], "say": ""}
-    say, fact = in_language(language), note["fact"].strip().rstrip(".")
-    key = (
-        "quote.others" if about is not None and "said by others" in note["known"] else "quote.notes"
+    say = in_language(language)
+    note = candidate.note
+    if candidate.about is None:
+        subject = say("chat.channel")
+    else:
+        subject = candidate.about or say("chat.own")
+    is_of_others = candidate.about is not None and "said by others" in note["known"]
+    quote = say(
+        "quote.others" if is_of_others else "quote.notes",
+        who=subject,
+        fact=note["fact"].strip().rstrip("."),
     )
-    whom = say("chat.channel") if about is None else about or say("chat.own")
-    return {"action": None, "notes": [int(note["id"])], "say": say(key, who=whom, fact=fact)}
+    return {"action": None, "notes": [int(note["id"])], "say": quote}
 
 
-def _answering(
-    who: str, text: str, blocks: Mapping[str, str]
-) -> tuple[str | None, re.Match[str] | None]:
-    """The note with most of a question's words, and whom it is about: "" the speaker, None the channel."""
-    spoken = set(words(text))
-    named = spoken | {word[:-1] for word in spoken if word.endswith("s")}  # "bobs cat"
-    others = [(note["about"].strip(), note) for note in _notes(blocks, "others") if note["about"]]
-    about = [(name, note) for name, note in others if set(words(name)) & named]
-    asked = {stem(word) for word in spoken - STOPWORDS - _ASKING} - set(stems(who))
-    asked -= {one for name, _ in about for one in stems(name)}
-    pool: list[tuple[str | None, re.Match[str]]] = [*about]
-    if not about and _MYSELF.search(text):
-        pool = [("", note) for note in _notes(blocks, "lore")]
-    elif not about:
-        pool = [
-            (None, note)
-            for key in blocks
-            if key.startswith("channel_notes")
-            for note in _notes(blocks, key)
-        ]
-    if not (asked and pool and _QUESTION.search(text)):
-        return None, None
-    kinds = [(set(map(stem, asks)), set(map(stem, said))) for asks, said in _KINDS]
-
-    def shared(told: tuple[str | None, re.Match[str]]) -> int:
-        have = set(stems(told[1]["fact"]))
-        # or a word of its kind: "joke" is answered by "blame the ladder"
-        return sum(
-            word in have or any(word in asks and have & said for asks, said in kinds)
-            for word in asked
-        )
-
-    best = max(pool, key=shared)
-    return best if 2 * shared(best) > len(asked) else (None, None)
+def _message(blocks: Mapping[str, str]) -> tuple[str, str]:
+    """Return who speaks last in the prompt's message, and all that they say in it."""
+    lines = []
+    for text in blocks.get("message", "").splitlines():
+        line = _LINE.match(text)
+        if line is not None:
+            lines.append(line)
+    if not lines:
+        return "", ""
+    speaker = lines[-1]["who"].strip()
+    return speaker, " ".join(line["text"] for line in lines if line["who"].strip() == speaker)
 
 
-def _notes(blocks: Mapping[str, str], name: str) -> Iterator[re.Match[str]]:
-    return (found for line in blocks.get(name, "").splitlines() if (found := _NOTE.match(line)))
+def _best_candidate(speaker: str, text: str, blocks: Mapping[str, str]) -> _Candidate | None:
+    """Return the note with most of a question's words; None if none has half of them."""
+    text_words = set(words(text))
+    # "bobs cat" names bob.
+    may_be_names = text_words | {word[:-1] for word in text_words if word.endswith("s")}
+    candidates: list[_Candidate] = []
+    asked_stems = {stem(word) for word in text_words - STOPWORDS - _ASKING} - set(stems(speaker))
+    for note in _notes(blocks, "others"):
+        name = (note["about"] or "").strip()
+        if not may_be_names.isdisjoint(words(name)):
+            candidates.append(_Candidate(name, note))
+            asked_stems -= set(stems(name))
+    if not candidates and _MYSELF.search(text):
+        candidates = [_Candidate("", note) for note in _notes(blocks, "lore")]
+    elif not candidates:
+        for block in blocks:
+            if block.startswith("channel_notes"):
+                candidates += [_Candidate(None, note) for note in _notes(blocks, block)]
+    if not candidates or not asked_stems or not _QUESTION.search(text):
+        return None
+    best = max(candidates, key=lambda candidate: _shared_count(candidate, asked_stems))
+    return best if 2 * _shared_count(best, asked_stems) > len(asked_stems) else None
+
+
+def _shared_count(candidate: _Candidate, asked_stems: Collection[str]) -> int:
+    """Return how many of the asked stems a note has, or words of their kind.
+
+    "joke" is answered by "blame the ladder".
+    """
+    note_stems = set(stems(candidate.note["fact"]))
+    answered_stems = set(note_stems)
+    for asking, answering in _KINDS:
+        if not note_stems.isdisjoint(map(stem, answering)):
+            answered_stems.update(map(stem, asking))
+    return sum(asked in answered_stems for asked in asked_stems)
+
+
+def _notes(blocks: Mapping[str, str], name: str) -> list[re.Match[str]]:
+    """Return the notes in a block of the prompt."""
+    notes = []
+    for line in blocks.get(name, "").splitlines():
+        note = _NOTE.match(line)
+        if note is not None:
+            notes.append(note)
+    return notes
