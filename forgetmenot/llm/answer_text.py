@@ -1,8 +1,9 @@
 """What models write around their answers: thoughts, code fences, greetings. Pure.
 
 Guarantees:
-- `visible_text` returns no word of a thought. Where thought and answer cannot be told apart it returns "".
-- Of several JSON objects the last one that has the wanted fields is the answer: earlier ones are drafts.
+- `visible_text` returns no word of a thought, and "" if thought and answer cannot be told apart.
+- Of several JSON objects the last one with the required fields is the answer: earlier ones are
+  drafts.
 """
 
 import json

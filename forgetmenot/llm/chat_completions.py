@@ -42,7 +42,7 @@ LARGEST_COUNT = 1_000_000_000  # tokens: a server that counts more does not coun
 
 
 class Rejection(Struct, frozen=True):
-    """Why a request may have been refused: the parameter that the error names; "" if it names none."""
+    """Why a request may have been refused: the parameter that the error names, or ""."""
 
     parameter: str = ""
 
@@ -85,7 +85,7 @@ class RequestForm(Struct, frozen=True):
 def payload(
     model: str, request: ModelRequest, form: RequestForm, *, thinking: str, extra_tokens: int
 ) -> Payload:
-    """Return the body of a request. `extra_tokens`: room for thoughts besides the answer's limit."""
+    """Return the body of a request; `extra_tokens`: room for thoughts beside the answer."""
     body: Payload = {"model": model}
     limit = request.max_output_tokens + extra_tokens
     if LIMIT not in form.omitted:
@@ -170,7 +170,7 @@ class Completion(Struct, frozen=True):
 
 
 def read(status: int, raw: bytes) -> Completion:
-    """Return what a server's answer says. Raises ValueError and RecursionError for a broken body."""
+    """Return what a server's answer says. Raises ValueError, RecursionError for a broken body."""
     if status != 200:
         return _read_error(status, _parsed_or_none(raw))
     body = _from_event_stream(raw) if raw.lstrip().startswith(b"data:") else json.loads(raw)
@@ -229,7 +229,10 @@ def _content(message: Mapping[str, Any]) -> tuple[str, str]:
 
 
 def _tool_arguments(message: Mapping[str, Any]) -> str:
-    """Return the arguments of a tool call as JSON; "" if there is none. No tool was offered, so it is the answer."""
+    """Return the arguments of a tool call as JSON; "" if there is none.
+
+    No tool was offered, so they are the answer.
+    """
     calls = message.get("tool_calls")
     if not isinstance(calls, list) or not calls or not isinstance(calls[0], dict):
         return ""
@@ -322,7 +325,7 @@ def _read_error(status: int, body: object) -> Completion:
 
 
 def _named_parameter(param: object, words: str) -> str:
-    """Return the parameter that an error names, by its field `param` or in its words; "" if none."""
+    """Return the parameter that an error names, in its field `param` or in its text, or ""."""
     known = (LIMIT, NEW_LIMIT, *OPTIONAL)
     if isinstance(param, str):
         name = param.split(".")[0]
@@ -331,7 +334,7 @@ def _named_parameter(param: object, words: str) -> str:
     # before the others: "response_format" errors may name a whole schema
     if any(word in words for word in FORMAT_WORDS):
         return "response_format"
-    # "Unsupported parameter: 'max_tokens'. Use 'max_completion_tokens'": the first is the refused one
+    # The first one: "Unsupported parameter: 'max_tokens'. Use 'max_completion_tokens'".
     first = re.search(rf"\b(?:{'|'.join(known)})\b", words)
     return first[0] if first else ""
 

@@ -1,9 +1,9 @@
 """Google's Gemini, through google-genai. The only file that knows the SDK.
 
 Guarantees:
-- One request per `generate`; the SDK's retries, automatic continuation and function calling are off.
+- One request per `generate`; the SDK's retries, continuation and function calling are off.
 - Only ModelError is raised, and the text is never empty.
-- An error carries no server text except the status and known reasons, because a server may echo chat.
+- An error carries no server text except the status and known reasons: a server may echo chat.
 
 It does not validate JSON.
 """
@@ -12,7 +12,6 @@ import contextlib
 import re
 import warnings
 from collections.abc import Iterator
-from typing import NoReturn
 
 import aiohttp
 import httpx2
@@ -22,20 +21,26 @@ from google.genai import errors as sdk_errors
 from google.genai import types
 
 from forgetmenot.domain import ModelAnswer, ModelRequest, Purpose, TokenUsage
-from forgetmenot.errors import ModelBlocked, ModelRateLimited, ModelRefused, ModelUnavailable
+from forgetmenot.errors import (
+    ModelBlocked,
+    ModelError,
+    ModelRateLimited,
+    ModelRefused,
+    ModelUnavailable,
+)
 from forgetmenot.languages import reason
 from forgetmenot.llm.answer_text import unwrapped, visible_text
 from forgetmenot.network import trusted
 
 DEFAULT_BASE_URL = "https://generativelanguage.googleapis.com/"
 KEY_PAGE = "https://aistudio.google.com/apikey"
-SHORTEST_TIMEOUT_S = (
-    10.0  # the server refuses a shorter deadline; llm/guarded.py keeps the real one
-)
+# The server refuses a shorter deadline; llm/guarded.py keeps the real one.
+MIN_TIMEOUT_S = 10.0
 FINISHED = {
     types.FinishReason.STOP: "stop",
     types.FinishReason.MAX_TOKENS: "length",
-    types.FinishReason.CONTINUATION: "length",  # there is more, which nobody asks for
+    # There is more, which nobody asks for.
+    types.FinishReason.CONTINUATION: "length",
 }
 # Raised by the SDK for a body of an unexpected shape.
 SHAPE_ERRORS = (
@@ -73,8 +78,9 @@ class Gemini:
             http_options=types.HttpOptions(
                 base_url=base_url or DEFAULT_BASE_URL,
                 api_version="v1beta",
-                timeout=int(max(timeout_s, SHORTEST_TIMEOUT_S) * 1_000),
-                # with None the SDK sleeps 1 to 10 s after a refused connection and tries again outside its own timeout
+                timeout=int(max(timeout_s, MIN_TIMEOUT_S) * 1_000),
+                # With None the SDK sleeps 1 to 10 s after a refused connection, and tries again
+                # outside its own timeout.
                 retry_options=types.HttpRetryOptions(attempts=1),
                 # By itself the SDK reads the certificates three times for each model.
                 client_args={"verify": trusted()},
@@ -83,7 +89,7 @@ class Gemini:
         )
 
     async def generate(self, request: ModelRequest) -> ModelAnswer:
-        """One call. Raises ModelError."""
+        """Return one answer. Raises ModelError."""
         config = types.GenerateContentConfig(
             system_instruction=request.system or None,
             temperature=request.temperature,
@@ -91,7 +97,7 @@ class Gemini:
             response_mime_type="application/json" if request.schema else None,
             response_json_schema=dict(request.schema) if request.schema else None,
             thinking_config=self._thinking,
-            # on by default and without a limit: 1,391 requests in 3 s were seen
+            # On by default and without a limit: 1,391 requests in 3 s were seen.
             automatic_continuation=False,
             automatic_function_calling=types.AutomaticFunctionCallingConfig(disable=True),
         )
@@ -112,74 +118,65 @@ class Gemini:
         usage = _usage(response.usage_metadata)
         feedback = response.prompt_feedback
         if feedback and feedback.block_reason:
-            raise ModelBlocked(
-                reason("model_withheld", model=self.name, why=_word(feedback.block_reason))
-            )
+            raise self._withheld(feedback.block_reason)
         finish = response.candidates[0].finish_reason if response.candidates else None
         text = _text(response)
-        if not text:
-            if finish is types.FinishReason.MAX_TOKENS:
-                setting = (
-                    f"{'reply' if request.purpose is Purpose.REPLY else 'memory'}_output_tokens"
-                )
-                raise ModelBlocked(
-                    reason(
-                        "model_thought",
-                        model=self.name,
-                        most=request.max_output_tokens,
-                        setting=setting,
-                    )
-                )
-            if finish is None or finish is types.FinishReason.STOP:
-                # seen now and then; the next try has words
-                raise ModelUnavailable(reason("model_empty", model=self.name))
+        if not text and finish is types.FinishReason.MAX_TOKENS:
+            raise self._thought_only(request)
+        # Seen now and then; the next try has words.
+        if not text and finish in {None, types.FinishReason.STOP}:
+            raise ModelUnavailable(reason("model_empty", model=self.name))
         if finish is not None and finish not in FINISHED:
-            raise ModelBlocked(reason("model_withheld", model=self.name, why=_word(finish)))
-        finished = FINISHED[finish] if finish else "stop"
+            raise self._withheld(finish)
         if request.schema:
             text = unwrapped(text, request.schema.get("required", ()))
-        return ModelAnswer(text, self.name, usage, finished)
+        return ModelAnswer(text, self.name, usage, FINISHED[finish] if finish else "stop")
+
+    def _withheld(self, why: types.FinishReason | types.BlockedReason) -> ModelBlocked:
+        return ModelBlocked(reason("model_withheld", model=self.name, why=_word(why)))
+
+    def _thought_only(self, request: ModelRequest) -> ModelBlocked:
+        is_reply = request.purpose is Purpose.REPLY
+        return ModelBlocked(
+            reason(
+                "model_thought",
+                model=self.name,
+                most=request.max_output_tokens,
+                setting="reply_output_tokens" if is_reply else "memory_output_tokens",
+            )
+        )
 
     @contextlib.contextmanager
     def _translating(self) -> Iterator[None]:
-        """The one place where the SDK's exceptions, and those of its two HTTP clients, become ours."""
+        """Translate the exceptions of the SDK and of its two HTTP clients into ModelError."""
         try:
             yield
         except sdk_errors.APIError as error:
-            self._translate(error)
+            # From None: the SDK's exception has the server's words, which may be the prompt's.
+            raise self._translation(error) from None
         except TimeoutError as error:
             raise ModelUnavailable(reason("model_silent", model=self.name)) from error
         except NETWORK_ERRORS as error:
-            raise ModelUnavailable(
-                reason("server_away", url="Gemini", error=type(error).__name__)
-            ) from error
+            kind = type(error).__name__
+            raise ModelUnavailable(reason("server_away", url="Gemini", error=kind)) from error
         except SHAPE_ERRORS:
             raise ModelUnavailable(reason("model_empty", model=self.name)) from None
 
-    def _translate(self, error: sdk_errors.APIError) -> NoReturn:
-        """`from None`: the SDK's exception holds the server's words, which may be the prompt's."""
+    def _translation(self, error: sdk_errors.APIError) -> ModelError:
+        """Return the ModelError for an error of Gemini's server."""
         status = error.code
         if status == 429:
-            raise ModelRateLimited(
-                reason("model_limit", model=self.name), _retry_delay(error)
-            ) from None
+            return ModelRateLimited(reason("model_limit", model=self.name), _retry_delay(error))
         if status == 408 or status >= 500:
-            raise ModelUnavailable(
-                reason("server_trouble", status=status), _retry_delay(error)
-            ) from None
-        if status in {401, 403} or any(
-            item.get("reason") == "API_KEY_INVALID" for item in _details(error)
-        ):
-            raise ModelRefused(reason("gemini_key", status=status, page=KEY_PAGE)) from None
+            return ModelUnavailable(reason("server_trouble", status=status), _retry_delay(error))
+        is_key_invalid = any(item.get("reason") == "API_KEY_INVALID" for item in _details(error))
+        if status in {401, 403} or is_key_invalid:
+            return ModelRefused(reason("gemini_key", status=status, page=KEY_PAGE))
         if status == 404:
-            raise ModelRefused(
-                reason("server_model", model=repr(self.name), address="Gemini")
-            ) from None
+            return ModelRefused(reason("server_model", model=repr(self.name), address="Gemini"))
         if error.status == "FAILED_PRECONDITION":
-            raise ModelRefused(reason("gemini_place", status=status)) from None
-        raise ModelRefused(
-            reason("server_refused", status=status, hint=reason("hint_parameter"))
-        ) from None
+            return ModelRefused(reason("gemini_place", status=status))
+        return ModelRefused(reason("server_refused", status=status, hint=reason("hint_parameter")))
 
 
 def _thinking(word: str) -> types.ThinkingConfig | None:
@@ -191,7 +188,10 @@ def _thinking(word: str) -> types.ThinkingConfig | None:
 
 
 def _text(response: types.GenerateContentResponse) -> str:
-    """The answer's visible text. `response.text` would warn about other parts; a thought is no answer."""
+    """Return the answer's visible text; a thought is no answer.
+
+    `response.text` would warn about other parts.
+    """
     content = response.candidates[0].content if response.candidates else None
     parts = (content.parts if content else None) or []
     text = "".join(part.text for part in parts if part.text and not part.thought)
@@ -210,22 +210,29 @@ def _usage(metadata: types.GenerateContentResponseUsageMetadata | None) -> Token
 
 
 def _word(reason: types.FinishReason | types.BlockedReason) -> str:
-    """A reason in words. The SDK makes a member of whatever a server says: only those that it was born with count."""
-    return (
-        str(reason.value).lower().replace("_", " ")
-        if reason.value in type(reason).__members__
-        else "other"
-    )
+    """Return a reason in words.
+
+    The SDK makes a member of whatever a server says: only those of its own definition count.
+    """
+    if reason.value not in type(reason).__members__:
+        return "other"
+    return str(reason.value).lower().replace("_", " ")
 
 
 def _details(error: sdk_errors.APIError) -> list[dict[str, object]]:
-    """The typed details of an error body; a body that is not JSON has none."""
+    """Return the typed details of an error body; a body that is not JSON has none."""
     body = error.details
     inner = body.get("error", body) if isinstance(body, dict) else None
     details = inner.get("details") if isinstance(inner, dict) else None
-    return [item for item in details if isinstance(item, dict)] if isinstance(details, list) else []
+    if not isinstance(details, list):
+        return []
+    return [item for item in details if isinstance(item, dict)]
 
 
 def _retry_delay(error: sdk_errors.APIError) -> float | None:
-    delays = (_DELAY.match(str(item.get("retryDelay", ""))) for item in _details(error))
-    return next((float(delay[1]) for delay in delays if delay), None)
+    """Return the seconds after which the server wants to be asked again; None if it says none."""
+    for item in _details(error):
+        delay = _DELAY.match(str(item.get("retryDelay", "")))
+        if delay is not None:
+            return float(delay[1])
+    return None

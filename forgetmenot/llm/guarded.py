@@ -5,7 +5,8 @@ Guarantees:
   model it raises only ModelError (a cancellation passes through).
 - A purpose that is left out for a spending limit never reaches the model, whoever asks.
 - An answer far longer than requested is cut.
-- For memory work an answer of the wrong shape, an empty answer and a block count as failures, as a 500 does.
+- For memory work an answer of the wrong shape, an empty answer and a block count as failures, as a
+  500 does.
 """
 
 import asyncio
@@ -59,7 +60,10 @@ class Limits(Struct, frozen=True):
 
 
 class RetryClock(Struct, frozen=True):
-    """Real time and randomness, replaceable in tests. Real in a replay too: servers do not follow its clock."""
+    """Real time and randomness, replaceable in tests.
+
+    Real in a replay too: servers do not follow its clock.
+    """
 
     monotonic: Callable[[], float] = time.monotonic
     sleep: Callable[[float], Awaitable[None]] = asyncio.sleep

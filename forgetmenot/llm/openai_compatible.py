@@ -43,8 +43,10 @@ from forgetmenot.network import BadProxy, body_of, web_session
 # bad moment: after this time the whole form is tried again.
 SIMPLER_FOR_S = 600.0
 LARGEST_ANSWER = 2 * 1024 * 1024
-ROOM_FOR_THOUGHTS = 2_000  # tokens
-TOTAL_TIMEOUT_S = 600.0  # llm/guarded.py keeps the real deadline
+# Tokens.
+ROOM_FOR_THOUGHTS = 2_000
+# llm/guarded.py keeps the real deadline.
+TOTAL_TIMEOUT_S = 600.0
 PATH = "/chat/completions"
 
 
@@ -68,7 +70,7 @@ class OpenAICompatible:
         self._key = key
         self._thinking = thinking
         self._now = now
-        # learned of this model: it needs room for thoughts; what its server does not accept
+        # Learned of this model: whether it needs room for thoughts, and what its server accepts.
         self._thinks = False
         self._learned = RequestForm()
         self._learned_until = 0.0
@@ -78,7 +80,8 @@ class OpenAICompatible:
     async def generate(self, request: ModelRequest) -> ModelAnswer:
         """Return one answer. Raises ModelError.
 
-        A model that thinks unasked is asked once more with room for its thoughts, and so from then on.
+        A model that thinks unasked is asked once more with room for its thoughts, and gets that
+        room from then on.
         """
         try:
             return await self._generate(request)
@@ -99,7 +102,7 @@ class OpenAICompatible:
             self._session = None
 
     async def _generate(self, request: ModelRequest) -> ModelAnswer:
-        """Ask in the fullest form that the server accepts and answers with JSON where JSON is asked."""
+        """Ask in the fullest form that the server accepts, and answers with JSON if JSON is asked."""
         first = self._known_form()
         form = first
         tried = {form}
@@ -174,7 +177,7 @@ class OpenAICompatible:
         return completion
 
     def _room(self) -> int:
-        # these servers count thoughts as output, so a limit for the words alone would end before the first one
+        # These servers count thoughts as output: a limit for the words alone would leave none.
         return ROOM_FOR_THOUGHTS if self._thinks else 0
 
     async def _post(self, payload: Payload) -> Completion:
@@ -211,7 +214,7 @@ class OpenAICompatible:
     def _answer(
         self, completion: Completion, request: ModelRequest, form: RequestForm
     ) -> ModelAnswer:
-        """Return the answer in a completion. Raises ModelError, and _ThoughtOnly if it is a thought."""
+        """Return the answer in a completion. Raises ModelError, _ThoughtOnly for a thought."""
         if completion.finish == "content_filter":
             raise ModelBlocked(reason("model_withheld", model=self.name, why="content filter"))
         if completion.finish == "error" or not completion.has_choice:
@@ -295,7 +298,7 @@ class _ThoughtOnly(Exception):
 
 
 class _Rejected(Exception):
-    """The server refused a request, perhaps for its form. `meaning`: what it is if no form helps."""
+    """The server refused a request, perhaps for its form. `meaning`: the error if no form helps."""
 
     def __init__(self, rejection: Rejection, meaning: ModelError) -> None:
         super().__init__(str(meaning))
@@ -304,7 +307,7 @@ class _Rejected(Exception):
 
 
 class _NotFound(Exception):
-    """Nothing is at this address. `meaning`: what it is if nothing is below /v1 either."""
+    """Nothing is at this address. `meaning`: the error if nothing is below /v1 either."""
 
     def __init__(self, meaning: Exception) -> None:
         super().__init__(str(meaning))
