@@ -1,7 +1,7 @@
-"""Runs effects of the streamer's other bot: an action of Streamer.bot, or a preset effect list of Firebot.
+"""Runs effects of the streamer's other bot: actions of Streamer.bot, effect lists of Firebot.
 
-Both serve HTTP on this computer. Guarantees: only names that the settings list are run, and only on loopback; nothing
-from chat is passed on but the choice of the name.
+Both serve HTTP on this computer. Guarantees: only names that the settings list are run, and only on
+loopback; nothing from chat is passed on but the choice of the name.
 """
 
 import re
@@ -16,8 +16,10 @@ from forgetmenot.errors import ODD_INPUT
 from forgetmenot.network import body_of
 from forgetmenot.settings.schema import Settings
 
-_ID = re.compile(r"[\w-]{1,64}", re.ASCII)  # it becomes a part of an address
-ANSWER_MOST = 4_000_000  # bytes: a list of thousands of actions is far below it
+# An id becomes a part of an address.
+_ID = re.compile(r"[\w-]{1,64}", re.ASCII)
+# Bytes: a list of thousands of actions is far below it.
+MAX_ANSWER = 4_000_000
 
 
 class Bridge:
@@ -32,34 +34,10 @@ class Bridge:
         try:
             async with aiohttp.ClientSession() as session:
                 if name in bridge.streamerbot_actions:
-                    # it answers 204 also for an action that it does not have, so its list is asked first
-                    known = await _json(session, f"{bridge.streamerbot_url}/GetActions")
-                    found = _called(
-                        name, known.get("actions") if isinstance(known, Mapping) else None
-                    )
-                    if found is None or found.get("enabled") is False:
-                        return Outcome(
-                            OutcomeKind.REFUSED,
-                            f"Streamer.bot has no action `{name}` that is switched on",
-                        )
-                    url = f"{bridge.streamerbot_url}/DoAction"
-                    body: object = {"action": {"id": found["id"], "name": found["name"]}}
-                elif name in bridge.firebot_lists:
-                    lists = f"{bridge.firebot_url}/api/v1/effects/preset"
-                    found = _called(name, await _json(session, lists))
-                    if found is None:
-                        return Outcome(
-                            OutcomeKind.REFUSED, f"Firebot has no preset effect list `{name}`"
-                        )
-                    url, body = f"{lists}/{found['id']}/run", {}
-                else:
-                    return Outcome(OutcomeKind.REFUSED, f"`{name}` is not listed in [bridge]")
-                async with session.post(url, json=body, allow_redirects=False) as answer:
-                    done = answer.status in {200, 204}
-                    return Outcome(
-                        OutcomeKind.DONE if done else OutcomeKind.REFUSED,
-                        "" if done else str(answer.status),
-                    )
+                    return await _run_action(session, bridge.streamerbot_url, name)
+                if name in bridge.firebot_lists:
+                    return await _run_list(session, bridge.firebot_url, name)
+                return Outcome(OutcomeKind.REFUSED, f"`{name}` is not listed in [bridge]")
         except aiohttp.ClientConnectorError as error:
             return Outcome(
                 OutcomeKind.FAILED,
@@ -71,16 +49,45 @@ class Bridge:
             )
 
 
+async def _run_action(session: aiohttp.ClientSession, url: str, name: str) -> Outcome:
+    """Run an action of Streamer.bot."""
+    # It answers 204 also for an action that it does not have, so its list is asked first.
+    answer = await _json(session, f"{url}/GetActions")
+    action = _entry(name, answer.get("actions") if isinstance(answer, Mapping) else None)
+    if action is None or action.get("enabled") is False:
+        return Outcome(
+            OutcomeKind.REFUSED, f"Streamer.bot has no action `{name}` that is switched on"
+        )
+    body = {"action": {"id": action["id"], "name": action["name"]}}
+    return await _run(session, f"{url}/DoAction", body)
+
+
+async def _run_list(session: aiohttp.ClientSession, url: str, name: str) -> Outcome:
+    """Run a preset effect list of Firebot."""
+    lists_url = f"{url}/api/v1/effects/preset"
+    effect_list = _entry(name, await _json(session, lists_url))
+    if effect_list is None:
+        return Outcome(OutcomeKind.REFUSED, f"Firebot has no preset effect list `{name}`")
+    return await _run(session, f"{lists_url}/{effect_list['id']}/run", {})
+
+
+async def _run(session: aiohttp.ClientSession, url: str, body: Mapping[str, object]) -> Outcome:
+    async with session.post(url, json=body, allow_redirects=False) as answer:
+        if answer.status in {200, 204}:
+            return Outcome(OutcomeKind.DONE, "")
+        return Outcome(OutcomeKind.REFUSED, str(answer.status))
+
+
 async def _json(session: aiohttp.ClientSession, url: str) -> Any:  # noqa: ANN401  # JSON
     async with session.get(url, allow_redirects=False, raise_for_status=True) as answer:
-        return msgspec.json.decode(await body_of(answer, ANSWER_MOST))
+        return msgspec.json.decode(await body_of(answer, MAX_ANSWER))
 
 
-def _called(name: str, known: object) -> Mapping[str, Any] | None:
-    """The entry of that name, or of that id; None if there is none, or if it is not as it should be."""
-    if not isinstance(known, list):
+def _entry(name: str, entries: object) -> Mapping[str, Any] | None:
+    """Return the entry with that name or id; None if there is none with a usable id."""
+    if not isinstance(entries, list):
         return None
-    for entry in known:
+    for entry in entries:
         if not isinstance(entry, Mapping) or name not in [entry.get("name"), entry.get("id")]:
             continue
         if isinstance(entry.get("name"), str) and _ID.fullmatch(str(entry.get("id"))):

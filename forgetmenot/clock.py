@@ -1,6 +1,7 @@
 """Time as the rest of the program sees it: milliseconds since the epoch, UTC, from a clock that can be replaced.
 
-A `Clock` is handed down from app/. Nothing else calls time.time(). What is deleted by its age goes by `certain`.
+A `Clock` is handed down from app/. Nothing else calls time.time(). What is deleted by its age goes
+by `certain`.
 """
 
 import asyncio
@@ -30,7 +31,10 @@ class Clock(Protocol):
         """Milliseconds since the epoch, UTC."""
 
     def certain(self) -> int:
-        """A time that has certainly passed. Deletions by age use it: a clock that runs ahead must delete nothing."""
+        """A time that has certainly passed.
+
+        Deletions by age use it: a clock that runs ahead must delete nothing.
+        """
 
     def at_least(self, ms: int) -> None:
         """Take a time that lies in the past, such as that of the newest line that Twitch sent."""
@@ -46,13 +50,14 @@ TOLERANCE = 5 * SECOND
 class SystemClock:
     """The machine's clock, corrected by what Twitch's own timestamps say (`observe`).
 
-    A PC whose clock is wrong by hours must neither keep chat longer nor prune it unread. The correction is the median
-    of the last 15 differences, so that one late line moves nothing, and is left out below five seconds. `certain` adds
-    what the monotonic clock counted since to Twitch's time, and before that is known to the newest time in the memory:
-    after a pause of days nothing is deleted until Twitch has said a time.
+    A PC whose clock is wrong by hours must neither keep chat longer nor prune it unread. The
+    correction is the median of the last 15 differences, so that one late line moves nothing, and is
+    left out below five seconds. `certain` adds what the monotonic clock counted since to Twitch's
+    time, and before that is known to the newest time in the memory: after a pause of days nothing
+    is deleted until Twitch has said a time.
 
-    Where the machine's clock jumps against its monotonic one, because the PC slept or its clock was set, the next line
-    alone decides: the differences from before the jump are dropped.
+    Where the machine's clock jumps against its monotonic one, because the PC slept or its clock was
+    set, the next line alone decides: the differences from before the jump are dropped.
     """
 
     def __init__(self) -> None:
@@ -76,7 +81,10 @@ class SystemClock:
         return start + _monotonic_ms()
 
     def at_least(self, ms: int) -> None:
-        """Take the newest time in the memory. What an earlier run wrote far ahead of this clock is not believed."""
+        """Take the newest time in the memory.
+
+        What an earlier run wrote far ahead of this clock is not believed.
+        """
         if ms <= self.now() + DAY:
             self._newest_row = max(self._newest_row, ms - _monotonic_ms())
 
@@ -93,8 +101,8 @@ class SystemClock:
     def _notice_jump(self) -> None:
         """Begin anew where the machine's clock moved by something else than the time that passed.
 
-        A jump by the correction itself sets the clock right; after any other one the PC slept, and the correction stays
-        until a line says otherwise.
+        A jump by the correction itself sets the clock right; after any other one the PC slept, and
+        the correction stays until a line says otherwise.
         """
         lead = _machine_ms() - _monotonic_ms()
         jump = lead - self._lead
@@ -122,9 +130,12 @@ def _median(values: Collection[int]) -> int:
 
 
 class ManualClock:
-    """A clock that somebody moves: a recording's replay, a simulated year, a test. It never goes backwards.
+    """A clock that somebody moves: a recording's replay, a simulated year, a test.
+
+    It never goes backwards.
 
     `sleep` returns when the clock has been moved past the wake-up time.
+
     """
 
     def __init__(self, start: int = 0) -> None:
@@ -165,7 +176,10 @@ def iso(ms: int) -> str:
 
 
 def parse_iso(text: str) -> int:
-    """An ISO 8601 time as milliseconds; without a zone UTC. Raises ValueError, also for one `iso` cannot write."""
+    """An ISO 8601 time as milliseconds; without a zone UTC.
+
+    Raises ValueError, also for one `iso` cannot write.
+    """
     moment = datetime.fromisoformat(text.strip())
     try:
         utc = moment.astimezone(UTC).replace(tzinfo=None) if moment.tzinfo else moment

@@ -1,7 +1,8 @@
 """The types that packages exchange: frozen, without behaviour.
 
-Times are integers: milliseconds since the epoch, UTC. Twitch's ids are text. Texts of episodes, recaps and notes
-name people as `<@id>` (see `forgetmenot.text.mentions`): a name is looked up last, when something is shown.
+Times are integers: milliseconds since the epoch, UTC. Twitch's ids are text. Texts of episodes,
+recaps and notes name people as `<@id>` (see `forgetmenot.text.mentions`): a name is looked up last,
+when something is shown.
 """
 
 from collections.abc import Mapping
@@ -48,9 +49,9 @@ class ReplyTo(Struct, frozen=True):
 class ChatEvent(Struct, frozen=True):
     """One thing said or done in the channel, by one person.
 
-    `text` is what the person typed (empty for a bare sub); `system_text` is Twitch's own sentence about it.
-    `badges` are names without versions ("moderator", "vip", "subscriber", "broadcaster", "bot-badge").
-    `color` is the one they chose for their name, as #rrggbb; "" if they chose none.
+    `text` is what the person typed (empty for a bare sub); `system_text` is Twitch's own sentence
+    about it. `badges` are names without versions ("moderator", "vip", "subscriber", "broadcaster",
+    "bot-badge"). `color` is the one they chose for their name, as #rrggbb; "" if they chose none.
     """
 
     id: str
@@ -163,7 +164,8 @@ class ChannelState(Struct, frozen=True):
 class Line(Struct, frozen=True):
     """A row of tier 1 as the memory reads it: who, what, when; without the names that the person went by.
 
-    `tries`: summaries that failed; `retry_from`: the seq of the first line of the window that is tried next.
+    `tries`: summaries that failed; `retry_from`: the seq of the first line of the window that is
+    tried next.
     """
 
     seq: int
@@ -182,7 +184,10 @@ class Line(Struct, frozen=True):
 
 
 class PromptLine(NamedTuple):
-    """One line of chat, or of the bot's own (`viewer_id` None). `id`: events.seq, or bot_messages.id."""
+    """One line of chat, or of the bot's own (`viewer_id` None).
+
+    `id`: events.seq, or bot_messages.id.
+    """
 
     id: int
     event_id: str
@@ -192,7 +197,10 @@ class PromptLine(NamedTuple):
 
 
 class StreamEvent(NamedTuple):
-    """Something that Twitch reported, in its words: a raid, a sub, a hype train. `id`: events.seq."""
+    """Something that Twitch reported, in its words: a raid, a sub, a hype train.
+
+    `id`: events.seq.
+    """
 
     id: int
     event_id: str
@@ -222,7 +230,10 @@ class Part(NamedTuple):
 
 
 class Participant(Struct, frozen=True):
-    """Somebody in an episode. `lines` 0: mentioned, did not speak. `hidden`: opted out or banned."""
+    """Somebody in an episode.
+
+    `lines` 0: mentioned, did not speak. `hidden`: opted out or banned.
+    """
 
     viewer_id: str
     role: Role
@@ -234,8 +245,8 @@ class Participant(Struct, frozen=True):
 class Episode(Struct, frozen=True):
     """Tier 2: what happened in one window of chat. `summary` is text with `<@id>` for people.
 
-    `tries`: how often reading it for notes has failed. `topic`: what was played. `language`: what chat was in, by its
-    English name; empty for English.
+    `tries`: how often reading it for notes has failed. `topic`: what was played. `language`: what
+    chat was in, by its English name; empty for English.
     """
 
     id: int
@@ -300,9 +311,9 @@ class Importance(StrEnum):
 class Note(Struct, frozen=True):
     """Tier 3: one durable fact, in the third person without its subject ("plays drums in <@42>'s band").
 
-    `topics` and `asked_with` are words written at extraction, for recall. `expires_at` is None for a permanent one.
-    `persona` is whose note it is; an empty text: of every persona. `used_at`: when a reply last used it.
-    `stale`: neither confirmed nor used for long.
+    `topics` and `asked_with` are words written at extraction, for recall. `expires_at` is None for
+    a permanent one. `persona` is whose note it is; an empty text: of every persona. `used_at`: when
+    a reply last used it. `stale`: neither confirmed nor used for long.
     """
 
     id: int
@@ -359,8 +370,8 @@ class Recalled(Struct, frozen=True):
 # ── what a language model is shown, asked and billed for ──────────────────────────────────────────
 
 
-# A row of the database: what it is of ("notes", "episodes", "streams" for their recaps, "events" for lines of chat,
-# "replies", "actions"), and its id.
+# A row of the database: what it is of ("notes", "episodes", "streams" for their recaps, "events"
+# for lines of chat, "replies", "actions"), and its id.
 RowId = tuple[str, int]
 
 
@@ -401,8 +412,9 @@ NOTHING = "Nothing in particular was said."
 class ModelRequest(Struct, frozen=True):
     """One call to a language model. `schema` is a JSON schema that the answer's text must satisfy.
 
-    `plain_system`: the system text for a server that can hold its model to no JSON, which then answers in plain text;
-    None: only JSON will do. `language`: the interface's, for a model that words its answers by rules.
+    `plain_system`: the system text for a server that can hold its model to no JSON, which then
+    answers in plain text; None: only JSON will do. `language`: the interface's, for a model that
+    words its answers by rules.
     """
 
     purpose: Purpose
@@ -459,7 +471,10 @@ class Verdict(StrEnum):
 
 
 class Decision(Struct, frozen=True):
-    """The policy's answer, with the name of the rule that gave it. `params` are the ones to execute."""
+    """The policy's answer, with the name of the rule that gave it.
+
+    `params` are the ones to execute.
+    """
 
     verdict: Verdict
     rule: str
@@ -477,9 +492,12 @@ class OutcomeKind(StrEnum):
 
 
 class Outcome(Struct, frozen=True):
-    """The result of one call that changes something on Twitch. `twitch_id` is the created thing's id, if any.
+    """The result of one call that changes something on Twitch.
+
+    `twitch_id` is the created thing's id, if any.
 
     `is_about_text`: Twitch refused these words, and may take others.
+
     """
 
     kind: OutcomeKind
@@ -526,7 +544,10 @@ class Asker(Struct, frozen=True):
 
 
 class Target(Struct, frozen=True):
-    """Whom a request is about: a viewer, or (`id` None) the channel. `name` is for showing; `own`: it is the asker."""
+    """Whom a request is about: a viewer, or (`id` None) the channel.
+
+    `name` is for showing; `own`: it is the asker.
+    """
 
     id: str | None = None
     name: str = "the channel"
@@ -534,7 +555,10 @@ class Target(Struct, frozen=True):
 
 
 class OperationResult(Struct, frozen=True):
-    """What became of a request. `code` chooses a surface's sentence, `data` fills it; no sentence is made here."""
+    """What became of a request.
+
+    `code` chooses a surface's sentence, `data` fills it; no sentence is made here.
+    """
 
     ok: bool
     code: str

@@ -76,7 +76,10 @@ class TwitchRateLimited(TwitchError):
 
 
 class ModelError(ForgetMeNotError):
-    """The language model gave no usable answer. `retry_after_s`: the wait that the server asked for, if it did."""
+    """The language model gave no usable answer.
+
+    `retry_after_s`: the wait that the server asked for, if it did.
+    """
 
     exit_code = 5
 
@@ -114,14 +117,17 @@ class HearingError(ForgetMeNotError):
 
 
 class FactRefused(Exception):
-    """A proposal did not pass; `rule` names why. Control flow: callers catch it, nobody is shown it."""
+    """A proposal did not pass; `rule` names why.
+
+    Control flow: callers catch it, nobody is shown it.
+    """
 
     def __init__(self, rule: str) -> None:
         super().__init__(rule)
         self.rule = rule
 
 
-# What our code raises when a value that chat, a model or a file wrote is not what it expects. Where such values are
-# read one by one, the odd one is set aside and counted, so that it holds up nothing else. No error of SQLite is among
-# them: a full disk is not the fault of a value.
+# What our code raises when a value that chat, a model or a file wrote is not what it expects. Where
+# such values are read one by one, the odd one is set aside and counted, so that it holds up nothing
+# else. No error of SQLite is among them: a full disk is not the fault of a value.
 ODD_INPUT = (ValueError, TypeError, LookupError, ArithmeticError, AttributeError, RecursionError)

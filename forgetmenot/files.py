@@ -1,7 +1,7 @@
 """Opens text files in the encodings that editors write, makes private files, and guards the files of a memory.
 
-The database has mode 0600 (SQLite gives its write-ahead log the same); on Windows the user's own folder keeps others
-out. A file system without permissions is no error.
+The database has mode 0600 (SQLite gives its write-ahead log the same); on Windows the user's own
+folder keeps others out. A file system without permissions is no error.
 """
 
 import codecs
@@ -29,9 +29,11 @@ APPLICATION_ID = 0x464D4E31
 _GZIP = b"\x1f\x8b"
 # No file is written for longer; another process may be at it until then.
 UNFINISHED_AFTER_S = 60
-# Windows refuses to replace or delete a file that a virus scanner or a sync program looks at: for moments.
+# Windows refuses to replace or delete a file that a virus scanner or a sync program looks at: for
+# moments.
 REFUSED_FOR_S = 2.0
-# ERROR_ACCESS_DENIED, ERROR_SHARING_VIOLATION, ERROR_LOCK_VIOLATION: the attribute `winerror` exists on Windows alone.
+# ERROR_ACCESS_DENIED, ERROR_SHARING_VIOLATION, ERROR_LOCK_VIOLATION: the attribute `winerror`
+# exists on Windows alone.
 _REFUSALS = frozenset({5, 32, 33})
 _NEEDED = getattr(os, "O_BINARY", 0) | getattr(
     os, "O_NOFOLLOW", 0
@@ -43,8 +45,9 @@ def open_text(
 ) -> io.TextIOWrapper:
     """Open UTF-8, with or without the mark that Windows' editors put first; UTF-16 where its mark says so (PowerShell).
 
-    It is opened once and looked at without moving on: what a pipe has given does not come again. `packed`: also what
-    gzip has packed (`is_cut_off`). Raises InputError for what is no text at all, OSError.
+    It is opened once and looked at without moving on: what a pipe has given does not come again.
+    `packed`: also what gzip has packed (`is_cut_off`). Raises InputError for what is no text at
+    all, OSError.
     """
     file = path.open("rb")
     if packed and file.peek(2).startswith(_GZIP):
@@ -58,7 +61,10 @@ def open_text(
 
 
 class _PackedFile(io.RawIOBase):
-    """What gzip has packed, read as far as it goes. `is_cut_off`: its end is missing, or damaged."""
+    """What gzip has packed, read as far as it goes.
+
+    `is_cut_off`: its end is missing, or damaged.
+    """
 
     def __init__(self, path: Path) -> None:
         self._file = gzip.open(path, "rb")  # noqa: SIM115  # `close` does
@@ -119,7 +125,8 @@ def lines_of(file: TextIO, longest: int) -> Iterator[str]:
 def make_own(folder: Path) -> None:
     """Make a folder and what is missing above it, each 0700; one that is there already stays as it is. Raises OSError.
 
-    `mkdir(parents=True)` gives its mode to the last folder alone, and leaves the data folder above it open.
+    `mkdir(parents=True)` gives its mode to the last folder alone, and leaves the data folder above
+    it open.
     """
     for missing in reversed([place for place in (folder, *folder.parents) if not place.exists()]):
         missing.mkdir(mode=0o700, exist_ok=True)
@@ -127,9 +134,12 @@ def make_own(folder: Path) -> None:
 
 
 def replace_file(path: Path, text: str, *, mode: int = 0o600) -> None:
-    """Put a whole new file in the place of the old one, or change nothing. Line ends stay as given. Raises OSError.
+    """Put a whole new file in the place of the old one, or change nothing.
 
-    What a crash in the middle of it left goes with the next one: it may hold a token, or what somebody exported.
+    Line ends stay as given. Raises OSError.
+
+    What a crash in the middle of it left goes with the next one: it may hold a token, or what
+    somebody exported.
     """
     for left in path.parent.glob(f".{glob.escape(path.name)}-*.new"):
         with contextlib.suppress(OSError):
@@ -153,7 +163,10 @@ def replace_file(path: Path, text: str, *, mode: int = 0o600) -> None:
 
 
 def move_into_place(new: Path, path: Path) -> None:
-    """Put a finished file in the place of another one. Windows may refuse it for 2 seconds. Raises OSError."""
+    """Put a finished file in the place of another one.
+
+    Windows may refuse it for 2 seconds. Raises OSError.
+    """
     _insist(lambda: new.replace(path))
 
 
@@ -163,7 +176,10 @@ def delete(path: Path) -> None:
 
 
 def _insist(change: Callable[[], object]) -> None:
-    """Change a file, again while Windows refuses it because another program looks at it. Raises OSError."""
+    """Change a file, again while Windows refuses it because another program looks at it.
+
+    Raises OSError.
+    """
     deadline = time.monotonic() + REFUSED_FOR_S
     while True:
         try:
@@ -178,7 +194,10 @@ def _insist(change: Callable[[], object]) -> None:
 
 
 def append_own(path: Path, data: bytes) -> None:
-    """Add to a file of its owner alone, made if there is none; it is on disk when this returns. Raises OSError."""
+    """Add to a file of its owner alone, made if there is none; it is on disk when this returns.
+
+    Raises OSError.
+    """
     descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | _NEEDED, 0o600)
     with os.fdopen(descriptor, "ab") as file:
         file.write(data)
@@ -188,9 +207,10 @@ def append_own(path: Path, data: bytes) -> None:
 
 # ── the files of a memory ──
 #
-# POSIX drops all locks that a process has on a file as soon as the process closes any descriptor of it. The next
-# program would take the memory for unused and delete its write-ahead log, while the bot writes on into deleted files.
-# So a file is opened once in a process, read through that descriptor, and closed after SQLite's last connection to it.
+# POSIX drops all locks that a process has on a file as soon as the process closes any descriptor of
+# it. The next program would take the memory for unused and delete its write-ahead log, while the
+# bot writes on into deleted files. So a file is opened once in a process, read through that
+# descriptor, and closed after SQLite's last connection to it.
 
 # Device and inode; on a file system without inodes the path.
 FileId = tuple[object, ...]
@@ -212,7 +232,10 @@ def _id_of(about: os.stat_result, path: Path) -> FileId:
 
 
 class OpenFile:
-    """A file that this process has open, for all who read it or have SQLite open it. Made by `opened_once`."""
+    """A file that this process has open, for all who read it or have SQLite open it.
+
+    Made by `opened_once`.
+    """
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -275,7 +298,10 @@ def opened_once(path: Path) -> Iterator[OpenFile]:
 
 
 def read_blocks(path: Path, size: int) -> Iterator[bytes]:
-    """Yield a file's bytes, `size` at a time; of a memory that is in use as well. Raises OSError."""
+    """Yield a file's bytes, `size` at a time; of a memory that is in use as well.
+
+    Raises OSError.
+    """
     offset = 0
     with opened_once(path) as file:
         while block := file.read(size, offset):
@@ -287,7 +313,10 @@ class MemoryFiles:
     """The files of the memory that a `Database` has open: its own, its write-ahead log and the log's index."""
 
     def __init__(self, path: Path) -> None:
-        """Take the file before SQLite connects to it. Raises StoreError if it is in use already, OSError."""
+        """Take the file before SQLite connects to it.
+
+        Raises StoreError if it is in use already, OSError.
+        """
         self.path = path
         self._files: dict[Path, OpenFile] = {}
         memory = _acquire(path)
@@ -367,7 +396,10 @@ def incoming_folder(database: Path) -> Path:
 
 
 def make_folder(database: Path) -> None:
-    """Make a private folder for a memory. Raises StoreError if the memory cannot be a file; OSError."""
+    """Make a private folder for a memory.
+
+    Raises StoreError if the memory cannot be a file; OSError.
+    """
     make_own(database.parent)
     if database.is_dir():
         example = database / "memory.sqlite3"
@@ -385,13 +417,16 @@ def cannot_open(path: Path, error: OSError) -> StoreError:
     )
 
 
-# One bot per memory. The lock is the operating system's, so a killed process leaves none behind. The command line may
-# write beside a running bot, as SQLite allows; a second bot may not.
+# One bot per memory. The lock is the operating system's, so a killed process leaves none behind.
+# The command line may write beside a running bot, as SQLite allows; a second bot may not.
 
 
 @contextlib.contextmanager
 def instance_lock(database: Path) -> Iterator[None]:
-    """Hold the database for this process. Raises StoreLocked where another one does, or StoreError."""
+    """Hold the database for this process.
+
+    Raises StoreLocked where another one does, or StoreError.
+    """
     try:
         make_folder(database)
         lock = FileLock(database.with_name(database.name + ".lock"), mode=0o600)

@@ -1,9 +1,9 @@
 """Logging: plain lines on the console, JSON lines in a rotating file, and in neither chat text or a secret.
 
-Code logs facts about things (ids, counts, kinds), never what was said. structlog's processors enforce
-it, for libraries too: keys that could hold chat are dropped, whatever is shaped like a token is masked.
-A reply, an episode or a periodic task is bound once (`structlog.contextvars.bound_contextvars`), and
-each line that is logged meanwhile names it.
+Code logs facts about things (ids, counts, kinds), never what was said. structlog's processors
+enforce it, for libraries too: keys that could hold chat are dropped, whatever is shaped like a
+token is masked. A reply, an episode or a periodic task is bound once
+(`structlog.contextvars.bound_contextvars`), and each line that is logged meanwhile names it.
 """
 
 import logging
@@ -41,7 +41,8 @@ DEEPEST_LEVEL = 4
 # What structlog itself passes from processor to processor.
 STRUCTLOG_KEYS = frozenset({"_record", "_from_structlog"})
 FILE = "forgetmenot.log"
-# keys of Google, OpenAI, Groq, xAI and Hugging Face, signed tokens, and Twitch's tokens of 30 letters and digits
+# keys of Google, OpenAI, Groq, xAI and Hugging Face, signed tokens, and Twitch's tokens of 30
+# letters and digits
 _SECRET = re.compile(
     r"(?i)(oauth:|bearer\s+|token[\"'=:\s]+|key[\"'=:\s]+)?"
     r"(AIza[0-9A-Za-z_\-]{20,}|(?:sk-|gsk_|xai-|hf_)[0-9A-Za-z_\-]{16,}"

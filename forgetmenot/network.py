@@ -1,13 +1,13 @@
 """Network access: trusted certificates and proxies.
 
-aiohttp's `trust_env` finds proxies for https: but wants WSS_PROXY for wss:, which nobody sets, and asks them for
-loopback, too; here HTTPS_PROXY counts for both, and loopback never goes through a proxy.
+aiohttp's `trust_env` finds proxies for https: but wants WSS_PROXY for wss:, which nobody sets, and
+asks them for loopback, too; here HTTPS_PROXY counts for both, and loopback never goes through a
+proxy.
 """
 
 import ssl
 from base64 import b64encode
 from collections.abc import Sequence
-from contextlib import suppress
 from functools import cache
 from ipaddress import ip_address
 from typing import NamedTuple
@@ -25,51 +25,70 @@ from aiohttp import (
 )
 from yarl import URL
 
-_AS = {"wss": "https", "ws": "http"}
+# The scheme whose proxy a websocket uses.
+_HTTP_SCHEMES = {"wss": "https", "ws": "http"}
 
 
 @cache
 def trusted() -> ssl.SSLContext:
-    """Trusts what the system trusts; Mozilla's list where Python finds none of that, as on some macOS."""
+    """Return a context that trusts what the system trusts.
+
+    It trusts Mozilla's list if Python finds no certificates of the system's, as on some macOS.
+    """
     context = ssl.create_default_context()
-    if not context.cert_store_stats()["x509_ca"]:  # a list beside another costs 1 MB and 20 ms
+    # Not as well: a list beside another costs 1 MB and 20 ms.
+    if not context.cert_store_stats()["x509_ca"]:
         context.load_verify_locations(certifi.where())
     return context
 
 
 class Proxy(NamedTuple):
-    """Its address without the credentials, and the header that carries those."""
+    """A proxy's address without the credentials, and the header that carries those."""
 
     url: URL | None = None
     headers: dict[str, str] | None = None
 
 
 class BadProxy(ValueError):
-    """The environment or the system names a proxy that cannot be used: a sentence that says which, and the way out."""
+    """The environment or the system names a proxy that cannot be used. The text says the fix."""
 
 
 def proxy_for(url: str) -> Proxy:
-    """The proxy to use for an address; none for loopback and for what NO_PROXY names. Raises BadProxy."""
-    # wss:// goes through HTTPS_PROXY, as in browsers: a proxy for websockets alone is not a thing people have
+    """Return the proxy for an address; an empty one for loopback and for what NO_PROXY names.
+
+    Raises BadProxy.
+    """
     target = URL(url)
     host = target.host or ""
+    # wss:// goes through HTTPS_PROXY, as in browsers: nobody has a proxy for websockets alone.
+    scheme = _HTTP_SCHEMES.get(target.scheme, target.scheme)
     proxies = getproxies()
-    address = proxies.get(target.scheme) or proxies.get(_AS.get(target.scheme, target.scheme))
-    here = host.rstrip(".") == "localhost"
-    with suppress(ValueError):  # a name
-        here = here or ip_address(host).is_loopback
-    if not address or here or proxy_bypass(host):
+    address = proxies.get(target.scheme) or proxies.get(scheme)
+    if not address or _is_loopback(host) or proxy_bypass(host):
         return Proxy()
-    variable = f"{_AS.get(target.scheme, target.scheme).upper()}_PROXY"
+    variable = f"{scheme.upper()}_PROXY"
     proxy = _parsed(address, variable if getproxies_environment() else "The system's proxy setting")
     if not proxy.user:
         return Proxy(proxy)
-    pair = b64encode(f"{proxy.user}:{proxy.password or ''}".encode()).decode()
-    return Proxy(proxy.with_user(None), {"Proxy-Authorization": f"Basic {pair}"})
+    credentials = b64encode(f"{proxy.user}:{proxy.password or ''}".encode()).decode()
+    return Proxy(proxy.with_user(None), {"Proxy-Authorization": f"Basic {credentials}"})
+
+
+def _is_loopback(host: str) -> bool:
+    if host.rstrip(".") == "localhost":
+        return True
+    try:
+        return ip_address(host).is_loopback
+    # A name.
+    except ValueError:
+        return False
 
 
 async def by_proxy(request: ClientRequest, handler: ClientHandlerType) -> ClientResponse:
-    """A middleware of aiohttp's client: a request goes through the proxy for its address. Raises BadProxy."""
+    """A middleware of aiohttp's client: a request goes through the proxy for its address.
+
+    Raises BadProxy.
+    """
     proxy, headers = proxy_for(str(request.url))
     request.update_proxy(proxy, None, headers)
     return await handler(request)
@@ -78,9 +97,10 @@ async def by_proxy(request: ClientRequest, handler: ClientHandlerType) -> Client
 def web_session(
     timeout: ClientTimeout, middlewares: Sequence[ClientMiddlewareType] = ()
 ) -> ClientSession:
-    """A session for calls over the internet: it trusts `trusted`, and goes through the proxy for each address.
+    """Return a session for calls over the internet.
 
-    Its calls raise aiohttp's errors, TimeoutError, OSError, and BadProxy; who opens it makes them errors of ours.
+    It trusts `trusted`, and goes through the proxy for each address. Its calls raise aiohttp's
+    errors, TimeoutError, OSError and BadProxy, which its user translates.
     """
     return ClientSession(
         connector=TCPConnector(ssl=trusted()),
@@ -89,21 +109,26 @@ def web_session(
     )
 
 
-async def body_of(response: ClientResponse, most: int) -> bytes:
-    """The whole body. Raises ValueError for one of more than `most` bytes: it is not taken into memory."""
+async def body_of(response: ClientResponse, limit: int) -> bytes:
+    """Return the whole body of an answer.
+
+    Raises ValueError for one of more than `limit` bytes: it is not taken into memory.
+    """
     body = bytearray()
     async for piece in response.content.iter_any():
         body += piece
-        if len(body) > most:
+        if len(body) > limit:
             raise ValueError("larger than any answer")
     return bytes(body)
 
 
 def _parsed(address: str, source: str) -> URL:
+    """Return a proxy's address; `source` says in errors where it was found. Raises BadProxy."""
     example = "Write it like http://proxy:3128, or remove it, and start the bot again."
     try:
         proxy = URL(address if "://" in address else f"http://{address}")
-    except ValueError:  # it may hold a password
+    # Its text may have a password in it.
+    except ValueError:
         proxy = URL()
     if not proxy.host:
         raise BadProxy(f"{source} is not a proxy address. {example}")

@@ -22,15 +22,22 @@ class ChatOut(Protocol):
     async def say(self, text: str, reply_to: str | None = None) -> Outcome:
         """Send one message of at most 500 characters, as an answer to the event with that id if one is given.
 
-        A refusal is an Outcome. Raises TwitchUnavailable, TwitchRateLimited or TwitchLoginNeeded where it was not sent.
+        A refusal is an Outcome. Raises TwitchUnavailable, TwitchRateLimited or TwitchLoginNeeded
+        where it was not sent.
         """
 
 
 class Moderation(Protocol):
-    """Changes something on Twitch. Each returns what happened; errors of the network are raised as TwitchError."""
+    """Changes something on Twitch.
+
+    Each returns what happened; errors of the network are raised as TwitchError.
+    """
 
     async def timeout(self, user_id: str, seconds: int, reason: str) -> Outcome:
-        """Time a viewer out, from 1 s to 14 days. `reason`: shown to moderators; it may be empty."""
+        """Time a viewer out, from 1 s to 14 days.
+
+        `reason`: shown to moderators; it may be empty.
+        """
 
     async def untimeout(self, user_id: str) -> Outcome:
         """Lift a timeout or a ban."""
@@ -68,6 +75,7 @@ class Moderation(Protocol):
         """Return why what needs these rights cannot be done now: a log-in, a right, or not being a moderator.
 
         A reason with its fix; empty where nothing is missing. Asks nobody.
+
         """
 
     async def is_immune(self, user_id: str) -> bool:
@@ -98,7 +106,10 @@ class CallMeter(Protocol):
 
 
 class HearingState(Struct, frozen=True):
-    """Whether what the streamer says is heard. `trouble`: why a source fails, as a sentence. Times in ms."""
+    """Whether what the streamer says is heard.
+
+    `trouble`: why a source fails, as a sentence. Times in ms.
+    """
 
     listening: bool
     trouble: str = ""
@@ -109,10 +120,10 @@ class HearingState(Struct, frozen=True):
 class BotState(Struct, frozen=True):
     """How the running bot stands; troubles are sentences, empty where all is well; a hint is what is not set up yet.
 
-    `file_trouble`: that another program took the memory's file away. `sending_trouble`: why Twitch does not show what
-    the bot writes, and what helps. `saving`: what a spending limit leaves out, as a sentence. `hearing` is None while
-    the settings leave it off.
-    `phase` is "connected", "connecting", "waiting" (for the next attempt) or "none" (nothing is read).
+    `file_trouble`: that another program took the memory's file away. `sending_trouble`: why Twitch
+    does not show what the bot writes, and what helps. `saving`: what a spending limit leaves out,
+    as a sentence. `hearing` is None while the settings leave it off. `phase` is "connected",
+    "connecting", "waiting" (for the next attempt) or "none" (nothing is read).
     """
 
     login: str
@@ -135,7 +146,8 @@ class BotState(Struct, frozen=True):
 class Check(Struct, frozen=True):
     """One check of the installation or of the running bot.
 
-    `state` is ok, warn (it works, but something is missing) or bad; `fix` says what to do, and is empty if all is well.
+    `state` is ok, warn (it works, but something is missing) or bad; `fix` says what to do, and is
+    empty if all is well.
     """
 
     name: str
@@ -147,7 +159,8 @@ class Check(Struct, frozen=True):
 class Control(Protocol):
     """The running bot as the dock may ask and steer it. Mappings are JSON as it stands.
 
-    What a person got wrong is a result of `run`, never an exception. Errors of ours (errors.py) come through.
+    What a person got wrong is a result of `run`, never an exception. Errors of ours (errors.py)
+    come through.
     """
 
     def state(self) -> BotState:
@@ -160,10 +173,16 @@ class Control(Protocol):
         """Everything that led to one reply. Raises InputError if it is no longer kept."""
 
     async def chain(self, note_id: int) -> Mapping[str, object]:
-        """Where one note comes from and where it was used. Raises InputError if there is no such note."""
+        """Where one note comes from and where it was used.
+
+        Raises InputError if there is no such note.
+        """
 
     async def run(self, name: str, params: Mapping[str, object]) -> OperationResult:
         """Run an operation of the table as the streamer."""
 
     def hear(self, text: str) -> bool:
-        """Take a line that a program says the streamer said; False if too many come. Raises InputError while off."""
+        """Take a line that a program says the streamer said; False if too many come.
+
+        Raises InputError while off.
+        """

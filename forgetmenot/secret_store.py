@@ -1,9 +1,9 @@
-"""Where secrets are kept, the log-ins among them: the system's keyring, or a file that only its user can read.
+"""Where secrets are kept, the log-ins among them: the system's keyring, or a private file.
 
-A save is atomic: after a crash there is the old text or the new one. The file exists only while the keyring could not
-be used, so where there is one it is the newer. It cannot be used if its backend raises anything (each has errors of its
-own), or is silent for ten seconds (it may show a prompt that nobody sees). Blocking: call it in a thread. Never logs a
-secret.
+A save is atomic: after a crash there is the old text or the new one. The file exists only while the
+keyring could not be used, so where there is one it is the newer. It cannot be used if its backend
+raises anything (each has errors of its own), or is silent for ten seconds (it may show a prompt
+that nobody sees). Blocking: call it in a thread. Never logs a secret.
 """
 
 import contextlib
@@ -29,12 +29,15 @@ Answer = TypeVar("Answer")
 
 
 def login_folder(database: Path) -> Path:
-    """Where the secrets of a memory's bot lie, unless the system's keyring has them."""
+    """Return the folder of the secrets of a memory's bot, unless the keyring has them."""
     return database.parent / LOGIN_FOLDER
 
 
 class KeyringUnusable(Exception):
-    """The keyring gave no answer. `missing`: this computer has none. Control flow: `SecretStore` goes to the file."""
+    """The keyring gave no answer; `SecretStore` uses the file then.
+
+    `missing`: this computer has no keyring.
+    """
 
     def __init__(self, why: str, *, missing: bool = False) -> None:
         super().__init__(why)
@@ -45,13 +48,13 @@ class SystemKeyring:
     """The system's keyring, asked in a thread of its own for each question."""
 
     def __init__(self) -> None:
-        self._one_at_a_time = threading.Lock()
+        self._lock = threading.Lock()
         self._thread: threading.Thread | None = None
 
     def ask(self, question: Callable[[Any], Answer]) -> Answer:
-        """The answer to a question, which gets the module `keyring`. Raises KeyringUnusable.
+        """Return the answer to a question, which gets the module `keyring`.
 
-        While an earlier question is still without an answer, no other one is asked.
+        While an earlier question has no answer, no other one is asked. Raises KeyringUnusable.
         """
         answers: queue.SimpleQueue[tuple[Answer | None, Exception | None]] = queue.SimpleQueue()
 
@@ -61,7 +64,7 @@ class SystemKeyring:
             except Exception as error:  # noqa: BLE001  # whatever a backend raises
                 answers.put((None, error))
 
-        with self._one_at_a_time:
+        with self._lock:
             if self._thread is not None and self._thread.is_alive():
                 raise KeyringUnusable("silent")
             load("keyring.errors")
@@ -82,9 +85,10 @@ _KEYRING = SystemKeyring()
 
 
 class SecretStore:
-    """Keeps texts by name. `folder` is for the files; `use_keyring` is off in tests and for who wants files.
+    """Keeps texts by name.
 
-    `file` is the form of a file's name.
+    `folder` is for the files, whose names have the form `file`. `use_keyring` is off in tests and
+    for users who want files.
     """
 
     def __init__(self, folder: Path, *, use_keyring: bool = True, file: str = "{}.secret") -> None:
@@ -93,7 +97,7 @@ class SecretStore:
         self._file = file
 
     def load(self, name: str) -> str | None:
-        """The text; an empty one for nothing, None where the keyring cannot be read just now."""
+        """Return a text; "" if there is none, None if the keyring cannot be read just now."""
         with contextlib.suppress(OSError, UnicodeDecodeError):
             return self.path(name).read_text(encoding="utf-8")
         return self.from_keyring(name)
@@ -110,15 +114,15 @@ class SecretStore:
         entry = self._entry(name)
         try:
             _KEYRING.ask(lambda keyring: keyring.set_password(SERVICE, entry, text))
-            # one that is switched off takes, and loses
-            kept = _KEYRING.ask(lambda keyring: keyring.get_password(SERVICE, entry))
+            # A keyring that is switched off takes a text, and loses it.
+            saved_text = _KEYRING.ask(lambda keyring: keyring.get_password(SERVICE, entry))
         except KeyringUnusable as error:
             log.debug("no keyring", error=str(error))
             return False
-        return bool(kept == text)
+        return bool(saved_text == text)
 
     def delete(self, name: str) -> None:
-        """Forget it in both places. Raises OSError where the file cannot be deleted."""
+        """Delete a text in both places. Raises OSError if the file cannot be deleted."""
         delete(self.path(name))
         if self._use_keyring:
             entry = self._entry(name)
@@ -126,16 +130,16 @@ class SecretStore:
                 _KEYRING.ask(lambda keyring: keyring.delete_password(SERVICE, entry))
 
     def place(self, name: str) -> str:
-        """Where it is, in words for its owner."""
+        """Return where a text is, in words for its owner."""
         path = self.path(name)
         return reason("place_file", path=str(path)) if path.exists() else reason("place_keyring")
 
     def path(self, name: str) -> Path:
-        """The file that holds it where the keyring does not."""
+        """Return the file that has a text if the keyring does not."""
         return self.folder / self._file.format(name)
 
     def from_keyring(self, name: str) -> str | None:
-        """What the keyring holds; an empty text for nothing, None where it cannot be read just now."""
+        """Return the keyring's text; "" if there is none, None if it cannot be read just now."""
         if not self._use_keyring:
             return ""
         entry = self._entry(name)
@@ -146,7 +150,7 @@ class SecretStore:
             return "" if error.missing else None
 
     def _entry(self, name: str) -> str:
-        """Its name in the keyring, which the bots of other channels on this machine use, too."""
+        """Return a name in the keyring, which the bots of other channels here use as well."""
         return f"{name} {self.folder.resolve()}"
 
 
@@ -158,7 +162,10 @@ class Account(StrEnum):
 
 
 class Token(msgspec.Struct, frozen=True):
-    """An access token, the refresh token that is good for one more, and whose they are ("" until Twitch has said)."""
+    """An access token, and the refresh token that is good for one more.
+
+    `user_id` and `login` are empty until Twitch has reported them.
+    """
 
     access: str
     refresh: str
@@ -171,32 +178,36 @@ class Token(msgspec.Struct, frozen=True):
 
 
 class TokenStore:
-    """The log-ins of the two accounts: keeps one pair of tokens per account. Never prints one."""
+    """The log-ins of the two accounts, one pair of tokens for each. Never prints one."""
 
     def __init__(self, folder: Path, *, use_keyring: bool = True) -> None:
         self.folder = folder
-        self._kept = SecretStore(folder, use_keyring=use_keyring, file="twitch-{}.json")
+        self._secrets = SecretStore(folder, use_keyring=use_keyring, file="twitch-{}.json")
 
     def load(self, account: Account) -> Token | None:
-        """The pair that was saved last, or None. What cannot be read counts as none; `is_empty` knows better."""
-        for read in (self._kept.load, self._kept.from_keyring):
+        """Return the pair that was saved last; None if there is none that can be read."""
+        for read in (self._secrets.load, self._secrets.from_keyring):
+            text = read(account)
+            if not text:
+                continue
             with contextlib.suppress(msgspec.DecodeError):
-                if text := read(account):
-                    return msgspec.json.decode(text, type=Token)
+                return msgspec.json.decode(text, type=Token)
         return None
 
     def is_empty(self, account: Account) -> bool:
-        """Whether surely nothing is kept; a keyring that cannot be read just now may hold a pair."""
-        return not self._kept.path(account).exists() and self._kept.from_keyring(account) == ""
+        """Return whether surely nothing is kept; False if the keyring cannot be read just now."""
+        if self._secrets.path(account).exists():
+            return False
+        return self._secrets.from_keyring(account) == ""
 
     def save(self, account: Account, token: Token) -> None:
         """Keep a pair in place of the old one. Raises OSError if neither place takes it."""
-        self._kept.save(account, msgspec.json.encode(token).decode())
+        self._secrets.save(account, msgspec.json.encode(token).decode())
 
     def delete(self, account: Account) -> None:
-        """Forget the pair in both places. Raises OSError where the file cannot be deleted."""
-        self._kept.delete(account)
+        """Delete the pair in both places. Raises OSError if the file cannot be deleted."""
+        self._secrets.delete(account)
 
     def place(self, account: Account) -> str:
-        """Where the pair is, in words for its owner."""
-        return self._kept.place(account)
+        """Return where the pair is, in words for its owner."""
+        return self._secrets.place(account)

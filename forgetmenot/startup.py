@@ -1,7 +1,8 @@
-"""How the program was started, and heavy packages imported when they are first needed, by one thread at a time.
+"""How the program was started, and late imports of heavy packages, by one thread at a time.
 
-Two threads of which one imports a package and the other a module of it can wait for each other; CPython then ends one
-of the imports with an error. So whatever is imported off the event loop is imported through here.
+Two threads of which one imports a package and the other a module of it can wait for each other;
+CPython then ends one of the imports with an error. So whatever is imported off the event loop is
+imported through here.
 """
 
 import asyncio
@@ -18,12 +19,12 @@ from typing import TypeVar
 
 Made = TypeVar("Made")
 
-_one_at_a_time = threading.Lock()
+_import_lock = threading.Lock()
 
 
 def load(*names: str) -> None:
     """Import modules by their full names, from any thread."""
-    with _one_at_a_time:
+    with _import_lock:
         for name in names:
             importlib.import_module(name)
 
@@ -34,24 +35,27 @@ async def load_off_the_loop(*names: str) -> None:
 
 
 async def make_off_the_loop(make: Callable[[], Made]) -> Made:
-    """What `make`, which imports what it needs, gives."""
+    """Return what `make` returns, which imports what it needs, while the event loop goes on."""
 
-    def alone() -> Made:
-        with _one_at_a_time:
+    def make_locked() -> Made:
+        with _import_lock:
             return make()
 
-    return await asyncio.to_thread(alone)
+    return await asyncio.to_thread(make_locked)
 
 
 def as_typed() -> str:
-    """How this program is started from where its user is: `forgetmenot`, unless it is not on the path."""
-    if named := os.environ.get("FORGETMENOT_COMMAND"):  # set by scripts/run.py
-        return named
+    """Return the command that starts this program: `forgetmenot`, if that is on the path."""
+    # Set by scripts/run.py.
+    command = os.environ.get("FORGETMENOT_COMMAND")
+    if command:
+        return command
     if getattr(sys, "frozen", False):
         return quoted(sys.executable)
-    module = getattr(sys.modules.get("__main__"), "__spec__", None)
-    as_module = module is not None and module.name == "forgetmenot.__main__"
-    return f"{_python_as_typed()} -m forgetmenot" if as_module else "forgetmenot"
+    spec = getattr(sys.modules.get("__main__"), "__spec__", None)
+    if spec is None or spec.name != "forgetmenot.__main__":
+        return "forgetmenot"
+    return f"{_python_as_typed()} -m forgetmenot"
 
 
 def quoted(path: str | os.PathLike[str]) -> str:
@@ -63,7 +67,8 @@ def quoted(path: str | os.PathLike[str]) -> str:
 
 
 def _python_as_typed() -> str:
-    """Its name if the terminal finds this Python by it, else where it lies."""
+    """Return this Python's name if the terminal finds it by that, else its path."""
     name = Path(sys.executable).name
-    found = shutil.which(name)
-    return name if found and Path(found) == Path(sys.executable) else quoted(sys.executable)
+    path_of_name = shutil.which(name)
+    is_on_path = path_of_name is not None and Path(path_of_name) == Path(sys.executable)
+    return name if is_on_path else quoted(sys.executable)

@@ -20,7 +20,8 @@ from forgetmenot.text.words import UNSPACED
 QUIET = 2_000
 # Milliseconds in which the same line again is the caption that was shown again, not said again.
 REPEATED_WITHIN = 30_000
-# Milliseconds without a line after which thanks for watching are what a recognizer makes of silence.
+# Milliseconds without a line after which thanks for watching are what a recognizer makes of
+# silence.
 SILENCE = 10_000
 # Characters of what a source shows: more is no caption, and only its end is read.
 MAX_CHARS = 2_000
@@ -126,7 +127,10 @@ class CaptionReader:
         self._returned = len(self._pieces)
 
     def shows(self, text: str, now: int) -> list[str]:
-        """Return the lines that are finished by a caption as it is now. A line break ends a line."""
+        """Return the lines that are finished by a caption as it is now.
+
+        A line break ends a line.
+        """
         pieces = _pieces(text)
         window = self._pieces[self._window :]
         # The space before the first piece is no longer shown.

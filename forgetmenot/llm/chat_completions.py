@@ -1,7 +1,7 @@
 """The wire format of chat completions, and its dialects: what is sent, and what comes back. Pure.
 
-Each dialect here was reported of a real server: thoughts in `reasoning` (Ollama, OpenRouter, vLLM) or
-`reasoning_content` (llama.cpp, DeepSeek), an error under status 200, `choices: null`, content in
+Each dialect here was reported of a real server: thoughts in `reasoning` (Ollama, OpenRouter, vLLM)
+or `reasoning_content` (llama.cpp, DeepSeek), an error under status 200, `choices: null`, content in
 parts, the answer as a tool call, an event stream though none was asked for, a 500 for a grammar.
 """
 

@@ -157,7 +157,10 @@ class OpenAICompatible:
         return json_object(answer.text) is not None
 
     async def _complete(self, request: ModelRequest, form: RequestForm) -> Completion:
-        """Send a request in this form. Raises ModelError, and _Rejected if another form may help."""
+        """Send a request in this form.
+
+        Raises ModelError, and _Rejected if another form may help.
+        """
         payload = wire.payload(
             self.name, request, form, thinking=self._thinking, extra_tokens=self._room()
         )

@@ -2,6 +2,7 @@
 
 common_words.txt has the most frequent words of German, Spanish, Portuguese and French
 (scripts/build_common_words.py); those of English are in the word table (text/meaning).
+
 """
 
 from enum import Enum
