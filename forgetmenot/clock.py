@@ -1,4 +1,4 @@
-"""Time as the rest of the program sees it: milliseconds since the epoch, UTC, from a clock that can be replaced.
+"""Time as the program sees it: milliseconds since the epoch, UTC, from a replaceable clock.
 
 A `Clock` is handed down from app/. Nothing else calls time.time(). What is deleted by its age goes
 by `certain`.
@@ -13,7 +13,8 @@ from typing import Protocol
 
 from forgetmenot.durations import DAY, SECOND
 
-_EPOCH = datetime(1970, 1, 1)  # noqa: DTZ001  # in UTC, as all here; Windows' own conversion knows no year before it
+# In UTC, as all here. Windows' own conversion has no year before it.
+_EPOCH = datetime(1970, 1, 1)  # noqa: DTZ001
 
 
 def _machine_ms() -> int:

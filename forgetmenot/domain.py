@@ -97,7 +97,7 @@ class Role(StrEnum):
 
 
 class Attendance(NamedTuple):
-    """How often somebody was there: streams in all, since a date, and when the stream before this one was left."""
+    """How often somebody was there: in all and since a date, and when they left the last stream."""
 
     streams: int
     lately: int
@@ -126,7 +126,7 @@ class Viewer(Struct, frozen=True):
 
 
 class Stream(Struct, frozen=True):
-    """One broadcast, or one stretch of chat without a gap of 12 h where Twitch's live state is not known."""
+    """One broadcast, or chat without a gap of 12 h if Twitch's live state is not known."""
 
     id: int
     started_at: int
@@ -144,11 +144,14 @@ class Video(NamedTuple):
     until: int
 
     def link(self, at: int, now: int) -> str:
-        """The address of the second in which something was said; empty where it is probably gone, or began later."""
+        """Return the address of a moment; "" if the video is probably gone, or began later."""
         seconds = (at - self.at) // 1_000
         if seconds < 0 or now >= self.until:
             return ""
-        return f"https://www.twitch.tv/videos/{self.id}?t={seconds // 3600}h{seconds // 60 % 60}m{seconds % 60}s"
+        hours = seconds // 3600
+        minutes = seconds // 60 % 60
+        place = f"{hours}h{minutes}m{seconds % 60}s"
+        return f"https://www.twitch.tv/videos/{self.id}?t={place}"
 
 
 class ChannelState(Struct, frozen=True):
@@ -162,7 +165,7 @@ class ChannelState(Struct, frozen=True):
 
 
 class Line(Struct, frozen=True):
-    """A row of tier 1 as the memory reads it: who, what, when; without the names that the person went by.
+    """A row of tier 1 as the memory reads it: who, what, when; without the person's names.
 
     `tries`: summaries that failed; `retry_from`: the seq of the first line of the window that is
     tried next.
@@ -223,7 +226,7 @@ class EpisodeKind(StrEnum):
 
 
 class Part(NamedTuple):
-    """Somebody's part in an episode: lines said (0: only spoken about), and how many of them to the bot."""
+    """Somebody's part in an episode: lines said (0: only mentioned), and how many to the bot."""
 
     lines: int
     addressed: int
@@ -270,7 +273,7 @@ class Scope(StrEnum):
 
 
 class NoteStatus(StrEnum):
-    """Where a note is in its life; active ones are recalled, and past ones where a message asks for them."""
+    """Where a note is in its life. Active ones are recalled, past ones if a message asks."""
 
     ACTIVE = "active"
     PAST = "past"  # its time is over: what was, and when
@@ -309,7 +312,7 @@ class Importance(StrEnum):
 
 
 class Note(Struct, frozen=True):
-    """Tier 3: one durable fact, in the third person without its subject ("plays drums in <@42>'s band").
+    """Tier 3: one durable fact in the third person without its subject ("plays drums").
 
     `topics` and `asked_with` are words written at extraction, for recall. `expires_at` is None for
     a permanent one. `persona` is whose note it is; an empty text: of every persona. `used_at`: when
@@ -344,7 +347,7 @@ class Note(Struct, frozen=True):
 
     @property
     def is_past_when_over(self) -> bool:
-        """Whether it was to last longer than a week: then it tells what was, when its time is over."""
+        """Whether it was to last longer than a week: it states what was when its time is over."""
         return self.expires_at is not None and self.expires_at - self.last_confirmed_at > WEEK
 
     def is_quiet(self, now: int) -> bool:
@@ -376,7 +379,7 @@ RowId = tuple[str, int]
 
 
 class Section(Struct, frozen=True):
-    """One part of a prompt as it was sent, and the rows that it shows; `dropped` counts rows left out of it."""
+    """One part of a prompt as it was sent, and its rows; `dropped` counts rows left out of it."""
 
     name: str
     text: str
@@ -506,7 +509,7 @@ class Outcome(Struct, frozen=True):
     is_about_text: bool = False
 
 
-# ── one request to the bot and what became of it: the shapes that every surface and every service share ───
+# ── one request to the bot and its result, for every surface and every service ──────────────
 
 
 class Surface(StrEnum):

@@ -46,7 +46,7 @@ class StoreRequestsLost(StoreError):
 
 
 class StoreRefused(StoreError):
-    """A row breaks a rule of the schema; trying again does not help, other rows may still be stored."""
+    """A row breaks a rule of the schema. Trying again does not help; other rows may be stored."""
 
 
 class TwitchError(ForgetMeNotError):

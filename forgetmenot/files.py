@@ -1,4 +1,4 @@
-"""Opens text files in the encodings that editors write, makes private files, and guards the files of a memory.
+"""Opens text files as editors write them, makes private files, and guards a memory's files.
 
 The database has mode 0600 (SQLite gives its write-ahead log the same); on Windows the user's own
 folder keeps others out. A file system without permissions is no error.
@@ -35,15 +35,14 @@ REFUSED_FOR_S = 2.0
 # ERROR_ACCESS_DENIED, ERROR_SHARING_VIOLATION, ERROR_LOCK_VIOLATION: the attribute `winerror`
 # exists on Windows alone.
 _REFUSALS = frozenset({5, 32, 33})
-_NEEDED = getattr(os, "O_BINARY", 0) | getattr(
-    os, "O_NOFOLLOW", 0
-)  # Windows has the first; never through a link
+# Windows alone has the first; the second refuses a link.
+_OPEN_FLAGS = getattr(os, "O_BINARY", 0) | getattr(os, "O_NOFOLLOW", 0)
 
 
 def open_text(
     path: Path, *, errors: str = "strict", newline: str | None = None, packed: bool = False
 ) -> io.TextIOWrapper:
-    """Open UTF-8, with or without the mark that Windows' editors put first; UTF-16 where its mark says so (PowerShell).
+    """Open a file of UTF-8, with or without a byte order mark, or of UTF-16 with one (PowerShell).
 
     It is opened once and looked at without moving on: what a pipe has given does not come again.
     `packed`: also what gzip has packed (`is_cut_off`). Raises InputError for what is no text at
@@ -84,7 +83,7 @@ class _PackedFile(io.RawIOBase):
 
     def readinto(self, buffer: Any) -> int:  # noqa: ANN401  # a writable buffer of any kind
         try:
-            # one step at a time: what was unpacked before a fault is good
+            # One step at a time: what was unpacked before a fault is good.
             data = self._file.read1(len(buffer))
         except (EOFError, zlib.error, gzip.BadGzipFile):
             self.is_cut_off = True
@@ -106,31 +105,34 @@ def is_cut_off(file: TextIO) -> bool:
 def _encoding_of(path: Path, head: bytes) -> str:
     if head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         return "utf-16"
-    # the last character may be cut through; a zero is text only where all is
+    # The last character may be cut through; a zero is text only if all is.
     if b"\0" in head and "\ufffd" in codecs.getincrementaldecoder("utf-8")("replace").decode(head):
         raise InputError(f"{path.name} is no text file.")
     return "utf-8-sig"
 
 
-def lines_of(file: TextIO, longest: int) -> Iterator[str]:
-    """Its lines; of one that is longer the first `longest` characters, so that none fills the memory."""
-    while line := file.readline(longest):
+def lines_of(file: TextIO, max_length: int) -> Iterator[str]:
+    """Yield the lines of a file; of a longer one its beginning, so that none fills the memory."""
+    while line := file.readline(max_length):
         yield line
-        while len(line) == longest and not line.endswith(
-            "\n"
-        ):  # the rest of that line is no line of its own
-            line = file.readline(longest)
+        # The rest of a longer line is no line of its own.
+        while len(line) == max_length and not line.endswith("\n"):
+            line = file.readline(max_length)
 
 
 def make_own(folder: Path) -> None:
-    """Make a folder and what is missing above it, each 0700; one that is there already stays as it is. Raises OSError.
+    """Make a folder and what is missing above it, each with mode 0700. Raises OSError.
+
+    A folder that exists stays as it is.
 
     `mkdir(parents=True)` gives its mode to the last folder alone, and leaves the data folder above
     it open.
     """
-    for missing in reversed([place for place in (folder, *folder.parents) if not place.exists()]):
-        missing.mkdir(mode=0o700, exist_ok=True)
-    folder.mkdir(exist_ok=True)  # a file in its place is an error
+    missing = [parent for parent in (folder, *folder.parents) if not parent.exists()]
+    for parent in reversed(missing):
+        parent.mkdir(mode=0o700, exist_ok=True)
+    # A file in its place is an error.
+    folder.mkdir(exist_ok=True)
 
 
 def replace_file(path: Path, text: str, *, mode: int = 0o600) -> None:
@@ -141,13 +143,12 @@ def replace_file(path: Path, text: str, *, mode: int = 0o600) -> None:
     What a crash in the middle of it left goes with the next one: it may hold a token, or what
     somebody exported.
     """
-    for left in path.parent.glob(f".{glob.escape(path.name)}-*.new"):
+    for unfinished in path.parent.glob(f".{glob.escape(path.name)}-*.new"):
         with contextlib.suppress(OSError):
-            if time.time() - left.stat().st_mtime > UNFINISHED_AFTER_S:
-                left.unlink()
-    handle, name = tempfile.mkstemp(
-        dir=path.parent, prefix=f".{path.name}-", suffix=".new"
-    )  # made with mode 0600
+            if time.time() - unfinished.stat().st_mtime > UNFINISHED_AFTER_S:
+                unfinished.unlink()
+    # Made with mode 0600.
+    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}-", suffix=".new")
     new = Path(name)
     try:
         with os.fdopen(handle, "w", encoding="utf-8", newline="") as file:
@@ -167,15 +168,15 @@ def move_into_place(new: Path, path: Path) -> None:
 
     Windows may refuse it for 2 seconds. Raises OSError.
     """
-    _insist(lambda: new.replace(path))
+    _retry_refused(lambda: new.replace(path))
 
 
 def delete(path: Path) -> None:
     """Delete a file, if there is one. Windows may refuse it for 2 seconds. Raises OSError."""
-    _insist(lambda: path.unlink(missing_ok=True))
+    _retry_refused(lambda: path.unlink(missing_ok=True))
 
 
-def _insist(change: Callable[[], object]) -> None:
+def _retry_refused(change: Callable[[], object]) -> None:
     """Change a file, again while Windows refuses it because another program looks at it.
 
     Raises OSError.
@@ -185,8 +186,8 @@ def _insist(change: Callable[[], object]) -> None:
         try:
             change()
         except PermissionError as error:
-            refused_for_now = getattr(error, "winerror", None) in _REFUSALS
-            if not refused_for_now or time.monotonic() > deadline:
+            is_refused_for_now = getattr(error, "winerror", None) in _REFUSALS
+            if not is_refused_for_now or time.monotonic() > deadline:
                 raise
             time.sleep(0.05)
         else:
@@ -198,15 +199,15 @@ def append_own(path: Path, data: bytes) -> None:
 
     Raises OSError.
     """
-    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | _NEEDED, 0o600)
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | _OPEN_FLAGS, 0o600)
     with os.fdopen(descriptor, "ab") as file:
         file.write(data)
         file.flush()
         os.fsync(file.fileno())
 
 
-# ── the files of a memory ──
-#
+# ── the files of a memory ───────────────────────────────────────────────────────────────────
+
 # POSIX drops all locks that a process has on a file as soon as the process closes any descriptor of
 # it. The next program would take the memory for unused and delete its write-ahead log, while the
 # bot writes on into deleted files. So a file is opened once in a process, read through that
@@ -217,18 +218,18 @@ FileId = tuple[object, ...]
 
 
 def file_id(path: Path) -> FileId | None:
-    """Return what tells a file from every other one, whatever its path or link; None if there is none."""
+    """Return what tells a file from every other one, whatever its path; None if there is none."""
     try:
-        about = path.stat()
+        status = path.stat()
     except OSError:
         return None
-    return _id_of(about, path)
+    return _id_of(status, path)
 
 
-def _id_of(about: os.stat_result, path: Path) -> FileId:
-    if about.st_ino == 0:
+def _id_of(status: os.stat_result, path: Path) -> FileId:
+    if status.st_ino == 0:
         return (str(path.resolve()),)
-    return (about.st_dev, about.st_ino)
+    return (status.st_dev, status.st_ino)
 
 
 class OpenFile:
@@ -245,7 +246,8 @@ class OpenFile:
         if hasattr(os, "pread"):
             self._descriptor = os.open(path, os.O_RDONLY)
             self.id = _id_of(os.fstat(self._descriptor), path)
-        else:  # Windows, where a lock belongs to the handle that took it: any other one may be closed
+        # On Windows a lock belongs to the handle that took it: any other one may be closed.
+        else:
             self.id = _id_of(path.stat(), path)
 
     def read(self, size: int, offset: int) -> bytes:
@@ -263,11 +265,11 @@ class OpenFile:
 
 
 _open_files: dict[FileId, OpenFile] = {}
-_opening = threading.Lock()
+_open_files_lock = threading.Lock()
 
 
 def _acquire(path: Path) -> OpenFile:
-    with _opening:
+    with _open_files_lock:
         file = _open_files.get(_id_of(path.stat(), path))
         if file is None:
             file = OpenFile(path)
@@ -277,7 +279,7 @@ def _acquire(path: Path) -> OpenFile:
 
 
 def _release(file: OpenFile) -> None:
-    with _opening:
+    with _open_files_lock:
         file.users -= 1
         if file.users == 0:
             del _open_files[file.id]
@@ -310,7 +312,7 @@ def read_blocks(path: Path, size: int) -> Iterator[bytes]:
 
 
 class MemoryFiles:
-    """The files of the memory that a `Database` has open: its own, its write-ahead log and the log's index."""
+    """The files of the memory that a `Database` has open: itself, its log and the log's index."""
 
     def __init__(self, path: Path) -> None:
         """Take the file before SQLite connects to it.
@@ -333,19 +335,20 @@ class MemoryFiles:
         """Take the log and its index, once SQLite has made them."""
         for ending in ("-wal", "-shm"):
             path = self.path.with_name(self.path.name + ending)
-            with contextlib.suppress(OSError):  # none, where SQLite cannot share memory
+            # There are none if SQLite cannot share memory.
+            with contextlib.suppress(OSError):
                 self._files[path] = _acquire(path)
 
     def are_displaced(self) -> bool:
-        """Return whether another program removed or replaced one of them: what is written would be lost."""
+        """Return whether another program removed or replaced one: what is written would be lost."""
         return any(file_id(path) != file.id for path, file in self._files.items())
 
     def own(self, path: Path) -> bool:
-        """Return whether one of them lies at this path."""
+        """Return whether one of them is at this path."""
         return any(file_id(path) == file.id for file in self._files.values())
 
     def release(self) -> None:
-        """Give them back; after the last connection is closed."""
+        """Release the files; after the last connection is closed."""
         self._files[self.path].in_use_as_memory = False
         for file in self._files.values():
             _release(file)
@@ -363,35 +366,44 @@ def is_open(path: Path) -> bool:
 
 
 def protect(path: Path) -> None:
-    """Restrict the database's files to their owner before anything is written; creates a missing database."""
-    with contextlib.suppress(OSError):  # whoever opens the file reports the error
+    """Restrict the database's files to their owner before anything is written.
+
+    Makes a missing database. Whoever opens the file reports an error.
+    """
+    with contextlib.suppress(OSError):
         if not path.exists():
             os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
         if not may_be_ours(path):
             return
-    # the last three are there where a crash left them
+    # A crash may have left the last three.
     for ending in ("", ".requests", "-wal", "-shm", "-journal"):
         with contextlib.suppress(OSError):
-            file = path.with_name(path.name + ending)
-            if (
-                os.name != "nt"
-                and file.stat().st_uid == os.getuid()
-                and file.stat().st_mode & 0o077
-            ):
-                file.chmod(0o600)
+            _close_to_others(path.with_name(path.name + ending))
+
+
+def _close_to_others(file: Path) -> None:
+    if os.name == "nt":
+        return
+    status = file.stat()
+    if status.st_uid == os.getuid() and status.st_mode & 0o077:
+        file.chmod(0o600)
 
 
 def may_be_ours(path: Path) -> bool:
-    """Whether it is empty or a memory, by SQLite's header: other programs' files keep their permissions."""
+    """Return whether a file is empty or a memory, by SQLite's header.
+
+    Other programs' files keep their permissions.
+    """
     with opened_once(path) as file:
         head = file.read(72, 0)
-    return not head or (
-        head.startswith(b"SQLite format 3\0") and head[68:72] == APPLICATION_ID.to_bytes(4)
-    )
+    if not head:
+        return True
+    is_sqlite = head.startswith(b"SQLite format 3\0")
+    return is_sqlite and head[68:72] == APPLICATION_ID.to_bytes(4)
 
 
 def incoming_folder(database: Path) -> Path:
-    """Where chat of past streams lies that was dropped on the dock."""
+    """Return the folder for chat of past streams that was dropped on the dock."""
     return database.with_name(f"{database.name}.incoming")
 
 
@@ -409,11 +421,12 @@ def make_folder(database: Path) -> None:
 
 
 def cannot_open(path: Path, error: OSError) -> StoreError:
-    """The error for a memory whose place cannot be used."""
+    """Return the error for a memory whose place cannot be used."""
     if error.errno == errno.ENOSPC:
         return StoreFull(reason("disk_full", path=str(path)))
     return StoreError(
-        f"{path} cannot be opened: {error.strerror}. Check the folder, or choose another file with --db."
+        f"{path} cannot be opened: {error.strerror}."
+        " Check the folder, or choose another file with --db."
     )
 
 
@@ -423,17 +436,19 @@ def cannot_open(path: Path, error: OSError) -> StoreError:
 
 @contextlib.contextmanager
 def instance_lock(database: Path) -> Iterator[None]:
-    """Hold the database for this process.
+    """Lock the database for this process.
 
-    Raises StoreLocked where another one does, or StoreError.
+    Raises StoreLocked if another process has locked it, or StoreError.
     """
     try:
         make_folder(database)
         lock = FileLock(database.with_name(database.name + ".lock"), mode=0o600)
         lock.acquire(timeout=0)
     except Timeout:
-        other = "is in use by another ForgetMeNot. Stop that one first, or choose another file with --db."
-        raise StoreLocked(f"{database} {other}") from None
+        raise StoreLocked(
+            f"{database} is in use by another ForgetMeNot."
+            " Stop that one first, or choose another file with --db."
+        ) from None
     except OSError as error:
         raise cannot_open(database, error) from error
     try:
@@ -443,7 +458,7 @@ def instance_lock(database: Path) -> Iterator[None]:
 
 
 def is_locked(database: Path) -> bool:
-    """Whether a bot runs on this database now. Leaves no file behind."""
+    """Return whether a bot runs on this database now. Leaves no file behind."""
     file = database.with_name(database.name + ".lock")
     if not file.exists():
         return False

@@ -1,4 +1,4 @@
-"""Logging: plain lines on the console, JSON lines in a rotating file, and in neither chat text or a secret.
+"""Logging: plain lines on the console, JSON lines in a file, and in neither chat or a secret.
 
 Code logs facts about things (ids, counts, kinds), never what was said. structlog's processors
 enforce it, for libraries too: keys that could hold chat are dropped, whatever is shaped like a
@@ -46,16 +46,18 @@ FILE = "forgetmenot.log"
 _SECRET = re.compile(
     r"(?i)(oauth:|bearer\s+|token[\"'=:\s]+|key[\"'=:\s]+)?"
     r"(AIza[0-9A-Za-z_\-]{20,}|(?:sk-|gsk_|xai-|hf_)[0-9A-Za-z_\-]{16,}"
-    r"|(?<![0-9A-Za-z_-])eyJ[0-9A-Za-z_\-]{10,}\.[0-9A-Za-z_.\-]+|(?<![0-9A-Za-z-])[0-9a-z]{30}(?![0-9A-Za-z-]))"
+    r"|(?<![0-9A-Za-z_-])eyJ[0-9A-Za-z_\-]{10,}\.[0-9A-Za-z_.\-]+"
+    r"|(?<![0-9A-Za-z-])[0-9a-z]{30}(?![0-9A-Za-z-]))"
 )
 _AFTER_WORD = re.compile(
-    r"(?i)(oauth:|bearer\s+|(?:token|api_?key|secret|password|device_code)[\"']?\s*[=:]\s*[\"']?)[^\s\"',;&]{6,}"
+    r"(?i)(oauth:|bearer\s+|(?:token|api_?key|secret|password|device_code)[\"']?\s*[=:]\s*[\"']?)"
+    r"[^\s\"',;&]{6,}"
 )
 _IN_ADDRESS = re.compile(r"(?<=://)[^/?#@\s\"']{1,200}@")
 
 
 def where(error: BaseException) -> str:
-    """Where an exception was raised, and its kind; without its message."""
+    """Return where an exception was raised, and its kind; without its message."""
     frames = "".join(traceback.format_list(traceback.extract_tb(error.__traceback__)))
     inner = error.exceptions if isinstance(error, BaseExceptionGroup) else ()
     trace = f"Traceback (most recent call last):\n{frames}{type(error).__qualname__}"
@@ -63,7 +65,7 @@ def where(error: BaseException) -> str:
 
 
 def mask(text: str) -> str:
-    """The text with everything that is shaped like a token, an API key or an address's log-in masked."""
+    """Return a text with all that is shaped like a token, a key or an address's log-in masked."""
     return _SECRET.sub("•••", _AFTER_WORD.sub(r"\1•••", _IN_ADDRESS.sub("•••@", text)))
 
 
@@ -167,7 +169,7 @@ if logging.lastResort is not None:
 
 
 def beside(database: Path) -> Path:
-    """The folder that a bot with this memory writes its log to."""
+    """Return the folder that a bot with this memory writes its log to."""
     return database.parent / "logs"
 
 

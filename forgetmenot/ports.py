@@ -20,7 +20,7 @@ class ChatOut(Protocol):
     """Says something in the channel."""
 
     async def say(self, text: str, reply_to: str | None = None) -> Outcome:
-        """Send one message of at most 500 characters, as an answer to the event with that id if one is given.
+        """Send one message of at most 500 characters, as an answer to an event if its id is passed.
 
         A refusal is an Outcome. Raises TwitchUnavailable, TwitchRateLimited or TwitchLoginNeeded
         where it was not sent.
@@ -72,7 +72,7 @@ class Moderation(Protocol):
         """Change the title or the category."""
 
     async def lacks(self, scopes: Mapping[Account, Collection[str]]) -> str:
-        """Return why what needs these rights cannot be done now: a log-in, a right, or not being a moderator.
+        """Return why what needs these rights cannot be done now: a log-in, a right, no moderator.
 
         A reason with its fix; empty where nothing is missing. Asks nobody.
 
@@ -118,7 +118,7 @@ class HearingState(Struct, frozen=True):
 
 
 class BotState(Struct, frozen=True):
-    """How the running bot stands; troubles are sentences, empty where all is well; a hint is what is not set up yet.
+    """How the running bot is. Troubles are sentences, empty if all is well.
 
     `file_trouble`: that another program took the memory's file away. `sending_trouble`: why Twitch
     does not show what the bot writes, and what helps. `saving`: what a spending limit leaves out,
@@ -167,7 +167,7 @@ class Control(Protocol):
         """How it stands now; costs next to nothing."""
 
     async def checks(self, *, everything: bool) -> Sequence[Check]:
-        """How each part of the bot is; `everything`: also this computer, the files and the network."""
+        """Return how each part is; `everything`: also this computer, the files and the network."""
 
     async def why(self, reply_id: int) -> Mapping[str, object]:
         """Everything that led to one reply. Raises InputError if it is no longer kept."""

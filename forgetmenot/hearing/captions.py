@@ -219,7 +219,7 @@ class CaptionReader:
 
 
 def _pieces(text: str) -> list[str]:
-    """Return the pieces of what a source shows, without remarks, also one whose end is still to come."""
+    """Return the pieces of what a source shows, without remarks and without the start of one."""
     shown = _OPEN_REMARK.sub("", _REMARK.sub(" ", text[-MAX_CHARS:]))
     lines = [clean(line) for line in shown.split("\n")]
     return _PIECE.findall("\n".join(filter(None, lines)))
@@ -252,5 +252,5 @@ def _overlap(before: Sequence[str], now: Sequence[str]) -> int:
 
 
 def _bare(piece: str) -> str:
-    """Return a piece as it compares: recognition adds capitals and commas when it has heard more."""
+    """Return a piece as it is compared: recognizers add capitals and commas when they hear more."""
     return plain(piece).strip(" \n.,;:!?…\"'。、！？")

@@ -102,7 +102,7 @@ class OpenAICompatible:
             self._session = None
 
     async def _generate(self, request: ModelRequest) -> ModelAnswer:
-        """Ask in the fullest form that the server accepts, and answers with JSON if JSON is asked."""
+        """Ask in the fullest form that the server accepts and answers with JSON if it should."""
         first = self._known_form()
         form = first
         tried = {form}

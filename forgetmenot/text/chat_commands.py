@@ -136,7 +136,7 @@ def command_in_words(question: str) -> str:
 
 
 def main_clause(fact: str) -> str:
-    """Return a fact without the "that" before it: "dass ich in Wien wohne" is "ich wohne in Wien"."""
+    """Return a fact without "that": "dass ich in Wien wohne" is "ich wohne in Wien"."""
     german_clause = _GERMAN_CLAUSE.fullmatch(fact.strip(" .!"))
     if german_clause is None:
         return _THAT.sub("", fact)

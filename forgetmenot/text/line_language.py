@@ -1,4 +1,4 @@
-"""Which language a line is in, as far as its words show it, and which words that language has. Pure.
+"""Which language a line is in, as far as its words show it, and which words it has. Pure.
 
 common_words.txt has the most frequent words of German, Spanish, Portuguese and French
 (scripts/build_common_words.py); those of English are in the word table (text/meaning).
