@@ -88,7 +88,7 @@ async def _only_one_meant(
 ) -> str | None:
     """The id of the only viewer whom a name can mean; None if nobody goes by it. Raises Refused to ask which."""
     present = await active_now(context.db, context.settings().people, context.clock.now())
-    viewer_ids = await names.resolve(context.db, name, here=present, may_be_short=may_be_short)
+    viewer_ids = await names.resolve(context.db, name, present=present, may_be_short=may_be_short)
     if len(viewer_ids) > 1:
         listed = await names.told_apart(context.db, viewer_ids)
         raise Refused("which_viewer", name=name.removeprefix("@"), viewers=listed)

@@ -37,21 +37,22 @@ class Exclusion(Struct, frozen=True):
         # who opted out by name, before they ever spoke here, has no id yet (`viewer optout`)
         if event.user_id in self.opted_out or provisional_id(event.login) in self.opted_out:
             return OPTED_OUT
-        if not _names(self.memory.ignored_viewers).isdisjoint(
-            (event.login.casefold(), event.user_id)
-        ):
+        ignored = _names(self.memory.ignored_viewers)
+        if event.login.casefold() in ignored or event.user_id in ignored:
             return "ignored"
-        return (
-            "known_bot" if is_bot(self.memory, event.login, event.user_id, event.badges) else None
-        )
+        if is_bot(self.memory, event.login, event.user_id, event.badges):
+            return "known_bot"
+        return None
 
 
 def is_bot(
     memory: MemorySettings, login: str, user_id: str, badges: AbstractSet[str] = frozenset()
 ) -> bool:
     """Whether an account is a bot: by its login or id on a list, or by Twitch's badge."""
-    known = login.casefold() in KNOWN_BOTS or not BOT_BADGES.isdisjoint(badges)
-    return known or not _names(memory.known_bots).isdisjoint((login.casefold(), user_id))
+    if login.casefold() in KNOWN_BOTS or not BOT_BADGES.isdisjoint(badges):
+        return True
+    listed = _names(memory.known_bots)
+    return login.casefold() in listed or user_id in listed
 
 
 @lru_cache(maxsize=8)

@@ -123,7 +123,7 @@ class Handles(Struct, frozen=True):
         unique = dict.fromkeys(people)
         return cls(
             {viewer_id: f"P{number}" for number, viewer_id in enumerate(unique, 1)},
-            {name.casefold(): who for name, who in (names or {}).items()},
+            {name.casefold(): viewer_id for name, viewer_id in (names or {}).items()},
             frozenset(name.casefold() for name in bot_names),
             streamer,
         )
@@ -142,18 +142,19 @@ class Handles(Struct, frozen=True):
         hidden = partial(self._hidden, language=_certain_language(text))
         return _typed(self.names).sub(hidden, defang(clean(text)))
 
-    def _hidden(self, found: re.Match[str], *, language: LineLanguage) -> str:
-        typed = found[0]
-        if found["streamer"]:
+    def _hidden(self, match: re.Match[str], *, language: LineLanguage) -> str:
+        typed = match[0]
+        if match["streamer"]:
             return self.people.get(self.streamer, typed)
         is_marked = typed[0] in "@＠"
         name = typed.lstrip("@＠").casefold()
         if name in self.bot_names and (is_marked or name not in ORDINARY):
             return BOT
-        named = _name_in(typed, self.names, language)
-        if named is not None:
-            viewer_id = self.names[named.name]
-            return (SOMEBODY if viewer_id is None else self.handle(viewer_id)) + named.ending
+        typed_name = _name_in(typed, self.names, language)
+        if typed_name is not None:
+            viewer_id = self.names[typed_name.name]
+            handle = SOMEBODY if viewer_id is None else self.handle(viewer_id)
+            return handle + typed_name.ending
         return f"@{SOMEBODY}" if is_marked else _unforged(typed)
 
     def ids(self, text: str) -> str | None:
@@ -164,15 +165,15 @@ class Handles(Struct, frozen=True):
         if self.streamer in self.people:
             # the model was shown the channel's name, and may write it where the handle was meant
             safe = _typed(self.names).sub(self._streamer_by_handle, safe)
-        if any(found[0] not in by_handle for found in _HANDLE.finditer(safe)):
+        if any(match[0] not in by_handle for match in _HANDLE.finditer(safe)):
             return None
-        return _HANDLE.sub(lambda found: mention(by_handle[found[0]]), safe)
+        return _HANDLE.sub(lambda match: mention(by_handle[match[0]]), safe)
 
-    def _streamer_by_handle(self, found: re.Match[str]) -> str:
-        written = found[0]
+    def _streamer_by_handle(self, match: re.Match[str]) -> str:
+        written = match[0]
         name = written.lstrip("@＠").casefold()
         is_name = self.names.get(name) == self.streamer
-        if found["streamer"] or (
+        if match["streamer"] or (
             is_name
             and (name != written.casefold() or _counts_without_at(name, LineLanguage.ENGLISH))
         ):
@@ -182,7 +183,7 @@ class Handles(Struct, frozen=True):
 
 def unhandled(text: str) -> str:
     """Foreign text in which nothing reads as a handle: "P3" and "p3" become "P-3" and "p-3", "BOT" and "B0T" "bot"."""
-    return _WORD.sub(lambda found: _unforged(found[0]), text)
+    return _WORD.sub(lambda match: _unforged(match[0]), text)
 
 
 def _unforged(word: str) -> str:
@@ -218,11 +219,14 @@ def without_names(text: str, names: Collection[str]) -> str:
 
     language = _certain_language(text)
 
-    def shown(found: re.Match[str]) -> str:
-        named = None if found["streamer"] else _name_in(found[0], names, language)
-        return found[0] if named is None else SOMEBODY + named.ending
+    def replaced(match: re.Match[str]) -> str:
+        # "the streamer" names nobody
+        if match["streamer"]:
+            return match[0]
+        typed_name = _name_in(match[0], names, language)
+        return match[0] if typed_name is None else SOMEBODY + typed_name.ending
 
-    return _typed(names).sub(shown, text)
+    return _typed(names).sub(replaced, text)
 
 
 def names_typed(texts: Iterable[str]) -> set[str]:

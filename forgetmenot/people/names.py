@@ -28,22 +28,22 @@ async def index_of(
     source: Source,
     texts: Sequence[str],
     *,
-    here: Collection[str] = (),
+    present: Collection[str] = (),
     streamer: Streamer | None = None,
     kinds: KindOf = kind_of,
 ) -> NameIndex:
     """Return whom the words of these texts may mean; nobody hidden.
 
-    `here`: the ids of those who are in chat and of regulars, who come first. `streamer`: whose channel it is.
+    `present`: the ids of those who are in chat and of regulars, who come first. `streamer`: whose channel it is.
     `kinds`: what a word is before it is a name.
     """
     keys = keys_in(texts, kinds)
     by_word = await names.ids_by_word(source, keys)
     by_nickname = await names.ids_by_nickname(source, keys.exact)
-    viewer_ids = names.ids_to_compare([*by_word.values(), *by_nickname.values()], here)
+    viewer_ids = names.ids_to_compare([*by_word.values(), *by_nickname.values()], present)
     if streamer is not None:
         viewer_ids.append(streamer.id)
-    people = await names.people(source, viewer_ids, here) if viewer_ids else {}
+    people = await names.people(source, viewer_ids, present) if viewer_ids else {}
     is_shown = streamer is not None and streamer.id in people
     return NameIndex(
         people=people,
@@ -58,7 +58,7 @@ async def index_of(
 
 
 async def resolve(
-    source: Source, typed: str, *, here: Collection[str] = (), may_be_short: bool = False
+    source: Source, typed: str, *, present: Collection[str] = (), may_be_short: bool = False
 ) -> list[str]:
     """Return the ids of whom a typed name means, hidden people too: none, one, or all between whom it must be asked.
 
@@ -78,7 +78,7 @@ async def resolve(
         viewer_ids = [span.viewer_id for span in spans]
     if not viewer_ids and may_be_short:
         # what is typed in the place of a name is one, though it is a word as well
-        index = await index_of(source, [bare], here=here, kinds=never_a_word)
+        index = await index_of(source, [bare], present=present, kinds=never_a_word)
         namings = index.namings(bare)
         viewer_ids = list(namings[0].viewer_ids) if namings else []
     return list(dict.fromkeys(viewer_ids))
@@ -93,16 +93,18 @@ async def called(source: Source, words: Iterable[str]) -> list[names.Known]:
     asked = sorted(set(words))
     holders: dict[str, str] = {}
     spans = await names.spans_by_login(source, asked)
-    for login, held in spans.items():
-        current = [span for span in held if span.is_current]
+    for login, login_spans in spans.items():
+        current = [span for span in login_spans if span.is_current]
         if current:
             holders[login] = current[0].viewer_id
     for name, viewer_ids in (await names.ids_by_display_name(source, asked)).items():
         holders.setdefault(name, viewer_ids[0])
-    for login, held in spans.items():
-        holders.setdefault(login, max(held, key=lambda span: span.last_at).viewer_id)
+    for login, login_spans in spans.items():
+        holders.setdefault(login, max(login_spans, key=lambda span: span.last_at).viewer_id)
     hidden = await viewers.hidden(source, list(holders.values()))
-    return [names.Known(who, name, who in hidden) for name, who in holders.items()]
+    return [
+        names.Known(viewer_id, name, viewer_id in hidden) for name, viewer_id in holders.items()
+    ]
 
 
 async def told_apart(source: Source, viewer_ids: Sequence[str]) -> str:
@@ -151,10 +153,10 @@ async def owners(source: Source, logins: Collection[str], at: int) -> dict[str, 
 
     Whoever had one that is known as somebody else's only has an id of their own, which nobody who comes joins.
     """
-    found: dict[str, str] = {}
+    holders: dict[str, str] = {}
     for login, spans in (await names.spans_by_login(source, logins)).items():
-        found[login] = owner_at(spans, at) or unknown_owner(login, at)
-    return found
+        holders[login] = owner_at(spans, at) or unknown_owner(login, at)
+    return holders
 
 
 def unknown_owner(login: str, at: int) -> str:
@@ -164,29 +166,32 @@ def unknown_owner(login: str, at: int) -> str:
 
 
 async def in_chat(
-    source: Source, texts: Sequence[str], words: Collection[str], at: int, here: Collection[str]
+    source: Source, texts: Sequence[str], words: Collection[str], at: int, present: Collection[str]
 ) -> dict[str, str | None]:
     """Return whom the words (casefolded) of lines said at a time (ms) mean: their id, or None for nobody to be named.
 
     `words`: those that may be somebody's whole name. Short forms and nicknames count where they fit one person.
-    `here`: the ids of those who spoke, who may be named though they are hidden, and of who else is in chat.
+    `present`: the ids of those who spoke, who may be named though they are hidden, and of who else is in chat.
     """
-    meant: dict[str, str | None] = {}
+    viewer_of_word: dict[str, str | None] = {}
     for login, spans in (await names.spans_by_login(source, words)).items():
-        meant[login] = meant_at(spans, at)
+        viewer_of_word[login] = meant_at(spans, at)
     for name, viewer_ids in (await names.ids_by_display_name(source, words)).items():
-        meant.setdefault(name, viewer_ids[0])
-    index = await index_of(source, texts, here=here)
+        viewer_of_word.setdefault(name, viewer_ids[0])
+    index = await index_of(source, texts, present=present)
     for text in texts:
         for naming in index.namings(text):
             word = naming.word.casefold()
             if not word or len(naming.viewer_ids) > 1 or naming.is_ordinary:
                 continue
             [viewer_id] = naming.viewer_ids
-            # what a memory says stays: the beginning of a name counts only for who is here
-            is_sure = naming.fit < Fit.SHORT or viewer_id in here
+            # what a memory says stays: the beginning of a name counts only for who is present
+            is_sure = naming.fit < Fit.SHORT or viewer_id in present
             if naming.fit > Fit.FORMER and is_sure:  # whole names are above
-                meant.setdefault(word, viewer_id)
-    stored = [who for who in meant.values() if who is not None]
-    not_named = await viewers.hidden(source, stored) - set(here)
-    return {name: None if who in not_named else who for name, who in meant.items()}
+                viewer_of_word.setdefault(word, viewer_id)
+    viewer_ids = [viewer_id for viewer_id in viewer_of_word.values() if viewer_id is not None]
+    not_named = await viewers.hidden(source, viewer_ids) - set(present)
+    return {
+        word: None if viewer_id in not_named else viewer_id
+        for word, viewer_id in viewer_of_word.items()
+    }

@@ -310,7 +310,7 @@ class ContextGatherer(Struct, frozen=True):
             for line in chain.from_iterable(lines.values())
             if is_suspect or suppression_filter.has(line.text, people)
         ]
-        named = await index_of(at, suspects, here=self.recall.active_viewers.ids)
+        named = await index_of(at, suspects, present=self.recall.active_viewers.ids)
         allowed = {
             kind: tuple(
                 line for line in of_kind if not _speaks_of_it(line, suppression_filter, named)
@@ -331,7 +331,7 @@ class ContextGatherer(Struct, frozen=True):
         return await index_of(
             at,
             [moment.trigger.question, before, *thread],
-            here=self.recall.active_viewers.ids,
+            present=self.recall.active_viewers.ids,
             streamer=await streamer_of(at, moment.settings.twitch.channel),
         )
 
@@ -401,7 +401,7 @@ class ContextGatherer(Struct, frozen=True):
         suppression_filter = moment.seen.suppression_filter
         if lines and suppression_filter:
             texts = [line.text for line in lines]
-            named = await index_of(at, texts, here=self.recall.active_viewers.ids)
+            named = await index_of(at, texts, present=self.recall.active_viewers.ids)
             lines = [line for line in lines if not _speaks_of_it(line, suppression_filter, named)]
         return replace(material, unsummarised=tuple(lines))
 
@@ -507,7 +507,7 @@ class ContextGatherer(Struct, frozen=True):
         text = material.message.text
         if material.others or speaks_of_self(text):
             return True
-        named = await index_of(self.db, [text], here=self.recall.active_viewers.ids)
+        named = await index_of(self.db, [text], present=self.recall.active_viewers.ids)
         return material.speaker.id in named.named_in(text)
 
     async def _looked_up_of_anybody(

@@ -52,7 +52,7 @@ async def test_a_look_alike_name_is_not_the_person(channel: Channel, world: Worl
     channel.say("mallory", "hi", display_name="Аliсе")  # Cyrillic А, с and е
     await channel.ingest.flush()
     for asked in ("and @alice?", "what about Alice?", "what about alice?"):
-        named = await index_of(world.db, [asked], here={"1", "id-mallory"})
+        named = await index_of(world.db, [asked], present={"1", "id-mallory"})
         assert named.named_in(asked) == ["1"]
 
 
