@@ -149,9 +149,12 @@ def _moderates(chat: IrcConnection) -> bool | None:
 
 
 # How often videos of streams are looked for, for how long, and how near their begins are.
-VIDEOS_EVERY, VIDEO_WITHIN, SAME_BEGIN = 15 * MINUTE, 2 * DAY, 2 * MINUTE
+VIDEOS_EVERY = 15 * MINUTE
+VIDEO_WITHIN = 2 * DAY
+SAME_BEGIN = 2 * MINUTE
 # How often title, category and whether it is live are asked for, without and with Twitch's own reports of them.
-CHANNEL_STATE_EVERY, WHERE_REPORTED = 150 * SECOND, 10 * MINUTE
+CHANNEL_STATE_EVERY = 150 * SECOND
+WHERE_REPORTED = 10 * MINUTE
 
 
 def watch_channel(
@@ -282,7 +285,8 @@ class DeviceLogin:
 
     async def aclose(self) -> None:
         """Wait no longer."""
-        self._login, waiting = None, self._waiting
+        self._login = None
+        waiting = self._waiting
         if waiting is not None:
             waiting.cancel()
             await asyncio.gather(waiting, return_exceptions=True)
@@ -298,7 +302,8 @@ class DeviceLogin:
         except OSError as error:
             pending.line = say("setup.not_saved", error=error.strerror)
         else:
-            pending.ok, pending.line = True, say("check.signed_in", login=token.login)
+            pending.ok = True
+            pending.line = say("check.signed_in", login=token.login)
 
     def pending(self) -> dict[str, object] | None:
         """The log-in that waits or is done: its code, and a QR code as a path to draw. None: there is none."""

@@ -100,9 +100,13 @@ class Bot:
         me: BotIdentity,
         models: ModelBuilder | None = None,
     ) -> None:
-        self.db, self.settings, self.clock, self.me = db, settings, clock, me
+        self.db = db
+        self.settings = settings
+        self.clock = clock
+        self.me = me
         self.spending = SpendLimit(settings=settings, used=self._used)
-        chosen, meter = settings().model, Meter(db, clock, lambda: settings().bot.timezone)
+        chosen = settings().model
+        meter = Meter(db, clock, lambda: settings().bot.timezone)
         self.models: Models = (
             models(chosen, meter)
             if models is not None
@@ -132,7 +136,10 @@ class Bot:
 
     def _build_memory(self) -> None:
         """Build what turns chat into episodes, notes and prompts, and what deletes them."""
-        db, settings, clock, model = self.db, self.settings, self.clock, self.models.memory
+        db = self.db
+        settings = self.settings
+        clock = self.clock
+        model = self.models.memory
         self.stream_tracker = StreamTracker(db)
         self.room = RoomModeTracker()
         self.ingest = Ingest(
@@ -158,7 +165,9 @@ class Bot:
 
     def _build_operations(self, account: BotAccount) -> None:
         """Build the outbox, the executor and the operations."""
-        db, settings, clock = self.db, self.settings, self.clock
+        db = self.db
+        settings = self.settings
+        clock = self.clock
         self.permission = ChatPermission(
             clock, own_id=lambda: self.me.user_id, name=lambda: self.me.login
         )
@@ -230,7 +239,8 @@ class Bot:
 
     async def _used(self) -> tuple[Mapping[str, TokenCounts], Mapping[str, TokenCounts]]:
         """What the last 24 hours and the current stream used, by model."""
-        now, stream = self.clock.now(), await streams.current_id(self.db)
+        now = self.clock.now()
+        stream = await streams.current_id(self.db)
         began = await streams.start_of(self.db, stream) if stream is not None else now
         return await counts.tokens_by_model(self.db, since=now - DAY), await counts.tokens_by_model(
             self.db, since=began

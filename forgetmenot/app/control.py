@@ -61,7 +61,8 @@ class BotControl:
 
     def state(self) -> BotState:
         """The bot's state now."""
-        bot, connection = self.bot, self._status.connection()
+        bot = self.bot
+        connection = self._status.connection()
         phase = connection.phase.value if connection else "none"
         # another channel was chosen: the bot of this one runs until the next one is built
         if connection and self._settings().twitch.channel != self._channel:
@@ -89,8 +90,10 @@ class BotControl:
         await load_off_the_loop("forgetmenot.app.doctor")
         from forgetmenot.app.doctor import Examined, examine, running_checks
 
-        bot, settings = self.bot, self._settings()
-        state, say = await channel_state.read_all(bot.db), in_language(settings.bot.language)
+        bot = self.bot
+        settings = self._settings()
+        state = await channel_state.read_all(bot.db)
+        say = in_language(settings.bot.language)
         checks = running_checks(self.state(), settings, state, bot.clock.now(), say)
         what = Examined(
             bot.db.path, settings, self._settings.path, open_memory=bot.db, language=say
@@ -150,7 +153,8 @@ async def try_out(
         name, clean(text)[:LONGEST], db=bot.db, settings=settings, clock=bot.clock, keeper=keeper,
         identity=bot.identity(),
     )  # fmt: skip
-    prompt, material = made.prompt, made.material
+    prompt = made.prompt
+    material = made.material
     answer = await bot.models.reply.generate(
         reply_request(prompt, settings, material.speaker.role, trigger.question)
     )

@@ -39,7 +39,9 @@ from forgetmenot.store import backup, events, invariants, streams
 from forgetmenot.store.database import SQLITE_VERSION, Database, open_database
 from forgetmenot.twitch.errors import network_reason
 
-OK, WARN, BAD = "ok", "warn", "bad"
+OK = "ok"
+WARN = "warn"
+BAD = "bad"
 WITHIN_S = 8.0
 _ANSWER_WITHIN = aiohttp.ClientTimeout(total=5)
 LITTLE_SPACE = 500_000_000  # bytes
@@ -212,7 +214,8 @@ async def _bot(what: Examined) -> Finding:
 
 
 def _login(what: Examined) -> Finding:
-    say, settings = what.language, what.settings
+    say = what.language
+    settings = what.settings
     if not settings.twitch.client_id:
         return trouble_with(
             say, reason("client_unset", make_app=reason("make_app")), "setup_fix", WARN
@@ -231,7 +234,8 @@ async def _model(what: Examined) -> Finding:
     if chosen.provider is Provider.OFFLINE:
         return what.found(OK, "offline")
     if chosen.provider is Provider.GEMINI:
-        name, folder = key_variable(chosen), login_folder(what.database)
+        name = key_variable(chosen)
+        folder = login_folder(what.database)
         kept = await asyncio.to_thread(
             environment_with_key, chosen, folder, use_keyring=what.use_keyring
         )
@@ -276,10 +280,8 @@ def running_checks(
     def unless(trouble: str, fix: str, fine: Finding | None = None) -> Finding:
         return trouble_with(say, trouble, fix) if trouble else fine or found(say, OK, "fine")
 
-    gaps, why = (
-        gaps_sentence(channel, now, say),
-        say.reason(read_reason(channel.get("gap_reason", ""))).rstrip("."),
-    )
+    gaps = gaps_sentence(channel, now, say)
+    why = say.reason(read_reason(channel.get("gap_reason", ""))).rstrip(".")
     gaps = f"{gaps} ({why})." if gaps and why else f"{gaps}." if gaps else ""
     models = " + ".join(dict.fromkeys((state.reply_model, state.memory_model)))
     offline = settings.model.provider is Provider.OFFLINE

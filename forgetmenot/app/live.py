@@ -73,7 +73,8 @@ class StopSignal:
 @contextlib.contextmanager
 def on_signals() -> Iterator[StopSignal]:
     """Turn signals into a stop request while the block runs. A start that is broken off ends the block quietly."""
-    ending, loop = StopSignal(), asyncio.get_running_loop()
+    ending = StopSignal()
+    loop = asyncio.get_running_loop()
     with contextlib.ExitStack() as stack:
         for number in (getattr(signal, name) for name in _NAMES if hasattr(signal, name)):
             try:
@@ -144,7 +145,8 @@ async def start_live(
         )
         try:
             while not ending.is_asked:
-                path, before = path_of(settings().twitch.channel), _built_from(settings)
+                path = path_of(settings().twitch.channel)
+                before = _built_from(settings)
                 session = _Session(settings, path, report, opened, setup, ending, before)
                 try:
                     await _run(session)
@@ -159,18 +161,24 @@ async def start_live(
 
 async def _run(session: _Session, trouble: str = "") -> None:
     """One turn. `trouble`: why nothing is read; without a channel nothing is either. Without an app it only listens."""
-    settings, clock, folder = session.settings, session.clock, login_folder(session.path)
-    channel, reads = settings().twitch.channel, bool(settings().twitch.channel) and not trouble
+    settings = session.settings
+    clock = session.clock
+    folder = login_folder(session.path)
+    channel = settings().twitch.channel
+    reads = bool(settings().twitch.channel) and not trouble
 
     def built_from() -> Settings:
         # a key or model that was refused must not keep the dock, where it is corrected, from opening
         return settings() if reads else msgspec.structs.replace(settings(), model=ModelSettings())
 
     async with contextlib.AsyncExitStack() as stack:
-        account, me, chat = None, BotIdentity(), None
+        account = None
+        me = BotIdentity()
+        chat = None
         if reads and settings().twitch.client_id:
             account = await stack.enter_async_context(open_account(settings, folder, clock))
-            me, chat = await account.myself(), account.chat
+            me = await account.myself()
+            chat = account.chat
         elif reads:
             chat = IrcConnection(settings=settings, clock=clock)
         helix = account.helix if account else None
@@ -353,7 +361,8 @@ def short_pauses() -> Iterator[None]:
     Otherwise a thread that builds postings holds the loop for 5 ms at a time, and a full collection, which walks every
     imported module, for 15 to 50 ms.
     """
-    before, thresholds = sys.getswitchinterval(), gc.get_threshold()
+    before = sys.getswitchinterval()
+    thresholds = gc.get_threshold()
     sys.setswitchinterval(SWITCH_S)
     gc.collect()
     # what is imported and wired by now lives until the end: no later collection walks over it

@@ -25,7 +25,8 @@ if TYPE_CHECKING:
     from forgetmenot.memory.learning import Learner
 
 # The largest file, and what stays free on the disk: the memory has to be written too.
-MOST_BYTES, SPARE_BYTES = 16_000_000_000, 1_000_000_000
+MOST_BYTES = 16_000_000_000
+SPARE_BYTES = 1_000_000_000
 MOST_FILES = 100
 # Bytes after which the disk is looked at again while a file comes.
 LOOK_EVERY = 64_000_000
@@ -37,13 +38,15 @@ class PastChatUpload:
     """The files that one bot is to learn from."""
 
     def __init__(self, bot: "Bot", settings: Callable[[], Settings]) -> None:
-        self._bot, self._settings = bot, settings
+        self._bot = bot
+        self._settings = settings
         self._folder = incoming_folder(bot.db.path)
         self._files: list[Path] = []
         self._taking = asyncio.Lock()
         self._learner: Learner | None = None
         self._task: asyncio.Task[None] | None = None
-        self._share, self._line = 0.0, ""
+        self._share = 0.0
+        self._line = ""
 
     @property
     def state(self) -> Mapping[str, object]:
@@ -125,7 +128,8 @@ class PastChatUpload:
         self._learner = Learner(
             db=bot.db, model=bot.models.memory, settings=self._settings, clock=bot.clock
         )
-        self._share, self._line = 0.0, ""
+        self._share = 0.0
+        self._line = ""
         self._task = asyncio.create_task(self._learn(self._learner), name="learning from past chat")
 
     async def _learn(self, learner: "Learner") -> None:

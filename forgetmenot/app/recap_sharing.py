@@ -25,7 +25,8 @@ from forgetmenot.settings.schema import Settings
 from forgetmenot.store import personal_data, streams
 from forgetmenot.store.database import Database
 
-WEBHOOK, WEBHOOK_ENV = "recap-webhook", "FORGETMENOT_RECAP_WEBHOOK"
+WEBHOOK = "recap-webhook"
+WEBHOOK_ENV = "FORGETMENOT_RECAP_WEBHOOK"
 # Streams that ended before are not shared by themselves: somebody may have learned from old chat.
 RECENT = 2 * DAY
 TRY_AGAIN = 15 * MINUTE  # longer than Discord asks a webhook to wait
@@ -65,18 +66,17 @@ class RecapSharing:
         secrets: SecretStore,
         address: Callable[[str], str] = webhook_address,
     ) -> None:
-        self._db, self._settings, self._clock, self._secrets, self._address = (
-            db,
-            settings,
-            clock,
-            secrets,
-            address,
-        )
+        self._db = db
+        self._settings = settings
+        self._clock = clock
+        self._secrets = secrets
+        self._address = address
         self._again_at = 0
 
     async def run_pass(self) -> None:
         """A periodic task: write the files that are missing or outdated, and post what is to be posted at once."""
-        chosen, now = self._settings().recap, self._clock.now()
+        chosen = self._settings().recap
+        now = self._clock.now()
         failed: ForgetMeNotError | None = None
         if not (chosen.folder or chosen.post_at_once):
             return
@@ -87,7 +87,8 @@ class RecapSharing:
                 if chosen.post_at_once and stream["posted_at"] is None and now >= self._again_at:
                     await self.post(stream["id"])
             except WebhookError as error:
-                failed, self._again_at = error, now + TRY_AGAIN
+                failed = error
+                self._again_at = now + TRY_AGAIN
             except ForgetMeNotError as error:
                 failed = error
         if failed is not None:

@@ -27,7 +27,8 @@ from forgetmenot.twitch import chat_lines
 
 async def begin_summary(db: Database) -> Callable[[], Awaitable[dict[str, int]]]:
     """Remember how the memory stands now; what is returned counts the lines that came since and what they added."""
-    before, highest = await line_counts(db), await highest_ids(db)
+    before = await line_counts(db)
+    highest = await highest_ids(db)
 
     async def summary() -> dict[str, int]:
         return {**asdict((await line_counts(db)).since(before)), **await rows_added(db, highest)}

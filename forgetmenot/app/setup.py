@@ -551,7 +551,8 @@ def _chosen(
     if provider is Provider.GEMINI:
         now = now if now.provider is Provider.GEMINI else ModelSettings(provider=provider)
         return msgspec.structs.replace(now, **({"reply_model": model} if model else {}))
-    model, base_url = model.strip(), base_url.strip().rstrip("/")
+    model = model.strip()
+    base_url = base_url.strip().rstrip("/")
     if not (base_url and model):
         raise InputError(say("setup.no_address"))
     return msgspec.structs.replace(

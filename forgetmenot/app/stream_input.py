@@ -134,9 +134,11 @@ class StreamInput:
             state.get("live") == "1" or self._settings().hearing.offline
         ):
             return
-        now, login = self._bot.clock.now(), state.get("login", "")
+        now = self._bot.clock.now()
+        login = state.get("login", "")
         # the broadcaster's word: it makes facts about the channel, and ends them
-        key, badges = f"spoken:{now}:{next(self._numbers)}", frozenset({"broadcaster"})
+        key = f"spoken:{now}:{next(self._numbers)}"
+        badges = frozenset({"broadcaster"})
         await self._bot.hear(
             ChatEvent(key, EventKind.SPOKEN, state["id"], login, login, text, now, badges=badges)
         )

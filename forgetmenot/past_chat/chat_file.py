@@ -126,7 +126,8 @@ class PastChat:
         """Take in what was taken away, the order, and what cannot be read. How many records there are."""
         recognised = 0
         newest = 0
-        later, earlier = 0, 0
+        later = 0
+        earlier = 0
         before = 0
         for record in self._records(self.unread):
             item = record.item

@@ -357,7 +357,8 @@ class _JsonText:
         """Read one value; None for one that is broken or too long, which is passed over. Raises CutOffError."""
         self._next()
         while True:
-            value, end = None, 0
+            value = None
+            end = 0
             try:
                 value, end = _DECODER.raw_decode(self._text, self._at)
             except RecursionError:
