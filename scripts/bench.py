@@ -40,19 +40,19 @@ from speed.figures import Figure, table
 Measure = Callable[[Path], list[Figure] | Coroutine[Any, Any, list[Figure]]]
 
 
-def measures(wanted: argparse.Namespace) -> dict[str, Measure]:
+def measures(options: argparse.Namespace) -> dict[str, Measure]:
     """The groups of figures by name."""
-    if wanted.recall:
-        return {"recall": lambda _: recall.measure(wanted.recall, wanted.tuned_on)}
-    if wanted.precision:
-        return {"precision": lambda _: precision.measure(wanted.precision)}
-    quick = wanted.quick
+    if options.recall:
+        return {"recall": lambda _: recall.measure(options.recall, options.tuned_on)}
+    if options.precision:
+        return {"precision": lambda _: precision.measure(options.precision)}
+    quick = options.quick
     return {
         "ingest": lambda folder: ingest.measure(folder, 20_000 if quick else 60_000),
         "replies": lambda folder: replies.measure(folder, 1_000 if quick else 10_000),
         "erasure": lambda folder: replies.erasure(folder, 1_000 if quick else 10_000),
         "cost": lambda folder: cost.measure(
-            folder, [10, 100] if quick else [10, 100, 400], wanted.price
+            folder, [10, 100] if quick else [10, 100, 400], options.price
         ),
         "memory": memory,
         "process": programs.process,
@@ -93,15 +93,15 @@ def main() -> int:
     parser.add_argument(
         "--tuned-on", nargs="*", default=(), metavar="NAME", help="conversations that weights know"
     )
-    wanted = parser.parse_args()
+    options = parser.parse_args()
     figures: list[Figure] = []
-    group = wanted.only or wanted.group
-    if group not in {None, *measures(wanted)}:
-        parser.error(f"there is no group {group}; there are: {', '.join(measures(wanted))}")
+    group = options.only or options.group
+    if group not in {None, *measures(options)}:
+        parser.error(f"there is no group {group}; there are: {', '.join(measures(options))}")
     os.environ.pop(
         "PYTHONDONTWRITEBYTECODE", None
     )  # without bytecode, which everybody has, a start takes .2 s longer
-    for name, measure in measures(wanted).items():
+    for name, measure in measures(options).items():
         if group in {None, name}:
             print(f"measuring {name} … ({machine_load()})", file=sys.stderr)
             with tempfile.TemporaryDirectory(prefix="forgetmenot-bench-") as folder:
@@ -110,7 +110,7 @@ def main() -> int:
     ok = all(figure.ok for figure in figures)
     print(
         json.dumps({"figures": [f.as_json() for f in figures], "ok": ok})
-        if wanted.json
+        if options.json
         else table(figures)
     )
     return 0 if ok else 1

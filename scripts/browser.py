@@ -39,8 +39,8 @@ ARGUMENTS = (
 
 def find() -> str | None:
     """Its path; `FORGETMENOT_BROWSER` names another one."""
-    named = os.environ.get("FORGETMENOT_BROWSER")
-    places = [named, *map(shutil.which, NAMES), *PLACES]
+    path = os.environ.get("FORGETMENOT_BROWSER")
+    places = [path, *map(shutil.which, NAMES), *PLACES]
     return next((place for place in places if place and Path(place).exists()), None)
 
 

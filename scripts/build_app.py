@@ -48,11 +48,11 @@ def build(python: str, dist: Path) -> Path | None:
         "--workpath",
         str(work),
     ]
-    done = subprocess.run(
+    result = subprocess.run(
         [*command, str(recipe)], cwd=ROOT, capture_output=True, text=True, check=False
     )
-    if done.returncode:
-        say(done.stdout + done.stderr)
+    if result.returncode:
+        say(result.stdout + result.stderr)
         return None
     if not _adds_licences(python, dist / NAME):
         return None
@@ -64,11 +64,11 @@ def _adds_licences(python: str, folder: Path) -> bool:
     for name in ("LICENSE", "NOTICE"):
         shutil.copy(ROOT / name, folder)
     command = [python, str(ROOT / "packaging" / "third_party.py")]
-    done = subprocess.run(command, capture_output=True, text=True, encoding="utf-8", check=False)
-    if done.returncode:
-        say(done.stderr)
+    result = subprocess.run(command, capture_output=True, text=True, encoding="utf-8", check=False)
+    if result.returncode:
+        say(result.stderr)
         return False
-    (folder / "THIRD-PARTY.txt").write_text(done.stdout, encoding="utf-8")
+    (folder / "THIRD-PARTY.txt").write_text(result.stdout, encoding="utf-8")
     return True
 
 
@@ -77,11 +77,13 @@ def works(program: Path) -> bool:
     with tempfile.TemporaryDirectory(prefix="forgetmenot-program-") as name:
         for words in (["demo", "--fast", "--json"], ["doctor", "--json"]):
             words += ["--db", str(Path(name) / "demo.sqlite3")]
-            done = subprocess.run(
+            result = subprocess.run(
                 [program, *words], cwd=name, capture_output=True, text=True, check=False
             )
-            if not done.stdout.startswith("{"):  # the doctor ends with 1 where it finds no network
-                say(f"{' '.join(words)} ended with {done.returncode}:\n{done.stderr}")
+            if not result.stdout.startswith(
+                "{"
+            ):  # the doctor ends with 1 where it finds no network
+                say(f"{' '.join(words)} ended with {result.returncode}:\n{result.stderr}")
                 return False
         return _serves(program, Path(name)) and _signs_in(program)
 
@@ -89,31 +91,31 @@ def works(program: Path) -> bool:
 def _signs_in(program: Path) -> bool:
     """Whether it signs in at a Twitch on loopback, starts with a client ID and uninstalls itself."""
     command = [str(environment.python()), str(ROOT / "scripts" / "try_program.py"), str(program)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    if done.returncode:
-        say(f"{done.stdout}{done.stderr}")
-    return done.returncode == 0
+    result = subprocess.run(command, capture_output=True, text=True, check=False)
+    if result.returncode:
+        say(f"{result.stdout}{result.stderr}")
+    return result.returncode == 0
 
 
 def _serves(program: Path, folder: Path) -> bool:
     command = [str(program), "start", "--no-browser", "--db", str(folder / "memory.sqlite3")]
-    shown = ""
+    output = ""
     with subprocess.Popen(
         command, cwd=folder, stderr=subprocess.PIPE, text=True, encoding="utf-8"
     ) as process:
         try:
             for line in process.stderr or ():
-                shown += line
+                output += line
                 origin = re.search(r"The dock: (http://[^/]+)", line)
                 if origin:
                     shown_by = [str(program), "dock", "--print", *command[3:]]
-                    done = subprocess.run(
+                    result = subprocess.run(
                         shown_by, cwd=folder, capture_output=True, text=True, check=True
                     )
-                    return _has_its_files(done.stdout.strip(), origin[1])
+                    return _has_its_files(result.stdout.strip(), origin[1])
         finally:
             process.terminate()
-    say(f"It did not open its dock:\n{shown}")
+    say(f"It did not open its dock:\n{output}")
     return False
 
 

@@ -35,10 +35,10 @@ NOT_COMPARED = frozenset(
 )  # fmt: skip
 
 
-def read_list(path: Path, most: int) -> list[str]:
+def read_list(path: Path, limit: int) -> list[str]:
     """Return the words of one list, the most frequent first, each as the program folds it."""
     listed = []
-    for line in path.read_text(encoding="utf-8").splitlines()[:most]:
+    for line in path.read_text(encoding="utf-8").splitlines()[:limit]:
         folded = words(line)
         if len(folded) == 1:
             listed.append(folded[0])

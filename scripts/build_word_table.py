@@ -109,8 +109,8 @@ def sentences(known: list[str], count: int) -> list[str]:
     definitions = set()
     with gzip.open(data / "glosses.txt.gz", "rt", encoding="utf-8") as lines:
         for line in lines:
-            word, _, told = line.rstrip("\n").partition("\t")
-            for text in told.split(" | "):
+            word, _, meaning = line.rstrip("\n").partition("\t")
+            for text in meaning.split(" | "):
                 plain = re.sub(r"\([^)]*\)", "", text).strip()
                 if 3 <= len(plain.split()) <= LONGEST:
                     definitions.add((plain, word))
@@ -162,33 +162,36 @@ def fitted(
     axes = np.linalg.svd(centred[:: max(1, len(centred) // 30_000)], full_matrices=False)[2][
         :DIMENSIONS
     ]
-    wanted = centred @ axes.T
-    read = [
-        [number[word] for word in words(text) if word in number and word not in STOPWORDS]
-        for text in texts
-    ]
-    cells = [(row, column, 1 / len(found)) for row, found in enumerate(read) for column in found]
-    rows, columns, shares = zip(*cells, strict=True)
+    targets = centred @ axes.T
+    rows: list[int] = []
+    columns: list[int] = []
+    shares: list[float] = []
+    for row, text in enumerate(texts):
+        known_words = [word for word in words(text) if word in number and word not in STOPWORDS]
+        for word in known_words:
+            rows.append(row)
+            columns.append(number[word])
+            shares.append(1 / len(known_words))
     means = sparse.csr_matrix(
         (shares, (rows, columns)), shape=(len(texts), len(own)), dtype=np.float32
     )
     start = (own - own.mean(0)) @ axes.T * (RARE / (RARE + frequency))[:, None]
-    told = means @ start
-    start *= (told * wanted).sum() / (told * told).sum()
+    approximation = means @ start
+    start *= (approximation * targets).sum() / (approximation * approximation).sum()
     # Conjugate gradients, for all dimensions at once, on what is to be added to the start.
     added = np.zeros_like(start)
-    left = means.T @ (wanted - means @ start)
-    step = left.copy()
-    size = (left * left).sum(0)
+    residual = means.T @ (targets - means @ start)
+    step = residual.copy()
+    size = (residual * residual).sum(0)
     for _ in range(60):
         moved = means.T @ (means @ step) + RIDGE * step
         rate = size / ((step * moved).sum(0) + 1e-12)
         added = added + rate * step
-        left = left - rate * moved
-        size, before = (left * left).sum(0), size
-        step = left + size / (before + 1e-20) * step
+        residual = residual - rate * moved
+        size, before = (residual * residual).sum(0), size
+        step = residual + size / (before + 1e-20) * step
     print(
-        f"{((wanted - means @ (start + added)) ** 2).mean() / (wanted**2).mean():.3f} of the variance is left"
+        f"{((targets - means @ (start + added)) ** 2).mean() / (targets**2).mean():.3f} of the variance is left"
     )
     return start + added
 
@@ -209,13 +212,15 @@ def main() -> None:
     for place, word in enumerate(known):
         by_stem[stem(word)].append(place)
     stems = sorted(by_stem)
-    number = {known[place]: row for row, one in enumerate(stems) for place in by_stem[one]}
+    number = {}
+    for row, word_stem in enumerate(stems):
+        for place in by_stem[word_stem]:
+            number[known[place]] = row
     zipf = 1 / (np.arange(len(known)) + 10.0)
     zipf /= zipf.sum()
-    frequency = np.array([zipf[by_stem[one]].sum() for one in stems])
-    own = encoder.encode(
-        [known[by_stem[one][0]] for one in stems]
-    )  # of each stem's words the most frequent
+    frequency = np.array([zipf[by_stem[word_stem]].sum() for word_stem in stems])
+    # each stem has the vector of its most frequent word
+    own = encoder.encode([known[by_stem[word_stem][0]] for word_stem in stems])
     print(f"{len(known)} words, {len(stems)} stems", flush=True)
     texts = sentences(known, arguments.sentences)
     print(f"encoding {len(texts)} sentences", flush=True)

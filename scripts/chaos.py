@@ -113,23 +113,23 @@ def append(file: Path, line: str) -> None:
         out.write(f"{line}\n")
 
 
-def line(number: int, at: int, who: str = "", text: str = "") -> ChatEvent:
+def line(number: int, at: int, login: str = "", text: str = "") -> ChatEvent:
     """A line of chat by its number."""
-    who = who or f"viewer{number % 12}"
+    login = login or f"viewer{number % 12}"
     text = (
         text
-        or f"try {number} of level {number % 9} went well {MARK if who == ERASED else ''}".strip()
+        or f"try {number} of level {number % 9} went well {MARK if login == ERASED else ''}".strip()
     )
-    viewer_id = WORDS.get(who, f"10000{who[6:]}")
-    return ChatEvent(f"m{number}", EventKind.MESSAGE, viewer_id, who, who.title(), text, at)
+    viewer_id = WORDS.get(login, f"10000{login[6:]}")
+    return ChatEvent(f"m{number}", EventKind.MESSAGE, viewer_id, login, login.title(), text, at)
 
 
 async def broken_promises(db: Database, now: int) -> int:
     """How many promises do not hold; each is printed."""
-    found = await verify(db, now=now)
-    for one in found:
-        say(f"   {one}")
-    return len(found)
+    violations = await verify(db, now=now)
+    for violation in violations:
+        say(f"   {violation}")
+    return len(violations)
 
 
 LINES = 330
@@ -170,15 +170,15 @@ class Bomb:
         """Pass by before and after a method, which may be async or not."""
         original = getattr(owner, name)
 
-        async def waiting(*given: Any, **more: Any) -> Any:  # noqa: ANN401
+        async def waiting(*arguments: Any, **more: Any) -> Any:  # noqa: ANN401
             self.pass_by(point)
-            result = await original(*given, **more)
+            result = await original(*arguments, **more)
             self.pass_by(point)
             return result
 
-        def plain(*given: Any, **more: Any) -> Any:  # noqa: ANN401
+        def plain(*arguments: Any, **more: Any) -> Any:  # noqa: ANN401
             self.pass_by(point)
-            result = original(*given, **more)
+            result = original(*arguments, **more)
             self.pass_by(point)
             return result
 
@@ -189,8 +189,8 @@ async def play(folder: Path) -> None:
     """Play what is left of the world."""
     progress = folder / "progress"
     path = folder / "memory.sqlite3"
-    done = len(progress.read_text().split()) if progress.exists() else 0
-    clock = ManualClock(NOON + done * EVERY)
+    lines_done = len(progress.read_text().split()) if progress.exists() else 0
+    clock = ManualClock(NOON + lines_done * EVERY)
     me = BotIdentity("99999999", "forgetmenot_bot")
     async with open_bot(
         path, settings=lambda: SETTINGS, clock=clock, account=Witness(folder), me=me
@@ -199,7 +199,7 @@ async def play(folder: Path) -> None:
             await tx.execute(WITNESS_TABLE)
             await tx.execute(WITNESS_TRIGGER)
         keeper = backups.Backups(db=bot.db, settings=bot.settings, clock=clock)
-        for number in range(done, LINES):
+        for number in range(lines_done, LINES):
             await clock.move_to(NOON + number * EVERY)
             await step(bot, keeper, number)
             await bot.settle()
@@ -244,15 +244,15 @@ def imported() -> list[dict[str, object]]:
     ]
 
 
-async def kills(folder: Path, dice: random.Random, wanted: int) -> Figures:
+async def kills(folder: Path, dice: random.Random, rounds: int) -> Figures:
     """Play worlds, each through many deaths, until so many processes have died."""
     figures: Figures = dict.fromkeys(("kills", "worlds", *MUST_BE_ZERO), 0)
-    while figures["kills"] < wanted:
+    while figures["kills"] < rounds:
         place = folder / f"world{figures['worlds']:.0f}"
         place.mkdir()
         deaths = 0
         while True:
-            enough = deaths >= 12 or figures["kills"] >= wanted
+            enough = deaths >= 12 or figures["kills"] >= rounds
             point = "" if enough else dice.choice((*POINTS, "whenever"))
             at = dice.randint(1, 60 if point == "commit" else 8)
             within_s = dice.uniform(0.5, 3) if point == "whenever" else 120
@@ -312,7 +312,7 @@ async def world_account(place: Path) -> Figures:
         else Counter()
     )
     out = {row[0] for row in known if row[1] is not None}
-    held = b"".join(file.read_bytes() for file in place.rglob("*") if file.is_file())
+    bytes_on_disk = b"".join(file.read_bytes() for file in place.rglob("*") if file.is_file())
     return {
         "lost": counted.get("pruned_unread", 0)
         + max(0, 30 - notes)
@@ -320,7 +320,7 @@ async def world_account(place: Path) -> Figures:
         "doubled": max(0, notes - 30) + sum(stored[one] - 1 for one in expected & stored.keys()),
         "sent twice": sum(sent[one] - 1 for one in expected & sent.keys()),
         "rights lost": (OPTED_OUT not in out) + (ERASED in {row[0] for row in known}),
-        "bytes left": held.count(MARK.encode()),
+        "bytes left": bytes_on_disk.count(MARK.encode()),
         "promises broken": broken,
     }
 
@@ -344,8 +344,8 @@ async def prepare(folder: Path) -> None:
         for number in range(60):
             await clock.advance(1_000)
             await bot.hear(line(number, clock.now()))
-        for number, who in enumerate(WORDS, 60):
-            await bot.hear(line(number, clock.now(), who, "good evening"))
+        for number, login in enumerate(WORDS, 60):
+            await bot.hear(line(number, clock.now(), login, "good evening"))
         await bot.remember_all()
         await transfer.import_notes(bot.db, map(json.dumps, imported()), now=clock.now())
         await backups.copy_to(bot.db, folder / COPY)
@@ -430,12 +430,12 @@ OPERATIONS: dict[str, Callable[[Path], Coroutine[Any, Any, None]]] = {
 }
 
 
-async def operations(folder: Path, dice: random.Random, wanted: int) -> Figures:
+async def operations(folder: Path, dice: random.Random, rounds: int) -> Figures:
     """Die in each operation, at every point of it or at so many, and do it again."""
     figures: Figures = dict.fromkeys(("operations", "deaths", *MUST_BE_ZERO), 0)
     template = folder / "template"
     await prepare(template)
-    names = list(OPERATIONS) if wanted > 1 else dice.sample(list(OPERATIONS), 1)
+    names = list(OPERATIONS) if rounds > 1 else dice.sample(list(OPERATIONS), 1)
     for name in names:
         start = folder / name
         await asyncio.to_thread(shutil.copytree, template, start)
@@ -443,7 +443,7 @@ async def operations(folder: Path, dice: random.Random, wanted: int) -> Figures:
             name == "restore"
         ):  # what was asked for since the copy was made is to be carried out again
             await _erase(start)
-        points = range(1, wanted + 1) if wanted > 1 else [dice.randint(1, 6)]
+        points = range(1, rounds + 1) if rounds > 1 else [dice.randint(1, 6)]
         for number in points:
             place = folder / f"{name} {number}"
             await asyncio.to_thread(shutil.copytree, start, place)
@@ -480,7 +480,9 @@ async def operation_account(place: Path, name: str) -> Figures:
         )
         broken = await broken_promises(db, NOON + (2 * DAY if name == "sweep" else DAY // 2))
     lost_decisions = await decisions_lost(place) if name == "restore" else 0
-    held = b"".join(file.read_bytes() for file in (place / "data").rglob("*") if file.is_file())
+    bytes_on_disk = b"".join(
+        file.read_bytes() for file in (place / "data").rglob("*") if file.is_file()
+    )
     gone = name in {"erasure", "restore"}
     return {
         "lost": max(0, expected - notes)
@@ -488,7 +490,7 @@ async def operation_account(place: Path, name: str) -> Figures:
         + (name == "backup" and not copies_of(place / MEMORY)),
         "doubled": max(0, notes - expected),
         "rights lost": (there if gone else 0) + lost_decisions,
-        "bytes left": held.count(MARK.encode()) if gone else 0,
+        "bytes left": bytes_on_disk.count(MARK.encode()) if gone else 0,
         "others changed": changed,
         "promises broken": broken,
     }
@@ -566,7 +568,7 @@ async def outage(folder: Path, dice: random.Random, *, hours: float, per_minute:
     clock = ManualClock(NOON)
     model = Moody()
     slept = [0.0]
-    said = 0
+    line_count = 0
     modes = dice.sample(MODES, len(MODES))
     minutes = round(hours * 60)
 
@@ -580,8 +582,10 @@ async def outage(folder: Path, dice: random.Random, *, hours: float, per_minute:
         for minute in range(minutes):
             model.mode = modes[minute * len(modes) // minutes]
             for number in range(per_minute):
-                said += 1
-                bot.ingest.take(line(said, clock.now() + number, f"viewer{dice.randint(0, 60)}"))
+                line_count += 1
+                bot.ingest.take(
+                    line(line_count, clock.now() + number, f"viewer{dice.randint(0, 60)}")
+                )
             await clock.advance(MINUTE)
             await bot.tasks.catch_up()
         model.mode = None
@@ -594,8 +598,8 @@ async def outage(folder: Path, dice: random.Random, *, hours: float, per_minute:
         unread = await bot.db.value("SELECT count(*) FROM events WHERE episode_id IS NULL")
         stored = await bot.db.value("SELECT count(*) FROM events")
         broken = await broken_promises(bot.db, clock.now())
-    figures = {"modes": len(MODES), "lines": said, "counted": counted}
-    return figures | {"lost": said - stored + unread, "promises broken": broken}
+    figures = {"modes": len(MODES), "lines": line_count, "counted": counted}
+    return figures | {"lost": line_count - stored + unread, "promises broken": broken}
 
 
 # ── a disk that fails ───────────────────────────────────────────────────────────────────────
@@ -653,7 +657,7 @@ async def disks(folder: Path) -> Figures:
     return figures
 
 
-async def flips(folder: Path, dice: random.Random, wanted: int) -> Figures:
+async def flips(folder: Path, dice: random.Random, rounds: int) -> Figures:
     """One bit of the file is wrong: the start refuses with a sentence, or the bot works on; no copy goes."""
     await prepare(folder)
     path = folder / MEMORY
@@ -661,13 +665,13 @@ async def flips(folder: Path, dice: random.Random, wanted: int) -> Figures:
     await _back_up(folder)
     whole = path.read_bytes()
     copies = {copy: copy.read_bytes() for copy in copies_of(path)}
-    figures: Figures = {"flips": wanted, "refused": 0, "crashes": 0, "lost": 0}
-    for _ in range(wanted):
+    figures: Figures = {"flips": rounds, "refused": 0, "crashes": 0, "lost": 0}
+    for _ in range(rounds):
         await clock.advance(SECOND)
-        held = bytearray(whole)
-        held[dice.randrange(100, len(held))] ^= 1 << dice.randrange(8)
+        damaged = bytearray(whole)
+        damaged[dice.randrange(100, len(damaged))] ^= 1 << dice.randrange(8)
         path.with_name(path.name + "-wal").unlink(missing_ok=True)
-        path.write_bytes(held)
+        path.write_bytes(damaged)
         try:
             async with open_bot(path, settings=lambda: SETTINGS, clock=clock) as bot:
                 await bot.tasks.catch_up()
@@ -685,10 +689,10 @@ async def flips(folder: Path, dice: random.Random, wanted: int) -> Figures:
     return figures
 
 
-async def clocks(folder: Path, dice: random.Random, wanted: int) -> Figures:
+async def clocks(folder: Path, dice: random.Random, rounds: int) -> Figures:
     """The PC's clock is days off at the start, and it sleeps for two days meanwhile."""
-    figures: Figures = {"clocks": wanted, "lost": 0, "promises broken": 0}
-    for number in range(wanted):
+    figures: Figures = {"clocks": rounds, "lost": 0, "promises broken": 0}
+    for number in range(rounds):
         path = folder / f"{number}.sqlite3"
         real = time.time_ns()
         async with open_bot(
@@ -856,21 +860,21 @@ async def chaos(folder: Path, seed: int, *, quick: bool) -> dict[str, Figures]:
         "a file in use": lambda place, _dice: used_file(place, quick=quick),
         "wrong clocks": lambda place, dice: clocks(place, dice, 4 if quick else 100),
     }
-    found: dict[str, Figures] = {}
+    results: dict[str, Figures] = {}
     for name, part in parts.items():
         began = time.monotonic()
         place = folder / name
         place.mkdir()
-        found[name] = await part(place, random.Random(f"{seed} {name}"))  # noqa: S311  # the same again, not secrets
-        figures = ", ".join(f"{what} {figure:,g}" for what, figure in found[name].items())
+        results[name] = await part(place, random.Random(f"{seed} {name}"))  # noqa: S311  # the same again, not secrets
+        figures = ", ".join(f"{what} {figure:,g}" for what, figure in results[name].items())
         say(f"{name}, {time.monotonic() - began:.0f} s: {figures}")
         await asyncio.to_thread(shutil.rmtree, place)
-    return found
+    return results
 
 
-def bad(found: dict[str, Figures]) -> Figures:
+def bad(results: dict[str, Figures]) -> Figures:
     """What must be zero, and is not."""
-    total = {name: sum(part.get(name, 0) for part in found.values()) for name in MUST_BE_ZERO}
+    total = {name: sum(part.get(name, 0) for part in results.values()) for name in MUST_BE_ZERO}
     return {name: figure for name, figure in total.items() if figure}
 
 
@@ -884,16 +888,16 @@ def main() -> int:
     parser.add_argument(
         "--die", nargs=3, help=argparse.SUPPRESS
     )  # what a process of its own is to do, and when to die
-    wanted = parser.parse_args()
+    options = parser.parse_args()
     set_up(console=False)
     logging.disable(logging.CRITICAL)  # the log of all those troubles would bury the figures
-    if wanted.die:
-        place, what, number = wanted.die
+    if options.die:
+        place, what, number = options.die
         Bomb("any" if what in OPERATIONS else what, int(number))
         asyncio.run(OPERATIONS.get(what, play)(Path(place)))
         os._exit(0)
     with tempfile.TemporaryDirectory(prefix="forgetmenot-chaos-") as folder:
-        failed = bad(asyncio.run(chaos(Path(folder), wanted.seed, quick=wanted.quick)))
+        failed = bad(asyncio.run(chaos(Path(folder), options.seed, quick=options.quick)))
     print("\n".join(f"{name:18}{failed.get(name, 0):>8,g}" for name in MUST_BE_ZERO))
     return 1 if failed else 0
 

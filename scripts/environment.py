@@ -120,7 +120,7 @@ def megabytes_in(line: str) -> float:
     return float(size[1]) / (1000 if size[2] == "kB" else 1)
 
 
-def _install(what: str) -> None:
+def _install(requirement: str) -> None:
     # --no-compile: what is used is compiled when it is first imported, and most never is
     plain = [
         "--no-compile",
@@ -129,7 +129,17 @@ def _install(what: str) -> None:
         "--no-color",
         "--progress-bar=off",
     ]
-    command = [str(python()), "-m", "pip", "install", *plain, "-c", "constraints.txt", "-e", what]
+    command = [
+        str(python()),
+        "-m",
+        "pip",
+        "install",
+        *plain,
+        "-c",
+        "constraints.txt",
+        "-e",
+        requirement,
+    ]
     words = ""
     packages = 0
     megabytes = 0.0
@@ -139,10 +149,10 @@ def _install(what: str) -> None:
         for line in pip.stdout or ():
             words += line
             megabytes += megabytes_in(line)
-            named = re.match(r"Collecting ([\w.-]+)", line)
-            if named:
+            package = re.match(r"Collecting ([\w.-]+)", line)
+            if package:
                 packages += 1
-                say(f"  {packages}: {named[1]} ({megabytes:.1f} MB so far)")
+                say(f"  {packages}: {package[1]} ({megabytes:.1f} MB so far)")
             elif line.startswith("Installing collected"):
                 say(
                     f"  … all {packages} packages, {megabytes:.1f} MB, are here and are being unpacked"

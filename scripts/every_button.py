@@ -80,6 +80,7 @@ WORDS = {
     "recall": "--batch FOLDER/questions.jsonl",
     "prompt": "--viewer bob --message hello",
     "cost": "",
+    "evaluate": "",
     "actions": "",
 }
 COMMANDS_LEFT_OUT = {
@@ -132,8 +133,10 @@ def _parameters(operation: Operation) -> dict[str, object]:
 
 def chat_commands() -> list[str]:
     """Return one line of chat for each command; at the end the bot speaks again."""
-    examples = [line for operation in OPERATIONS.values() for line in operation.examples]
-    return [*(line for line in examples if line.startswith("!")), "!bot resume"]
+    lines: list[str] = []
+    for operation in OPERATIONS.values():
+        lines += [example for example in operation.examples if example.startswith("!")]
+    return [*lines, "!bot resume"]
 
 
 def terminal_commands(folder: Path) -> list[list[str]]:
@@ -161,7 +164,9 @@ def terminal_commands(folder: Path) -> list[list[str]]:
 
 
 def _leaves(parser: argparse.ArgumentParser, path: str = "") -> Iterator[str]:
-    groups = [one for one in parser._actions if isinstance(one, argparse._SubParsersAction)]  # noqa: SLF001
+    actions = parser._actions  # noqa: SLF001
+    is_group = argparse._SubParsersAction  # noqa: SLF001
+    groups = [action for action in actions if isinstance(action, is_group)]
     if not groups:
         yield path
     for group in groups:
@@ -227,10 +232,10 @@ class Presser:
             stdout=asyncio.subprocess.DEVNULL,
             stderr=asyncio.subprocess.PIPE,
         )
-        _, told = await process.communicate()
+        _, output = await process.communicate()
         self.presses += 1
-        if b"this is a bug" in told or b"usage:" in told or process.returncode is None:
-            self.crashes.append(f"{' '.join(words)}: {told.decode()[-500:]}")
+        if b"this is a bug" in output or b"usage:" in output or process.returncode is None:
+            self.crashes.append(f"{' '.join(words)}: {output.decode()[-500:]}")
 
     def _session(self) -> aiohttp.ClientSession:
         origin = self._bot.address.partition("/?")[0]

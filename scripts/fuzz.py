@@ -92,9 +92,9 @@ def _summary(text: str) -> None:
 
 
 def _notes(text: str) -> None:
-    for one in listed(text) or []:
+    for change in listed(text) or []:
         with contextlib.suppress(FactRefused, *ODD_INPUT):  # refused alone, and counted
-            screened(one, SCREEN)
+            screened(change, SCREEN)
 
 
 def _speech(text: str) -> None:
@@ -323,13 +323,13 @@ def main() -> int:
         "--inputs", type=int, default=10_000, help="for each reader; slow ones get a share"
     )
     parser.add_argument("--seed", type=int, default=1)
-    wanted = parser.parse_args()
+    options = parser.parse_args()
     set_up(console=False)
     logging.disable(logging.CRITICAL)
     print(f"{'reader':28}{'inputs':>12}{'refused':>12}{'slowest':>10}{'faults':>8}", flush=True)
     faults = 0
     for name in READERS:
-        tried = run(name, wanted.inputs, wanted.seed)
+        tried = run(name, options.inputs, options.seed)
         faults += len(tried.faults)
         counts = f"{tried.inputs:>12,}{tried.refused:>12,}{tried.slowest_s:>8.3f} s{len(tried.faults):>8}"
         print(f"{name:28}{counts}", flush=True)

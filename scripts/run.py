@@ -31,8 +31,8 @@ def as_typed() -> str:
     """How this script was started, for messages that name a command."""
     # in full: it is typed in another folder, or by another window
     path = str(Path(__file__).resolve())
-    shown = subprocess.list2cmdline([path]) if os.name == "nt" else shlex.quote(path)
-    return f"{Path(sys.executable).name} {shown}"
+    typed_path = subprocess.list2cmdline([path]) if os.name == "nt" else shlex.quote(path)
+    return f"{Path(sys.executable).name} {typed_path}"
 
 
 if __name__ == "__main__":

@@ -10,6 +10,7 @@ import subprocess
 import sys
 import tempfile
 import textwrap
+from collections.abc import Iterable
 from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -40,6 +41,15 @@ PLACES = {
 CLICKS = {"person": "a.item.person", "why": ".item.reply.sent button"}
 
 
+def _address_in(lines: Iterable[str]) -> str:
+    """Return the first address in these lines; "" if there is none."""
+    for line in lines:
+        for word in line.split():
+            if word.startswith("http://"):
+                return word
+    return ""
+
+
 def main() -> int:
     """Play the demo, take the pictures, end the demo."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -59,12 +69,7 @@ def main() -> int:
         command += ["--db", str(Path(name) / "memory.sqlite3")]
         with subprocess.Popen(command, cwd=ROOT, stderr=subprocess.PIPE, text=True) as demo:
             try:
-                said = demo.stderr or ()
-                address = next(
-                    (word for line in said for word in line.split() if word.startswith("http://")),
-                    "",
-                )
-                asyncio.run(take(address, folder, arguments.language))
+                asyncio.run(take(_address_in(demo.stderr or ()), folder, arguments.language))
             finally:
                 demo.terminate()
     return 0

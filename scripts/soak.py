@@ -59,8 +59,8 @@ MUST_BE_ZERO = (
 # ── sending ─────────────────────────────────────────────────────────────────────────────────
 
 
-def _fault(**what: object) -> Callable[[TwitchSim], object]:
-    return lambda sim: sim.faults.add("helix", path="chat/messages", **what)
+def _fault(**changes: object) -> Callable[[TwitchSim], object]:
+    return lambda sim: sim.faults.add("helix", path="chat/messages", **changes)
 
 
 TROUBLES: tuple[Callable[[TwitchSim], object], ...] = (
@@ -190,7 +190,7 @@ class Chat:
 
     def heard(self) -> bool:
         """Whether the bot reads chat now."""
-        return any(one.channels for one in self.sim.irc.connections)
+        return any(connection.channels for connection in self.sim.irc.connections)
 
     async def talk(self) -> None:
         """Chat; some of it speaks to the bot, some is deleted."""
@@ -200,22 +200,22 @@ class Chat:
             self.number += 1
             if self.paused.is_set() or not self.heard():
                 continue
-            who = f"viewer_{self.dice.randrange(PEOPLE)}"
+            login = f"viewer_{self.dice.randrange(PEOPLE)}"
             kind = self.number % 60
             words = f"the {self.number} run of level {self.dice.randrange(99)} went well"
             if kind % 20 == 7:
                 question = f"@keeper what about level {self.dice.randrange(99)}?"
                 await self.sim.say(
-                    who,
+                    login,
                     self.dice.choice((question, "!memory", "!privacy", "!remember I like maps")),
                 )
             elif kind == 23:
-                await self.sim.clear_message(await self.sim.say(who, f"{DELETED_MARK} {words}"))
+                await self.sim.clear_message(await self.sim.say(login, f"{DELETED_MARK} {words}"))
             elif kind == 31 and self.wished:
                 out = f"leaver_{self.number % WISHING}"
                 self.after_opt_out.append(await self.sim.say(out, f"{OUT_MARK} {words}"))
             else:
-                self.expected[await self.sim.say(who, words)] = words
+                self.expected[await self.sim.say(login, words)] = words
 
     async def wish(self) -> None:
         """Some opt out, and some have everything erased; each after having said something."""
@@ -231,11 +231,11 @@ class Chat:
             await self.typed(erased, "!forgetme confirm")
         self.wished = True
 
-    async def typed(self, who: str, text: str) -> None:
+    async def typed(self, login: str, text: str) -> None:
         """Somebody says something once the bot hears it."""
         while self.paused.is_set() or not self.heard():  # noqa: ASYNC110  # two conditions of two sides
             await asyncio.sleep(0.1)
-        await self.sim.say(who, text)
+        await self.sim.say(login, text)
         await asyncio.sleep(0.5)
 
     async def quiet(self) -> None:
@@ -338,8 +338,8 @@ async def _talked_until(chat: Chat, pid: int, end: float) -> list[int]:
     """A trouble every few minutes until then; how much memory the process held, every ten seconds."""
     sizes = list[int]()
     next_trouble = time.monotonic() + 150
-    while (left := end - time.monotonic()) > 0:
-        await asyncio.sleep(min(10.0, left))
+    while time.monotonic() < end:
+        await asyncio.sleep(min(10.0, max(0.0, end - time.monotonic())))
         sizes.append(resident(pid))
         if time.monotonic() > next_trouble and end - time.monotonic() > 60:
             await chat.trouble()
@@ -356,23 +356,23 @@ async def _account(folder: Path, chat: Chat) -> Figures:
         rows = await db.rows("SELECT id, text FROM events")
         known = {row[0]: row[1] for row in await db.rows("SELECT login, opted_out_at FROM viewers")}
         stored = Counter(row["id"] for row in rows)
-        not_heeded = sum(stored[one] for one in chat.after_opt_out)
+        not_heeded = sum(stored[line_id] for line_id in chat.after_opt_out)
         for number in range(WISHING):
             not_heeded += known.get(f"leaver_{number}") is None
             not_heeded += f"{ERASED_MARK}_{number}" in known
         broken = await broken_promises(db, clock.now())
-    left = 0
-    for file in (one for one in folder.rglob("*") if one.is_file()):
+    traces = 0
+    for file in (file_path for file_path in folder.rglob("*") if file_path.is_file()):
         for mark in MARKS:
             if count := file.read_bytes().count(mark.encode()):
                 say(f"{mark} stands {count} times in {file.name}")
-                left += count
+                traces += count
     return {
         "lost": len(chat.expected.keys() - stored.keys()),
         "changed": sum(row["text"] != chat.expected.get(row["id"], row["text"]) for row in rows),
         "doubled": sum(count - 1 for count in stored.values()),
         "rights lost": not_heeded,
-        "bytes left": left,
+        "bytes left": traces,
         "promises broken": broken,
     }
 
@@ -385,24 +385,21 @@ def main() -> int:
     parser.add_argument("--quick", action="store_true", help="a tenth of it")
     parser.add_argument("--live", action="store_true", help="an hour of chat in real time instead")
     parser.add_argument("--minutes", type=float, default=60)
-    wanted = parser.parse_args()
+    options = parser.parse_args()
     set_up(console=False)
     logging.disable(logging.CRITICAL)  # the log of all those troubles would bury the figures
     with tempfile.TemporaryDirectory(prefix="forgetmenot-soak-") as name:
-        (folder := Path(name) / "bot").mkdir()
-        part = (
-            live(folder, wanted.minutes)
-            if wanted.live
-            else flood(folder, 60 if wanted.quick else 400)
-        )
-        figures = asyncio.run(part)
-    for what, figure in figures.items():
-        print(f"{what:26}{figure:>10,g}{'  must be 0' * (what in MUST_BE_ZERO)}")
-    return (
-        1
-        if any(figures.get(what) for what in MUST_BE_ZERO) or figures.get("growth", 0) > MAY_GROW
-        else 0
-    )
+        folder = Path(name) / "bot"
+        folder.mkdir()
+        if options.live:
+            figures = asyncio.run(live(folder, options.minutes))
+        else:
+            figures = asyncio.run(flood(folder, 60 if options.quick else 400))
+    for label, figure in figures.items():
+        mark = "  must be 0" if label in MUST_BE_ZERO else ""
+        print(f"{label:26}{figure:>10,g}{mark}")
+    broken = any(figures.get(label) for label in MUST_BE_ZERO)
+    return int(broken or figures.get("growth", 0) > MAY_GROW)
 
 
 if __name__ == "__main__":

@@ -33,11 +33,11 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--quick", action="store_true", help="leave out what is slow")
     parser.add_argument("tests", nargs="*", metavar="TEST", help="run these tests and nothing else")
-    wanted = parser.parse_args()
-    quick: bool = wanted.quick
+    options = parser.parse_args()
+    quick: bool = options.quick
     python = str(environment.ensure("dev"))
-    if wanted.tests:
-        return 0 if run([python, "-m", "pytest", "-q", *wanted.tests], shown=True) else 1
+    if options.tests:
+        return 0 if run([python, "-m", "pytest", "-q", *options.tests], visible=True) else 1
     unmarked = ["-m", "not slow and not browser"] if quick else []
     workers = str(
         (os.cpu_count() or 1) + 1
@@ -57,11 +57,11 @@ def main() -> int:
         gates["wheel"] = lambda: wheel(python)
         gates["program"] = lambda: program(python)
     with ThreadPoolExecutor(1) as beside:
-        others = [(name, beside.submit(timed, name, gate)) for name, gate in gates.items()]
+        pending = [(name, beside.submit(timed, name, gate)) for name, gate in gates.items()]
         # each worker reads all tests: compiled once before, they cost a third of what each of them compiling them does
         run([*tests, "--collect-only"])
-        failed = [] if timed("tests", lambda: run([*tests, *shared], shown=True)) else ["tests"]
-        failed = [name for name, passed in others if not passed.result()] + failed
+        failed = [] if timed("tests", lambda: run([*tests, *shared], visible=True)) else ["tests"]
+        failed = [name for name, passed in pending if not passed.result()] + failed
     say(f"\nFailed: {', '.join(failed)}." if failed else f"\nAll {len(gates) + 1} gates passed.")
     return 1 if failed else 0
 
@@ -74,12 +74,12 @@ def timed(name: str, gate: Callable[[], bool]) -> bool:
     return passed
 
 
-def run(command: list[str], *, shown: bool = False, cwd: Path = ROOT) -> bool:
+def run(command: list[str], *, visible: bool = False, cwd: Path = ROOT) -> bool:
     """Run a command; whether it succeeded. What it says is shown if it fails, or from the start."""
-    done = subprocess.run(command, cwd=cwd, capture_output=not shown, text=True, check=False)
-    if done.returncode and not shown:
-        say(f"\n{' '.join(command)}\n{done.stdout}{done.stderr}")
-    return done.returncode == 0
+    result = subprocess.run(command, cwd=cwd, capture_output=not visible, text=True, check=False)
+    if result.returncode and not visible:
+        say(f"\n{' '.join(command)}\n{result.stdout}{result.stderr}")
+    return result.returncode == 0
 
 
 def wheel(python: str) -> bool:
@@ -93,7 +93,9 @@ def wheel(python: str) -> bool:
         built = str(next(folder.glob("*.whl")))
         command = installed_by_uv(python, built, folder) or installed_by_pip(built, folder)
         words = (["--version"], ["demo", "--fast", "--json"])
-        return command is not None and all(run([command, *one], cwd=folder) for one in words)
+        return command is not None and all(
+            run([command, *arguments], cwd=folder) for arguments in words
+        )
 
 
 def installed_by_uv(python: str, built: str, folder: Path) -> str | None:
@@ -112,10 +114,10 @@ def installed_by_uv(python: str, built: str, folder: Path) -> str | None:
         CONSTRAINTS,
         built,
     ]
-    done = subprocess.run(
+    result = subprocess.run(
         install, cwd=folder, env={**os.environ, **places}, capture_output=True, check=False
     )
-    return shutil.which("forgetmenot", path=folder / "bin") if done.returncode == 0 else None
+    return shutil.which("forgetmenot", path=folder / "bin") if result.returncode == 0 else None
 
 
 def installed_by_pip(built: str, folder: Path) -> str | None:

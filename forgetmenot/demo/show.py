@@ -53,7 +53,8 @@ MODERATORS = frozenset({"alice"})
 VIPS = frozenset({"carol"})
 EVENING = 20 * HOUR
 STREAMS = (("first_stream", "the clock tower", -2 * DAY), ("second_stream", "the lighthouse", 0))
-MOST = 1_000  # changes of notes that are read at a time
+# Changes of notes that are read at a time.
+MOST_CHANGES = 1_000
 _LINE = re.compile(r"(\d\d):(\d\d)(\+?) (?:!(\w+) (\w+) ?(\d*)|(\w+): (.+))")
 
 # Takes a style (plain, caption, chat, bot, memory, refused, faint; the command line has colours for them) and a line.
@@ -76,57 +77,60 @@ class Cue(Struct, frozen=True):
 
 
 def load(name: str) -> list[Cue]:
-    """Return a script that lies beside this file, in its order. Raises ValueError for a line that is none."""
+    """Return the cues of a script beside this file, in order. Raises ValueError for a line that is none."""
+    file = resources.files("forgetmenot.demo").joinpath(f"{name}.txt")
     cues = list[Cue]()
     caption = ""
-    for line in (
-        resources.files("forgetmenot.demo")
-        .joinpath(f"{name}.txt")
-        .read_text(encoding="utf-8")
-        .splitlines()
-    ):
+    for line in file.read_text(encoding="utf-8").splitlines():
+        if not line or line.startswith("#"):
+            continue
         if line.startswith("== "):
             caption = line.removeprefix("== ")
-        elif line and not line.startswith("#"):
-            if (found := _LINE.fullmatch(line)) is None:
-                raise ValueError(line)
-            minutes, seconds, shown, verb, whom, number, who, text = found.groups()
-            at = int(minutes) * MINUTE + int(seconds) * SECOND
-            cues.append(
-                Cue(
-                    at,
-                    verb or "say",
-                    whom or who,
-                    text or "",
-                    int(number or 0),
-                    bool(shown),
-                    caption,
-                )
-            )
-            caption = ""
+            continue
+        cues.append(_cue(line, caption))
+        caption = ""
     return cues
+
+
+def _cue(line: str, caption: str) -> Cue:
+    """Return the cue of a line of a script. Raises ValueError."""
+    match = _LINE.fullmatch(line)
+    if match is None:
+        raise ValueError(line)
+    minutes, seconds, plus, command, target, number, speaker, text = match.groups()
+    return Cue(
+        at=int(minutes) * MINUTE + int(seconds) * SECOND,
+        verb=command or "say",
+        name=target or speaker,
+        text=text or "",
+        number=int(number or 0),
+        shown=bool(plus),
+        caption=caption,
+    )
 
 
 class Highlight:
     """Shows the marked lines under their captions, and what the bot did about them.
 
-    `said`: chat as Twitch delivered it, since an erasure takes the bot's own words about a person from the memory as
-    well. `pace`: 0 for no pauses.
+    `messages`: chat as Twitch delivered it, since an erasure also takes the bot's own words about a person from the
+    memory. `pace`: 0 for no pauses.
     """
 
-    def __init__(self, db: Database, said: Sequence[SimMessage], out: Out, pace: float) -> None:
+    def __init__(self, db: Database, messages: Sequence[SimMessage], out: Out, pace: float) -> None:
         self._db = db
-        self._said = said
+        self._messages = messages
         self._out = out
         self._pace = pace
         self._shown: set[str] = set()
-        self._lines = self._heard = 0
+        self._lines = 0
+        self._heard = 0
         self._seen: dict[str, int] = {}
         self._began: dict[str, int] = {}
 
     async def begin(self) -> None:
         """Show only what comes from now on."""
-        self._seen = self._began = await highest_ids(self._db)
+        self._seen = await highest_ids(self._db)
+        self._began = self._seen
 
     async def report(self, cue: Cue) -> None:
         """Show a marked cue and what it led to; a caption stands before its lines."""
@@ -137,45 +141,46 @@ class Highlight:
             await self._pause(1.2)
         before = self._seen
         self._seen = await highest_ids(self._db)
-        words = [said.text for said in self._said[self._heard :] if said.via == "helix"]
-        self._heard = len(self._said)
+        new_messages = self._messages[self._heard :]
+        answers = [message.text for message in new_messages if message.via == "helix"]
+        self._heard = len(self._messages)
         if not cue.shown:
             return
         self._shown.add(cue.name)
         self._out("chat", f"   {cue.name}: {cue.text}")
         await self._pause(1.2)
-        for change in await dock_rows.changes(self._db, before["note_changes"], MOST):
-            what = (
-                "replaced:" if NoteStatus(change.after) is NoteStatus.SUPERSEDED else "remembered:"
-            )
-            self._out("memory", f"      {what} {await _named(self._db, change.fact)}")
-        for text in words:
+        for change in await dock_rows.changes(self._db, before["note_changes"], MOST_CHANGES):
+            is_replaced = NoteStatus(change.after) is NoteStatus.SUPERSEDED
+            verb = "replaced:" if is_replaced else "remembered:"
+            self._out("memory", f"      {verb} {await _named(self._db, change.fact)}")
+        for text in answers:
             self._out("bot", f"   ForgetMeNot: {text}")
-        if not words and self._seen["bot_messages"] > before["bot_messages"]:
+        if not answers and self._seen["bot_messages"] > before["bot_messages"]:
             self._out("refused", "      ForgetMeNot stays silent and does nothing.")
-        for action in reversed(await action_logs.latest(self._db, MOST)):
+        for action in reversed(await action_logs.latest(self._db, MOST_CHANGES)):
             if action.id > before["action_logs"] and action.verdict == "deny":
                 self._out("refused", f"      refused by code: {action.name} ({action.reason})")
-        await self._pause(1.4 if words else 0)
+        await self._pause(1.4 if answers else 0)
 
     async def stream_ended(self) -> None:
         """Show what is left of the stream: notes about those who were shown."""
-        changes = await dock_rows.changes(self._db, self._began["note_changes"], MOST)
+        changes = await dock_rows.changes(self._db, self._began["note_changes"], MOST_CHANGES)
         latest = {change.note_id: change for change in changes}.values()
-        kept = [change for change in latest if change.after in LIVE]
-        summaries = (await highest_ids(self._db))["episodes"] - self._began["episodes"]
+        live_notes = [change for change in latest if change.after in LIVE]
+        ids = await highest_ids(self._db)
+        summaries = ids["episodes"] - self._began["episodes"]
         self._out("plain", f"   … {self._lines} lines in all. The stream ends.")
         self._out(
-            "memory", f"   What stays: {summaries} short summaries and {len(kept)} notes, such as"
+            "memory",
+            f"   What stays: {summaries} short summaries and {len(live_notes)} notes, such as",
         )
-        for note in kept:
-            who = (
-                await _named(self._db, f"<@{note.subject_id}>")
-                if note.subject_id
-                else "the channel"
-            )
-            if who.lower() in self._shown or not note.subject_id:
-                self._out("memory", f"      {who}: {await _named(self._db, note.fact)}")
+        for note in live_notes:
+            subject = "the channel"
+            if note.subject_id:
+                subject = await _named(self._db, f"<@{note.subject_id}>")
+                if subject.lower() not in self._shown:
+                    continue
+            self._out("memory", f"      {subject}: {await _named(self._db, note.fact)}")
         self._out("faint", "   The chat itself is permanently deleted after 24 hours.")
         await self._pause(2.5)
 
@@ -184,6 +189,7 @@ class Highlight:
 
 
 async def _named(db: Database, text: str) -> str:
+    """Return a text with names in place of mentions."""
     return with_names(text, await viewers.names(db, ids_in(text)))
 
 
@@ -209,9 +215,8 @@ async def play(path: Path, show: Show) -> None:
     begin_anew(path, ours=show.ours)
     now = SystemClock().now()
     tonight = now - now % DAY + EVENING
-    started = (
-        tonight if tonight <= now else tonight - DAY
-    )  # never ahead: a time to come would show as "in 3 h"
+    # never ahead of now: the dock would show such a time as "in 3 h"
+    started = tonight if tonight <= now else tonight - DAY
     clock = ManualClock(started + STREAMS[0][2])
     sim = TwitchSim(channel=STREAMER, now=clock.now)
     settings = with_price(show.settings) if show.stay else show.settings
@@ -238,7 +243,9 @@ async def play(path: Path, show: Show) -> None:
 async def _evening(
     sim: TwitchSim, bot: Bot, clock: ManualClock, highlight: Highlight, cues: list[Cue], began: int
 ) -> None:
-    last: dict[str, str] = {}  # the id of the last line of everybody
+    """Play the cues of one stream that began at a time (ms), until its recap is written."""
+    # the id of each user's last line
+    last: dict[str, str] = {}
     for cue in cues:
         await clock.move_to(began + cue.at)
         if cue.verb == "say":
@@ -255,20 +262,20 @@ async def _evening(
         await highlight.report(cue)
     await clock.move_to(began + cues[-1].at + MINUTE)
     sim.go_offline()
-    # half an hour: the stream counts as over, and what is left of it is summarised
+    # after half an hour the stream counts as over, and its last lines are summarised
     for _ in range(6):
         await clock.advance(5 * MINUTE)
         await bot.tasks.catch_up()
-    # what is left is read by the model now: the next evening must not wait for a timer
+    # the notes are made now: the next evening must not wait for a timer
     await bot.remember_all()
 
 
 async def _go_on(bot: Bot, clock: ManualClock) -> None:
     """Let time pass as it does, for whoever looks at the dock, until Ctrl-C or SIGTERM."""
     with on_signals() as ending:
-        asked = asyncio.create_task(ending.asked())
-        while not asked.done():
-            await asyncio.wait([asked], timeout=1.0)
+        ended = asyncio.create_task(ending.asked())
+        while not ended.done():
+            await asyncio.wait([ended], timeout=1.0)
             await clock.advance(SECOND)
             await bot.tasks.catch_up()
 
@@ -294,18 +301,21 @@ async def bot_on(
     actions = ActionSettings(class_b=ClassMode.ASK, newcomer_protection=False)
     bot_settings = replace(settings.bot, mode=Mode.MENTIONS)
     dock = replace(settings.dock, port=usable_port(settings.dock.port))
-    here = LiveSettings(replace(settings, twitch=app, bot=bot_settings, actions=actions, dock=dock))
+    live_settings = LiveSettings(
+        replace(settings, twitch=app, bot=bot_settings, actions=actions, dock=dock)
+    )
     # the log-ins of the played Twitch must not get among those of a real bot
     with tempfile.TemporaryDirectory(prefix="forgetmenot-demo-") as folder:
         store = TokenStore(Path(folder), use_keyring=False)
         for account, login in ((Account.BOT, BOT), (Account.BROADCASTER, STREAMER)):
             granted = sim.grant(login)
             store.save(account, Token(granted.access, granted.refresh, granted.user_id, login))
-        real = SystemClock()  # a log-in is renewed in real time, however fast the evening is played
-        async with open_account(here, Path(folder), real, use_keyring=False) as twitch:
+        # a log-in is renewed in real time, however fast the evening is played
+        real = SystemClock()
+        async with open_account(live_settings, Path(folder), real, use_keyring=False) as twitch:
             me = await twitch.myself()
             async with open_bot(
-                path, settings=here, clock=clock, account=twitch.helix, me=me
+                path, settings=live_settings, clock=clock, account=twitch.helix, me=me
             ) as bot:
                 await bot.tasks.catch_up()
                 watch_channel(bot, twitch)
@@ -313,7 +323,7 @@ async def bot_on(
                 try:
                     await sim.joined()
                     status = ConnectionStatus(lambda: twitch.chat.state, lambda: twitch.broken)
-                    async with serve_dock(bot, here, status, report, opened=opened):
+                    async with serve_dock(bot, live_settings, status, report, opened=opened):
                         yield bot
                 finally:
                     reading.cancel()
@@ -321,6 +331,7 @@ async def bot_on(
 
 
 async def _read(bot: Bot, chat: IrcConnection) -> None:
+    """Let the bot hear chat until this is cancelled."""
     async for item in chat.events():
         if not isinstance(item, Gap):
             await bot.hear(item)

@@ -62,8 +62,10 @@ class SimToken:
     user_id: str
     login: str
     scopes: tuple[str, ...]
-    expired: bool = False  # the access token answers 401; the refresh token still works, once
-    used: bool = False  # the refresh token has been used or revoked
+    # the access token answers 401; the refresh token still works, once
+    expired: bool = False
+    # the refresh token has been used or revoked
+    used: bool = False
 
 
 class World:
@@ -73,7 +75,8 @@ class World:
         self.now = now
         self.users: dict[str, User] = {}
         self.owner = self.user(channel)
-        self.moderators: set[str] = set()  # user ids, as all sets here
+        # both sets hold user ids
+        self.moderators: set[str] = set()
         self.vips: set[str] = set()
         self.title = "A quiet evening"
         self.game_id = "509658"
@@ -155,28 +158,45 @@ def tagged(tags: Mapping[str, object], rest: str) -> str:
 
 
 def prefix(login: str) -> str:
-    """`:login!login@login.tmi.twitch.tv`."""
+    """Return whom a line is from: `:login!login@login.tmi.twitch.tv`."""
     return f":{login}!{login}@{login}.{HOST}"
 
 
-def privmsg(world: World, said: SimMessage) -> str:
-    """PRIVMSG with all the tags of a viewer's client."""
-    mod = "moderator/1" in said.badges
-    text = said.text
+def privmsg(world: World, message: SimMessage) -> str:
+    """Return PRIVMSG with all the tags of a viewer's client."""
+    user = message.user
+    is_moderator = "moderator/1" in message.badges
     tags: dict[str, object] = {
-        "badge-info": "", "badges": ",".join(said.badges), "color": said.user.color,
-        "display-name": said.user.name, "emotes": "",
-        "first-msg": 0, "flags": "", "id": said.id, "mod": int(mod), "returning-chatter": 0, "room-id": world.room_id,
-        "subscriber": 0, "tmi-sent-ts": said.at, "turbo": 0, "user-id": said.user.id, "user-type": "mod" if mod else "",
-    }  # fmt: skip
-    tags |= {"vip": 1} if "vip/1" in said.badges else {}
-    if (parent := said.reply_to) is not None:
-        answered = {"msg-id": parent.id, "msg-body": parent.text, "display-name": parent.user.name}
-        answered |= {"user-id": parent.user.id, "user-login": parent.user.login}
-        tags |= {f"reply-parent-{name}": value for name, value in answered.items()}
+        "badge-info": "",
+        "badges": ",".join(message.badges),
+        "color": user.color,
+        "display-name": user.name,
+        "emotes": "",
+        "first-msg": 0,
+        "flags": "",
+        "id": message.id,
+        "mod": int(is_moderator),
+        "returning-chatter": 0,
+        "room-id": world.room_id,
+        "subscriber": 0,
+        "tmi-sent-ts": message.at,
+        "turbo": 0,
+        "user-id": user.id,
+        "user-type": "mod" if is_moderator else "",
+    }
+    if "vip/1" in message.badges:
+        tags["vip"] = 1
+    text = message.text
+    parent = message.reply_to
+    if parent is not None:
+        tags["reply-parent-msg-id"] = parent.id
+        tags["reply-parent-msg-body"] = parent.text
+        tags["reply-parent-display-name"] = parent.user.name
+        tags["reply-parent-user-id"] = parent.user.id
+        tags["reply-parent-user-login"] = parent.user.login
         # Twitch puts the name of the one who is answered in front of the text
         text = f"@{parent.user.name} {text}"
-    return tagged(tags, f"{prefix(said.user.login)} PRIVMSG #{world.owner.login} :{text}")
+    return tagged(tags, f"{prefix(user.login)} PRIVMSG #{world.owner.login} :{text}")
 
 
 @dataclass(slots=True, eq=False)
@@ -219,9 +239,9 @@ class IrcServer:
         self.connections.append(connection)
         try:
             async for message in socket:
-                for line in (
-                    str(message.data).splitlines() if message.type is WSMsgType.TEXT else ()
-                ):
+                if message.type is not WSMsgType.TEXT:
+                    continue
+                for line in str(message.data).splitlines():
                     await self.take(connection, line)
             await self.end(connection)
         finally:
@@ -279,7 +299,8 @@ class IrcServer:
         """JOIN of the channel."""
         connection.channels.add(channel)
         await connection.send(f"{prefix(connection.nick)} JOIN #{channel}")
-        if (user := connection.user) is not None:
+        user = connection.user
+        if user is not None:
             tags = {
                 "badges": ",".join(self.world.badges_of(user)),
                 "display-name": user.name,
@@ -303,24 +324,25 @@ class IrcServer:
 
     # What happens in chat: every change is sent to all who read.
 
-    async def deliver(self, said: SimMessage) -> None:
+    async def deliver(self, message: SimMessage) -> None:
         """Send a message to everybody."""
-        self.world.messages[said.id] = said
-        self.said.append(said)
-        await self.broadcast(privmsg(self.world, said))
+        self.world.messages[message.id] = message
+        self.said.append(message)
+        await self.broadcast(privmsg(self.world, message))
 
     async def clear_message(self, message_id: str) -> None:
         """Delete one message. Raises KeyError for a message that was never said."""
-        said = self.world.messages[message_id]
         world = self.world
+        message = world.messages[message_id]
         # `room-id` is empty in Twitch's own CLEARMSG as well
         tags = {
-            "login": said.user.login,
+            "login": message.user.login,
             "room-id": "",
-            "target-msg-id": said.id,
+            "target-msg-id": message.id,
             "tmi-sent-ts": world.now(),
         }
-        await self.broadcast(tagged(tags, f":{HOST} CLEARMSG #{world.owner.login} :{said.text}"))
+        line = f":{HOST} CLEARMSG #{world.owner.login} :{message.text}"
+        await self.broadcast(tagged(tags, line))
 
     async def clear_person(self, user: User, seconds: int | None) -> None:
         """Time somebody out, or ban them (None)."""
@@ -330,5 +352,6 @@ class IrcServer:
             "tmi-sent-ts": world.now(),
             "target-user-id": user.id,
         }
-        tags |= {"ban-duration": seconds} if seconds is not None else {}
+        if seconds is not None:
+            tags["ban-duration"] = seconds
         await self.broadcast(tagged(tags, f":{HOST} CLEARCHAT #{world.owner.login} :{user.login}"))

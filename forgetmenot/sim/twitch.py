@@ -25,17 +25,20 @@ from aiohttp.typedefs import Middleware
 
 from forgetmenot.sim.irc import CLIENT_ID, HOST, IrcServer, SimStream, SimToken, Tokens, User, World
 
-_MANAGED = ("banned_users", "chat_messages", "chat_settings", "shoutouts", "announcements")
 ALL_SCOPES = (
-    *(
-        "chat:read",
-        "user:read:chat",
-        "user:write:chat",
-        "user:read:moderated_channels",
-        "clips:edit",
-    ),
-    *("moderation:read", "channel:read:vips", "channel:manage:broadcast"),
-    *(f"moderator:manage:{what}" for what in _MANAGED),
+    "chat:read",
+    "user:read:chat",
+    "user:write:chat",
+    "user:read:moderated_channels",
+    "clips:edit",
+    "moderation:read",
+    "channel:read:vips",
+    "channel:manage:broadcast",
+    "moderator:manage:banned_users",
+    "moderator:manage:chat_messages",
+    "moderator:manage:chat_settings",
+    "moderator:manage:shoutouts",
+    "moderator:manage:announcements",
 )
 PICTURE = "https://static-cdn.jtvnw.net/jtv_user_pictures/none.png"
 
@@ -84,7 +87,8 @@ class HelixServer:
         self.world = world
         self.tokens = tokens
         self.irc = irc
-        self.made = 0  # clips and markers
+        # clips and markers
+        self.made = 0
         self.routes: dict[tuple[str, str], Handler] = {
             ("GET", "users"): self._users,
             ("GET", "channels"): self._channels,
@@ -136,54 +140,70 @@ class HelixServer:
     async def _users(self, call: Call) -> web.Response:
         ids = call.query.get("id", [])
         logins = [login.lower() for login in call.query.get("login", [])]
-        users = [
-            user for user in self.world.users.values() if user.id in ids or user.login in logins
-        ]
-        plain = dict.fromkeys(("type", "broadcaster_type", "description", "offline_image_url"), "")
-        plain |= {"profile_image_url": PICTURE, "created_at": "2016-12-14T20:32:28Z"}
-        return ok(
-            [{**plain, "id": one.id, "login": one.login, "display_name": one.name} for one in users]
-        )
+        answers = []
+        for user in self.world.users.values():
+            if user.id in ids or user.login in logins:
+                answers.append(_user_answer(user))
+        return ok(answers)
 
     async def _channels(self, call: Call) -> web.Response:
-        here = self.world
-        owner = self.world.owner
-        asked = call.param("broadcaster_id")
+        world = self.world
+        if call.param("broadcaster_id") != world.room_id:
+            return ok([])
         channel = {
-            "broadcaster_id": owner.id, "broadcaster_login": owner.login, "broadcaster_name": owner.name,
-            "broadcaster_language": "en", "game_id": here.game_id, "game_name": here.game, "title": here.title,
-            "delay": 0, "tags": [], "content_classification_labels": [], "is_branded_content": False,
-        }  # fmt: skip
-        return ok([channel] if asked == here.room_id else [])
+            "broadcaster_id": world.owner.id,
+            "broadcaster_login": world.owner.login,
+            "broadcaster_name": world.owner.name,
+            "broadcaster_language": "en",
+            "game_id": world.game_id,
+            "game_name": world.game,
+            "title": world.title,
+            "delay": 0,
+            "tags": [],
+            "content_classification_labels": [],
+            "is_branded_content": False,
+        }
+        return ok([channel])
 
     async def _streams(self, call: Call) -> web.Response:
-        here = self.world
-        owner = self.world.owner
-        stream = self.world.stream
+        world = self.world
+        owner = world.owner
+        stream = world.stream
         if stream is None or owner.id not in call.query.get("user_id", []):
             return ok([], pagination={})
         live = {
-            "id": stream.id, "user_id": owner.id, "user_login": owner.login, "user_name": owner.name,
-            "game_id": here.game_id, "game_name": here.game, "type": "live", "title": here.title, "viewer_count": 42,
-            "started_at": stamp(stream.started_at), "language": "en", "thumbnail_url": PICTURE, "tag_ids": [],
-            "tags": [], "is_mature": False,
-        }  # fmt: skip
+            "id": stream.id,
+            "user_id": owner.id,
+            "user_login": owner.login,
+            "user_name": owner.name,
+            "game_id": world.game_id,
+            "game_name": world.game,
+            "type": "live",
+            "title": world.title,
+            "viewer_count": 42,
+            "started_at": stamp(stream.started_at),
+            "language": "en",
+            "thumbnail_url": PICTURE,
+            "tag_ids": [],
+            "tags": [],
+            "is_mature": False,
+        }
         return ok([live], pagination={})
 
     async def send(self, call: Call) -> web.Response:
-        """Return a chat message."""
+        """Send a chat message."""
         text = call.text("message")
         user = self.user(call.token.user_id)
         world = self.world
         parent = world.messages.get(str(call.body.get("reply_parent_message_id", "")))
-        said = world.message(user, text, via="helix", reply_to=parent)
-        await self.irc.deliver(said)
-        return ok([{"message_id": said.id, "is_sent": True, "drop_reason": None}])
+        message = world.message(user, text, via="helix", reply_to=parent)
+        await self.irc.deliver(message)
+        return ok([{"message_id": message.id, "is_sent": True, "drop_reason": None}])
 
     async def _ban(self, call: Call) -> web.Response:
-        wanted = ban_data(call)
-        user = self.user(str(wanted.get("user_id", "")))
-        seconds = wanted.get("duration")
+        ban = ban_data(call)
+        user = self.user(str(ban.get("user_id", "")))
+        seconds = ban.get("duration")
         await self.irc.clear_person(user, seconds)
         now = self.world.now()
         end = None if seconds is None else stamp(now + seconds * 1_000)
@@ -208,8 +228,8 @@ class HelixServer:
         return ok([{"id": clip_id, "edit_url": f"https://clips.twitch.tv/{clip_id}/edit"}], 202)
 
     async def _people(self, ids: set[str], call: Call) -> web.Response:
-        wanted = call.query.get("user_id", [])
-        chosen = sorted(user_id for user_id in ids if not wanted or user_id in wanted)
+        only_ids = call.query.get("user_id", [])
+        chosen = [user_id for user_id in sorted(ids) if not only_ids or user_id in only_ids]
         return ok([person(self.user(user_id)) for user_id in chosen], pagination={})
 
 
@@ -286,9 +306,9 @@ class TwitchSim:
 
     async def say(self, login: str, text: str) -> str:
         """Let a user write a message; returns its ID."""
-        said = self.world.message(self.world.user(login), text)
-        await self.irc.deliver(said)
-        return said.id
+        message = self.world.message(self.world.user(login), text)
+        await self.irc.deliver(message)
+        return message.id
 
     async def clear_message(self, message_id: str) -> None:
         """A moderator deletes a message. Raises KeyError for one that was never said."""
@@ -315,7 +335,22 @@ class TwitchSim:
         return self.tokens.grant(login, scopes or ALL_SCOPES)
 
 
-# The forms of Helix's answers.
+# ── the forms of Helix's answers ────────────────────────────────────────────────────────────
+
+
+def _user_answer(user: User) -> dict[str, str]:
+    """Return a user as `GET users` has them."""
+    return {
+        "id": user.id,
+        "login": user.login,
+        "display_name": user.name,
+        "type": "",
+        "broadcaster_type": "",
+        "description": "",
+        "offline_image_url": "",
+        "profile_image_url": PICTURE,
+        "created_at": "2016-12-14T20:32:28Z",
+    }
 
 
 def ok(data: object, status: int = 200, **more: object) -> web.Response:
@@ -345,5 +380,5 @@ def ban_data(call: Call) -> Mapping[str, Any]:
 
 
 def person(user: User) -> dict[str, str]:
-    """Return somebody in a list."""
+    """Return a user as lists of people have them."""
     return {"user_id": user.id, "user_login": user.login, "user_name": user.name}

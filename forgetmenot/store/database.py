@@ -127,7 +127,7 @@ class Source(Protocol):
 
         SQLite gives no id of these tables (AUTOINCREMENT) a second time, also when its row is deleted.
         """
-        given = f"""
+        ids = f"""
             SELECT seq
             FROM sqlite_sequence
             WHERE name = '{table}'
@@ -135,7 +135,7 @@ class Source(Protocol):
             SELECT max(id)
             FROM {table}
         """
-        return int(await self.value(f"SELECT coalesce(max(seq), 0) FROM ({given})"))
+        return int(await self.value(f"SELECT coalesce(max(seq), 0) FROM ({ids})"))
 
 
 class Transaction(Source):

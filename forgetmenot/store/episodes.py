@@ -404,9 +404,9 @@ async def postpone(tx: Transaction, episode_id: int, *, tries: int, retry_at: in
     )
 
 
-async def clear(tx: Transaction, what: events.Clear, now: int) -> None:
+async def clear(tx: Transaction, cleared: events.Clear, now: int) -> None:
     """Clear lines of chat, and remove what summaries and notes have of them."""
-    for episode_id in await events.clear(tx, what, now):
+    for episode_id in await events.clear(tx, cleared, now):
         await _retract_notes(tx, episode_id, now)
         await _cut_summary(tx, episode_id, now)
 

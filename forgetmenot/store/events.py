@@ -78,18 +78,18 @@ async def insert(tx: Transaction, rows: Sequence[NewEvent]) -> set[str] | None:
     return set(await tx.column("SELECT id FROM events WHERE seq > ?", (seq_before,)))
 
 
-async def clear(tx: Transaction, what: Clear, now: int) -> set[int]:
+async def clear(tx: Transaction, clearing: Clear, now: int) -> set[int]:
     """Delete the text of events, mark the episodes that rest on them, and return the ids of these.
 
     `episodes.clear` then mends them. What the bot said since loses its text too (`bot_messages.clear_since`).
     """
-    whole_chat = what.event_id is None and what.viewer_id is None
+    whole_chat = clearing.event_id is None and clearing.viewer_id is None
     where = "at <= :at AND kind <> 'moderation'"
-    if what.event_id is not None:
+    if clearing.event_id is not None:
         where = "id = :id"
-    elif what.viewer_id is not None:
+    elif clearing.viewer_id is not None:
         where = f"viewer_id = :id AND {where}"
-    params = {"at": what.at, "id": what.event_id or what.viewer_id}
+    params = {"at": clearing.at, "id": clearing.event_id or clearing.viewer_id}
     rows = await tx.rows(
         f"SELECT episode_id, at FROM events WHERE redacted_at IS NULL AND {where}", params
     )
@@ -103,7 +103,7 @@ async def clear(tx: Transaction, what: Clear, now: int) -> set[int]:
         params,
     )
     affected = {row["episode_id"] for row in rows} - {None}
-    if what.remembered:
+    if clearing.remembered:
         # by the time of the clear, because a line that came with it was stored without its text
         line_keys = f"SELECT 'line:' || id FROM events WHERE redacted_at = :at AND {where}"
         sql = f"SELECT id FROM episodes WHERE kind = 'command' AND key IN ({line_keys})"
@@ -140,9 +140,9 @@ async def clear(tx: Transaction, what: Clear, now: int) -> set[int]:
         await bot_messages.clear_since(
             tx,
             since,
-            at=what.at,
-            viewer_id=what.viewer_id or "",
-            everything=what.viewer_id is None,
+            at=clearing.at,
+            viewer_id=clearing.viewer_id or "",
+            everything=clearing.viewer_id is None,
         )
     return affected
 

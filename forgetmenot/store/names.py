@@ -107,9 +107,9 @@ async def people(
         """,
         (viewer_ids,),
     )
-    named = {}
+    people_by_id = {}
     for viewer_id, login, display_name, former_names, has_note in rows:
-        named[viewer_id] = NamedPerson(
+        people_by_id[viewer_id] = NamedPerson(
             viewer_id,
             login,
             display_name,
@@ -117,7 +117,7 @@ async def people(
             is_here=viewer_id in here,
             is_known=bool(has_note),
         )
-    return named
+    return people_by_id
 
 
 async def active_ids(

@@ -86,13 +86,13 @@ async def facts(db: Database, viewer_id: str) -> list[Row]:
 
     id, at, fact, status, expires_at, `replaced_by` and `gone_at` (ms), where it is not in use any more.
     """
-    gone = (
+    left_since = (
         "SELECT max(c.at) FROM note_changes c WHERE c.note_id = n.id AND c.to_status = n.status"
         " AND n.status <> 'active'"
     )
     return await db.rows(
         "SELECT n.id, n.first_said_at AS at, n.fact, n.status, n.expires_at, n.superseded_by AS replaced_by,"
-        f" ({gone}) AS gone_at FROM semantic_notes n JOIN shown v ON v.id = n.subject_id"
+        f" ({left_since}) AS gone_at FROM semantic_notes n JOIN shown v ON v.id = n.subject_id"
         " WHERE v.id = ? AND n.fact <> '' ORDER BY n.first_said_at, n.id LIMIT 500",
         (viewer_id,),
     )

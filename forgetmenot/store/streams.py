@@ -266,10 +266,10 @@ async def without_video(source: Source, since: int) -> dict[int, int]:
 
 async def to_share(source: Source, since: int) -> list[Row]:
     """Return streams that ended since then (ms) and have a recap, oldest first: id, in_file, posted_at."""
-    wanted = "recap <> '' AND ended_at > ? ORDER BY ended_at, id"
+    condition = "recap <> '' AND ended_at > ? ORDER BY ended_at, id"
     in_file = "recap_file <> '' AND recap_file_of IS recapped_at AS in_file"
     return await source.rows(
-        f"SELECT id, {in_file}, posted_at FROM streams WHERE {wanted}", (since,)
+        f"SELECT id, {in_file}, posted_at FROM streams WHERE {condition}", (since,)
     )
 
 

@@ -258,11 +258,11 @@ async def _absent_people(channel: Channel) -> list[Figure]:
         await channel.over(days=days - days_gone)
         days_gone = days
         for way, least in LEAST_FOUND.items():
-            found = 0
+            answered = 0
             for person in everybody:
                 question = person.questions[way]
-                found += await channel.shows("Kimberlin", question, person.name, person.fact)
-            figures.append(_of(f"absent people, {way}, after {_days(days)}", found, 8, least))
+                answered += await channel.shows("Kimberlin", question, person.name, person.fact)
+            figures.append(_of(f"absent people, {way}, after {_days(days)}", answered, 8, least))
     return figures
 
 
@@ -274,11 +274,11 @@ async def _raid(channel: Channel) -> list[Figure]:
     for name, text in lines:
         await channel.say(name, text, 1)
     await channel.over(days=1)
-    kept = 0
+    stored = 0
     for person in raided():
         known = await notes.of_subject(channel.bot.db, channel.id_of(person.name))
-        kept += person.fact in [note.fact for note in known]
-    return [_of("facts kept that were said during a raid", kept, 12, 12)]
+        stored += person.fact in [note.fact for note in known]
+    return [_of("facts kept that were said during a raid", stored, 12, 12)]
 
 
 async def _minutes_ago(channel: Channel) -> list[Figure]:

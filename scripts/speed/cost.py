@@ -91,7 +91,7 @@ async def _hour(path: Path, base_url: str, rate: int) -> dict[str, tuple[int, in
     made = Invented(29)
     number = 0
     at = BEGAN
-    people = [f"viewer_{who}" for who in range(max(REGULARS, 2 * rate // 3))]
+    people = [f"viewer_{number}" for number in range(max(REGULARS, 2 * rate // 3))]
     settings = _settings(base_url)
     clock = ManualClock(BEGAN)
     async with live_bot(path, clock, lambda: settings) as (bot, _):
@@ -134,10 +134,11 @@ async def measure(folder: Path, rates: Sequence[int], price: tuple[float, float]
             found = await _hour(folder / f"{rate}.sqlite3", server.url, rate)
         calls, read, written = (sum(column) for column in zip(*found.values(), strict=True))
         cost = (read * price[0] + written * price[1]) / 1_000_000
-        told = {"calls": calls, "of them replies": found.get("reply", (0,))[0]}
-        told |= {"tokens read": read, "tokens written": written}
+        figures_of_rate = {"calls": calls, "of them replies": found.get("reply", (0,))[0]}
+        figures_of_rate |= {"tokens read": read, "tokens written": written}
         name = f"an hour at {rate} lines a minute"
         figures += [
-            Figure(f"{name}: {what}", value, "") for what, value in (*told.items(), ("cost", cost))
+            Figure(f"{name}: {what}", value, "")
+            for what, value in (*figures_of_rate.items(), ("cost", cost))
         ]
     return figures

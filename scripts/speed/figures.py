@@ -27,29 +27,24 @@ class Figure:
 
 
 def percentile(values: Sequence[float], share: float) -> float:
-    """The value that this share of them does not exceed."""
+    """Return the value that this share of the values does not exceed."""
     ordered = sorted(values)
     return ordered[min(len(ordered) - 1, int(len(ordered) * share))]
 
 
 def table(figures: Sequence[Figure]) -> str:
-    """All of them for people."""
+    """Return the figures as a table for people."""
     rows = [("figure", "value", "bound", "")]
-    for one in figures:
-        bound = (
-            ""
-            if one.bound is None
-            else f"{'≥' if one.at_least else '≤'} {one.bound:,g} {one.unit}".rstrip()
-        )
-        mark = "" if one.bound is None else "ok" if one.ok else "MISSED"
-        rows.append(
-            (
-                one.name,
-                f"{one.value:,{'.3g' if one.value < 1_000 else '.0f'}} {one.unit}",
-                bound,
-                mark,
-            )
-        )
+    for figure in figures:
+        digits = ".3g" if figure.value < 1_000 else ".0f"
+        value = f"{figure.value:,{digits}} {figure.unit}"
+        bound = ""
+        mark = ""
+        if figure.bound is not None:
+            sign = "≥" if figure.at_least else "≤"
+            bound = f"{sign} {figure.bound:,g} {figure.unit}".rstrip()
+            mark = "ok" if figure.ok else "MISSED"
+        rows.append((figure.name, value, bound, mark))
     widths = [max(len(row[column]) for row in rows) for column in range(3)]
     return "\n".join(
         f"{name:{widths[0]}}  {value:>{widths[1]}}  {bound:>{widths[2]}}  {mark}".rstrip()

@@ -67,21 +67,21 @@ class Invented:
             facts = [self.fact() for _ in range(each)]
             for first in range(0, each, NOTES_PER_EPISODE):
                 together = facts[first : first + NOTES_PER_EPISODE]
-                told = f"<@{viewer_id(number)}> {'; '.join(together)}. Others spoke of {' '.join(self.words(25))}."
+                summary = f"<@{viewer_id(number)}> {'; '.join(together)}. Others spoke of {' '.join(self.words(25))}."
                 same: dict[str, Any] = {
                     "viewer": viewer_id(number),
                     "observed_at": iso(NOW - (first + number % 97 + 1) * DAY),
                 }
-                same["episode"] = {"key": f"{number}-{first}", "summary": told}
+                same["episode"] = {"key": f"{number}-{first}", "summary": summary}
                 yield from ({**same, "fact": fact, "confidence": 0.8} for fact in together)
 
-    def event(self, who: int, at: int, text: str | None = None) -> ChatEvent:
+    def event(self, number: int, at: int, text: str | None = None) -> ChatEvent:
         """A line of somebody's."""
-        name = f"viewer_{who}"
+        name = f"viewer_{number}"
         words = self.line() if text is None else text
         event_id = str(UUID(int=self._dice.getrandbits(128), version=4))  # Twitch's are such too
         return ChatEvent(
-            event_id, EventKind.MESSAGE, viewer_id(who), name, name.title(), words, at, "1"
+            event_id, EventKind.MESSAGE, viewer_id(number), name, name.title(), words, at, "1"
         )
 
     def chat(self, lines: int, people: int) -> Iterator[ChatEvent]:
@@ -92,8 +92,8 @@ class Invented:
             *self._dice.choices(range(people), cum_weights=weights, k=max(0, lines - people)),
         ]
         self._dice.shuffle(speakers)
-        for number, who in enumerate(speakers[:lines]):
-            yield self.event(who, NOW - (lines - number) * 20 * HOUR // lines)
+        for number, number_of_speaker in enumerate(speakers[:lines]):
+            yield self.event(number_of_speaker, NOW - (lines - number) * 20 * HOUR // lines)
 
 
 def viewer_id(number: int) -> str:

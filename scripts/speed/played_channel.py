@@ -110,28 +110,29 @@ def written() -> Script:
     script = Script()
     people = names()
 
-    def otherwise(who: str, slot: str) -> str:
+    def otherwise(login: str, slot: str) -> str:
         return dice.choice(
-            [one for one in SLOTS[slot][3].split() if one != script.true.get((who, slot))]
+            [one for one in SLOTS[slot][3].split() if one != script.true.get((login, slot))]
         )
 
-    for who in people:
+    for login in people:
         for slot in dice.sample(list(SLOTS), 4):
-            value = script.true[who, slot] = otherwise(who, slot)
-            script.evenings[dice.randrange(STREAMS - 2)].append(Said(who, slot, value))
-    told = sorted(key for key in script.true if key[0] != ERASED)
+            value = script.true[login, slot] = otherwise(login, slot)
+            script.evenings[dice.randrange(STREAMS - 2)].append(Said(login, slot, value))
+    known_keys = sorted(key for key in script.true if key[0] != ERASED)
     people.remove(ERASED)
-    for who, slot in dice.sample(told, 24):  # later it is otherwise
-        value = script.true[who, slot] = otherwise(who, slot)
-        script.changed.add((who, slot))
-        script.evenings[STREAMS - 2].append(Said(who, slot, value))
-    untold = [(who, slot) for who in people for slot in SLOTS if (who, slot) not in script.true]
+    for login, slot in dice.sample(known_keys, 24):  # later it is otherwise
+        value = script.true[login, slot] = otherwise(login, slot)
+        script.changed.add((login, slot))
+        script.evenings[STREAMS - 2].append(Said(login, slot, value))
+    all_keys = itertools.product(people, SLOTS)
+    untold = [key for key in all_keys if key not in script.true]
     # another says it of them: what nobody else said, and what is not true
-    for heard, keys in ((script.hearsay, untold), (script.lied, told)):
-        for who, slot in dice.sample(keys, 12):
-            value = heard[who, slot] = otherwise(who, slot)
-            by = dice.choice([one for one in people if one != who])
-            script.evenings[STREAMS - 1].append(Said(by, slot, value, who))
+    for heard, keys in ((script.hearsay, untold), (script.lied, known_keys)):
+        for login, slot in dice.sample(keys, 12):
+            value = heard[login, slot] = otherwise(login, slot)
+            by = dice.choice([speaker for speaker in people if speaker != login])
+            script.evenings[STREAMS - 1].append(Said(by, slot, value, login))
     return script
 
 
@@ -164,14 +165,14 @@ class ScriptedModel:
 
 
 def _summary(prompt: str) -> object:
-    told = list[str]()
-    for who, text in _SPOKEN.findall(prompt):
+    sentences = list[str]()
+    for handle, text in _SPOKEN.findall(prompt):
         for spoken, fact, _, _ in SLOTS.values():
             if own := re.fullmatch(spoken.format(_VALUE), text):
-                told.append(f"{who} {fact.format(own[1])}.")
+                sentences.append(f"{handle} {fact.format(own[1])}.")
             elif other := re.fullmatch(rf"@?(P\d+) {fact.format(_VALUE)}", text):
-                told.append(f"{who} says that {other[1]} {fact.format(other[2])}.")
-    return {"summary": " ".join(dict.fromkeys(told)) or "Chat cheered."}
+                sentences.append(f"{handle} says that {other[1]} {fact.format(other[2])}.")
+    return {"summary": " ".join(dict.fromkeys(sentences)) or "Chat cheered."}
 
 
 def _notes(prompt: str) -> object:
@@ -179,20 +180,20 @@ def _notes(prompt: str) -> object:
     known = re.findall(r"^\[(\d+)\] (P\d+): (.+)$", prompt, re.MULTILINE)
     notes = list[dict[str, object]]()
     for sentence in re.findall(r"[^.]+", episode):
-        found = re.fullmatch(r"\s*(P\d+) (?:says that (P\d+) )?(.+?)\s*", sentence)
+        match = re.fullmatch(r"\s*(P\d+) (?:says that (P\d+) )?(.+?)\s*", sentence)
         slot = next(
             (
                 key
                 for key, one in SLOTS.items()
-                if found and re.fullmatch(one[1].format(r"\w+"), found[3])
+                if match and re.fullmatch(one[1].format(r"\w+"), match[3])
             ),
             "",
         )
-        if not found or not slot:
+        if not match or not slot:
             continue
-        speaker = found[1]
-        about = found[2] or found[1]
-        fact = found[3]
+        speaker = match[1]
+        about = match[2] or match[1]
+        fact = match[3]
         same = [
             int(n)
             for n, who, held in known
@@ -210,9 +211,9 @@ def _notes(prompt: str) -> object:
 def _briefs(prompt: str) -> object:
     """Whatever stands in a person's part of the prompt, in one sentence."""
     texts = dict[str, str]()
-    for who, fact in re.findall(r"(P\d+) (.+?)\.$", prompt, re.MULTILINE):
-        texts.setdefault(who, f"{who} {fact}.")
-    return {"briefs": [{"person": who, "text": text} for who, text in texts.items()]}
+    for handle, fact in re.findall(r"(P\d+) (.+?)\.$", prompt, re.MULTILINE):
+        texts.setdefault(handle, f"{handle} {fact}.")
+    return {"briefs": [{"person": handle, "text": text} for handle, text in texts.items()]}
 
 
 def _reply(prompt: str) -> object:
@@ -262,18 +263,18 @@ class Channel:
     ears: RecordingAccount
     lines: int = 0
 
-    async def say(self, who: str, text: str, seconds: int = 20) -> None:
+    async def say(self, login: str, text: str, seconds: int = 20) -> None:
         """Somebody says something."""
         await self.clock.advance(seconds * SECOND)
         self.lines += 1
         await self.bot.hear(
-            said(self.clock, f"line{self.lines}", f"10{names().index(who)}", who, text)
+            said(self.clock, f"line{self.lines}", f"10{names().index(login)}", login, text)
         )
 
-    async def answer(self, who: str, text: str) -> str:
+    async def answer(self, login: str, text: str) -> str:
         """What the bot answers to a question."""
         before = len(self.ears.said)
-        await self.say(who, f"@ForgetMeNot {text}", 60)
+        await self.say(login, f"@ForgetMeNot {text}", 60)
         await self.bot.settle()
         return " ".join(self.ears.said[before:])
 
@@ -303,11 +304,11 @@ async def measure(folder: Path) -> list[Figure]:
         raw = await bot.db.value("SELECT count(*) FROM events WHERE text <> ''")
         calls = sum(model.calls.values())
         figures = await _asked(channel, script)
-        gone = not await personal_data.is_known(bot.db, f"10{names().index(ERASED)}")
+        is_erased = not await personal_data.is_known(bot.db, f"10{names().index(ERASED)}")
     return [
         *figures,
         Figure("memory: raw lines left when it is asked", raw, "", 0),
-        Figure("memory: the erased person is unknown", float(gone), "", 1, at_least=True),
+        Figure("memory: the erased person is unknown", float(is_erased), "", 1, at_least=True),
         Figure("memory: calls of the model for five evenings", calls, "calls"),
         Figure("memory: tokens read to write it", _read_to_write(model), "a line", 25),
     ]
@@ -321,8 +322,8 @@ def _read_to_write(model: ScriptedModel) -> float:
 
 async def _evening(channel: Channel, evening: list[Said], number: int) -> None:
     dice = random.Random(f"{SEED}:{number}")  # noqa: S311  # no secret
-    here = [one for one in names() if one != ERASED or number < STREAMS - 2]
-    lines = [(dice.choice(here), dice.choice(CHATTER)) for _ in range(LINES)]
+    present = [one for one in names() if one != ERASED or number < STREAMS - 2]
+    lines = [(dice.choice(present), dice.choice(CHATTER)) for _ in range(LINES)]
     for one in evening:
         lines.insert(dice.randrange(len(lines)), (one.who, one.line))
     for who, text in lines:
@@ -336,16 +337,16 @@ async def _evening(channel: Channel, evening: list[Said], number: int) -> None:
 
 def _questions(script: Script) -> Iterator[tuple[str, str, str, str]]:
     """The kind of question, whom it is about, the slot, and what is right; empty for what nobody knows."""
-    for who, slot in itertools.product(names(), SLOTS):
-        key = who, slot
-        if who == ERASED:
-            yield ("erased" if key in script.true else "never said"), who, slot, ""
+    for login, slot in itertools.product(names(), SLOTS):
+        key = login, slot
+        if login == ERASED:
+            yield ("erased" if key in script.true else "never said"), login, slot, ""
         elif key in script.true:
-            yield ("changed" if key in script.changed else "told"), who, slot, script.true[key]
+            yield ("changed" if key in script.changed else "told"), login, slot, script.true[key]
         else:
             yield (
                 ("hearsay" if key in script.hearsay else "never said"),
-                who,
+                login,
                 slot,
                 script.hearsay.get(key, ""),
             )
@@ -353,27 +354,27 @@ def _questions(script: Script) -> Iterator[tuple[str, str, str, str]]:
 
 async def _asked(channel: Channel, script: Script) -> list[Figure]:
     right = Counter[str]()
-    asked = Counter[str]()
+    questions_by_kind = Counter[str]()
     dice = random.Random(SEED)  # noqa: S311  # no secret
-    for kind, who, slot, value in _questions(script):
-        others = [one for one in names() if one not in {who, ERASED}]
-        answer = await channel.answer(dice.choice(others), SLOTS[slot][2].format(who))
+    for kind, login, slot, value in _questions(script):
+        askers = [one for one in names() if one not in {login, ERASED}]
+        answer = await channel.answer(dice.choice(askers), SLOTS[slot][2].format(login))
         good = (
             value in answer.split() or f"{value}." in answer
             if value
             else "Nobody told me" in answer
         )
         good = good and ("hear" in answer) == (kind == "hearsay")
-        kinds = [kind, *(["lied about"] if (who, slot) in script.lied else [])]
-        asked.update(kinds)
+        kinds = [kind, *(["lied about"] if (login, slot) in script.lied else [])]
+        questions_by_kind.update(kinds)
         right.update(kinds if good else [])
         if kind == "told" and dice.random() < 0.3:
-            own = await channel.answer(who, SLOTS[slot][2].format("i").replace("does i", "do i"))
-            asked["of oneself"] += 1
+            own = await channel.answer(login, SLOTS[slot][2].format("i").replace("does i", "do i"))
+            questions_by_kind["of oneself"] += 1
             right["of oneself"] += value in own
     least = {"told": 0.9, "changed": 0.9, "of oneself": 0.9, "lied about": 0.9, "hearsay": 0.8}
     for slot in SLOTS:
-        asked["one nickname, two people"] += 1
+        questions_by_kind["one nickname, two people"] += 1
         answer = await channel.answer("viewerab", SLOTS[slot][2].format(NICKNAME))
         right["one nickname, two people"] += not answer.startswith("1 ")
     return [
@@ -384,5 +385,5 @@ async def _asked(channel: Channel, script: Script) -> list[Figure]:
             least.get(kind, 1.0),
             at_least=True,
         )
-        for kind, of in asked.items()
+        for kind, of in questions_by_kind.items()
     ]

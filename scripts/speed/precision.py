@@ -31,15 +31,15 @@ class Score:
     unanswerable: int = 0
     rightly_empty: int = 0
 
-    def add(self, shown: Collection[str], wanted: Collection[str]) -> None:
+    def add(self, facts: Collection[str], expected: Collection[str]) -> None:
         """Count one question."""
-        if not wanted:
+        if not expected:
             self.unanswerable += 1
-            self.rightly_empty += not shown
+            self.rightly_empty += not facts
             return
-        right = len(set(shown) & set(wanted))
-        self.precision.append(right / len(shown) if shown else 0.0)
-        self.recall.append(right / len(wanted))
+        right = len(set(facts) & set(expected))
+        self.precision.append(right / len(facts) if facts else 0.0)
+        self.recall.append(right / len(expected))
 
 
 def measure(folder: Path) -> list[Figure]:
@@ -48,10 +48,10 @@ def measure(folder: Path) -> list[Figure]:
     cases = json.loads((folder / "cases.json").read_text(encoding="utf-8"))
     score = Score()
     for case in cases:
-        wanted = (case["expect"].get("relevantBeliefs") or {}).get("shouldOnlyInclude")
-        if wanted is not None:
+        expected = (case["expect"].get("relevantBeliefs") or {}).get("shouldOnlyInclude")
+        if expected is not None:
             known = [belief for belief in beliefs if _is_known(belief, case)]
-            score.add(_shown(known, case["query"]), wanted)
+            score.add(_shown(known, case["query"]), expected)
     answerable = len(score.precision)
     return [
         Figure("precision: questions", answerable, ""),
@@ -77,8 +77,8 @@ def _shown(beliefs: Sequence[dict[str, Any]], question: str) -> list[str]:
     candidates = [Candidate(_note(place, belief)) for place, belief in enumerate(beliefs)]
     postings = Postings(candidates, word_table())
     ranked = postings.ranked(query_of(question), now=NOW, limit=MOST_SHOWN, padded=0)
-    shown = [beliefs[one.note.id] for one in ranked]
-    return [belief["_id"] for belief in shown if not belief["pinned"]]
+    facts = [beliefs[one.note.id] for one in ranked]
+    return [belief["_id"] for belief in facts if not belief["pinned"]]
 
 
 def _note(note_id: int, belief: dict[str, Any]) -> Note:

@@ -51,15 +51,15 @@ def dock(folder: Path, watch_s: float) -> list[Figure]:
 async def _dock(folder: Path, watch_s: float) -> list[Figure]:
     async with (
         TwitchSim() as sim,
-        started(sim, folder / "with") as seen,
+        started(sim, folder / "with") as with_events,
         started(sim, folder / "without", dock=False) as bare,
         talking(sim),
     ):
         await asyncio.sleep(8)
-        alone = await _spent_more(seen, bare, watch_s)
-        async with page_on(seen.address):
+        alone = await _spent_more(with_events, bare, watch_s)
+        async with page_on(with_events.address):
             await asyncio.sleep(2)
-            watched = await _spent_more(seen, bare, watch_s)
+            watched = await _spent_more(with_events, bare, watch_s)
     return [
         Figure("dock, nobody looks, of a core", 100 * alone, "%", 1),
         Figure(
@@ -68,11 +68,11 @@ async def _dock(folder: Path, watch_s: float) -> list[Figure]:
     ]
 
 
-async def _spent_more(one: Running, other: Running, seconds: float) -> float:
+async def _spent_more(first: Running, other: Running, seconds: float) -> float:
     """The share of a core that `one` spends more than `other`."""
 
     def more() -> float:
-        return (cpu_s(one.pid) or 0.0) - (cpu_s(other.pid) or 0.0)
+        return (cpu_s(first.pid) or 0.0) - (cpu_s(other.pid) or 0.0)
 
     before = more()
     await asyncio.sleep(seconds)
@@ -106,7 +106,7 @@ async def started(
     folder.mkdir(parents=True, exist_ok=True)
     port = unused_port() if dock else 0
     memory = folder / "m.sqlite3"
-    joined = sum(bool(one.channels) for one in sim.irc.connections)
+    joined = sum(bool(connection.channels) for connection in sim.irc.connections)
     program.log_in(folder, sim)
     config = program.write_settings(folder, sim, **{"bot": "", "dock": f"port = {port}", **more})
     process = await asyncio.create_subprocess_exec(
@@ -172,8 +172,8 @@ def process(folder: Path) -> list[Figure]:
         Figure("forgetmenot --version", min(_version() for _ in range(STARTS)), "s", 0.25),
         Figure("forgetmenot start, in the channel", joined, "s", 0.4),
     ]
-    if held := asyncio.run(_idle(folder)):
-        return [*figures, Figure("idle process, resident", held / 1_000_000, "MB", 62)]
+    if problem := asyncio.run(_idle(folder)):
+        return [*figures, Figure("idle process, resident", problem / 1_000_000, "MB", 62)]
     print("the memory of a process is not measured on this system", file=sys.stderr)
     return figures
 

@@ -97,22 +97,24 @@ def _line(
 def _held_at(conversation: dict[str, Any], session: int) -> int:
     """When a session was held; where the file does not say, the sessions are a day apart."""
     try:
-        held = datetime.strptime(
+        day = datetime.strptime(
             conversation[f"session_{session}_date_time"] + " +0000", "%I:%M %p on %d %B, %Y %z"
         )
     except (KeyError, ValueError):
         return NOW - (100 - session) * DAY
-    return int(held.timestamp() * 1_000)
+    return int(day.timestamp() * 1_000)
 
 
 def _questions(
     raw: dict[str, Any], people: dict[str, str], rests_on: dict[int, tuple[str, set[str]]]
 ) -> Iterable[Question]:
-    for asked in raw["qa"]:
-        evidence = set(_EVIDENCE.findall(json.dumps(asked.get("evidence", []))))
-        text = str(asked["question"])
-        named = tuple(login for name, login in people.items() if name.casefold() in text.casefold())
-        about = named or tuple(people.values())
+    for entry in raw["qa"]:
+        evidence = set(_EVIDENCE.findall(json.dumps(entry.get("evidence", []))))
+        text = str(entry["question"])
+        logins = tuple(
+            login for name, login in people.items() if name.casefold() in text.casefold()
+        )
+        about = logins or tuple(people.values())
         wanted = frozenset(
             note
             for note, (viewer, rests) in rests_on.items()
@@ -156,12 +158,12 @@ class Score:
     at20: float = 0.0
     reciprocal: float = 0.0
 
-    def add(self, found: Sequence[int], wanted: Collection[int]) -> None:
+    def add(self, note_ids: Sequence[int], expected: Collection[int]) -> None:
         """Count one answer."""
-        ranks = [rank for rank, note in enumerate(found, start=1) if note in wanted]
+        ranks = [rank for rank, note in enumerate(note_ids, start=1) if note in expected]
         self.asked += 1
-        self.at10 += sum(rank <= 10 for rank in ranks) / len(wanted)
-        self.at20 += len(ranks) / len(wanted)
+        self.at10 += sum(rank <= 10 for rank in ranks) / len(expected)
+        self.at20 += len(ranks) / len(expected)
         self.reciprocal += 1 / ranks[0] if ranks and ranks[0] <= 10 else 0.0
 
 
@@ -186,11 +188,13 @@ async def ask(
         for way, change in ways.items():
             for question in conversation.questions:
                 query = recall.query(change(question.text), names=conversation.people)
-                found = await recall.about(
+                recalled = await recall.about(
                     [ids[viewer] for viewer in question.viewers], query, LIMIT
                 )
                 for kind in kinds:
-                    scores[f"{way}, {kind}"].add([one.note.id for one in found], question.wanted)
+                    scores[f"{way}, {kind}"].add(
+                        [match.note.id for match in recalled], question.wanted
+                    )
 
 
 @dataclass
@@ -227,7 +231,7 @@ async def ask_in_chat(conversation: Conversation, folder: Path, score: ChatScore
         for question in questions:
             query = recall.query(question.text, names=conversation.people)
             recalled = await recall.about([ids[question.viewers[0]]], query, LIMIT)
-            score.handed_in += _share({one.note.id for one in recalled}, question.wanted)
+            score.handed_in += _share({match.note.id for match in recalled}, question.wanted)
             score.asked += 1
         for days in ASKED_AFTER_DAYS:
             await clock.advance(conversation.last_at + days * DAY - clock.now())
@@ -240,8 +244,8 @@ async def ask_in_chat(conversation: Conversation, folder: Path, score: ChatScore
                 score.in_prompt[days] += _share(notes_in(made.prompt), question.wanted)
 
 
-def _share(shown: Collection[int], wanted: Collection[int]) -> float:
-    return len(set(shown) & set(wanted)) / len(wanted)
+def _share(note_ids: Collection[int], expected: Collection[int]) -> float:
+    return len(set(note_ids) & set(expected)) / len(expected)
 
 
 def measure(data: Path, tuned: Collection[str]) -> list[Figure]:
@@ -251,10 +255,9 @@ def measure(data: Path, tuned: Collection[str]) -> list[Figure]:
     for index, raw in enumerate(json.loads(data.read_text(encoding="utf-8"))):
         conversation = read_conversation(raw, 1 + 10_000 * index)
         with tempfile.TemporaryDirectory() as folder:
-            kinds = [
-                "all",
-                *(["tuned on" if conversation.name in tuned else "held out"] if tuned else []),
-            ]
+            kinds = ["all"]
+            if tuned:
+                kinds.append("tuned on" if conversation.name in tuned else "held out")
             asyncio.run(ask(conversation, Path(folder), scores, kinds))
             asyncio.run(ask_in_chat(conversation, Path(folder), chat))
     figures = []
@@ -271,8 +274,8 @@ def measure(data: Path, tuned: Collection[str]) -> list[Figure]:
             "asked in chat: recall@20 with the person handed in", chat.handed_in / chat.asked, ""
         ),
     ]
-    for days, shown in chat.in_prompt.items():
+    for days, share in chat.in_prompt.items():
         figures.append(
-            Figure(f"asked in chat: in the prompt after {days} days", shown / chat.asked, "")
+            Figure(f"asked in chat: in the prompt after {days} days", share / chat.asked, "")
         )
     return figures

@@ -83,9 +83,9 @@ class Memory:
             gatherer=ContextGatherer(db=self.db, recall=recall, clock=self.clock),
         )
 
-    async def prompt(self, who: int, text: str) -> tuple[Prompt, Took]:
+    async def prompt(self, number: int, text: str) -> tuple[Prompt, Took]:
         """The prompt for what somebody says to the bot now, and how long it took."""
-        event = _dice.event(who, self.clock.now(), f"@keeper {text}")
+        event = _dice.event(number, self.clock.now(), f"@keeper {text}")
         trigger = trigger_of(event, BOT, Conversations({}), self.settings, event.at)
         assert trigger is not None  # noqa: S101  # it is a mention
         computed = (
@@ -108,7 +108,8 @@ async def memory(path: Path, viewers: int) -> AsyncIterator[Memory]:
     clock = ManualClock(NOW)
     async with open_database(path) as db:
         report = await import_notes(db, map(json.dumps, _notes(viewers)), now=NOW, privacy=None)
-        if odd := [one for one in report.refused if one.reason != KNOWN]:
+        odd = [refused for refused in report.refused if refused.reason != KNOWN]
+        if odd:
             raise SystemExit(f"an invented note was refused: {odd[0]}")
         await take_in(db, Invented(5).chat(LINES, viewers))
         await _summarise(db)
@@ -175,24 +176,26 @@ async def measure(folder: Path, viewers: int) -> list[Figure]:
             then = await _warm(large, range(COMMON), WARM_ROUNDS)
             # as far as all of them are kept at once
             at_most = await _warm(large, best_known(viewers)[:20], BEST_KNOWN_ROUNDS)
-            who = await _warm(large, range(COMMON), WHO_ROUNDS, _dice.question_for_a_person)
+            person_questions = await _warm(
+                large, range(COMMON), WHO_ROUNDS, _dice.question_for_a_person
+            )
             index_size = await _index_size(large.db)
     return [
         Figure("notes in the memory", count, ""),
         *_times("reply's prompt, warm", then, 2, 4),
         *_times(f"reply's prompt, warm, {NOTES_AT_MOST} notes about the viewer", at_most, 2, 4),
         *_times("reply's prompt, viewer not seen before", cold, 6, 20),
-        *_times("reply's prompt, a question that asks for a person", who, 3, 8),
+        *_times("reply's prompt, a question that asks for a person", person_questions, 3, 8),
         Figure("index of all notes by their words", index_size / count, "bytes a note", 100),
         Figure("event loop held, most", max(late), "ms", 5),
     ]
 
 
-def _times(name: str, took: Sequence[Took], usual: float, most: float) -> list[Figure]:
-    whole, computing = ([one[part] for one in took] for part in range(2))
+def _times(name: str, took: Sequence[Took], usual: float, limit: float) -> list[Figure]:
+    whole, computing = ([times[part] for times in took] for part in range(2))
     return [
         Figure(f"{name}, p50 of {len(took)}", median(whole), "ms", usual),
-        Figure(f"{name}, p99", percentile(whole, 0.99), "ms", most),
+        Figure(f"{name}, p99", percentile(whole, 0.99), "ms", limit),
         Figure(f"{name}, p99 of the computing in it", percentile(computing, 0.99), "ms"),
     ]
 
@@ -202,10 +205,10 @@ async def _cold(large: Memory, viewers: int, late: list[float]) -> list[Took]:
     dice = random.Random(3)  # noqa: S311  # the same in every run
     best = best_known(viewers)
     times: list[Took] = []
-    for who in (*best, *dice.sample(range(best.stop, viewers), COLD_OTHERS)):
+    for number in (*best, *dice.sample(range(best.stop, viewers), COLD_OTHERS)):
         nobody_known = await large.forgetful()
         async with loop_watched(late):
-            times.append((await nobody_known.prompt(who, _dice.line()))[1])
+            times.append((await nobody_known.prompt(number, _dice.line()))[1])
     return times
 
 
@@ -213,9 +216,14 @@ async def _warm(
     large: Memory, people: range, rounds: int, says: Callable[[], str] = _dice.line
 ) -> list[Took]:
     """The same people over and over, with another line each time; everybody once beforehand."""
-    for who in people:
-        await large.prompt(who, "hello")
-    return [(await large.prompt(who, says()))[1] for _ in range(rounds) for who in people]
+    for number in people:
+        await large.prompt(number, "hello")
+    times = []
+    for _ in range(rounds):
+        for number in people:
+            _prompt, took = await large.prompt(number, says())
+            times.append(took)
+    return times
 
 
 async def _index_size(db: Database) -> int:
@@ -244,14 +252,14 @@ async def erasure(folder: Path, viewers: int) -> list[Figure]:
         before = _found(folder)
         with short_pauses():
             report, took, times, waits = await _erase(large, viewers)
-        left = _found(folder)
+        remaining = _found(folder)
     return [
         Figure("erasure of one viewer", took, "s", 5),
         Figure(
             "texts rewritten by it", sum(report.rewritten.values()), "", MENTIONED_IN, at_least=True
         ),
         Figure("files with a trace, before", before, "", 1, at_least=True),
-        Figure("files with a trace, afterwards", left, "", 0),
+        Figure("files with a trace, afterwards", remaining, "", 0),
         Figure("replies meanwhile", len(times), "", 20, at_least=True),
         Figure("reply's prompt meanwhile, p99", percentile(times, 0.99), "ms", 50),
         Figure("write meanwhile, p50", percentile(waits, 0.5), "ms", 50),
@@ -329,5 +337,5 @@ def _found(folder: Path) -> int:
         f"viewer_{GONE}\0".encode(),
         WORD.encode(),
     ]
-    held = [file.read_bytes() for file in folder.rglob("*") if file.is_file()]
-    return sum(any(trace in one for trace in traces) for one in held)
+    contents = [file.read_bytes() for file in folder.rglob("*") if file.is_file()]
+    return sum(any(trace in one for trace in traces) for one in contents)

@@ -114,6 +114,33 @@ def test_a_topic_counts_until_it_may_be_mentioned_again(requests: PrivacyRequest
     assert not requests.topics
 
 
+def test_a_topic_is_its_words(requests: PrivacyRequests) -> None:
+    requests.add(requests.of_words(RequestKind.NEVER_MENTION, ALICE, {"old", "job"}))
+    another = requests.of_words(RequestKind.NEVER_MENTION, ALICE, {"new", "job"})
+    assert (requests.is_topic(another), another.at) == (False, 0)
+
+
+def test_only_the_fact_that_is_allowed_may_be_remembered_again(requests: PrivacyRequests) -> None:
+    facts = ({"play", "drum"}, {"live", "oslo"})
+    drums, oslo = (requests.hashed(ALICE, fact) for fact in facts)
+    for at, words in enumerate((drums, oslo)):
+        requests.add(requests.of(RequestKind.FORGET, ALICE, at, words=words))
+    requests.add(requests.of(RequestKind.ALLOW, ALICE, 5, words=drums))
+    assert [requests.is_forgotten(ALICE, fact) for fact in facts] == [False, True]
+
+
+@pytest.mark.parametrize(
+    "kind",
+    [RequestKind.ALLOW, RequestKind.MAY_MENTION, RequestKind.UNBAN, RequestKind.BRING_BACK],
+)
+def test_what_was_never_asked_for_can_be_taken_back(
+    requests: PrivacyRequests, kind: RequestKind
+) -> None:
+    request = requests.of_words(kind, ALICE, {"play", "drum"})
+    requests.add(request)
+    assert requests.lines == [request]
+
+
 def test_a_note_is_removed_until_it_is_brought_back(requests: PrivacyRequests) -> None:
     removed = requests.of_words(RequestKind.REMOVE, ALICE, {"play", "drum"}, note_id=4)
     of_another_note = requests.of_words(RequestKind.REMOVE, ALICE, {"play", "drum"}, note_id=5)
@@ -145,7 +172,9 @@ def test_a_claim_with_three_fifths_of_a_facts_words_says_it(
 
 
 def test_posted_recaps_and_their_folders_are_known(requests: PrivacyRequests) -> None:
-    requests.add(requests.posted(1_000, 7))
+    posted = requests.posted(1_000, 7)
+    assert posted.at == 7
+    requests.add(posted)
     requests.add(PrivacyRequest(RequestKind.RECAP_FOLDER, "", folder="/recaps"))
     assert (requests.was_posted(1_000), requests.was_posted(2_000)) == (True, False)
     assert set(requests.recap_folders) == {"/recaps"}
