@@ -73,26 +73,41 @@ def _asked(db: Database) -> int:
 
 
 class Backups:
-    """The copies of a running bot: one at its start, every day, and whenever the others had to go. A periodic task."""
+    """The copies of a running bot. A periodic task.
+
+    At its start and every day it makes one if notes, summaries, recaps or wishes changed since the newest copy; and
+    one whenever the others had to be deleted.
+    """
 
     def __init__(self, *, db: Database, settings: Callable[[], Settings], clock: Clock) -> None:
-        self._db, self._settings, self._clock = db, settings, clock
-        self._made_at: int | None = None
+        self._db = db
+        self._settings = settings
+        self._clock = clock
+        self._checked_at: int | None = None
 
     async def run_pass(self) -> None:
         """Every minute or so. Raises StoreError."""
-        keep, now = self._settings().privacy.keep_backups, self._clock.now()
+        keep = self._settings().privacy.keep_backups
+        now = self._clock.now()
         if await channel_state.read(self._db, events.COPIES_STALE):
             delete_copies(self._db.path)
             async with self._db.write() as tx:
                 await channel_state.put(tx, {events.COPIES_STALE: ""}, now)
-        recent = (
-            self._made_at is not None and now - self._made_at < DAY and copies_of(self._db.path)
-        )
-        if keep == 0 or recent:
+        if keep == 0:
             return
-        await make(self._db, at=now, keep=keep)
-        self._made_at = now
+        copies = copies_of(self._db.path)
+        if copies and self._checked_at is not None and now - self._checked_at < DAY:
+            return
+        if not copies or await self._changed_since(copies[0]):
+            await make(self._db, at=now, keep=keep)
+        elif len(copies) > keep:
+            await asyncio.to_thread(backup.delete_old_copies, self._db.path, keep)
+        self._checked_at = now
+
+    async def _changed_since(self, newest_copy: Path) -> bool:
+        # the copy is compared with the file at the memory's path, which has to be the memory
+        await self._db.stay_in_place()
+        return await asyncio.to_thread(backup.lacks_changes, newest_copy, self._db.path)
 
 
 class MemoryFileWatch:

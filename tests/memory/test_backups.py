@@ -134,7 +134,8 @@ async def test_a_bot_makes_one_at_its_start_every_day_and_when_the_others_had_to
 ) -> None:
     keeper = Backups(db=filled.db, settings=lambda: NO_SETTINGS, clock=filled.clock)
     made = []
-    for _ in range(5):
+    for day in range(5):
+        await remember(filled.db, BOB, f"owns {day} kites", by=BOB, at=filled.clock.now())
         await keeper.run_pass()
         await filled.clock.advance(DAY - HOUR)
         await keeper.run_pass()
@@ -149,6 +150,44 @@ async def test_a_bot_makes_one_at_its_start_every_day_and_when_the_others_had_to
     [anew] = copies_of(filled.db.path)
     assert ALICE.encode() not in anew.read_bytes()
     assert b"marimbaglow" in anew.read_bytes()
+
+
+async def test_a_copy_is_made_only_if_something_changed_since_the_newest(filled: Channel) -> None:
+    """Whoever starts the bot ten times a day has no ten equal copies, which would push out the older ones."""
+
+    async def copies_after_a_start() -> list[Path]:
+        await filled.clock.advance(HOUR)
+        keeper = Backups(db=filled.db, settings=lambda: NO_SETTINGS, clock=filled.clock)
+        await keeper.run_pass()
+        return copies_of(filled.db.path)
+
+    now = filled.clock.now()
+    first = await copies_after_a_start()
+    assert len(first) == 1
+    filled.say("viewer0", "hello again")
+    await filled.ingest.flush()
+    assert await copies_after_a_start() == first
+    # a note, a summary, what is never mentioned, a wish: each is a change
+    note = await remember(filled.db, BOB, "owns a kite", by=BOB, at=now)
+    assert len(await copies_after_a_start()) == 2
+    await filled.summarise()
+    newest = (await copies_after_a_start())[0]
+    assert newest == (await copies_after_a_start())[0]
+    await suppress(filled.db, BOB, f"#{note.id}", by=BOB, at=now)
+    after_suppression = (await copies_after_a_start())[0]
+    assert after_suppression != newest
+    rights = Rights(
+        db=filled.db, clock=filled.clock, eraser=Eraser(db=filled.db, clock=filled.clock)
+    )
+    await rights.opt_out(BOB)
+    after_wish = (await copies_after_a_start())[0]
+    assert after_wish != after_suppression
+    # a copy that cannot be read, or was deleted, is no copy
+    after_wish.write_bytes(b"not a memory")
+    assert (await copies_after_a_start())[0] != after_wish
+    for copy in copies_of(filled.db.path):
+        copy.unlink()
+    assert len(await copies_after_a_start()) == 1
 
 
 @pytest.mark.parametrize("stopped", [False, True])
@@ -559,6 +598,7 @@ async def test_a_memory_that_is_emptied_while_it_runs_keeps_its_last_full_copy(
         _sql(forty, EMPTIED_ROWS)
         for _ in range(8):
             await clock.advance(DAY)
+            _sql(forty, "INSERT INTO never_mention (words, at) VALUES ('kites', 1)")
             await keeper.run_pass()
     *newest, oldest = copies_of(forty)
     assert (len(newest), oldest) == (NO_SETTINGS.privacy.keep_backups, full)
