@@ -62,31 +62,31 @@ class Term(NamedTuple):
 
 
 async def search(
-    at: Source,
+    source: Source,
     query: Query,
     *,
     table: WordTable | None,
     now: int,
-    opens: Callable[[Note], bool],
+    may_be_shown: Callable[[Note], bool],
     people: Iterable[str] = (),
     may_be_sensitive: bool = False,
     limit: int = MOST_RESULTS,
 ) -> list[Recalled]:
     """Return the notes about anybody that fit what is asked, best first.
 
-    `opens`: whether a note may be shown; `people`: the ids of those whom the question names, who count as words of it;
+    `people`: the ids of those whom the question names, who count as words of it;
     `may_be_sensitive`: whether the settings let notes say what is sensitive.
     """
     telling = sorted(query.telling, key=len, reverse=True)
     asked_words = [*map(mention, people), *telling][:MOST_WORDS]
     if not asked_words:
         return []
-    terms, counts = await _terms(at, asked_words, table)
-    scores = await _scores(at, terms, counts)
+    terms, counts = await _terms(source, asked_words, table)
+    scores = await _scores(source, terms, counts)
     least = LEAST_OF_RAREST * sum(term.rarity for term in terms[:RAREST])
     fitting = {note_id: score for note_id, score in scores.items() if score >= least}
-    visible = await note_words.recallable(at, _best(fitting, CANDIDATES))
-    candidates = [note for note in visible if opens(note) and not note.is_over(now)]
+    visible = await note_words.recallable(source, _best(fitting, CANDIDATES))
+    candidates = [note for note in visible if may_be_shown(note) and not note.is_over(now)]
     ranked = _ranked(candidates, fitting, query, asked_words, table)
     if may_be_sensitive:
         ranked = [one for one in ranked if sensitive_category(one.note.fact) is None]
@@ -104,16 +104,16 @@ def asks_what_is_sensitive(question: str) -> bool:
 
 
 async def _terms(
-    at: Source, asked_words: Sequence[str], table: WordTable | None
+    source: Source, asked_words: Sequence[str], table: WordTable | None
 ) -> tuple[list[Term], Mapping[int, int]]:
     """Return the words as terms, the rarest first, and how many notes have each word that counts as one of them."""
     shares_of = {word: _near_words(word, table) for word in asked_words}
-    counts = await note_words.notes_by_word(at, set().union(*shares_of.values()))
+    counts = await note_words.notes_by_word(source, set().union(*shares_of.values()))
     for word, shares in shares_of.items():
         if len(shares) == 1 and counts.keys().isdisjoint(shares):
             shares.update(_spellings(word, table))
-            counts.update(await note_words.notes_by_word(at, shares.keys()))
-    note_count = await at.highest_id("semantic_notes")
+            counts.update(await note_words.notes_by_word(source, shares.keys()))
+    note_count = await source.highest_id("semantic_notes")
     terms = []
     for shares in shares_of.values():
         having = sum(share * counts.get(key, 0) for key, share in shares.items())
@@ -143,7 +143,9 @@ def _spellings(word: str, table: WordTable | None) -> dict[int, float]:
     return {key_of(stem(spelling)): SPELT_WEIGHT for spelling in known}
 
 
-async def _scores(at: Source, terms: Sequence[Term], counts: Mapping[int, int]) -> dict[int, float]:
+async def _scores(
+    source: Source, terms: Sequence[Term], counts: Mapping[int, int]
+) -> dict[int, float]:
     """Return the score of each note that has one of the rarer words."""
     scores: dict[int, float] = {}
     common: list[tuple[float, int]] = []
@@ -156,13 +158,13 @@ async def _scores(at: Source, terms: Sequence[Term], counts: Mapping[int, int]) 
                 if count <= MOST_COMPARED:
                     common.append((term.rarity * share, key))
                 continue
-            for note_id in await note_words.newest_with(at, key, MOST_READ) if count else ():
+            for note_id in await note_words.newest_with(source, key, MOST_READ) if count else ():
                 share_of.setdefault(note_id, share)
             entries_left -= count
         for note_id, share in share_of.items():
             scores[note_id] = scores.get(note_id, 0.0) + term.rarity * share
     for weight, key in common:
-        having = await note_words.newest_with(at, key, MOST_COMPARED)
+        having = await note_words.newest_with(source, key, MOST_COMPARED)
         for note_id in scores.keys() & having:
             scores[note_id] += weight
     return scores

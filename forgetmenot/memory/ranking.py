@@ -16,7 +16,7 @@ import math
 from array import array
 from bisect import bisect_left, insort
 from collections import Counter, defaultdict
-from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Container, Iterable, Iterator, Mapping, Sequence
 from itertools import chain, groupby, islice
 from string import ascii_lowercase
 from typing import NamedTuple
@@ -47,14 +47,20 @@ from forgetmenot.text.words import (
     words,
 )
 
-CHANGED_BY_STEMMING = (
-    2  # letters at a stem's end that may not be the word's: "skies" is "sky", "ability" "abl"
-)
-NEAR_STEMS = 8  # of those near to a stem, the nearest that the texts have
-NEAR_WEIGHT = 0.5  # of a stem that means the same, beside the stem itself
-SPELT_WEIGHT = 0.9  # of a word one slip of the finger away; of others, times what part of their trigrams is shared
+# Letters at a stem's end that may not be the word's: "skies" is "sky", "ability" "abl".
+CHANGED_BY_STEMMING = 2
+# The number of stems, the nearest that the texts have, that count for a stem of nearly the same meaning.
+NEAR_STEMS = 8
+# What a stem of the same meaning counts, beside the stem itself.
+NEAR_WEIGHT = 0.5
+# What a word counts that is one slip of the finger away; others count this times the share of common trigrams.
+SPELT_WEIGHT = 0.9
+# The share of common trigrams that a word needs to count as a spelling of another.
 LEAST_SHARED = 0.3
-SHORTEST_SLIP = 4  # letters; of shorter words each is one slip away from many
+# Of shorter words (in letters) each is one slip away from many.
+SHORTEST_SLIP = 4
+# A slip changes this many trigrams of a word at most.
+TRIGRAMS_OF_SLIP = 4
 
 
 class WordIndex:
@@ -68,95 +74,140 @@ class WordIndex:
     def __init__(self, table: WordTable | None = None) -> None:
         self._table = table
         self._places: dict[str, array[int]] = {}
+        # the words that the table lists, by their stem's number there, and the others, sorted
         self._listed: dict[int, list[str]] = {}
-        """The words that the table lists, by their stem's number there, and the others, sorted."""
         self._unlisted: list[str] = []
-        self._having: dict[str, list[str]] = defaultdict(list)
-        """The words of each trigram, of those texts whose spelling counts."""
+        # the words that have each trigram, of those texts whose spelling counts
+        self._words_with: dict[str, list[str]] = defaultdict(list)
 
     def add(self, place: int, words: Iterable[str], *, spelling: bool = False) -> None:
         """Add a text; `spelling`: its words may be meant by a word that is spelt nearly so."""
         for word in words:
             places = self._places.get(word)
             if places is None:
-                places = self._places[word] = array("I")
-                number = self._table.number(word) if self._table else None
-                if number is None:
-                    insort(self._unlisted, word)
-                else:
-                    self._listed.setdefault(number, []).append(word)
-                if spelling:
-                    for gram in trigrams(word):
-                        self._having[gram].append(word)
+                places = self._add_word(word, spelling=spelling)
             places.append(place)
 
+    def _add_word(self, word: str, *, spelling: bool) -> "array[int]":
+        """Add a word that no text had before, and return the list of its places, which is empty."""
+        places = self._places[word] = array("I")
+        number = self._number(word)
+        if number is None:
+            insort(self._unlisted, word)
+        else:
+            self._listed.setdefault(number, []).append(word)
+        if spelling:
+            for trigram in trigrams(word):
+                self._words_with[trigram].append(word)
+        return places
+
+    def _number(self, word: str) -> int | None:
+        """Return the table's number of a word's stem; None if the table does not list it."""
+        if self._table is None:
+            return None
+        return self._table.number(word)
+
     def places(self, word: str) -> Sequence[int]:
-        """The texts that a word stands in as it is, ascending; twice where it stands there twice."""
+        """Return the texts that a word stands in as it is, ascending; a text twice where it stands there twice."""
         return self._places.get(word, ())
 
     def forms(self, word: str) -> list[str]:
-        """The words of the texts that have the same stem."""
-        wanted = stem(word)
-        number = self._table.number(wanted) if self._table else None
-        listed = [] if number is None else self._listed.get(number, [])
-        # only those that begin alike are looked at: stems are costly
-        start = wanted[: max(1, len(wanted) - CHANGED_BY_STEMMING)]
-        low = bisect_left(self._unlisted, start)
-        high = bisect_left(self._unlisted, start + "\U0010ffff", lo=low)
-        return [*listed, *(one for one in self._unlisted[low:high] if stem(one) == wanted)]
+        """Return the words of the texts that have the same stem."""
+        word_stem = stem(word)
+        number = self._number(word_stem)
+        forms = [] if number is None else list(self._listed.get(number, ()))
+        # Finding a stem is costly, so only words that begin alike are looked at.
+        beginning = word_stem[: max(1, len(word_stem) - CHANGED_BY_STEMMING)]
+        start = bisect_left(self._unlisted, beginning)
+        end = bisect_left(self._unlisted, beginning + "\U0010ffff", lo=start)
+        for candidate in self._unlisted[start:end]:
+            if stem(candidate) == word_stem:
+                forms.append(candidate)
+        return forms
 
     def like(self, word: str, *, spelling: bool = True) -> dict[str, float]:
-        """The words of the texts that count as this one, and how much: 1 for its forms."""
-        found = dict.fromkeys(self.forms(word), 1.0)
-        number = self._table.number(stem(word)) if self._table else None
-        if self._table is not None and number is not None:
-            near = (
-                (self._listed.get(other, ()), nearness)
-                for other, nearness in self._table.near(number)
-            )
-            for words, nearness in islice((one for one in near if one[0]), NEAR_STEMS):
-                for one in words:
-                    found.setdefault(one, NEAR_WEIGHT * nearness)
+        """Return the words of the texts that count as this one, each with how much it counts: 1 for its forms.
+
+        Without `spelling` no word counts for being spelt nearly so.
+        """
+        shares = dict.fromkeys(self.forms(word), 1.0)
+        number = self._number(stem(word))
+        if number is not None:
+            for near_word, nearness in self._near_in_meaning(number):
+                shares.setdefault(near_word, NEAR_WEIGHT * nearness)
         elif spelling and len(word) >= SHORTEST_SLIP:
-            for one, nearness in self._spelt_nearly(word):
-                found.setdefault(one, SPELT_WEIGHT * nearness)
-        return found
+            for similar_word, similarity in self._near_in_spelling(word):
+                shares.setdefault(similar_word, SPELT_WEIGHT * similarity)
+        return shares
 
-    def _spelt_nearly(self, word: str) -> Iterator[tuple[str, float]]:
-        grams = trigrams(word)
-        shared = Counter(chain.from_iterable(self._having.get(gram, ()) for gram in grams))
-        # the union has at least the word's own trigrams, so with fewer in common no word is near enough; a slip
-        # changes four at most
-        alike, slip = LEAST_SHARED * len(grams), max(1, len(grams) - 4)
-        for one, count in shared.items():
-            if count < slip and count < alike:
+    def _near_in_meaning(self, number: int) -> Iterator[tuple[str, float]]:
+        """Yield the texts' words of the stems nearest to a stem of the table, with their nearness (0 to 1)."""
+        if self._table is None:
+            return
+        stem_count = 0
+        for near_number, nearness in self._table.near(number):
+            near_words = self._listed.get(near_number)
+            if near_words is None:
                 continue
-            if abs(len(one) - len(word)) <= 1 and one[:2] == word[:2] and is_one_slip(word, one):
-                yield one, 1.0
-            elif (nearness := count / (len(grams) + len(trigrams(one)) - count)) >= LEAST_SHARED:
-                yield one, nearness
+            for near_word in near_words:
+                yield near_word, nearness
+            stem_count += 1
+            if stem_count == NEAR_STEMS:
+                return
+
+    def _near_in_spelling(self, word: str) -> Iterator[tuple[str, float]]:
+        """Yield the texts' words that are spelt nearly like a word, with their similarity (0 to 1)."""
+        word_trigrams = trigrams(word)
+        word_lists = [self._words_with.get(trigram, ()) for trigram in word_trigrams]
+        shared_counts = Counter(chain.from_iterable(word_lists))
+        # The union of two words' trigrams has at least those of this word, so a word with fewer in common than this
+        # share of them is not near enough; and a slip leaves all but four.
+        least_of_similar = LEAST_SHARED * len(word_trigrams)
+        least_of_slip = max(1, len(word_trigrams) - TRIGRAMS_OF_SLIP)
+        least = min(least_of_similar, least_of_slip)
+        for candidate, shared_count in shared_counts.items():
+            if shared_count < least:
+                continue
+            begins_alike = candidate[:2] == word[:2] and abs(len(candidate) - len(word)) <= 1
+            if begins_alike and is_one_slip(word, candidate):
+                yield candidate, 1.0
+                continue
+            all_count = len(word_trigrams) + len(trigrams(candidate)) - shared_count
+            similarity = shared_count / all_count
+            if similarity >= LEAST_SHARED:
+                yield candidate, similarity
 
 
-def is_one_slip(one: str, other: str) -> bool:
-    """Whether a letter too many, too few, another one or two that changed places make one word of the other.
+def is_one_slip(word: str, other: str) -> bool:
+    """Return whether one slip makes one word of the other: a letter too many, too few or wrong, or two swapped.
 
-    Of two words with the same first two letters, which are hardly ever wrong. Short words are a slip away from many.
+    Both words must have the same first two letters, which are hardly ever wrong. Short words are a slip away from many,
+    so they never count.
     """
-    least = min(len(one), len(other))
-    if least < SHORTEST_SLIP:
+    shorter = min(len(word), len(other))
+    if shorter < SHORTEST_SLIP:
         return False
-    start = next((at for at in range(2, least) if one[at] != other[at]), least)
-    end = next((at for at in range(least - start) if one[-1 - at] != other[-1 - at]), least - start)
-    mine, theirs = one[start : len(one) - end], other[start : len(other) - end]
-    return max(len(mine), len(theirs)) <= 1 or (len(mine) == 2 and mine == theirs[::-1])
+    # what stands between the beginning and the end that the two have in common
+    start = 2
+    while start < shorter and word[start] == other[start]:
+        start += 1
+    end = 0
+    while end < shorter - start and word[-1 - end] == other[-1 - end]:
+        end += 1
+    word_middle = word[start : len(word) - end]
+    other_middle = other[start : len(other) - end]
+    if len(word_middle) <= 1 and len(other_middle) <= 1:
+        return True
+    return len(word_middle) == 2 and word_middle == other_middle[::-1]
 
 
 def slips(word: str) -> Iterator[str]:
     """Yield everything that is one slip away from a word, as in `is_one_slip`; of a short word nothing."""
     if len(word) <= SHORTEST_SLIP:
         return
-    for at in range(2, len(word) + 1):
-        before, rest = word[:at], word[at:]
+    for place in range(2, len(word) + 1):
+        before = word[:place]
+        rest = word[place:]
         yield before + rest[1:]
         yield before + rest[1::-1] + rest[2:]
         for letter in ascii_lowercase:
@@ -164,21 +215,34 @@ def slips(word: str) -> Iterator[str]:
             yield before + letter + rest[1:]
 
 
-LOW_WEIGHT = 0.3  # of the category and the title in the query
-FACT, FACTS_AROUND, SUMMARIES = 1.0, 0.15, 0.3  # what a word counts, by where it stands
-K1 = 1.6  # how slowly a repeated word stops counting
-B = 0.3  # how much a long text counts less; facts are all about as short
+# What a word counts in the query: of the category and the title, and small words of other languages.
+LOW_WEIGHT = 0.3
+# What a word counts by where it stands: in the fact, in the facts of the same episodes, in the summaries of those.
+FACT = 1.0
+FACTS_AROUND = 0.15
+SUMMARIES = 0.3
+# How slowly a repeated word stops counting (k1 of BM25).
+K1 = 1.6
+# How much less a word of a long text counts (b of BM25); facts are all about as short.
+B = 0.3
 MEANING_SHARE = 0.3
-FITS_DATE, TELLS_TIME, TELLS_DURATION = 0.5, 0.15, 0.25
-PINNED = 10.0  # above any score
-SOON = 0.3  # of a note that names a day of the coming week: above those that only mean something like what is asked
+# What a note adds that was said on the day, that states a time, that states a duration, where one is asked for.
+FITS_DATE = 0.5
+TELLS_TIME = 0.15
+TELLS_DURATION = 0.25
+# Above any score.
+PINNED = 10.0
+# For a note that names a day of the coming week: above those that only mean something like what is asked.
+SOON = 0.3
 END_OF_TIME = 1 << 62
 # How much nearer than usual (as a cosine) a note must be to count whole: where none is, meaning counts less.
 WHOLE_NEARNESS = 0.3
 # Of the best note's score, what a note must have to be offered: what answers is still there (docs/EVALUATION.md).
 LEAST_OF_BEST = 0.25
-_ANY = 1e-6
-NAMED = 0.9  # of a word: a form of it, or one a slip away
+# Less than any score of a note that shares something with the query.
+_LEAST_SCORE = 1e-6
+# How much a note's word must count as an asked one for the note to be asked for: a form of it, or one slip away.
+NAMED = 0.9
 
 _CATS_IN_FRENCH = frozenset(("chat", "chats"))
 # Words that ask for what was said last, where nothing else is asked for: "what's new with me?"
@@ -207,42 +271,66 @@ class Query(Struct, frozen=True):
 
 
 class Candidate(Struct, frozen=True):
-    """A note with the summaries of its evidence episodes."""
+    """A note with the summaries of its evidence episodes, each as (episode id, summary)."""
 
     note: Note
     episodes: tuple[tuple[int, str], ...] = ()
 
 
 def query_of(text: str, *, low: str = "", without: Iterable[str] = (), zone: str = "") -> Query:
-    """What a text asks for; the words of `low` (category, title) count less, those of `without` (names) not at all.
+    """Return what a text asks for.
 
-    What counts less must be said as it is: it matches no misspelling. Small words of other languages count less too:
-    "hat", "son" and "van" are some.
+    The words of `low` (category, title) count less, those of `without` (names) not at all. What counts less must stand
+    in a note as it is: it matches no misspelling. Small words of other languages count less too: "hat", "son" and "van"
+    are some.
     """
-    typed = words(without_greeting(text))
-    typed += ideographs(text)
-    small = foreign_stopwords_in(typed)
-    filler = FILLER - _CATS_IN_FRENCH if small else FILLER
-    ignored = {word for name in without for word in words(name)} | STOPWORDS | filler
+    typed_words = words(without_greeting(text)) + ideographs(text)
+    small_words = foreign_stopwords_in(typed_words)
+    ignored = _ignored_words(without, is_english=not small_words)
     weights = {word: LOW_WEIGHT for word in words(low) if word not in ignored}
-    for word in typed:
-        if word not in ignored:
-            weights[word] = LOW_WEIGHT if word in small or is_hiragana(word) else 1.0
+    for word in typed_words:
+        if word in ignored:
+            continue
+        is_small = word in small_words or is_hiragana(word)
+        weights[word] = LOW_WEIGHT if is_small else 1.0
     telling = {word for word, weight in weights.items() if weight >= 1}
     if telling and telling <= NEWEST:
         return Query(anything=True, newest=True, zone=zone)
     return Query(weights, asked_time(text), anything=not telling, zone=zone)
 
 
-class _Weights(NamedTuple):
-    """What a word weighs: added by each note's own words, and in each group of notes of the same episodes.
+def _ignored_words(names: Iterable[str], *, is_english: bool) -> set[str]:
+    """Return the words that no query has: those of these names, small ones and filler."""
+    ignored = set(STOPWORDS)
+    # "chat" is filler in English, and in a French question it is a cat
+    ignored |= FILLER if is_english else FILLER - _CATS_IN_FRENCH
+    for name in names:
+        ignored.update(words(name))
+    return ignored
 
-    `named`: how much at most one of a note's own words counts as this one.
+
+class _WordWeights(NamedTuple):
+    """What a word adds to scores.
+
+    `own`: what is added to each note that has the word itself. `around`: to all notes of a group, by the texts around
+    them. `shares`: how much the nearest of a note's own words counts as this one.
     """
 
     own: tuple[tuple[int, float], ...]
     around: tuple[tuple[int, float], ...]
-    named: Mapping[int, float]
+    shares: Mapping[int, float]
+
+
+class _IndexedText(NamedTuple):
+    """A fact or a summary in the index.
+
+    `note`: the place of the note whose fact it is, None for a summary. `weight`: what a word of it counts for that
+    note. `groups`: the groups of notes that it surrounds, with what a word of it counts for those.
+    """
+
+    note: int | None
+    weight: float
+    groups: tuple[tuple[int, float], ...]
 
 
 class Postings:
@@ -253,52 +341,80 @@ class Postings:
 
     def __init__(self, candidates: Sequence[Candidate], table: WordTable | None = None) -> None:
         self.notes = tuple(candidate.note for candidate in candidates)
-        self._pinned = [i for i, note in enumerate(self.notes) if note.pinned]
-        self._days = [(i, day) for i, note in enumerate(self.notes) for day in days_in(note.fact)]
-        self._may_be_quiet = [i for i, note in enumerate(self.notes) if note.is_quiet(END_OF_TIME)]
-        self._table, self._index = table, WordIndex(table)
-        facts = [_words(" ".join((one.fact, *one.topics, *one.asked_with))) for one in self.notes]
-        summaries = dict(episode for candidate in candidates for episode in candidate.episodes)
-        episodes = {key: _words(text) for key, text in summaries.items()}
-        # notes of the same episodes are a group: what surrounds them is weighed once for all of them
-        keys = [tuple(key for key, _ in candidate.episodes) for candidate in candidates]
-        groups = {key: group for group, key in enumerate(dict.fromkeys(keys))}
-        self._group_of = [groups[key] for key in keys]
-        near: dict[int, list[int]] = defaultdict(list)
-        for episode_ids, group in groups.items():
-            for key in episode_ids:
-                near[key].append(group)
-        beside = [[group for key in of_note for group in near[key]] for of_note in keys]
-        usual = sum(map(len, facts)) / max(1, len(facts))
-        own = [_share(len(fact), usual, FACT) for fact in facts]
-        about = self._around(list(episodes.values()), [near[key] for key in episodes], SUMMARIES)
-        self._counts: list[tuple[int | None, float, tuple[tuple[int, float], ...]]] = [
-            *zip(range(len(facts)), own, self._around(facts, beside, FACTS_AROUND), strict=True),
-            *((None, 0.0, around) for around in about),
-        ]
-        """For each text: the note whose own words these are and how much one counts for it, and the groups that it
-        surrounds with how much one counts for them."""
-        for place, text in enumerate((*facts, *episodes.values())):
-            self._index.add(place, text, spelling=place < len(facts))
-        self._weights: dict[tuple[str, bool], _Weights] = {}
-        self._meanings = (
-            Meanings(table, [table.numbers(_words(note.fact)) for note in self.notes])
-            if table
-            else None
-        )
-        self._times: tuple[list[bool], list[bool]] | None = None
+        self._pinned = [place for place, note in enumerate(self.notes) if note.pinned]
+        self._may_be_quiet = []
+        self._days = []
+        for place, note in enumerate(self.notes):
+            if note.is_quiet(END_OF_TIME):
+                self._may_be_quiet.append(place)
+            for day in days_in(note.fact):
+                self._days.append((place, day))
 
-    def _around(
-        self, texts: Sequence[Sequence[str]], surrounds: Sequence[Sequence[int]], weight: float
+        self._table = table
+        self._meanings = None
+        if table is not None:
+            numbers_of_facts = [table.numbers(_without_stopwords(note.fact)) for note in self.notes]
+            self._meanings = Meanings(table, numbers_of_facts)
+        self._times: tuple[list[bool], list[bool]] | None = None
+        self._weights: dict[tuple[str, bool], _WordWeights] = {}
+        self._index = WordIndex(table)
+        self._group_of: list[int] = []
+        self._texts: list[_IndexedText] = []
+        self._add_texts(candidates)
+
+    def _add_texts(self, candidates: Sequence[Candidate]) -> None:
+        """Index the facts, then the summaries of their episodes, and weigh what each counts for which notes."""
+        # Notes of the same episodes are a group: what surrounds them is weighed once for all of them.
+        episode_ids_of = [
+            tuple(episode_id for episode_id, _summary in candidate.episodes)
+            for candidate in candidates
+        ]
+        groups = {ids: group for group, ids in enumerate(dict.fromkeys(episode_ids_of))}
+        self._group_of = [groups[ids] for ids in episode_ids_of]
+        groups_with: dict[int, list[int]] = defaultdict(list)
+        for episode_ids, group in groups.items():
+            for episode_id in episode_ids:
+                groups_with[episode_id].append(group)
+
+        facts = [_searched_words(note) for note in self.notes]
+        groups_beside = [
+            list(chain.from_iterable(groups_with[episode_id] for episode_id in episode_ids))
+            for episode_ids in episode_ids_of
+        ]
+        weights_around = self._weights_around(facts, groups_beside, FACTS_AROUND)
+        usual_length = sum(map(len, facts)) / max(1, len(facts))
+        for place, (fact, around) in enumerate(zip(facts, weights_around, strict=True)):
+            weight = _weight_of_length(len(fact), usual_length, FACT)
+            self._texts.append(_IndexedText(place, weight, around))
+            self._index.add(place, fact, spelling=True)
+
+        summary_of: dict[int, str] = {}
+        for candidate in candidates:
+            summary_of.update(candidate.episodes)
+        summaries = [_without_stopwords(summary) for summary in summary_of.values()]
+        groups_about = [groups_with[episode_id] for episode_id in summary_of]
+        weights_around = self._weights_around(summaries, groups_about, SUMMARIES)
+        for summary, around in zip(summaries, weights_around, strict=True):
+            self._index.add(len(self._texts), summary)
+            self._texts.append(_IndexedText(None, 0.0, around))
+
+    def _weights_around(
+        self,
+        texts: Sequence[Sequence[str]],
+        groups_of_texts: Sequence[Sequence[int]],
+        weight: float,
     ) -> list[tuple[tuple[int, float], ...]]:
-        """For each text the groups that it surrounds, twice where it does so by two episodes, and a word's share."""
+        """Return for each text the groups that it surrounds, each with what a word counts there.
+
+        A group that a text surrounds by two episodes stands there twice.
+        """
         lengths = [0] * (max(self._group_of, default=-1) + 1)
-        for text, groups in zip(texts, surrounds, strict=True):
+        for text, groups in zip(texts, groups_of_texts, strict=True):
             for group in groups:
                 lengths[group] += len(text)
-        usual = sum(lengths[group] for group in self._group_of) / max(1, len(self._group_of))
-        shares = [_share(length, usual, weight) for length in lengths]
-        return [tuple((group, shares[group]) for group in groups) for groups in surrounds]
+        usual_length = sum(lengths[group] for group in self._group_of) / max(1, len(self._group_of))
+        weights = [_weight_of_length(length, usual_length, weight) for length in lengths]
+        return [tuple((group, weights[group]) for group in groups) for groups in groups_of_texts]
 
     def ranked(
         self,
@@ -306,159 +422,204 @@ class Postings:
         *,
         now: int,
         limit: int,
-        padded: int | None = None,
-        opens: Callable[[Note], bool] = lambda _: True,
+        padded_to: int | None = None,
+        may_be_shown: Callable[[Note], bool] = lambda _note: True,
     ) -> list[Recalled]:
-        """The best notes in order, at most `limit` of those that `opens` lets through.
+        """Return the best notes in order, at most `limit` of those that may be shown.
 
-        `padded`: those that share little or nothing with what is asked fill up to so many; None: to the limit.
+        `padded_to`: notes that share little or nothing with what is asked fill up to this number; None: to the limit.
         """
-        lexical, named = self._lexical(query.words)
-        scores = of_best(lexical)
-        if (
-            self._meanings and self._table and query.telling
-        ):  # the message itself, without what counts little
-            cosines = self._meanings.cosines(
-                self._table.numbers(dict.fromkeys(map(stem, query.telling)))
-            )
-            # one person's notes are all a little alike: what is nearer than usual tells them apart
-            usual = sum(cosines) / max(1, len(cosines))
-            differences = [max(cosine - usual, 0.0) for cosine in cosines]
-            most = max([WHOLE_NEARNESS, *differences])
-            nearer = [difference / most for difference in differences]
-            scores = [
-                score + MEANING_SHARE * near for score, near in zip(scores, nearer, strict=True)
-            ]
+        lexical_scores, shares = self._lexical_scores(query.words)
+        scores = of_best(lexical_scores)
+        if query.telling:
+            scores = self._with_meaning(scores, query)
         if query.time:
-            scores = list(map(float.__add__, scores, self._reading(query)))
-        ordered = self._ordered(scores, named, query, now)
+            time_scores = self._time_scores(query)
+            scores = [score + added for score, added in zip(scores, time_scores, strict=True)]
+        ordered: Iterable[int] = self._ordered(scores, shares, query, now)
         if query.newest:
-            ordered = iter(sorted(ordered, key=self._said_last, reverse=True))
-        best = list(islice((i for i in ordered if opens(self.notes[i])), max(limit, 0)))
-        most = limit if padded is None else padded
-        least = LEAST_OF_BEST * max((scores[i] for i in best), default=0.0)
-        fitting = [i for i in best[most:] if scores[i] >= max(least, _ANY) or self.notes[i].pinned]
-        best = best[:most] + fitting
+            ordered = sorted(ordered, key=self._last_confirmed_at, reverse=True)
+        visible = (place for place in ordered if may_be_shown(self.notes[place]))
+        best = list(islice(visible, max(limit, 0)))
+        if padded_to is not None:
+            best = self._without_padding(best, scores, padded_to)
+        recalled = []
+        for place in best:
+            asked_for = shares.get(place, 0.0) >= NAMED
+            score = round(scores[place], 6)
+            recalled.append(Recalled(self.notes[place], score, asked_for=asked_for))
+        return recalled
+
+    def _with_meaning(self, scores: Sequence[float], query: Query) -> list[float]:
+        """Return the scores with what each note adds by its meaning; without a table, as they are."""
+        if self._table is None or self._meanings is None:
+            return list(scores)
+        # the message itself, without what counts little
+        stems = dict.fromkeys(map(stem, query.telling))
+        cosines = self._meanings.cosines(self._table.numbers(stems))
+        # One person's notes are all a little alike: what is nearer than usual tells them apart.
+        usual = sum(cosines) / max(1, len(cosines))
+        differences = [max(cosine - usual, 0.0) for cosine in cosines]
+        largest = max([WHOLE_NEARNESS, *differences])
         return [
-            Recalled(self.notes[i], round(scores[i], 6), asked_for=named.get(i, 0.0) >= NAMED)
-            for i in best
+            score + MEANING_SHARE * (difference / largest)
+            for score, difference in zip(scores, differences, strict=True)
         ]
 
-    def _ordered(
-        self, scores: Sequence[float], named: Container[int], query: Query, now: int
-    ) -> Iterator[int]:
-        """The notes that may be offered, best first. Only those that score alike are sorted by freshness."""
-        places = list(scores)
-        for i in self._pinned:
-            places[i] += PINNED
-        today = day_of(now, query.zone)
-        for i in {i for i, day in self._days if day.is_soon(today)}:
-            places[i] += SOON
-        quiet = {i for i in self._may_be_quiet if self.notes[i].is_quiet(now)}
-        asked = {i for i in quiet if i in named or self._fit_of_day(i, query) == 1}
-        # over, and not kept as past: the daily sweep has not come to it yet
-        ended = {
-            i for i in quiet if self.notes[i].is_over(now) and not self.notes[i].is_past_when_over
-        }
-        left_out = {i for i in quiet if i not in asked} | ended
-        offered = [i for i in range(len(self.notes)) if i not in left_out]
-        offered.sort(key=places.__getitem__, reverse=True)
-        for _, alike in groupby(offered, key=places.__getitem__):
-            yield from sorted(alike, key=lambda i: (-freshness(self.notes[i], now), i))
+    def _without_padding(
+        self, best: Sequence[int], scores: Sequence[float], padded_to: int
+    ) -> list[int]:
+        """Return the first notes, and of those after them only the ones that fit what is asked or are pinned."""
+        best_score = max((scores[place] for place in best), default=0.0)
+        least = max(LEAST_OF_BEST * best_score, _LEAST_SCORE)
+        offered = list(best[:padded_to])
+        for place in best[padded_to:]:
+            if scores[place] >= least or self.notes[place].pinned:
+                offered.append(place)
+        return offered
 
-    def _said_last(self, place: int) -> int:
+    def _ordered(
+        self, scores: Sequence[float], shares: Container[int], query: Query, now: int
+    ) -> Iterator[int]:
+        """Yield the notes that may be offered, best first. Only those that score alike are sorted by freshness."""
+        ranks = list(scores)
+        for place in self._pinned:
+            ranks[place] += PINNED
+        today = day_of(now, query.zone)
+        for place in {place for place, day in self._days if day.is_soon(today)}:
+            ranks[place] += SOON
+        unoffered = self._unoffered(shares, query, now)
+        offered = [place for place in range(len(self.notes)) if place not in unoffered]
+        offered.sort(key=ranks.__getitem__, reverse=True)
+        for _rank, places in groupby(offered, key=ranks.__getitem__):
+            yield from sorted(places, key=lambda place: (-freshness(self.notes[place], now), place))
+
+    def _unoffered(self, shares: Container[int], query: Query, now: int) -> set[int]:
+        """Return the notes that are stale or past and were not asked for, and those that are over."""
+        unoffered = set()
+        for place in self._may_be_quiet:
+            note = self.notes[place]
+            if not note.is_quiet(now):
+                continue
+            # over, and not kept as past: the daily sweep has not come to it yet
+            is_unswept = note.is_over(now) and not note.is_past_when_over
+            is_asked_for = place in shares or self._fit_of_day(place, query) == 1
+            if is_unswept or not is_asked_for:
+                unoffered.add(place)
+        return unoffered
+
+    def _last_confirmed_at(self, place: int) -> int:
         return self.notes[place].last_confirmed_at
 
-    def _lexical(self, asked: Mapping[str, float]) -> tuple[list[float], dict[int, float]]:
-        """The score of each note by words, and how far each note has a word of its own that is asked for."""
-        by_stem: dict[str, tuple[float, str]] = {}
-        for word, weight in asked.items():
-            by_stem[stem(word)] = max((weight, word), by_stem.get(stem(word), (0.0, "")))
-        scores = [0.0] * len(self.notes)
-        around: dict[int, float] = defaultdict(float)
-        named: dict[int, float] = {}
-        for weight, word in by_stem.values():
-            term = word, weight >= 1
-            weights = self._weights.get(term) or self._weights.setdefault(
-                term, self._weighed(*term)
-            )
+    def _lexical_scores(
+        self, word_weights: Mapping[str, float]
+    ) -> tuple[list[float], Mapping[int, float]]:
+        """Return the score of each note by words, and how much the best of its own words counts as an asked one."""
+        # Of words with the same stem the one that weighs most counts.
+        term_of_stem: dict[str, tuple[float, str]] = {}
+        for word, weight in word_weights.items():
+            word_stem = stem(word)
+            term_of_stem[word_stem] = max((weight, word), term_of_stem.get(word_stem, (0.0, "")))
+        own_scores = [0.0] * len(self.notes)
+        around_scores: dict[int, float] = defaultdict(float)
+        best_shares: dict[int, float] = {}
+        for weight, word in term_of_stem.values():
+            weights = self._weights_of(word, spelling=weight >= 1)
             for note, added in weights.own:
-                scores[note] += weight * added
-            for group, near in weights.around:
-                around[group] += weight * near
-            for note, as_much in weights.named.items() if weight >= 1 else ():
-                named[note] = max(as_much, named.get(note, 0.0))
-        return [
-            score + around[group] for score, group in zip(scores, self._group_of, strict=True)
-        ], named
+                own_scores[note] += weight * added
+            for group, added in weights.around:
+                around_scores[group] += weight * added
+            if weight < 1:
+                continue
+            for note, share in weights.shares.items():
+                best_shares[note] = max(share, best_shares.get(note, 0.0))
+        scores = [
+            score + around_scores[group]
+            for score, group in zip(own_scores, self._group_of, strict=True)
+        ]
+        return scores, best_shares
 
-    def _weighed(self, word: str, spelling: bool) -> _Weights:  # noqa: FBT001  # a term's second part
-        """What a word weighs. How rare it is counts over what the notes say themselves."""
+    def _weights_of(self, word: str, *, spelling: bool) -> _WordWeights:
+        """Return what a word adds to scores; kept, because the same words are asked for again and again."""
+        weights = self._weights.get((word, spelling))
+        if weights is None:
+            weights = self._weigh(word, spelling=spelling)
+            self._weights[word, spelling] = weights
+        return weights
+
+    def _weigh(self, word: str, *, spelling: bool) -> _WordWeights:
+        """Weigh a word (BM25F). How rare it is counts over what the notes say themselves."""
         own: dict[int, float] = {}
         around: dict[int, float] = {}
-        most: dict[int, float] = {}
-        like = self._index.like(word, spelling=spelling)
-        for one, as_much in like.items():
-            for place in self._index.places(one):
-                note, share, groups = self._counts[place]
+        shares: dict[int, float] = {}
+        for similar_word, share in self._index.like(word, spelling=spelling).items():
+            for place in self._index.places(similar_word):
+                note, weight, groups = self._texts[place]
                 if note is not None:
-                    own[note] = own.get(note, 0.0) + as_much * share
-                    most[note] = max(most.get(note, 0.0), as_much)
-                for group, share in groups:
-                    around[group] = around.get(group, 0.0) + as_much * share
-        having = sum(most.values())
-        rarity = math.log(1 + (len(self.notes) - having + 0.5) / (having + 0.5))
-        added = []
-        for note, its_own in own.items():
-            near = around.get(self._group_of[note], 0.0)
+                    own[note] = own.get(note, 0.0) + share * weight
+                    shares[note] = max(shares.get(note, 0.0), share)
+                for group, group_weight in groups:
+                    around[group] = around.get(group, 0.0) + share * group_weight
+        note_count = sum(shares.values())
+        rarity = math.log(1 + (len(self.notes) - note_count + 0.5) / (note_count + 0.5))
+        added_by_own = []
+        for note, own_count in own.items():
+            around_count = around.get(self._group_of[note], 0.0)
             # what its own words add to what the texts around it say already
-            added.append(
-                (note, rarity * ((near + its_own) / (K1 + near + its_own) - near / (K1 + near)))
-            )
-        return _Weights(
-            tuple(added),
-            tuple((group, rarity * near / (K1 + near)) for group, near in around.items()),
-            most,
-        )
+            count = around_count + own_count
+            added = count / (K1 + count) - around_count / (K1 + around_count)
+            added_by_own.append((note, rarity * added))
+        added_by_around = [
+            (group, rarity * count / (K1 + count)) for group, count in around.items()
+        ]
+        return _WordWeights(tuple(added_by_own), tuple(added_by_around), shares)
 
     def _fit_of_day(self, place: int, query: Query) -> float:
-        """Return how well the day on which a note was said fits the times that are asked for."""
+        """Return how well the day on which a note was said fits the times that are asked for (0 to 1)."""
         if not query.time.periods:
             return 0.0
         return query.time.fits(day_of(self.notes[place].last_confirmed_at, query.zone))
 
-    def _reading(self, query: Query) -> list[float]:
-        """What each note adds by what it says about the time that is asked for."""
+    def _time_scores(self, query: Query) -> list[float]:
+        """Return what each note adds by what it says about the time that is asked for."""
         if self._times is None:
             facts = [note.fact for note in self.notes]
-            self._times = (
-                [states_time(fact) for fact in facts],
-                [states_duration(fact) for fact in facts],
-            )
-        time = query.time
-        return [
-            FITS_DATE * self._fit_of_day(place, query)
-            + TELLS_TIME * (time.when and tells)
-            + TELLS_DURATION * (time.how_long and lasts)
-            for place, (tells, lasts) in enumerate(zip(*self._times, strict=True))
-        ]
+            times = [states_time(fact) for fact in facts]
+            durations = [states_duration(fact) for fact in facts]
+            self._times = times, durations
+        scores = []
+        for place, (has_time, has_duration) in enumerate(zip(*self._times, strict=True)):
+            score = FITS_DATE * self._fit_of_day(place, query)
+            if query.time.when and has_time:
+                score += TELLS_TIME
+            if query.time.how_long and has_duration:
+                score += TELLS_DURATION
+            scores.append(score)
+        return scores
 
 
 def freshness(note: Note, now: int) -> float:
-    """Confidence, halved after a week: for padding and ties. A date in the future counts as now."""
+    """Return the confidence, halved after a week: for padding and ties. A date in the future counts as now."""
     return note.confidence / (1 + max(now - note.last_confirmed_at, 0) / WEEK)
 
 
-def of_best(scores: Sequence[float]) -> list[float]:
-    """What part of the best score each one is."""
+def of_best(scores: Collection[float]) -> list[float]:
+    """Return each score as a part of the best one; all 0 if none is above 0."""
     best = max(scores, default=0.0)
-    return [score / best for score in scores] if best > 0 else [0.0] * len(scores)
+    if best <= 0:
+        return [0.0] * len(scores)
+    return [score / best for score in scores]
 
 
-def _share(length: int, usual: float, weight: float) -> float:
-    """How much a word counts in a text of some length: in a long one less."""
-    return weight / (1 - B + B * length / (usual or 1.0))
+def _weight_of_length(length: int, usual_length: float, weight: float) -> float:
+    """Return what a word counts in a text of some length (in words): in a long one less."""
+    return weight / (1 - B + B * length / (usual_length or 1.0))
 
 
-def _words(text: str) -> list[str]:
+def _searched_words(note: Note) -> list[str]:
+    """Return the words by which a note is found: those of its fact and of its tags."""
+    return _without_stopwords(" ".join((note.fact, *note.topics, *note.asked_with)))
+
+
+def _without_stopwords(text: str) -> list[str]:
     return [word for word in words(text) if word not in STOPWORDS]

@@ -13,7 +13,7 @@ import asyncio
 import heapq
 import math
 from collections import Counter, defaultdict
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import chain, zip_longest
 from typing import NamedTuple
@@ -37,29 +37,41 @@ from forgetmenot.text.mentions import ids_in, mention, with_names
 from forgetmenot.text.removal import without_person
 from forgetmenot.text.words import STOPWORDS, sentences_of, stem, words
 
+# Postings of this many subjects are kept.
 SUBJECTS_KEPT = 200
-# Notes that are asked on the loop; more, which only an import brings, are asked in a thread.
+# Up to this many notes are ranked on the event loop; more, which only an import brings, are ranked in a thread.
 FEW = 400
-# Of somebody of whom little is known a few notes are offered whatever fits: the answer may share no word with the
-# question and hardly its meaning ("which pet?", "has a gecko").
-LITTLE_KNOWN, AT_LEAST = 10, 4
-NEARLY_AS_GOOD = 0.5  # of the best one's score
+# Of somebody of whom little is known (in notes) a few notes are offered whatever fits: the answer may share no word
+# with the question and hardly its meaning ("which pet?", "has a gecko").
+LITTLE_KNOWN = 10
+AT_LEAST = 4
+# The part of the best note's score that other notes about the channel must have.
+NEARLY_AS_GOOD = 0.5
+# Whoever wrote within this time before the start is expected to go on.
 CHATTING = 15 * MINUTE
-PREPARED = 40  # people at most whose postings are built beforehand
+# Postings of this many people at most are built beforehand.
+PREPARED = 40
+# The newest episodes of a note whose summaries help to find it.
 EPISODES_PER_NOTE = 3
 
-CHANNEL = ""  # the key of what is known about the channel and its running bits
+# The key of what is known about the channel and its running bits.
+CHANNEL = ""
+# Past episodes that are read to find those that may be shown.
 LOOKED_AT = 5
-MOST_SENTENCES = 3  # of what somebody missed, from the newest MOST_STREAMS
+# Sentences of what somebody missed, from the newest MOST_STREAMS streams.
+MOST_SENTENCES = 3
 MOST_STREAMS = 20
-A_VISIT = 10 * MINUTE  # so long without a line of theirs, and they were away
+# Whoever wrote no line for this long was away.
+A_VISIT = 10 * MINUTE
 LINES_LOOKED_AT = 400
-ASKED_WITH = (
-    8  # words of a message, the longest: they are the rarest, and of more no summary has half
-)
-EPISODES_KEPT = 3_000  # the newest; of a channel with three streams a week more than a year
-READ_AT_ONCE, READ_IN_PASSING = 200, 20
-MATCHING_SHARE = 0.5  # of the query's words that a past episode must speak of, and at least two
+# Words of a message, the longest: they are the rarest, and of more no summary has half.
+ASKED_WITH = 8
+# The newest episodes that are indexed; of a channel with three streams a week more than a year.
+EPISODES_KEPT = 3_000
+READ_AT_ONCE = 200
+READ_IN_PASSING = 20
+# The part of the query's words that a past episode must speak of; at least two words.
+MATCHING_SHARE = 0.5
 
 
 Print = tuple[object, ...]  # a fingerprint of one subject's notes
@@ -72,6 +84,13 @@ class NotesSnapshot(NamedTuple):
     prints: tuple[Print, ...]
 
 
+class _KeptPostings(NamedTuple):
+    """Postings, and the fingerprints of the notes that they were built from."""
+
+    prints: tuple[Print, ...]
+    postings: Postings
+
+
 class Recall:
     """Recall for one database. `settings` is asked once per call."""
 
@@ -81,9 +100,12 @@ class Recall:
         self._clock = clock
         self.active_viewers = ActiveViewers(db=db, settings=settings, clock=clock)
         self.episodes = EpisodeIndex()
-        self._kept: dict[tuple[str, ...], tuple[tuple[Print, ...], Postings]] = {}
-        self._heard: dict[str, None] = {}
-        self._forgotten = 0
+        # by their subjects, those built first first
+        self._kept: dict[tuple[str, ...], _KeptPostings] = {}
+        # the ids of those who wrote since the last `prepare`, in that order
+        self._recent_speakers: dict[str, None] = {}
+        # counts calls of `forget`, so that what was read before one is not kept after it
+        self._forget_count = 0
 
     def query(
         self,
@@ -94,21 +116,25 @@ class Recall:
         title: str = "",
         names: Iterable[str] = (),
     ) -> Query:
-        """What is asked for: the message and the speaker's thought before it, less names, filler and the bot's name.
+        """Return what the message asks for, with the speaker's thought before it.
 
-        Left out are `names`, and whoever stands behind an @. Category and title count little: a chess stream brings up
-        chess notes where nothing else decides.
+        Left out are filler, the bot's name, `names`, and whoever stands behind an @. Category and title count little:
+        a chess stream brings up chess notes where nothing else decides.
         """
         bot = self._settings().bot
-        low = f"{category} {title}"
-        typed = [word for word in f"{before} {message}".split() if not word.startswith("@")]
-        without = (bot.name, *bot.aliases, *names)
-        asked = query_of(" ".join(typed), low=low, without=without, zone=bot.timezone)
+        typed_words = [word for word in f"{before} {message}".split() if not word.startswith("@")]
+        ignored_names = (bot.name, *bot.aliases, *names)
+        query = query_of(
+            " ".join(typed_words),
+            low=f"{category} {title}",
+            without=ignored_names,
+            zone=bot.timezone,
+        )
         if not message or not before:
-            return asked
+            return query
         # a greeting asks for nothing in particular, whatever was said before it
-        alone = query_of(message, without=without)
-        return replace(asked, anything=alone.anything, newest=alone.newest)
+        message_query = query_of(message, without=ignored_names)
+        return replace(query, anything=message_query.anything, newest=message_query.newest)
 
     async def about(
         self,
@@ -119,128 +145,142 @@ class Recall:
         padded: bool = False,
         seen: NotesSnapshot | None = None,
     ) -> list[Recalled]:
-        """The notes about some viewers, or about the CHANNEL with its running bits, as one list, best first.
+        """Return the notes about some viewers, or about the CHANNEL with its running bits, as one list, best first.
 
-        Only those that fit what is asked, but all there are where nothing is, as by a greeting. `padded`: also else.
-        `seen`: what `look` has just read of them. Raises StoreError.
+        Only those that fit what is asked, but all there are where nothing is, as by a greeting. `padded`: also
+        otherwise. `limit`: by default what a prompt has room for. `seen`: what `look` has just read of the subjects.
+        Raises StoreError.
         """
-        settings, key = self._settings(), tuple(subjects)
-        usual = CHANNEL_NOTES if CHANNEL in subjects else SPEAKER_NOTES
-        asked = query_of(query, zone=settings.bot.timezone) if isinstance(query, str) else query
+        settings = self._settings()
+        if isinstance(query, str):
+            query = query_of(query, zone=settings.bot.timezone)
+        if limit is None:
+            limit = CHANNEL_NOTES if CHANNEL in subjects else SPEAKER_NOTES
+        key = tuple(subjects)
         if seen is None:
-            seen = await self._db.together(lambda at: self.look(at, key))
-        revision, postings = self._kept.get(key, ((), None))
-        if postings is None or revision != seen.prints:
-            postings = await self._built(key, seen.prints)
-        now = self._clock.now()
-        opens = partial(_may_be_shown, current_persona(settings), seen.suppression_filter)
+            seen = await self._look_at(key)
+        postings = await self._postings(key, seen.prints)
 
-        def ranked() -> list[Recalled]:
-            most = usual if limit is None else limit
-            at_least = AT_LEAST if len(postings.notes) <= LITTLE_KNOWN else 0
-            padded_to = None if padded or asked.anything else at_least
-            return postings.ranked(asked, now=now, limit=most, padded=padded_to, opens=opens)
-
-        return ranked() if len(postings.notes) <= FEW else await asyncio.to_thread(ranked)
+        padded_to: int | None = None
+        if not padded and not query.anything:
+            padded_to = AT_LEAST if len(postings.notes) <= LITTLE_KNOWN else 0
+        rank = partial(
+            postings.ranked,
+            query,
+            now=self._clock.now(),
+            limit=limit,
+            padded_to=padded_to,
+            may_be_shown=partial(_may_be_shown, current_persona(settings), seen.suppression_filter),
+        )
+        if len(postings.notes) <= FEW:
+            return rank()
+        return await asyncio.to_thread(rank)
 
     async def of_anybody(
         self,
-        at: Source,
+        source: Source,
         question: str,
         seen: NotesSnapshot,
         people: Iterable[str] = (),
         names: Iterable[str] = (),
     ) -> list[Recalled]:
-        """The notes about anybody that fit a question, or words to look up, best first; none to a sensitive one.
+        """Return the notes about anybody that fit a question, or words to look up, best first.
 
-        `people`: the ids of those whom the question names; `names`: the words by which it does. Raises StoreError.
+        A sensitive question gets none. `people`: the ids of those whom the question names; `names`: the words by which
+        it does. Raises StoreError.
         """
         if channel_search.asks_what_is_sensitive(question):
             return []
         settings = self._settings()
         return await channel_search.search(
-            at,
+            source,
             self.query(question, names=names),
             table=word_table(),
             now=self._clock.now(),
-            opens=partial(_may_be_shown, current_persona(settings), seen.suppression_filter),
+            may_be_shown=partial(_may_be_shown, current_persona(settings), seen.suppression_filter),
             people=people,
             may_be_sensitive=bool(settings.privacy.allow_categories),
         )
 
     def heard(self, viewer_id: str) -> None:
-        """Somebody said something: what is known about them is made ready with the next `prepare`."""
-        self._heard[viewer_id] = None
-        while len(self._heard) > PREPARED:
-            del self._heard[next(iter(self._heard))]
+        """Make what is known about somebody who wrote a line ready with the next `prepare`."""
+        self._recent_speakers[viewer_id] = None
+        while len(self._recent_speakers) > PREPARED:
+            del self._recent_speakers[next(iter(self._recent_speakers))]
 
     async def prepare(self) -> None:
         """Build the postings of whoever chats, and of the channel, where they changed: no reply waits for it."""
-        if (
-            not self._kept
-        ):  # the program has just started: whoever was here lately is expected to go on
-            self._heard |= dict.fromkeys(
-                await viewers.known_chatters(
-                    self._db, since=self._clock.now() - CHATTING, limit=PREPARED
-                )
-            )
-        while await self._db.together(self.episodes.read_on):  # slice by slice
-            pass
-        if not self._heard:
+        if not self._kept:
+            # the program has just started: whoever was here lately is expected to go on
+            since = self._clock.now() - CHATTING
+            chatters = await viewers.known_chatters(self._db, since=since, limit=PREPARED)
+            self._recent_speakers |= dict.fromkeys(chatters)
+        has_more = True
+        while has_more:
+            # slice by slice, so that other reads get their turn
+            has_more = await self._db.together(self.episodes.read_on)
+        if not self._recent_speakers:
             return
-        due, self._heard = [CHANNEL, *self._heard], {}
-        for subject in due:
-            seen = await self._db.together(lambda at, who=subject: self.look(at, [who]))  # type: ignore[misc]
-            if self._kept.get((subject,), ((),))[0] != seen.prints:
-                await self._built((subject,), seen.prints)
+        subjects = [CHANNEL, *self._recent_speakers]
+        self._recent_speakers = {}
+        for subject in subjects:
+            snapshot = await self._look_at([subject])
+            await self._postings((subject,), snapshot.prints)
 
     def forget(self) -> None:
-        """Drop what is kept in this process of notes, episodes and who chats: after an erasure, or changes by hand."""
+        """Drop what this process keeps of notes, episodes and who chats: after an erasure, or changes by hand."""
         self._kept.clear()
-        self._heard.clear()
-        self.episodes = (
-            EpisodeIndex()
-        )  # nothing that was removed is shown from the old one: it is read again
-        self._forgotten += 1
+        self._recent_speakers.clear()
+        # nothing that was removed is shown from the old index: the episodes are read again
+        self.episodes = EpisodeIndex()
+        self._forget_count += 1
         self.active_viewers.forget()
 
-    async def look(self, at: Source, subjects: Sequence[str]) -> NotesSnapshot:
-        """What has to be read before anything is recalled of these subjects, for a caller who reads more at once."""
-        prints = [await notes.fingerprint(at, subject or None) for subject in subjects]
-        return NotesSnapshot(await suppression.load_filter(at), tuple(prints))
+    async def look(self, source: Source, subjects: Sequence[str]) -> NotesSnapshot:
+        """Read what recalling these subjects needs to know first, for a caller who reads more at once."""
+        prints = [await notes.fingerprint(source, subject or None) for subject in subjects]
+        return NotesSnapshot(await suppression.load_filter(source), tuple(prints))
 
-    async def _built(self, subjects: tuple[str, ...], revision: tuple[Print, ...]) -> Postings:
-        """Build and keep the postings of these subjects; of whoever is hidden there are none."""
-        visible = [
-            subject or None for subject, seen in zip(subjects, revision, strict=True) if seen[-1]
-        ]
-        forgotten = self._forgotten
+    async def _look_at(self, subjects: Sequence[str]) -> NotesSnapshot:
+        return await self._db.together(lambda source: self.look(source, subjects))
 
-        async def build(at: Source) -> Postings:
-            known = [
-                note
-                for subject in visible
-                for note in await notes.of_subject(at, subject, notes.RECALLED)
-            ]
-            near = {note.id: note.episode_ids[-EPISODES_PER_NOTE:] for note in known}
-            texts = await episodes.summaries(
-                at, {episode for ids in near.values() for episode in ids}
-            )
-            found = [
-                Candidate(note, tuple((one, texts[one]) for one in near[note.id] if one in texts))
-                for note in known
-            ]
-            return Postings(
-                found, word_table() if found else None
-            )  # 3 MB, not read while there is nothing to find
-
-        postings = await self._db.together(build)
-        if forgotten == self._forgotten:  # else somebody was erased meanwhile
-            self._kept.pop(subjects, None)
-            self._kept[subjects] = revision, postings
-            while len(self._kept) > SUBJECTS_KEPT:
-                del self._kept[next(iter(self._kept))]
+    async def _postings(self, subjects: tuple[str, ...], prints: tuple[Print, ...]) -> Postings:
+        """Return the postings of these subjects; they are built if none are kept for the present notes."""
+        kept_postings = self._kept.get(subjects)
+        if kept_postings is not None and kept_postings.prints == prints:
+            return kept_postings.postings
+        # a fingerprint ends with whether the subject may be shown: of whoever is hidden there are no postings
+        visible = [subject for subject, print_ in zip(subjects, prints, strict=True) if print_[-1]]
+        forget_count = self._forget_count
+        postings = await self._db.together(lambda source: _build(source, visible))
+        if forget_count != self._forget_count:
+            # somebody was erased meanwhile
+            return postings
+        self._kept.pop(subjects, None)
+        self._kept[subjects] = _KeptPostings(prints, postings)
+        while len(self._kept) > SUBJECTS_KEPT:
+            del self._kept[next(iter(self._kept))]
         return postings
+
+
+async def _build(source: Source, subjects: Sequence[str]) -> Postings:
+    """Build the postings of these subjects' notes, with the summaries of their newest episodes."""
+    recallable: list[Note] = []
+    for subject in subjects:
+        recallable += await notes.of_subject(source, subject or None, notes.RECALLED)
+    if not recallable:
+        # the table of words (3 MB) is not read while there is nothing to find
+        return Postings([], None)
+    episode_ids: set[int] = set()
+    for note in recallable:
+        episode_ids.update(note.episode_ids[-EPISODES_PER_NOTE:])
+    summaries = await episodes.summaries(source, episode_ids)
+    candidates = []
+    for note in recallable:
+        newest_ids = note.episode_ids[-EPISODES_PER_NOTE:]
+        summarised = [(key, summaries[key]) for key in newest_ids if key in summaries]
+        candidates.append(Candidate(note, tuple(summarised)))
+    return Postings(candidates, word_table())
 
 
 def _may_be_shown(persona: Persona, suppression_filter: SuppressionFilter, note: Note) -> bool:
@@ -250,12 +290,16 @@ def _may_be_shown(persona: Persona, suppression_filter: SuppressionFilter, note:
     return not suppression_filter or suppression_filter.allows(note)
 
 
-def fitting(found: Sequence[Recalled], *, without: Collection[int] = ()) -> tuple[Recalled, ...]:
-    """The notes about the channel that a message asks for by their words, but for those of `without`; often none."""
-    least = found[0].score * NEARLY_AS_GOOD if found else 0.0
-    return tuple(
-        one for one in found if one.asked_for and one.score >= least and one.note.id not in without
-    )
+def fitting(recalled: Sequence[Recalled], *, without: Collection[int] = ()) -> tuple[Recalled, ...]:
+    """Return the notes about the channel that a message asks for by their words, but for those of `without`.
+
+    Often there are none. `recalled`: best first.
+    """
+    if not recalled:
+        return ()
+    least = recalled[0].score * NEARLY_AS_GOOD
+    asked_for = [hit for hit in recalled if hit.asked_for and hit.score >= least]
+    return tuple(hit for hit in asked_for if hit.note.id not in without)
 
 
 # ── past episodes ─────────────────────────────────────────────────────────────────────────────
@@ -270,23 +314,20 @@ class Newest(NamedTuple):
 
 
 async def newest(db: Database, suppression_filter: SuppressionFilter, limit: int = 3) -> Newest:
-    """The newest of this stream, and one of the last stream with its recap: `limit` in all."""
-    stream = await streams.current_id(db)
-    here = (
-        await episodes.newest(db, stream_id=stream, limit=limit - 1) if stream is not None else []
-    )
-    this = await _visible(db, here, suppression_filter)
-    before = await streams.previous(db, stream)
-    if before is None:
-        return Newest(this, None, "")
-    last = await _visible(
-        db, await episodes.newest(db, stream_id=before[0], limit=1), suppression_filter
-    )
-    return Newest(
-        this,
-        last[0] if last else None,
-        await without_hidden(db, suppression_filter.without(before[1])),
-    )
+    """Return the newest episodes of this stream, and one of the last stream with its recap: `limit` in all."""
+    stream_id = await streams.current_id(db)
+    this_stream: list[Episode] = []
+    if stream_id is not None:
+        stored = await episodes.newest(db, stream_id=stream_id, limit=limit - 1)
+        this_stream = await _visible(db, stored, suppression_filter)
+    previous = await streams.previous(db, stream_id)
+    if previous is None:
+        return Newest(this_stream, None, "")
+    previous_id, recap = previous
+    stored = await episodes.newest(db, stream_id=previous_id, limit=1)
+    last_stream = await _visible(db, stored, suppression_filter)
+    shown_recap = await without_hidden(db, suppression_filter.without(recap))
+    return Newest(this_stream, last_stream[0] if last_stream else None, shown_recap)
 
 
 class EpisodeIndex:
@@ -298,25 +339,26 @@ class EpisodeIndex:
 
     def __init__(self) -> None:
         self._words = WordIndex()
-        self._filled = False
+        self._is_filled = False
+        # the id of the last episode that was read
         self._read_to: int | None = None
 
-    async def read_on(self, at: Source, limit: int = READ_AT_ONCE) -> bool:
-        """Read some episodes that came since; whether there may be more."""
+    async def read_on(self, source: Source, limit: int = READ_AT_ONCE) -> bool:
+        """Read some episodes that came since, and return whether there may be more."""
         if self._read_to is None:
-            self._read_to = await episodes.id_before_newest(at, EPISODES_KEPT)
-        texts = await episodes.texts_after(at, self._read_to, limit)
-        if (
-            texts and not self._filled
-        ):  # the table of words is not read while there is nothing to find
-            self._words, self._filled = WordIndex(word_table()), True
+            self._read_to = await episodes.id_before_newest(source, EPISODES_KEPT)
+        texts = await episodes.texts_after(source, self._read_to, limit)
+        if texts and not self._is_filled:
+            # the table of words is not read while there is nothing to find
+            self._words = WordIndex(word_table())
+            self._is_filled = True
         for episode_id, text in texts:
             self._words.add(episode_id, {word for word in words(text) if word not in STOPWORDS})
             self._read_to = episode_id
         return len(texts) == limit
 
     def forms(self, word: str) -> frozenset[str]:
-        """The forms of a word that the episodes have."""
+        """Return the forms of a word that the episodes have."""
         return frozenset(self._words.forms(word))
 
     def speaking_of(
@@ -328,35 +370,42 @@ class EpisodeIndex:
         *,
         rarest_first: bool = False,
     ) -> list[int]:
-        """The episodes with a form of enough of these words, those that have most and then the newest first.
+        """Return the episodes with a form of at least `enough` of these words.
 
-        `rarest_first`: those first whose words the fewest episodes have.
+        Each term is the forms of one word. Those that have most words come first, then the newest; with `rarest_first`
+        those whose words the fewest episodes have.
         """
-        having = [set(chain.from_iterable(map(self._words.places, forms))) for forms in terms]
-        having.sort(key=len)
-        # who has k of n words has one of the rarest n - k + 1
-        rare = set().union(*having[: len(having) - enough + 1]).difference(without)
+        episodes_with = []
+        for forms in terms:
+            places = map(self._words.places, forms)
+            episodes_with.append(set(chain.from_iterable(places)))
+        episodes_with.sort(key=len)
+        # an episode with k of n words has one of the rarest n - k + 1
+        rarest = episodes_with[: len(episodes_with) - enough + 1]
+        candidates = set().union(*rarest).difference(without)
         counts: Counter[int] = Counter()
-        for episode_ids in having:
-            counts.update(episode_ids & rare)
+        for episode_ids in episodes_with:
+            counts.update(episode_ids & candidates)
         scores: Mapping[int, float] = counts
         if rarest_first:
-            scores = _rarity(having)
-        fitting = [episode_id for episode_id, count in counts.items() if count >= enough]
-        return heapq.nlargest(limit, fitting, key=lambda found: (scores[found], found))
+            scores = _rarity(episodes_with)
+        matching = [episode_id for episode_id, count in counts.items() if count >= enough]
+        return heapq.nlargest(
+            limit, matching, key=lambda episode_id: (scores[episode_id], episode_id)
+        )
 
 
-def _rarity(having: Iterable[Collection[int]]) -> dict[int, float]:
-    """How rare the words of each episode are together; `having` are the episodes that have each word."""
+def _rarity(episodes_with: Iterable[Collection[int]]) -> dict[int, float]:
+    """Return how rare the words of each episode are together; `episodes_with`: the episodes that have each word."""
     rarity: dict[int, float] = defaultdict(float)
-    for episode_ids in having:
+    for episode_ids in episodes_with:
         for episode_id in episode_ids:
             rarity[episode_id] += 1 / len(episode_ids)
     return rarity
 
 
 async def spoken_of(
-    at: Source,
+    source: Source,
     index: EpisodeIndex,
     query: Query,
     suppression_filter: SuppressionFilter,
@@ -366,52 +415,60 @@ async def spoken_of(
     without: Sequence[int] = (),
     any_two: bool = False,
 ) -> list[Episode]:
-    """The older episodes that speak of enough of a message, best first; the newest of equals.
+    """Return the older episodes that speak of enough of a message, best first; the newest of equals.
 
     `people`: the ids of those it names, each of whom counts as a word; `without`: the episodes that are shown anyway.
     `any_two`: two of the words are enough, and the rarest count most: they are other words for one thing.
     """
-    telling = sorted([*map(mention, people), *query.telling], key=len, reverse=True)
-    different = {stem(word): word for word in telling[:ASKED_WITH]}
-    if not different or not limit:
+    asked_words = sorted([*map(mention, people), *query.telling], key=len, reverse=True)
+    word_of_stem = {stem(word): word for word in asked_words[:ASKED_WITH]}
+    if not word_of_stem or not limit:
         return []
-    await index.read_on(at, READ_IN_PASSING)
-    terms = list(map(index.forms, different.values()))
+    await index.read_on(source, READ_IN_PASSING)
+    terms = [index.forms(word) for word in word_of_stem.values()]
     share = 0 if any_two else MATCHING_SHARE
     enough = min(len(terms), max(2, math.ceil(share * len(terms))))
-    # one more than is looked at, to see whether many episodes have a single word
-    best = index.speaking_of(terms, enough, without, LOOKED_AT + 1, rarest_first=any_two)
-    if len(terms) == 1 and len(best) > LOOKED_AT:
-        return []  # a word that many speak of tells none of them apart
-    visible = await _visible(at, await episodes.get_many(at, best), suppression_filter)
-    shared = []
-    for one in visible:
-        said = set(words(f"{one.summary} {one.topic}"))
-        shared.append((sum(not said.isdisjoint(forms) for forms in terms), one.id, one))
+    # One more than is looked at, to see whether many episodes have a single word.
+    best_ids = index.speaking_of(terms, enough, without, LOOKED_AT + 1, rarest_first=any_two)
+    if len(terms) == 1 and len(best_ids) > LOOKED_AT:
+        # a word that many episodes have tells none of them apart
+        return []
+    stored = await episodes.get_many(source, best_ids)
+    matching: list[tuple[int, Episode]] = []
+    for episode in await _visible(source, stored, suppression_filter):
+        # counted again: what may not be shown was cut
+        episode_words = set(words(f"{episode.summary} {episode.topic}"))
+        count = sum(not episode_words.isdisjoint(forms) for forms in terms)
+        if count >= enough:
+            matching.append((count, episode))
     if any_two:
-        shared.sort(key=lambda found: best.index(found[1]))
+        matching.sort(key=lambda match: best_ids.index(match[1].id))
     else:
-        shared.sort(reverse=True)
-    return [one for count, _, one in shared if count >= enough][:limit]
+        matching.sort(key=lambda match: (match[0], match[1].id), reverse=True)
+    return [episode for _count, episode in matching[:limit]]
 
 
-async def without_hidden(at: Source, text: str) -> str:
-    """A text without what it says of people who opted out or were banned since."""
-    return _without(text, await viewers.hidden(at, ids_in(text)))
+async def without_hidden(source: Source, text: str) -> str:
+    """Return a text without what it says of people who opted out or were banned since."""
+    return _without(text, await viewers.hidden(source, ids_in(text)))
 
 
 async def _visible(
-    at: Source, found: Sequence[Episode], suppression_filter: SuppressionFilter
+    source: Source, stored: Sequence[Episode], suppression_filter: SuppressionFilter
 ) -> list[Episode]:
-    """These episodes as they may be told, without those of which nothing is left."""
-    if not found:
+    """Return these episodes as they may be shown, without those of which nothing is left."""
+    if not stored:
         return []
-    hidden = await viewers.hidden(at, {who for one in found for who in ids_in(one.summary)})
-    opened = [
-        replace(one, summary=_without(suppression_filter.without(one.summary), hidden))
-        for one in found
-    ]
-    return [one for one in opened if one.summary]
+    people: set[str] = set()
+    for episode in stored:
+        people.update(ids_in(episode.summary))
+    hidden = await viewers.hidden(source, people)
+    visible = []
+    for episode in stored:
+        summary = _without(suppression_filter.without(episode.summary), hidden)
+        if summary:
+            visible.append(replace(episode, summary=summary))
+    return visible
 
 
 def _without(text: str, hidden: Iterable[str]) -> str:
@@ -420,66 +477,98 @@ def _without(text: str, hidden: Iterable[str]) -> str:
     return text
 
 
-# What somebody missed.
+# ── what somebody missed ──────────────────────────────────────────────────────────────────────
+
+
+# Where a sentence stands: ("stream", id) for a recap, ("episode", id) for a summary.
+_Evidence = tuple[str, int]
 
 
 class Missed(NamedTuple):
-    """`since`: when they were last here, None for never. `sentences` with today's names, and where each stands."""
+    """What a viewer missed.
+
+    `since`: when they were last here (ms), None for never. `sentences` with today's names, oldest first; `evidence`:
+    where each stands.
+    """
 
     since: int | None
     sentences: tuple[str, ...] = ()
-    evidence: tuple[tuple[str, int], ...] = ()
+    evidence: tuple[_Evidence, ...] = ()
 
 
-async def missed(at: Source, viewer_id: str, now: int, most: int) -> Missed:
-    """What a viewer missed, in `most` characters. Raises StoreError."""
-    # the present visit began where there was no line of theirs for ten minutes before
-    came, since = now, None
-    for line in reversed(await events.latest_lines_of(at, viewer_id, LINES_LOOKED_AT)):
-        if came - line.at > A_VISIT:
-            since = line.at
-            break
-        came = min(came, line.at)
-    since = since if since is not None else await streams.last_visit(at, viewer_id, came)
+async def missed(source: Source, viewer_id: str, now: int, max_chars: int) -> Missed:
+    """Return what a viewer missed, in at most `max_chars` characters. Raises StoreError."""
+    since, came = await _time_away(source, viewer_id, now)
     if since is None:
         return Missed(None)
-    texts = await _texts(at, since, came)
-    suppressed = await suppression.load_filter(at)
-    names, hidden = await viewers.shown_and_hidden(
-        at, {who for text in texts.values() for who in ids_in(text)}
-    )
+    texts = await _texts(source, since, came)
+    suppression_filter = await suppression.load_filter(source)
+    people: set[str] = set()
+    for text in texts.values():
+        people.update(ids_in(text))
+    names, hidden = await viewers.shown_and_hidden(source, people)
     rows = []
-    for source, text in texts.items():
-        allowed = set(sentences_of(suppressed.without(text)))
-        nameable = (
-            one for one, about in suppression.with_subjects(text) if hidden.isdisjoint(about)
-        )
-        rows.append([(with_names(one, names), source) for one in nameable if one in allowed])
+    for evidence, text in texts.items():
+        sentences = _sentences_to_show(text, suppression_filter, hidden)
+        rows.append([(with_names(sentence, names), evidence) for sentence in sentences])
+
     # the first sentence of each text, the newest text first, then the second of each, as they fit
-    chosen: dict[str, tuple[str, int]] = {}
-    for sentence, source in (
-        one for row in zip_longest(*reversed(rows)) for one in row if one is not None
-    ):
-        if len(chosen) < MOST_SENTENCES and sentence not in chosen and len(sentence) + 1 <= most:
-            chosen[sentence] = source
-            most -= len(sentence) + 1
-    oldest_first = dict(sorted(chosen.items(), key=lambda one: list(texts).index(one[1])))
-    return Missed(since, tuple(oldest_first), tuple(oldest_first.values()))
+    evidence_of: dict[str, _Evidence] = {}
+    chars_left = max_chars
+    for sentence, evidence in _in_turn(list(reversed(rows))):
+        if len(evidence_of) == MOST_SENTENCES:
+            break
+        if sentence in evidence_of or len(sentence) + 1 > chars_left:
+            continue
+        evidence_of[sentence] = evidence
+        chars_left -= len(sentence) + 1
+    age_order = list(texts)
+    oldest_first = sorted(evidence_of, key=lambda sentence: age_order.index(evidence_of[sentence]))
+    evidence_in_order = [evidence_of[sentence] for sentence in oldest_first]
+    return Missed(since, tuple(oldest_first), tuple(evidence_in_order))
 
 
-async def _texts(at: Source, since: int, came: int) -> dict[tuple[str, int], str]:
-    """The recaps of streams that were missed whole, the summaries of those that were missed in part; oldest first.
+async def _time_away(source: Source, viewer_id: str, now: int) -> tuple[int | None, int]:
+    """Return when a viewer was last here before their present visit, None for never, and when that visit began (ms)."""
+    # the present visit began where there was no line of theirs for ten minutes before
+    came = now
+    for line in reversed(await events.latest_lines_of(source, viewer_id, LINES_LOOKED_AT)):
+        if came - line.at > A_VISIT:
+            return line.at, came
+        came = min(came, line.at)
+    return await streams.last_visit(source, viewer_id, came), came
 
-    By what they are: ("stream", id) or ("episode", id).
-    """
-    found: dict[tuple[str, int], str] = {}
-    for stream in await streams.newest_since(at, since, MOST_STREAMS):
-        whole = (
-            stream.started_at > since and stream.ended_at is not None and stream.ended_at <= came
-        )
-        if whole and stream.recap:
-            found["stream", stream.id] = stream.recap
-        else:
-            parts = await episodes.between(at, stream.id, since, came)
-            found |= {("episode", episode.id): episode.summary for episode in parts}
-    return found
+
+def _sentences_to_show(
+    text: str, suppression_filter: SuppressionFilter, hidden: frozenset[str]
+) -> list[str]:
+    """Return the sentences of a text that name nobody hidden and nothing suppressed."""
+    allowed = set(sentences_of(suppression_filter.without(text)))
+    shown = []
+    for sentence, subject_ids in suppression.with_subjects(text):
+        if sentence in allowed and hidden.isdisjoint(subject_ids):
+            shown.append(sentence)
+    return shown
+
+
+def _in_turn(
+    rows: Sequence[Sequence[tuple[str, _Evidence]]],
+) -> Iterator[tuple[str, _Evidence]]:
+    """Yield the first item of each row, then the second of each, and so on."""
+    for column in zip_longest(*rows):
+        for item in column:
+            if item is not None:
+                yield item
+
+
+async def _texts(source: Source, since: int, came: int) -> dict[_Evidence, str]:
+    """Return the recaps of streams that were missed whole and the summaries of those missed in part, oldest first."""
+    texts: dict[_Evidence, str] = {}
+    for stream in await streams.newest_since(source, since, MOST_STREAMS):
+        is_over = stream.ended_at is not None and stream.ended_at <= came
+        if stream.recap and is_over and stream.started_at > since:
+            texts["stream", stream.id] = stream.recap
+            continue
+        for episode in await episodes.between(source, stream.id, since, came):
+            texts["episode", episode.id] = episode.summary
+    return texts

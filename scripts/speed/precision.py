@@ -76,7 +76,7 @@ def _shown(beliefs: Sequence[dict[str, Any]], question: str) -> list[str]:
     """Return the ids of the beliefs that a question brings up."""
     candidates = [Candidate(_note(place, belief)) for place, belief in enumerate(beliefs)]
     postings = Postings(candidates, word_table())
-    ranked = postings.ranked(query_of(question), now=NOW, limit=MOST_SHOWN, padded=0)
+    ranked = postings.ranked(query_of(question), now=NOW, limit=MOST_SHOWN, padded_to=0)
     facts = [beliefs[one.note.id] for one in ranked]
     return [belief["_id"] for belief in facts if not belief["pinned"]]
 

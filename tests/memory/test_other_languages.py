@@ -30,7 +30,7 @@ def places(language: str) -> list[int]:
     assert len(candidates) == 64
     found = []
     for about, question in DATA["questions"][language]:
-        ranked = postings.ranked(query_of(question), now=NOW, limit=20, padded=0)
+        ranked = postings.ranked(query_of(question), now=NOW, limit=20, padded_to=0)
         ids = [one.note.id for one in ranked]
         found.append(ids.index(about) + 1 if about in ids else 0)
     return found
