@@ -26,7 +26,8 @@ from forgetmenot.durations import DAY, HOUR
 from forgetmenot.memory.extraction import Extractor, ExtractReport
 from forgetmenot.memory.recall import Recall
 from forgetmenot.memory.summarizer import MemoryWriter
-from forgetmenot.reply.context import ContextGatherer, PrefixKeeper, compose
+from forgetmenot.reply.context import ContextGatherer, compose
+from forgetmenot.reply.prefix import PrefixKeeper
 from forgetmenot.reply.triggers import Trigger, TriggerKind
 from forgetmenot.settings.schema import Settings
 from forgetmenot.store import notes, streams

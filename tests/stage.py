@@ -39,10 +39,11 @@ from forgetmenot.memory.recall import Recall
 from forgetmenot.operations.executor import Executor
 from forgetmenot.operations.types import ActionPorts
 from forgetmenot.ports import CallMeter, LanguageModel
-from forgetmenot.reply.context import ContextGatherer, PrefixKeeper
+from forgetmenot.reply.context import ContextGatherer
 from forgetmenot.reply.engine import Reply, ReplyEngine
 from forgetmenot.reply.outbox import Outbox
 from forgetmenot.reply.own_name import Identity
+from forgetmenot.reply.prefix import PrefixKeeper
 from forgetmenot.reply.writer import ReplyWriter
 from forgetmenot.secret_store import Account
 from forgetmenot.settings.load import convert

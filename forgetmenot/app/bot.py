@@ -48,11 +48,12 @@ from forgetmenot.ports import CallMeter, ChatOut, Moderation
 from forgetmenot.privacy.erasure import Eraser
 from forgetmenot.privacy.requests import Rights
 from forgetmenot.prompt.instructions import check_floor
-from forgetmenot.reply.context import ContextGatherer, PrefixKeeper
+from forgetmenot.reply.context import ContextGatherer
 from forgetmenot.reply.engine import ReplyEngine
 from forgetmenot.reply.explain import explain, one_line
 from forgetmenot.reply.outbox import Outbox
 from forgetmenot.reply.own_name import Identity, identity_of
+from forgetmenot.reply.prefix import PrefixKeeper
 from forgetmenot.reply.reply_object import offered
 from forgetmenot.reply.writer import ReplyWriter
 from forgetmenot.secret_store import Account, login_folder

@@ -234,7 +234,7 @@ class ReplyEngine:
                 trigger=trigger.kind,
                 mode=settings.bot.mode,
             )
-        return PendingReply(trigger, settings, reply_id, kept=not hidden)
+        return PendingReply(trigger, settings, reply_id, keeps_text=not hidden)
 
     async def _in_turn(self, job: PendingReply) -> Reply:
         viewer = job.event.user_id
@@ -343,7 +343,7 @@ class ReplyEngine:
             job.deadline,
             job.reply_to,
             addressee=job.event.display_name if job.trigger.direct else "",
-            kept=job.kept,
+            kept=job.keeps_text,
             reason_to_drop=words.reason_to_drop,
         )
         sent = await self._outbox.send(message)
@@ -365,7 +365,7 @@ class ReplyEngine:
     ) -> Reply:
         async with self._db.write() as tx:
             await bot_messages.settle(
-                tx, job.reply_id, status, detail, text=text if job.kept else ""
+                tx, job.reply_id, status, detail, text=text if job.keeps_text else ""
             )
         log.info("reply not sent", reply_id=job.reply_id, status=status, trigger=job.trigger.kind)
         return Reply(job.reply_id, status, text, detail)

@@ -9,14 +9,15 @@ from collections.abc import Mapping, Sequence
 from msgspec import Struct
 
 from forgetmenot.clock import Clock
-from forgetmenot.domain import ChatEvent, EventKind, ModelAnswer, Prompt, RowId
+from forgetmenot.domain import ChatEvent, EventKind, ModelAnswer, Prompt, RowId, Viewer
 from forgetmenot.errors import InputError
 from forgetmenot.languages import ENGLISH, Language, join_reasons, reason
 from forgetmenot.memory.recall import Recall
 from forgetmenot.operations import facts
 from forgetmenot.people.names import resolve
-from forgetmenot.reply.context import Composed, ContextGatherer, PrefixKeeper, compose
+from forgetmenot.reply.context import Composed, ContextGatherer, compose
 from forgetmenot.reply.own_name import Identity, identity_of, without_name
+from forgetmenot.reply.prefix import PrefixKeeper
 from forgetmenot.reply.triggers import Conversations, Trigger, TriggerKind, trigger_of
 from forgetmenot.settings import prices
 from forgetmenot.settings.schema import Settings
@@ -36,10 +37,31 @@ from forgetmenot.text.mentions import mention, provisional_id, with_names
 from forgetmenot.text.tokens import estimate_tokens
 
 EVENT_ID = "dry-run"
+# Of the notes that a reply used, so many are named in chat; and characters of that answer.
+CHAT_NOTES_LIMIT = 4
+CHAT_LINE_LENGTH = 450
+GONE = reason("gone")
+# What is shown of a reply as it is stored.
+_SHOWN_FIELDS = (
+    "id",
+    "at",
+    "trigger",
+    "mode",
+    "status",
+    "text",
+    "detail",
+    "twitch_id",
+    "model",
+    "latency_ms",
+    "usage",
+    "filters",
+    "used",
+    "outcome",
+)
 
 
 async def preview(
-    viewer: str,
+    viewer_name: str,
     message: str,
     *,
     db: Database,
@@ -48,84 +70,108 @@ async def preview(
     keeper: PrefixKeeper | None = None,
     identity: Identity | None = None,
 ) -> tuple[Trigger, Composed]:
-    """The prompt that this viewer's message would give now. `viewer`: a login or a Twitch id.
+    """Return the prompt that this viewer's message would give now.
 
-    `identity`: who the bot is, else the account it was last signed in with. A line that asks nothing is taken for a
-    mention.
+    `viewer_name`: a login or a Twitch id. `identity`: who the bot is, else the account it was last signed in with. A
+    line that asks nothing is taken for a mention. Raises StoreError.
     """
     recall = Recall(db=db, settings=lambda: settings, clock=clock)
-    await recall.prepare()  # nothing is read beforehand here, as in a bot that hears chat
+    # nothing is read beforehand here, as in a bot that hears chat
+    await recall.prepare()
     if identity is None:
         state = await channel_state.read_all(db)
         identity = identity_of(settings, state.get("bot_id", ""), state.get("bot_login", ""))
-    name = viewer.strip().removeprefix("@")
-    meant = await resolve(db, viewer)
-    found = meant[0] if meant else None
-    known = (await viewers.get_many(db, [found])).get(found) if found else None
-    login = name.casefold()
-    who = (
-        (known.id, known.login, known.display_name)
-        if known
-        else (provisional_id(login), login, name)
-    )
-    badges = frozenset({known.role.value}) if known else frozenset[str]()
-    event = ChatEvent(EVENT_ID, EventKind.MESSAGE, *who, message, clock.now(), badges=badges)
+    event = await _line_by(db, viewer_name, message, clock.now())
     trigger = trigger_of(event, identity, Conversations({}), settings, event.at)
-    trigger = trigger or Trigger(TriggerKind.MENTION, event, without_name(event.text, identity))
-    keeper = keeper or PrefixKeeper(db=db, recall=recall, settings=lambda: settings)
+    if trigger is None:
+        trigger = Trigger(TriggerKind.MENTION, event, without_name(event.text, identity))
+    if keeper is None:
+        keeper = PrefixKeeper(db=db, recall=recall, settings=lambda: settings)
     gatherer = ContextGatherer(db=db, recall=recall, clock=clock)
     return trigger, await compose(keeper, gatherer, trigger, settings, bot_id=identity.user_id)
 
 
-GONE = reason("gone")
+async def _line_by(db: Database, viewer_name: str, message: str, now: int) -> ChatEvent:
+    """Return a message as a line of chat by a viewer; by a stranger if nobody of that name is known."""
+    viewer = await _viewer_named(db, viewer_name)
+    if viewer is not None:
+        return ChatEvent(
+            EVENT_ID,
+            EventKind.MESSAGE,
+            viewer.id,
+            viewer.login,
+            viewer.display_name,
+            message,
+            now,
+            badges=frozenset({viewer.role.value}),
+        )
+    display_name = viewer_name.strip().removeprefix("@")
+    login = display_name.casefold()
+    return ChatEvent(
+        EVENT_ID,
+        EventKind.MESSAGE,
+        provisional_id(login),
+        login,
+        display_name,
+        message,
+        now,
+    )
+
+
+async def _viewer_named(db: Database, viewer_name: str) -> Viewer | None:
+    viewer_ids = await resolve(db, viewer_name)
+    if not viewer_ids:
+        return None
+    return (await viewers.get_many(db, [viewer_ids[0]])).get(viewer_ids[0])
 
 
 def notes_in(prompt: Prompt) -> frozenset[int]:
-    """The ids of the notes that stand in a prompt, and of those that its brief is made of."""
-    return frozenset(
-        row for section in prompt.sections for of, row in section.rows if of == "notes"
-    )
+    """Return the ids of the notes that stand in a prompt, and of those that its briefs are made of."""
+    note_ids: set[int] = set()
+    for section in prompt.sections:
+        note_ids.update(row_id for kind, row_id in section.rows if kind == "notes")
+    return frozenset(note_ids)
 
 
-def telemetry(made: Composed, settings: Settings) -> dict[str, object]:
-    """What the row keeps of a prompt. The order of `rows` is their rank."""
-    prompt, material = made.prompt, made.material
-    recalled = (
-        *material.notes,
-        *material.channel,
-        *(found for other in material.others for found in other.notes),
-        *material.anybody,
-    )
+def telemetry(composed: Composed, settings: Settings) -> dict[str, object]:
+    """Return what the row keeps of a prompt. The order of `rows` is their rank."""
+    prompt = composed.prompt
+    material = composed.material
+    recalled = [*material.notes, *material.channel]
+    for other in material.others:
+        recalled += other.notes
+    recalled += material.anybody
+    sections = [
+        {
+            "name": section.name,
+            "tokens": section.tokens,
+            "rows": section.rows,
+            "dropped": section.dropped,
+        }
+        for section in prompt.sections
+    ]
+    scores = {str(candidate.note.id): round(candidate.score, 4) for candidate in recalled}
     return {
-        "sections": [
-            {
-                "name": section.name,
-                "tokens": section.tokens,
-                "rows": section.rows,
-                "dropped": section.dropped,
-            }
-            for section in prompt.sections
-        ],
-        "scores": {str(found.note.id): round(found.score, 4) for found in recalled},
+        "sections": sections,
+        "scores": scores,
         "shed": list(prompt.shed),
         "estimated": prompt.estimated_tokens,
         "budget": settings.prompt.budget_tokens,
-        "prefix_sha256": made.prefix.sha256,
-        "prefix_whole": prompt.prefix == made.prefix.text,
+        "prefix_sha256": composed.prefix.sha256,
+        "prefix_whole": prompt.prefix == composed.prefix.text,
         "prefix_tokens": estimate_tokens(prompt.prefix),
     }
 
 
 def usage(prompt: Prompt, answer: ModelAnswer) -> dict[str, int | None]:
-    """What the row keeps of the bill."""
-    used = answer.usage
-    billed = {
-        "billed": used.input,
-        "cached": used.cached,
-        "output": used.output,
-        "thoughts": used.thoughts,
+    """Return what the row keeps of the bill: tokens as they were estimated, and as the provider counted them."""
+    return {
+        "estimated": prompt.estimated_tokens,
+        "billed": answer.usage.input,
+        "cached": answer.usage.cached,
+        "output": answer.usage.output,
+        "thoughts": answer.usage.thoughts,
     }
-    return {"estimated": prompt.estimated_tokens, **billed}
 
 
 class ExplainedRow(Struct, frozen=True):
@@ -150,126 +196,154 @@ class ExplainedSection(Struct, frozen=True):
 
 
 class ReplyExplanation(Struct, frozen=True):
-    """Everything about one reply. `asked`: the line it answers, by `who`; empty if there is none, or none any more."""
+    """Everything about one reply.
+
+    `question`: the line it answers, by `viewer_name`; empty if there is none, or none any more.
+    """
 
     reply: BotMessage
-    who: str
-    asked: str
+    viewer_name: str
+    question: str
     sections: tuple[ExplainedSection, ...]
     actions: tuple[str, ...]
 
 
 async def explain(db: Database, reply_id: int) -> ReplyExplanation:
-    """The trail of one reply, from what is still stored. Raises InputError if there is no such row (any more)."""
+    """Return the trail of one reply, from what is still stored.
+
+    Raises InputError if there is no such row (any more).
+    """
     reply = await bot_messages.get(db, reply_id)
     if reply is None:
         raise InputError(reason("reply_gone", n=reply_id))
     line = await events.line_by_id(db, reply.event_id) if reply.event_id else None
-    asked = line.text if line is not None else ""
+    question = line.text if line is not None else ""
     names, _ = await viewers.shown_and_hidden(db, [reply.viewer_id] if reply.viewer_id else [])
+    actions = []
+    for action in await action_logs.of_reply(db, reply_id):
+        decision = reason("decided", action=action.name, reason=action.reason, status=action.status)
+        actions.append(join_reasons(decision, action.detail))
     return ReplyExplanation(
         reply,
-        names.get(reply.viewer_id or "", reason("somebody")),
-        with_names(asked, await viewers.named_in(db, [asked])),
-        await _sections(db, reply),
-        tuple(
-            join_reasons(
-                reason("decided", action=done.name, reason=done.reason, status=done.status),
-                done.detail,
-            )
-            for done in await action_logs.of_reply(db, reply_id)
-        ),
+        viewer_name=names.get(reply.viewer_id or "", reason("somebody")),
+        question=with_names(question, await viewers.named_in(db, [question])),
+        sections=await _sections(db, reply),
+        actions=tuple(actions),
     )
 
 
 def as_json(
     trail: ReplyExplanation, settings: Settings, say: Language = ENGLISH
 ) -> dict[str, object]:
-    """The trail as the dock and the command line show it; times in ms, `cost` in words."""
-    reply, prompt = trail.reply, trail.reply.prompt
-    kept = "id at trigger mode status text detail twitch_id model latency_ms usage filters used outcome"
-    billed, cached, output, thoughts = (
-        reply.usage.get(name) for name in ("billed", "cached", "output", "thoughts")
-    )
-    # where the provider did not say how many there were, nothing is known of what it cost
-    used = (
-        {}
-        if billed is None
-        else {reply.model: prices.TokenCounts(billed, cached or 0, (output or 0) + (thoughts or 0))}
-    )
+    """Return the trail as the dock and the command line show it; times in ms, `cost` in words."""
+    reply = trail.reply
+    fields = {name: getattr(reply, name) for name in _SHOWN_FIELDS}
     return {
-        **{name: getattr(reply, name) for name in kept.split()},
-        "who": trail.who,
-        "asked": trail.asked,
+        **fields,
+        "who": trail.viewer_name,
+        "asked": trail.question,
         "actions": trail.actions,
-        "cost": prices.cost_text(settings, used, say) if used else "",
-        "budget": prompt.get("budget"),
-        "shed": prompt.get("shed", []),
+        "cost": _cost(reply, settings, say),
+        "budget": reply.prompt.get("budget"),
+        "shed": reply.prompt.get("shed", []),
         "sections": trail.sections,
     }
 
 
+def _cost(reply: BotMessage, settings: Settings, say: Language) -> str:
+    """Return what a reply cost, in words; empty where the provider did not say how many tokens there were."""
+    billed = reply.usage.get("billed")
+    if billed is None:
+        return ""
+    cached = reply.usage.get("cached") or 0
+    output = reply.usage.get("output") or 0
+    thoughts = reply.usage.get("thoughts") or 0
+    counts = {reply.model: prices.TokenCounts(billed, cached, output + thoughts)}
+    return prices.cost_text(settings, counts, say)
+
+
 async def _sections(db: Database, reply: BotMessage) -> tuple[ExplainedSection, ...]:
-    """The sections of its prompt, with the texts of the rows that are still kept and the names of today."""
+    """Return the sections of its prompt, with the texts of the rows that are still kept and the names of today."""
     sections = reply.prompt.get("sections", [])
-    texts = await _texts(db, [(of, row) for one in sections for of, row in one["rows"]])
+    rows: list[RowId] = []
+    for section in sections:
+        rows += [(kind, row_id) for kind, row_id in section["rows"]]
+    texts = await _texts(db, rows)
     names = await viewers.named_in(db, texts.values())
     scores: Mapping[str, float] = reply.prompt.get("scores", {})
 
-    def explained(kind: str, row: int) -> ExplainedRow:
-        text = with_names(texts[kind, row], names) if (kind, row) in texts else GONE
-        return ExplainedRow(row, text, scores.get(str(row)) if kind == "notes" else None, kind)
+    def explained(kind: str, row_id: int) -> ExplainedRow:
+        text: str = GONE
+        if (kind, row_id) in texts:
+            text = with_names(texts[kind, row_id], names)
+        score = scores.get(str(row_id)) if kind == "notes" else None
+        return ExplainedRow(row_id, text, score, kind)
 
     return tuple(
         ExplainedSection(
-            one["name"],
-            one["tokens"],
-            one["dropped"],
-            tuple(explained(*row) for row in one["rows"]),
+            section["name"],
+            section["tokens"],
+            section["dropped"],
+            tuple(explained(kind, row_id) for kind, row_id in section["rows"]),
         )
-        for one in sections
+        for section in sections
     )
 
 
 async def _texts(db: Database, rows: Sequence[RowId]) -> dict[RowId, str]:
-    """The texts that are still kept, by what they are of and id."""
-
-    def ids(kind: str) -> list[int]:
-        return [row for of, row in rows if of == kind]
-
-    texts = {
-        ("episodes", row): summary
-        for row, summary in (await episodes.summaries(db, ids("episodes"))).items()
-    }
-    told = await streams.get_many(db, ids("streams"))
-    texts |= {("streams", row): stream.recap for row, stream in told.items() if stream.recap}
-    for seq, line in (await events.lines_by_seq(db, ids("events"))).items():
-        texts["events", seq] = f"{mention(line.viewer_id or '')}: {line.text}"
-    for row in ids("notes"):
-        if (note := await notes.get(db, row)) is not None:
-            texts["notes", row] = note.fact
-    for row in ids("replies"):
-        if (said := await bot_messages.get(db, row)) is not None:
-            texts["replies", row] = said.text
-    for row in ids("actions"):
-        if (done := await action_logs.get(db, row)) is not None:
-            texts["actions", row] = facts.line(done)
+    """Return the texts that are still kept, by kind and id of their rows."""
+    texts = await _past_texts(db, rows)
+    for note_id in _ids(rows, "notes"):
+        note = await notes.get(db, note_id)
+        if note is not None:
+            texts["notes", note_id] = note.fact
+    for reply_id in _ids(rows, "replies"):
+        reply = await bot_messages.get(db, reply_id)
+        if reply is not None:
+            texts["replies", reply_id] = reply.text
+    for action_id in _ids(rows, "actions"):
+        action = await action_logs.get(db, action_id)
+        if action is not None:
+            texts["actions", action_id] = facts.line(action)
     return texts
 
 
+async def _past_texts(db: Database, rows: Sequence[RowId]) -> dict[RowId, str]:
+    """Return the texts of episodes, recaps and lines of chat."""
+    texts: dict[RowId, str] = {}
+    for episode_id, summary in (await episodes.summaries(db, _ids(rows, "episodes"))).items():
+        texts["episodes", episode_id] = summary
+    for stream_id, stream in (await streams.get_many(db, _ids(rows, "streams"))).items():
+        if stream.recap:
+            texts["streams", stream_id] = stream.recap
+    for seq, line in (await events.lines_by_seq(db, _ids(rows, "events"))).items():
+        texts["events", seq] = f"{mention(line.viewer_id or '')}: {line.text}"
+    return texts
+
+
+def _ids(rows: Sequence[RowId], wanted_kind: str) -> list[int]:
+    return [row_id for kind, row_id in rows if kind == wanted_kind]
+
+
 def one_line(trail: ReplyExplanation, say: Language = ENGLISH) -> str:
-    """For chat: why it said that, in one line. Notes by their numbers: what they say is not for everybody."""
+    """Return why the bot said that, in one line for chat.
+
+    Notes stand there by their numbers: what they say is not for everybody.
+    """
     reply = trail.reply
     key = f"why.{reply.trigger.replace('-', '_')}"
-    numbers = ", ".join(f"#{note}" for note in reply.used[:4])
-    trigger = say(key if key in say else "why.mention", who=say.reason(trail.who))
-    notes_used = (
-        say("why.used", list=numbers, n=len(reply.used)) if numbers else say("why.used_none")
-    )
-    parts = [f"{trigger} {notes_used}", *(say.reason(action) for action in trail.actions[:1])]
-    # that it was said is known to who asks why
+    if key not in say:
+        key = "why.mention"
+    trigger = say(key, who=say.reason(trail.viewer_name))
+    notes_used = say("why.used_none")
+    if reply.used:
+        numbers = ", ".join(f"#{note_id}" for note_id in reply.used[:CHAT_NOTES_LIMIT])
+        notes_used = say("why.used", list=numbers, n=len(reply.used))
+    parts = [f"{trigger} {notes_used}"]
+    parts += [say.reason(action) for action in trail.actions[:1]]
+    # that it was said is known to whoever asks why
     if reply.status != ReplyStatus.SENT:
         parts.append(say(f"page.status.{reply.status}"))
     parts.append(say.reason(reply.detail))
-    told = "; ".join(part.rstrip(".") for part in parts if part)
-    return say("why.line", id=reply.id, parts=told)[:450]
+    text = "; ".join(part.rstrip(".") for part in parts if part)
+    return say("why.line", id=reply.id, parts=text)[:CHAT_LINE_LENGTH]

@@ -41,11 +41,13 @@ from forgetmenot.privacy.suppression import load_filter
 from forgetmenot.prompt.assemble import assemble
 from forgetmenot.prompt.instructions import rules_of
 from forgetmenot.reply import explain
-from forgetmenot.reply.context import Composed, ContextGatherer, PrefixKeeper, compose
+from forgetmenot.reply.context import Composed, ContextGatherer, compose
 from forgetmenot.reply.outbox import Outbox, ReasonToDrop, no_reason
 from forgetmenot.reply.own_name import Identity
 from forgetmenot.reply.polish import FilterContext, Polished, claims_action, polish
+from forgetmenot.reply.prefix import PrefixKeeper
 from forgetmenot.reply.reply_object import ModelReply, read_reply, reply_request
+from forgetmenot.reply.second_look import look_again
 from forgetmenot.reply.triggers import Trigger, TriggerKind
 from forgetmenot.settings.schema import Mode, Provider, Settings
 from forgetmenot.store import bot_messages, events, notes, viewers
@@ -55,16 +57,20 @@ from forgetmenot.text.phrases import names_everything
 from forgetmenot.text.questions import speaks_of_self
 
 # How often a reply is written, where rows of its prompt are taken back meanwhile.
-MOST_DRAFTS = 2
+DRAFTS_LIMIT = 2
 
 
 class PendingReply(Struct, frozen=True):
-    """`reply_id`: its row in bot_messages. `kept`: False if the answer's words are not: who asked is not stored."""
+    """A reply that is to be written.
+
+    `reply_id`: its row in bot_messages. `keeps_text`: False if the answer's words are not stored, because nothing of
+    who asked is.
+    """
 
     trigger: Trigger
     settings: Settings
     reply_id: int
-    kept: bool = True
+    keeps_text: bool = True
 
     @property
     def event(self) -> ChatEvent:
@@ -73,14 +79,17 @@ class PendingReply(Struct, frozen=True):
 
     @property
     def deadline(self) -> int:
-        """When it is too late for an answer."""
+        """When it is too late for an answer (ms)."""
         return self.event.at + self.settings.reply.stale_after_s * SECOND
 
     @property
     def reply_to(self) -> str | None:
-        """The message that Twitch shows it under: of a raid, of what was said aloud and of a reward there is none."""
-        unseen = self.event.kind in {EventKind.SPOKEN, EventKind.REDEMPTION}
-        return None if unseen or self.trigger.kind is TriggerKind.RAID else self.event.id
+        """The message that Twitch shows it under; None for a raid, for what was said aloud and for a reward."""
+        if self.trigger.kind is TriggerKind.RAID:
+            return None
+        if self.event.kind in {EventKind.SPOKEN, EventKind.REDEMPTION}:
+            return None
+        return self.event.id
 
 
 class Words(Struct, frozen=True):
@@ -91,6 +100,7 @@ class Words(Struct, frozen=True):
     reason_to_drop: ReasonToDrop = no_reason
 
 
+# What kind of thing may not be mentioned any more, and its id.
 _Row = tuple[str, int | str]
 
 
@@ -98,7 +108,7 @@ class _Draft(NamedTuple):
     """One try at a reply: what the model is asked, the prompt and what it was made of, and what the filters need."""
 
     job: PendingReply
-    made: Composed
+    composed: Composed
     request: ModelRequest
     context: FilterContext
 
@@ -132,13 +142,16 @@ class ReplyWriter(Struct):
     hasten_summary: Callable[[Collection[int]], None] = _hastens_nothing
 
     async def words_for(self, job: PendingReply) -> Words:
-        """The words, or a reason for none. What was written over rows that are taken back meanwhile is written anew."""
-        for _ in range(MOST_DRAFTS):
+        """Return the words, or a reason for none.
+
+        What was written over rows that are taken back meanwhile is written anew. Raises StoreError.
+        """
+        for _ in range(DRAFTS_LIMIT):
             await self.flush()
             if await self._was_cleared(job):
                 return Words("", reason("cleared"))
             draft = await self._draft(job)
-            if job.trigger.kind is TriggerKind.BARE and not draft.made.material.before:
+            if job.trigger.kind is TriggerKind.BARE and not draft.composed.material.before:
                 return Words(in_language(job.settings.bot.language)("chat.called"))
             try:
                 answer = await self.model.generate(draft.request)
@@ -150,92 +163,110 @@ class ReplyWriter(Struct):
             draft, answer = await self._second_look(draft, answer)
             await self.flush()
             # seconds have passed since the prompt was read
-            if await self.db.together(partial(_taken_back, made=draft.made)):
+            if await self._taken_back(draft.composed):
                 continue
-            text, why = await self._written(draft, answer)
-            gone = await self.db.together(partial(_taken_back, made=draft.made))
-            # what its own action did to notes; lines and people that are gone by now are others' work
-            before = frozenset(row for row in gone if row[0] in {"note", "revision"})
-            return Words(text, why, partial(self._reason_to_drop, job, draft.made, before))
+            text, problem = await self._written(draft, answer)
+            taken_back = await self._taken_back(draft.composed)
+            # its own action may have changed notes; lines and people that are gone by now are others' work
+            own_changes = frozenset(row for row in taken_back if row[0] in {"note", "revision"})
+            reason_to_drop = partial(self._reason_to_drop, job, draft.composed, own_changes)
+            return Words(text, problem, reason_to_drop)
         return Words("", reason("cleared"))
 
     async def _draft(self, job: PendingReply) -> _Draft:
-        identity = self.identity()
-        made = await compose(
-            self.keeper, self.gatherer, job.trigger, job.settings, bot_id=identity.user_id
+        """Compose the prompt and what the model is asked, and store what stands in the prompt."""
+        bot_id = self.identity().user_id
+        composed = await compose(
+            self.keeper, self.gatherer, job.trigger, job.settings, bot_id=bot_id
         )
-        async with self.db.write() as tx:
-            await bot_messages.record_prompt(
-                tx, job.reply_id, explain.telemetry(made, job.settings)
-            )
-        statements = [line.id for line in made.material.unsummarised if speaks_of_self(line.text)]
+        await self._record_prompt(job, explain.telemetry(composed, job.settings))
+        material = composed.material
+        statements = [line.id for line in material.unsummarised if speaks_of_self(line.text)]
         if statements and job.trigger.direct:
             self.hasten_summary(statements)
         question = job.trigger.question
-        looks = not is_small_talk(question) and self.model.name != Provider.OFFLINE
-        role = made.material.speaker.role
-        request = reply_request(made.prompt, job.settings, role, question, may_look_up=looks)
-        return _Draft(job, made, request, filter_context(job.trigger, made, job.settings))
+        may_look_up = not is_small_talk(question) and self.model.name != Provider.OFFLINE
+        request = reply_request(
+            composed.prompt, job.settings, material.speaker.role, question, may_look_up=may_look_up
+        )
+        return _Draft(job, composed, request, filter_context(job.trigger, composed, job.settings))
+
+    async def _record_prompt(self, job: PendingReply, telemetry: dict[str, object]) -> None:
+        async with self.db.write() as tx:
+            await bot_messages.record_prompt(tx, job.reply_id, telemetry)
 
     async def _second_look(self, draft: _Draft, answer: ModelAnswer) -> tuple[_Draft, ModelAnswer]:
-        """The answer, or, where the model asks to look something up and it is found, a second one over what was found.
+        """Return the answer, or a second one if the model asks to look something up and it is found.
 
         Once, and only while there is time for another call. Raises StoreError.
         """
-        job, words = draft.job, read_reply(answer).look_up
-        late = self.clock.now() + 2 * max(answer.latency_ms, SECOND) > job.deadline
-        if not words or late or "look_up" not in (draft.request.schema or {}).get("properties", {}):
+        job = draft.job
+        composed = draft.composed
+        search_words = read_reply(answer).look_up
+        schema = draft.request.schema or {}
+        if not search_words or "look_up" not in schema.get("properties", {}):
             return draft, answer
-        material = await self.gatherer.second_look(
-            draft.made, words, explain.notes_in(draft.made.prompt)
-        )
+        # a second call takes about as long as the first did
+        expected_end = self.clock.now() + 2 * max(answer.latency_ms, SECOND)
+        if expected_end > job.deadline:
+            return draft, answer
+        shown_notes = explain.notes_in(composed.prompt)
+        material = await look_again(self.gatherer, composed, search_words, shown_notes)
         if material is None:
             return draft, answer
-        prompt = assemble(draft.made.prefix, material, job.settings)
-        made = draft.made._replace(prompt=prompt, material=material)
+        prompt = assemble(composed.prefix, material, job.settings)
+        composed = composed._replace(prompt=prompt, material=material)
         request = reply_request(prompt, job.settings, material.speaker.role, job.trigger.question)
         try:
-            second = await self.model.generate(request)
+            second_answer = await self.model.generate(request)
         except ModelError as error:
             log.info("no second answer", error=type(error).__name__)
             return draft, answer
-        async with self.db.write() as tx:
-            seen = explain.telemetry(made, job.settings) | {"looked_up": True}
-            await bot_messages.record_prompt(tx, job.reply_id, seen)
-        return draft._replace(made=made, request=request), second
+        telemetry = explain.telemetry(composed, job.settings) | {"looked_up": True}
+        await self._record_prompt(job, telemetry)
+        return draft._replace(composed=composed, request=request), second_answer
 
     async def _was_cleared(self, job: PendingReply) -> bool:
-        """Whether a line of the question was cleared in chat."""
+        """Return whether a line of the question was cleared in chat."""
         for event_id in (*job.trigger.earlier, job.event.id):
             if await events.was_deleted(self.db, event_id):
                 return True
         return False
 
     async def _reason_to_drop(
-        self, job: PendingReply, made: Composed, before: frozenset[_Row]
+        self, job: PendingReply, composed: Composed, own_changes: frozenset[_Row]
     ) -> str:
-        """Why words may not go out any more, now that their turn has come; empty if they may. Raises StoreError."""
+        """Return why words may not go out any more, now that their turn has come; empty if they may.
+
+        `own_changes`: what the reply itself changed. Raises StoreError.
+        """
         if await self._was_cleared(job):
             return reason("cleared")
-        gone = (
-            await self.db.together(partial(_taken_back, made=made))
-            - before
-            - {("line", job.event.id)}
-        )
-        return reason("cleared") if gone else ""
+        taken_back = await self._taken_back(composed)
+        taken_back -= own_changes
+        # a line that lost its words with a forgotten fact may still be answered: nobody cleared it in chat
+        taken_back -= {("line", job.event.id)}
+        return reason("cleared") if taken_back else ""
+
+    async def _taken_back(self, composed: Composed) -> frozenset[_Row]:
+        return await self.db.together(partial(_rows_taken_back, composed=composed))
 
     async def _written(self, draft: _Draft, answer: ModelAnswer) -> tuple[str, str]:
+        """Return the words, and the problem if there are none; the answer is stored."""
         reply = read_reply(answer)
         polished = await self._settle(draft, reply)
-        shown = explain.notes_in(draft.made.prompt)
-        used = [one for one in reply.notes if one in shown] if polished.text else []
+        prompt = draft.composed.prompt
+        used: list[int] = []
+        if polished.text:
+            shown_notes = explain.notes_in(prompt)
+            used = [note_id for note_id in reply.notes if note_id in shown_notes]
         async with self.db.write() as tx:
             await bot_messages.record_answer(
                 tx,
                 draft.job.reply_id,
                 model=answer.model,
                 latency_ms=answer.latency_ms,
-                usage=explain.usage(draft.made.prompt, answer),
+                usage=explain.usage(prompt, answer),
                 filters=polished.filters,
                 used=used,
             )
@@ -246,47 +277,57 @@ class ReplyWriter(Struct):
 
     async def _settle(self, draft: _Draft, reply: ModelReply) -> Polished:
         """Act, if something was proposed and there is time for it, and polish the words that fit."""
-        job, material, context, proposal = (
-            draft.job,
-            draft.made.material,
-            draft.context,
-            reply.proposal,
-        )
-        language = in_language(job.settings.bot.language)
+        job = draft.job
+        context = draft.context
+        proposal = reply.proposal
         fired = (reply.problem,) if reply.problem and reply.say else ()
-        if (
-            proposal is not None and job.event.kind is EventKind.SPOKEN
-        ):  # whoever is near the microphone is heard
-            reply, proposal = replace(reply, say=proposal.if_refused), None
+        if proposal is not None and job.event.kind is EventKind.SPOKEN:
+            # anybody near the microphone is heard, so nothing is done for what was said aloud
+            reply = replace(reply, say=proposal.if_refused)
+            proposal = None
         if proposal is not None:
             if self.outbox.refusal_reason(job.deadline):
-                return Polished("", (*fired, "too late"))  # neither done nor claimed
+                # neither done nor claimed
+                return Polished("", (*fired, "too late"))
             context = replace(context, done=context.done | {proposal.name})
         polished = polish(reply.say, context)
         if proposal is not None:
             polished = replace(polished, text=await self._carry_out(draft, proposal, polished.text))
         elif not polished.text and "claim" in polished.filters:
+            language = in_language(job.settings.bot.language)
             polished = replace(polished, text=language("action.neutral"))
+        polished = await self._without_suppressed(draft, polished)
+        # what a cut leaves in front may be a command
+        text = polish(polished.text, context).text
+        return Polished(text, (*fired, *polished.filters))
+
+    async def _without_suppressed(self, draft: _Draft, polished: Polished) -> Polished:
+        """Return the words without suppressed topics and hidden names."""
+        job = draft.job
+        material = draft.composed.material
         people = [material.speaker.id, *(other.viewer.id for other in material.others)]
         text = (await load_filter(self.db)).without_topics(polished.text, people)
         if text != polished.text:
-            polished = Polished(
-                text or language("action.another_subject"), (*polished.filters, "left alone")
-            )
-        # to a moderator: who was banned or timed out
-        shown = names_typed(event.text for event in material.moderation)
-        text = await without_hidden_names(self.db, polished.text, job.event.user_id, shown)
+            language = in_language(job.settings.bot.language)
+            text = text or language("action.another_subject")
+            polished = Polished(text, (*polished.filters, "left alone"))
+        # a moderator is answered who was banned or timed out
+        shown_names = names_typed(event.text for event in material.moderation)
+        text = await without_hidden_names(self.db, polished.text, job.event.user_id, shown_names)
         if text != polished.text:
             polished = Polished(text, (*polished.filters, "hidden name"))
-        # what a cut leaves in front may be a command
-        polished = replace(polished, text=polish(polished.text, context).text)
-        return Polished(polished.text, (*fired, *polished.filters))
+        return polished
 
     async def _carry_out(self, draft: _Draft, proposal: Proposal, words: str) -> str:
-        """What is said after the policy decided and what it allowed was done. `words`: the model's, as if it was."""
-        job, language = draft.job, in_language(draft.job.settings.bot.language)
+        """Carry out what the policy allows of a proposal, and return the words that fit what became of it.
+
+        `words`: the model's, as if it were done.
+        """
+        job = draft.job
+        language = in_language(job.settings.bot.language)
         proposal = replace(proposal, if_refused=polish(proposal.if_refused, draft.context).text)
-        if not job.kept:  # what is done has a row, with who asked and what they said
+        if not job.keeps_text:
+            # an action leaves a row with who asked and what they said
             return wording.harmless(proposal.if_refused, language)
         if "text" in proposal.params:
             text = await without_hidden_names(self.db, proposal.params["text"], job.event.user_id)
@@ -298,54 +339,59 @@ class ReplyWriter(Struct):
             words=words,
             question=job.trigger.question if job.trigger.direct else "",
         )
-        carried = await self.executor.carry_out(proposal, context)
-        if carried.decision.verdict is Verdict.DENY and self._means_everything(job, proposal):
+        result = await self.executor.carry_out(proposal, context)
+        if result.decision.verdict is Verdict.DENY and _means_everything(job, proposal):
             question = await self.ask_erasure(job.event)
             if question:
                 return question
-        is_done = carried.outcome is not None and carried.outcome.kind is OutcomeKind.DONE
-        # in a preview, which chat does not read, they stand as they would in chat
-        if carried.words_hint or is_done or carried.decision.rule == "silent_preview":
-            return carried.words_hint or words
+        if result.words_hint:
+            return result.words_hint
+        if result.outcome is not None and result.outcome.kind is OutcomeKind.DONE:
+            return words
+        # in a preview, which chat does not read, the words stand as they would in chat
+        if result.decision.rule == "silent_preview":
+            return words
         # nobody asked for it: the words answer without it, unless they say that it was done
-        boasts = claims_action(words, draft.context.done)
-        return wording.harmless(proposal.if_refused, language) if boasts else words
-
-    @staticmethod
-    def _means_everything(job: PendingReply, proposal: Proposal) -> bool:
-        """Whether the model read a wish to be forgotten altogether, in whatever language.
-
-        A silent preview is shown to nobody who could answer.
-        """
-        if proposal.name != "forget" or job.settings.bot.mode is Mode.SHADOW:
-            return False
-        target = clean(proposal.params.get("target", "")).lstrip("@").casefold()
-        own = SELF_WORDS | {job.event.login.casefold(), clean(job.event.display_name).casefold()}
-        return target in own and names_everything(proposal.params.get("what", ""))
+        if claims_action(words, draft.context.done):
+            return wording.harmless(proposal.if_refused, language)
+        return words
 
 
-def filter_context(trigger: Trigger, made: Composed, settings: Settings) -> FilterContext:
-    """What the filters need for an answer to that prompt, in chat as in a preview."""
+def _means_everything(job: PendingReply, proposal: Proposal) -> bool:
+    """Return whether the model read a wish to be forgotten altogether, in whatever language.
+
+    A silent preview is shown to nobody who could answer.
+    """
+    if proposal.name != "forget" or job.settings.bot.mode is Mode.SHADOW:
+        return False
+    target = clean(proposal.params.get("target", "")).lstrip("@").casefold()
+    own_names = {job.event.login.casefold(), clean(job.event.display_name).casefold()}
+    if target not in SELF_WORDS | own_names:
+        return False
+    return names_everything(proposal.params.get("what", ""))
+
+
+def filter_context(trigger: Trigger, composed: Composed, settings: Settings) -> FilterContext:
+    """Return what the filters need for an answer to that prompt, in chat as in a preview."""
+    actions_done = composed.material.actions_done
     return FilterContext(
         settings,
-        (trigger.event.login, trigger.event.display_name),
-        rules_of(made.prompt.sections[0].text),
-        frozenset(action.done for action in made.material.actions_done if action.done),
+        speaker_names=(trigger.event.login, trigger.event.display_name),
+        rules=rules_of(composed.prompt.sections[0].text),
+        done=frozenset(action.done for action in actions_done if action.done),
     )
 
 
-async def _taken_back(at: Source, made: Composed) -> frozenset[_Row]:
-    """What of a prompt may not be mentioned any more: notes, lines, people; ("revision", …) for all else."""
-    material = made.material
-    revision = await notes.suppression_revision(at)
-    return frozenset(
-        (
-            *(("note", one) for one in await notes.not_active(at, explain.notes_in(made.prompt))),
-            *(
-                ("line", one)
-                for one in await events.cleared_ids(at, {line.event_id for line in material.said})
-            ),
-            *(("person", one) for one in await viewers.hidden_or_gone(at, material.names.keys())),
-            *([("revision", str(revision))] if revision != made.revision else []),
-        )
-    )
+async def _rows_taken_back(source: Source, composed: Composed) -> frozenset[_Row]:
+    """Return what of a prompt may not be mentioned any more: notes, lines, people; ("revision", …) for all else."""
+    material = composed.material
+    revision = await notes.suppression_revision(source)
+    note_ids = await notes.not_active(source, explain.notes_in(composed.prompt))
+    event_ids = await events.cleared_ids(source, {line.event_id for line in material.said})
+    people = await viewers.hidden_or_gone(source, material.names.keys())
+    rows: set[_Row] = {("note", note_id) for note_id in note_ids}
+    rows.update(("line", event_id) for event_id in event_ids)
+    rows.update(("person", viewer_id) for viewer_id in people)
+    if revision != composed.revision:
+        rows.add(("revision", str(revision)))
+    return frozenset(rows)

@@ -26,8 +26,9 @@ from forgetmenot.domain import ChatEvent, EventKind
 from forgetmenot.durations import DAY
 from forgetmenot.memory.recall import Recall
 from forgetmenot.memory.transfer import import_notes
-from forgetmenot.reply.context import ContextGatherer, PrefixKeeper, compose
+from forgetmenot.reply.context import ContextGatherer, compose
 from forgetmenot.reply.explain import notes_in
+from forgetmenot.reply.prefix import PrefixKeeper
 from forgetmenot.reply.triggers import Trigger, TriggerKind
 from forgetmenot.settings.schema import Settings
 from forgetmenot.store.database import open_database

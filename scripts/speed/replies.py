@@ -29,8 +29,9 @@ from forgetmenot.memory.transfer import KNOWN, import_notes
 from forgetmenot.privacy.erasure import Eraser, ErasureReport
 from forgetmenot.prompt.assemble import assemble
 from forgetmenot.prompt.material import Prefix
-from forgetmenot.reply.context import ContextGatherer, PrefixKeeper
+from forgetmenot.reply.context import ContextGatherer
 from forgetmenot.reply.own_name import Identity
+from forgetmenot.reply.prefix import PrefixKeeper
 from forgetmenot.reply.triggers import Conversations, trigger_of
 from forgetmenot.settings.schema import Settings
 from forgetmenot.store import channel_state, episodes, events
