@@ -60,7 +60,7 @@ from forgetmenot.secret_store import Account, login_folder
 from forgetmenot.settings.prices import TokenCounts
 from forgetmenot.settings.schema import ModelSettings, Settings
 from forgetmenot.store import channel_state, counts, events, streams
-from forgetmenot.store.backup import check_start, leftovers
+from forgetmenot.store.backup import checked_start, leftovers
 from forgetmenot.store.counts import Meter
 from forgetmenot.store.database import Database, open_database
 from forgetmenot.text.words import clear_text_caches
@@ -100,8 +100,11 @@ class Bot:
         account: BotAccount,
         me: BotIdentity,
         models: ModelBuilder | None = None,
+        file_check: asyncio.Task[None],
     ) -> None:
         self.db = db
+        # of a large memory it is under way; it raises StoreDamaged
+        self.file_check = file_check
         self.settings = settings
         self.clock = clock
         self.me = me
@@ -378,8 +381,10 @@ async def open_bot(
     check_floor(chosen, chosen.twitch.channel, offered(chosen.actions, chosen.bridge.effects))
     # before the file is opened: two bots on one memory would answer everything twice
     with instance_lock(path):
-        async with open_database(path, puts_back=True) as db:
-            await check_start(db)
+        async with (
+            open_database(path, puts_back=True) as db,
+            checked_start(db) as file_check,
+        ):
             for file in leftovers(path):
                 file.unlink(missing_ok=True)
             shutil.rmtree(incoming_folder(path), ignore_errors=True)
@@ -390,6 +395,7 @@ async def open_bot(
                 account=account or NoAccount(),
                 me=me or BotIdentity(),
                 models=models,
+                file_check=file_check,
             )
             await _start(bot)
             tasks = [

@@ -188,9 +188,15 @@ async def _run(session: _Session, trouble: str = "") -> None:
         recaps = RecapSharing(
             db=bot.db, settings=settings, clock=clock, secrets=SecretStore(folder)
         )
+
+        async def back_up() -> None:
+            # a copy of a damaged memory must not push out a good one
+            await asyncio.shield(bot.file_check)
+            await backups.run_pass()
+
         # tasks that would delay the start: backups, and the viewers and notes that a reply will need
         bot.tasks.all += [
-            PeriodicTask("backups", lambda: MINUTE, backups.run_pass),
+            PeriodicTask("backups", lambda: MINUTE, back_up),
             PeriodicTask("recaps", lambda: MINUTE, recaps.run_pass),
             PeriodicTask("people", lambda: LOOK_EVERY, bot.recall.active_viewers.look_again),
             PeriodicTask("recall", lambda: SECOND, bot.recall.prepare),
@@ -296,6 +302,7 @@ async def _live(
         with short_pauses():
             async with asyncio.TaskGroup() as group:
                 tasks = bot.tasks.start(group)
+                tasks.append(group.create_task(_await_file_check(bot), name="file check"))
                 if account is not None:
                     for keep_valid in (account.keep_valid, account.keep_streamer_valid):
                         tasks.append(group.create_task(keep_going("log-in", keep_valid)))
@@ -322,6 +329,11 @@ async def _live(
                 "stopped before everything was summarised",
                 reason=str(error) or "the time for it was over",
             )
+
+
+async def _await_file_check(bot: Bot) -> None:
+    """End when the whole file was read. Raises StoreDamaged, which stops the bot."""
+    await asyncio.shield(bot.file_check)
 
 
 async def _read(bot: Bot, clock: SystemClock, chat: IrcConnection) -> None:

@@ -13,7 +13,7 @@ import asyncio
 import contextlib
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -244,6 +244,8 @@ def check(path: Path) -> None:
 
 # Below this number of notes, summaries and people a loss cannot be detected.
 FEWEST = 10
+# A file of at least this size (bytes) is read as a whole while the bot already runs: it takes seconds.
+CHECKED_BESIDE_THE_START = 100_000_000
 _COUNTS = """
     SELECT (
         SELECT count(*)
@@ -275,21 +277,38 @@ async def counts(source: Source) -> Counts:
     return Counts(*(await source.rows(_COUNTS))[0])
 
 
-async def check_start(db: Database) -> None:
-    """See that the memory is whole, and holds what its newest copy holds. Raises StoreDamaged, StoreError."""
+@contextlib.asynccontextmanager
+async def checked_start(db: Database) -> AsyncIterator[asyncio.Task[None]]:
+    """See that the memory is whole, and holds what its newest copy holds. Raises StoreDamaged, StoreError.
+
+    Gives the check of the whole file. That of a large one goes on beside the start, and whoever awaits it gets the
+    same errors. It ends with the context.
+    """
     copies = copies_of(db.path)
     newest = copies[0] if copies else None
     way_out = "There is no backup."
     if newest is not None:
         command = f"forgetmenot memory restore {quoted(newest)}"
         way_out = f"Restore the newest backup with `{command}`."
+    whole_file = asyncio.create_task(_check_whole_file(db, way_out))
+    try:
+        if db.path.stat().st_size < CHECKED_BESIDE_THE_START:
+            await whole_file
+        if newest is not None:
+            await _check_counts(db, newest, way_out)
+        yield whole_file
+    finally:
+        whole_file.cancel()
+        await asyncio.gather(whole_file, return_exceptions=True)
+
+
+async def _check_whole_file(db: Database, way_out: str) -> None:
     damage = await db.damage()
     if damage:
-        raise errors.StoreDamaged(
-            f"{db.path} is damaged ({damage}). Nothing was changed. {way_out}"
-        )
-    if newest is None:
-        return
+        raise errors.StoreDamaged(f"{db.path} is damaged ({damage}). {way_out}")
+
+
+async def _check_counts(db: Database, newest: Path, way_out: str) -> None:
     before = await asyncio.to_thread(_counts_of, newest)
     now = await counts(db)
     if now.lacks(before):

@@ -1,5 +1,6 @@
 """Copies of the memory: no chat in them, and no way round what people asked for since."""
 
+import asyncio
 import contextlib
 import json
 import shutil
@@ -13,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from forgetmenot.app.bot import open_bot
+from forgetmenot.app.live import start_live
 from forgetmenot.clock import ManualClock
 from forgetmenot.domain import Redaction
 from forgetmenot.durations import DAY, HOUR
@@ -24,7 +26,8 @@ from forgetmenot.privacy.erasure import Eraser
 from forgetmenot.privacy.requests import Rights, start_new_requests
 from forgetmenot.privacy.suppression import load_filter
 from forgetmenot.privacy.suppression_list import suppress, unlisted_of, unsuppress
-from forgetmenot.settings.schema import Settings
+from forgetmenot.settings.live_settings import LiveSettings
+from forgetmenot.settings.schema import DockSettings, Settings
 from forgetmenot.store import backup, bot_messages, notes, personal_data, streams, viewers
 from forgetmenot.store.backup import Copied, copies_of
 from forgetmenot.store.database import connect, open_database, schema_sql
@@ -588,6 +591,32 @@ async def test_a_damaged_or_emptied_memory_is_refused_and_pushes_no_copy_out(
     assert [(copy, copy.read_bytes()) for copy in copies_of(forty)] == copies
     await restore(copies[0][0], forty, now=clock.now(), keep=3)
     assert len(await facts(forty)) == 40
+
+
+def _damage_a_table(path: Path) -> None:
+    """Overwrite the first page of a table that a start does not read."""
+    with contextlib.closing(sqlite3.connect(path)) as db:
+        page = db.execute("SELECT rootpage FROM sqlite_master WHERE name = 'moments'").fetchone()[0]
+        page_size = db.execute("PRAGMA page_size").fetchone()[0]
+    with path.open("r+b") as file:
+        file.seek((page - 1) * page_size)
+        file.write(b"\x5a" * page_size)
+
+
+async def test_a_large_memory_is_checked_beside_the_start_and_damage_ends_it(
+    forty: Path, clock: ManualClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(backup, "CHECKED_BESIDE_THE_START", 0)
+    async with open_bot(forty, settings=lambda: NO_SETTINGS, clock=clock) as bot:
+        await bot.file_check
+    _damage_a_table(forty)
+    async with open_bot(forty, settings=lambda: NO_SETTINGS, clock=clock) as bot:
+        with pytest.raises(StoreDamaged, match="no backup"):
+            await bot.file_check
+    settings = LiveSettings(Settings(dock=DockSettings(port=0)))
+    with pytest.raises(StoreDamaged, match="no backup"):
+        await asyncio.wait_for(start_live(settings, lambda _channel: forty, print), 60)
+    assert copies_of(forty) == []
 
 
 async def test_a_memory_that_is_emptied_while_it_runs_keeps_its_last_full_copy(
