@@ -434,6 +434,10 @@ def cannot_open(path: Path, error: OSError) -> StoreError:
 # The command line may write beside a running bot, as SQLite allows; a second bot may not.
 
 
+# The path of a memory stands before it.
+IN_USE = "is in use by another ForgetMeNot."
+
+
 @contextlib.contextmanager
 def instance_lock(database: Path) -> Iterator[None]:
     """Lock the database for this process.
@@ -446,8 +450,7 @@ def instance_lock(database: Path) -> Iterator[None]:
         lock.acquire(timeout=0)
     except Timeout:
         raise StoreLocked(
-            f"{database} is in use by another ForgetMeNot."
-            " Stop that one first, or choose another file with --db."
+            f"{database} {IN_USE} Stop that one first, or choose another file with --db."
         ) from None
     except OSError as error:
         raise cannot_open(database, error) from error

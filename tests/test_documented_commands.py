@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from forgetmenot.cli import build_parser, main
+from forgetmenot.files import IN_USE
 from forgetmenot.languages import ENGLISH
 from tests.program import environment
 
@@ -112,12 +113,7 @@ def test_readme_quotes_messages_as_they_are_said() -> None:
         for text in ENGLISH.texts.values()
         for one in ([text] if isinstance(text, str) else text)
     ]
-    texts += [
-        "… "
-        + re.findall(
-            r'other = "(.+)"', (ROOT / "forgetmenot/files.py").read_text(encoding="utf-8")
-        )[0]
-    ]
+    texts.append(f"… {IN_USE}")
     said = [
         re.sub(r"\\\{\w+\\\}", ".+", re.escape(text.split(". ")[0].rstrip("."))) for text in texts
     ]
