@@ -88,8 +88,12 @@ def _entry(name: str, entries: object) -> Mapping[str, Any] | None:
     if not isinstance(entries, list):
         return None
     for entry in entries:
-        if not isinstance(entry, Mapping) or name not in [entry.get("name"), entry.get("id")]:
+        if not isinstance(entry, Mapping):
             continue
-        if isinstance(entry.get("name"), str) and _ID.fullmatch(str(entry.get("id"))):
+        entry_name = entry.get("name")
+        entry_id = entry.get("id")
+        if name not in [entry_name, entry_id]:
+            continue
+        if isinstance(entry_name, str) and _ID.fullmatch(str(entry_id)):
             return entry
     return None

@@ -199,7 +199,8 @@ def append_own(path: Path, data: bytes) -> None:
 
     Raises OSError.
     """
-    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | _OPEN_FLAGS, 0o600)
+    flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | _OPEN_FLAGS
+    descriptor = os.open(path, flags, 0o600)
     with os.fdopen(descriptor, "ab") as file:
         file.write(data)
         file.flush()
@@ -372,7 +373,8 @@ def protect(path: Path) -> None:
     """
     with contextlib.suppress(OSError):
         if not path.exists():
-            os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
+            flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL
+            os.close(os.open(path, flags, 0o600))
         if not may_be_ours(path):
             return
     # A crash may have left the last three.

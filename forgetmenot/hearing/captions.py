@@ -79,7 +79,8 @@ def caption_lines(text: str, *, subtitles: bool = False, after_gap: bool = True)
     """
     are_subtitles = subtitles or "-->" in text
     lines = []
-    for raw_line in text.replace("\r\n", "\n").replace("\r", "\n").split("\n"):
+    text = text.replace("\r\n", "\n").replace("\r", "\n")
+    for raw_line in text.split("\n"):
         line = clean(_TAG.sub("", raw_line))
         counts = are_subtitles and after_gap and line.isdecimal()
         after_gap = not line
@@ -135,7 +136,9 @@ class CaptionReader:
         window = self._pieces[self._window :]
         # The space before the first piece is no longer shown.
         if window and pieces:
-            pieces[0] = window[0][: -len(window[0].lstrip())] + pieces[0]
+            first_piece = window[0]
+            space = first_piece[: -len(first_piece.lstrip())]
+            pieces[0] = space + pieces[0]
         if pieces == window:
             return self.quiet(now)
         self._changed_at = now

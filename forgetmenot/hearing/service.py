@@ -163,11 +163,12 @@ class Hearing:
         def shown(text: str) -> None:
             nonlocal reader
             self._trouble_of_source["obs"] = ""
+            # OBS breaks a line where its source ends.
+            line_of_source = text.replace("\n", " ")
             if reader is None:
                 reader = CaptionReader()
-                reader.stands(text.replace("\n", " "))
-            # OBS breaks a line where its source ends.
-            for line in reader.shows(text.replace("\n", " "), self._clock.now()):
+                reader.stands(line_of_source)
+            for line in reader.shows(line_of_source, self._clock.now()):
                 self._take(line)
 
         password = await asyncio.to_thread(self._password)

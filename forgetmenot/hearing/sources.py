@@ -119,7 +119,8 @@ class CaptionFile:
         Raises InputError for what is no file, OSError and ValueError.
         """
         # The memory itself is not opened beside SQLite: closing it would take its locks away.
-        if not stat.S_ISREG(self._path.stat().st_mode) or files.is_open(self._path):
+        is_file = stat.S_ISREG(self._path.stat().st_mode)
+        if not is_file or files.is_open(self._path):
             raise self._unusable("no_captions")
         # Without O_NONBLOCK, opening a pipe waits for somebody who writes to it.
         flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
@@ -127,7 +128,8 @@ class CaptionFile:
 
     def _added(self, text: str) -> list[Caption]:
         """Return what was written behind the rest."""
-        *lines, self._line = (self._line + text.replace("\r\n", "\n")).split("\n")
+        text_of_lines = self._line + text.replace("\r\n", "\n")
+        *lines, self._line = text_of_lines.split("\n")
         self._line = self._line[-MAX_BYTES:]
         captions = [Caption(line, ended=True) for line in self._spoken("\n".join(lines))]
         if lines:

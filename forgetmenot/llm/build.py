@@ -225,6 +225,8 @@ async def first_words(settings: ModelSettings, meter: CallMeter, environ: Mappin
         max_output_tokens=settings.reply_output_tokens,
     )
     try:
-        return " ".join((await model.generate(request)).text.split())[:_MAX_FIRST_WORDS]
+        answer = await model.generate(request)
+        sentence = " ".join(answer.text.split())
+        return sentence[:_MAX_FIRST_WORDS]
     finally:
         await model.aclose()

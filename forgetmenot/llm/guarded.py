@@ -297,7 +297,8 @@ def _has_shape(answer: ModelAnswer, request: ModelRequest) -> bool:
     if answer.finish == "length" and answer.text.startswith("{"):
         return True
     fields = json_object(answer.text)
-    return fields is not None and fields.keys() >= set(request.schema.get("required", ()))
+    required = set(request.schema.get("required", ()))
+    return fields is not None and fields.keys() >= required
 
 
 # ── counting: a server may bill nothing, or nonsense, and the limits must hold all the same ──

@@ -211,7 +211,8 @@ def claims(text: str) -> list[str]:
     for clause in _CLAUSE.finditer(expand_contractions(text)):
         if "?" in clause["mark"]:
             continue
-        beginning, *_ = _STOP.split(_FILLERS.sub("", clause["text"]), maxsplit=1)
+        clause_text = _FILLERS.sub("", clause["text"])
+        beginning, *_ = _STOP.split(clause_text, maxsplit=1)
         claim = _claim(beginning.strip())
         if claim is not None:
             line_claims[claim] = None
@@ -228,7 +229,8 @@ def _claim(clause: str) -> str | None:
             )
     if not clause.startswith("I "):
         return None
-    verb, _, rest = _ADVERB.sub("", clause[2:].strip()).partition(" ")
+    predicate = _ADVERB.sub("", clause[2:].strip())
+    verb, _, rest = predicate.partition(" ")
     verb = verb.lower()
     rest = rest.strip()
     if not _is_claim(verb, rest):
@@ -284,7 +286,8 @@ def extract(prompt: str) -> str:
     blocks = fenced_texts(prompt)
     episode = blocks.get("episode", "" if blocks else prompt)
     notes = []
-    for sentence in dict.fromkeys(_SENTENCE_END.split(" ".join(episode.split()))):
+    sentences = _SENTENCE_END.split(" ".join(episode.split()))
+    for sentence in dict.fromkeys(sentences):
         note = _note(sentence.strip())
         if note is not None:
             notes.append(note)
@@ -387,7 +390,8 @@ def _message(blocks: Mapping[str, str]) -> tuple[str, str]:
     if not lines:
         return "", ""
     speaker = lines[-1]["who"].strip()
-    return speaker, " ".join(line["text"] for line in lines if line["who"].strip() == speaker)
+    texts = [line["text"] for line in lines if line["who"].strip() == speaker]
+    return speaker, " ".join(texts)
 
 
 def _best_candidate(speaker: str, text: str, blocks: Mapping[str, str]) -> _Candidate | None:
@@ -396,7 +400,8 @@ def _best_candidate(speaker: str, text: str, blocks: Mapping[str, str]) -> _Cand
     # "bobs cat" names bob.
     may_be_names = text_words | {word[:-1] for word in text_words if word.endswith("s")}
     candidates: list[_Candidate] = []
-    asked_stems = {stem(word) for word in text_words - STOPWORDS - _ASKING} - set(stems(speaker))
+    asked_words = text_words - STOPWORDS - _ASKING
+    asked_stems = {stem(word) for word in asked_words} - set(stems(speaker))
     for note in _notes(blocks, "others"):
         name = (note["about"] or "").strip()
         if not may_be_names.isdisjoint(words(name)):

@@ -7,7 +7,7 @@ be cut.
 
 import re
 import tomllib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from enum import Enum
 from functools import cache
 from importlib.resources import files
@@ -89,7 +89,9 @@ def _table() -> dict[str, dict[str, Any]]:
 
 @cache
 def _languages() -> tuple[_Language, ...]:
-    return tuple(_Language(table) for name, table in _table().items() if name != "unspaced")
+    tables = dict(_table())
+    del tables["unspaced"]
+    return tuple(_Language(table) for table in tables.values())
 
 
 @cache
@@ -144,10 +146,11 @@ def _without_ages(text: str, language: _Language) -> str | None:
 
 
 def _tokens(text: str) -> list[_Token]:
-    return [
-        _Token(plain(match[0]), match[0], match.start(), match.end())
-        for match in _TOKEN.finditer(text)
-    ]
+    tokens = []
+    for match in _TOKEN.finditer(text):
+        word = plain(match[0])
+        tokens.append(_Token(word, match[0], match.start(), match.end()))
+    return tokens
 
 
 class _AgeReader:
@@ -162,7 +165,9 @@ class _AgeReader:
 
     def minor_ages(self) -> list[_Age]:
         """Return the ages of people below eighteen in order."""
-        ages = [*self._after_verbs(), *self._before_verbs(), *self._attributes()]
+        ages = list(self._after_verbs())
+        ages += self._before_verbs()
+        ages += self._attributes()
         return sorted(ages, key=lambda age: (age.start, age.end))
 
     def without(self, age: _Age, text: str) -> str | None:
@@ -178,7 +183,8 @@ class _AgeReader:
             if self._word(before - 1) != ",":
                 return self._cut(text, before, age.end)
             # Both commas go with ", who is 7,".
-            return self._cut(text, before - 1, age.end + 1 if has_comma_behind else age.end)
+            end = age.end + 1 if has_comma_behind else age.end
+            return self._cut(text, before - 1, end)
         if goes_on or (has_comma_behind and age.start == 0):
             return self._cut(text, age.start, age.end + 1)
         if self._is_a("and", before) or self._word(before) == ",":
@@ -188,7 +194,9 @@ class _AgeReader:
     def _cut(self, text: str, start: int, end: int) -> str | None:
         """Return the text without the tokens from `start` to the one before `end`."""
         left = text[: self._tokens[start].start].rstrip()
-        right = text[self._tokens[end].start :] if end < len(self._tokens) else ""
+        right = ""
+        if end < len(self._tokens):
+            right = text[self._tokens[end].start :]
         space = "" if right[:1] in ("", *_ENDS) else " "
         shorter = f"{left}{space}{right}".strip()
         if shorter == text:
@@ -202,6 +210,9 @@ class _AgeReader:
 
     def _is_a(self, kind: str, place: int) -> bool:
         return self._language.is_a(kind, self._word(place))
+
+    def _is_any(self, kinds: Iterable[str], place: int) -> bool:
+        return any(self._is_a(kind, place) for kind in kinds)
 
     def _is_end(self, place: int) -> bool:
         return place >= len(self._tokens) or self._word(place) in _ENDS
@@ -219,7 +230,7 @@ class _AgeReader:
     def _after_verbs(self) -> Iterator[_Age]:
         """Yield the ages behind a verb: "is 15", "turned 16", "tiene 7 años"."""
         for verb in range(len(self._tokens)):
-            if not (self._is_a("be", verb) or self._is_a("turn", verb)):
+            if not self._is_any(("be", "turn"), verb):
                 continue
             number_place = verb + 1
             while self._is_a("between", number_place):
@@ -297,7 +308,7 @@ class _AgeReader:
         """Return what the noun that ends at a place is: a person or a thing."""
         while place > 0 and self._is_name(place):
             place -= 1
-            while place > 0 and (self._is_a("naming", place) or self._is_a("and", place)):
+            while place > 0 and self._is_any(("naming", "and"), place):
                 place -= 1
         for earlier in range(place, place - _MAX_BEFORE_NOUN - 1, -1):
             if self._is_person(earlier):
@@ -340,17 +351,17 @@ class _AgeReader:
         if self._is_a("aged", before) and self._bearer(before) is not _Bearer.THING:
             end = self._age_end(number_place) or number_place + 1
             return _Age(before, end, is_attribute=True)
-        if self._word(before) not in {"(", ","} or not self._is_end(number_place + 1):
+        mark = self._word(before)
+        if mark not in {"(", ","} or not self._is_end(number_place + 1):
             return None
         if not self._names_child_before(number_place):
             return None
-        end = number_place + 2 if self._word(before) == "(" else number_place + 1
+        end = number_place + 2 if mark == "(" else number_place + 1
         return _Age(before, end, is_attribute=True)
 
     def _names_child_before(self, place: int) -> bool:
-        return any(
-            self._is_a("people", earlier) for earlier in range(place - _MAX_LOOK_BACK, place)
-        )
+        earlier_places = range(place - _MAX_LOOK_BACK, place)
+        return any(self._is_a("people", earlier) for earlier in earlier_places)
 
     def _adjective_end(self, number_place: int) -> int | None:
         """Return the place behind "7-year-old" or "7 year old"; None if it is no adjective."""
@@ -360,8 +371,9 @@ class _AgeReader:
             return None
         unit = word_places[0]
         old = word_places[1]
-        is_unit = self._is_a("unit", unit) or self._is_a("baby", unit)
-        return old + 1 if is_unit and self._is_a("old", old) else None
+        if not self._is_any(("unit", "baby"), unit) or not self._is_a("old", old):
+            return None
+        return old + 1
 
     def _is_persons_adjective(self, start: int, end: int) -> bool:
         """Return whether "7-year-old" is of the subject ("is a 15-year-old gamer") or a child."""
@@ -370,10 +382,9 @@ class _AgeReader:
             return self._bearer(start) is not _Bearer.THING
         if self._is_a("be", verb):
             return self._bearer(verb) is not _Bearer.THING
-        if self._is_end(end) or self._is_a("people", end) or self._is_a("people", end + 1):
+        if self._is_end(end) or self._is_a("people", end + 1):
             return True
-        kinds = ("naming", "and", "relative", "behind")
-        return any(self._is_a(kind, end) for kind in kinds)
+        return self._is_any(("people", "naming", "and", "relative", "behind"), end)
 
 
 # "an 8-year-old boy" becomes "an boy".
@@ -394,13 +405,14 @@ def _states_unspaced(text: str) -> bool:
     if not UNSPACED.search(text):
         return False
     folded_text = plain(text)
-    return any(
-        _last_place("people", folded_text[: match.start()])
-        >= _last_place("things", folded_text[: match.start()])
-        for match in _unspaced_age().finditer(folded_text)
-    )
+    for match in _unspaced_age().finditer(folded_text):
+        before = folded_text[: match.start()]
+        if _last_place("people", before) >= _last_place("things", before):
+            return True
+    return False
 
 
 def _last_place(kind: str, text: str) -> int:
     """Return the place of the last word of a kind in a text; -1 if it has none."""
-    return max(text.rfind(word) for word in _table()["unspaced"][kind].split())
+    words = _table()["unspaced"][kind].split()
+    return max(text.rfind(word) for word in words)

@@ -244,7 +244,14 @@ def denies(text: str) -> bool:
 # English. "I" and "my" of a few other languages are known; what cannot be turned stays as it was
 # said.
 
-_THIRD = {"am": "is", "have": "has", "do": "does", "go": "goes", "was": "was", "were": "was"}
+_THIRD = {
+    "am": "is",
+    "have": "has",
+    "do": "does",
+    "go": "goes",
+    "was": "was",
+    "were": "was",
+}
 _UNCHANGED_VERBS = """
     can cannot could will would shall should may might must used got bought won lost grew quit
     became began ran met made went came saw took gave told said thought felt kept left found

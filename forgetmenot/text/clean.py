@@ -87,7 +87,8 @@ def cut(text: str, limit: int) -> str:
     longer than any name is.
     """
     beginning = text[:limit]
-    if len(text) <= limit or not (text[limit].isalnum() or text[limit] == "_"):
+    next_char = text[limit : limit + 1]
+    if not next_char.isalnum() and next_char != "_":
         return beginning
     last_word = _LAST_WORD.search(text, max(0, limit - _MAX_NAME - 2), limit)
     if last_word is None or last_word.end() - last_word.start() > _MAX_NAME + 1:

@@ -74,7 +74,8 @@ class WordTable:
     def stem_of(self, number: int) -> str:
         """Return the stem that has a number."""
         start, end = self._line_starts[number : number + 2]
-        return bytes(self._lines[start : end - 1]).decode("ascii").partition(" ")[0]
+        line = bytes(self._lines[start : end - 1]).decode("ascii")
+        return line.partition(" ")[0]
 
     def numbers(self, words: Iterable[str]) -> list[int]:
         """Return the numbers of those words that the table has in this form."""
@@ -121,7 +122,8 @@ class Meanings:
 
     def __init__(self, table: WordTable, texts: Sequence[Sequence[int]]) -> None:
         self._table = table
-        self._counts = array("H", [min(len(numbers), MAX_WORDS) for numbers in texts])
+        counts = [min(len(numbers), MAX_WORDS) for numbers in texts]
+        self._counts = array("H", counts)
         self._norms = array("f")
         totals = array("H")
         for numbers, count in zip(texts, self._counts, strict=True):
@@ -131,7 +133,8 @@ class Meanings:
         # Side by side: one long integer has the same component of all texts.
         dimensions = table.dimensions
         self._columns = [_long(totals[column::dimensions]) for column in range(dimensions)]
-        self._bias = int.from_bytes(_BIAS.to_bytes(4, "little") * len(texts), "little")
+        bias_of_lane = _BIAS.to_bytes(4, "little")
+        self._bias = int.from_bytes(bias_of_lane * len(texts), "little")
 
     def cosines(self, numbers: Sequence[int]) -> list[float]:
         """Return how near each text is to a message of these words, from -1 to 1.

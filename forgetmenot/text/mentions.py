@@ -178,7 +178,9 @@ def _word_without_link(word: str) -> str | None:
 _FENCE_NAME = re.compile(r"[a-z][a-z0-9_]*")
 _OPENING = "<＜﹤‹〈⟨〈《⟪«≪⋘⪡⧼⦑❮❰❬˂ᐸ≺⋖⩹⪦㸦𝈶"
 _CLOSING = ">＞﹥›〉⟩〉》⟫»≫⋙⪢⧽⦒❯❱❭˃ᐳ≻⋗⩺⪧𝈷"
-_ROUND = str.maketrans(dict.fromkeys(_OPENING, "(") | dict.fromkeys(_CLOSING, ")"))
+_ROUND_OPENING = dict.fromkeys(_OPENING, "(")
+_ROUND_CLOSING = dict.fromkeys(_CLOSING, ")")
+_ROUND = str.maketrans(_ROUND_OPENING | _ROUND_CLOSING)
 _ENTITY = re.compile(r"&(lt|gt|laquo|raquo|lang|rang|#0*6[02]|#x0*3[ce])\b;?", re.IGNORECASE)
 _MENTION_OR_HEART = re.compile(rf"{MENTION.pattern}|<3(?![\w/>])")
 _BLOCK = re.compile(r"^<([a-z][a-z0-9_]*)>\n(.*?)\n</\1>$", re.DOTALL | re.MULTILINE)

@@ -179,7 +179,8 @@ class _Line(NamedTuple):
         """
         if self.language is not LineLanguage.OTHER or is_german(self.text):
             return False
-        before = _ADDRESSED.sub("", self.text[: token.start()]).rstrip()
+        before = self.text[: token.start()]
+        before = _ADDRESSED.sub("", before).rstrip()
         if not before or before[-1] in ".!?…:":
             return False
         word = token["word"]
@@ -275,7 +276,10 @@ class NameIndex(Struct, frozen=True):
 
     def certain_in(self, text: str) -> set[str]:
         """Return the ids of the people whom a text names by words that are certainly names."""
-        return set[str]().union(*(naming.viewer_ids for naming in self._certain_namings(text)))
+        viewer_ids = set[str]()
+        for naming in self._certain_namings(text):
+            viewer_ids.update(naming.viewer_ids)
+        return viewer_ids
 
     def words_of_names(self, text: str) -> list[str]:
         """Return the words of a text that are certainly names, and each with an s."""
@@ -293,8 +297,8 @@ class NameIndex(Struct, frozen=True):
 
     def _namings_of_token(self, token: re.Match[str], line: _Line) -> list[Naming]:
         if token["mention"]:
-            mentioned = MENTION.fullmatch(token["mention"])
-            return [Naming("", (mentioned[1],), Fit.NAME)] if mentioned else []
+            [viewer_id] = MENTION.findall(token["mention"])
+            return [Naming("", (viewer_id,), Fit.NAME)]
         if token["run"]:
             return self._namings_in_run(token["run"])
         naming = self._naming_of_word(token, line)

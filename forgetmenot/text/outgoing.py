@@ -37,7 +37,11 @@ def without_command(text: str) -> str:
 _MIN_INSIDE = 4
 OMISSION = "…"
 # Which of @ $ ! are no letters: those at a word's end ("b@d!"), none ("a$$"), or all ("@bad!").
-_NO_LETTERS = (re.compile(r"[@$!](?!\w)"), re.compile(r"(?!)"), re.compile(r"[@$!]"))
+_NO_LETTERS = (
+    re.compile(r"[@$!](?!\w)"),
+    re.compile(r"(?!)"),
+    re.compile(r"[@$!]"),
+)
 
 
 def without_phrases(text: str, blocklist: Iterable[str]) -> str:

@@ -90,7 +90,9 @@ def asks_for_person(text: str) -> bool:
     if "?" in text or "？" in text:
         return not (_WHO | _ANYBODY).isdisjoint(line_words)
     # Many leave the mark out: "tell me who plays chess", "has anyone a cat".
-    return not _WHO.isdisjoint(line_words[:4]) or not _ANYBODY.isdisjoint(line_words[:2])
+    if not _WHO.isdisjoint(line_words[:4]):
+        return True
+    return not _ANYBODY.isdisjoint(line_words[:2])
 
 
 def opens_as_question(text: str) -> bool:

@@ -248,12 +248,16 @@ def _without_clauses(sentence: str, is_cut: Callable[[str], bool]) -> str:
     remaining = [clause for clause in clauses if not is_cut(clause)]
     if len(remaining) == len(clauses):
         return sentence
-    # A clause stands by itself if it begins with somebody else and goes on.
-    standing = [clause for clause in remaining if MENTION.match(clause) and " " in clause.strip()]
+    standing = [clause for clause in remaining if _stands_alone(clause)]
     if not standing:
         return ""
     text = "; ".join(standing)
     return text[:1].upper() + text[1:] + mark
+
+
+def _stands_alone(clause: str) -> bool:
+    """Return whether a clause begins with somebody and goes on."""
+    return MENTION.match(clause) is not None and " " in clause.strip()
 
 
 def without_fact(text: str, subject_id: str, fact: str) -> str:

@@ -109,7 +109,8 @@ def _as_read(text: str) -> str:
 _MAX_BETWEEN = 4
 _MAX_PREDICATE = 3
 _AGE_WORDS = "twelve thirteen fourteen fifteen sixteen seventeen"
-_AGES = frozenset([*map(str, range(5, 18)), *_AGE_WORDS.split()])
+_AGE_NUMBERS = frozenset(map(str, range(5, 18)))
+_AGES = _AGE_NUMBERS.union(_AGE_WORDS.split())
 _CLAUSE_END = re.compile(r"(?:[,;!?()\[\]\"“”—–|/\n]|[.:](?!\d))+")
 _TOKEN = re.compile(r"[^\W_]+")
 # What stands behind the last word of a clause, for phrases that count only there.
@@ -129,7 +130,9 @@ class _Words:
     def __contains__(self, word: object) -> bool:
         if word in self._whole_words:
             return True
-        return str(word).startswith(self._beginnings) or str(word).endswith(self._endings)
+        if str(word).startswith(self._beginnings):
+            return True
+        return str(word).endswith(self._endings)
 
 
 class _Language:
@@ -222,7 +225,8 @@ def _is_listed_word(token: str, listed_word: str) -> bool:
 
 def _start_of_predicate(tokens: Sequence[str], end: int, predicates: _Words) -> int | None:
     """Return where a predicate begins whose last word is the one before `end`; None if none."""
-    for start in range(end - 1, max(end - _MAX_PREDICATE, 0) - 1, -1):
+    first_start = max(end - _MAX_PREDICATE, 0)
+    for start in range(end - 1, first_start - 1, -1):
         if " ".join(tokens[start:end]) in predicates:
             return start
     return None
@@ -334,7 +338,8 @@ def _shape(name: str) -> re.Pattern[str]:
     """Return a pattern of the table, with its parts ("%word%") put in."""
     table = _table()["shapes"]
     words = dict(table["words"])
-    words["digit_name"] = " ".join(sorted(_digits(), key=len, reverse=True))
+    longest_first = sorted(_digits(), key=len, reverse=True)
+    words["digit_name"] = " ".join(longest_first)
     parts = {part: _one_of(listed) for part, listed in words.items()}
     parts |= table["parts"]
     pattern = "|".join(table["patterns"][name])
@@ -428,11 +433,19 @@ def _readings(text: str) -> list[str]:
     ]
     readings = list(spelt_out)
     for reading in dict.fromkeys(spelt_out):
-        readings.append(LEET_WORD.sub(lambda word: unleet(word[0]), reading))
         # A 1 poses as an l or as an i.
-        readings.append(LEET_WORD.sub(lambda word: unleet(word[0].replace("1", "i")), reading))
+        readings.append(LEET_WORD.sub(_unleet_l, reading))
+        readings.append(LEET_WORD.sub(_unleet_i, reading))
     readings.append(_shape("dictated").sub(_dialled, text))
     return list(dict.fromkeys(readings))
+
+
+def _unleet_l(word: re.Match[str]) -> str:
+    return unleet(word[0])
+
+
+def _unleet_i(word: re.Match[str]) -> str:
+    return unleet(word[0].replace("1", "i"))
 
 
 def _joined_letters(lone_letters: re.Match[str]) -> str:

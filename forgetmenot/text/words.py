@@ -307,13 +307,17 @@ def is_typo(typed: str, word: str) -> bool:
 
     A slip is two letters swapped, or one letter wrong, missing or too much.
     """
-    if len(word) < _MIN_SWAPPED or typed[:1] != word[:1] or typed == word:
+    if len(word) < _MIN_SWAPPED or typed == word:
+        return False
+    if typed[:1] != word[:1]:
         return False
     place = _first_difference(typed, word)
     if place is None:
         # One begins with the other. A shorter one is mostly another word ("form", "format").
         return len(word) >= _MIN_SLIP and len(typed) == len(word) + 1
-    swapped = word[:place] + word[place + 1 : place + 2] + word[place] + word[place + 2 :]
+    letter = word[place]
+    next_letter = word[place + 1 : place + 2]
+    swapped = word[:place] + next_letter + letter + word[place + 2 :]
     if typed == swapped:
         return True
     if len(word) < _MIN_SLIP:

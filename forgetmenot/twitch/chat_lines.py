@@ -297,7 +297,10 @@ def _provisional(login: str) -> str:
 
 def badges(value: str) -> frozenset[str]:
     """Return the names of `moderator/1,subscriber/12`, without their versions."""
-    names = {badge.partition("/")[0].strip() for badge in value.split(",")}
+    names = set()
+    for badge in value.split(","):
+        name, _, _ = badge.partition("/")
+        names.add(name.strip())
     return frozenset(names - {""})
 
 

@@ -142,7 +142,8 @@ def network_reason(error: BaseException) -> str:
 
 
 def _is_page(text: str) -> bool:
-    return text.lstrip()[:9].lower().startswith(("<!doctype", "<html", "<head", "<body"))
+    beginning = text.lstrip()[:9].lower()
+    return beginning.startswith(("<!doctype", "<html", "<head", "<body"))
 
 
 # ── messages that Twitch took and did not show ────────────────────────────────────────────────

@@ -248,7 +248,8 @@ class Helix:
         if not await self._bot.login.exists():
             return reason("bot_not_in")
         bot_token = await self._bot.login.token()
-        is_own_channel = bot_token.login == self._settings().twitch.channel.lower().lstrip("#")
+        channel = self._settings().twitch.channel.lower().lstrip("#")
+        is_own_channel = bot_token.login == channel
         bot_scopes = scopes.get(Account.BOT, ())
         needs_moderator = any(scope.startswith("moderator:") for scope in bot_scopes)
         if needs_moderator and not is_own_channel and self._moderates() is False:

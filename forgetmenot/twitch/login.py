@@ -394,7 +394,8 @@ class Login:
         command = "forgetmenot login"
         if self.account is Account.BROADCASTER:
             command += " --as broadcaster"
-        self.trouble = reason(code, account=reason(self.account.value), command=command, **values)
+        account = reason(self.account.value)
+        self.trouble = reason(code, account=account, command=command, **values)
         return TwitchLoginNeeded(self.trouble)
 
     # ── the hourly validation ───────────────────────────────────────────────────────────────
