@@ -164,8 +164,9 @@ _STOP = re.compile(
 _ADVERB = re.compile(
     r"\A(?:just|really|actually|also|mostly|currently|recently|finally)\s+", re.IGNORECASE
 )
+# Each word is tried in one way (?>…): else the ways of many words multiply.
 _EMOTES = re.compile(
-    r"(?:\s+(?:[a-z]{2,}[A-Z]\w*|[A-Z]{4,}\w*|LUL\w*|Pog\w*|Kappa\w*|Sadge|:\w*|<3|[^\w\s]+))+\Z"
+    r"(?:\s+(?>[a-z]{2,}[A-Z]\w*|[A-Z]{4,}\w*|LUL\w*|Pog\w*|Kappa\w*|Sadge|:\w+|<3|[^\w\s]+)(?!\S))+\Z"
 )
 _LINKS = "and|or|of|to|in|on|at|with|for|from|by|near|about|since|that|as"
 _TRAILING = re.compile(

@@ -34,8 +34,9 @@ _EDGES = re.compile(r"\A\W+|\W+\Z")
 _SOMEBODY_IN_FRONT = re.compile(r"\A\s*[@＠﹫]\w+")
 # What parts a name from what follows; a mark with a letter behind it begins a command.
 _BEHIND_A_NAME = r"(?:[\s,:、，：|]|[!！](?!\w))*"
-# One to four words before a comma at the beginning, or one behind a comma at the end.
-_BEFORE_COMMA = re.compile(r"\A\W*(\w+(?:[ _-]\w+){0,3})\s*(?=[,:，：])")
+# A few words before a comma at the beginning, or one behind a comma at the end. Their length is bounded, and not their
+# number: each underscore of a line of underscores could part two words, which took minutes to try.
+_BEFORE_COMMA = re.compile(r"\A\W*(\w(?:[\w -]{0,60}\w)?)\s*(?=[,:，：])")
 _BEHIND_COMMA = re.compile(r"(?<=[,，])\s*(\w+)(?=\W*\Z)")
 _NOT_A_LETTER = re.compile(r"[\W_]+")
 

@@ -1,6 +1,7 @@
 """The rules that answer without a model: narrow claims become notes, a note that plainly answers is quoted."""
 
 import json
+import time
 from typing import Any
 
 from hypothesis import given
@@ -84,3 +85,11 @@ def test_any_message_gets_a_whole_quotation_or_silence(text: str) -> None:
     assert said == "" or (
         said.startswith(("My notes about ", "Others say about ")) and said.endswith("”.")
     )
+
+
+def test_signs_and_emotes_behind_a_claim_take_no_long_time() -> None:
+    for emote, times in ((":", 22), ("LULL", 22), ("AAAAAAAA", 9)):
+        start = time.process_time()
+        summary("P1: I play drums" + f" {emote}" * times + " x1")
+        assert time.process_time() - start < 0.5, emote
+    assert "plays drums." in summary("P1: I play drums :) PogChamp LULL <3 :D")

@@ -1,12 +1,20 @@
 """Who is answered, and who is not."""
 
+import time
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from forgetmenot.domain import ChatEvent, EventKind, ReplyTo
 from forgetmenot.reply.conversations import ConversationTracker
-from forgetmenot.reply.own_name import Identity, identity_of, without_name, without_name_in_front
+from forgetmenot.reply.own_name import (
+    Identity,
+    identity_of,
+    with_right_name,
+    without_name,
+    without_name_in_front,
+)
 from forgetmenot.reply.triggers import (
     Conversations,
     Trigger,
@@ -306,3 +314,12 @@ def test_a_talk_goes_on_while_few_others_speak() -> None:
 def test_no_text_breaks_it(text: str) -> None:
     found = trigger_of(said(text), BOT, TALKING, LIVE, NOW, returning=True)
     assert found is None or found.event.text == text
+
+
+def test_a_line_that_could_be_parted_in_many_ways_takes_no_long_time() -> None:
+    identity = Identity("99", "forgetmenot_bot", "ForgetMeNot")
+    for piece in ("_", "a_", "a-", "a "):
+        start = time.process_time()
+        with_right_name((piece * 200)[:200], identity)
+        assert time.process_time() - start < 0.5, piece
+    assert with_right_name("forget_me-not , hello", identity) == "ForgetMeNot , hello"
