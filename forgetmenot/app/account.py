@@ -170,7 +170,9 @@ def watch_channel(
     Twitch's answer with what was reported since.
     """
     # the badges that Twitch gave the bot's own log-in in chat; before the first of them the lower limit holds
-    bot.outbox.pace.wide = lambda: role_of(account.chat.own_badges or frozenset()) in MANY_LINES
+    bot.outbox.pace.moderates = lambda: (
+        role_of(account.chat.own_badges or frozenset()) in MANY_LINES
+    )
     bot.permission.role = lambda: _own_role(account.chat)
     bot.permission.is_banned = lambda: account.chat.is_banned
 

@@ -159,8 +159,8 @@ class Router(Struct):
                 answer.line,
                 reply_to=_message_of(event),
                 viewer_id=event.user_id,
-                spare=not (moderates or answer.is_right),
-                first=answer.is_right,
+                is_optional=not (moderates or answer.is_right),
+                is_urgent=answer.is_right,
             )
             log.info("command answered", status=sent.status)
 

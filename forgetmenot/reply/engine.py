@@ -52,7 +52,9 @@ from forgetmenot.text.clean import clean
 EVENTS_REMEMBERED = 2_000
 PEOPLE_REMEMBERED = 5_000
 # A question of many lines is waited for this many times as long as for one.
-MOST_GATHERED = 4
+GATHERING_LIMIT = 4
+# Who has not spoken for so long, or since the start, may be greeted (ms).
+ABSENCE = 12 * HOUR
 
 
 class Reply(Struct, frozen=True):
@@ -75,13 +77,18 @@ class ReplyEngine:
         speaks_up: Callable[[], Awaitable[bool]] | None = None,
     ) -> None:
         self._writer = writer
-        self._db, self._clock, self._outbox = writer.db, writer.clock, writer.outbox
-        self._identity, self._flush = writer.identity, writer.flush
+        self._db = writer.db
+        self._clock = writer.clock
+        self._outbox = writer.outbox
+        self._identity = writer.identity
+        self._flush = writer.flush
         self._settings = settings
         self._speaks_up = speaks_up
         self.conversation_tracker = ConversationTracker()
-        self._seen: OrderedDict[str, int] = OrderedDict()
-        self._met: OrderedDict[str, int] = OrderedDict()
+        # ids of lines that were taken up
+        self._taken_up: OrderedDict[str, int] = OrderedDict()
+        # by viewer: when they last spoke, and the id of their newest line while its reply is made
+        self._spoke_at: OrderedDict[str, int] = OrderedDict()
         self._newest: dict[str, str] = {}
         # by viewer: the question whose end is waited for, and when it began
         self._gathering: dict[str, Trigger] = {}
@@ -90,8 +97,10 @@ class ReplyEngine:
         self._pending: dict[str, PendingReply] = {}
         self._answered: deque[PendingReply] = deque(maxlen=20)
         self._turns: dict[str, asyncio.Lock] = {}
-        self._spoke_up: int | None = None
+        # when it last spoke without being spoken to
+        self._spoke_up_at: int | None = None
         self._tasks: set[asyncio.Task[Reply | None]] = set()
+        # replies that are being made, and those of them that the writer works on
         self._busy = 0
         self._thinking = 0
         self._calm = asyncio.Event()
@@ -105,14 +114,14 @@ class ReplyEngine:
         task.add_done_callback(self._over)
 
     def is_asked(self, event: ChatEvent) -> bool:
-        """Whether a line speaks to the bot outright."""
+        """Return whether a line speaks to the bot outright."""
         trigger = trigger_of(event, self._identity(), Conversations({}), self._settings(), event.at)
         return trigger is not None and trigger.direct
 
     def forget(self) -> None:
         """Drop who talks with whom and who was greeted: somebody was erased."""
         self.conversation_tracker = ConversationTracker()
-        self._met.clear()
+        self._spoke_at.clear()
         self._answered.clear()
 
     async def idle(self) -> None:
@@ -131,7 +140,10 @@ class ReplyEngine:
         await asyncio.gather(*tasks, return_exceptions=True)
 
     async def consider(self, event: ChatEvent) -> Reply | None:
-        """Answer one line if it asks for it; None if it does not. Takes as long as the reply does."""
+        """Answer one line if it asks for it, and return what became of it; None if it does not ask.
+
+        Takes as long as the reply does.
+        """
         settings = self._settings()
         trigger = await self._trigger_in(event, settings)
         if trigger is None:
@@ -143,8 +155,9 @@ class ReplyEngine:
             if trigger is None:
                 return None
         try:
-            await self._flush()  # so that a newcomer is somebody by the time their row is written
-            # in this run `_seen` knows; this is for a line that an earlier run has answered
+            # so that a newcomer is somebody by the time their row is written
+            await self._flush()
+            # in this run `_taken_up` knows; this is for a line that an earlier run has answered
             if await bot_messages.is_answered(self._db, event.id):
                 return None
             job = await self._begin(trigger, settings)
@@ -173,7 +186,7 @@ class ReplyEngine:
         trigger = trigger_of(event, identity, talks, settings, now, returning=returning)
         trigger = self._joined_with_waiting(event, trigger, talks)
         # after the trigger is known: this line must not count as one that came between
-        self.conversation_tracker.heard(event)
+        self.conversation_tracker.note_line(event)
         if trigger is None or self._is_repeated(event.id):
             return None
         # of a reward there is a row that says so: the points can be given back
@@ -210,7 +223,7 @@ class ReplyEngine:
         self._gathering[viewer_id] = trigger
         since = self._gathering_since.setdefault(viewer_id, trigger.event.at)
         gather_ms = int(settings.reply.gather_s * SECOND)
-        ends_at = min(trigger.event.at + gather_ms, since + MOST_GATHERED * gather_ms)
+        ends_at = min(trigger.event.at + gather_ms, since + GATHERING_LIMIT * gather_ms)
         try:
             wait = ends_at - self._clock.now()
             if wait > 0 and is_unfinished(trigger.question, goes_on=goes_on):
@@ -223,6 +236,7 @@ class ReplyEngine:
         return trigger if is_newest else None
 
     async def _begin(self, trigger: Trigger, settings: Settings) -> PendingReply:
+        """Write the row of a reply that is taken up. Raises StoreError."""
         event = trigger.event
         hidden = await personal_data.leaves_nothing(self._db, event.user_id)
         async with self._db.write() as tx:
@@ -237,37 +251,46 @@ class ReplyEngine:
         return PendingReply(trigger, settings, reply_id, keeps_text=not hidden)
 
     async def _in_turn(self, job: PendingReply) -> Reply:
-        viewer = job.event.user_id
-        self._newest[viewer] = job.event.id
+        """Make a reply when those before it to the same viewer are done."""
+        viewer_id = job.event.user_id
+        self._newest[viewer_id] = job.event.id
         if job.trigger.direct:
-            self._pending[viewer] = job
+            self._pending[viewer_id] = job
         # one lock for each viewer: the replies to two people are made side by side
-        turn = self._turns.setdefault(viewer, asyncio.Lock())
+        turn = self._turns.setdefault(viewer_id, asyncio.Lock())
         try:
-            with self._waiting():  # for the reply before, which may wait for the clock
+            # the reply before may wait for the clock
+            with self._waiting():
                 await turn.acquire()
             try:
-                why_not = await self._reason_to_pass(job)
-                if self._pending.get(viewer) is job:
-                    del self._pending[viewer]
-                return await (
-                    self._end(job, ReplyStatus.SILENT, why_not) if why_not else self._reply(job)
-                )
+                pass_reason = await self._reason_to_pass(job)
+                self._no_longer_pending(job)
+                if pass_reason:
+                    return await self._end(job, ReplyStatus.SILENT, pass_reason)
+                return await self._reply(job)
             finally:
                 turn.release()
         finally:
-            if self._pending.get(viewer) is job:
-                del self._pending[viewer]
-            if self._newest.get(viewer) == job.event.id:  # nobody waits behind it
-                del self._newest[viewer], self._turns[viewer]
+            self._no_longer_pending(job)
+            if self._newest.get(viewer_id) == job.event.id:
+                # nothing waits behind it
+                del self._newest[viewer_id]
+                del self._turns[viewer_id]
+
+    def _no_longer_pending(self, job: PendingReply) -> None:
+        if self._pending.get(job.event.user_id) is job:
+            del self._pending[job.event.user_id]
 
     async def _reason_to_pass(self, job: PendingReply) -> str:
-        settings, answered = job.settings, self.conversation_tracker.answered_at(job.event.user_id)
-        wait = wait_ms(job.trigger, answered, self._spoke_up, settings, self._clock.now())
+        """Return why no model is asked, after waiting for the cooldowns; empty if one is. Raises StoreError."""
+        answered_at = self.conversation_tracker.answered_at(job.event.user_id)
+        wait = wait_ms(job.trigger, answered_at, self._spoke_up_at, job.settings, self._clock.now())
         if job.trigger.kind is TriggerKind.REWARD:
-            wait = 0  # points were spent on it
-            if why := await self._reason_to_give_back(job):
-                return why
+            # points were spent on it
+            wait = 0
+            give_back_reason = await self._reason_to_give_back(job)
+            if give_back_reason:
+                return give_back_reason
         if self._is_answered_elsewhere(job):
             return bot_messages.ANSWERED_ELSEWHERE
         # who goes on with a talk, to answer its question for one, waits as who asks outright does
@@ -278,52 +301,64 @@ class ReplyEngine:
                 await self._clock.sleep(wait)
         if not self._is_newest(job):
             return reason("newer_line")
-        most, since = settings.limits.replies_per_viewer_hour, self._clock.now() - HOUR
-        moderates = role_of(job.event.badges) in {Role.MODERATOR, Role.BROADCASTER}
-        if (
-            most
-            and not moderates
-            and await bot_messages.count_answers_to(self._db, job.event.user_id, since) >= most
-        ):
-            return reason("hour_limit", n=most)
+        if await self._is_over_hourly_limit(job):
+            return reason("hour_limit", n=job.settings.limits.replies_per_viewer_hour)
         # asked before the model is: its words could not be sent, and would be paid for
         return self._outbox.refusal_reason(job.deadline, others=self._thinking)
 
+    async def _is_over_hourly_limit(self, job: PendingReply) -> bool:
+        limit = job.settings.limits.replies_per_viewer_hour
+        if not limit or role_of(job.event.badges) in {Role.MODERATOR, Role.BROADCASTER}:
+            return False
+        since = self._clock.now() - HOUR
+        return await bot_messages.count_answers_to(self._db, job.event.user_id, since) >= limit
+
     async def _reason_to_give_back(self, job: PendingReply) -> str:
-        """Why points were spent on nothing; of a line of chat there would be no row."""
+        """Return why a reward is not answered, so that its points can be given back; empty if it is.
+
+        Of a line of chat there would be no row.
+        """
         if is_ignored(job.event, self._identity(), job.settings):
             return reason("ignored")
         if not job.trigger.question:
             return reason("nothing_to_say")
-        return reason("paused") if (await read_switches(self._db)).silent(self._clock.now()) else ""
+        if (await read_switches(self._db)).silent(self._clock.now()):
+            return reason("paused")
+        return ""
 
     def _is_answered_elsewhere(self, job: PendingReply) -> bool:
-        """Whether the same words were answered as a line of chat, or as a reward's: they come as both."""
-        asked, since = clean(job.event.text), self._clock.now() - MINUTE
+        """Return whether the same words were answered as a line of chat, or as a reward's: they come as both."""
+        text = clean(job.event.text)
+        since = self._clock.now() - MINUTE
         is_reward = job.trigger.kind is TriggerKind.REWARD
-        return any(
-            (one.event.user_id, clean(one.event.text)) == (job.event.user_id, asked)
-            and (one.trigger.kind is TriggerKind.REWARD) is not is_reward
-            and one.event.at >= since
-            for one in self._answered
-        )
+        for answered in self._answered:
+            if answered.event.user_id != job.event.user_id or answered.event.at < since:
+                continue
+            was_reward = answered.trigger.kind is TriggerKind.REWARD
+            if was_reward is not is_reward and clean(answered.event.text) == text:
+                return True
+        return False
 
     def _is_newest(self, job: PendingReply) -> bool:
         return self._newest.get(job.event.user_id) == job.event.id
 
     def _is_first_line(self, event: ChatEvent) -> bool:
-        """Whether this person has not spoken since the program started, or for half a day: who is greeted, is once."""
-        last = self._met.get(event.user_id)
-        put_last(self._met, event.user_id, event.at, PEOPLE_REMEMBERED)
-        return last is None or event.at - last >= 12 * HOUR
+        """Return whether this person has not spoken since the program started, or for half a day.
+
+        So nobody is greeted twice.
+        """
+        spoke_at = self._spoke_at.get(event.user_id)
+        put_last(self._spoke_at, event.user_id, event.at, PEOPLE_REMEMBERED)
+        return spoke_at is None or event.at - spoke_at >= ABSENCE
 
     def _is_repeated(self, event_id: str) -> bool:
-        if event_id in self._seen:
+        if event_id in self._taken_up:
             return True
-        put_last(self._seen, event_id, 0, EVENTS_REMEMBERED)
+        put_last(self._taken_up, event_id, 0, EVENTS_REMEMBERED)
         return False
 
     async def _reply(self, job: PendingReply) -> Reply:
+        """Write a reply and send it. Raises StoreError."""
         self._thinking += 1
         try:
             words = await self._writer.words_for(job)
@@ -343,7 +378,7 @@ class ReplyEngine:
             job.deadline,
             job.reply_to,
             addressee=job.event.display_name if job.trigger.direct else "",
-            kept=job.keeps_text,
+            keeps_text=job.keeps_text,
             reason_to_drop=words.reason_to_drop,
         )
         sent = await self._outbox.send(message)
@@ -353,20 +388,20 @@ class ReplyEngine:
                 job.event.user_id,
                 self._clock.now(),
                 direct=job.trigger.direct,
-                asked=words.text.rstrip().endswith(("?", "？")),
+                asks_back=words.text.rstrip().endswith(("?", "？")),
             )
             self._answered.append(job)
             if not job.trigger.direct:
-                self._spoke_up = self._clock.now()
+                self._spoke_up_at = self._clock.now()
         return Reply(job.reply_id, sent.status, words.text, sent.detail)
 
     async def _end(
         self, job: PendingReply, status: ReplyStatus, detail: str, text: str = ""
     ) -> Reply:
+        """Store how a reply ended that is not sent, and return it. Raises StoreError."""
+        stored_text = text if job.keeps_text else ""
         async with self._db.write() as tx:
-            await bot_messages.settle(
-                tx, job.reply_id, status, detail, text=text if job.keeps_text else ""
-            )
+            await bot_messages.settle(tx, job.reply_id, status, detail, text=stored_text)
         log.info("reply not sent", reply_id=job.reply_id, status=status, trigger=job.trigger.kind)
         return Reply(job.reply_id, status, text, detail)
 
@@ -380,7 +415,8 @@ class ReplyEngine:
 
     def _enter(self) -> None:
         self._busy += 1
-        if self._busy > 0:  # not where somebody awaits `consider` itself
+        # it is not positive where somebody awaits `consider` itself
+        if self._busy > 0:
             self._calm.clear()
 
     def _leave(self) -> None:

@@ -45,7 +45,10 @@ class Evaluation(Struct, frozen=True):
 
 
 async def evaluate(db: Database, zone: str) -> Evaluation:
-    """Evaluate all replies that are kept, and the counts of weeks before. `zone`: the channel's. Raises StoreError."""
+    """Return the figures of all stored replies, and of the weeks before.
+
+    `zone`: the channel's time zone. Raises StoreError.
+    """
     replies = await reply_outcomes.judged(db)
     return evaluation_of(replies, await reply_outcomes.kept_weeks(db), zone)
 
@@ -54,13 +57,16 @@ def evaluation_of(
     replies: Sequence[JudgedReply], older: Iterable[WeekCount], zone: str
 ) -> Evaluation:
     """Return the figures of replies, and of weeks whose replies are deleted."""
-    kept = reply_outcomes.by_week(replies, zone)
-    counts = [*older, *kept]
-    whole_weeks = {count.week for count in kept} - {count.week for count in older}
+    stored = reply_outcomes.by_week(replies, zone)
+    counts = [*older, *stored]
+    # of a week that also has old counts some replies are deleted
+    whole_weeks = {count.week for count in stored} - {count.week for count in older}
     outcomes = dict.fromkeys(map(str, ReplyOutcome), 0)
     for count in counts:
         outcomes[count.outcome.value] += count.replies
-    ranks = [rank for reply in replies for rank in reply.ranks]
+    ranks: list[int] = []
+    for reply in replies:
+        ranks += reply.ranks
     shown = sum(count.shown for count in counts)
     used = sum(count.used for count in counts)
     return Evaluation(

@@ -34,7 +34,8 @@ from forgetmenot.text.removal import fact_stems
 from forgetmenot.twitch.chat_permission import ChatPermission
 
 EVERYBODY = ""
-LONGEST_TEXT = 500  # characters that Twitch takes
+# Characters that Twitch takes, and those that leave room for a number behind them.
+LONGEST_TEXT = 500
 LONGEST_NUMBERED = 490
 # How long an answer about somebody's own data waits for a place.
 RIGHTS_WAIT = 10 * MINUTE
@@ -43,18 +44,20 @@ ReasonToDrop = Callable[[], Awaitable[str]]
 
 
 async def no_reason() -> str:
-    """Nothing that happens makes it pointless."""
+    """Return no reason: nothing that happens makes the message pointless."""
     return ""
 
 
 class Outgoing(Struct, frozen=True):
-    """One message. `reply_id`: its row in bot_messages; `deadline`: when it is too late.
+    """One message. `reply_id`: its row in bot_messages; `deadline`: when it is too late (ms).
 
-    Twitch refuses the same words again within 30 s. Then a message with an `addressee` (a name) gets
-    that name in front, and one that is `numbered` or still the same gets a number: nobody stays
-    without an answer for sounding like somebody else. What is said to nobody is dropped.
-    `reason_to_drop`: asked when its turn comes; raises StoreError. `kept`: False if its words are to leave nothing
-    behind, as the answer to somebody who opted out may repeat what they said. `first`: before all that are not.
+    Twitch refuses the same words again within 30 s. Then a message with an `addressee` (a name) gets that name in
+    front, and one that is `numbered` or still the same gets a number: nobody stays without an answer for sounding like
+    somebody else. What is said to nobody is dropped.
+
+    `reason_to_drop`: asked when its turn comes; raises StoreError. `keeps_text`: False if its words are to leave
+    nothing behind, as the answer to somebody who opted out may repeat what they said. `is_urgent`: it goes before all
+    that are not.
     """
 
     reply_id: int
@@ -63,14 +66,14 @@ class Outgoing(Struct, frozen=True):
     reply_to: str | None = None
     numbered: bool = False
     addressee: str = ""
-    kept: bool = True
-    first: bool = False
+    keeps_text: bool = True
+    is_urgent: bool = False
     reason_to_drop: ReasonToDrop = no_reason
 
     @property
-    def to_keep(self) -> str:
+    def stored_text(self) -> str:
         """What is stored of the text."""
-        return self.text if self.kept else ""
+        return self.text if self.keeps_text else ""
 
 
 class Sent(Struct, frozen=True):
@@ -81,8 +84,10 @@ class Sent(Struct, frozen=True):
 
 
 class _Waiting(Struct, eq=False):
+    """A message in the queue. `result`: what whoever sent it waits for."""
+
     message: Outgoing
-    done: asyncio.Future[Sent] = field(
+    result: asyncio.Future[Sent] = field(
         default_factory=lambda: asyncio.get_running_loop().create_future()
     )
 
@@ -111,23 +116,25 @@ class Outbox:
         self._overhear = overhear
         self._queue: deque[_Waiting] = deque()
         self._filled = asyncio.Event()
-        self._coming = 0  # lines whose row is being written
+        # how many lines have their row written just now, and will come into the queue
+        self._coming = 0
         self._calm = asyncio.Event()
         self._calm.set()
         self.permission = permission or ChatPermission(clock)
         self.pace = SendRateLimiter(slow_ms=self.permission.slow_ms)
 
     async def send(self, message: Outgoing) -> Sent:
-        """Queue a message and wait for what becomes of it. Needs `run` to be running."""
+        """Queue a message, and return what became of it. Needs `run` to be running."""
         waiting = _Waiting(message)
-        if message.first:
-            others = [number for number, one in enumerate(self._queue) if not one.message.first]
-            self._queue.insert(others[0] if others else len(self._queue), waiting)
-        else:
-            self._queue.append(waiting)
+        place = len(self._queue)
+        if message.is_urgent:
+            # before the first that is not
+            ordinary = [i for i, queued in enumerate(self._queue) if not queued.message.is_urgent]
+            place = min(ordinary, default=place)
+        self._queue.insert(place, waiting)
         self._filled.set()
         self._calm.clear()
-        return await waiting.done
+        return await waiting.result
 
     async def say_line(
         self,
@@ -136,17 +143,18 @@ class Outbox:
         reply_to: str | None = None,
         viewer_id: str = EVERYBODY,
         trigger: str = "command",
-        spare: bool = False,
-        first: bool = False,
+        is_optional: bool = False,
+        is_urgent: bool = False,
     ) -> Sent:
-        """Send a line that no model wrote, for example a command's answer, in every mode.
+        """Send a line that no model wrote, for example a command's answer, in every mode; return what became of it.
 
-        `spare`: it may be left out where only the places are free that are kept for replies. `first`: it is an answer
-        about somebody's own data.
+        `is_optional`: it may be left out where only the places are free that are reserved for replies. `is_urgent`: it
+        is an answer about somebody's own data. Raises StoreError.
         """
-        if spare and self.pace.is_crowded(self._clock.now(), self.waiting + self._coming):
+        if is_optional and self.pace.is_crowded(self._clock.now(), self.waiting + self._coming):
             return Sent(ReplyStatus.DROPPED, reason("kept_for_replies"))
-        settings, now = self._settings(), self._clock.now()
+        settings = self._settings()
+        now = self._clock.now()
         text = tidy(text, settings)
         # counted from here on: the row is being written, and the message will want a place
         self._coming += 1
@@ -165,29 +173,27 @@ class Outbox:
                 )
         finally:
             self._coming -= 1
-        patience = RIGHTS_WAIT if first else settings.reply.stale_after_s * SECOND
+        longest_wait = RIGHTS_WAIT if is_urgent else settings.reply.stale_after_s * SECOND
+        fact = fact_stems(text) if viewer_id != EVERYBODY else frozenset()
 
-        words = fact_stems(text) if viewer_id != EVERYBODY else frozenset()
-        # the answer to a request to forget a fact quotes it
-        quoting = words and self._db.requests.is_forgotten(viewer_id, words)
+        def is_forgotten(since: int = -1) -> bool:
+            return bool(fact) and self._db.requests.is_forgotten(viewer_id, fact, since=since)
 
-        async def forgotten() -> str:
-            gone = words and self._db.requests.is_forgotten(viewer_id, words, since=now)
-            return reason("cleared") if gone else ""
+        async def reason_to_drop() -> str:
+            return reason("cleared") if is_forgotten(since=now) else ""
 
-        kept = not hidden and not quoting
-        return await self.send(
-            Outgoing(
-                reply_id,
-                text,
-                now + patience,
-                reply_to,
-                numbered=True,
-                kept=kept,
-                first=first,
-                reason_to_drop=forgotten,
-            )
+        message = Outgoing(
+            reply_id,
+            text,
+            now + longest_wait,
+            reply_to,
+            numbered=True,
+            # the answer to a request to forget a fact quotes it
+            keeps_text=not hidden and not is_forgotten(),
+            is_urgent=is_urgent,
+            reason_to_drop=reason_to_drop,
         )
+        return await self.send(message)
 
     async def say_without_row(self, text: str, reply_to: str | None) -> None:
         """Say that the memory takes no row now, if there is a place at once and it was not just said.
@@ -197,7 +203,7 @@ class Outbox:
         now = self._clock.now()
         if self.pace.free_at(now, self.waiting) > now or self.pace.is_repeated(text, now):
             return
-        self.pace.said(text, now)
+        self.pace.text_sent(text, now)
         self.pace.call_begins(now)
         try:
             await self._out.say(text, reply_to)
@@ -207,7 +213,7 @@ class Outbox:
             self.pace.call_ended(self._clock.now())
 
     def refusal_reason(self, deadline: int, *, others: int = 0) -> str:
-        """Why a reply could not be shown, or not go out before the deadline; an empty text if it could.
+        """Return why a reply could not be shown, or not go out before the deadline; empty if it could.
 
         `others`: how many messages are still in the making and will want a place before it. Only replies are held back,
         which cost tokens: a command's answer is tried, and shows when Twitch lets the bot write again.
@@ -220,7 +226,9 @@ class Outbox:
             return reason("too_late")
         ahead = self.waiting + others
         free = self.pace.free_at(now, ahead)
-        return "" if free == now or free < deadline else reason("too_late")
+        if free == now or free < deadline:
+            return ""
+        return reason("too_late")
 
     async def idle(self) -> None:
         """Wait until everything is sent, or waits for the clock."""
@@ -232,33 +240,35 @@ class Outbox:
         return len(self._queue)
 
     async def recover(self) -> int:
-        """At start: what a crash left in the middle of sending is never sent again. How many there were.
+        """At start: settle what a crash left in the middle of sending, which is never sent again; return how many.
 
-        What went out just before the start counts towards the limits, and is not said again.
+        What went out just before the start counts towards the limits, and is not said again. Raises StoreError.
         """
         async with self._db.write() as tx:
-            left = await bot_messages.resolve_unfinished(tx)
+            unfinished = await bot_messages.resolve_unfinished(tx)
         now = self._clock.now()
         for at, text in await bot_messages.sent_since(self._db, now - WINDOW_MS, now):
             self.pace.call_begins(at)
-            self.pace.said(text, at)
-        if left:
-            log.warning("messages of unknown fate", count=left)
-        return left
+            self.pace.text_sent(text, at)
+        if unfinished:
+            log.warning("messages of unknown fate", count=unfinished)
+        return unfinished
 
     async def seen_in_chat(self, text: str) -> None:
-        """A line of the bot's own came back on the reading connection: proof that it was delivered."""
+        """Store that a line of the bot's own came back on the reading connection: it was delivered."""
         async with self._db.write() as tx:
             await bot_messages.confirm_delivery(tx, text, self._clock.now() - HOUR)
 
     async def deleted_in_chat(self, twitch_id: str | None) -> None:
-        """A moderator deleted a message: if it was the bot's, that is its outcome, whatever is said later."""
+        """Store that a moderator deleted a message: if it was the bot's, that is its outcome, whatever comes later."""
         if twitch_id is None:
             return
         try:
-            if (reply_id := await bot_messages.id_by_twitch_id(self._db, twitch_id)) is not None:
-                async with self._db.write() as tx:
-                    await bot_messages.set_outcome(tx, reply_id, "deleted")
+            reply_id = await bot_messages.id_by_twitch_id(self._db, twitch_id)
+            if reply_id is None:
+                return
+            async with self._db.write() as tx:
+                await bot_messages.set_outcome(tx, reply_id, "deleted")
         except StoreError as error:
             log.warning("a deleted reply could not be marked", error=type(error).__name__)
 
@@ -269,8 +279,10 @@ class Outbox:
                 await self._filled.wait()
                 await self.step()
         finally:
-            while (waiting := self._take()) is not None:
+            waiting = self._take()
+            while waiting is not None:
                 _finish(waiting, Sent(ReplyStatus.DROPPED, reason("stopped")))
+                waiting = self._take()
 
     async def step(self) -> None:
         """Wait for a free place, then send or drop one message."""
@@ -289,11 +301,13 @@ class Outbox:
         message = self._in_new_words(waiting.message, now)
         waiting.message = message
         try:
-            why = self._reason_to_drop(message, now)
-            await (self._drop(waiting, why) if why else self._deliver(waiting))
-        except (
-            StoreError
-        ) as error:  # without its row a message could be sent twice: so it is not sent at all
+            drop_reason = self._reason_to_drop(message, now)
+            if drop_reason:
+                await self._drop(waiting, drop_reason)
+            else:
+                await self._deliver(waiting)
+        except StoreError as error:
+            # without its row a message could be sent twice: so it is not sent at all
             log.error("message not sent", reply_id=message.reply_id, error=type(error).__name__)
             _finish(waiting, Sent(ReplyStatus.DROPPED, str(error)))
         finally:
@@ -319,9 +333,11 @@ class Outbox:
         return message
 
     def _take(self) -> _Waiting | None:
+        """Return the next message in the queue; None if it is empty."""
         while self._queue:
             waiting = self._queue.popleft()
-            if not waiting.done.done():  # else whoever asked has given up
+            # else whoever sent it has given up
+            if not waiting.result.done():
                 return waiting
         self._filled.clear()
         self._calm.set()
@@ -329,9 +345,12 @@ class Outbox:
 
     async def _drop_stale(self) -> None:
         now = self._clock.now()
-        for waiting in [
-            one for one in self._queue if now > one.message.deadline and not one.done.done()
-        ]:
+        stale = [
+            waiting
+            for waiting in self._queue
+            if now > waiting.message.deadline and not waiting.result.done()
+        ]
+        for waiting in stale:
             await self._drop(waiting, reason("too_late"))
 
     def _reason_to_drop(self, message: Outgoing, now: int) -> str:
@@ -339,31 +358,40 @@ class Outbox:
             return reason("nothing_to_say")
         if now > message.deadline:
             return reason("too_late")
-        return reason("same_text") if self.pace.is_repeated(message.text, now) else ""
+        if self.pace.is_repeated(message.text, now):
+            return reason("same_text")
+        return ""
 
-    async def _drop(self, waiting: _Waiting, reason: str) -> None:
+    async def _drop(self, waiting: _Waiting, drop_reason: str) -> None:
         message = waiting.message
-        text = (
-            "" if await message.reason_to_drop() else message.to_keep
-        )  # it may say again what was cleared
+        text = message.stored_text
+        if await message.reason_to_drop():
+            # it may say again what was cleared
+            text = ""
         async with self._db.write() as tx:
-            await bot_messages.settle(tx, message.reply_id, ReplyStatus.DROPPED, reason, text=text)
-        log.info("message dropped", reply_id=message.reply_id, reason=reason)
-        _finish(waiting, Sent(ReplyStatus.DROPPED, reason))
+            await bot_messages.settle(
+                tx, message.reply_id, ReplyStatus.DROPPED, drop_reason, text=text
+            )
+        log.info("message dropped", reply_id=message.reply_id, reason=drop_reason)
+        _finish(waiting, Sent(ReplyStatus.DROPPED, drop_reason))
 
     async def _deliver(self, waiting: _Waiting) -> None:
-        message, now = waiting.message, self._clock.now()
+        """Claim the message's row, hand the message to Twitch, and store what became of it. Raises StoreError."""
+        message = waiting.message
+        now = self._clock.now()
+        is_claimed = False
         async with self._db.write() as tx:
-            # asked where nobody else writes: nothing is forgotten between the question and the words' row
-            why = await message.reason_to_drop()
-            mine = not why and await bot_messages.record_sending(
-                tx, message.reply_id, message.to_keep, now
-            )
-        if why:
-            await self._drop(waiting, why)
+            # asked inside the write: nothing can be forgotten between this question and the row
+            drop_reason = await message.reason_to_drop()
+            if not drop_reason:
+                is_claimed = await bot_messages.record_sending(
+                    tx, message.reply_id, message.stored_text, now
+                )
+        if drop_reason:
+            await self._drop(waiting, drop_reason)
             return
-        # claimed before: by an earlier run, or by another answer to the same line
-        if not mine:
+        if not is_claimed:
+            # an earlier run has claimed it, or another answer to the same line
             _finish(waiting, Sent(ReplyStatus.UNKNOWN, reason("same_text")))
             return
         self.pace.call_begins(now)
@@ -377,22 +405,21 @@ class Outbox:
             outcome = Outcome(OutcomeKind.REFUSED, str(error))
         finally:
             self.pace.call_ended(self._clock.now())
-        known = {OutcomeKind.DONE: ReplyStatus.SENT, OutcomeKind.UNKNOWN: ReplyStatus.UNKNOWN}
-        status = known.get(outcome.kind, ReplyStatus.REFUSED)
+        status = _STATUS.get(outcome.kind, ReplyStatus.REFUSED)
         # an unknown one may have gone out, and would be refused as a repetition
         if status is not ReplyStatus.REFUSED:
-            self.pace.said(message.text, self._clock.now())
+            self.pace.text_sent(message.text, self._clock.now())
         async with self._db.write() as tx:
             await bot_messages.settle(
                 tx, message.reply_id, status, outcome.detail, twitch_id=outcome.twitch_id
             )
-        if message.kept and outcome.kind is OutcomeKind.DONE and outcome.twitch_id:
+        if message.keeps_text and outcome.kind is OutcomeKind.DONE and outcome.twitch_id:
             self._overhear(message.text, outcome.twitch_id)
         log.info("message sent", reply_id=message.reply_id, status=status, detail=outcome.detail)
         _finish(waiting, Sent(status, outcome.detail))
 
     async def _put_back(self, waiting: _Waiting, retry_after_s: float) -> None:
-        """Twitch took nothing and named a time: first in the queue again, if it can still be in time."""
+        """Put a message first in the queue again: Twitch took nothing, and named a time to wait."""
         self.pace.pause_until(self._clock.now() + int(retry_after_s * SECOND))
         async with self._db.write() as tx:
             # no longer `sending`, so that a crash while it waits does not make its fate unknown
@@ -404,20 +431,23 @@ class Outbox:
 
 
 def _finish(waiting: _Waiting, sent: Sent) -> None:
-    if not waiting.done.done():
-        waiting.done.set_result(sent)
+    if not waiting.result.done():
+        waiting.result.set_result(sent)
 
+
+_STATUS = {OutcomeKind.DONE: ReplyStatus.SENT, OutcomeKind.UNKNOWN: ReplyStatus.UNKNOWN}
 
 WINDOW_MS = 30 * SECOND
-# Twitch silences a bot that sends more than this in 30 s for half an hour.
-PER_WINDOW, PER_WINDOW_AS_MODERATOR = 20, 100
+# Twitch silences a bot that sends more messages than this in 30 s for half an hour.
+PER_WINDOW = 20
+PER_WINDOW_AS_MODERATOR = 100
 
 
 class SendRateLimiter:
     """Counts recent messages against Twitch's limits.
 
-    `wide`: whether the higher limit of moderators applies. `slow_ms`: how long slow mode makes the bot wait between two
-    messages.
+    `moderates`: whether the bot has the higher limit of moderators. `slow_ms`: how long slow mode makes the bot wait
+    between two messages. All times are in ms.
     """
 
     def __init__(
@@ -427,17 +457,17 @@ class SendRateLimiter:
         self._slow_ms = slow_ms
         self._called_at: list[int] = []
         self._last_call_at: int | None = None
-        self._said_at: dict[str, int] = {}
+        self._text_sent_at: dict[str, int] = {}
         self._not_before = 0
-        self.wide: Callable[[], bool] = lambda: False
+        self.moderates: Callable[[], bool] = lambda: False
 
     def call_begins(self, now: int) -> None:
-        """A message is handed to Twitch."""
+        """Count a message that is handed to Twitch now."""
         self._called_at.append(now)
         self._last_call_at = now
 
     def call_ended(self, now: int) -> None:
-        """Twitch may have had the message only now, so its window runs from here."""
+        """Let the message's window run from now: Twitch may have had it only at the end of the call."""
         # the newest is this call's, or that of a line without a row beside it: seconds apart, and the number is right
         self._called_at[-1:] = [now]
         self._last_call_at = now
@@ -446,17 +476,18 @@ class SendRateLimiter:
         """Pause until that time, as Twitch asked."""
         self._not_before = at
 
-    def said(self, text: str, at: int) -> None:
-        """A text went out, or may have."""
-        self._said_at[text.casefold()] = at
+    def text_sent(self, text: str, at: int) -> None:
+        """Remember that a text went out, or may have."""
+        self._text_sent_at[text.casefold()] = at
 
     def is_repeated(self, text: str, now: int) -> bool:
-        """Whether Twitch would refuse a text as said in the last 30 s."""
-        self._said_at = {said: at for said, at in self._said_at.items() if at > now - WINDOW_MS}
-        return text.casefold() in self._said_at
+        """Return whether Twitch would refuse a text because it was sent in the last 30 s."""
+        since = now - WINDOW_MS
+        self._text_sent_at = {sent: at for sent, at in self._text_sent_at.items() if at > since}
+        return text.casefold() in self._text_sent_at
 
     def free_at(self, now: int, ahead: int) -> int:
-        """When there is a place for one more message behind `ahead` others."""
+        """Return when there is a place for one more message behind `ahead` others."""
         return max(self._window_free_at(now, ahead), self._slow_free_at(now, ahead))
 
     def _slow_free_at(self, now: int, ahead: int) -> int:
@@ -466,15 +497,16 @@ class SendRateLimiter:
         return max(now, self._last_call_at + gap) + ahead * gap
 
     def _window_free_at(self, now: int, ahead: int) -> int:
-        over = self._taken(now, ahead) - self._limit
-        if over < 0:
+        excess = self._taken(now, ahead) - self._limit
+        if excess < 0:
             return max(now, self._not_before)
-        rounds, place = divmod(over, self._limit)
+        # it follows the message that opened its place, a window later for each full window ahead of it
+        rounds, place = divmod(excess, self._limit)
         first = self._called_at[place] if place < len(self._called_at) else now
         return max(first + WINDOW_MS * (rounds + 1), self._not_before)
 
     def is_crowded(self, now: int, ahead: int) -> bool:
-        """Whether, behind `ahead` others, only those places are left that are kept for replies: a quarter of them.
+        """Return whether behind `ahead` others only the places are left that are reserved for replies: a quarter.
 
         In slow mode those are all that are not free at once.
         """
@@ -488,4 +520,4 @@ class SendRateLimiter:
 
     @property
     def _limit(self) -> int:
-        return PER_WINDOW_AS_MODERATOR if self.wide() else self._per_window
+        return PER_WINDOW_AS_MODERATOR if self.moderates() else self._per_window

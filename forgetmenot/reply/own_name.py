@@ -51,7 +51,7 @@ class Identity(Struct, frozen=True):
 
 
 def identity_of(settings: Settings, user_id: str, login: str) -> Identity:
-    """The bot under these settings, with the account it is signed in with (both empty if it only listens)."""
+    """Return who the bot is under these settings, with its account (both empty if it only listens)."""
     return Identity(
         user_id, login or settings.twitch.bot_login, settings.bot.name, settings.bot.aliases
     )
@@ -108,7 +108,7 @@ def _differs_by_a_slip(typed: str, right: str) -> bool:
 
 
 def without_name(text: str, identity: Identity) -> str:
-    """A line without the bot's name where it is called by it: every @name, and a name at either end."""
+    """Return a line without the bot's name where it is called by it: every @name, and a name at either end."""
     rest = _without_at_name(clean(text), identity)
     for name in filter(_calls_without_at, _names(identity)):
         rest = _name_in_front(name).sub("", rest, count=1)
@@ -117,7 +117,7 @@ def without_name(text: str, identity: Identity) -> str:
 
 
 def without_name_in_front(event: ChatEvent, identity: Identity) -> str:
-    """A line without the bot's name at its beginning: there a command may follow.
+    """Return a line without the bot's name at its beginning: there a command may follow.
 
     Twitch puts the name in front of a reply by itself, as it was when the bot wrote the message.
     """
@@ -130,7 +130,7 @@ def without_name_in_front(event: ChatEvent, identity: Identity) -> str:
 
 
 def without_at_name(text: str, identity: Identity) -> str:
-    """A line without the bot's @name, wherever it stands."""
+    """Return a line without the bot's @name, wherever it stands."""
     return clean(_without_at_name(clean(text), identity))
 
 
@@ -143,7 +143,7 @@ def _without_at_name(text: str, identity: Identity) -> str:
 
 
 def _name_in_front(name: str) -> re.Pattern[str]:
-    """A name at the beginning of a line, with an @ or without, and what parts it from the rest."""
+    """Return the pattern of a name at the beginning of a line, with what parts it from the rest."""
     polite = "|".join(map(re.escape, honorifics()))
     before = r"\W*" if _calls_without_at(name) else r"\W*[@＠﹫]"
     # behind a name in such a script itself a letter may be part of another name
@@ -154,7 +154,7 @@ def _name_in_front(name: str) -> re.Pattern[str]:
 
 
 def _without_name_behind(text: str, name: str) -> str:
-    """A text without a name at its end; what follows the name (", ok?!") stays."""
+    """Return a text without a name at its end; what follows the name (", ok?!") stays."""
     last = re.search(rf"(?<!\w){re.escape(name)}(?!\w)(?=\W*\Z)", text, re.IGNORECASE)
     if last is None:
         return text
@@ -162,7 +162,7 @@ def _without_name_behind(text: str, name: str) -> str:
 
 
 def _is_reply_to_it(event: ChatEvent, identity: Identity) -> bool:
-    """Whether a line answers one of the bot's messages by Twitch's reply."""
+    """Return whether a line answers one of the bot's messages by Twitch's reply."""
     if event.reply_to is None or not identity.user_id:
         return False
     return event.reply_to.user_id == identity.user_id
@@ -228,7 +228,7 @@ def _is_own(name: str, identity: Identity) -> bool:
 
 
 def _behind_own_name(called: str, identity: Identity) -> str | None:
-    """What follows the bot's name in what stands behind an @; None if that is another name.
+    """Return what follows the bot's name in what stands behind an @; None if that is another name.
 
     Where no space parts words, the sentence goes on: "@ForgetMeNotさん", "@ForgetMeNot你好".
     """
@@ -245,6 +245,6 @@ def _behind_own_name(called: str, identity: Identity) -> str | None:
 
 
 def _names(identity: Identity) -> tuple[str, ...]:
-    """What it is called, without pictures around it: nobody types "@Fern 🌿"."""
+    """Return what the bot is called, without pictures around it: nobody types "@Fern 🌿"."""
     names = (identity.login, identity.name, *identity.aliases)
-    return tuple(bare for name in names if (bare := _EDGES.sub("", name)))
+    return tuple(filter(None, (_EDGES.sub("", name) for name in names)))

@@ -8,7 +8,7 @@ seen. `tidy` is for lines that no model wrote: they keep their @names and the st
 
 import re
 import unicodedata
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 from functools import lru_cache
 
 from msgspec import Struct
@@ -20,8 +20,9 @@ from forgetmenot.text.outgoing import without_command, without_machine_text, wit
 from forgetmenot.text.words import join_sentences, sentences_of, text_cache, words
 
 # Characters of a model's answer that are looked at: eight times what a message holds.
-MOST_READ = 4_000
-MOST_ROUNDS = 20
+LENGTH_READ = 4_000
+# Filters uncover work for each other; after so many rounds a text is given up.
+ROUNDS_LIMIT = 20
 # Words of the instructions in a row, from which on a sentence is cut.
 SHORTEST_QUOTE = 6
 
@@ -48,8 +49,8 @@ class FilterContext(Struct, frozen=True):
 def polish(text: str, context: FilterContext) -> Polished:
     """Run the chain until nothing changes: what one filter uncovers, an earlier one may have to see."""
     fired: dict[str, None] = {}
-    text = text[:MOST_READ]
-    for _ in range(MOST_ROUNDS):
+    text = text[:LENGTH_READ]
+    for _ in range(ROUNDS_LIMIT):
         before = text
         for name, change in CHAIN:
             changed = change(text, context)
@@ -57,24 +58,27 @@ def polish(text: str, context: FilterContext) -> Polished:
                 fired[name] = None
                 text = changed
         if text == before:
-            says_something = any(
-                char.isalnum() or (char >= "\u2190" and char != "…") for char in text
-            )  # or a picture
-            return (
-                Polished(text, tuple(fired)) if says_something else Polished("", (*fired, "empty"))
-            )
+            if _says_something(text):
+                return Polished(text, tuple(fired))
+            return Polished("", (*fired, "empty"))
     return Polished("", (*fired, "never the same twice"))
 
 
+def _says_something(text: str) -> bool:
+    """Return whether a text has a letter, a digit or a picture."""
+    return any(char.isalnum() or (char >= "\u2190" and char != "…") for char in text)
+
+
 def tidy(text: str, settings: Settings) -> str:
-    """A line that no model wrote, fit to be sent: the filters that keep it from doing harm, and no other."""
+    """Return a line that no model wrote, fit to be sent: it passes the filters that keep it from doing harm alone."""
     context = FilterContext(settings)
-    own = settings.privacy.privacy_url
+    privacy_url = settings.privacy.privacy_url
     text = without_command(with_names(clean(text), {}))
     # the streamer's own privacy link stays in a line of ours, whatever `allow_links` says
-    pieces = text.split(own) if own else [text]
-    text = own.join(_links(piece, context) for piece in pieces)
-    text = _length(without_command(without_phrases(text, settings.reply.blocklist)), context)
+    pieces = text.split(privacy_url) if privacy_url else [text]
+    text = privacy_url.join(_links(piece, context) for piece in pieces)
+    text = without_phrases(text, settings.reply.blocklist)
+    text = _length(without_command(text), context)
     return text if any(char.isalnum() for char in text) else ""
 
 
@@ -89,8 +93,10 @@ _LATER_AT = re.compile(r"[@＠﹫]([^\W]{1,30})")
 
 
 def _markdown(text: str, _context: FilterContext) -> str:
-    """What chat would show as signs. Single stars stay: "*waves*" is how people write there."""
-    return _BOLD.sub(r"\2", _LINE_MARK.sub("", _MARKDOWN_LINK.sub(r"\1", text)))
+    """Return a text without what chat would show as signs. Single stars stay: "*waves*" is how people write there."""
+    text = _MARKDOWN_LINK.sub(r"\1", text)
+    text = _LINE_MARK.sub("", text)
+    return _BOLD.sub(r"\2", text)
 
 
 def _instructions(text: str, context: FilterContext) -> str:
@@ -101,16 +107,17 @@ def _instructions(text: str, context: FilterContext) -> str:
 
 @text_cache(16)
 def _runs(text: str) -> frozenset[tuple[str, ...]]:
-    spoken = words(text)
-    return frozenset(
-        tuple(spoken[i : i + SHORTEST_QUOTE]) for i in range(len(spoken) - SHORTEST_QUOTE + 1)
-    )
+    """Return every run of words that is as long as a quote."""
+    text_words = words(text)
+    starts = range(len(text_words) - SHORTEST_QUOTE + 1)
+    return frozenset(tuple(text_words[start : start + SHORTEST_QUOTE]) for start in starts)
 
 
 def _cut_sentences(text: str, is_cut: Callable[[str], bool]) -> str:
     sentences = sentences_of(text)
-    kept = [sentence for sentence in sentences if not is_cut(sentence)]
-    return text if len(kept) == len(sentences) else join_sentences(kept)
+    remaining = [sentence for sentence in sentences if not is_cut(sentence)]
+    # a text that loses nothing keeps its spaces too
+    return text if len(remaining) == len(sentences) else join_sentences(remaining)
 
 
 def _links(text: str, context: FilterContext) -> str:
@@ -118,32 +125,37 @@ def _links(text: str, context: FilterContext) -> str:
 
 
 def _ats(text: str, context: FilterContext) -> str:
-    """A Twitch reply names its addressee by itself: no second @, nobody in front, and one person called at most."""
+    """Return a text with one @name at most, and none in front: a Twitch reply names its addressee by itself."""
     text = _DOUBLE_AT.sub("@", text)
-    speaker = {name.casefold() for name in context.speaker_names}
-    while leading := _LEADING_AT.match(text):
-        text = (
-            text[leading.end() :] if leading[1].casefold() in speaker else text[leading.start(1) :]
-        )
+    speaker_names = {name.casefold() for name in context.speaker_names}
+    leading = _LEADING_AT.match(text)
+    while leading is not None:
+        is_speaker = leading[1].casefold() in speaker_names
+        # the addressee's name goes, another loses its @
+        text = text[leading.end() if is_speaker else leading.start(1) :]
+        leading = _LEADING_AT.match(text)
     called: set[str] = set()
 
     def once(at: re.Match[str]) -> str:
-        if called or at[1].casefold() in speaker:
+        name = at[1].casefold()
+        if called or name in speaker_names:
             return at[1]
-        called.add(at[1].casefold())
+        called.add(name)
         return at[0]
 
     return _LATER_AT.sub(once, text).rstrip()
 
 
 def _length(text: str, context: FilterContext) -> str:
-    most = context.settings.reply.max_chars
-    if len(text) <= most:
+    """Return a text cut to the limit of characters, behind a whole word where there are spaces."""
+    limit = context.settings.reply.max_chars
+    if len(text) <= limit:
         return text
-    cut = text[: most - 1]
+    cut = text[: limit - 1]
     # a language without spaces is cut where the limit is
-    at_word = cut.rsplit(" ", 1)[0] if " " in cut[most // 2 :] else cut
-    return at_word.rstrip(" ,;:-–—") + "…"
+    if " " in cut[limit // 2 :]:
+        cut = cut.rsplit(" ", 1)[0]
+    return cut.rstrip(" ,;:-–—") + "…"
 
 
 # Claims of an action: that somebody was moderated, or a thing was made. Moderation and deletion are announced to
@@ -185,23 +197,22 @@ _NOT_CLAIMED = re.compile(
 
 
 def claims_action(text: str, done: Collection[str] = ()) -> bool:
-    """Whether a sentence says that a person or message was moderated, or a thing made, by an action not in `done`."""
+    """Return whether a sentence claims an action that is not among the `done` ones.
+
+    It does if it says that a person or a message was moderated, or that a thing was made.
+    """
     pattern = _claims(frozenset(done))
+    plain_text = _MARKUP.sub("", unicodedata.normalize("NFKC", text)).casefold()
     return any(
         pattern.search(sentence) and not _NOT_CLAIMED.search(sentence)
-        for sentence in sentences_of(
-            _MARKUP.sub("", unicodedata.normalize("NFKC", text)).casefold()
-        )
+        for sentence in sentences_of(plain_text)
     )
 
 
 @lru_cache(maxsize=64)
 def _claims(done: frozenset[str]) -> re.Pattern[str]:
-    deed = "|".join(deeds for names, deeds in _CLAIMED.items() if done.isdisjoint(names)) or "(?!)"
-    thing = (
-        "|".join(things for names, things in _CLAIMED_THINGS.items() if done.isdisjoint(names))
-        or "(?!)"
-    )
+    deed = _alternatives(_CLAIMED, done)
+    thing = _alternatives(_CLAIMED_THINGS, done)
     return re.compile(
         rf"\b(?:i(?:['’]ve| have)?|just)(?: just| now| already)? (?:{deed})\b|\bhab(?:e|s|['’]s)?\b.*\b(?:{deed})\b"
         rf"|^\s*@?\w+:? (?:{deed})[.!]*$|^\W*(?:bans|mutes|kicks|deletes) \w+\W*$"
@@ -215,21 +226,27 @@ def _claims(done: frozenset[str]) -> re.Pattern[str]:
     )
 
 
+def _alternatives(claims: Mapping[tuple[str, ...], str], done: frozenset[str]) -> str:
+    """Return a pattern of the words for all actions but those that were done; one without a match if there are none."""
+    patterns = [pattern for names, pattern in claims.items() if done.isdisjoint(names)]
+    return "|".join(patterns) or "(?!)"
+
+
+def _false_claims(text: str, context: FilterContext) -> str:
+    return _cut_sentences(text, lambda sentence: claims_action(sentence, context.done))
+
+
 # what removes markup stands first, so that what looks at sentences and words sees bare text; the length comes last,
 # because each other filter makes a text shorter
 CHAIN: tuple[tuple[str, Callable[[str, FilterContext], str]], ...] = (
-    (
-        "machine text",
-        lambda text, _: without_machine_text(text),
-    ),  # JSON, calls, tags, the prompt's own marks
+    # JSON, calls, tags, the prompt's own marks
+    ("machine text", lambda text, _: without_machine_text(text)),
     ("markdown", _markdown),
     ("lines", lambda text, _: clean(text)),
-    ("mention tokens", lambda text, _: with_names(text, {})),  # ids are not for chat
+    # ids are not for chat
+    ("mention tokens", lambda text, _: with_names(text, {})),
     ("instructions", _instructions),
-    (
-        "claim",
-        lambda text, context: _cut_sentences(text, lambda one: claims_action(one, context.done)),
-    ),
+    ("claim", _false_claims),
     ("links", _links),
     ("double @", _ats),
     ("blocklist", lambda text, context: without_phrases(text, context.settings.reply.blocklist)),

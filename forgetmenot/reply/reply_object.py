@@ -12,7 +12,7 @@ Pure.
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from typing import Any
 
@@ -36,7 +36,8 @@ LOOK_UP = (
     "other words to look for in your memory, where the answer may be there and not here; else empty"
 )
 IF_REFUSED = "only with an action: what you say instead if it is not done"
-MOST_NOTES = 20
+NOTES_LIMIT = 20
+# Characters of the words to look up.
 LONGEST_LOOK_UP = 120
 UNREADABLE = reason("no_answer")
 NOTHING_TO_SAY = reason("nothing_to_say")
@@ -71,24 +72,27 @@ class _Answer(msgspec.Struct):
 
 
 def switched_on(settings: ActionSettings, effects: Sequence[str] = ()) -> tuple[Action, ...]:
-    """The actions that may be proposed under these settings. `effects`: the names of those that there are."""
-    chosen = [one for one in ACTIONS if class_mode(one, settings) != "off"]
-    return tuple(
-        one
-        for one in chosen
-        if effects or not any(p.kind is ParameterKind.EFFECT for p in one.params)
-    )
+    """Return the actions that may be proposed under these settings. `effects`: the names of those that there are."""
+    actions = [action for action in ACTIONS if class_mode(action, settings) != "off"]
+    if effects:
+        return tuple(actions)
+    return tuple(action for action in actions if not _needs_effect(action))
+
+
+def _needs_effect(action: Action) -> bool:
+    return any(parameter.kind is ParameterKind.EFFECT for parameter in action.params)
 
 
 def offered(settings: ActionSettings, effects: Sequence[str] = ()) -> tuple[str, ...]:
-    """The same as the instructions name them, with what each needs: "timeout target seconds"."""
-    return tuple(
-        " ".join([one.name, *(_named(parameter, effects) for parameter in one.params)]).rstrip()
-        for one in switched_on(settings, effects)
-    )
+    """Return the same actions as the instructions name them, with what each needs: "timeout target seconds"."""
+    lines = []
+    for action in switched_on(settings, effects):
+        parameters = [_parameter_text(parameter, effects) for parameter in action.params]
+        lines.append(" ".join([action.name, *parameters]).rstrip())
+    return tuple(lines)
 
 
-def _named(parameter: Parameter, effects: Sequence[str]) -> str:
+def _parameter_text(parameter: Parameter, effects: Sequence[str]) -> str:
     if parameter.kind is ParameterKind.EFFECT:
         return f"{parameter.name} ({' | '.join(effects)})"
     is_shown = parameter.default is None or parameter.kind is ParameterKind.SECONDS
@@ -103,75 +107,96 @@ def reply_schema(
     *,
     may_look_up: bool = False,
 ) -> Mapping[str, Any]:
-    """The JSON schema of an answer to a speaker of this role, with actions `among` these names.
+    """Return the JSON schema of an answer to a speaker of this role, with actions `among` these names.
 
     `may_look_up`: it may ask for a second look into the memory instead of guessing.
     """
-    could_get = [
+    actions = [
         action
         for action in switched_on(settings, effects)
-        if action.name in among and (action.kind is not ActionClass.NEVER_ALONE or role.moderates)
+        if action.name in among and _could_get(action, role)
     ]
     say = {"type": "string", "description": SAY}
     notes = {"type": "array", "items": {"type": "integer"}, "description": NOTES}
-    looking = {"look_up": {"type": "string", "description": LOOK_UP}} if may_look_up else {}
-    if not could_get:
-        return _object({"notes": notes, **looking, "say": say}, looking.keys())
-    # Actions that take the same share one alternative: providers bill the schema with every call.
-    alike: dict[tuple[tuple[str, str, bool], ...], list[str]] = {}
-    for action in could_get:
-        shape = tuple(
-            (
-                one.name,
-                "integer" if one.kind is ParameterKind.SECONDS else "string",
-                one.default is None,
-            )
-            for one in action.params
-        )
-        alike.setdefault(shape, []).append(action.name)
-    actions = [
-        _object(
-            {
-                "name": {"type": "string", "enum": names},
-                **{name: {"type": kind} for name, kind, _ in shape},
-            },
-            {name for name, _, is_needed in shape if not is_needed},
-        )
-        for shape, names in alike.items()
-    ]
+    look_up = {}
+    if may_look_up:
+        look_up = {"look_up": {"type": "string", "description": LOOK_UP}}
+    if not actions:
+        return _object({"notes": notes, **look_up, "say": say}, look_up.keys())
     return _object(
         {
-            "action": {"description": ACTION, "anyOf": [{"type": "null"}, *actions]},
+            "action": {
+                "description": ACTION,
+                "anyOf": [{"type": "null"}, *_action_schemas(actions)],
+            },
             "notes": notes,
-            **looking,
+            **look_up,
             "say": say,
             "if_refused": {"type": "string", "description": IF_REFUSED},
         },
-        {"if_refused", *looking},
+        {"if_refused", *look_up},
     )
+
+
+def _could_get(action: Action, role: Role) -> bool:
+    """Return whether a speaker of this role could get an action at all."""
+    return role.moderates or action.kind is not ActionClass.NEVER_ALONE
+
+
+# The parameters of an action: name, JSON type, and whether it is needed.
+_Shape = tuple[tuple[str, str, bool], ...]
+
+
+def _action_schemas(actions: Iterable[Action]) -> list[dict[str, Any]]:
+    """Return one alternative for each shape of parameters.
+
+    Actions with the same parameters share one, because providers bill the schema with every call.
+    """
+    names_by_shape: dict[_Shape, list[str]] = {}
+    for action in actions:
+        names_by_shape.setdefault(_shape(action), []).append(action.name)
+    schemas = []
+    for shape, names in names_by_shape.items():
+        properties: dict[str, Any] = {"name": {"type": "string", "enum": names}}
+        for name, json_type, _ in shape:
+            properties[name] = {"type": json_type}
+        optional = {name for name, _, is_needed in shape if not is_needed}
+        schemas.append(_object(properties, optional))
+    return schemas
+
+
+def _shape(action: Action) -> _Shape:
+    shape = []
+    for parameter in action.params:
+        json_type = "integer" if parameter.kind is ParameterKind.SECONDS else "string"
+        shape.append((parameter.name, json_type, parameter.default is None))
+    return tuple(shape)
 
 
 def reply_request(
     prompt: Prompt, settings: Settings, role: Role, question: str, *, may_look_up: bool = False
 ) -> ModelRequest:
-    """The model call for a reply to this `question` by a speaker of this role."""
+    """Return the model call for a reply to this `question` by a speaker of this role."""
     system, data = split(prompt)
-    possible = (
-        (CORRECTING if is_small_talk(question) else frozenset())
-        if asks_nothing(question)
-        else NAMES
-    )
+    among = _possible_actions(question)
     return ModelRequest(
         Purpose.REPLY,
         system,
         data,
         max_output_tokens=settings.model.reply_output_tokens,
         schema=reply_schema(
-            settings.actions, role, settings.bridge.effects, possible, may_look_up=may_look_up
+            settings.actions, role, settings.bridge.effects, among, may_look_up=may_look_up
         ),
         plain_system=without_form(system),
         language="de" if is_answered_in_german(question, settings) else settings.bot.language,
     )
+
+
+def _possible_actions(question: str) -> AbstractSet[str]:
+    """Return the names of the actions that a line of chat could ask for."""
+    if not asks_nothing(question):
+        return NAMES
+    return CORRECTING if is_small_talk(question) else frozenset()
 
 
 def _object(properties: dict[str, Any], optional: AbstractSet[str] = frozenset()) -> dict[str, Any]:
@@ -184,38 +209,45 @@ def _object(properties: dict[str, Any], optional: AbstractSet[str] = frozenset()
 
 
 def read_reply(answer: ModelAnswer) -> ModelReply:
-    """The answer as an object. Plain text of a server that cannot do JSON is all `say`, and proposes nothing."""
+    """Return the answer as an object. Plain text of a server that cannot do JSON is all `say`, and proposes nothing."""
     if answer.plain:
         say = whole_sentences(answer.text) if answer.finish == "length" else answer.text
         return ModelReply(say, problem="" if say == answer.text else "unfinished")
-    found = _decoded(answer.text)
-    if found is None:
+    decoded = _decoded(answer.text)
+    if decoded is None:
         return _cut_off(answer.text)
-    say, proposal = _encodable(found.say), _proposal(found)
-    look_up = (
-        _encodable(found.look_up)[:LONGEST_LOOK_UP].strip()
-        if isinstance(found.look_up, str)
-        else ""
-    )
+    say = _encodable(decoded.say)
+    proposal = _proposal(decoded)
+    look_up = ""
+    if isinstance(decoded.look_up, str):
+        look_up = _encodable(decoded.look_up)[:LONGEST_LOOK_UP].strip()
     problem = "" if say.strip() or proposal else NOTHING_TO_SAY
-    return ModelReply(say, proposal, problem, _note_ids(found.notes), look_up)
+    return ModelReply(say, proposal, problem, _note_ids(decoded.notes), look_up)
 
 
-def _note_ids(given: object) -> tuple[int, ...]:
-    """The ids in a list, as numbers or as the prompt writes them ("id:12"); what is none is left out."""
-    listed = given[:MOST_NOTES] if isinstance(given, list) else []
-    found = (_NOTE_ID.fullmatch(str(one)) for one in listed)
-    return tuple(dict.fromkeys(int(one[1]) for one in found if one))
+def _note_ids(notes: object) -> tuple[int, ...]:
+    """Return the ids in a list, as numbers or as the prompt writes them ("id:12"), without what is neither."""
+    if not isinstance(notes, list):
+        return ()
+    note_ids: dict[int, None] = {}
+    for note in notes[:NOTES_LIMIT]:
+        match = _NOTE_ID.fullmatch(str(note))
+        if match is not None:
+            note_ids[int(match[1])] = None
+    return tuple(note_ids)
 
 
 def whole_sentences(text: str) -> str:
-    """A text that its model could not finish, up to its last whole sentence; nothing where there is none."""
-    ends = [end.end() for end in _SENTENCE_END.finditer(text)]
+    """Return a text that its model could not finish up to its last whole sentence; empty if there is none."""
+    ends = [match.end() for match in _SENTENCE_END.finditer(text)]
     return text[: ends[-1]] if ends else ""
 
 
 def _decoded(text: str) -> _Answer | None:
-    """The first object in the text: models write fences, thoughts and comments around it."""
+    """Return the first object in the text: models write fences, thoughts and comments around it.
+
+    None if there is none, or if it is no answer.
+    """
     start = text.find("{")
     if start < 0:
         return None
@@ -227,36 +259,39 @@ def _decoded(text: str) -> _Answer | None:
 
 
 def _proposal(answer: _Answer) -> Proposal | None:
-    """The action, where it has a name and every parameter is a word or a number; else none."""
+    """Return the action; None unless it has a name, and every parameter is a word or a number."""
     if not isinstance(answer.action, dict):
         return None
-    given: dict[str, object] = dict(answer.action)
-    name = str(given.pop("name", "")).strip().lower().replace("-", "_")
-    if not _NAME.fullmatch(name) or not all(
-        isinstance(value, str | int | None) for value in given.values()
-    ):
+    fields: dict[str, object] = dict(answer.action)
+    name = str(fields.pop("name", "")).strip().lower().replace("-", "_")
+    if not _NAME.fullmatch(name):
         return None
-    # An empty text stands for a parameter that was left out: strict schemas know no optional ones.
+    if not all(isinstance(value, str | int | None) for value in fields.values()):
+        return None
     params = {
         _encodable(key): _encodable(str(value))
-        for key, value in given.items()
+        for key, value in fields.items()
+        # an empty text stands for a parameter that was left out: strict schemas know no optional ones
         if value not in {None, ""}
     }
     return Proposal(name, params, _encodable(answer.if_refused or ""))
 
 
 def _encodable(text: str) -> str:
-    """Without halves of surrogate pairs, which no database takes."""
+    """Return a text without halves of surrogate pairs, which no database takes."""
     return text.encode("utf-8", "ignore").decode()
 
 
 def _cut_off(text: str) -> ModelReply:
-    """What of an object that ends too early may be said: its `say` as far as it goes, and no action."""
-    found = _CUT_SAY.search(text) if "{" in text else None
+    """Return what of an object that ends too early may be said: its `say` as far as it goes, and no action."""
+    match = _CUT_SAY.search(text) if "{" in text else None
+    if match is None:
+        return ModelReply("", problem=UNREADABLE)
     try:
-        say = json.loads(f'"{found[1]}"', strict=False) if found else ""
+        say = json.loads(f'"{match[1]}"', strict=False)
     except ValueError:
         say = ""
-    if found and not found[2]:
+    is_closed = bool(match[2])
+    if not is_closed:
         say = whole_sentences(say)
     return ModelReply(_encodable(say), problem="unfinished" if say else UNREADABLE)

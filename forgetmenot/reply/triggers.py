@@ -13,6 +13,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from forgetmenot.domain import ChatEvent, EventKind
+from forgetmenot.durations import SECOND
 from forgetmenot.people.exclusion import Exclusion
 from forgetmenot.reply.own_name import Identity, address_of, with_right_name, without_name
 from forgetmenot.settings.schema import Mode, Settings
@@ -44,21 +45,23 @@ SHORT_LINE = 4
 _BEGINS_A_QUESTION = frozenset(
     (
         *_ASKING,
+        *("do", "does", "did", "can", "could", "will", "would", "should"),
         *(
-            "do",
-            "does",
-            "did",
-            "can",
-            "could",
-            "will",
-            "would",
-            "should",
             "is",
             "are",
             "was",
             "were",
+            "have",
+            "has",
+            "you",
+            "remember",
+            "tell",
+            "weißt",
+            "weisst",
+            "kannst",
+            "erinnerst",
+            "du",
         ),
-        *("have", "has", "you", "remember", "tell", "weißt", "weisst", "kannst", "erinnerst", "du"),
     )
 )
 _SECOND_PERSON = frozenset({"you", "your", "youre", "u", "ur"})
@@ -108,7 +111,7 @@ class Trigger(Struct, frozen=True):
 
     @property
     def direct(self) -> bool:
-        """Whether it was asked outright; everything else is spontaneous."""
+        """Return whether the bot was asked outright; everything else is spontaneous."""
         return self.kind in DIRECT
 
 
@@ -134,7 +137,10 @@ def trigger_of(
     *,
     returning: bool = False,
 ) -> Trigger | None:
-    """The trigger in a line, or None. `returning`: the speaker is back after a long time and has just said hello."""
+    """Return the trigger in a line; None if it asks for no answer.
+
+    `returning`: the speaker is back after a long time and has just said hello. `now`: in ms.
+    """
     right_text = with_right_name(event.text, identity, conversations.speakers)
     question = without_name(right_text, identity)
     if event.kind is EventKind.REDEMPTION:
@@ -147,38 +153,50 @@ def trigger_of(
         kind = TriggerKind(address.value)
         if event.emote_only or _is_no_talk(question):
             return None
-        bare = kind is not TriggerKind.REPLY and not any(char.isalnum() for char in question)
-        return Trigger(TriggerKind.BARE if bare else kind, event, question)
+        if kind is not TriggerKind.REPLY and not _has_letters(question):
+            kind = TriggerKind.BARE
+        return Trigger(kind, event, question)
     if _continues(event, identity, conversations, settings, now):
         return Trigger(TriggerKind.FOLLOW_UP, event, question)
-    if settings.bot.mode is Mode.LIVE and event.kind is EventKind.RAID:
+    if settings.bot.mode is Mode.LIVE:
+        return _spontaneous(event, question, returning=returning)
+    return None
+
+
+def _spontaneous(event: ChatEvent, question: str, *, returning: bool) -> Trigger | None:
+    """Return the trigger in a line that does not speak to the bot: a raid, or somebody is back."""
+    if event.kind is EventKind.RAID:
         return Trigger(TriggerKind.RAID, event, question or event.system_text)
-    if settings.bot.mode is Mode.LIVE and returning and any(char.isalnum() for char in event.text):
+    if returning and _has_letters(event.text):
         return Trigger(TriggerKind.RETURNER, event, question)
     return None
 
 
 def is_ignored(event: ChatEvent, identity: Identity, settings: Settings) -> bool:
-    """Whether this account never gets a reply: the bot itself, other bots, and accounts that the settings ignore."""
+    """Return whether an account never gets a reply: the bot itself, other bots, and those that the settings ignore."""
     if event.user_id == identity.user_id or event.login.casefold() == identity.login.casefold():
-        return True  # an identity without an account matches nobody: ids and logins are never empty
+        # an identity without an account matches nobody: ids and logins are never empty
+        return True
     return Exclusion(settings.memory).why(event) is not None
 
 
 def wait_ms(
     trigger: Trigger,
-    answered_viewer: int | None,
-    spoke_up: int | None,
+    answered_at: int | None,
+    spoke_up_at: int | None,
     settings: Settings,
     now: int,
 ) -> int:
-    """How long the cooldowns say to wait: after its last answer to them, and after it last spoke up by itself."""
-    ready = now
-    if answered_viewer is not None:
-        ready = max(ready, answered_viewer + int(settings.reply.viewer_gap_s * 1_000))
-    if spoke_up is not None and not trigger.direct:
-        ready = max(ready, spoke_up + SPONTANEOUS_GAP)
-    return ready - now
+    """Return how long the cooldowns say to wait (ms).
+
+    `answered_at`: when the bot last answered this viewer. `spoke_up_at`: when it last spoke up by itself.
+    """
+    ready_at = now
+    if answered_at is not None:
+        ready_at = max(ready_at, answered_at + int(settings.reply.viewer_gap_s * SECOND))
+    if spoke_up_at is not None and not trigger.direct:
+        ready_at = max(ready_at, spoke_up_at + SPONTANEOUS_GAP)
+    return ready_at - now
 
 
 def _continues(
@@ -189,10 +207,10 @@ def _continues(
     It needs a sign that it is for the bot: it answers the bot's question, or nobody has spoken in
     between and it asks or speaks to somebody, or a later line asks somebody ("are you sure?").
     """
-    answered = talks.answered_at.get(event.user_id)
-    if answered is None or not 0 <= now - answered <= settings.reply.follow_up_s * 1_000:
+    answered_at = talks.answered_at.get(event.user_id)
+    if answered_at is None or not 0 <= now - answered_at <= settings.reply.follow_up_s * SECOND:
         return False
-    if event.emote_only or not any(char.isalnum() for char in event.text):
+    if event.emote_only or not _has_letters(event.text):
         return False
     if is_to_somebody_else(event, identity, talks.speakers):
         return False
@@ -241,8 +259,13 @@ def is_to_somebody_else(event: ChatEvent, identity: Identity, speakers: Collecti
 
 
 def _is_no_talk(text: str) -> bool:
-    """Whether it is nothing but laughter or pictures, which ask for no answer."""
-    said = words(text)
-    if any(char.isalnum() for char in text):
-        return bool(said) and all(map(_LAUGH.fullmatch, said))
-    return any(unicodedata.category(char) in {"So", "Sk"} for char in text)
+    """Return whether a text is nothing but laughter or pictures, which ask for no answer."""
+    if not _has_letters(text):
+        return any(unicodedata.category(char) in {"So", "Sk"} for char in text)
+    line_words = words(text)
+    return bool(line_words) and all(_LAUGH.fullmatch(word) for word in line_words)
+
+
+def _has_letters(text: str) -> bool:
+    """Return whether a text has a letter or a digit."""
+    return any(char.isalnum() for char in text)

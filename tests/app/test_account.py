@@ -54,9 +54,9 @@ def test_how_much_it_may_write_is_found_from_its_badges(account: TwitchAccount, 
         ({"lead_moderator"}, True),
     ):
         account.chat.own_badges = frozenset(badges)
-        assert bot.outbox.pace.wide() is many
+        assert bot.outbox.pace.moderates() is many
     account.chat.own_badges = None
-    assert not bot.outbox.pace.wide()
+    assert not bot.outbox.pace.moderates()
 
 
 async def test_a_streams_video_is_found_by_the_time_at_which_both_begin(

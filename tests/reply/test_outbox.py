@@ -90,7 +90,7 @@ async def queue(still: Queue) -> AsyncIterator[Queue]:
 async def test_never_more_than_twitch_allows_in_any_thirty_seconds(
     queue: Queue, settle: Settle, moderator: bool, limit: int
 ) -> None:
-    queue.box.pace.wide = lambda: moderator
+    queue.box.pace.moderates = lambda: moderator
     sending = await queue.sending(
         *(f"line {i}" for i in range(limit + limit // 2)), patience=200_000
     )
@@ -164,7 +164,7 @@ async def test_answers_about_somebodys_own_data_go_first_and_are_not_too_late(
     replies = await queue.sending("reply one", "reply two", patience=200_000)
     await asyncio.sleep(0)
     wishes = [
-        asyncio.create_task(queue.box.say_line("Done.", reply_to=f"w{number}", first=True))
+        asyncio.create_task(queue.box.say_line("Done.", reply_to=f"w{number}", is_urgent=True))
         for number in range(30)
     ]
     await settle(29_000)

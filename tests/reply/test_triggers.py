@@ -301,10 +301,10 @@ def test_a_talk_goes_on_while_few_others_speak() -> None:
             talks = ConversationTracker()
             talks.answered("1", NOW - 60_000)
             for i in range(others):
-                talks.heard(
+                talks.note_line(
                     said("my parrot learned a new word", user_id=str(50 + i), login=f"viewer{i}")
                 )
-                talks.heard(said("lol", user_id="1"))
+                talks.note_line(said("lol", user_id="1"))
             assert (kind_of(line, talks.conversations()) is TriggerKind.FOLLOW_UP) is (
                 others == limit
             )
