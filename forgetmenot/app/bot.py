@@ -32,7 +32,7 @@ from forgetmenot.llm.guarded import Saving, SpendLimit
 from forgetmenot.memory import retention
 from forgetmenot.memory.backups import MemoryFileWatch
 from forgetmenot.memory.briefs import BriefWriter
-from forgetmenot.memory.compaction import Compactor
+from forgetmenot.memory.compaction import Compactor, PassReport
 from forgetmenot.memory.extraction import Extractor
 from forgetmenot.memory.ingest import Ingest
 from forgetmenot.memory.recall import Recall
@@ -72,6 +72,8 @@ SWEEP = "sweep"
 SWEEP_EVERY = 10 * MINUTE
 MEMORY_PASS_EVERY = 3 * MINUTE
 EARLY_PASS_EVERY = MINUTE
+# After this time (s) of one compaction pass, notes are extracted beside it.
+EXTRACTS_MEANWHILE_S = 20.0
 FLAGS = {True: "1", False: "0"}
 # Makes the two models of a run; scenarios put words of their own into the mouth of the one that replies.
 ModelBuilder = Callable[[ModelSettings, CallMeter], Models]
@@ -337,7 +339,7 @@ class Bot:
 
     async def _memory_pass(self, *, everything: bool) -> None:
         await self.ingest.flush()
-        report = await self.compactor.run_pass(everything=everything)
+        report = await self._compact(everything=everything)
         learned = await self.extractor.run_pass()
         silent = (
             reason("model_empty", model=self.settings().model.memory_model)
@@ -352,6 +354,19 @@ class Bot:
 
     def _overhear(self, text: str, twitch_id: str) -> None:
         self.ingest.note_own_line(text, event_id=twitch_id, at=self.clock.now())
+
+    async def _compact(self, *, everything: bool) -> PassReport:
+        """Summarise what is due. Where that takes long, notes are extracted meanwhile from what was summarised."""
+        compacting = asyncio.create_task(self.compactor.run_pass(everything=everything))
+        try:
+            while True:
+                await asyncio.wait([compacting], timeout=EXTRACTS_MEANWHILE_S)
+                if compacting.done():
+                    return compacting.result()
+                await self.extractor.run_pass()
+        finally:
+            compacting.cancel()
+            await asyncio.gather(compacting, return_exceptions=True)
 
     async def _sweep(self) -> None:
         await self.ingest.flush()

@@ -5,10 +5,11 @@
 - Whatever a model does wrong leaves the events unread, and the pass goes on. A window that got no answer comes first in
   the next pass; one without a usable summary is halved and tried again, later each time, so that a line that no model
   reads ends up alone. Only the age limit has chat counted instead of summarised.
+- While chat is behind, several windows are summarised together; their episodes are written in order of time.
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable, Sequence
 
 from msgspec import Struct, field
 
@@ -32,6 +33,9 @@ CLOSING_S = 3.0
 WINDOW_WAITS = 10 * MINUTE
 # Fewer lines than the most wait this long for more: fewer, fuller summaries cost fewer model calls.
 SILENCE = 30 * MINUTE  # after it fewer lines than a window's are summarised, too
+# How many windows are summarised together while more than these are due. A model takes four calls at once
+# (llm/guarded.Limits): the fourth is left to extraction, which goes on meanwhile.
+WINDOWS_AT_ONCE = 3
 # After so many windows without a summary, and none with one between, the model is taken to be at fault.
 FAILURES_IN_A_ROW = 3
 
@@ -143,16 +147,38 @@ class Compactor:
                 wait=WINDOW_WAITS if waits else 0,
             )
             due = windows([line for line in lines if line.seq not in report.unanswered], cut)
-            for window in due:
-                await self._cover(window, report)
-                if report.trouble:
-                    return
             if not due:
                 return
+            while due and not report.trouble:
+                number = self._number_at_once(len(due), report)
+                await self._cover_at_once(due[:number], report)
+                due = due[number:]
 
-    async def _cover(self, window: Window, report: PassReport) -> None:
+    def _number_at_once(self, due: int, report: PassReport) -> int:
+        """Return how many of the windows that are due are summarised together.
+
+        Several only while chat is behind and the model has just answered: one that does not is asked no more often
+        than it has to be.
+        """
+        if due <= WINDOWS_AT_ONCE or not report.works or report.in_a_row:
+            return 1
+        return WINDOWS_AT_ONCE
+
+    async def _cover_at_once(self, together: Sequence[Window], report: PassReport) -> None:
+        """Summarise windows together, and write what came of them in order of time."""
+        summaries = [self._summariser.with_model(window) for window in together]
+        results = await asyncio.gather(*summaries, return_exceptions=True)
+        for window, result in zip(together, results, strict=True):
+            await self._cover(window, result, report)
+
+    async def _cover(
+        self, window: Window, result: NewEpisode | BaseException, report: PassReport
+    ) -> None:
+        """Write the episode of a window, or what its failure means. Raises StoreError."""
         try:
-            await self._write(window, self._summariser.with_model, report)
+            if isinstance(result, BaseException):
+                raise result
+            await self._write(result, report)
             report.in_a_row = 0
         except ModelBlocked as error:
             await self._postpone(window, str(error), report)
@@ -182,13 +208,10 @@ class Compactor:
         if report.in_a_row >= FAILURES_IN_A_ROW or (self._suspicious and not report.works):
             report.trouble = why
 
-    async def _write(
-        self, window: Window, read: Callable[[Window], Awaitable[NewEpisode]], report: PassReport
-    ) -> None:
-        episode_id = await episodes.write(self._db, await read(window), self._clock.now())
-        if (
-            episode_id is not None
-        ):  # else a line of it was cleared meanwhile: what is left is read again
+    async def _write(self, episode: NewEpisode, report: PassReport) -> None:
+        episode_id = await episodes.write(self._db, episode, self._clock.now())
+        # None: a line of it was cleared meanwhile, and what is left is read again
+        if episode_id is not None:
             report.episodes.append(episode_id)
 
     async def _cover_aged(self, report: PassReport) -> None:
@@ -201,7 +224,7 @@ class Compactor:
         while lines := await events.unread(self._db, READ_AT_ONCE):
             done = len(report.episodes)
             for window in aged(lines, memory.window_max_events, before):
-                await self._write(window, self._summariser.by_counting, report)
+                await self._write(await self._summariser.by_counting(window), report)
             report.counted += len(report.episodes) - done
             if len(report.episodes) == done:
                 return

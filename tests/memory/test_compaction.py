@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from forgetmenot.domain import EventKind, Redaction
+from forgetmenot.domain import EventKind, ModelAnswer, ModelRequest, Redaction, TokenUsage
 from forgetmenot.durations import HOUR, MINUTE
-from forgetmenot.errors import FactRefused, ModelBlocked
+from forgetmenot.errors import FactRefused, ModelBlocked, ModelError
 from forgetmenot.memory.edits import remember
 from forgetmenot.settings.schema import BotSettings
 from forgetmenot.store import events
@@ -173,6 +173,65 @@ async def test_a_line_that_no_model_reads_ends_up_alone_and_is_counted_when_it_m
     await channel.clock.advance(17 * HOUR)
     report = await channel.compactor.run_pass(everything=True)
     assert (report.counted, report.unread) == (1, 0)
+
+
+class _Counting:
+    """A model that thinks, and the earlier a window is asked for, the longer."""
+
+    name = "counting"
+
+    def __init__(self, fails_from: int = 10_000) -> None:
+        self.asked = 0
+        self.under_way = 0
+        self.most_at_once = 0
+        self._fails_from = fails_from
+
+    async def generate(self, _request: ModelRequest) -> ModelAnswer:
+        number = self.asked
+        self.asked += 1
+        self.under_way += 1
+        self.most_at_once = max(self.most_at_once, self.under_way)
+        try:
+            await asyncio.sleep(0.02 - number % 4 * 0.005)
+        finally:
+            self.under_way -= 1
+        if number >= self._fails_from:
+            raise ModelError("no answer")
+        return ModelAnswer(answer("P1 said something."), self.name, TokenUsage())
+
+    async def aclose(self) -> None:
+        """Nothing to close."""
+
+
+@pytest.mark.parametrize(("lines", "at_once"), [(300, 1), (2_400, 3)])
+async def test_behind_several_windows_are_summarised_at_once_and_written_in_order(
+    channel: Channel, lines: int, at_once: int
+) -> None:
+    model = _Counting()
+    behind = await open_channel(channel.db, channel.clock, channel.settings, model)
+    await behind.chat(lines)
+    report = await behind.summarise()
+    assert (report.unread, report.trouble) == (0, "")
+    assert model.most_at_once == at_once
+    begun = await channel.db.column("SELECT started_at FROM episodes ORDER BY id")
+    assert begun == sorted(begun)
+    await _each_episode_covers_what_it_says(channel.db)
+
+
+async def test_a_model_that_goes_away_while_behind_is_asked_no_more_than_once_for_each_window(
+    channel: Channel,
+) -> None:
+    model = _Counting(fails_from=4)
+    behind = await open_channel(channel.db, channel.clock, channel.settings, model)
+    await behind.chat(2_400)
+    report = await behind.summarise()
+    assert (len(report.episodes), model.asked, bool(report.trouble)) == (4, 7, True)
+    # then three in a row, then one: the others stay whole
+    assert (await behind.summarise()).episodes == []
+    assert model.asked == 10
+    assert (await behind.summarise()).episodes == []
+    assert model.asked == 11
+    assert await channel.db.value("SELECT max(tries) FROM events") == 0
 
 
 async def test_closing_gives_the_model_three_seconds(
