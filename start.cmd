@@ -9,5 +9,5 @@ echo ForgetMeNot needs Python 3.11 or newer. Install it from https://www.python.
 pause
 exit /b 1
 :found
-%PYTHON% scripts\run.py start %*
+%PYTHON% "%~dp0scripts\run.py" start %*
 if errorlevel 1 pause

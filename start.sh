@@ -16,7 +16,7 @@ for python in python3 python3.14 python3.13 python3.12 python3.11; do
     fi
 done
 if [ -n "${found:-}" ]; then
-    "$found" scripts/run.py start "$@" && exit 0
+    "$found" "$PWD/scripts/run.py" start "$@" && exit 0
     code=$?
 else
     echo "ForgetMeNot needs Python 3.11 or newer: install it from https://www.python.org/downloads/ and start this again."

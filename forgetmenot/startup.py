@@ -44,12 +44,18 @@ async def make_off_the_loop(make: Callable[[], Made]) -> Made:
     return await asyncio.to_thread(make_locked)
 
 
-def as_typed() -> str:
-    """Return the command that starts this program: `forgetmenot`, if that is on the path."""
-    # Set by scripts/run.py.
-    command = os.environ.get("FORGETMENOT_COMMAND")
-    if command:
-        return command
+def as_typed(*, same_folder: bool = False) -> str:
+    """Return the command that starts this program: `forgetmenot`, if that is on the path.
+
+    `same_folder`: it is typed in the folder where this program was started, so the path to a script
+    may be a relative one.
+    """
+    # Both are set by scripts/run.py.
+    full_command = os.environ.get("FORGETMENOT_COMMAND")
+    if same_folder and full_command:
+        return os.environ.get("FORGETMENOT_TYPED", full_command)
+    if full_command:
+        return full_command
     if getattr(sys, "frozen", False):
         return quoted(sys.executable)
     spec = getattr(sys.modules.get("__main__"), "__spec__", None)

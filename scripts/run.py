@@ -15,7 +15,9 @@ import environment
 def main() -> int:
     """Install if need be, then hand over to the `forgetmenot` command."""
     interpreter = environment.ensure()
-    os.environ.setdefault("FORGETMENOT_COMMAND", as_typed())
+    # In full for what is typed in another folder or window: the dock shows it.
+    os.environ.setdefault("FORGETMENOT_COMMAND", as_typed(str(Path(__file__).resolve())))
+    os.environ.setdefault("FORGETMENOT_TYPED", as_typed(sys.argv[0]))
     command = [str(interpreter), "-m", "forgetmenot", *(sys.argv[1:] or ["demo"])]
     if os.name == "posix":
         os.execv(interpreter, command)  # noqa: S606  # no go-between: whoever ends this process ends the bot
@@ -27,10 +29,8 @@ def main() -> int:
             continue  # the terminal has told the bot as well; it needs a moment to stop cleanly
 
 
-def as_typed() -> str:
-    """How this script was started, for messages that name a command."""
-    # in full: it is typed in another folder, or by another window
-    path = str(Path(__file__).resolve())
+def as_typed(path: str) -> str:
+    """Return how this script is started by its path, for messages that name a command."""
     typed_path = subprocess.list2cmdline([path]) if os.name == "nt" else shlex.quote(path)
     return f"{Path(sys.executable).name} {typed_path}"
 

@@ -187,7 +187,7 @@ def _backups(what: Examined) -> Finding:
         WARN if age > BACKUP_OLD else OK,
         "backups",
         n=len(kept),
-        ago=what.language.duration(age, "ago"),
+        age=what.language.duration(age, "age"),
     )
 
 

@@ -32,17 +32,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         words = [*words[1:], "--help"]
     words = words or ["start"]
     try:
-        from forgetmenot.cli.common import COMMANDS, use_found_file
-
-        if not words[0].startswith("-") and words[0] not in COMMANDS:
-            from forgetmenot.settings.load import nearest_name
-
-            guess = nearest_name(words[0], COMMANDS)
-            return _failed(
-                f"There is no command `{words[0]}`.{guess} `forgetmenot --help` explains them.", 2
-            )
-        parsed = build_parser(words[0]).parse_args(words)
-        use_found_file(parsed)
+        parsed = _parsed(words)
         return int(parsed.run(parsed))
     except ForgetMeNotError as error:
         return _failed(str(error), error.exit_code)
@@ -59,6 +49,53 @@ def main(arguments: Sequence[str] | None = None) -> int:
         from forgetmenot.logs import where
 
         return _failed(f"this is a bug. Please report it with these lines:\n{where(error)}", 1)
+
+
+def _parsed(words: Sequence[str]) -> argparse.Namespace:
+    """Return the arguments of a command. Raises InputError for a name that there is not."""
+    from forgetmenot.cli.common import GROUPS, use_found_file
+    from forgetmenot.errors import InputError
+    from forgetmenot.startup import as_typed
+
+    program = as_typed(same_folder=True)
+    name = words[0]
+    if not name.startswith("-"):
+        _refuse_unknown_command(name, program)
+    parser = build_parser(name)
+    if name in GROUPS and len(words) > 1:
+        _refuse_unknown_action(name, words[1], program)
+    parsed, unknown_words = parser.parse_known_args(words)
+    if unknown_words:
+        raise InputError(
+            f"`{name}` does not know `{unknown_words[0]}`. `{program} {name} --help` explains it."
+        )
+    use_found_file(parsed)
+    return parsed
+
+
+def _refuse_unknown_command(name: str, program: str) -> None:
+    """Raise InputError if there is no command of that name."""
+    from forgetmenot.cli.common import COMMANDS, FOR_DEVELOPERS, near_word
+    from forgetmenot.errors import InputError
+
+    if name in COMMANDS:
+        return
+    guess = near_word(name, COMMANDS.keys() - set(FOR_DEVELOPERS))
+    raise InputError(f"There is no command `{name}`.{guess} `{program} --help` explains them.")
+
+
+def _refuse_unknown_action(group: str, name: str, program: str) -> None:
+    """Raise InputError if a command has no action of that name."""
+    from forgetmenot.cli.common import action_names, near_word
+    from forgetmenot.errors import InputError
+
+    names = action_names(group)
+    if name.startswith("-") or name in names:
+        return
+    guess = near_word(name, names)
+    raise InputError(
+        f"`{group}` has no action `{name}`.{guess} `{program} {group} --help` explains them."
+    )
 
 
 def _speak_utf_8() -> None:
@@ -82,11 +119,13 @@ def _failed(sentence: str, code: int) -> int:
 def build_parser(command: str = "") -> argparse.ArgumentParser:
     """Return the parser of the whole command line, or only of the module of one command."""
     from forgetmenot.cli.common import COMMANDS, add_commands
+    from forgetmenot.startup import as_typed
 
+    program = as_typed(same_folder=True)
     parser = argparse.ArgumentParser(
-        prog="forgetmenot",
+        prog=program,
         description="A local-first Twitch chat bot that remembers your regulars and deletes raw chat after 24 hours.",
-        epilog="Without a command it runs `forgetmenot start`.",
+        epilog=f"Without a command it runs `{program} start`.",
     )
     parser.add_argument("--version", action="version", version=f"forgetmenot {__version__}")
     subparsers = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)

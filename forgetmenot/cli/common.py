@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TextIO, TypeVar
 import msgspec
 
 from forgetmenot.errors import InputError, SettingsError
-from forgetmenot.languages import ENGLISH
 from forgetmenot.settings.load import load_settings
 from forgetmenot.settings.schema import Settings
 from forgetmenot.startup import as_typed
@@ -109,6 +108,19 @@ GROUPS = {
     "memory": "list, explain, correct, import and export notes",
     "viewer": "export or erase what is stored about one viewer",
 }
+# What the help says about operations. In chat's help the bot speaks of itself; here it does not.
+ABOUT_CHANGES = {
+    "edit": "correct a note",
+    "retract": "remove a note; it can be restored",
+    "restore": "undo the last change of a note",
+    "pin": "keep a note permanently",
+    "unpin": "let a pinned note age again",
+    "never_mention": "never mention a topic or a note again",
+    "may_mention": "take an entry off the list of what is never mentioned",
+    "erase": "permanently delete everything about a viewer",
+    "opt_out": "store nothing about a viewer from now on",
+    "opt_in": "remember a viewer again",
+}
 # Options that many commands have.
 SHARED: Mapping[str, Option] = {
     "config": option(
@@ -180,12 +192,34 @@ def _add_operations(groups: Mapping[str, Commands]) -> None:
                 path=f"{group} {name}",
                 run=_change,
                 options=_options_of(operation),
-                about=ENGLISH(f"does.{operation.name}"),
+                about=ABOUT_CHANGES[operation.name],
                 keys=f"Example: {example}\n{CHANGE_KEYS}",
                 defaults={"operation": operation},
             )
             _add(groups[group], name, change)
             break
+
+
+def action_names(group: str) -> list[str]:
+    """Return the names of the actions of a group, such as "list" of `memory`."""
+    from forgetmenot.operations.commands import OPERATIONS
+
+    paths = [declared.path for declared in _COMMANDS]
+    for operation in OPERATIONS.values():
+        for example in operation.examples:
+            words = example.split()
+            if words[0] == "forgetmenot":
+                paths.append(" ".join(words[1:3]))
+    prefix = f"{group} "
+    return [path.removeprefix(prefix) for path in paths if path.startswith(prefix)]
+
+
+def near_word(typed: str, names: Iterable[str]) -> str:
+    """Return the question whether a similar name was meant, with a space before; "" if none is near."""
+    import difflib
+
+    match = difflib.get_close_matches(typed, list(names), n=1, cutoff=0.7)
+    return f" Did you mean `{match[0]}`?" if match else ""
 
 
 def _list_actions(parser: argparse.ArgumentParser, _: argparse.Namespace) -> int:
@@ -513,7 +547,7 @@ def _with_commands_as_typed(text: str) -> str:
     """
     if "forgetmenot " not in text:
         return text
-    program = as_typed()
+    program = as_typed(same_folder=True)
     if program == "forgetmenot":
         return text
     commands = rf"(?<![\w/@.-])forgetmenot (?=(?:{'|'.join(COMMANDS)})\b)"
@@ -525,6 +559,19 @@ def encoded(value: object) -> bytes:
     from forgetmenot.languages import ENGLISH
 
     return msgspec.json.encode(value, enc_hook=ENGLISH.reason)
+
+
+def local_time(ms: int, settings: Settings) -> str:
+    """Return a moment as the channel's clocks show it: "28 November 2026, 20:24"."""
+    from forgetmenot.text import days
+
+    zone = settings.bot.timezone
+    return f"{days.written_day(ms, zone)}, {days.local_time(ms, zone):%H:%M}"
+
+
+def counted(number: int, noun: str) -> str:
+    """Return a number with its noun: "1 note", "1,200 notes"."""
+    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
 
 
 def emit(value: object) -> None:

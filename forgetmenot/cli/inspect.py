@@ -17,9 +17,21 @@ if TYPE_CHECKING:
 
     from forgetmenot.domain import Prompt
     from forgetmenot.memory.recall import Recall
+    from forgetmenot.reply.explain import ReplyExplanation
+    from forgetmenot.settings.prices import TokenCounts
+    from forgetmenot.store.bot_messages import BotMessage
     from forgetmenot.store.database import Database
 
 LISTED = 20
+# What `why` calls the rows of a prompt.
+ROW_LABELS = {
+    "notes": "note",
+    "episodes": "summary",
+    "streams": "stream",
+    "events": "chat line",
+    "replies": "reply",
+    "actions": "action",
+}
 GROUPS = ("purpose", "model", "day", "stream")
 PROMPT_KEYS = """The prompt is prefix and tail, one after the other. In JSON `rows` are the ids, best first, of what
 stands in a section; `dropped` counts those that the budget left out."""
@@ -29,6 +41,7 @@ RECALL_KEYS = """FILE has JSON lines {"id", "viewers": [logins or ids], "text", 
 {"id", "note_ids": [best first], "ms"}; a line that cannot be used gets {"id", "error"}."""
 EVALUATE_KEYS = """In JSON `outcomes` counts replies: good or bad (rated), deleted, corrected (a used note changed in
 ten minutes), asked_again (by the same viewer within two), silence (nothing followed). `ranks`: used notes by place."""
+NO_PRICES = "No prices are set, so there is no sum in money: see [prices] in the settings."
 COST_KEYS = """Tokens are as billed; costs need [prices] in the settings. Old calls are deleted (`keep_replies_d`)."""
 
 
@@ -118,26 +131,96 @@ async def _why(db: "Database", arguments: argparse.Namespace) -> common.Shown:
     Shows everything about one reply: who asked, what the prompt contained, what was decided and sent. Without an ID it
     lists the last replies.
     """
-    from forgetmenot.clock import iso
     from forgetmenot.reply.explain import as_json, explain
-    from forgetmenot.store import bot_messages
 
+    settings = common.chosen_settings(arguments.config)
     if arguments.reply is None:
-        rows = []
-        lines = []
-        for reply in await bot_messages.listing(db, LISTED):
-            rows.append(common.picked(reply, "id at trigger mode status text detail"))
-            text = reply.text or reply.detail
-            lines.append(f"{reply.id:6} {iso(reply.at)} {reply.status:8} {reply.trigger:12} {text}")
-        return {"replies": rows}, lines
+        return await _last_replies(db, settings)
     trail = await explain(db, arguments.reply)
-    value = as_json(trail, common.chosen_settings(arguments.config))
-    lines = [f"{key}: {field}" for key, field in value.items() if field and key != "sections"]
+    value = as_json(trail, settings)
+    return value, _why_lines(trail, str(value["cost"]), settings)
+
+
+async def _last_replies(db: "Database", settings: Settings) -> common.Shown:
+    """Return the last replies as JSON has them, and a sentence on each."""
+    from forgetmenot.store import bot_messages, viewers
+
+    replies = await bot_messages.listing(db, LISTED)
+    asker_ids = {reply.viewer_id for reply in replies if reply.viewer_id}
+    names, _hidden = await viewers.shown_and_hidden(db, asker_ids)
+    rows = []
+    lines = []
+    for reply in replies:
+        rows.append(common.picked(reply, "id at trigger mode status text detail"))
+        asker = names.get(reply.viewer_id or "", "")
+        lines.append(
+            f"#{reply.id}  {common.local_time(reply.at, settings)}  {_outcome(reply, asker)}"
+        )
+    if not lines:
+        return {"replies": rows}, ["The bot has not replied to anything yet."]
+    lines.append("`forgetmenot why NUMBER` explains one of them.")
+    return {"replies": rows}, lines
+
+
+def _outcome(reply: "BotMessage", asker: str) -> str:
+    """Return what made the bot answer, and what came of it: "mentioned by Bob: said “Hi!”"."""
+    from forgetmenot.languages import ENGLISH
+
+    trigger = reply.trigger.replace(" ", "_").replace("-", "_")
+    key = f"page.trigger.{trigger}"
+    cause = ENGLISH(key) if key in ENGLISH else reply.trigger
+    if asker:
+        cause += f" ({asker})"
+    status = ENGLISH(f"page.status.{reply.status}")
+    words = f" “{reply.text}”" if reply.text else ""
+    detail = f" ({ENGLISH.reason(reply.detail)})" if reply.detail else ""
+    return f"{cause}: {status}{words}{detail}"
+
+
+def _why_lines(trail: "ReplyExplanation", cost: str, settings: Settings) -> list[str]:
+    """Return sentences that explain one reply."""
+    from forgetmenot.languages import ENGLISH
+
+    reply = trail.reply
+    asker = ENGLISH.reason(trail.who) if reply.viewer_id else ""
+    lines = [f"Reply {reply.id}, {common.local_time(reply.at, settings)}."]
+    if trail.asked:
+        lines.append(f"{ENGLISH.reason(trail.who)} wrote: “{trail.asked}”")
+    lines.append(f"What made it answer: {_outcome(reply, asker)}")
+    lines += [f"Action: {ENGLISH.reason(action)}" for action in trail.actions]
+    if reply.model:
+        lines.append(_model_sentence(reply, cost))
+    if reply.filters:
+        lines.append(f"Its words were changed by: {', '.join(reply.filters)}.")
+    if reply.used:
+        numbers = ", ".join(f"#{note_id}" for note_id in reply.used)
+        lines.append(f"It used {common.counted(len(reply.used), 'note')}: {numbers}.")
+    if reply.outcome:
+        key = f"page.outcome.{reply.outcome}"
+        outcome = ENGLISH(key) if key in ENGLISH else reply.outcome
+        lines.append(f"Afterwards it was {outcome}.")
+    if trail.sections:
+        lines.append("Its prompt held:")
     for section in trail.sections:
+        key = f"page.section.{section.name}"
+        title = ENGLISH(key) if key in ENGLISH else section.name
         left_out = f", {section.dropped} left out" if section.dropped else ""
-        lines.append(f"{section.name}: {section.tokens} tokens{left_out}")
-        lines += [f"  [{row.of} {row.id}] {row.text}" for row in section.rows]
-    return value, lines
+        lines.append(f"  {title} ({common.counted(section.tokens, 'token')}{left_out})")
+        for row in section.rows:
+            label = ROW_LABELS.get(row.of, row.of)
+            lines.append(f"    {label} {row.id}: {ENGLISH.reason(row.text)}")
+    return lines
+
+
+def _model_sentence(reply: "BotMessage", cost: str) -> str:
+    """Return which model wrote a reply, how long that took, and what it cost."""
+    model = "the built-in rules" if reply.model == "offline" else reply.model
+    parts = [f"It was written by {model}"]
+    if reply.latency_ms is not None:
+        parts.append(f"in {reply.latency_ms / 1_000:.1f} s")
+    if cost:
+        parts.append(f"for {cost}")
+    return " ".join(parts) + "."
 
 
 # ── the notes that a message brings up ──────────────────────────────────────────────────────
@@ -249,15 +332,26 @@ async def _cost(db: "Database", arguments: argparse.Namespace) -> common.Shown:
         cost = prices.cost_text(settings, {bill.model: used})
         fields = common.picked(bill, "group model calls failed")
         rows.append({**fields, **used._asdict(), "cost": cost})
-        numbers = f"{bill.calls:6} {used.input:11,} {used.cached:11,} {used.output:9,}"
-        lines.append(f"{bill.group:12} {bill.model[:24]:24} {numbers}  {cost}")
+        lines.append(f"{bill.group}: {_bill_sentence(bill.model, bill.calls, used, cost)}")
     total = prices.cost_text(settings, used_in_all)
     value = {"since": since, "by": arguments.by, "rows": rows, "cost": total}
     if not rows:
         return value, [f"No model was called in the last {arguments.since}."]
-    head = f"{arguments.by:12} {'model':24} {'calls':>6} {'tokens in':>11} {'cached':>11} {'out':>9}  cost"
-    total_line = f"Total: {total or 'no prices are set, see [prices] in the settings'}."
+    head = f"Calls to models in the last {arguments.since}, by {arguments.by}:"
+    total_line = f"In all: {total}." if total else NO_PRICES
     return value, [head, *lines, total_line]
+
+
+def _bill_sentence(model: str, calls: int, used: "TokenCounts", cost: str) -> str:
+    """Return what the calls to one model used: "3 calls to x, 900 tokens read, 20 written, 0.01 EUR"."""
+    name = "the built-in rules" if model == "offline" else model
+    parts = [f"{common.counted(calls, 'call')} to {name}"]
+    if used.input or used.output:
+        cached = f" ({used.cached:,} of them cached)" if used.cached else ""
+        parts.append(f"{used.input:,} tokens read{cached}, {used.output:,} written")
+    if cost:
+        parts.append(cost)
+    return ", ".join(parts)
 
 
 # ── how well it answers ─────────────────────────────────────────────────────────────────────
@@ -305,13 +399,15 @@ async def _evaluate(db: "Database", arguments: argparse.Namespace) -> common.Sho
 @command(
     "actions",
     option("--limit", type=number_from(1), default=20, metavar="N", help="how many (default: 20)"),
+    shared="config db json",
     on_memory=True,
 )
 async def _actions(db: "Database", arguments: argparse.Namespace) -> common.Shown:
     """Show what the bot proposed to do, what waits for approval, and what happened."""
-    from forgetmenot.clock import iso
+    from forgetmenot.languages import ENGLISH
     from forgetmenot.store import action_logs, viewers
 
+    settings = common.chosen_settings(arguments.config)
     rows = await action_logs.latest(db, arguments.limit)
     fields = "id at name status verdict rule reason detail params decided_by expires_at revert_at"
     askers = {row.asked_by for row in rows if row.asked_by}
@@ -324,11 +420,14 @@ async def _actions(db: "Database", arguments: argparse.Namespace) -> common.Show
         target = names.get(row.target_id or "")
         names_of_row = {"class": row.kind, "asked_by": asked_by, "target": target}
         actions.append({**common.picked(row, fields), **names_of_row})
-        action = row.name
+        key = f"action.name.{row.name}"
+        action = ENGLISH(key) if key in ENGLISH else row.name
         if target:
             action += f" {target}"
         if asked_by:
             action += f", asked by {asked_by}"
-        detail = f" ({row.detail})" if row.detail else ""
-        lines.append(f"#{row.id}  {iso(row.at)}  {action}: {row.status}{detail}; {row.reason}")
+        status = ENGLISH(f"page.status.{row.status}")
+        details = [ENGLISH.reason(text) for text in (row.detail, row.reason) if text]
+        sentence = f"{action}: {status}. {' '.join(details)}".rstrip()
+        lines.append(f"#{row.id}  {common.local_time(row.at, settings)}  {sentence}")
     return {"actions": actions}, lines or ["Nothing has been proposed yet."]

@@ -53,7 +53,7 @@ LOGIN = option("login", metavar="LOGIN", help="their login, also a former one, o
     on_memory=True,
 )
 async def _list(db: "Database", arguments: argparse.Namespace) -> common.Shown:
-    """Notes in the order of their ids."""
+    """List notes in the order of their ids."""
     from forgetmenot.store import notes
 
     page = await notes.page(
@@ -63,7 +63,16 @@ async def _list(db: "Database", arguments: argparse.Namespace) -> common.Shown:
         limit=arguments.limit,
         after=arguments.after,
     )
-    return {"notes": await as_json(db, page)}, await as_lines(db, page)
+    lines = await as_lines(db, page)
+    return {"notes": await as_json(db, page)}, lines or [_empty_list(arguments)]
+
+
+def _empty_list(arguments: argparse.Namespace) -> str:
+    """Return the sentence that stands for a list of notes without any."""
+    is_filtered = arguments.viewer is not None or arguments.status != "active" or arguments.after
+    if is_filtered:
+        return "No note fits these options."
+    return "There are no notes yet. They are made while the bot listens to a stream."
 
 
 async def _subject(db: "Database", arguments: argparse.Namespace) -> str | None:
@@ -80,7 +89,7 @@ def _status_filter(arguments: argparse.Namespace) -> str | None:
 
 @command("memory show", NOTE, keys=NOTE_KEYS, on_memory=True)
 async def _show(db: "Database", arguments: argparse.Namespace) -> common.Shown:
-    """One note."""
+    """Show one note."""
     from forgetmenot.store import notes
 
     note = await notes.get(db, arguments.id)
@@ -96,7 +105,7 @@ def _no_note(note_id: int) -> InputError:
 
 @command("memory why", NOTE, keys=NOTE_KEYS, on_memory=True)
 async def _why(db: "Database", arguments: argparse.Namespace) -> common.Shown:
-    """Where a note comes from."""
+    """Show where a note comes from."""
     from forgetmenot.clock import SystemClock
     from forgetmenot.memory import provenance
     from forgetmenot.store import notes
@@ -110,7 +119,7 @@ async def _why(db: "Database", arguments: argparse.Namespace) -> common.Shown:
 
 @command("memory never", on_memory=True)
 async def _never(db: "Database", _arguments: argparse.Namespace) -> common.Shown:
-    """What the bot must not mention."""
+    """List what the bot must not mention."""
     from forgetmenot.clock import iso
     from forgetmenot.privacy.suppression_list import unlisted
     from forgetmenot.store import notes, viewers
@@ -186,7 +195,7 @@ async def as_json(db: "Database", notes: "Sequence[Note]") -> list[dict[str, obj
 
 @command("viewer export", LOGIN, shared="db", on_memory=True)
 async def _export_viewer(db: "Database", arguments: argparse.Namespace) -> None:
-    """Everything stored about a viewer, as one JSON file."""
+    """Print everything stored about a viewer, as one JSON file."""
     from forgetmenot.operations.wording import sentence
 
     result = await common.run_operation(db, "export", {"viewer": arguments.login})

@@ -342,7 +342,7 @@ def nearest_name(word: str, known: Iterable[str]) -> str:
         return ""
     import difflib
 
-    match = difflib.get_close_matches(word, names, n=1, cutoff=0.5)
+    match = difflib.get_close_matches(word, names, n=1, cutoff=0.7)
     if match:
         return reason("nearest", name=match[0])
     return reason("known", names=", ".join(names))

@@ -32,6 +32,10 @@ def told(capsys: pytest.CaptureFixture[str], *words: object) -> tuple[int, str]:
 # What is typed in a folder with the files below (M is the memory, P a pipe into which nobody writes), and what is said.
 BAD = [
     ("strat", "There is no command `strat`. Did you mean `start`? `forgetmenot --help` explains them."),
+    ("xyzzy", "There is no command `xyzzy`. `forgetmenot --help` explains them."),
+    ("start --hepl", "`start` does not know `--hepl`. `forgetmenot start --help` explains it."),
+    ("memory shw", "`memory` has no action `shw`. Did you mean `show`?"),
+    ("memory xyzzy", "`memory` has no action `xyzzy`. `forgetmenot memory --help` explains them."),
     ("memory", "import notes from JSON lines"),
     *((f"{words}{number}", "is not a whole number of at least")
       for words in ("memory show ", "memory list --limit=", "why ") for number in ("0", "9" * 30, "1.5", "one")),

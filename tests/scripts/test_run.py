@@ -87,11 +87,33 @@ def test_the_command_it_shows_works_from_any_folder(tmp_path: Path) -> None:
     folder = tmp_path / "my bot"
     folder.mkdir()
     _checkout(folder)
-    code = "import sys; sys.path.insert(0, 'scripts'); import run; print(run.as_typed())"
+    code = """
+import os, sys
+sys.path.insert(0, 'scripts')
+import environment, run
+environment.ensure = lambda: sys.executable
+os.execv = lambda *_: sys.exit(print(os.environ['FORGETMENOT_COMMAND'], os.environ['FORGETMENOT_TYPED'], sep='\\n'))
+sys.argv = ['scripts/run.py', 'login']
+run.main()
+"""
     shown = subprocess.run(
         [sys.executable, "-c", code], cwd=folder, capture_output=True, text=True, check=True
     )
-    assert shlex.split(shown.stdout)[1] == str(folder / "scripts" / "run.py")
+    full, typed = shown.stdout.splitlines()
+    assert shlex.split(full)[1] == str(folder / "scripts" / "run.py")
+    assert shlex.split(typed)[1] == "scripts/run.py"
+
+
+def test_help_names_the_command_as_it_was_started() -> None:
+    started = {"FORGETMENOT_COMMAND": "python3 /x/run.py", "FORGETMENOT_TYPED": "python3 run.py"}
+    done = subprocess.run(
+        [sys.executable, "-m", "forgetmenot", "why", "--help"],
+        env={**os.environ, **started},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stdout.startswith("usage: python3 run.py why ")
 
 
 @pytest.mark.skipif(os.name == "nt", reason="a script of POSIX")
