@@ -182,10 +182,10 @@ def _why_lines(trail: "ReplyExplanation", cost: str, settings: Settings) -> list
     from forgetmenot.languages import ENGLISH
 
     reply = trail.reply
-    asker = ENGLISH.reason(trail.who) if reply.viewer_id else ""
+    asker = ENGLISH.reason(trail.viewer_name) if reply.viewer_id else ""
     lines = [f"Reply {reply.id}, {common.local_time(reply.at, settings)}."]
-    if trail.asked:
-        lines.append(f"{ENGLISH.reason(trail.who)} wrote: “{trail.asked}”")
+    if trail.question:
+        lines.append(f"{ENGLISH.reason(trail.viewer_name)} wrote: “{trail.question}”")
     lines.append(f"What made it answer: {_outcome(reply, asker)}")
     lines += [f"Action: {ENGLISH.reason(action)}" for action in trail.actions]
     if reply.model:
