@@ -16,6 +16,7 @@ import urllib.request
 from pathlib import Path
 
 import environment
+import release
 from environment import ROOT, say
 
 NAME = "ForgetMeNot"
@@ -28,7 +29,7 @@ def main() -> int:
     if program is None or not works(program):
         return 1
     packed = shutil.make_archive(
-        str(dist / NAME), "zip" if os.name == "nt" else "gztar", dist, NAME
+        str(dist / release.name_here()), "zip" if os.name == "nt" else "gztar", dist, NAME
     )
     say(f"Built and tried: {packed}")
     return 0

@@ -14,6 +14,8 @@ from pathlib import Path
 from forgetmenot.errors import ForgetMeNotError
 
 NAME = "forgetmenot"
+# Where the package for Debian puts the program: scripts/build_installer.py.
+_DEBIAN_FOLDER = Path("/opt/forgetmenot")
 WAIT_S = 30  # before a bot that crashed is started again
 # Folders in which `uvx` and `pipx run` keep a program for a while.
 _WINDOWS_PROGRAM = re.compile(r'^start "" (?:"([^"]+)"|(\S+))', re.MULTILINE)
@@ -168,6 +170,8 @@ def _quoted(word: str) -> str:
 def how_to_remove(prefix: Path, root: Path) -> str:
     """How the program itself is removed: by what installed it. `root`: the folder that holds the package."""
     frozen = getattr(sys, "frozen", False)
+    if frozen and Path(sys.executable).parent == _DEBIAN_FOLDER:
+        return "type `sudo apt remove forgetmenot`"
     if frozen or (root / "pyproject.toml").is_file():
         return f"delete the folder {Path(sys.executable).parent if frozen else root}"
     return f"type `{'pipx' if 'pipx' in prefix.parts else 'uv tool'} uninstall forgetmenot-bot`"
