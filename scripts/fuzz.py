@@ -25,7 +25,7 @@ from forgetmenot.llm.answer_text import json_object, unwrapped, visible_text
 from forgetmenot.llm.offline import claims
 from forgetmenot.logs import set_up
 from forgetmenot.memory import summarizer, transcript, transfer
-from forgetmenot.memory.proposals import Screen, listed, screened
+from forgetmenot.memory.proposals import Screen, answer_items, checked_changes
 from forgetmenot.operations import proposed_params
 from forgetmenot.operations.commands import OPERATIONS
 from forgetmenot.operations.run import checked
@@ -92,9 +92,9 @@ def _summary(text: str) -> None:
 
 
 def _notes(text: str) -> None:
-    for change in listed(text) or []:
+    for change in answer_items(text) or []:
         with contextlib.suppress(FactRefused, *ODD_INPUT):  # refused alone, and counted
-            screened(change, SCREEN)
+            checked_changes(change, SCREEN)
 
 
 def _speech(text: str) -> None:

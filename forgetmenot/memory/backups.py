@@ -42,32 +42,39 @@ from forgetmenot.store.rights import PrivacyRequests, RequestKind
 
 
 def name_of(database: Path, at: int) -> str:
-    """What a copy that was made at some time is called."""
-    return f"{database.stem}-{datetime.fromtimestamp(at / 1_000, UTC):%Y%m%d-%H%M%S}-{at % 1_000:03}.sqlite3"
+    """Return the name of a copy that was made at some time (ms)."""
+    made_at = datetime.fromtimestamp(at / 1_000, UTC)
+    return f"{database.stem}-{made_at:%Y%m%d-%H%M%S}-{at % 1_000:03}.sqlite3"
 
 
 async def make(db: Database, *, at: int, keep: int) -> Copied:
     """Make a copy beside the memory and delete those above `keep`. Raises StoreError."""
-    made = await copy_to(db, db.path.parent / FOLDER / name_of(db.path, at))
+    copied = await copy_to(db, db.path.parent / FOLDER / name_of(db.path, at))
     await asyncio.to_thread(backup.delete_old_copies, db.path, keep)
-    return made
+    return copied
 
 
 async def copy_to(db: Database, target: Path) -> Copied:
-    """Make a copy there. One in which somebody still stands who was forgotten meanwhile is made again."""
+    """Make a copy at `target`. A copy that still has somebody who was forgotten meanwhile is made again."""
     while True:
         # it is read by its path: else it would be a copy of what another program put there
         await db.stay_in_place()
-        asked = _asked(db)
+        request_count = _request_count(db)
         # a thread cannot be cancelled: leaving it behind would leave half a copy
-        made = await uninterrupted(asyncio.to_thread(backup.copy, db.path, target))
-        if _asked(db) == asked:
-            log.info("a backup was made", notes=made.notes, episodes=made.episodes, bytes=made.size)
-            return made
+        copied = await uninterrupted(asyncio.to_thread(backup.copy, db.path, target))
+        if _request_count(db) == request_count:
+            log.info(
+                "a backup was made",
+                notes=copied.notes,
+                episodes=copied.episodes,
+                bytes=copied.size,
+            )
+            return copied
         target.unlink(missing_ok=True)
 
 
-def _asked(db: Database) -> int:
+def _request_count(db: Database) -> int:
+    """Return the number of privacy requests, those of other processes included."""
     db.requests.refresh()
     return len(db.requests.lines)
 
@@ -86,7 +93,7 @@ class Backups:
         self._checked_at: int | None = None
 
     async def run_pass(self) -> None:
-        """Every minute or so. Raises StoreError."""
+        """Make a copy if one is due; called every minute or so. Raises StoreError."""
         keep = self._settings().privacy.keep_backups
         now = self._clock.now()
         if await channel_state.read(self._db, events.COPIES_STALE):
@@ -127,7 +134,10 @@ class MemoryFileWatch:
         self._unreadable: set[Path] = set()
 
     async def run_pass(self) -> None:
-        """Every second. Raises StoreError if the file cannot be put back, or what lay in its place not be read."""
+        """See to the file; called every second.
+
+        Raises StoreError if it cannot be put back, or if what lay in its place cannot be read.
+        """
         await self._db.stay_in_place()
         now = self._clock.now()
         if now > self._trouble_until:
@@ -150,15 +160,16 @@ class MemoryFileWatch:
                 # newer than what lay in its place, which must not be what the next start compares with
                 await make(self._db, at=now + 1, keep=keep + 1)
         for other in backup.files_put_aside(self._db.path):
-            if files.is_open(other):  # a thread still reads what was the memory: the next pass
+            if files.is_open(other):
+                # a thread still reads what was the memory: left to the next pass
                 return
             try:
-                await self._keep(other, now)
+                await self._back_up_other(other, now)
             except (StoreForeign, InputError):
                 self._unreadable.add(other)
         self._put_back_before = times
 
-    async def _keep(self, other: Path, now: int) -> None:
+    async def _back_up_other(self, other: Path, now: int) -> None:
         """Make a backup of another memory, without whoever asked to be forgotten, and delete it."""
         await asyncio.to_thread(backup.check, other)
         part = other.with_name(f"{other.name}.part")
@@ -176,7 +187,7 @@ class MemoryFileWatch:
 
 
 class Restored(Struct, frozen=True):
-    """What going back did. `saved`: the copy of what was there before; `erased` … `banned`: what was done again."""
+    """What a restore did. `saved`: the copy of what was there before; `erased` … `banned`: what was done again."""
 
     notes: int
     episodes: int
@@ -199,27 +210,23 @@ async def restore(source: Path, database: Path, *, now: int, keep: int) -> Resto
             f"{source} is the memory itself. Choose a backup; they are in {database.parent / FOLDER}."
         )
     if database.exists():
-        with contextlib.suppress(
-            StoreForeign
-        ):  # what cannot be read any more is what a copy is for
-            async with open_database(
-                database
-            ):  # refused where the file of privacy requests is lost
+        # A memory that cannot be read any more is what a copy is for; but one whose file of privacy requests is lost
+        # is refused here.
+        with contextlib.suppress(StoreForeign):
+            async with open_database(database):
                 pass
     # prepared beside the memory and moved into its place at the end: a stop in between leaves the memory as it was
     fresh = database.with_name(f"{database.name}.restoring")
     folder = database.parent / FOLDER
     try:
-        for file in _files(
-            fresh
-        ):  # of a restore that was killed: SQLite would read its log with the new file
+        # of a restore that was killed: SQLite would read its log with the new file
+        for file in _files(fresh):
             file.unlink(missing_ok=True)
         await asyncio.to_thread(backup.copy, source, fresh)
-        held, done = await _carry_out_again(fresh, PrivacyRequests(database), now)
+        counts, done = await _carry_out_again(fresh, PrivacyRequests(database), now)
         saved = await _save(database, now, keep)
-        if (
-            done[RequestKind.ERASE] or done[RequestKind.FORGET]
-        ):  # the older copies know more than they may
+        if done[RequestKind.ERASE] or done[RequestKind.FORGET]:
+            # the older copies know more than they may
             for copy in copies_of(database):
                 if copy != saved:
                     copy.unlink(missing_ok=True)
@@ -231,8 +238,8 @@ async def restore(source: Path, database: Path, *, now: int, keep: int) -> Resto
             with contextlib.suppress(OSError):
                 file.unlink(missing_ok=True)
     return Restored(
-        notes=held.notes,
-        episodes=held.episodes,
+        notes=counts.notes,
+        episodes=counts.episodes,
         erased=done[RequestKind.ERASE],
         forgotten=done[RequestKind.FORGET],
         removed=done[RequestKind.REMOVE],
@@ -245,7 +252,7 @@ async def restore(source: Path, database: Path, *, now: int, keep: int) -> Resto
 async def _carry_out_again(
     fresh: Path, requests: PrivacyRequests, now: int
 ) -> tuple[backup.Counts, Counter[RequestKind]]:
-    """Do to a copy what people have asked for; what it holds then, and how much was done."""
+    """Do to a copy what people have asked for, and return what it holds then and how much was done."""
     async with open_database(fresh, requests=requests) as db:
         done = await carry_out(db)
         for viewer_id in await personal_data.erasures_due(db, now):
@@ -257,13 +264,14 @@ async def _carry_out_again(
 
 
 async def _save(database: Path, now: int, keep: int) -> Path | None:
-    """A copy of what is there now; what cannot be read any more is let go."""
+    """Make a copy of the present memory and return its path; None if there is none, or it cannot be read."""
     if not database.exists():
         return None
     try:
         async with open_database(database) as db:
             # one more than usual, so that this one does not rotate away the copy that is being restored
-            return (await make(db, at=now, keep=keep + 1)).path
+            copied = await make(db, at=now, keep=keep + 1)
+            return copied.path
     except StoreRequestsLost:
         raise
     except ForgetMeNotError as error:
@@ -273,7 +281,8 @@ async def _save(database: Path, now: int, keep: int) -> Path | None:
 
 def _replace(fresh: Path, database: Path) -> None:
     try:
-        for file in _files(database)[1:]:  # an old log must not be read with the new file
+        # an old log must not be read with the new file
+        for file in _files(database)[1:]:
             files.delete(file)
         files.move_into_place(fresh, database)
     except OSError as error:
@@ -283,8 +292,6 @@ def _replace(fresh: Path, database: Path) -> None:
 
 
 def _files(database: Path) -> list[Path]:
-    """A database's file and what SQLite puts beside it; its privacy requests are not among them."""
-    return [
-        database,
-        *(database.with_name(database.name + end) for end in ("-wal", "-shm", "-journal")),
-    ]
+    """Return a database's file and those that SQLite puts beside it; its privacy requests are not among them."""
+    beside = [database.with_name(database.name + end) for end in ("-wal", "-shm", "-journal")]
+    return [database, *beside]

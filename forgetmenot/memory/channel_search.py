@@ -89,7 +89,7 @@ async def search(
     candidates = [note for note in visible if may_be_shown(note) and not note.is_over(now)]
     ranked = _ranked(candidates, fitting, query, asked_words, table)
     if may_be_sensitive:
-        ranked = [one for one in ranked if sensitive_category(one.note.fact) is None]
+        ranked = [hit for hit in ranked if sensitive_category(hit.note.fact) is None]
     return _few_of_each(ranked, limit)
 
 
@@ -119,7 +119,8 @@ async def _terms(
         having = sum(share * counts.get(key, 0) for key, share in shares.items())
         # a word that no note has is as rare as one that one note has: in a small memory all words are rare
         having = min(max(having, 1.0), note_count)
-        terms.append(Term(math.log(1 + (note_count - having + 0.5) / (having + 0.5)), shares))
+        rarity = math.log(1 + (note_count - having + 0.5) / (having + 0.5))
+        terms.append(Term(rarity, shares))
     terms.sort(key=lambda term: term.rarity, reverse=True)
     return terms, counts
 
@@ -148,17 +149,20 @@ async def _scores(
 ) -> dict[int, float]:
     """Return the score of each note that has one of the rarer words."""
     scores: dict[int, float] = {}
+    # (weight, key) of words that too many notes have to be read
     common: list[tuple[float, int]] = []
     entries_left = MOST_READ
     for term in terms:
         share_of: dict[int, float] = {}
         for key, share in sorted(term.shares.items(), key=itemgetter(1), reverse=True):
             count = counts.get(key, 0)
+            if count == 0:
+                continue
             if count > entries_left and (scores or share_of):
                 if count <= MOST_COMPARED:
                     common.append((term.rarity * share, key))
                 continue
-            for note_id in await note_words.newest_with(source, key, MOST_READ) if count else ():
+            for note_id in await note_words.newest_with(source, key, MOST_READ):
                 share_of.setdefault(note_id, share)
             entries_left -= count
         for note_id, share in share_of.items():
@@ -200,21 +204,23 @@ def _ranked(
             stated = day_of(note.last_confirmed_at, query.zone)
             fits_date = FITS_DATE * query.time.fits(stated)
             recalled.append(Recalled(note, round(total + fits_date, 6), asked_for=has_word))
-    recalled.sort(key=lambda one: (one.score, one.note.id), reverse=True)
-    least = LEAST_OF_BEST * recalled[0].score if recalled else 0.0
-    return [one for one in recalled if one.score >= least]
+    if not recalled:
+        return []
+    recalled.sort(key=lambda hit: (hit.score, hit.note.id), reverse=True)
+    least = LEAST_OF_BEST * recalled[0].score
+    return [hit for hit in recalled if hit.score >= least]
 
 
 def _few_of_each(ranked: Iterable[Recalled], limit: int) -> list[Recalled]:
     """Return the best few of each person and of the channel."""
     shown: list[Recalled] = []
     per_subject: Counter[str | None] = Counter()
-    for one in ranked:
-        subject = one.note.subject_id
+    for hit in ranked:
         if len(shown) == limit:
             break
-        if per_subject[subject] == PER_SUBJECT:
+        subject_id = hit.note.subject_id
+        if per_subject[subject_id] == PER_SUBJECT:
             continue
-        per_subject[subject] += 1
-        shown.append(one)
+        per_subject[subject_id] += 1
+        shown.append(hit)
     return shown

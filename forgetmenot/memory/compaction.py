@@ -32,11 +32,14 @@ READ_AT_ONCE = 2_000
 CLOSING_S = 3.0
 WINDOW_WAITS = 10 * MINUTE
 # Fewer lines than the most wait this long for more: fewer, fuller summaries cost fewer model calls.
-SILENCE = 30 * MINUTE  # after it fewer lines than a window's are summarised, too
+# After this long without a line, fewer lines than a window's are summarised, too.
+SILENCE = 30 * MINUTE
 # How many windows are summarised together while more than these are due. A model takes four calls at once
 # (llm/guarded.Limits): the fourth is left to extraction, which goes on meanwhile.
 WINDOWS_AT_ONCE = 3
-# After so many windows without a summary, and none with one between, the model is taken to be at fault.
+# Lines are counted this long before they may not be stored any more.
+COUNTED_BEFORE = 30 * MINUTE
+# After this many windows without a summary, and none with one between, the model is taken to be at fault.
 FAILURES_IN_A_ROW = 3
 
 
@@ -85,10 +88,9 @@ class Compactor:
         self._stream_tracker = stream_tracker
         self._summariser = Summarizer(db=db, model=model, settings=settings, clock=clock)
         self._recaps = RecapWriter(db=db, model=model, settings=settings, clock=clock)
-        self._one_at_a_time = asyncio.Lock()
-        self._suspicious = (
-            False  # in the last pass every window failed: one is tried, the others stay whole
-        )
+        self._pass_lock = asyncio.Lock()
+        # in the last pass every window failed: one is tried, the others stay whole
+        self._suspicious = False
 
     async def run_pass(self, *, closing: bool = False, everything: bool = False) -> PassReport:
         """Summarise what is due. `closing`: everything, if the model answers in time; `everything`: without that limit.
@@ -97,15 +99,14 @@ class Compactor:
         """
         report = PassReport()
         try:
-            async with asyncio.timeout(CLOSING_S if closing else None), self._one_at_a_time:
+            async with asyncio.timeout(CLOSING_S if closing else None), self._pass_lock:
                 await self._pass(report, everything=everything or closing)
         except TimeoutError:
             report.trouble = reason("chat_kept")
         report.unread = await events.count_unread(self._db)
         if report.changed or report.trouble:
-            write_log = (
-                log.info if report.changed else log.debug
-            )  # an unreachable model is logged once by llm/guarded
+            # an unreachable model is logged once by llm/guarded
+            write_log = log.info if report.changed else log.debug
             write_log(
                 "chat compacted",
                 episodes=len(report.episodes),
@@ -116,7 +117,7 @@ class Compactor:
 
     async def cover_aged(self) -> None:
         """Count what is about to age out unread; no model is asked. The sweep calls this before it prunes."""
-        async with self._one_at_a_time:
+        async with self._pass_lock:
             await self._cover_aged(PassReport())
 
     async def _pass(self, report: PassReport, *, everything: bool) -> None:
@@ -133,9 +134,10 @@ class Compactor:
         memory = self._settings().memory
         while not report.trouble:
             lines = await events.unread(self._db, READ_AT_ONCE, due_at=self._clock.now())
-            waits = (
-                not everything and await self._db.highest_id("episodes") > 0
-            )  # the first summary comes soon
+            wait = 0
+            if not everything and await self._db.highest_id("episodes") > 0:
+                # only after the first summary, which comes soon
+                wait = WINDOW_WAITS
             cut = Cut(
                 smallest=memory.window_min_events,
                 largest=memory.window_max_events,
@@ -144,7 +146,7 @@ class Compactor:
                 closed=await streams.ended_with_unread(self._db),
                 everything=everything,
                 truncated=len(lines) == READ_AT_ONCE,
-                wait=WINDOW_WAITS if waits else 0,
+                wait=wait,
             )
             due = windows([line for line in lines if line.seq not in report.unanswered], cut)
             if not due:
@@ -187,26 +189,26 @@ class Compactor:
             self._count_failure(str(error), report)
         except ODD_INPUT as error:
             log.exception("a window could not be read")
-            await self._postpone(
-                window, f"{type(error).__name__} while a summary was made.", report
-            )
+            failure = f"{type(error).__name__} while a summary was made."
+            await self._postpone(window, failure, report)
 
-    async def _postpone(self, window: Window, why: str, report: PassReport) -> None:
-        """No usable summary: halve the window. At once while the model works for others, else after a while."""
-        self._count_failure(join_reasons(why, reason("chat_kept")), report)
+    async def _postpone(self, window: Window, failure: str, report: PassReport) -> None:
+        """Halve a window without a usable summary: tried at once while the model works for others, else later."""
+        self._count_failure(join_reasons(failure, reason("chat_kept")), report)
         tries = max(line.tries for line in window) + 1
-        retry_at = self._clock.now() + (
-            0 if report.works and len(window) > 1 else waiting_time(tries)
-        )
+        retry_at = self._clock.now()
+        if not report.works or len(window) == 1:
+            retry_at += waiting_time(tries)
         async with self._db.write() as tx:
             await events.postpone(tx, halves(window), tries=tries, retry_at=retry_at)
         log.debug("a window waits for another try", events=len(window), tries=tries)
 
-    def _count_failure(self, why: str, report: PassReport) -> None:
+    def _count_failure(self, failure: str, report: PassReport) -> None:
+        """Count a window without a summary, and end the pass where the model seems to be at fault."""
         report.in_a_row += 1
-        report.failure = why
+        report.failure = failure
         if report.in_a_row >= FAILURES_IN_A_ROW or (self._suspicious and not report.works):
-            report.trouble = why
+            report.trouble = failure
 
     async def _write(self, episode: NewEpisode, report: PassReport) -> None:
         episode_id = await episodes.write(self._db, episode, self._clock.now())
@@ -217,14 +219,14 @@ class Compactor:
     async def _cover_aged(self, report: PassReport) -> None:
         """Count lines that would age out unread."""
         memory = self._settings().memory
-        keep = int(memory.raw_events_h * HOUR)
-        before = (
-            self._clock.certain() - keep + min(30 * MINUTE, keep // 4)
-        )  # half an hour before they may not be kept
-        while lines := await events.unread(self._db, READ_AT_ONCE):
-            done = len(report.episodes)
+        longest_age = int(memory.raw_events_h * HOUR)
+        before = self._clock.certain() - longest_age + min(COUNTED_BEFORE, longest_age // 4)
+        while True:
+            count_before = len(report.episodes)
+            lines = await events.unread(self._db, READ_AT_ONCE)
             for window in aged(lines, memory.window_max_events, before):
                 await self._write(await self._summariser.by_counting(window), report)
-            report.counted += len(report.episodes) - done
-            if len(report.episodes) == done:
+            counted = len(report.episodes) - count_before
+            if counted == 0:
                 return
+            report.counted += counted

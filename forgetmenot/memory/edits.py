@@ -18,7 +18,7 @@ from forgetmenot.languages import reason
 from forgetmenot.memory import merge, own_words
 from forgetmenot.memory.compare_facts import Relation
 from forgetmenot.memory.merge import BROUGHT_BACK, LIVE, REPLACES, ClaimSource
-from forgetmenot.memory.proposals import checked_fact, tells_of_another
+from forgetmenot.memory.proposals import checked_fact, states_of_another
 from forgetmenot.memory.ranking import freshness
 from forgetmenot.people.handles import Handles, names_typed
 from forgetmenot.people.names import called
@@ -135,7 +135,7 @@ async def _checked_wording(
         raise FactRefused("role")
     # who may write any number (moderators, the dock) is trusted to know whom a note is about
     is_limited = trust.limit is not None
-    if is_limited and subject_id is not None and tells_of_another(stored_fact, subject_id):
+    if is_limited and subject_id is not None and states_of_another(stored_fact, subject_id):
         raise FactRefused("not_yours")
     return stored_fact
 
@@ -163,7 +163,7 @@ async def _merge_request(
     repeated = None
     if instead_of is None:
         active_notes = await notes.of_subject(tx, claim.subject_id, LIVE)
-        repeated = own_words.said_before(claim.fact, active_notes)
+        repeated = own_words.repeated_note(claim.fact, active_notes)
     if repeated is None:
         corrected_id = instead_of
     else:

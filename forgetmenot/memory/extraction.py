@@ -37,10 +37,10 @@ from forgetmenot.memory.proposals import (
     SCHEMA,
     ProposedChange,
     Screen,
-    listed,
-    screened,
-    told_by,
-    told_by_twitch,
+    answer_items,
+    checked_changes,
+    reported_by_twitch,
+    with_speaker,
 )
 from forgetmenot.memory.ranking import freshness
 from forgetmenot.memory.summarizer import MemoryWriter, number_of_words
@@ -166,7 +166,7 @@ class Extractor(MemoryWriter):
             if question is not None:
                 request = _extraction_request(question.prompt, episode, settings)
                 answer = await self._model.generate(request)
-                proposals = listed(answer.text)
+                proposals = answer_items(answer.text)
         except ModelBlocked:
             proposals = None
         except ModelError as error:
@@ -374,7 +374,7 @@ class _ProposalMerger(Struct):
         """Merge one proposal; one that is refused is counted by rule."""
         try:
             async with self.tx.part():
-                changes = screened(proposal, self.screen)
+                changes = checked_changes(proposal, self.screen)
                 results = [await self._merge_change(change) for change in changes]
         except FactRefused as refusal:
             self.report.refused[refusal.rule] += 1
@@ -429,14 +429,14 @@ class _ProposalMerger(Struct):
         if self._is_told_by_twitch(change):
             for person in self.speakers:
                 if person.viewer_id == change.subject_id:
-                    return told_by_twitch(change, person)
-            return told_by_twitch(change, None)
+                    return reported_by_twitch(change, person)
+            return reported_by_twitch(change, None)
         if change.speaker is None and change.subject_id is None:
             return change
         speaker = self._speaker_by_lines(change.fact, change.speaker)
         if speaker is None:
             return change
-        return told_by(change, speaker)
+        return with_speaker(change, speaker)
 
     def _is_told_by_twitch(self, change: ProposedChange) -> bool:
         """Return whether most of a fact stands in what Twitch reported of its subject: a raid, a gift."""

@@ -1,6 +1,6 @@
 """What moderators did, in words: for an event, and counted for a summary. Pure.
 
-Nobody is named here: an event has the id of whom it hit in a column of its own, and a summary says only how many.
+Nobody is named here: an event has the id of the viewer in a column of its own, and a summary says only how many.
 """
 
 from collections import Counter
@@ -11,15 +11,17 @@ from forgetmenot.domain import Redaction
 
 
 class Act(NamedTuple):
-    """What a moderator did. `words`: after the name of whom it hit, or a sentence where it hit nobody."""
+    """What a moderator did. `words`: what stands after the viewer's name, or a sentence if it was done to nobody."""
 
     name: str
     words: str
 
 
-TIMEOUT, BAN, DELETED = "was timed out", "was banned", "had a message deleted"
+TIMEOUT = "was timed out"
+BAN = "was banned"
+DELETED = "had a message deleted"
 CLEARED = "The whole chat was cleared."
-# In a summary, of one and of several.
+# What a summary says of one act of a kind, and of several.
 _IN_NUMBERS = {
     TIMEOUT: ("one person was timed out", "{n} people were timed out"),
     BAN: ("one person was banned", "{n} people were banned"),
@@ -46,12 +48,15 @@ def _span(seconds: int) -> str:
 
 
 def acts_in_numbers(acts: Iterable[str]) -> str:
-    """Return how often what was done, of the words of acts: "2 people were timed out, one message was deleted"."""
+    """Return how often each kind of act was done, from their words.
+
+    For example "2 people were timed out, one message was deleted."
+    """
     counted: Counter[str] = Counter()
     for words in acts:
         counted.update(kind for kind in _IN_NUMBERS if words.startswith(kind))
     parts = []
     for kind, count in counted.items():
-        one, several = _IN_NUMBERS[kind]
-        parts.append(one if count == 1 else several.format(n=count))
+        singular, plural = _IN_NUMBERS[kind]
+        parts.append(singular if count == 1 else plural.format(n=count))
     return ", ".join(parts) + "."

@@ -34,9 +34,10 @@ _SHORTEST_ALIKE = 4
 
 
 def without_small_words(topic: str) -> str:
-    """A topic without "my", and without the articles of its language: "mi perra" is "perra", "die Katzen" "Katzen".
+    """Return a topic without "my", and without the articles of its language.
 
-    "Die Hard" stays as it is: a topic with an English word in it is English.
+    "mi perra" is "perra", "die Katzen" "Katzen". "Die Hard" stays as it is: a topic with an English
+    word in it is English.
     """
     bare = phrases.without_possessives(topic)
     parts = bare.split()
@@ -48,7 +49,7 @@ def without_small_words(topic: str) -> str:
 
 
 def is_english(text: str) -> bool:
-    """Whether a text has a telling word of English; also where the table of words cannot be read."""
+    """Return whether a text has a telling word of English; True where the table of words cannot be read."""
     table = word_table()
     if table is None:
         return True
@@ -57,7 +58,7 @@ def is_english(text: str) -> bool:
 
 
 def is_foreign(text: str) -> bool:
-    """Whether a text is in another language than English: the rules of English cannot read it."""
+    """Return whether a text is in another language than English: the rules of English cannot read it."""
     is_latin = any("a" <= letter <= "z" for letter in text.casefold())
     if not is_latin:
         return any(letter.isalpha() for letter in text)
@@ -66,48 +67,65 @@ def is_foreign(text: str) -> bool:
     foreign = 0
     english = 0
     for word in text.split():
-        is_small = FOREIGN_STOPWORDS.issuperset(words(word)) and not STOPWORDS.issuperset(
-            words(word)
-        )
-        if is_small or not word.isascii():  # an accent: "à" is not "a"
+        parts = words(word)
+        is_english_stopword = STOPWORDS.issuperset(parts)
+        is_foreign_stopword = FOREIGN_STOPWORDS.issuperset(parts) and not is_english_stopword
+        # an accent tells as well: "à" is not "a"
+        if is_foreign_stopword or not word.isascii():
             foreign += 1
-        elif STOPWORDS.issuperset(words(word)):
+        elif is_english_stopword:
             english += 1
     if foreign != english:
         return foreign > english
     return not is_english(text)
 
 
-def best_matches(typed: str, known: Sequence[Note]) -> list[Note]:
-    """The notes with the largest number of the typed words, those first that say them themselves; none without any.
+class _SharedWords(NamedTuple):
+    """The number of typed words that a note has, with the words beside it, and that its fact has."""
 
-    Where no word fits exactly, one that differs by a slip or an ending will do.
+    in_note: int
+    in_fact: int
+
+
+def best_matches(typed: str, candidates: Sequence[Note]) -> list[Note]:
+    """Return the notes with the largest number of the typed words, and of those the ones with most in the fact.
+
+    Where no word fits exactly, one that differs by a slip or an ending will do. None if no note has any.
     """
-    asked = topic_stems(without_small_words(typed))
-    asked = asked - FOREIGN_STOPWORDS or asked
-    scores = {note.id: _shared(asked, note) for note in known}
-    best = max(scores.values(), default=(0, 0))
-    if not best[0]:
-        scores = {note.id: (_alike_words(typed, note), 0) for note in known}
-        best = max(scores.values(), default=(0, 0))
-    if not best[0]:
+    stems = topic_stems(without_small_words(typed))
+    stems = stems - FOREIGN_STOPWORDS or stems
+    matches = _best([_shared_words(stems, note) for note in candidates], candidates)
+    if not matches:
+        similar = [_SharedWords(_similar_word_count(typed, note), 0) for note in candidates]
+        matches = _best(similar, candidates)
+    return matches
+
+
+def _best(shared_words: Sequence[_SharedWords], candidates: Sequence[Note]) -> list[Note]:
+    """Return the notes that share most, none if no note shares a word."""
+    most_shared = max(shared_words, default=_SharedWords(0, 0))
+    if most_shared.in_note == 0:
         return []
-    return [note for note in known if scores[note.id] == best]
+    pairs = zip(shared_words, candidates, strict=True)
+    return [note for shared, note in pairs if shared == most_shared]
 
 
-def _shared(asked: frozenset[str], note: Note) -> tuple[int, int]:
-    """The number of these stems that a note has, and that its fact has."""
-    return len(asked & mentioned_stems(note.text_with_topics)), len(
-        asked & mentioned_stems(note.fact)
-    )
+def _shared_words(stems: frozenset[str], note: Note) -> _SharedWords:
+    in_note = stems & mentioned_stems(note.text_with_topics)
+    in_fact = stems & mentioned_stems(note.fact)
+    return _SharedWords(len(in_note), len(in_fact))
 
 
-def _alike_words(typed: str, note: Note) -> int:
-    """The number of typed words that are nearly a word of a note."""
-    known = [word for word in words(note.text_with_topics) if len(word) >= _SHORTEST_ALIKE]
-    asked = [word for word in words(typed) if word not in STOPWORDS | FOREIGN_STOPWORDS]
-    long_enough = [word for word in asked if len(word) >= _SHORTEST_ALIKE]
-    return sum(any(similar_words(word, other) for other in known) for word in long_enough)
+def _similar_word_count(typed: str, note: Note) -> int:
+    """Return the number of typed words that are nearly a word of a note."""
+    note_words = [word for word in words(note.text_with_topics) if len(word) >= _SHORTEST_ALIKE]
+    count = 0
+    for word in words(typed):
+        if len(word) < _SHORTEST_ALIKE or word in STOPWORDS or word in FOREIGN_STOPWORDS:
+            continue
+        if any(similar_words(word, note_word) for note_word in note_words):
+            count += 1
+    return count
 
 
 def may_correct(stored_fact: str, new_fact: str, line: str) -> bool:
@@ -134,18 +152,18 @@ class _Statement(NamedTuple):
     numbers: frozenset[str]
 
 
-def said_before(fact: str, known: Iterable[Note]) -> tuple[Relation, Note] | None:
-    """The English note that a fact in another language repeats, or corrects in its number; None if it is new.
+def repeated_note(fact: str, candidates: Iterable[Note]) -> tuple[Relation, Note] | None:
+    """Return the English note that a fact in another language repeats, or corrects in its number; None if it is new.
 
     Every word of the fact has to stand beside the note: one that does not makes it another fact.
     """
     statement = _statement(fact)
     if statement is None:
         return None
-    for note in known:
+    for note in candidates:
         stems = mentioned_stems(note.text_with_topics)
-        does_as_much = all(verb & stems for verb in statement.verbs)
-        if not (does_as_much and statement.things <= stems):
+        has_verbs = all(verb_stems & stems for verb_stems in statement.verbs)
+        if not has_verbs or not statement.things <= stems:
             continue
         numbers = phrases.numbers_in(note.fact)
         if statement.numbers == numbers:
@@ -156,7 +174,7 @@ def said_before(fact: str, known: Iterable[Note]) -> tuple[Relation, Note] | Non
 
 
 def _statement(fact: str) -> _Statement | None:
-    """Take a fact apart; None where it is English, denies something, or names nothing."""
+    """Return a fact taken apart; None if it is English, denies something, or names nothing."""
     if not is_foreign(fact) or phrases.says_otherwise(fact):
         return None
     verbs = phrases.verbs_in(fact)
@@ -165,7 +183,7 @@ def _statement(fact: str) -> _Statement | None:
     things = topic_stems(bare) - known_verbs - {stem(word) for word in FOREIGN_STOPWORDS}
     if not things:
         return None
-    roots = tuple(
-        frozenset(map(stem, roots.split())) for roots in verbs.values() if roots != "have"
-    )
-    return _Statement(things, roots, phrases.numbers_in(fact))
+    # a note seldom says "have" in so many words: "has a dog" is "dog owner" as well
+    telling_roots = [roots for roots in verbs.values() if roots != "have"]
+    verb_stems = tuple(frozenset(map(stem, roots.split())) for roots in telling_roots)
+    return _Statement(things, verb_stems, phrases.numbers_in(fact))

@@ -9,7 +9,6 @@ import json
 import re
 from collections.abc import Callable, Mapping, Sequence
 from enum import StrEnum
-from itertools import islice
 from typing import Any, TypeVar
 
 from msgspec import Struct
@@ -31,11 +30,12 @@ Choice = TypeVar("Choice", bound=StrEnum)
 # comes may be a fifth longer.
 SHORTEST = 5
 LONGEST = 288
+# Confidence, from 0 to 1: the least that a proposal needs, and the most that hearsay gets.
 LEAST_CONFIDENCE = 0.4
 REPORTED_AT_MOST = 0.5
-# Of a note whose model does not say how sure it is.
+# The confidence of a note whose model does not say how sure it is.
 CONFIDENCE = 0.75
-# Of what Twitch itself has told.
+# The confidence of what Twitch itself has reported.
 CERTAIN = 0.95
 # Characters of one sentence or fact: no pattern works long. A repeat, which has the known words too, may be as long.
 LONGEST_SENTENCE = 500
@@ -66,7 +66,7 @@ _NO_VERB = (
     r"|\w+(?:days|nights|times|weeks|ends|mornings|evenings|hours|years))"
 )
 # Somebody does or is something: "<@2> steals", "<@2>, who is ill", "<@2>'s dog was hit"; not "with <@2> at noon".
-_TELLS = re.compile(
+_STATES = re.compile(
     rf"{MENTION.pattern}(?:,? (?:who|that(?: he| she| they)?))? (?:also |really |secretly |only )*"
     rf"(?:{_IS}|(?!{_NO_VERB}\b)\w+(?:s|ed))\b"
     rf"|{MENTION.pattern}['’]s (?:\w+ ){{1,2}}{_IS}\b",
@@ -88,7 +88,7 @@ MOST_SUBJECTS = 2
 
 
 def _one_of(choices: type[StrEnum]) -> Mapping[str, Any]:
-    return {"type": "string", "enum": [one.value for one in choices]}
+    return {"type": "string", "enum": [choice.value for choice in choices]}
 
 
 _TEXT = {"type": "string"}
@@ -117,7 +117,7 @@ SCHEMA: Mapping[str, Any] = {
 
 
 class Screen(Struct, frozen=True):
-    """What a proposal is held against. `to_ids` turns handles in a text into mentions; None: one was not given out.
+    """What a proposal is checked against. `to_ids` turns handles in a text into mentions; None: one was not given out.
 
     `language`: what chat was in, where that is not English; then a note has words of it as well. `streamer`: their id.
     """
@@ -150,64 +150,66 @@ class ProposedChange(Struct, frozen=True):
     speaker: Participant | None
 
 
-def listed(text: str, name: str = "notes") -> list[object] | None:
-    """The list of this name in a model's answer, not yet looked at; None where it holds none.
+def answer_items(text: str, name: str = "notes") -> list[object] | None:
+    """Return the items of the list of this name in a model's answer, unchecked; None if it has no such list.
 
-    Of a list that was cut off at the limit, the whole items, and none from the first that was there before: a small
-    model that repeats itself repeats for ever.
+    The list may have been cut off at the limit of the answer: its whole items count. They end at the first repeated
+    item, because a small model that repeats itself repeats for ever.
     """
-    found, decoder = re.search(rf'"{name}"\s*:\s*\[\s*', text), json.JSONDecoder()
-    at = found.end() if found else 0
-    if found and text.startswith("]", at):
+    opening = re.search(rf'"{name}"\s*:\s*\[\s*', text)
+    if opening is None:
+        return None
+    if text.startswith("]", opening.end()):
         return []
+    decoder = json.JSONDecoder()
     items: list[object] = []
-    while found:
+    separator: re.Match[str] | None = opening
+    while separator is not None:
         try:
-            item, at = decoder.raw_decode(text, at)
+            item, end = decoder.raw_decode(text, separator.end())
         except (ValueError, RecursionError):
             break
         if item in items:
             break
         items.append(item)
-        found = _NEXT.match(text, at)
-        at = found.end() if found else at
+        separator = _NEXT.match(text, end)
     return items or None
 
 
-def screened(raw: object, screen: Screen) -> list[ProposedChange]:
-    """One proposal, checked: a change, or two where it is true of two people. Raises FactRefused."""
-    given: Mapping[str, Any] = raw if isinstance(raw, dict) else {}
-    who = given.get("who")
-    fact = given.get("fact")
-    said_by = given.get("said_by") or ""
-    if not (isinstance(who, str) and isinstance(fact, str) and isinstance(said_by, str)):
+def checked_changes(proposal: object, screen: Screen) -> list[ProposedChange]:
+    """Check one proposal and return its change, or two where it is true of two people. Raises FactRefused."""
+    fields: Mapping[str, Any] = proposal if isinstance(proposal, dict) else {}
+    subject_handles = fields.get("who")
+    fact = fields.get("fact")
+    speaker_handle = fields.get("said_by") or ""
+    if not isinstance(subject_handles, str) or not isinstance(fact, str):
         raise FactRefused("malformed")
-    if who.strip() in _PLACES:
-        return [_change(given, screen, None)]
-    subjects = [_present(handle.strip(), screen) for handle in _AND.split(who)]
+    if not isinstance(speaker_handle, str):
+        raise FactRefused("malformed")
+    if subject_handles.strip() in _PLACES:
+        return [_change(fields, screen, None)]
+    subjects = [_present(handle.strip(), screen) for handle in _AND.split(subject_handles)]
     if None in subjects or len(set(subjects)) != len(subjects) or len(subjects) > MOST_SUBJECTS:
         raise FactRefused("not_there")
-    return [_change(given, screen, subject, subjects) for subject in subjects]
+    return [_change(fields, screen, subject, subjects) for subject in subjects]
 
 
 def _change(
-    given: Mapping[str, Any],
+    fields: Mapping[str, Any],
     screen: Screen,
     subject: Participant | None,
     subjects: Sequence[Participant | None] = (),
 ) -> ProposedChange:
-    """The change to the notes of one subject; `subjects`: all of whom it is true. Raises FactRefused."""
-    # of the other fields any value is taken and then read: one odd field must not cost the whole note
-    sure = given.get("confidence")
-    is_odd = isinstance(sure, bool) or not isinstance(sure, int | float) or not 0 <= sure <= 1
-    confidence = CONFIDENCE if is_odd else float(sure)  # type: ignore[arg-type]  # a number
+    """Return the change to the notes of one subject; `subjects`: all of whom it is true. Raises FactRefused."""
+    # The other fields may have any value: one odd field must not cost the whole note.
+    confidence = _confidence(fields.get("confidence"))
     if confidence < LEAST_CONFIDENCE:
         raise FactRefused("confidence")
-    # about the channel everything is seen by everybody, but for what is told of others
-    is_observed = subject is not None and given.get("observed") is True
-    speaker = None if is_observed else _speaker(given, screen, subject)
-    repeats = _number(given.get("repeats"))
-    fact = _fact(given["fact"], screen, subject, subjects, is_repeat=repeats is not None)
+    repeats = _note_id(fields.get("repeats"))
+    # "observed" counts for people alone: what the channel is like everybody sees anyway
+    is_observed = subject is not None and fields.get("observed") is True
+    speaker = None if is_observed else _speaker(fields, screen, subject)
+    fact = _fact(fields["fact"], screen, subject, subjects, is_repeat=repeats is not None)
     source = _source(fact, subject, speaker)
     if is_observed and subject is not None:
         source = _observed(subject, screen)
@@ -215,41 +217,66 @@ def _change(
         raise FactRefused("role")
     if source is SourceKind.REPORTED:
         confidence = min(confidence, REPORTED_AT_MOST)
-    known_stems = set(stems(fact))
-    asked_with = _words(given.get("asked_with"), screen, 2 if screen.language else 1)
+    # Words that the fact does not have itself: twice they would push the note before better ones.
+    fact_stems = set(stems(fact))
+    asked_with = []
+    for word in _words(fields.get("asked_with"), screen, 2 if screen.language else 1):
+        if not fact_stems.issuperset(stems(word)):
+            asked_with.append(word)
+    if subject is None:
+        scope = _PLACES[fields["who"].strip()]
+        subject_id = None
+    else:
+        scope = Scope.VIEWER
+        subject_id = subject.viewer_id
+    lifetime = _choice(Lifetime, fields.get("lifetime"), Lifetime.WEEK)
     return ProposedChange(
         repeats=repeats,
-        replaces=_number(given.get("replaces")),
-        scope=Scope.VIEWER if subject is not None else _PLACES[given["who"].strip()],
-        subject_id=subject.viewer_id if subject is not None else None,
+        replaces=_note_id(fields.get("replaces")),
+        scope=scope,
+        subject_id=subject_id,
         fact=fact,
         confidence=confidence,
         source_kind=source,
-        importance=_named(Importance, given.get("importance"), Importance.MEDIUM),
-        lasts=LASTS[_named(Lifetime, given.get("lifetime"), Lifetime.WEEK)],
-        topics=_words(given.get("topics"), screen),
-        # those that the fact does not say itself: said twice they would push the note before its betters
-        asked_with=tuple(word for word in asked_with if not known_stems.issuperset(stems(word))),
+        importance=_choice(Importance, fields.get("importance"), Importance.MEDIUM),
+        lasts=LASTS[lifetime],
+        topics=_words(fields.get("topics"), screen),
+        asked_with=tuple(asked_with),
         speaker=speaker,
     )
 
 
+def _confidence(value: object) -> float:
+    """Return a confidence as a model gives it; CONFIDENCE if it is no number from 0 to 1."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return CONFIDENCE
+    if not 0 <= value <= 1:
+        return CONFIDENCE
+    return float(value)
+
+
 def _observed(subject: Participant, screen: Screen) -> SourceKind:
-    """What is observed of somebody silent is what others said, unless it is the streamer, whom everybody watches."""
+    """Return the source of what is observed of somebody.
+
+    Of somebody silent it is what others said, unless it is the streamer, whom everybody watches.
+    """
     is_streamer = subject.role is Role.BROADCASTER or subject.viewer_id == screen.streamer
     return SourceKind.OBSERVED if subject.lines or is_streamer else SourceKind.REPORTED
 
 
 def _speaker(
-    given: Mapping[str, Any], screen: Screen, subject: Participant | None
+    fields: Mapping[str, Any], screen: Screen, subject: Participant | None
 ) -> Participant | None:
-    """Who said it: who is named, else its subject; of the channel, nobody in particular. Raises FactRefused."""
-    said_by = (given.get("said_by") or "").strip()
-    speaker = _present(said_by, screen) if said_by else subject
+    """Return who said it: the person named as speaker, else the subject; None for nobody in particular.
+
+    Only about the channel nobody in particular may have said something. Raises FactRefused.
+    """
+    handle = (fields.get("said_by") or "").strip()
+    speaker = _present(handle, screen) if handle else subject
     if speaker is None and subject is not None:
         raise FactRefused("no_speaker")
     if speaker is not None and not speaker.lines:
-        raise FactRefused("speaker_silent" if said_by else "no_speaker")
+        raise FactRefused("speaker_silent" if handle else "no_speaker")
     return speaker
 
 
@@ -261,23 +288,22 @@ def _fact(
     *,
     is_repeat: bool,
 ) -> str:
-    """A fact as it is stored about its subject; empty for a repeat of no fit length. Raises FactRefused."""
-    named = screen.to_ids(clean(written).removesuffix("."))
-    if named is None:
+    """Return a fact as it is stored about its subject; empty for a repeat of no fit length. Raises FactRefused."""
+    fact = screen.to_ids(clean(written).removesuffix("."))
+    if fact is None:
         raise FactRefused("unknown_handle")
-    about = [mention(person.viewer_id) for person in subjects if person is not None]
-    if about:
-        anyone = "|".join(map(re.escape, about))
-        named = re.sub(rf"\A(?:{anyone})(?:(?:,| and| &)+ (?:{anyone}))*[\s,:]+", "", named)
+    mentions = [mention(person.viewer_id) for person in subjects if person is not None]
+    if mentions:
+        anyone = "|".join(map(re.escape, mentions))
+        fact = re.sub(rf"\A(?:{anyone})(?:(?:,| and| &)+ (?:{anyone}))*[\s,:]+", "", fact)
     if subject is not None:
-        # a note is of one person: of two each has the other in it
-        others = [other for other in about if other != mention(subject.viewer_id)]
-        if others and not any(other in named for other in others):
-            named = f"{named} (with {', '.join(others)})"
+        # a note is about one person: of two people each has the other in it
+        others = [other for other in mentions if other != mention(subject.viewer_id)]
+        if others and not any(other in fact for other in others):
+            fact = f"{fact} (with {', '.join(others)})"
+    longest = LONGEST_SENTENCE if is_repeat else LONGEST
     try:
-        return checked_fact(
-            named, screen.privacy, longest=LONGEST_SENTENCE if is_repeat else LONGEST
-        )
+        return checked_fact(fact, screen.privacy, longest=longest)
     except FactRefused as refusal:
         if is_repeat and refusal.rule == "length":
             return ""
@@ -285,54 +311,61 @@ def _fact(
 
 
 def _present(handle: str, screen: Screen) -> Participant | None:
-    """Who goes by a handle. Raises FactRefused for somebody who is hidden."""
+    """Return the person of a handle; None if nobody has it. Raises FactRefused for somebody who is hidden."""
     person = screen.people.get(handle)
     if person is not None and person.hidden:
         raise FactRefused("hidden_person")
     return person
 
 
-def told_by(change: ProposedChange, speaker: Participant) -> ProposedChange:
-    """The change as somebody else's word than the model says; its subject's own word it does not become by that."""
+def with_speaker(change: ProposedChange, speaker: Participant) -> ProposedChange:
+    """Return the change as said by another person than the model says.
+
+    It never becomes its subject's own word by that.
+    """
     if speaker == change.speaker or speaker.viewer_id == change.subject_id:
         return change
     source = SourceKind.REPORTED
     if change.subject_id is None:
         source = _source(change.fact, None, speaker)
-    most = REPORTED_AT_MOST if source is SourceKind.REPORTED else 1.0
-    return replace(
-        change, speaker=speaker, source_kind=source, confidence=min(change.confidence, most)
-    )
+    confidence = change.confidence
+    if source is SourceKind.REPORTED:
+        confidence = min(confidence, REPORTED_AT_MOST)
+    return replace(change, speaker=speaker, source_kind=source, confidence=confidence)
 
 
-def told_by_twitch(change: ProposedChange, whose: Participant | None) -> ProposedChange:
-    """The change as what Twitch told: seen by everybody, and certain. `whose`: who did it."""
+def reported_by_twitch(change: ProposedChange, person: Participant | None) -> ProposedChange:
+    """Return the change as Twitch's report: seen by everybody, and certain. `person`: who did it."""
     return replace(
         change,
-        speaker=whose,
+        speaker=person,
         source_kind=SourceKind.OBSERVED,
         confidence=max(change.confidence, CERTAIN),
     )
 
 
-def tells_of_another(fact: str, viewer_id: str) -> bool:
-    """Whether a fact about somebody says of another what that one does or is: gossip, whoever's note it is."""
-    return any((found[1] or found[2]) != viewer_id for found in _TELLS.finditer(fact))
+def states_of_another(fact: str, viewer_id: str) -> bool:
+    """Return whether a fact about somebody states what another person does or is: gossip, whoever's note it is."""
+    return any((match[1] or match[2]) != viewer_id for match in _STATES.finditer(fact))
 
 
 def _source(fact: str, subject: Participant | None, speaker: Participant | None) -> SourceKind:
+    """Return the source of what a speaker says of a subject, or (None) of the channel."""
     if subject is not None:
         return SourceKind.SELF_CLAIM if speaker == subject else SourceKind.REPORTED
-    others = set(ids_in(fact)) - {speaker.viewer_id if speaker is not None else ""}
-    # else what is said of somebody would be less than hearsay only by calling it a fact about the channel
-    of_others = others and not (speaker is not None and speaker.role.moderates)
-    return SourceKind.REPORTED if of_others else SourceKind.OBSERVED
+    others = set(ids_in(fact))
+    if speaker is not None:
+        if speaker.role.moderates:
+            return SourceKind.OBSERVED
+        others.discard(speaker.viewer_id)
+    # Else gossip would count for more than hearsay if only it is called a fact about the channel.
+    return SourceKind.REPORTED if others else SourceKind.OBSERVED
 
 
 def checked_fact(
     fact: str, privacy: PrivacySettings, *, links: bool = False, longest: int = LONGEST
 ) -> str:
-    """A fact of fit length, free of what is never stored; `links`: it may name an address. Raises FactRefused.
+    """Return a fact of fit length, free of what is never stored; `links`: it may have a link. Raises FactRefused.
 
     The age of a minor is left out of it, where the rest is a sentence.
     """
@@ -356,48 +389,61 @@ def checked_fact(
 
 
 def without_ages(text: str, privacy: PrivacySettings) -> str:
-    """A text without the ages of minors, unless the settings allow them; empty where no sentence is left."""
+    """Return a text without the ages of minors, unless the settings allow them; empty where no sentence is left."""
     if "minor_age" in privacy.allow_categories:
         return text
     return without_minor_age(text)
 
 
 def text_fault(text: str, *, links: bool = False) -> str | None:
-    """The rule that refuses a sentence or a fact ("length", "markup", "link"), or None. `links`: it may name one."""
+    """Return the rule that refuses a sentence or a fact ("length", "markup", "link"); None if none does.
+
+    `links`: it may have a link.
+    """
     if len(text) > LONGEST_SENTENCE:
         return "length"
     bare = MENTION.sub("somebody", text)
     if _MARKUP.search(bare) or not _LETTERS.search(bare):
         return "markup"
-    return "link" if not links and (has_link(bare) or _LINK.search(bare)) else None
+    if not links and (has_link(bare) or _LINK.search(bare)):
+        return "link"
+    return None
 
 
 def never_stored(text: str, privacy: PrivacySettings) -> str | None:
-    """The category that keeps a text out of the memory, or None."""
+    """Return the category that keeps a text out of the memory; None if there is none."""
     return sensitive_category(
         text, allow=frozenset(privacy.allow_categories), extra=privacy.never_store
     )
 
 
-def _number(value: object) -> int | None:
-    """The number of a note: 12, "12" or "[12]"."""
-    found = _NOTE_ID.fullmatch(str(value))
-    return int(found[1]) if found else None
+def _note_id(value: object) -> int | None:
+    """Return a note's id, as a model writes it: 12, "12" or "[12]"; None if it is none."""
+    match = _NOTE_ID.fullmatch(str(value))
+    return int(match[1]) if match else None
 
 
-def _named(choices: type[Choice], value: object, otherwise: Choice) -> Choice:
-    return next((one for one in choices if one.value == value), otherwise)
+def _choice(choices: type[Choice], value: object, default: Choice) -> Choice:
+    return next((choice for choice in choices if choice.value == value), default)
 
 
 def _words(value: object, screen: Screen, times: int = 1) -> tuple[str, ...]:
-    """The words a note is found with: few and short, so that no note can be stuffed with them, and nobody's handle."""
+    """Return the words a note is found with, at most `times` WORDS_KEPT.
+
+    They are few and short, so that no note can be stuffed with them, and nobody's handle.
+    """
     if not isinstance(value, list):
         return ()
-    read = (clean(word) for word in value[:WORDS_READ] if isinstance(word, str))
-    fit = dict.fromkeys(
-        word.casefold()
-        for word in read
-        if 2 <= len(word) <= LONGEST_WORD and not _PERSON.search(word)
-    )
-    kept = (word for word in fit if never_stored(word, screen.privacy) is None)
-    return tuple(islice(kept, times * WORDS_KEPT))
+    stored_words: dict[str, None] = {}
+    for written in value[:WORDS_READ]:
+        if len(stored_words) == times * WORDS_KEPT:
+            break
+        if not isinstance(written, str):
+            continue
+        word = clean(written)
+        if not 2 <= len(word) <= LONGEST_WORD or _PERSON.search(word):
+            continue
+        word = word.casefold()
+        if never_stored(word, screen.privacy) is None:
+            stored_words[word] = None
+    return tuple(stored_words)

@@ -30,7 +30,10 @@ not say how the note should read, "fact" is empty."""
 
 
 async def reworded(model: LanguageModel, fact: str, typed: str) -> str | None:
-    """The note as it should read after a correction; None where the model does not say. Both name people as `<@id>`."""
+    """Return the note as it should read after a correction; None if the model does not say.
+
+    All three texts name people as `<@id>`.
+    """
     if model.name == Provider.OFFLINE:
         return None
     handles = Handles.of((*ids_in(fact), *ids_in(typed)))
@@ -46,7 +49,10 @@ async def reworded(model: LanguageModel, fact: str, typed: str) -> str | None:
         return None
     except (*ODD_INPUT, KeyError, TypeError):
         return None
-    named = handles.ids(clean(written))
-    if not named or topic_stems(typed).isdisjoint(mentioned_stems(named)):
+    corrected_fact = handles.ids(clean(written))
+    if not corrected_fact:
         return None
-    return named
+    # An answer without a word of what was typed is no correction of it, whatever it says.
+    if topic_stems(typed).isdisjoint(mentioned_stems(corrected_fact)):
+        return None
+    return corrected_fact

@@ -23,7 +23,7 @@ from msgspec import Struct, field
 from forgetmenot.domain import EventKind, Line, ModelRequest, Part, Purpose, Role
 from forgetmenot.durations import MINUTE
 from forgetmenot.memory.moderation import acts_in_numbers
-from forgetmenot.memory.proposals import listed
+from forgetmenot.memory.proposals import answer_items
 from forgetmenot.people.handles import BOT, Handles
 from forgetmenot.settings.schema import ModelSettings, Provider
 from forgetmenot.text.chat_commands import is_command, spoken_text
@@ -151,7 +151,7 @@ def read_language(answer: str) -> str:
 def read_briefs(answer: str) -> dict[str, str]:
     """Return the briefs in an answer, by handle; of one that was cut off, those that are whole."""
     briefs: dict[str, str] = {}
-    for entry in listed(answer, "briefs") or ():
+    for entry in answer_items(answer, "briefs") or ():
         if not isinstance(entry, dict):
             continue
         handle = entry.get("person")

@@ -39,7 +39,7 @@ UNTOUCHED_BY_SLIPS = 2
 
 
 async def search(
-    at: Source,
+    source: Source,
     query: Query,
     viewer_ids: Sequence[str],
     *,
@@ -54,8 +54,11 @@ async def search(
     """
     if not viewer_ids:
         return []
-    since = now - min(DAY, int(settings.memory.raw_events_h * HOUR))
-    lines = await events.unsummarised(at, viewer_ids, since=since, until=until, limit=MOST_COMPARED)
+    longest_age = min(DAY, int(settings.memory.raw_events_h * HOUR))
+    since = now - longest_age
+    lines = await events.unsummarised(
+        source, viewer_ids, since=since, until=until, limit=MOST_COMPARED
+    )
     if query.anything:
         fitting = [line for line in reversed(lines) if speaks_of_self(line.text)]
     else:
@@ -79,9 +82,9 @@ class _AskedWord:
     """A word of the question: how its forms begin in a line, and how much each word of a line counts as it."""
 
     def __init__(self, word: str, table: WordTable | None) -> None:
-        wanted = stem(word)
-        number = table.number(wanted) if table is not None else None
-        self.shares = {wanted: 1.0}
+        word_stem = stem(word)
+        number = table.number(word_stem) if table is not None else None
+        self.shares = {word_stem: 1.0}
         # a word that the table does not list may be misspelt
         self._misspelt = word if number is None else ""
         if table is not None and number is not None:
@@ -116,27 +119,32 @@ def _sharing(lines: Sequence[PromptLine], asked_words: Sequence[_AskedWord]) -> 
         shares: dict[int, float] = {}
         for line_word, places in places_of.items():
             share = asked_word.share_of(line_word)
-            if share > 0:
-                shares.update((place, max(share, shares.get(place, 0.0))) for place in places)
+            if share == 0:
+                continue
+            for place in places:
+                shares[place] = max(share, shares.get(place, 0.0))
         rarity = math.log(1 + (len(lines) - len(shares) + 0.5) / (len(shares) + 0.5))
         for place, share in shares.items():
             scores[place] += share * rarity
     least = LEAST_OF_BEST * max(scores, default=0.0)
-    ranked = [(scores[place], line.at, line.id, line) for place, line in enumerate(lines)]
-    ranked.sort(key=lambda row: row[:3], reverse=True)
-    return [line for score, _at, _id, line in ranked if score > 0 and score >= least]
+    fitting = [place for place, score in enumerate(scores) if score > 0 and score >= least]
+    fitting.sort(key=lambda place: (scores[place], lines[place].at, lines[place].id), reverse=True)
+    return [lines[place] for place in fitting]
 
 
 def _places_of_words(
     lines: Sequence[PromptLine], asked_words: Sequence[_AskedWord]
 ) -> dict[str, set[int]]:
     """Return the words of those lines that may share something, each with the places of its lines."""
-    beginnings = {beginning for asked_word in asked_words for beginning in asked_word.beginnings}
+    beginnings: set[str] = set()
+    for asked_word in asked_words:
+        beginnings.update(asked_word.beginnings)
     places_of: dict[str, set[int]] = {}
     for place, line in enumerate(lines):
         # most lines have none of these letters, and need not be read word by word
         folded_text = plain(line.text)
-        if any(beginning in folded_text for beginning in beginnings):
-            for line_word in words(line.text):
-                places_of.setdefault(line_word, set()).add(place)
+        if not any(beginning in folded_text for beginning in beginnings):
+            continue
+        for line_word in words(line.text):
+            places_of.setdefault(line_word, set()).add(place)
     return places_of
