@@ -26,19 +26,23 @@ class Relation(StrEnum):
     DISTINCT = "distinct"
 
 
-_SAME_ENOUGH = 0.66  # of the weight of both facts' words
-_ALIKE_ENOUGH = 0.8  # the same where each has a word of its own
-_OF_ONE_THING = 0.75  # for a number to correct a number
+# What part of the weight of two facts' words they must share to be the same; more where each has a word of its own.
+_SAME_ENOUGH = 0.66
+_ALIKE_ENOUGH = 0.8
+# The same for a number to correct a number.
+_OF_ONE_THING = 0.75
 
 
-def relate(old: str, new: str) -> Relation:
-    """What `new` is to `old`: says the same, contradicts it (and should supersede it), or is another fact."""
-    one, two = _read(old), _read(new)
-    if old == new or (one.tokens and one.tokens == two.tokens):  # of signs nothing is read
+def relate(old_fact: str, new_fact: str) -> Relation:
+    """Return what a new fact is to an old one: it repeats it, contradicts it (and should supersede it), or neither."""
+    old = _read(old_fact)
+    new = _read(new_fact)
+    # of facts of signs alone nothing is read
+    if old_fact == new_fact or (old.tokens and old.tokens == new.tokens):
         return Relation.DUPLICATE
-    if one.mentions != two.mentions:
+    if old.mentions != new.mentions:
         return Relation.DISTINCT
-    return _by_slot(one, two) or _by_words(one, two)
+    return _relation_by_slot(old, new) or _relation_by_words(old, new)
 
 
 def _words(text: str) -> frozenset[str]:
@@ -46,7 +50,9 @@ def _words(text: str) -> frozenset[str]:
 
 
 # Marks that phrases are rewritten to; no word looks like them.
-_ENDED, _LIKE, _DISLIKE = "¬ended", "+like", "-like"
+_ENDED = "¬ended"
+_LIKE = "+like"
+_DISLIKE = "-like"
 _PHRASES = {
     _LIKE: "a fan of, fan of, big fan of, a big fan of, into, really into, fond of, obsessed with",
     _DISLIKE: "cant stand, cannot stand, not a fan of, isnt a fan of, isnt into, not into, sick of",
@@ -58,9 +64,19 @@ _PHRASES = {
     "": "not only, no matter, no doubt, no problem, no cap, why not, any more, anymore, any longer, one day",
     "vegetarian": "does not eat meat, doesnt eat meat, eats no meat",
 }
-_MARK_OF = {
-    tuple(one.split()): mark for mark, listed in _PHRASES.items() for one in listed.split(",")
-}
+
+
+def _marks_by_phrase() -> dict[tuple[str, ...], str]:
+    """Return the mark of each phrase, by the phrase's words."""
+    marks = {}
+    for mark, phrases in _PHRASES.items():
+        for phrase in phrases.split(","):
+            marks[tuple(phrase.split())] = mark
+    return marks
+
+
+_MARK_OF = _marks_by_phrase()
+_LONGEST_PHRASE = max(map(len, _MARK_OF))
 _NEGATIONS = _words(
     """not no never without cant cannot dont doesnt didnt isnt arent aint wasnt werent wont wouldnt couldnt hasnt
     havent hadnt neither nor none nothing nobody hardly rarely seldom barely refuses failed avoids lacks unable"""
@@ -87,7 +103,7 @@ _LIGHT_VERBS = _words(
     """+like play watch work make go want try take use find see think say know plan start come keep need call name hope
     look become stream attend live do feel talk give tell seem own date time"""
 )
-# Those of them that make another fact of it all the same: to want a dog, to like dogs, to have a dog.
+# Those among them that make another fact all the same: to want a dog, to like dogs, to have a dog.
 _TELLING = _words("+like want hope plan live date wait save sav look")
 # Stems of what happens more than once: another number is another time, not a correction.
 _EVENTS = _words(
@@ -96,7 +112,9 @@ _EVENTS = _words(
 _COUNTED = (
     "zero one two three four five six seven eight nine ten eleven twelve twenty thirty forty fifty"
 )
-_NUMBERS = {word: str(n if n <= 12 else 10 * (n - 11)) for n, word in enumerate(_COUNTED.split())}
+# The last four are the tens.
+_VALUES = (*range(13), 20, 30, 40, 50)
+_NUMBERS = {word: str(value) for word, value in zip(_COUNTED.split(), _VALUES, strict=True)}
 _SAME_WORDS = """
     play: player players; kid: children child kids son daughter; beat: finished finish finishes completed complete
     completes beaten defeated beats; get: adopted bought purchased acquired received; movie: films film movies
@@ -108,22 +126,32 @@ _SAME_WORDS = """
     moderator mods; study: studies studying studied student; live: lives living lived resides residing based;
     favourite: favorite fav fave; job: profession occupation; boyfriend: bf; girlfriend: gf; go: went goes going
     gone travels travelling; call: called named; switch: switched swapped; year: years; wife: spouse"""
+
+
+def _canonical_words() -> dict[str, str]:
+    """Return the word that stands for each of those that say the same, itself included."""
+    canonical_of = {}
+    for group in _SAME_WORDS.split(";"):
+        canonical, _colon, others = group.partition(":")
+        canonical = canonical.strip()
+        for word in (*others.split(), canonical):
+            canonical_of[word] = canonical
+    return canonical_of
+
+
 # Words that say the same in a short fact, inflections that the stemmer does not know included.
-_SAME = {
-    word: canonical.strip()
-    for canonical, others in (group.split(":") for group in _SAME_WORDS.split(";"))
-    for word in (*others.split(), canonical.strip())
-}
+_CANONICAL = _canonical_words()
 # Whose fact it is, where it is not the subject's own: "brother lives in Berlin".
 _OWNER = re.compile(
     r"^(?:(?:their|his|her|the|an?|older|younger|little|big|best|ex) )*(brother|sister|mom|mum|mother|dad|father"
     r"|parents|wife|husband|partner|boyfriend|girlfriend|friends?|son|daughter|kids?|roommate|boss|team|cat|dog)\b"
 )
-_NAMES = """australia austria belgium brazil britain canada china denmark england finland france germany greece india
-ireland italy japan korea mexico netherlands norway poland portugal russia scotland spain sweden
-switzerland turkey ukraine usa us uk wales europe texas california florida"""
+_COUNTRY_NAMES = """
+    australia austria belgium brazil britain canada china denmark england finland france germany greece india ireland
+    italy japan korea mexico netherlands norway poland portugal russia scotland spain sweden switzerland turkey ukraine
+    usa us uk wales europe texas california florida"""
 # Who lives in one also lives in a city.
-_COUNTRIES = _words(_NAMES)
+_COUNTRIES = _words(_COUNTRY_NAMES)
 
 # Reading one fact.
 
@@ -132,6 +160,7 @@ _TOKEN = re.compile(
     rf"|{EMOJI}"
 )
 _NUMBER = re.compile(r"[$€£]?(\d+(?:[.:]\d+)*)(?:st|nd|rd|th)?")
+_PASSIVE = re.compile(r"\b(?:is|was|were|been|got|gets) \w+ by\b")
 
 
 class _Reading(Struct):
@@ -157,65 +186,89 @@ class _Reading(Struct):
 @text_cache(8_192)
 def _read(fact: str) -> _Reading:
     """Read one fact. Equal facts share one reading."""
-    tokens = [
-        found[0] if found[0].startswith("<@") else _spelt(found[0])
-        for found in _TOKEN.finditer(plain(fact))
-    ]
-    found = _Reading(" ".join(tokens))
+    tokens = []
+    for match in _TOKEN.finditer(plain(fact)):
+        token = match[0]
+        tokens.append(token if token.startswith("<@") else _spelt(token))
+    reading = _Reading(" ".join(tokens))
     if tokens and tokens[0].startswith("<@"):
-        found.mentions.append("first")  # who did it, not to whom
-    for word in _rewritten(tokens):
-        found.additive |= word in _ADDITIVE
-        if word in {_ENDED, _DISLIKE} or word in _NEGATIONS:
-            found.negations += 1
-            found.ended |= word == _ENDED
-        if word in {_LIKE, _DISLIKE}:
-            found.content[_LIKE] = _LIKE
-        elif word.startswith("<@"):
-            found.mentions.append(word)
-        elif word in MONTHS:
-            found.numbers.append(word)
-        elif number := _NUMBER.fullmatch(_NUMBERS.get(word, word).replace(",", "")):
-            found.numbers.append(number[1])
-        elif word != _ENDED and word not in _NEGATIONS and (root := _root(word)):
-            found.content.setdefault(root, word)
-    found.event = tokens[:1] != ["wants"] and not _EVENTS.isdisjoint(
-        {*found.content, *found.content.values()}
-    )
-    found.passive = re.search(r"\b(?:is|was|were|been|got|gets) \w+ by\b", found.tokens) is not None
-    owner = _OWNER.match(found.tokens)
-    found.owner = _root(owner[1]) if owner else ""
-    return found
+        # whether somebody did it or had it done to them
+        reading.mentions.append("first")
+    for word in _with_marks(tokens):
+        _read_word(word, reading)
+    happens_often = _EVENTS.intersection((*reading.content, *reading.content.values()))
+    reading.event = tokens[:1] != ["wants"] and bool(happens_often)
+    reading.passive = _PASSIVE.search(reading.tokens) is not None
+    owner = _OWNER.match(reading.tokens)
+    if owner is not None:
+        reading.owner = _root(owner[1])
+    return reading
+
+
+def _read_word(word: str, reading: _Reading) -> None:
+    """Add a word or a mark to the reading of its fact."""
+    if word in _ADDITIVE:
+        reading.additive = True
+    if word == _ENDED:
+        reading.ended = True
+    if word in {_ENDED, _DISLIKE} or word in _NEGATIONS:
+        reading.negations += 1
+    if word in {_LIKE, _DISLIKE}:
+        reading.content[_LIKE] = _LIKE
+        return
+    if word.startswith("<@"):
+        reading.mentions.append(word)
+        return
+    if word in MONTHS:
+        reading.numbers.append(word)
+        return
+    number = _NUMBER.fullmatch(_NUMBERS.get(word, word).replace(",", ""))
+    if number is not None:
+        reading.numbers.append(number[1])
+        return
+    if word == _ENDED or word in _NEGATIONS:
+        return
+    root = _root(word)
+    if root:
+        reading.content.setdefault(root, word)
 
 
 @text_cache(32_768)
 def _spelt(word: str) -> str:
-    """A word in Latin letters, without apostrophe."""
+    """Return a word in Latin letters, without apostrophe or genitive."""
     bare = fold_word(word).replace("’", "'")
-    return bare[:-2] if bare.endswith("'s") else bare.replace("'", "")
+    return bare.removesuffix("'s").replace("'", "")
 
 
 @text_cache(32_768)
 def _root(word: str) -> str:
-    """The stem that stands for a word and its synonyms; empty for a word that says nothing."""
-    root = stem(_SAME.get(word, word))
+    """Return the stem that stands for a word and its synonyms; empty for a word that says nothing."""
+    root = stem(_CANONICAL.get(word, word))
     return "" if word in _FILLER or root in _FILLER else root
 
 
-def _rewritten(tokens: list[str]) -> list[str]:
-    """The words with phrases and words of liking replaced by their marks."""
-    result: list[str] = []
-    at = 0
-    while at < len(tokens):
-        taken = next((n for n in (4, 3, 2, 1) if tuple(tokens[at : at + n]) in _MARK_OF), 0)
-        word = (
-            _MARK_OF[tuple(tokens[at : at + taken])]
-            if taken
-            else _MARKED.get(tokens[at], tokens[at])
-        )
-        result += [word] if word else []
-        at += taken or 1
-    return result
+def _with_marks(tokens: list[str]) -> list[str]:
+    """Return the words with phrases and words of liking replaced by their marks."""
+    marked: list[str] = []
+    place = 0
+    while place < len(tokens):
+        length = _phrase_length(tokens, place)
+        if length:
+            word = _MARK_OF[tuple(tokens[place : place + length])]
+        else:
+            word = _MARKED.get(tokens[place], tokens[place])
+        if word:
+            marked.append(word)
+        place += length or 1
+    return marked
+
+
+def _phrase_length(tokens: list[str], place: int) -> int:
+    """Return the number of words of the longest phrase that begins there; 0 if none does."""
+    for length in range(_LONGEST_PHRASE, 0, -1):
+        if tuple(tokens[place : place + length]) in _MARK_OF:
+            return length
+    return 0
 
 
 # Values of which there is one at a time, each with its phrasing; what stands before it is whose it is.
@@ -240,7 +293,7 @@ record -> (?P<key>name|goal|dream(?: job)?|car|phone|school|sign|pronouns|role|c
     |(?:best|worst|home|eye|hair|native|mother|most|current|next) ?\w+) (?:is|are)(?: now)? (?P<value>.+)
 """
 _SLOTS = [
-    (name, re.compile(r"^(?P<who>.*?)\b" + re.sub(r"\n {4}", "", pattern)))
+    (name, re.compile(r"^(?P<subject>.*?)\b" + re.sub(r"\n {4}", "", pattern)))
     for name, pattern in re.findall(r"^(\w+) -> (.+(?:\n +.+)*)", _PHRASINGS, re.MULTILINE)
 ]
 _CUT = re.compile(
@@ -253,10 +306,14 @@ _ARTICLES = _words(
 
 
 class _Slot(NamedTuple):
-    """One filled slot. An empty `key` ("mains Jinx") fits any; `rest`: what else is said."""
+    """A value of which there is one at a time, as a fact has it.
+
+    `subject`: whose it is, where it is not the fact's subject's own. An empty `key` ("mains Jinx") fits any. `rest`:
+    what else the fact says.
+    """
 
     name: str
-    who: frozenset[str]
+    subject: frozenset[str]
     key: frozenset[str]
     value: frozenset[str]
     rest: frozenset[str]
@@ -265,122 +322,172 @@ class _Slot(NamedTuple):
 
 @text_cache(8_192)
 def _slots_of(tokens: str) -> tuple[_Slot, ...]:
-    """The slots that a fact fills."""
-    found = []
+    """Return the slots that a fact fills."""
+    slots = []
     for name, pattern in _SLOTS:
-        if match := pattern.search(tokens):
-            said = match.groupdict()
-            value, *rest = _CUT.split(said["value"], maxsplit=1)
-            who, key = (
-                _plain(said["who"], _FILLER | _NEGATIONS),
-                _plain(said.get("key") or "", _FILLER),
-            )
-            beside = _plain(" ".join(rest), _FILLER)
-            found.append(
-                _Slot(
-                    name,
-                    who,
-                    key,
-                    _plain(value, _ARTICLES),
-                    beside,
-                    bool(_SEVERAL.search(match[0])),
-                )
-            )
-    return tuple(slot for slot in found if slot.value)
+        match = pattern.search(tokens)
+        if match is None:
+            continue
+        groups = match.groupdict()
+        value, *rest = _CUT.split(groups["value"], maxsplit=1)
+        slot = _Slot(
+            name,
+            subject=_plain(groups["subject"], _FILLER | _NEGATIONS),
+            key=_plain(groups.get("key") or "", _FILLER),
+            value=_plain(value, _ARTICLES),
+            rest=_plain(" ".join(rest), _FILLER),
+            one_of_several=_SEVERAL.search(match[0]) is not None,
+        )
+        if slot.value:
+            slots.append(slot)
+    return tuple(slots)
 
 
-def _plain(text: str, without: frozenset[str]) -> frozenset[str]:
-    return frozenset(
-        _SAME.get(word, _NUMBERS.get(word, word)) for word in text.split() if word not in without
-    )
+def _plain(text: str, ignored: frozenset[str]) -> frozenset[str]:
+    """Return the words of a text, synonyms and numbers in one form, without the ignored ones."""
+    telling = [word for word in text.split() if word not in ignored]
+    return frozenset(_CANONICAL.get(word, _NUMBERS.get(word, word)) for word in telling)
 
 
 # Comparing two.
 
 
-def _by_slot(one: _Reading, two: _Reading) -> Relation | None:
-    """What the first slot that both facts fill says."""
-    for old in _slots_of(one.tokens):
-        for new in _slots_of(two.tokens):
-            keys = not old.key or not new.key or _covers(old.key, new.key)
-            if (old.name, old.who) == (new.name, new.who) and keys:
-                return _same_slot(one, two, old, new)
+def _relation_by_slot(old: _Reading, new: _Reading) -> Relation | None:
+    """Return what the first slot that both facts fill says; None if there is none."""
+    for old_slot in _slots_of(old.tokens):
+        for new_slot in _slots_of(new.tokens):
+            if (old_slot.name, old_slot.subject) != (new_slot.name, new_slot.subject):
+                continue
+            has_any_key = not old_slot.key or not new_slot.key
+            if has_any_key or _covers(old_slot.key, new_slot.key):
+                return _relation_of_slots(old, new, old_slot, new_slot)
     return None
 
 
-def _same_slot(one: _Reading, two: _Reading, old: _Slot, new: _Slot) -> Relation:
-    apart = bool(
-        old.rest and new.rest and old.rest.isdisjoint(new.rest)
-    )  # the one value, and two things besides
-    if _covers(old.value, new.value):
-        if one.positive != two.positive:
+def _relation_of_slots(old: _Reading, new: _Reading, old_slot: _Slot, new_slot: _Slot) -> Relation:
+    """Return the relation of two facts that fill one slot."""
+    if _covers(old_slot.value, new_slot.value):
+        if old.positive != new.positive:
             return Relation.CONFLICT
-        return Relation.DISTINCT if apart else Relation.DUPLICATE
-    several = one.additive or two.additive or old.one_of_several or new.one_of_several
-    place = old.name in {"home", "origin"} and bool(old.value & _COUNTRIES) != bool(
-        new.value & _COUNTRIES
-    )
-    exclusive = one.positive and two.positive and not several and not place
-    return Relation.CONFLICT if exclusive else Relation.DISTINCT
+        # the same value, and two different things besides
+        if old_slot.rest and new_slot.rest and old_slot.rest.isdisjoint(new_slot.rest):
+            return Relation.DISTINCT
+        return Relation.DUPLICATE
+    if not old.positive or not new.positive:
+        return Relation.DISTINCT
+    if old.additive or new.additive or old_slot.one_of_several or new_slot.one_of_several:
+        return Relation.DISTINCT
+    if old_slot.name in {"home", "origin"}:
+        old_is_country = not _COUNTRIES.isdisjoint(old_slot.value)
+        new_is_country = not _COUNTRIES.isdisjoint(new_slot.value)
+        if old_is_country != new_is_country:
+            return Relation.DISTINCT
+    return Relation.CONFLICT
 
 
-def _same_word(one: str, two: str) -> bool:
-    """Whether longer words differ by one letter that is missing, too much or swapped, and not by the first."""
-    short, long = sorted((one, two), key=len)
-    if len(short) < 4 or len(long) < 5 or one[0] != two[0] or not long.isalpha():
+def _is_same_word(word: str, other: str) -> bool:
+    """Return whether longer words differ by one letter that is missing, too much or swapped, and not by the first."""
+    short, long = sorted((word, other), key=len)
+    if len(short) < 4 or len(long) < 5 or word[0] != other[0] or not long.isalpha():
         return False
-    at = next((i for i, (a, b) in enumerate(zip(short, long, strict=False)) if a != b), len(short))
-    swapped = long[at + 1 : at + 2] + long[at : at + 1] + long[at + 2 :]
-    return short[at:] == (swapped if len(short) == len(long) else long[at + 1 :])
+    place = 0
+    while place < len(short) and short[place] == long[place]:
+        place += 1
+    if len(short) < len(long):
+        return short[place:] == long[place + 1 :]
+    swapped = long[place + 1 : place + 2] + long[place : place + 1] + long[place + 2 :]
+    return short[place:] == swapped
 
 
-def _covers(one: frozenset[str], two: frozenset[str]) -> bool:
-    """Whether the smaller set of words is found in the larger, typos forgiven."""
-    small, large = sorted((one, two), key=len)
-    return all(
-        any(stem(word) == stem(other) or _same_word(word, other) for other in large)
-        for word in small
+def _covers(words: frozenset[str], others: frozenset[str]) -> bool:
+    """Return whether the smaller set of words is found in the larger, typos forgiven."""
+    small, large = sorted((words, others), key=len)
+    return all(_is_among(word, large) for word in small)
+
+
+def _is_among(word: str, others: frozenset[str]) -> bool:
+    return any(stem(word) == stem(other) or _is_same_word(word, other) for other in others)
+
+
+class _Difference(NamedTuple):
+    """The stems that two facts share, and those that each has alone."""
+
+    shared: list[str]
+    only_old: list[str]
+    only_new: list[str]
+
+    @property
+    def apart(self) -> list[str]:
+        """The stems that one of them has alone."""
+        return [*self.only_old, *self.only_new]
+
+    @property
+    def is_mutual(self) -> bool:
+        """Whether each fact has a word of its own."""
+        return bool(self.only_old and self.only_new)
+
+    @property
+    def shared_part(self) -> float:
+        """What part of the words' weight is shared, from 0 to 1."""
+        shared_weight = _weight(self.shared)
+        return shared_weight / max(0.1, shared_weight + _weight(self.apart))
+
+
+def _difference(old: _Reading, new: _Reading) -> _Difference:
+    """Compare the stems of two facts, typos forgiven."""
+    difference = _Difference(
+        shared=[word for word in old.content if word in new.content],
+        only_old=[word for word in old.content if word not in new.content],
+        only_new=[word for word in new.content if word not in old.content],
     )
+    for word in tuple(difference.only_old):
+        for other in difference.only_new:
+            if _is_same_word(old.content[word], new.content[other]):
+                difference.only_old.remove(word)
+                difference.only_new.remove(other)
+                difference.shared.append(word)
+                break
+    return difference
 
 
-def _by_words(one: _Reading, two: _Reading) -> Relation:
-    """What the words, numbers and polarity of two facts say."""
-    if one.owner != two.owner:
+def _relation_by_words(old: _Reading, new: _Reading) -> Relation:
+    """Return what the words, numbers and polarity of two facts say."""
+    if old.owner != new.owner:
         return Relation.DISTINCT
-    mine = [word for word in one.content if word not in two.content]
-    theirs = [word for word in two.content if word not in one.content]
-    shared = [word for word in one.content if word in two.content]
-    for word in tuple(mine):  # typos forgiven
-        twin = next(
-            (other for other in theirs if _same_word(one.content[word], two.content[other])), None
-        )
-        if twin is not None:
-            mine.remove(word)
-            theirs.remove(twin)
-            shared.append(word)
-    both, apart = bool(mine and theirs), [*mine, *theirs]
-    alike = _weight(shared) / max(0.1, _weight(shared) + _weight(apart))
-    if sorted(one.numbers) != sorted(two.numbers):
-        # a number of single occasions is another occasion
-        correction = one.numbers and two.numbers and not both and not (one.event or two.event)
-        corrects = correction and alike >= _OF_ONE_THING and one.positive == two.positive
-        return Relation.CONFLICT if corrects else Relation.DISTINCT
-    if one.positive != two.positive:
-        only_verbs = all(word in _LIGHT_VERBS for word in apart)
-        return (
-            Relation.CONFLICT
-            if alike >= _SAME_ENOUGH and (only_verbs or not both)
-            else Relation.DISTINCT
-        )
-    if (one.ended, one.passive) != (two.ended, two.passive) or not _TELLING.isdisjoint(apart):
+    difference = _difference(old, new)
+    if sorted(old.numbers) != sorted(new.numbers):
+        is_correction = _is_corrected_number(old, new, difference)
+        return Relation.CONFLICT if is_correction else Relation.DISTINCT
+    if old.positive != new.positive:
+        is_denial = _is_denial(difference)
+        return Relation.CONFLICT if is_denial else Relation.DISTINCT
+    if (old.ended, old.passive) != (new.ended, new.passive):
         return Relation.DISTINCT
-    return (
-        Relation.DUPLICATE
-        if alike >= (_ALIKE_ENOUGH if both else _SAME_ENOUGH)
-        else Relation.DISTINCT
-    )
+    if not _TELLING.isdisjoint(difference.apart):
+        return Relation.DISTINCT
+    enough = _ALIKE_ENOUGH if difference.is_mutual else _SAME_ENOUGH
+    return Relation.DUPLICATE if difference.shared_part >= enough else Relation.DISTINCT
 
 
-def _weight(words: list[str]) -> float:
-    """What words tell together. A picture is half a word: it mostly goes with one."""
-    return sum(0.5 if word in _LIGHT_VERBS or emoji_in(word) else 1.0 for word in words)
+def _is_corrected_number(old: _Reading, new: _Reading, difference: _Difference) -> bool:
+    """Return whether one fact says what the other does but for a number: not of events, which happen again."""
+    if not old.numbers or not new.numbers or difference.is_mutual:
+        return False
+    if old.event or new.event or old.positive != new.positive:
+        return False
+    return difference.shared_part >= _OF_ONE_THING
+
+
+def _is_denial(difference: _Difference) -> bool:
+    """Return whether two facts, one of which denies something, are of one thing."""
+    if difference.shared_part < _SAME_ENOUGH:
+        return False
+    return not difference.is_mutual or _LIGHT_VERBS.issuperset(difference.apart)
+
+
+def _weight(stems: list[str]) -> float:
+    """Return how much stems say together. A picture is half a word: it mostly goes with one."""
+    weight = 0.0
+    for word in stems:
+        weight += 0.5 if word in _LIGHT_VERBS or emoji_in(word) else 1.0
+    return weight
