@@ -14,7 +14,7 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from forgetmenot.chat.answers import ChatCommands, CommandAnswer, asker_of
-from forgetmenot.chat.rate_limit import CommandRateLimiter
+from forgetmenot.chat.command_rate_limit import CommandRateLimiter
 from forgetmenot.domain import ChatEvent, EventKind, Redaction
 from forgetmenot.errors import ForgetMeNotError, StoreError, StoreFull, StoreLocked
 from forgetmenot.languages import in_language

@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from forgetmenot.domain import Prompt, Section
 from forgetmenot.durations import MINUTE
-from forgetmenot.prompt import sections as rows
+from forgetmenot.prompt import rows
 from forgetmenot.prompt.instructions import (
     MAY_BE_FOR_OTHERS,
     PREFIX_SHARE,
@@ -34,7 +34,7 @@ from forgetmenot.prompt.material import (
     TailMaterial,
 )
 from forgetmenot.prompt.plans import open_outcomes
-from forgetmenot.prompt.sections import Block, Row, plain_section
+from forgetmenot.prompt.rows import Block, Row, plain_section
 from forgetmenot.settings.schema import BotSettings, Settings, current_persona
 from forgetmenot.text.clean import clean
 from forgetmenot.text.days import local_time

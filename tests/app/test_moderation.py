@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from forgetmenot.app.bot import Bot
-from forgetmenot.chat.rate_limit import BURST
+from forgetmenot.chat.command_rate_limit import BURST
 from forgetmenot.clock import ManualClock
 from forgetmenot.domain import ChatEvent, EpisodeKind, EventKind, Part, Redaction
 from forgetmenot.durations import MINUTE, SECOND

@@ -1,7 +1,7 @@
 """Around the commands: how many answers one viewer gets, the channel's modes, and the notice once per stream."""
 
+from forgetmenot.chat.command_rate_limit import BURST, MS_PER_ANSWER, CommandRateLimiter
 from forgetmenot.chat.notice import take_notice
-from forgetmenot.chat.rate_limit import BURST, MS_PER_ANSWER, CommandRateLimiter
 from forgetmenot.clock import ManualClock
 from forgetmenot.operations.actions import ACTIONS
 from forgetmenot.reply.outbox import WINDOW_MS, SendRateLimiter

@@ -24,7 +24,7 @@ from forgetmenot import logs
 from forgetmenot.app.bot import Bot
 from forgetmenot.app.control import ConnectionStatus
 from forgetmenot.app.live import serve_dock
-from forgetmenot.chat.rate_limit import CommandRateLimiter
+from forgetmenot.chat.command_rate_limit import CommandRateLimiter
 from forgetmenot.clock import ManualClock
 from forgetmenot.dock.security import TOKEN_HEADER
 from forgetmenot.domain import ChannelState, ModelRequest, Purpose, Redaction

@@ -20,7 +20,7 @@ from forgetmenot.prompt.material import (
     PrefixMaterial,
     TailMaterial,
 )
-from forgetmenot.prompt.sections import note_row
+from forgetmenot.prompt.rows import note_row
 from forgetmenot.reply.reply_object import offered
 from forgetmenot.settings.schema import ActionSettings, BotSettings, PromptSettings, Settings
 from forgetmenot.text.clean import clean
