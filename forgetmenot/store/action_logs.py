@@ -1,9 +1,10 @@
-"""Proposed actions, the decisions and the outcomes, kept for the days of `keep_replies_d`.
+"""Proposed actions, the decisions and the outcomes, one row per proposal, kept for `keep_replies_d` days.
 
-One row per proposal. `key` is unique, so a proposal is acted on at most once; a row is `running` before Twitch is
-called, and what a crash left running is looked up and settled at the next start, and never done again. `revert_at` is
-set in the same transaction that claims an action which must be reverted, so a crash cannot lose that either.
-A waiting row whose `decided_by` is set was approved by another process and is the running bot's to carry out.
+- `key` is unique, so a proposal is acted on at most once.
+- A row is `running` before Twitch is called. What a crash left running becomes `unknown` or what Twitch shows of it at
+  the next start; it is never done again.
+- `revert_at` is set by the transaction that claims the action, so a crash cannot lose what must be reverted.
+- A waiting row with `decided_by` was approved by another process; the running bot carries it out.
 """
 
 from collections.abc import Iterable, Mapping, Sequence

@@ -1,7 +1,9 @@
-"""What the dock shows, read from rows: the event feed, charts and figures, the memory panel. Reads only; bounded.
+"""Reads the rows of the dock's feed and of its Memory page. It writes nothing, and each query has a limit.
 
-Of people who opted out or were banned, and of redacted lines, the feed has nothing; of a banned viewer the memory panel
-shows the ban alone, until it is lifted. The bot's own lines are in `bot_messages`, with their reasons.
+- The feed has nothing of people who opted out or were banned, and no redacted line.
+- Of a banned viewer the Memory page shows the ban alone, until it is lifted.
+
+The bot's own lines and their reasons are in `bot_messages`, the rows of the pictures in `picture_rows`.
 """
 
 from collections.abc import Sequence
