@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from forgetmenot.app.periodic_tasks import PeriodicTask, PeriodicTasks, keep_going
 from forgetmenot.bridge import Bridge
@@ -46,6 +47,7 @@ from forgetmenot.operations.run import run
 from forgetmenot.operations.types import ActionPorts, OperationContext
 from forgetmenot.ports import CallMeter, ChatOut, Moderation
 from forgetmenot.privacy.erasure import Eraser
+from forgetmenot.privacy.hidden_names import without_erased_names
 from forgetmenot.privacy.requests import Rights
 from forgetmenot.prompt.instructions import check_floor
 from forgetmenot.reply.context import ContextGatherer
@@ -266,6 +268,7 @@ class Bot:
         now = self.clock.now()
         await self.ingest.flush()
         before = await channel_state.read_all(self.db)
+        state = replace(state, title=await without_erased_names(self.db, state.title))
         await self.stream_tracker.live(state, now)
         values = {"title": state.title, "category": state.category, "live": FLAGS[state.live]}
         async with self.db.write() as tx:

@@ -3,18 +3,23 @@
 import contextlib
 import json
 import sqlite3
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
-from forgetmenot.domain import Role
+from forgetmenot.clock import ManualClock
+from forgetmenot.domain import ChannelState, Role
+from forgetmenot.durations import SECOND
 from forgetmenot.privacy.erasure import Eraser, ErasureReport, _delete_some
+from forgetmenot.settings.schema import Settings
 from forgetmenot.store import channel_state, notes, personal_data, viewers
 from forgetmenot.store.channel_state import WIPE_DUE
 from forgetmenot.store.invariants import verify
 from forgetmenot.store.names import by_login
 from tests.memory.conftest import Channel
 from tests.rows import put
+from tests.stage import live_bot, said
 
 if TYPE_CHECKING:
     from tests.notes_world import World
@@ -175,3 +180,32 @@ async def test_a_reply_that_says_nothing_of_them_stays_though_they_were_in_its_p
         "Good evening to you.",
         "",
     ]
+
+
+async def test_a_title_that_is_reported_again_does_not_bring_an_erased_name_back(
+    tmp_path: Path, clock: ManualClock
+) -> None:
+    title = "Chess with @zelmira_87, bob and zelmiraquux"
+    async with live_bot(tmp_path / "memory.sqlite3", clock, Settings) as (bot, _account):
+        await channel_state.claim(bot.db, "771234500", "demo", clock.now())
+        for viewer_id, login in (("771234501", "zelmira_87"), ("771234502", "zelmiraquux")):
+            await bot.hear(said(clock, f"line{viewer_id}", viewer_id, login, "hello"))
+        await bot.settle()
+        await bot.channel_is(ChannelState(True, title, "Chess", clock.now()))
+        for viewer_id in ("771234501", "771234502"):
+            await bot.eraser.erase(viewer_id)
+        await bot.channel_is(ChannelState(True, title, "Chess", clock.now()))
+        await bot.settle()
+        left = "Chess with somebody, bob and somebody"
+        assert await bot.db.column("SELECT title FROM streams") == [left]
+        assert await bot.db.column("SELECT text FROM moments WHERE kind = 'title'") == [left]
+        assert await channel_state.read(bot.db, "title") == left
+        reported = await bot.db.column("SELECT system_text FROM events")
+        assert not [sentence for sentence in reported if "zelmira" in sentence]
+        # who speaks again is stored anew
+        await clock.advance(SECOND)
+        await bot.hear(said(clock, "back", "771234501", "zelmira_87", "hello again"))
+        await bot.settle()
+        await bot.channel_is(ChannelState(True, title, "Chess", clock.now()))
+        left = "Chess with @zelmira_87, bob and somebody"
+        assert await bot.db.column("SELECT title FROM streams") == [left]
