@@ -222,15 +222,16 @@ class Eraser:
     async def _look_again(self) -> bool:
         """Clean what a model call or a reply that was under way wrote after an erasure; whether there was any."""
         now = self._clock.now()
-        erased_before = self._lately
-        self._lately = []
         report = ErasureReport()
-        for erased_at, person in erased_before:
+        for entry in list(self._lately):
+            erased_at, person = entry
             if now - erased_at < UNDER_WAY:
-                self._lately.append((erased_at, person))
+                continue
             # who talked again is new, and stays
-            elif not await personal_data.is_known(self._db, person.viewer_id):
+            if not await personal_data.is_known(self._db, person.viewer_id):
                 await _clean(self._db, person, now, report, since=erased_at)
+            # only now: a look that the disk refused is taken again
+            self._lately.remove(entry)
         return bool(report.rewritten)
 
 

@@ -11,7 +11,8 @@ import pytest
 from forgetmenot.clock import ManualClock
 from forgetmenot.domain import ChannelState, Role
 from forgetmenot.durations import SECOND
-from forgetmenot.privacy.erasure import Eraser, ErasureReport, _delete_some
+from forgetmenot.errors import StoreError
+from forgetmenot.privacy.erasure import UNDER_WAY, Eraser, ErasureReport, _delete_some
 from forgetmenot.settings.schema import Settings
 from forgetmenot.store import channel_state, notes, personal_data, viewers
 from forgetmenot.store.channel_state import WIPE_DUE
@@ -61,6 +62,24 @@ async def test_while_another_program_reads_the_last_step_waits_for_the_next_chor
     assert await channel_state.read(channel.db, WIPE_DUE) == "1"
     await eraser.erase_due()
     assert await channel_state.read(channel.db, WIPE_DUE) == ""
+
+
+@pytest.mark.slow
+async def test_a_second_look_that_the_disk_refused_is_taken_again(channel: Channel) -> None:
+    await channel.chat(5)
+    eraser = Eraser(db=channel.db, clock=channel.clock)
+    await eraser.erase(ALICE)
+    async with channel.db.write() as tx:  # a call that was under way
+        await put(tx, "bot_messages", text="Hello @viewer0!", at=channel.clock.now())
+    await channel.clock.advance(UNDER_WAY)
+    with contextlib.closing(sqlite3.connect(channel.db.path, isolation_level=None)) as other:
+        other.execute("BEGIN IMMEDIATE")
+        with pytest.raises(StoreError):
+            await eraser.erase_due()
+        other.execute("COMMIT")
+    await eraser.erase_due()
+    [text] = await channel.db.column("SELECT text FROM bot_messages")
+    assert "viewer0" not in text
 
 
 async def test_somebody_elses_name_is_left_alone(channel: Channel) -> None:
