@@ -165,8 +165,11 @@ DROPS = {
     "msg_subsonly": "The chat is for subscribers only. Make the bot a moderator or a VIP.",
     "": "Twitch did not show the message and gave no reason.",
 }
-# In codes of what another message might not meet: blocked terms, links, a repetition, its length.
-_ABOUT_TEXT = re.compile(r"reject|automod|block|term|link|duplicate|long", re.IGNORECASE)
+# In codes of what another message might not meet: blocked terms, links, signs that nobody is shown,
+# a repetition (r9k is unique-chat mode), its length. `msg_channel_blocked` is about the account.
+_ABOUT_TEXT = re.compile(
+    r"reject|automod|(?<!channel_)block|term|link|character|duplicate|r9k|long", re.IGNORECASE
+)
 
 
 def dropped(code: str | None, sentence: str | None = None) -> Outcome:

@@ -276,9 +276,16 @@ async def test_words_that_twitch_refuses_do_not_silence_it_for_everybody(
 ) -> None:
     """Whoever has it say a blocked term could else mute it."""
     tonight.sim.drop_next("msg_rejected_mandatory", "msg_duplicate", "channel_blocked_term")
-    for who in ("alice", "bob", "dora"):
+    # said before in unique-chat mode, and with signs that Twitch shows nobody
+    tonight.sim.drop_next("msg_r9k", "msg_bad_characters")
+    for who in ("alice", "bob", "dora", "carl", "fay"):
         assert await tonight.ask(who) == (1, 0)
     assert await tonight.ask("erin") == (1, 1)
+
+
+async def test_an_account_that_twitch_blocks_is_no_matter_of_words(tonight: Evening) -> None:
+    tonight.sim.drop_next("msg_channel_blocked", "msg_channel_blocked")
+    assert [(await tonight.ask())[0] for _ in range(3)] == [1, 1, 0]
 
 
 async def test_refused_for_unknown_reasons_it_tries_again_after_five_minutes(
