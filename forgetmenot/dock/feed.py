@@ -19,14 +19,13 @@ from forgetmenot.dock.panels import CONTEXT, DockContext, Item
 from forgetmenot.errors import ForgetMeNotError
 from forgetmenot.logs import log
 
-LOOK_EVERY_S = (
-    0.05  # only asks SQLite whether anything was written; chat is, four times a second at most
-)
-LOOK_ANYWAY = 110  # looks: times pass even when nothing is written
+# A look only asks SQLite whether anything was written; chat is, four times a second at most.
+LOOK_EVERY_S = 0.05
+# Looks after which pages are brought up to date although nothing was written, because times pass.
+LOOKS_UNTIL_UPDATE = 110
 STILL_HERE_S = 15.0
-BEHIND_AT_MOST = (
-    60  # messages; a page that is further behind than this hangs, and would hold them all
-)
+# Messages: a page that is further behind than this hangs, and would hold them all.
+BEHIND_LIMIT = 60
 
 Messages = asyncio.Queue[bytes | None]
 
@@ -44,18 +43,18 @@ class EventFeed:
         self._touched = False
 
     def touched(self) -> None:
-        """Something was changed from a page: all pages look again."""
+        """Let all pages look again: something was changed from one of them."""
         self._touched = True
 
     async def listen(self, context: DockContext) -> Messages:
         """Subscribe, beginning with how things stand and the newest of what happened."""
-        messages: Messages = asyncio.Queue(BEHIND_AT_MOST)
-        async with (
-            self._one_look
-        ):  # all docks come back at the same time when the bot was started again
+        messages: Messages = asyncio.Queue(BEHIND_LIMIT)
+        # all docks come back at the same time when the bot was started again
+        async with self._one_look:
             standing = await panels.standing(context)
             if self._looking is None:
-                self._version, self._shown = context.version, await _window(context)
+                self._version = context.version
+                self._shown = await _window(context)
                 self._looking = asyncio.create_task(self._look_on(context), name="dock's look")
             else:
                 await self._look(context)
@@ -70,7 +69,8 @@ class EventFeed:
         self._listeners.discard(messages)
         if not self._listeners and self._looking is not None:
             self._looking.cancel()
-            self._looking, self._shown = None, {}
+            self._looking = None
+            self._shown = {}
 
     async def aclose(self) -> None:
         """Close every page's stream."""
@@ -83,12 +83,16 @@ class EventFeed:
             self._looking = None
 
     async def _look_on(self, context: DockContext) -> None:
-        seen, looks = -1, 0
+        """Look for changes until cancelled."""
+        shown_version = -1
+        looks = 0
         while True:
             try:
-                version, looks = await context.db.data_version(), looks + 1
-                if version != seen or self._touched or looks % LOOK_ANYWAY == 0:
-                    seen = version
+                version = await context.db.data_version()
+                looks += 1
+                is_changed = version != shown_version or self._touched
+                if is_changed or looks % LOOKS_UNTIL_UPDATE == 0:
+                    shown_version = version
                     async with self._one_look:
                         await self._look(context)
             except ForgetMeNotError as error:
@@ -96,26 +100,27 @@ class EventFeed:
             await asyncio.sleep(LOOK_EVERY_S)
 
     async def _look(self, context: DockContext) -> None:
-        if self._version != context.version:  # another language: pages load themselves again
+        """Send to all pages what has changed since the last look."""
+        if self._version != context.version:
+            # another language: pages load themselves again
             self._version = context.version
             self._send_to_pages(_hello(context, fresh=False))
-        before, self._shown = self._shown, await _window(context)
+        before = self._shown
+        self._shown = await _window(context)
         items = [item for key, item in self._shown.items() if before.get(key) != item]
-        gone = [key for key in before if key not in self._shown]
+        gone_keys = [key for key in before if key not in self._shown]
         standing = await panels.standing(context)
         if standing != self._standing:
             self._standing = standing
             self._send_to_pages(event("now", {**standing, "at": context.clock.now()}))
         if items:
             self._send_to_pages(event("items", items))
-        if gone:
-            self._send_to_pages(event("gone", gone))
+        if gone_keys:
+            self._send_to_pages(event("gone", gone_keys))
         # a line that only made room for a newer one changes nothing else that a page shows
-        oldest = next(iter(self._shown.values()), {"at": 0})
-        taken = [
-            before[key] for key in gone if int(str(before[key]["at"])) >= int(str(oldest["at"]))
-        ]
-        if self._touched or any(item["kind"] != "line" for item in items) or taken:
+        oldest_at = _at(next(iter(self._shown.values()), {"at": 0}))
+        is_removed = any(_at(before[key]) >= oldest_at for key in gone_keys)
+        if self._touched or is_removed or any(item["kind"] != "line" for item in items):
             self._touched = False
             self._send_to_pages(event("changed", {}))
 
@@ -123,7 +128,8 @@ class EventFeed:
         for messages in list(self._listeners):
             try:
                 messages.put_nowait(message)
-            except asyncio.QueueFull:  # it comes back by itself and catches up
+            except asyncio.QueueFull:
+                # the page comes back by itself and catches up
                 self._end(messages)
 
     def _end(self, messages: Messages) -> None:
@@ -137,8 +143,13 @@ STREAM = web.AppKey("stream", EventFeed)
 
 
 def event(name: str, data: object) -> bytes:
-    """One server-sent event."""
+    """Return one server-sent event."""
     return f"event: {name}\ndata: ".encode() + msgspec.json.encode(data) + b"\n\n"
+
+
+def _at(item: Item) -> int:
+    """Return when an item happened (ms)."""
+    return int(str(item["at"]))
 
 
 async def _window(context: DockContext) -> dict[str, Item]:
@@ -151,7 +162,8 @@ def _hello(context: DockContext, *, fresh: bool) -> bytes:
 
 async def events(request: web.Request) -> web.StreamResponse:
     """`GET /api/events`: never ends by itself."""
-    context, stream = request.app[CONTEXT], request.app[STREAM]
+    context = request.app[CONTEXT]
+    stream = request.app[STREAM]
     response = web.StreamResponse(headers={"Content-Type": "text/event-stream; charset=utf-8"})
     await response.prepare(request)
     await response.write(b"retry: 1000\n\n")

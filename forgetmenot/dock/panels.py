@@ -27,7 +27,7 @@ from forgetmenot.operations.executor import undoable
 from forgetmenot.operations.handlers.switches import switches_of
 from forgetmenot.operations.wording import sentence
 from forgetmenot.people.standing import REGULAR_WITHIN
-from forgetmenot.ports import Control
+from forgetmenot.ports import Control, HearingState
 from forgetmenot.privacy import suppression_list
 from forgetmenot.settings import prices
 from forgetmenot.settings.live_settings import LABELS, form_of
@@ -54,11 +54,14 @@ from forgetmenot.store.picture_rows import PeopleBounds
 from forgetmenot.text.mentions import ids_in, with_names
 
 Item = Mapping[str, object]
-LONGEST_PAGE = 200
-SHOWN = 150  # items of each kind that a page gets when it opens
-LOGGED = 100
-STREAMS = 60
-PIECE = 1 << 18  # bytes of a dropped file
+# Rows of one answer to a list that is turned in pages.
+ROWS_LIMIT = 200
+# Items of the feed that a page gets when it opens.
+FEED_LIMIT = 150
+LOG_LIMIT = 100
+STREAMS_LIMIT = 60
+# Bytes of a dropped file that are taken at once.
+PIECE = 1 << 18
 
 
 class DockContext(Struct, frozen=True):
@@ -73,12 +76,12 @@ class DockContext(Struct, frozen=True):
 
     @property
     def version(self) -> str:
-        """What an open page was made from: with another one it loads itself again."""
+        """Return what an open page was made from: with another one it loads itself again."""
         return f"{self.build}-{self.language.code}"
 
     @property
     def language(self) -> Language:
-        """The texts in the language of the settings."""
+        """Return the texts in the language of the settings."""
         return in_language(self.settings().bot.language)
 
 
@@ -86,18 +89,18 @@ CONTEXT = web.AppKey("context", DockContext)
 
 
 def answer(value: object, status: int = 200, language: Language = ENGLISH) -> web.Response:
-    """A value as JSON, with the reasons in it in a language."""
+    """Return a value as JSON, with the reasons in it in a language."""
     body = msgspec.json.encode(value, enc_hook=language.reason)
     return web.Response(body=body, status=status, content_type="application/json")
 
 
 def refusal(status: int, sentence: str) -> web.Response:
-    """A refusal with its sentence, in the same shape as an action's answer."""
+    """Return a refusal with its sentence, in the same shape as an action's answer."""
     return answer({"ok": False, "line": sentence}, status)
 
 
 def whole(text: str) -> int:
-    """A whole number that is typed in an address. Raises InputError."""
+    """Return the whole number that stands in an address. Raises InputError."""
     if not text.isdecimal() or len(text) > 15:
         raise InputError(reason("request_odd"))
     return int(text)
@@ -106,7 +109,7 @@ def whole(text: str) -> int:
 def reads(
     path: str, panel: Callable[[DockContext, web.Request], Awaitable[object]]
 ) -> web.RouteDef:
-    """A route that answers with what a panel shows."""
+    """Return a route that answers with what a panel shows."""
 
     async def answered(request: web.Request) -> web.Response:
         context = request.app[CONTEXT]
@@ -116,23 +119,24 @@ def reads(
 
 
 def id_of(request: web.Request) -> int:
-    """The id in the path. Raises InputError."""
+    """Return the id in the path. Raises InputError."""
     return whole(request.match_info["id"])
 
 
 def page_of(request: web.Request) -> tuple[int, int]:
-    """Offset and limit of the query. Raises InputError."""
-    offset, limit = (
-        whole(request.query.get(name, usual)) for name, usual in (("offset", "0"), ("limit", "50"))
-    )
-    return offset, min(limit, LONGEST_PAGE)
+    """Return offset and limit of the query. Raises InputError."""
+    offset = whole(request.query.get("offset", "0"))
+    limit = whole(request.query.get("limit", "50"))
+    return offset, min(limit, ROWS_LIMIT)
 
 
 async def names(
-    db: Database, texts: Iterable[str], also: Iterable[str | None] = ()
+    db: Database, texts: Iterable[str], viewer_ids: Iterable[str | None] = ()
 ) -> dict[str, str]:
-    """The present names of viewers mentioned in texts and of these ids, without hidden ones."""
-    people = {who for text in texts for who in ids_in(text)} | {who for who in also if who}
+    """Return the present names of viewers mentioned in texts and of these ids, without hidden ones."""
+    people = {viewer_id for viewer_id in viewer_ids if viewer_id}
+    for text in texts:
+        people.update(ids_in(text))
     return await viewers.names(db, sorted(people - await viewers.hidden(db, people)))
 
 
@@ -140,14 +144,18 @@ async def names(
 
 
 async def standing(context: DockContext) -> Item:
-    """How things stand. Times in ms; `spent`: tokens of the last 24 hours, and their cost where prices are named.
+    """Return how things stand. Times are in ms.
 
-    `arrivals`: who of those that the memory knows just came in.
+    `spent`: tokens of the last 24 hours, and their cost where prices are named. `arrivals`: who of those that the
+    memory knows just came in.
     """
-    now, settings, state = context.clock.now(), context.settings(), context.control.state()
+    now = context.clock.now()
+    settings = context.settings()
+    state = context.control.state()
     channel = await channel_state.read_all(context.db)
-    switched = switches_of(channel)
-    used = await counts.tokens_by_model(context.db, since=now - DAY)
+    switches = switches_of(channel)
+    tokens_used = await counts.tokens_by_model(context.db, since=now - DAY)
+    # the trouble that a streamer would mend first
     trouble = (
         state.file_trouble
         or state.login_trouble
@@ -163,9 +171,9 @@ async def standing(context: DockContext) -> Item:
         "live": channel.get("live") == "1",
         "live_since": int(channel.get("started_at") or 0),
         "mode": settings.bot.mode,
-        "paused": switched.paused,
-        "quiet_until": switched.quiet_until,
-        "safe_mode": switched.safe_mode or settings.actions.safe_mode,
+        "paused": switches.paused,
+        "quiet_until": switches.quiet_until,
+        "safe_mode": switches.safe_mode or settings.actions.safe_mode,
         "safe_in_settings": settings.actions.safe_mode,
         "phase": state.phase,
         "trouble": context.language.reason(trouble),
@@ -179,66 +187,74 @@ async def standing(context: DockContext) -> Item:
         "window": settings.memory.window_min_events,
         "silence_min": SILENCE // MINUTE,
         "spent": {
-            "tokens": sum(one.input + one.output for one in used.values()),
-            "cost": prices.cost_text(settings, used, context.language),
-            "limits": await _limits(context, used),
+            "tokens": _total(tokens_used),
+            "cost": prices.cost_text(settings, tokens_used, context.language),
+            "limits": await _limits(context, tokens_used),
             "saving": context.language.reason(state.saving),
         },
         "waiting": len(await action_logs.waiting(context.db, now)),
         "recap": await streams.newest_recap(context.db, now - DAY),
-        "arrivals": [one._asdict() for one in await arrivals(context.db, settings, now)],
-        "hearing": state.hearing
-        and {
-            "on": state.hearing.listening,
-            "trouble": context.language.reason(state.hearing.trouble),
-        },
+        "arrivals": [arrival._asdict() for arrival in await arrivals(context.db, settings, now)],
+        "hearing": _hearing(state.hearing, context.language),
     }
 
 
+def _hearing(hearing: HearingState | None, language: Language) -> Item | None:
+    """Return whether the bot listens to the streamer; None if hearing is off."""
+    if hearing is None:
+        return None
+    return {"on": hearing.listening, "trouble": language.reason(hearing.trouble)}
+
+
+def _total(tokens_used: Mapping[str, prices.TokenCounts]) -> int:
+    return sum(count.input + count.output for count in tokens_used.values())
+
+
 async def _limits(context: DockContext, used_today: Mapping[str, prices.TokenCounts]) -> Item:
-    """Per limit what was spent, what may be, and the share of it; None where no limit is set."""
-    limits, stream = context.settings().limits, await streams.current_id(context.db)
-    began = (
-        await streams.start_of(context.db, stream) if stream is not None else context.clock.now()
-    )
-    used_now = (
-        await counts.tokens_by_model(context.db, since=began)
-        if limits.tokens_per_stream or limits.money_per_stream
-        else {}
-    )
+    """Return for each limit what was spent, what may be, and the share of it; None where no limit is set."""
+    limits = context.settings().limits
+    used_in_stream: Mapping[str, prices.TokenCounts] = {}
+    if limits.tokens_per_stream or limits.money_per_stream:
+        stream_id = await streams.current_id(context.db)
+        since = context.clock.now()
+        if stream_id is not None:
+            since = await streams.start_of(context.db, stream_id)
+        used_in_stream = await counts.tokens_by_model(context.db, since=since)
     return {
         "day": _limit(context, used_today, limits.tokens_per_day, limits.money_per_day),
-        "stream": _limit(context, used_now, limits.tokens_per_stream, limits.money_per_stream),
+        "stream": _limit(
+            context, used_in_stream, limits.tokens_per_stream, limits.money_per_stream
+        ),
     }
 
 
 def _limit(
     context: DockContext, used: Mapping[str, prices.TokenCounts], tokens: int, money: float
 ) -> Item | None:
-    settings, say = context.settings(), context.language
+    """Return what was spent of one limit, in money if the limit is; None if there is none."""
+    settings = context.settings()
+    say = context.language
     if money:
         spent = prices.cost(settings, used) or prices.Cost(0.0, whole=True)
-        most = prices.money_text(settings, prices.Cost(money, whole=True), say)
         return {
             "spent": prices.money_text(settings, spent, say),
-            "text": most,
+            "text": prices.money_text(settings, prices.Cost(money, whole=True), say),
             "share": spent.amount / money,
             "in_money": True,
         }
     if tokens:
-        count = sum(one.input + one.output for one in used.values())
-        most = say("page.count.tokens", n=say.number(tokens))
+        count = _total(used)
         return {
             "spent": say("page.count.tokens", n=say.number(count)),
-            "text": most,
+            "text": say("page.count.tokens", n=say.number(tokens)),
             "share": count / tokens,
             "in_money": False,
         }
     return None
 
 
-async def history(context: DockContext, limit: int = SHOWN) -> list[Item]:
-    """The newest of what happened, oldest first."""
+async def history(context: DockContext, limit: int = FEED_LIMIT) -> list[Item]:
+    """Return the newest of what happened, oldest first."""
     db = context.db
     replies = await bot_messages.listing(db, limit // 3)
     actions = await action_logs.latest(db, limit // 5)
@@ -251,8 +267,8 @@ async def history(context: DockContext, limit: int = SHOWN) -> list[Item]:
         people.append(change.subject_id)
     for action in actions:
         people += [action.asked_by, action.target_id]
-    known = await names(db, texts, people)
-    shown = _Shown(known, await viewers.colors(db, known), context.language)
+    shown_names = await names(db, texts, people)
+    shown = _Shown(shown_names, await viewers.colors(db, shown_names), context.language)
     waiting = {action.bot_message_id for action in actions if _waits(action)}
     items = list[Item](await dock_rows.lines(db, limit))
     items += [_episode(row, shown) for row in episodes if row["summary"] != NOTHING]
@@ -270,7 +286,7 @@ class _Shown(NamedTuple):
     language: Language
 
     def person(self, viewer_id: str | None) -> Item:
-        """Somebody as an item names them; empty for nobody, and for who is hidden."""
+        """Return somebody as an item names them; empty for nobody, and for who is hidden."""
         if viewer_id is None or viewer_id not in self.names:
             return {"who": "", "person": "", "color": ""}
         color = self.colors.get(viewer_id, "")
@@ -307,7 +323,10 @@ def _change(row: dock_rows.ChangedNote, shown: _Shown) -> Item:
 
 
 def _reply(row: BotMessage, shown: _Shown, *, asks: bool) -> Item:
-    """`asks`: it says that an action waits for approval, which the approval's own card says as well."""
+    """Return a reply as an item.
+
+    `asks`: it says that an action waits for approval, which the approval's own card says as well.
+    """
     return {
         **shown.person(row.viewer_id),
         "key": f"reply:{row.id}",
@@ -328,38 +347,48 @@ def _action(row: LoggedAction, shown: _Shown) -> Item:
 
 
 def _points_lost(reply: BotMessage) -> bool:
-    """Whether channel points were spent on an answer that did not come, so that they can be given back."""
-    done = {ReplyStatus.SENDING, ReplyStatus.SENT, ReplyStatus.UNKNOWN}
-    no_loss = {bot_messages.NOT_FINISHED, bot_messages.ANSWERED_ELSEWHERE}
-    return reply.trigger == "reward" and reply.status not in done and reply.detail not in no_loss
+    """Return whether channel points were spent on an answer that did not come, so that they can be given back."""
+    if reply.trigger != "reward":
+        return False
+    if reply.status in {ReplyStatus.SENDING, ReplyStatus.SENT, ReplyStatus.UNKNOWN}:
+        return False
+    return reply.detail not in {bot_messages.NOT_FINISHED, bot_messages.ANSWERED_ELSEWHERE}
 
 
-def _proposal(row: LoggedAction, known: Mapping[str, str], language: Language) -> Item:
-    """One proposal, for the feed and for the approvals."""
+def _proposal(row: LoggedAction, shown_names: Mapping[str, str], language: Language) -> Item:
+    """Return one proposal, for the feed and for the approvals."""
+    params = {
+        name: shown_names.get(value, value)
+        for name, value in row.params.items()
+        if value != DEFAULT_REASON
+    }
     return {
-        "id": row.id, "at": row.at, "name": row.name,
-        "reason": language.reason(row.reason), "status": row.status, "detail": language.reason(row.detail),
-        "asked_by": known.get(row.asked_by or "", ""), "target": known.get(row.target_id or "", ""),
-        "target_id": row.target_id if row.target_id in known else "",
-        "params": {
-            name: known.get(value, value)
-            for name, value in row.params.items()
-            if value != DEFAULT_REASON
-        },
-    }  # fmt: skip
+        "id": row.id,
+        "at": row.at,
+        "name": row.name,
+        "reason": language.reason(row.reason),
+        "status": row.status,
+        "detail": language.reason(row.detail),
+        "asked_by": shown_names.get(row.asked_by or "", ""),
+        "target": shown_names.get(row.target_id or "", ""),
+        "target_id": row.target_id if row.target_id in shown_names else "",
+        "params": params,
+    }
 
 
 # Approvals: what waits for a person, and the log of what was done.
 
 
 async def _rows(context: DockContext, rows: list[LoggedAction]) -> list[Item]:
-    people = [who for row in rows for who in (row.asked_by, row.target_id, row.decided_by)]
-    known = await names(context.db, (), people)
+    people: list[str | None] = []
+    for row in rows:
+        people += [row.asked_by, row.target_id, row.decided_by]
+    shown_names = await names(context.db, (), people)
     return [
         {
-            **_proposal(row, known, context.language),
+            **_proposal(row, shown_names, context.language),
             "expires_at": row.expires_at,
-            "decided_by": known.get(row.decided_by or "", row.decided_by or ""),
+            "decided_by": shown_names.get(row.decided_by or "", row.decided_by or ""),
             "undoable": undoable(row, context.clock.now()) is not None,
         }
         for row in rows
@@ -368,19 +397,16 @@ async def _rows(context: DockContext, rows: list[LoggedAction]) -> list[Item]:
 
 async def _approvals(context: DockContext, _request: web.Request) -> object:
     waiting = await action_logs.waiting(context.db, context.clock.now())
-    over = [
-        row
-        for row in await action_logs.latest(context.db, LOGGED)
-        if row.status is not ActionStatus.WAITING
-    ]
-    return {"waiting": await _rows(context, waiting), "log": await _rows(context, over)}
+    latest = await action_logs.latest(context.db, LOG_LIMIT)
+    finished = [row for row in latest if not _waits(row)]
+    return {"waiting": await _rows(context, waiting), "log": await _rows(context, finished)}
 
 
 # Settings: how each part is, every setting, and the set-up, where app/setup decides what an answer does.
 
 
 async def _checks(context: DockContext, request: web.Request) -> object:
-    """How each part of the bot is; with `all` also this computer, the files and the network, which takes seconds."""
+    """Return how each part of the bot is; with `all` also this computer, files and the network (seconds)."""
     checks = await context.control.checks(everything=request.query.get("all") == "1")
     copies = await asyncio.to_thread(backup.copies_of, context.db.path)
     backed_up = int(copies[0].stat().st_mtime * 1_000) if copies else 0
@@ -427,23 +453,28 @@ async def _settings(context: DockContext, _request: web.Request) -> object:
 
 
 def _setting(settings: Settings, table: str, key: str, language: Language) -> Item:
-    """One setting with its form, its default and its words."""
+    """Return one setting with its form, its default and its words."""
     label = LABELS[table, key]
     title, explanation = language.pair(f"settings.{table}.{key}")
-    value, default = (
-        getattr(getattr(settings, table), key),
-        getattr(getattr(Settings(), table), key),
-    )
-    if (table, key) == (
-        "bot",
-        "notice",
-    ):  # said in the channel's language as long as it is the one to begin with
-        said = language("chat.notice")
-        value, default = said if value == default else value, said
+    value = getattr(getattr(settings, table), key)
+    default = getattr(getattr(Settings(), table), key)
+    if (table, key) == ("bot", "notice"):
+        # the default is said in the channel's language
+        translated = language("chat.notice")
+        if value == default:
+            value = translated
+        default = translated
     return {
-        "table": table, "key": key, "group": language(f"group.{label.group}"), "label": title, "sentence": explanation,
-        "basic": label.basic, "value": value, "default": default, "form": form_of(table, key),
-    }  # fmt: skip
+        "table": table,
+        "key": key,
+        "group": language(f"group.{label.group}"),
+        "label": title,
+        "sentence": explanation,
+        "basic": label.basic,
+        "value": value,
+        "default": default,
+        "form": form_of(table, key),
+    }
 
 
 # Memory: people, their notes, the channel's, streams with episodes, a note's chain.
@@ -501,41 +532,41 @@ async def _person(context: DockContext, request: web.Request) -> object:
         raise InputError(reason("nothing_here"))
     regular = person["lately"] >= context.settings().people.regular_streams
     brief = await about_viewer(context.db, person["id"])
-    alone = await _never_mentioned(context.db, person["id"])
-    return {**person, "regular": regular, "brief": brief, "left_alone": alone}
+    suppressed = await _suppressed(context.db, person["id"])
+    return {**person, "regular": regular, "brief": brief, "left_alone": suppressed}
 
 
-async def _never_mentioned(db: Database, viewer_id: str | None) -> list[Item]:
-    """What the bot never mentions about somebody, or about anybody (None). An unlisted topic has no words."""
-    rows = [row for row in await notes.suppressions(db) if row.viewer_id == viewer_id]
-    listed = [{"id": row.id, "words": row.words, "note": row.note_id, "at": row.at} for row in rows]
-    unlisted = await suppression_list.unlisted_of(db, viewer_id)
-    return [
-        *listed,
-        *({"id": topic.id, "words": "", "note": None, "at": topic.at} for topic in unlisted),
-    ]
+async def _suppressed(db: Database, viewer_id: str | None) -> list[Item]:
+    """Return what the bot never mentions about somebody, or about anybody (None). An unlisted topic has no words."""
+    items: list[Item] = []
+    for row in await notes.suppressions(db):
+        if row.viewer_id == viewer_id:
+            items.append({"id": row.id, "words": row.words, "note": row.note_id, "at": row.at})
+    for topic in await suppression_list.unlisted_of(db, viewer_id):
+        items.append({"id": topic.id, "words": "", "note": None, "at": topic.at})
+    return items
 
 
 async def _doubtful(context: DockContext, _request: web.Request) -> object:
-    """The texts of others in which erasures left a name that may be a word: table, row, text."""
+    """Return the texts of others in which erasures left a name that may be a word: table, row, text."""
     rows = await personal_data.doubtful_texts(context.db, context.clock.now())
-    known = await names(context.db, (str(row["text"]) for row in rows))
-    return [{**row, "text": with_names(str(row["text"]), known)} for row in rows]
+    shown_names = await names(context.db, (str(row["text"]) for row in rows))
+    return [{**row, "text": with_names(str(row["text"]), shown_names)} for row in rows]
 
 
 async def _notes(context: DockContext, request: web.Request) -> object:
     query = request.query
     offset, limit = page_of(request)
-    scope, status = query.get("scope", ""), query.get("status", "live")
+    scope = query.get("scope", "")
+    status = query.get("status", "live")
     if scope not in dock_rows.SCOPES or status not in dock_rows.STATUSES:
         raise InputError(reason("request_odd"))
-    subject, find = query.get("subject", "")[:60], query.get("find", "")[:80]
     total, rows = await dock_rows.page(
         context.db,
         scope=scope,
-        subject=subject,
+        subject=query.get("subject", "")[:60],
         status=status,
-        find=find,
+        find=query.get("find", "")[:80],
         offset=offset,
         limit=limit,
     )
@@ -543,51 +574,68 @@ async def _notes(context: DockContext, request: web.Request) -> object:
 
 
 async def notes_json(context: DockContext, rows: Sequence[Note]) -> list[dict[str, object]]:
-    """Notes as the page shows them."""
+    """Return notes as the page shows them."""
     editors = await dock_rows.editors(context.db, [note.id for note in rows])
     people = [*(note.subject_id for note in rows), *editors.values()]
-    known = await names(context.db, (note.fact for note in rows), people)
-    streamer = await by_login(context.db, context.settings().twitch.channel.casefold())
-    alone = {
+    shown_names = await names(context.db, (note.fact for note in rows), people)
+    streamer_id = await by_login(context.db, context.settings().twitch.channel.casefold())
+    # by note: the suppression that names it
+    suppressions = {
         row.note_id: row.id
         for row in await notes.suppressions(context.db)
         if row.note_id is not None
     }
     return [
         {
-            "id": note.id, "scope": note.scope, "subject": note.subject_id, "who": known.get(note.subject_id or "", ""),
-            "fact": with_names(note.fact, known), "confidence": round(note.confidence, 3), "status": note.status,
-            "source": note.source_kind, "said_at": note.first_said_at, "confirmed_at": note.last_confirmed_at,
-            "stale": note.stale, "expires_at": note.expires_at,
-            "pinned": note.pinned, "episodes": len(note.episode_ids), "left_alone": alone.get(note.id),
-            "edited": note.id in editors, "edited_by_you": editors.get(note.id, "") == streamer,
-            "edited_by": known.get(editors.get(note.id, ""), ""),
+            "id": note.id,
+            "scope": note.scope,
+            "subject": note.subject_id,
+            "who": shown_names.get(note.subject_id or "", ""),
+            "fact": with_names(note.fact, shown_names),
+            "confidence": round(note.confidence, 3),
+            "status": note.status,
+            "source": note.source_kind,
+            "said_at": note.first_said_at,
+            "confirmed_at": note.last_confirmed_at,
+            "stale": note.stale,
+            "expires_at": note.expires_at,
+            "pinned": note.pinned,
+            "episodes": len(note.episode_ids),
+            "left_alone": suppressions.get(note.id),
+            "edited": note.id in editors,
+            "edited_by_you": editors.get(note.id, "") == streamer_id,
+            "edited_by": shown_names.get(editors.get(note.id, ""), ""),
         }
         for note in rows
-    ]  # fmt: skip
+    ]
 
 
 async def _note(context: DockContext, request: web.Request) -> object:
-    """One note, unless it is of somebody who is hidden; with `chain` also where it comes from and was used."""
-    number = id_of(request)
-    note = await dock_rows.note(context.db, number)
+    """Return one note; with `chain` also where it comes from and was used.
+
+    Raises InputError if there is none, or if it is of somebody who is hidden.
+    """
+    note_id = id_of(request)
+    note = await dock_rows.note(context.db, note_id)
     if note is None:
         raise InputError(reason("nothing_here"))
-    chain = {"chain": await context.control.chain(number)} if request.query.get("chain") else {}
-    return {**(await notes_json(context, [note]))[0], **chain}
+    [shown_note] = await notes_json(context, [note])
+    if request.query.get("chain"):
+        shown_note["chain"] = await context.control.chain(note_id)
+    return shown_note
 
 
 async def _streams(context: DockContext, _request: web.Request) -> object:
-    rows = await dock_rows.streams(context.db, STREAMS)
-    known = await names(context.db, (row["recap"] for row in rows))
-    return [{**dict(row), "recap": with_names(row["recap"], known)} for row in rows]
+    rows = await dock_rows.streams(context.db, STREAMS_LIMIT)
+    shown_names = await names(context.db, (row["recap"] for row in rows))
+    return [{**dict(row), "recap": with_names(row["recap"], shown_names)} for row in rows]
 
 
 async def _episodes(context: DockContext, request: web.Request) -> object:
     rows = await dock_rows.episodes_of(context.db, id_of(request))
-    known = await names(context.db, (row["summary"] for row in rows))
+    shown_names = await names(context.db, (row["summary"] for row in rows))
     return [
-        {**dict(row), "summary": with_names(row["summary"], known)}
+        {**dict(row), "summary": with_names(row["summary"], shown_names)}
         for row in rows
         if row["summary"] != NOTHING
     ]
@@ -601,10 +649,10 @@ async def _export(context: DockContext, request: web.Request) -> object:
 
 
 ROUTES = (
-    reads("/api/why/{id}", lambda context, asked: context.control.why(id_of(asked))),
+    reads("/api/why/{id}", lambda context, request: context.control.why(id_of(request))),
     reads("/api/approvals", _approvals),
     reads("/api/checks", _checks),
-    reads("/api/setup", lambda _, asked: asked.app[SETUP].state()),
+    reads("/api/setup", lambda _, request: request.app[SETUP].state()),
     web.post("/api/setup/{step}", _setup_step),
     web.post(UPLOAD, _past_chat),
     reads("/api/settings", _settings),
@@ -614,7 +662,7 @@ ROUTES = (
     reads("/api/note/{id}", _note),
     reads("/api/streams", _streams),
     reads("/api/stream/{id}", _episodes),
-    reads("/api/left_alone", lambda context, _: _never_mentioned(context.db, None)),
+    reads("/api/left_alone", lambda context, _: _suppressed(context.db, None)),
     reads("/api/doubtful", _doubtful),
     reads("/api/export/{id}", _export),
 )

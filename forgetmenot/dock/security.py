@@ -25,7 +25,9 @@ HOST = "127.0.0.1"
 TOKEN_FILE = "dock-token"  # noqa: S105  # a file's name
 TOKEN_HEADER = "X-Dock-Token"  # noqa: S105  # a header's name
 UPLOAD = "/api/past_chat"
-MOST_CONNECTIONS = 64
+CONNECTIONS_LIMIT = 64
+# Bytes of a token. Its text is longer: a text of fewer characters is none of ours.
+TOKEN_LENGTH = 32
 ADDRESS_AGAIN = "This link is not valid or has expired. Open the dock again: `forgetmenot dock` prints the address."
 
 # frame-ancestors: a dock of OBS is a window of its own and no frame, so nothing has a reason to frame the page
@@ -45,20 +47,24 @@ Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
 
 def token_in(folder: Path, *, fresh: bool = False) -> str:
-    """The installation's token, from a file that only its user can read; made at the first call, or anew."""
+    """Return the installation's token, from a file that only its user can read.
+
+    It is made at the first call, or anew if `fresh`. Raises StoreError.
+    """
     path = folder / TOKEN_FILE
     if not fresh:
         with contextlib.suppress(OSError, UnicodeDecodeError):
-            if len(token := path.read_text(encoding="ascii").strip()) >= 32:
+            token = path.read_text(encoding="ascii").strip()
+            if len(token) >= TOKEN_LENGTH:
                 return token
-    token = secrets.token_urlsafe(32)
+    token = secrets.token_urlsafe(TOKEN_LENGTH)
     # a new file in the place of the old one: a file or a link that was there would keep its own rights
     obs_page.keep(path, token)
     return token
 
 
 def address(port: int, token: str) -> str:
-    """The dock's address with its token."""
+    """Return the dock's address with its token."""
     return f"http://{HOST}:{port}/?token={token}"
 
 
@@ -72,40 +78,40 @@ class Guard:
         self._token = token
 
     def refusal(self, request: web.Request) -> str:
-        """Why a request is not even looked at, or an empty text."""
+        """Return why a request is not even looked at; empty if it is."""
         if request.headers.getall("Host", []) != [self.host]:
             return f"This page answers to {self.origin} only."
         if any(origin != self.origin for origin in request.headers.getall("Origin", [])):
             return "Other web pages may not use the dock."
         # a GET need not bring an Origin; browsers send this one with every request, and no page can change it
-        foreign = request.headers.get("Sec-Fetch-Site", "none") not in {"none", "same-origin"}
-        return (
-            "Other web pages may not use the dock."
-            if foreign and request.path.startswith("/api/")
-            else ""
-        )
+        is_foreign = request.headers.get("Sec-Fetch-Site", "none") not in {"none", "same-origin"}
+        if is_foreign and request.path.startswith("/api/"):
+            return "Other web pages may not use the dock."
+        return ""
 
     def greeting(self, request: web.Request) -> web.Response | None:
-        """The answer to our waiting page; None if it is not that page, or not for this dock."""
+        """Return the answer to our waiting page; None if it is not that page, or not for this dock."""
         origins = request.headers.getall("Origin", [])
-        challenge, proof = request.query.get("challenge", ""), request.query.get("proof", "")
-        greeting = obs_page.greeting(self._token, self.port, challenge, proof)
-        ours = request.headers.getall("Host", []) == [self.host] and obs_page.ORIGINS.issuperset(
-            origins
-        )
-        if not (ours and greeting):
+        if request.headers.getall("Host", []) != [self.host]:
             return None
-        return web.Response(
-            text=greeting, headers={"Access-Control-Allow-Origin": origins[0]} if origins else {}
-        )
+        if not obs_page.ORIGINS.issuperset(origins):
+            return None
+        challenge = request.query.get("challenge", "")
+        proof = request.query.get("proof", "")
+        greeting = obs_page.greeting(self._token, self.port, challenge, proof)
+        if not greeting:
+            return None
+        headers = {"Access-Control-Allow-Origin": origins[0]} if origins else {}
+        return web.Response(text=greeting, headers=headers)
 
     def may_read(self, request: web.Request) -> bool:
-        """Whether the token is in its header. Bytes that are no text come as half characters, which nothing encodes."""
-        given = request.headers.get(TOKEN_HEADER, "").encode("utf-8", "replace")
-        return hmac.compare_digest(given, self._token.encode())
+        """Return whether the token is in the request's header."""
+        # bytes that are no text come as half characters, which cannot be encoded without "replace"
+        sent_token = request.headers.get(TOKEN_HEADER, "").encode("utf-8", "replace")
+        return hmac.compare_digest(sent_token, self._token.encode())
 
     def _comes_from_the_page(self, request: web.Request) -> bool:
-        """Whether a browser says that the request is made by our own page.
+        """Return whether a browser says that the request is made by our own page.
 
         Chromium 103, which OBS 28 to 30 bring, sends no Origin from a page that gives no referrer. What it sends
         instead can be set by no page.
@@ -116,29 +122,36 @@ class Guard:
         return origin == self.origin
 
     def may_act(self, request: web.Request) -> bool:
-        """Whether it comes from the page itself, by somebody who has the token."""
+        """Return whether a request comes from the page itself, by somebody who has the token."""
+        if not self.may_read(request) or not self._comes_from_the_page(request):
+            return False
         # neither is what a form of another page could send
-        kind = "application/octet-stream" if request.path == UPLOAD else "application/json"
-        return (
-            self.may_read(request)
-            and self._comes_from_the_page(request)
-            and request.headers.get("Content-Type", "").split(";")[0].strip().lower() == kind
-        )
+        expected_type = "application/octet-stream" if request.path == UPLOAD else "application/json"
+        content_type = request.headers.get("Content-Type", "").split(";")[0].strip().lower()
+        return content_type == expected_type
+
+    def may_pass(self, request: web.Request) -> bool:
+        """Return whether a request brings what its method and path need."""
+        if request.method == "POST":
+            return self.may_act(request)
+        return not request.path.startswith("/api/") or self.may_read(request)
 
 
 def guarding(guard: Guard, answer: Callable[[int, str], web.Response]) -> Handler:
-    """An aiohttp middleware that lets pass what may pass. `answer` makes a refusal from a status and a sentence."""
+    """Return an aiohttp middleware that lets pass what may. `answer` makes a refusal from a status and a sentence."""
 
     @web.middleware
     async def check(request: web.Request, handler: Handler) -> web.StreamResponse:
-        if request.path == obs_page.PATH and (greeting := guard.greeting(request)) is not None:
-            return greeting
-        if reason := guard.refusal(request):
-            return answer(403, reason)
+        if request.path == obs_page.PATH:
+            greeting = guard.greeting(request)
+            if greeting is not None:
+                return greeting
+        refusal = guard.refusal(request)
+        if refusal:
+            return answer(403, refusal)
         if request.method not in {"GET", "HEAD", "POST"}:
             return answer(405, "The dock does not accept this request.")
-        reads = not request.path.startswith("/api/") or guard.may_read(request)
-        if not (guard.may_act(request) if request.method == "POST" else reads):
+        if not guard.may_pass(request):
             return answer(401, ADDRESS_AGAIN)
         # the page packs nothing, and a small body could become a large one
         if request.headers.get("Content-Encoding", "identity").strip().lower() != "identity":
@@ -161,12 +174,14 @@ class Connections:
         self.busy: set[asyncio.BaseProtocol | None] = set()
 
     def __call__(self) -> asyncio.BaseProtocol:
-        """A protocol for the next connection."""
+        """Return a protocol for the next connection."""
         assert self.server is not None  # noqa: S101  # nothing listens before
-        held = [one for one in self.server.connections if one.transport is not None]
-        if len(held) < MOST_CONNECTIONS:
+        connections = [
+            connection for connection in self.server.connections if connection.transport is not None
+        ]
+        if len(connections) < CONNECTIONS_LIMIT:
             return self.server()
-        oldest = next((one for one in held if one not in self.busy), None)
+        oldest = next((idle for idle in connections if idle not in self.busy), None)
         if oldest is None:
             return _Refused()
         oldest.force_close()

@@ -41,7 +41,9 @@ TYPES = {
     ".js": "text/javascript",
     ".svg": "image/svg+xml",
 }
-MARK, PRELOAD = "%BUILD%", "%PRELOAD%"
+# Marks in the page that are replaced.
+BUILD_MARK = "%BUILD%"
+PRELOAD_MARK = "%PRELOAD%"
 
 
 class Assets(Struct, frozen=True):
@@ -51,7 +53,7 @@ class Assets(Struct, frozen=True):
     build: str
 
     def page(self, language: Language, zone: str) -> web.Response:
-        """The page itself, with its texts. `zone`: the time zone of its days."""
+        """Return the page itself, with its texts. `zone`: the time zone of its days."""
         tables = language.tables
         shared = {name: tables[name] for name in ("span", "ago", "group")}
         texts = {**tables["page"], **shared, "action": tables["action"]["name"]}
@@ -70,41 +72,43 @@ class Assets(Struct, frozen=True):
         )
 
     def file(self, path: str, build: str) -> web.Response:
-        """One file. What is asked for by its build's name never changes. Raises 404."""
-        lasts = "private, max-age=31536000, immutable" if build == self.build else "no-store"
+        """Return one file. What is asked for by its build's name never changes. Raises 404."""
         if path not in self.files:
             raise web.HTTPNotFound
-        kind = TYPES[path[path.rindex(".") :]]
+        caching = "private, max-age=31536000, immutable" if build == self.build else "no-store"
+        content_type = TYPES[path[path.rindex(".") :]]
         return web.Response(
             body=self.files[path],
-            content_type=kind,
+            content_type=content_type,
             charset="utf-8",
-            headers={"Cache-Control": lasts},
+            headers={"Cache-Control": caching},
         )
 
 
 def load() -> Assets:
-    """Read them all."""
+    """Read the page's files."""
     folder = Path(__file__).with_name("static")
     paths = sorted(path for path in folder.rglob("*") if path.suffix in TYPES)
     files = {path.relative_to(folder).as_posix(): path.read_bytes() for path in paths}
     build = hashlib.sha256(msgspec.json.encode(files)).hexdigest()[:12]
-    modules = "\n".join(
-        f'<link rel="modulepreload" href="/static/{MARK}/{path}">'
+    # all modules are asked for at once, instead of each when another names it
+    preloads = [
+        f'<link rel="modulepreload" href="/static/{BUILD_MARK}/{path}">'
         for path in files
         if path.endswith(".js")
-    )  # all are asked for at once, instead of each when another names it
-    page = files["index.html"].decode().replace(PRELOAD, modules).replace(MARK, build)
+    ]
+    page = files["index.html"].decode().replace(PRELOAD_MARK, "\n".join(preloads))
+    page = page.replace(BUILD_MARK, build)
     return Assets({**files, "index.html": page.encode()}, build)
 
 
 LARGEST_BODY = 64 * 1024
-LONGEST_LINE = 500  # of what was said aloud
+# Characters of what was said aloud.
+LONGEST_LINE = 500
 END_WITHIN_S = 0.5
-UNHEARD = logging.getLogger(
-    "aiohttp.server"
-)  # of a request that is no HTTP it logs a traceback; ours: `_sentences`
-UNHEARD.setLevel(logging.CRITICAL)
+# It logs a traceback of each request that is no HTTP; errors of ours are logged by `_sentences`.
+SILENT_LOGGER = logging.getLogger("aiohttp.server")
+SILENT_LOGGER.setLevel(logging.CRITICAL)
 
 
 CONNECTIONS = web.AppKey("connections", security.Connections)
@@ -121,19 +125,21 @@ async def open_dock(
     folder: Path,
     port: int,
 ) -> AsyncIterator[str]:
-    """Serve the dock; its address. `folder` holds the token. Raises SettingsError (the port is taken), StoreError."""
+    """Serve the dock, and give its address. `folder` holds the token.
+
+    Raises SettingsError if the port is taken, and StoreError.
+    """
     token = security.token_in(folder)
-    files, stream = load(), feed.EventFeed()
+    files = load()
+    stream = feed.EventFeed()
     context = DockContext(control, db, settings, clock, files.build, stream.touched)
     checks = [_finish, security.guarding(security.Guard(port, token), refusal), _sentences]
     app = web.Application(middlewares=checks, client_max_size=LARGEST_BODY)  # type: ignore[arg-type]
     app.on_response_prepare.append(_protect)
-    app[CONTEXT], app[SETUP], app[CONNECTIONS], app[feed.STREAM] = (
-        context,
-        setup,
-        security.Connections(),
-        stream,
-    )
+    app[CONTEXT] = context
+    app[SETUP] = setup
+    app[CONNECTIONS] = security.Connections()
+    app[feed.STREAM] = stream
 
     async def page(_request: web.Request) -> web.StreamResponse:
         """It holds nothing that anybody might not see; what it shows is read with the token."""
@@ -153,11 +159,13 @@ async def open_dock(
     runner = web.AppRunner(
         app,
         access_log=None,
-        logger=UNHEARD,
+        logger=SILENT_LOGGER,
         shutdown_timeout=END_WITHIN_S,
         handle_signals=False,
-        auto_decompress=False,  # a packed body is refused as it is (dock/security)
-        lingering_time=0,  # nobody keeps a place by a body that is refused
+        # a packed body is refused as it is (dock/security)
+        auto_decompress=False,
+        # nobody keeps a place by a body that is refused
+        lingering_time=0,
     )
     await runner.setup()
     try:
@@ -187,7 +195,7 @@ async def _bind(runner: web.AppRunner, port: int) -> asyncio.Server:
 
 
 def usable_port(wanted: int) -> int:
-    """This port, or a free one if it is taken."""
+    """Return this port, or a free one if it is taken."""
     with socket.socket() as probe:
         # a port that was just left is free; on Windows the option would also take one that somebody listens at
         if sys.platform != "win32":
@@ -201,30 +209,34 @@ def usable_port(wanted: int) -> int:
 
 @web.middleware
 async def _finish(request: web.Request, handler: security.Handler) -> web.StreamResponse:
-    """What aiohttp itself refuses, in our shape. While it runs, the connection is in use."""
-    busy, connection = request.app[CONNECTIONS].busy, request.protocol
+    """Answer what aiohttp itself refuses in our shape. Meanwhile the connection is in use."""
+    busy = request.app[CONNECTIONS].busy
+    connection = request.protocol
     busy.add(connection)
     try:
         return await handler(request)
     except web.HTTPException as error:
-        why = _in_words(request, reason("nothing_here")) if error.status == 404 else error.reason
-        return refusal(error.status, why)
+        sentence = error.reason
+        if error.status == 404:
+            sentence = _in_words(request, reason("nothing_here"))
+        return refusal(error.status, sentence)
     finally:
         busy.discard(connection)
 
 
 async def _protect(_request: web.Request, response: web.StreamResponse) -> None:
-    """Headers for every answer, streams and errors included."""
+    """Set the headers of every answer, streams and errors included."""
     for name, value in security.HEADERS.items():
         response.headers.setdefault(name, value)
     response.headers["Server"] = "ForgetMeNot"
-    response.force_close()  # one request a connection: nobody waits half way through a second one
+    # one request a connection: nobody waits half way through a second one
+    response.force_close()
     response.headers["Connection"] = "close"
 
 
 @web.middleware
 async def _sentences(request: web.Request, handler: security.Handler) -> web.StreamResponse:
-    """Our errors as sentences; what is unexpected without its details."""
+    """Answer with our errors as sentences, and with what is unexpected without its details."""
     try:
         return await handler(request)
     except InputError as error:
@@ -240,7 +252,7 @@ async def _sentences(request: web.Request, handler: security.Handler) -> web.Str
 
 
 def _in_words(request: web.Request, sentence: object) -> str:
-    """A reason or an error in the page's language."""
+    """Return a reason or an error in the page's language."""
     return request.app[CONTEXT].language.reason(str(sentence))
 
 
@@ -249,7 +261,8 @@ async def _operations(request: web.Request) -> web.Response:
 
 
 async def _do(request: web.Request) -> web.Response:
-    context, name = request.app[CONTEXT], request.match_info["name"]
+    context = request.app[CONTEXT]
+    name = request.match_info["name"]
     if name not in buttons():
         raise web.HTTPNotFound
     params = await _body(request)
@@ -257,13 +270,12 @@ async def _do(request: web.Request) -> web.Response:
         return refusal(400, _in_words(request, reason("request_odd")))
     result = await context.control.run(name, params)
     context.touched()
-    return answer(
-        {"ok": result.ok, "line": sentence(result, context.language), "id": result.data.get("id")}
-    )
+    line = sentence(result, context.language)
+    return answer({"ok": result.ok, "line": line, "id": result.data.get("id")})
 
 
 async def _hear(request: web.Request) -> web.Response:
-    """A line that the streamer said, from a program on this computer."""
+    """Take a line that the streamer said, from a program on this computer."""
     text = (await _body(request) or {}).get("text")
     if not isinstance(text, str) or not clean(text) or len(text) > LONGEST_LINE:
         return refusal(400, _in_words(request, reason("text_needed", most=LONGEST_LINE)))
@@ -273,7 +285,7 @@ async def _hear(request: web.Request) -> web.Response:
 
 
 async def _body(request: web.Request) -> dict[str, object] | None:
-    """The parameters, or None for what is no JSON object."""
+    """Return the parameters; None for what is no JSON object."""
     try:
         return msgspec.json.decode(await request.read(), type=dict[str, object])
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError, web.RequestPayloadError):

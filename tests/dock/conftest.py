@@ -172,7 +172,7 @@ def dock(stranger: Served) -> Served:
 BROWSER = browser.find()
 WITHIN_MS = 40_000  # for what must come: a machine that is busy with other tests takes its time
 expect.set_options(timeout=WITHIN_MS)
-feed.LOOK_EVERY_S, feed.LOOK_ANYWAY = 0.1, 8
+feed.LOOK_EVERY_S, feed.LOOKS_UNTIL_UPDATE = 0.1, 8
 # The page gathers changes before it draws them, and looks every second: cut short.
 SOON = """for (const name of ["setTimeout", "setInterval"]) {
   const wait = window[name];

@@ -8,7 +8,7 @@ from pathlib import Path
 import aiohttp
 import pytest
 
-from forgetmenot.dock.security import MOST_CONNECTIONS, TOKEN_FILE, TOKEN_HEADER, token_in
+from forgetmenot.dock.security import CONNECTIONS_LIMIT, TOKEN_FILE, TOKEN_HEADER, token_in
 from tests.dock.conftest import Served
 
 ACT = {"id": 3}
@@ -30,16 +30,16 @@ async def test_half_open_connections_neither_stop_the_page_nor_take_the_file_han
     dock: Served,
 ) -> None:
     held = [
-        await asyncio.open_connection("127.0.0.1", dock.port) for _ in range(2 * MOST_CONNECTIONS)
+        await asyncio.open_connection("127.0.0.1", dock.port) for _ in range(2 * CONNECTIONS_LIMIT)
     ]
     for number, (_, writer) in enumerate(held):
         if number % 2:
             writer.write(b"GET /api/settings HTTP/1.1\r\nHost:")
     assert (await dock.get("/api/settings"))[0] == 200
     cut = await asyncio.gather(
-        *(asyncio.wait_for(reader.read(), 60) for reader, _ in held[:MOST_CONNECTIONS])
+        *(asyncio.wait_for(reader.read(), 60) for reader, _ in held[:CONNECTIONS_LIMIT])
     )
-    assert cut == [b""] * MOST_CONNECTIONS
+    assert cut == [b""] * CONNECTIONS_LIMIT
     for _, writer in held:
         writer.close()
 
@@ -53,7 +53,7 @@ async def test_half_open_connections_neither_stop_the_page_nor_take_the_file_han
 )
 async def test_bodies_that_never_come_do_not_take_the_pages_place(dock: Served, head: str) -> None:
     """Without the token no body is waited for, and no connection is kept for the rest of one."""
-    held = [await asyncio.open_connection("127.0.0.1", dock.port) for _ in range(MOST_CONNECTIONS)]
+    held = [await asyncio.open_connection("127.0.0.1", dock.port) for _ in range(CONNECTIONS_LIMIT)]
     for _, writer in held:
         writer.write(f"{head}\r\nHost: 127.0.0.1:{dock.port}\r\n\r\n".encode())
     async with asyncio.timeout(9):  # aiohttp would keep them for 10 s
