@@ -60,7 +60,7 @@ class BotControl:
         self.stream = stream or StreamInput(bot, settings, login_folder(bot.db.path))
 
     def state(self) -> BotState:
-        """The bot's state now."""
+        """Return the bot's state now."""
         bot = self.bot
         connection = self._status.connection()
         phase = connection.phase.value if connection else "none"
@@ -86,7 +86,7 @@ class BotControl:
         )
 
     async def checks(self, *, everything: bool) -> list[Check]:
-        """How each part of the bot is; `everything`: also this computer, the files and the network."""
+        """Return how each part of the bot is; `everything`: also this computer, the files and the network."""
         await load_off_the_loop("forgetmenot.app.doctor")
         from forgetmenot.app.doctor import Examined, examine, running_checks
 
@@ -95,30 +95,32 @@ class BotControl:
         state = await channel_state.read_all(bot.db)
         say = in_language(settings.bot.language)
         checks = running_checks(self.state(), settings, state, bot.clock.now(), say)
-        what = Examined(
-            bot.db.path, settings, self._settings.path, open_memory=bot.db, language=say
-        )
-        return [*checks, *(await examine(what) if everything else ())]
+        if everything:
+            subject = Examined(
+                bot.db.path, settings, self._settings.path, open_memory=bot.db, language=say
+            )
+            checks += await examine(subject)
+        return checks
 
     async def why(self, reply_id: int) -> Mapping[str, object]:
-        """The explanation of one reply."""
+        """Return the explanation of one reply. Raises InputError if there is none."""
         settings = self._settings()
         trail = await explain.explain(self.bot.db, reply_id)
         return explain.as_json(trail, settings, in_language(settings.bot.language))
 
     async def chain(self, note_id: int) -> Mapping[str, object]:
-        """The origin and the uses of one note."""
+        """Return the origin and the uses of one note."""
         return await provenance.chain(self.bot.db, note_id, self.bot.clock.now())
 
     async def run(self, name: str, params: Mapping[str, object]) -> OperationResult:
-        """Run an operation as the streamer."""
+        """Run an operation as the streamer, and return its result."""
         bot = self.bot
         channel = self._settings().twitch.channel
         asker = await owner(bot.db, Surface.DOCK, channel, bot.clock.now())
         return await run(bot.operations, name, params, asker)
 
     def hear(self, text: str) -> bool:
-        """Take a line that a program says the streamer said."""
+        """Take a line that a program says the streamer said; return False if too many come."""
         return self.stream.sent(text)
 
 
@@ -133,49 +135,58 @@ def check_settings(settings: Settings) -> None:
 # Explanations of replies and notes, and reply previews.
 
 
-LONGEST = 500
+LONGEST_MESSAGE = 500
 _NO_LOGIN = re.compile(r"[^A-Za-z0-9_]")
 
 
 async def try_out(
     bot: Bot, login: str, text: str, changed: Settings | None = None
 ) -> dict[str, object]:
-    """Preview a reply: words, the notes it could use, a proposal with its decision. Raises ModelError.
+    """Return a preview of a reply: words, the notes it could use, a proposal with its decision.
 
-    `changed`: settings to preview before they are saved.
+    `changed`: settings to preview before they are saved. Raises ModelError.
     """
     settings = changed or bot.settings()
     await bot.ingest.flush()
     # other settings make another prefix, and the one that the provider has cached must stay as it is
     keeper = None if changed else bot.keeper
     name = _NO_LOGIN.sub("", login)[:50] or "somebody"
-    trigger, made = await explain.preview(
-        name, clean(text)[:LONGEST], db=bot.db, settings=settings, clock=bot.clock, keeper=keeper,
+    trigger, composed = await explain.preview(
+        name,
+        clean(text)[:LONGEST_MESSAGE],
+        db=bot.db,
+        settings=settings,
+        clock=bot.clock,
+        keeper=keeper,
         identity=bot.identity(),
-    )  # fmt: skip
-    prompt = made.prompt
-    material = made.material
-    answer = await bot.models.reply.generate(
-        reply_request(prompt, settings, material.speaker.role, trigger.question)
     )
+    material = composed.material
+    request = reply_request(composed.prompt, settings, material.speaker.role, trigger.question)
+    answer = await bot.models.reply.generate(request)
     reply = read_reply(answer)
-    context = filter_context(trigger, made, settings)
+    context = filter_context(trigger, composed, settings)
+    decision = None
     if reply.proposal:
+        # the words are shown as if it were done
         context = replace(context, done=context.done | {reply.proposal.name})
+        decision = await _decision(bot, reply.proposal, trigger)
     polished = polish(reply.say, context)
     return {
         "text": polished.text,
         "model": answer.model,
         "recalled": [
-            {"id": one.note.id, "fact": with_names(one.note.fact, material.names)}
-            for one in material.notes
+            {
+                "id": recalled.note.id,
+                "fact": with_names(recalled.note.fact, material.names),
+            }
+            for recalled in material.notes
         ],
-        "proposal": await _decision(bot, reply.proposal, trigger) if reply.proposal else None,
+        "proposal": decision,
     }
 
 
 async def _decision(bot: Bot, proposal: Proposal, trigger: Trigger) -> dict[str, object]:
-    """The policy's decision. Nothing is written and Twitch is not asked."""
+    """Return the policy's decision. Nothing is written and Twitch is not asked."""
     context = ActionContext(
         trigger.event, "dock-try", question=trigger.question if trigger.direct else ""
     )

@@ -20,7 +20,7 @@ from msgspec.structs import asdict
 
 from forgetmenot.app import autostart
 from forgetmenot.app.account import DeviceLogin, login_rights
-from forgetmenot.app.control import LONGEST, BotControl, check_settings, try_out
+from forgetmenot.app.control import LONGEST_MESSAGE, BotControl, check_settings, try_out
 from forgetmenot.app.past_chat_upload import PastChatUpload
 from forgetmenot.app.recap_sharing import WEBHOOK, RecapSharing, webhook_address
 from forgetmenot.app.stream_input import OBS_PASSWORD
@@ -451,8 +451,8 @@ async def step_webhook(setup: SetupService, address: str) -> Answer:
 
 async def step_try(setup: SetupService, viewer: str, text: str) -> Answer:
     """What it would say to that, without sending or doing anything. Raises ModelError."""
-    if not text.strip() or len(text) > LONGEST:
-        raise InputError(reason("text_needed", most=LONGEST))
+    if not text.strip() or len(text) > LONGEST_MESSAGE:
+        raise InputError(reason("text_needed", most=LONGEST_MESSAGE))
     return {"ok": True, **await try_out(setup.running().bot, viewer, text)}
 
 

@@ -28,13 +28,15 @@ if TYPE_CHECKING:
     from forgetmenot.twitch.eventsub import StateChanges, StreamEvents, StreamReport
     from forgetmenot.twitch.login import Login
 
-OBS_PASSWORD = "obs-password"  # noqa: S105  # the name that it is kept under
-STOPPED = "hearing_stopped"  # in the channel's state: a bot that is built anew does not listen again by itself
-MOST_FOLLOWS = 10  # in a minute: bought followers come by the thousand
-API_LAG = (
-    3 * MINUTE
-)  # Twitch's API knows of a begin or an end up to two minutes later than OBS and its own events
-OLD_REDEMPTION = HOUR  # points spent longer ago are not answered any more
+OBS_PASSWORD = "obs-password"  # noqa: S105  # the name that it is stored under
+# In the channel's state: a bot that is built anew does not listen again by itself.
+STOPPED = "hearing_stopped"
+# Follows in a minute that are taken in: bought followers come by the thousand.
+FOLLOWS_LIMIT = 10
+# Twitch's API knows of a begin or an end up to two minutes later than OBS and its own events.
+API_LAG = 3 * MINUTE
+# Points that were spent longer ago (ms) are not answered any more.
+OLD_REDEMPTION = HOUR
 LOOK_FOR_LOG_IN_S = 60.0
 Task = tuple[str, Callable[[], Awaitable[None]]]
 
@@ -48,7 +50,7 @@ class StreamInput:
         self._folder = folder
         self._numbers = count()
         self._changing = asyncio.Lock()
-        self._follows = SlidingWindow(MOST_FOLLOWS, MINUTE)
+        self._follows = SlidingWindow(FOLLOWS_LIMIT, MINUTE)
         # what OBS or an event reported of the channel, by field of ChannelState: the value, and when (ms)
         self._reports: dict[str, tuple[object, int]] = {}
         self._to_ask = asyncio.Event()
@@ -57,33 +59,35 @@ class StreamInput:
         self._events: StreamEvents | None = None
 
     def tasks(self, account: "TwitchAccount | None" = None) -> list[Task]:
-        """What has to run, by name. `account`: where there is a log-in for Twitch's events."""
-        found: list[Task] = []
+        """Return what has to run, by name. `account`: where there is a log-in for Twitch's events."""
+        tasks: list[Task] = []
         if self._settings().hearing.on:
             from forgetmenot.hearing.service import Hearing
 
-            hearing = self.hearing = Hearing(
+            hearing = Hearing(
                 settings=lambda: self._settings().hearing,
                 clock=self._bot.clock,
                 hear=self.said_aloud,
                 live=lambda live: self.obs_streams(live=live),
                 password=lambda: SecretStore(self._folder).load(OBS_PASSWORD) or "",
             )
-            hearing.paused = True  # until it is known whether it was stopped
-            found.append(("hearing", lambda: self._listen(hearing)))
+            # until it is known whether it was stopped
+            hearing.paused = True
+            self.hearing = hearing
+            tasks.append(("hearing", lambda: self._listen(hearing)))
         self._account = account
         if account is not None and self._settings().twitch.client_id:
-            found.append(("events", lambda: self._follow_events(account)))
-            found.append(("channel reports", self._ask_when_reported))
-        return found
+            tasks.append(("events", lambda: self._follow_events(account)))
+            tasks.append(("channel reports", self._ask_when_reported))
+        return tasks
 
     @property
     def reports_state(self) -> bool:
-        """Whether Twitch reports by itself when the stream begins or ends and what it is about."""
+        """Return whether Twitch reports by itself when the stream begins or ends and what it is about."""
         return self._events is not None and self._events.reports_state
 
     def corrected(self, state: ChannelState) -> ChannelState:
-        """What Twitch's API answers, corrected by what OBS or an event has reported since, which it lags behind."""
+        """Return what Twitch's API answers, corrected by what OBS or an event has reported since."""
         since = self._bot.clock.now() - API_LAG
         reports = {name: value for name, (value, at) in self._reports.items() if at >= since}
         if reports.get("live") == state.live:
@@ -104,21 +108,22 @@ class StreamInput:
         await hearing.run()
 
     def state(self) -> HearingState | None:
-        """How hearing stands, for the dock; None while it is off."""
-        now = self.hearing
-        if now is None:
+        """Return how hearing stands, for the dock; None while it is off."""
+        hearing = self.hearing
+        if hearing is None:
             return None
-        return HearingState(
-            now.listening, now.trouble if now.listening else "", now.last, now.last_at
-        )
+        trouble = hearing.trouble if hearing.listening else ""
+        return HearingState(hearing.listening, trouble, hearing.last, hearing.last_at)
 
     def sent(self, text: str) -> bool:
-        """Take a line from a program on this computer; False if too many come. Raises InputError while it is off."""
-        if self.hearing is None or not (
-            self._settings().hearing.programs and self.hearing.listening
-        ):
+        """Take a line from a program on this computer; return False if too many come.
+
+        Raises InputError while hearing is off.
+        """
+        hearing = self.hearing
+        if hearing is None or not hearing.listening or not self._settings().hearing.programs:
             raise InputError(reason("hearing_off"))
-        return self.hearing.sent(text)
+        return hearing.sent(text)
 
     async def listen(self, *, on: bool) -> None:
         """Stop listening at once, or go on; it stays so at the next start. Raises StoreError."""
@@ -130,31 +135,32 @@ class StreamInput:
     async def said_aloud(self, text: str) -> None:
         """Take in a line that the streamer said, unless the channel is off and the settings want it only while live."""
         state = await channel_state.read_all(self._bot.db)
-        if not state.get("id") or not (
-            state.get("live") == "1" or self._settings().hearing.offline
-        ):
+        if not state.get("id"):
+            return
+        if state.get("live") != "1" and not self._settings().hearing.offline:
             return
         now = self._bot.clock.now()
         login = state.get("login", "")
+        event_id = f"spoken:{now}:{next(self._numbers)}"
         # the broadcaster's word: it makes facts about the channel, and ends them
-        key = f"spoken:{now}:{next(self._numbers)}"
         badges = frozenset({"broadcaster"})
-        await self._bot.hear(
-            ChatEvent(key, EventKind.SPOKEN, state["id"], login, login, text, now, badges=badges)
+        line = ChatEvent(
+            event_id, EventKind.SPOKEN, state["id"], login, login, text, now, badges=badges
         )
+        await self._bot.hear(line)
 
     async def obs_streams(self, *, live: bool | None) -> None:
-        """OBS began or ended the stream: known at once, where Twitch says so a minute later.
+        """Take in that OBS began or ended the stream: known at once, where Twitch says so a minute later.
 
         None: it does not stream now. The stream may come from another computer then: it is off only where nobody asks
         Twitch and OBS has reported a stream before.
         """
-        known = await channel_state.read(self._bot.db, "live")
-        if live is None and (not known or await self._has_log_in()):
+        stored_live = await channel_state.read(self._bot.db, "live")
+        if live is None and (not stored_live or await self._has_log_in()):
             return
         live = bool(live)
         changes: StateChanges = {}
-        if (known == "1") != live:
+        if (stored_live == "1") != live:
             changes = {"live": live, "started_at": self._bot.clock.now() if live else None}
         await self._channel_changed(changes)
 
@@ -163,7 +169,8 @@ class StreamInput:
 
     async def _channel_changed(self, changes: "StateChanges") -> None:
         """Take over what is reported of the channel, and have Twitch asked about the rest."""
-        async with self._changing:  # two sources may report at the same moment
+        # two sources may report at the same moment
+        async with self._changing:
             now = self._bot.clock.now()
             self._reports |= {name: (value, now) for name, value in changes.items()}
             state = await channel_state.read_all(self._bot.db)
@@ -176,7 +183,8 @@ class StreamInput:
             )
             after = replace(before, **changes)
             if before.live and not after.live:
-                await self._bot.channel_is(before)  # until this moment
+                # it was live until this moment
+                await self._bot.channel_is(before)
             await self._bot.channel_is(after)
         self._to_ask.set()
 
@@ -203,33 +211,38 @@ class StreamInput:
                 await asyncio.sleep(LOOK_FOR_LOG_IN_S)
             following.cancel()
 
-    async def happened(self, what: "StreamReport") -> None:
+    async def happened(self, report: "StreamReport") -> None:
         """Take in one event of Twitch's."""
-        if isinstance(what, dict):
+        if isinstance(report, dict):
             # nothing is reported by an event that is hours old: Twitch is only asked
-            if what:
-                await self._channel_changed(what)
+            if report:
+                await self._channel_changed(report)
             self._to_ask.set()
-        elif isinstance(what, ChatEvent):
-            if what.kind is not EventKind.FOLLOW or self._is_one_of_few():
-                await self._bot.hear(what)
+        elif isinstance(report, ChatEvent):
+            if report.kind is not EventKind.FOLLOW or self._is_one_of_few():
+                await self._bot.hear(report)
         else:
-            # Twitch repeats an event that it takes for lost; this run's are known to the router
-            is_known = await events.by_id(self._bot.db, what.event.id) is not None
-            # what was typed comes as a line of chat as well, and is remembered from there
-            await self._bot.hear(replace(what.event, text=""))
-            rewards = self._settings().rewards
-            ask, remember, title = (
-                clean(one).casefold() for one in (rewards.ask, rewards.remember, what.reward)
-            )
-            is_old = self._bot.clock.now() - what.event.at > OLD_REDEMPTION
-            if title and title in {ask, remember} and not is_old and not is_known:
-                self._bot.router.redeemed(
-                    what.event, remember=title == remember and bool(what.event.text)
-                )
+            await self._redeemed(report.event, report.reward)
+
+    async def _redeemed(self, event: ChatEvent, reward: str) -> None:
+        """Take in that channel points were spent on a reward, and answer if it is one of the settings'."""
+        # Twitch repeats an event that it takes for lost; this run's are known to the router
+        is_known = await events.by_id(self._bot.db, event.id) is not None
+        # what was typed comes as a line of chat as well, and is remembered from there
+        await self._bot.hear(replace(event, text=""))
+        is_old = self._bot.clock.now() - event.at > OLD_REDEMPTION
+        if is_known or is_old:
+            return
+        rewards = self._settings().rewards
+        title = clean(reward).casefold()
+        ask_title = clean(rewards.ask).casefold()
+        remember_title = clean(rewards.remember).casefold()
+        if title and title in {ask_title, remember_title}:
+            remember = title == remember_title and bool(event.text)
+            self._bot.router.redeemed(event, remember=remember)
 
     def _is_one_of_few(self) -> bool:
-        """Whether fewer than MOST_FOLLOWS came within the minute before this one, which is counted then."""
+        """Return whether few enough follows came within the last minute; if so, this one is counted."""
         now = self._bot.clock.now()
         if self._follows.is_full(now):
             return False
@@ -238,7 +251,7 @@ class StreamInput:
 
 
 async def _login_for_events(account: "TwitchAccount") -> "Login | None":
-    """The streamer's log-in, which hears everything; else the bot's; None if nobody is logged in."""
+    """Return the streamer's log-in, which hears everything; else the bot's; None if nobody is logged in."""
     if await account.streamer.exists():
         return account.streamer
     return account.login if await account.login.exists() else None
