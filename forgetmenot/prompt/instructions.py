@@ -13,9 +13,14 @@ from forgetmenot.languages import reason
 from forgetmenot.settings.schema import Settings, current_persona
 from forgetmenot.text.tokens import estimate_tokens
 
-INSTRUCTIONS_TOKENS = 900  # persona, rules and answer format together, at most
-PREFIX_SHARE = 0.6  # of the budget: what stays the same between replies
-TAIL_FLOOR_TOKENS = 450  # date, speaker, a few own lines and the message, at their shortest
+# Persona, rules and answer format together, at most.
+INSTRUCTIONS_TOKENS = 900
+# The part of the budget that may stay the same between replies.
+PREFIX_SHARE = 0.6
+# Date, speaker, a few own lines and the message, at their shortest.
+TAIL_FLOOR_TOKENS = 450
+# About what a token has, to say how much too long a persona is.
+_CHARS_PER_TOKEN = 3
 
 _RULES = "\nHow you talk\n"
 _PRINCIPLES = (
@@ -70,20 +75,24 @@ _STANDINGS = {
 
 
 def instructions(settings: Settings, channel: str = "", actions: Sequence[str] = ()) -> str:
-    """Persona, rules and the form of the answer. `actions`: those that may be proposed, each with its parameters."""
-    bot, voice = settings.bot, current_persona(settings)
+    """Return persona, rules and the form of the answer.
+
+    `actions`: those that may be proposed, each with its parameters.
+    """
+    bot = settings.bot
+    voice = current_persona(settings)
     where = f" of the Twitch channel {channel}" if channel else " of a Twitch channel"
     principles = _PRINCIPLES.format(chars=settings.reply.max_chars, language=voice.language)
     return f"You are {bot.name}, the chat bot{where}.\n{voice.text}\n{principles}{_HEADING}{_form(actions)}"
 
 
 def without_form(system: str) -> str:
-    """The instructions for a server that cannot do JSON: no form of an answer, and no actions."""
+    """Return the instructions for a server that cannot do JSON: no form of an answer, and no actions."""
     return system.partition(_HEADING)[0]
 
 
 def rules_of(system: str) -> str:
-    """The instructions without the persona: words that are no streamer's."""
+    """Return the instructions without the persona: words that are no streamer's."""
     return system.partition(_RULES)[2]
 
 
@@ -91,6 +100,7 @@ def _form(actions: Sequence[str]) -> str:
     if not actions:
         return _NOTES + _LOOK_UP + _SAY.format(done="")
     names = {action.split()[0] for action in actions}
+    # one example is enough: a second one costs tokens in every reply
     acting = next((example for name, example in _ACTING.items() if name in names), "")
     correct = _CORRECT if "correct" in names else ""
     fields = (
@@ -103,12 +113,16 @@ def _form(actions: Sequence[str]) -> str:
 
 
 def _listed(actions: Sequence[str]) -> str:
-    """The actions by what they need, which is said once: "clip, marker; target: ban, shoutout"."""
-    alike: dict[str, list[str]] = {}
-    for name, _, needs in (action.partition(" ") for action in actions):
-        alike.setdefault(needs, []).append(name)
-    groups = ((needs, ", ".join(names)) for needs, names in sorted(alike.items()))
-    return "; ".join(f"{needs}: {names}" if needs else names for needs, names in groups)
+    """Return the actions by their parameters, each set once: "clip, marker; target: ban, shoutout"."""
+    names_by_parameters: dict[str, list[str]] = {}
+    for action in actions:
+        name, _space, parameters = action.partition(" ")
+        names_by_parameters.setdefault(parameters, []).append(name)
+    groups = []
+    for parameters, names in sorted(names_by_parameters.items()):
+        listed_names = ", ".join(names)
+        groups.append(f"{parameters}: {listed_names}" if parameters else listed_names)
+    return "; ".join(groups)
 
 
 # Said of a line that does not name the bot and comes soon after its answer.
@@ -119,11 +133,12 @@ MAY_BE_FOR_OTHERS = (
 
 
 def posture(role: Role, standing: Standing) -> str:
-    """How to treat the speaker: by role first, and by how well they are known. The streamer is no guest."""
-    known = _STANDINGS[standing]
+    """Return how to treat the speaker: by role first, and by how well they are known. The streamer is no guest."""
     if role is Role.BROADCASTER:
         return f"Posture: {_POSTURES[role]}"
-    return f"Posture: {_POSTURES[role]} Also {known}" if role in _POSTURES else f"Posture: {known}"
+    if role in _POSTURES:
+        return f"Posture: {_POSTURES[role]} Also {_STANDINGS[standing]}"
+    return f"Posture: {_STANDINGS[standing]}"
 
 
 def check_floor(settings: Settings, channel: str = "", actions: Sequence[str] = ()) -> None:
@@ -131,21 +146,18 @@ def check_floor(settings: Settings, channel: str = "", actions: Sequence[str] = 
 
     Every persona is tried, so that switching to it holds no surprise.
     """
-    budget = settings.prompt
+    budget_tokens = settings.prompt.budget_tokens
     for name in ("", *settings.personas):
         voiced = structs.replace(settings, bot=structs.replace(settings.bot, speaks_as=name))
-        needed, table = (
-            estimate_tokens(instructions(voiced, channel, actions)),
-            f"[personas.{name}]" if name else "[bot]",
-        )
-        if needed > INSTRUCTIONS_TOKENS:
-            raise SettingsError(
-                reason("persona_long", table=table, n=(needed - INSTRUCTIONS_TOKENS) * 3)
-            )
-        least = max(needed + TAIL_FLOOR_TOKENS, int(needed / PREFIX_SHARE) + 1)
-        if least > budget.budget_tokens:
+        table = f"[personas.{name}]" if name else "[bot]"
+        tokens = estimate_tokens(instructions(voiced, channel, actions))
+        if tokens > INSTRUCTIONS_TOKENS:
+            excess_chars = (tokens - INSTRUCTIONS_TOKENS) * _CHARS_PER_TOKEN
+            raise SettingsError(reason("persona_long", table=table, n=excess_chars))
+        least = max(tokens + TAIL_FLOOR_TOKENS, int(tokens / PREFIX_SHARE) + 1)
+        if least > budget_tokens:
             raise SettingsError(
                 f"The persona, the rules and one message take about {least} tokens at the least, and `budget_tokens` "
-                f"in [prompt] is {budget.budget_tokens}. Raise `budget_tokens` to {least} or more, or shorten "
+                f"in [prompt] is {budget_tokens}. Raise `budget_tokens` to {least} or more, or shorten "
                 f"`persona` in {table}."
             )

@@ -20,13 +20,17 @@ from forgetmenot.domain import (
     Viewer,
 )
 
-# How many notes about the speaker and about the channel a prompt has, at most.
-SPEAKER_NOTES, CHANNEL_NOTES = 20, 5
-OTHERS, NOTES_PER_OTHER = 2, 20
-CHAT_LINES, OWN_LINES = 20, 5
+# What a prompt has of each kind, at most.
+SPEAKER_NOTES = 20
+CHANNEL_NOTES = 5
+OTHERS = 2
+NOTES_PER_OTHER = 20
+CHAT_LINES = 20
+OWN_LINES = 5
 PAST_EPISODES = 2
-# Twitch's events in a prompt, and lines with the same words of more people than these, which become one.
-EVENT_ROWS, A_FEW = 8, 5
+EVENT_ROWS = 8
+# Lines with the same words of more people than these become one line.
+A_FEW = 5
 
 
 class Past(Struct, frozen=True):
@@ -80,9 +84,8 @@ class PrefixMaterial(Struct, frozen=True):
     actions: tuple[str, ...] = ()
     channel_notes: tuple[Note, ...] = ()
     digest: str = ""
-    episodes: tuple[
-        Past, ...
-    ] = ()  # oldest first: the last stream's recap and last episode, then this stream's newest
+    # oldest first: the last stream's recap and last episode, then this stream's newest
+    episodes: tuple[Past, ...] = ()
     names: Mapping[str, str] = field(default_factory=dict)
 
 
@@ -94,7 +97,7 @@ class Prefix(Struct, frozen=True):
 
     @property
     def sha256(self) -> str:
-        """The SHA-256 of its bytes."""
+        """Return the SHA-256 of its bytes."""
         return hashlib.sha256(self.text.encode()).hexdigest()
 
 
@@ -119,39 +122,41 @@ class TailMaterial(Struct, frozen=True):
     notes: tuple[Recalled, ...] = ()
     others: tuple[PersonMentioned, ...] = ()
     unclear_names: tuple[UnclearName, ...] = ()
-    channel: tuple[
-        Recalled, ...
-    ] = ()  # notes about the channel that fit the message and stand in no prefix
-    anybody: tuple[
-        Recalled, ...
-    ] = ()  # notes about whomever, for a question that asks for a person
+    # notes about the channel that fit the message and stand in no prefix
+    channel: tuple[Recalled, ...] = ()
+    # notes about anybody, for a question that asks for a person
+    anybody: tuple[Recalled, ...] = ()
     past_episodes: tuple[Past, ...] = ()
     # lines of the speaker and of those asked about that no summary has yet, the newest first
     unsummarised: tuple[PromptLine, ...] = ()
     own_lines: tuple[PromptLine, ...] = ()
     thread: tuple[PromptLine, ...] = ()
-    spoken: tuple[PromptLine, ...] = ()  # what the streamer said aloud lately, as captions had it
-    happened: tuple[StreamEvent, ...] = ()  # what Twitch reported lately, oldest first
-    moderation: tuple[StreamEvent, ...] = ()  # for moderators alone
+    # what the streamer said aloud lately, as captions had it
+    spoken: tuple[PromptLine, ...] = ()
+    # what Twitch reported lately, oldest first; what moderators did is for moderators alone
+    happened: tuple[StreamEvent, ...] = ()
+    moderation: tuple[StreamEvent, ...] = ()
     chat: tuple[PromptLine, ...] = ()
     bot_replies: tuple[PromptLine, ...] = ()
     actions_done: tuple[ActionDone, ...] = ()
     names: Mapping[str, str] = field(default_factory=dict)
     hidden: frozenset[str] = frozenset()
     left_alone: tuple[str, ...] = ()
-    looked_up: tuple[Recalled, ...] = ()  # found by words of the model's own
+    # what the model looked up by words of its own
+    looked_up: tuple[Recalled, ...] = ()
     looked_up_past: tuple[Past, ...] = ()
     live_since: int = 0
-    is_addressed: bool = True  # False: the line does not name the bot, and may be for others
+    # False: the line does not name the bot, and may be for others
+    is_addressed: bool = True
     language: str = ""
 
     @property
     def said(self) -> tuple[PromptLine, ...]:
-        """Every line of chat in it."""
+        """Return every line of chat in it."""
         lines = (*self.chat, *self.spoken, *self.unsummarised)
         return (*lines, *self.own_lines, *self.before, self.message)
 
 
 def stranger(user_id: str, name: str, now: int, role: Role = Role.VIEWER) -> Viewer:
-    """A speaker of whom nothing is stored."""
+    """Return a speaker of whom nothing is stored."""
     return Viewer(user_id, name.lower(), name, role, now, now)
