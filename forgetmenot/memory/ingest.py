@@ -528,11 +528,12 @@ def visits(lines: Iterable[tuple[str, int | None, int]]) -> list[tuple[str, int,
 
 def storable(event: ChatEvent, now: int) -> ChatEvent:
     """Return the event in a form the database accepts: no lone surrogates, no time in the far future."""
-    texts = {name: getattr(event, name) for name in _TEXTS}
-    if not all(map(str.isascii, texts.values())):
-        for name, text in texts.items():
-            texts[name] = text.encode("utf-8", "replace").decode("utf-8")
-        event = replace(event, **texts)
+    texts = [getattr(event, name) for name in _TEXTS]
+    if not "".join(texts).isascii():
+        storable_texts = {}
+        for name, text in zip(_TEXTS, texts, strict=True):
+            storable_texts[name] = text.encode("utf-8", "replace").decode("utf-8")
+        event = replace(event, **storable_texts)
     # a line from the far future would never be old enough to be deleted
     if not 0 <= event.at <= now + DAY:
         event = replace(event, at=min(max(event.at, 0), now))

@@ -26,6 +26,8 @@ _BADGES = (
 
 def role_of(badges: AbstractSet[str]) -> Role:
     """The highest role that a badge stands for."""
+    if not badges:
+        return Role.VIEWER
     return next((role for badge, role in _BADGES if badge in badges), Role.VIEWER)
 
 
