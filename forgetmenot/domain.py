@@ -350,8 +350,8 @@ class Note(Struct, frozen=True):
         """Whether it was to last longer than a week: it states what was when its time is over."""
         return self.expires_at is not None and self.expires_at - self.last_confirmed_at > WEEK
 
-    def is_quiet(self, now: int) -> bool:
-        """Whether only a message that asks for it by its words finds it: it is stale, or past."""
+    def is_inactive(self, now: int) -> bool:
+        """Whether the note is stale or past, so that only a message with a word of it brings it up."""
         return self.stale or self.status is NoteStatus.PAST or self.is_over(now)
 
     def is_over(self, now: int) -> bool:

@@ -88,7 +88,7 @@ async def card(source: Source, viewer_id: str, at: int, now: int, zone: str) -> 
     usable = [note for note in stored_notes if suppressed.allows(note) and _may_be_on_card(note)]
     usable.sort(key=by_weight, reverse=True)
     mentionable = [
-        note for note in usable if note.status is NoteStatus.ACTIVE and not note.is_quiet(now)
+        note for note in usable if note.status is NoteStatus.ACTIVE and not note.is_inactive(now)
     ]
 
     ended_plan = _ended_plan(usable, attendance.before_at or 0, now, zone)

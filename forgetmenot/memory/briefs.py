@@ -142,7 +142,10 @@ class BriefWriter(MemoryWriter):
     async def _sources(
         self, tx: Transaction, viewer_id: str, settings: Settings, suppressed: SuppressionFilter
     ) -> Sources | None:
-        """What this viewer's next brief is made of; None where the last one still says it, and counts as made now."""
+        """Return what this viewer's next brief is made of; None if the last one still holds.
+
+        That one is then stored as made now.
+        """
         now = self._clock.now()
         persona = current_persona(settings).name
         shown = await self._shown_notes(tx, viewer_id, settings, suppressed)
@@ -174,7 +177,7 @@ class BriefWriter(MemoryWriter):
             note
             for note in await notes.of_subject(source, viewer_id)
             if note.source_kind is not SourceKind.REPORTED
-            and not note.is_quiet(now)
+            and not note.is_inactive(now)
             and current_persona(settings).sees(note.persona)
             and suppressed.allows(note)
         ]

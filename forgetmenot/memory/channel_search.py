@@ -200,7 +200,7 @@ def _ranked(
     for note, note_stems, total in zip(candidates, stems, totals, strict=True):
         has_word = not asked_stems.isdisjoint(note_stems)
         # what is stale or past is only found by a word of its own
-        if has_word or not note.is_quiet(note.last_confirmed_at):
+        if has_word or not note.is_inactive(note.last_confirmed_at):
             stated = day_of(note.last_confirmed_at, query.zone)
             fits_date = FITS_DATE * query.time.fits(stated)
             recalled.append(Recalled(note, round(total + fits_date, 6), asked_for=has_word))

@@ -345,7 +345,7 @@ class Postings:
         self._may_be_quiet = []
         self._days = []
         for place, note in enumerate(self.notes):
-            if note.is_quiet(END_OF_TIME):
+            if note.is_inactive(END_OF_TIME):
                 self._may_be_quiet.append(place)
             for day in days_in(note.fact):
                 self._days.append((place, day))
@@ -499,7 +499,7 @@ class Postings:
         unoffered = set()
         for place in self._may_be_quiet:
             note = self.notes[place]
-            if not note.is_quiet(now):
+            if not note.is_inactive(now):
                 continue
             # over, and not kept as past: the daily sweep has not come to it yet
             is_unswept = note.is_over(now) and not note.is_past_when_over

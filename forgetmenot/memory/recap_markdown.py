@@ -276,7 +276,10 @@ def played(games: Mapping[str, int], say: Language) -> str:
 
 
 def without_hearsay(recap: str, hearsay: Sequence[Note]) -> str:
-    """Return a recap without the sentences that say what notes of others' word say of the same person."""
+    """Return a recap without the sentences that repeat hearsay about a person they name, or about the channel.
+
+    `hearsay`: the notes that rest on the word of others alone.
+    """
     sentences = []
     for sentence in sentences_of(recap):
         stems = telling_stems(sentence)
