@@ -142,7 +142,10 @@ _OBJECT = "(?:that|this|it|the|him|her|them|das|es|den|die|diese[nrs]?|mal|bitte
 
 
 def _asks_to_make(thing: str, verb: str) -> str:
-    """Asks anybody for it, at a line's start: "clip that", "can we get a clip", "kannst du das clippen"."""
+    """Return the pattern of a line that asks to make a thing: "clip that", "kannst du das clippen".
+
+    `thing` and `verb`: patterns of the nouns and of the verb's stem.
+    """
     return (
         rf"^{_ANYBODY}(?:(?:make|take|create|get|have|grab|save|record|set|put|add|drop|mache?"
         rf"|erstelle?|setze?) {_FILLER}(?:{thing})|(?:{verb})e? {_OBJECT}(?! (?:is|was|ist|war)\b)"
@@ -412,14 +415,17 @@ def lacking(account: Account, settings: Settings, scopes: Iterable[str]) -> str:
 
 
 def _scopes_of_account(account: Account, settings: Settings) -> tuple[str, ...]:
-    scopes = list(CHAT) if account is Account.BOT else []
+    """Return the rights that one account's log-in needs, each once."""
     enabled = _enabled_actions(settings)
-    for action in enabled:
-        is_broadcasters = action.scope in _OF_BROADCASTER
-        if is_broadcasters is (account is Account.BROADCASTER):
-            scopes.append(action.scope)
-    if account is Account.BROADCASTER and any(action.harms for action in enabled):
-        scopes.extend(IMMUNITY)
+    of_broadcaster = [action.scope for action in enabled if action.scope in _OF_BROADCASTER]
+    of_bot = [action.scope for action in enabled if action.scope not in _OF_BROADCASTER]
+    if account is Account.BOT:
+        scopes = [*CHAT, *of_bot]
+    elif any(action.harms for action in enabled):
+        # who the moderators and VIPs are, because no action may hit them
+        scopes = [*of_broadcaster, *IMMUNITY]
+    else:
+        scopes = of_broadcaster
     return tuple(dict.fromkeys(scopes))
 
 

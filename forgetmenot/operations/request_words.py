@@ -179,14 +179,16 @@ def requested_effect(request_words: list[str], effects: Iterable[str]) -> str | 
 
 
 def _statement_about(command: str, text: str, target: PersonFacts, *, is_own: bool) -> str:
-    """The statement, if it is about the target: by "I" and "my", or by the name at its start."""
+    """Return the statement if it is about the target, by "I" and "my" or by the name at its start; else ""."""
+    is_fact = command == "!remember"
     first, rest = first_word(text.removeprefix("about "))
-    is_named = first.casefold() in _names_of(target)
-    if is_named:
-        return fact_about_other(rest) if command == "!remember" else rest.strip()
+    if first.casefold() in _names_of(target):
+        return fact_about_other(rest) if is_fact else rest.strip()
     if not is_own:
         return ""
-    return own_fact(text) or "" if command == "!remember" else text
+    if not is_fact:
+        return text
+    return own_fact(text) or ""
 
 
 def names(message: str, target: PersonFacts, asker: PersonFacts) -> bool:

@@ -293,7 +293,7 @@ class ReplyEngine:
                 return give_back_reason
         if self._is_answered_elsewhere(job):
             return bot_messages.ANSWERED_ELSEWHERE
-        # who goes on with a talk, to answer its question for one, waits as who asks outright does
+        # a reply that nobody asked for is dropped at once; one that continues a talk waits, as a question does
         if wait > 0 and job.trigger.kind in UNASKED:
             return reason("cooldown", n=f"{wait / SECOND:.0f}")
         if wait > 0 and self._is_newest(job) and self._clock.now() + wait <= job.deadline:
@@ -316,7 +316,7 @@ class ReplyEngine:
     async def _reason_to_give_back(self, job: PendingReply) -> str:
         """Return why a reward is not answered, so that its points can be given back; empty if it is.
 
-        Of a line of chat there would be no row.
+        A line of chat that is ignored leaves no row; a reward always does.
         """
         if is_ignored(job.event, self._identity(), job.settings):
             return reason("ignored")
@@ -426,7 +426,10 @@ class ReplyEngine:
 
     @contextlib.contextmanager
     def _waiting(self) -> Iterator[None]:
-        """Not counted as in the making meanwhile: whoever moves the clock is not held up (`idle`)."""
+        """Do not count this reply as being made while it only waits.
+
+        `idle` returns meanwhile, so that a replay or a test can move the clock on.
+        """
         self._leave()
         try:
             yield

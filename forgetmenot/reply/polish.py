@@ -70,7 +70,10 @@ def _says_something(text: str) -> bool:
 
 
 def tidy(text: str, settings: Settings) -> str:
-    """Return a line that no model wrote, fit to be sent: it passes the filters that keep it from doing harm alone."""
+    """Return a line that no model wrote, fit to be sent.
+
+    It passes only the filters against harm: commands, links, the blocklist and the length.
+    """
     context = FilterContext(settings)
     privacy_url = settings.privacy.privacy_url
     text = without_command(with_names(clean(text), {}))

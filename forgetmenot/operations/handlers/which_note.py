@@ -23,8 +23,9 @@ async def find_notes(
 ) -> list[Note]:
     """Return the notes about somebody that words or a number mean.
 
-    Moderators may also name any note by its number, or a note about the channel. `past`: also notes that were removed
-    or replaced; a number means one of one's own in any case.
+    First the present notes about them. For a moderator in chat then any note of that number, or the notes about the
+    channel that the words mean. Last the asker's own notes that were removed or replaced, if a number is named or
+    `past` is set.
     """
     now = request.now
     number = words.strip().removeprefix("#")
