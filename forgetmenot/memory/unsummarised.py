@@ -27,6 +27,9 @@ from forgetmenot.text.words import stem, words
 MOST_LINES = 6
 # The newest lines of the people asked for that are compared with the question.
 MOST_COMPARED = 100
+# The last words of a question that are looked for. Hundreds of them, each compared with thousands of words, would hold
+# up the whole bot for seconds.
+MOST_ASKED_WORDS = 40
 # How near a word's meaning must be to that of a word of the question.
 LEAST_NEARNESS = 0.4
 # What part of the best line's score a line must have.
@@ -62,7 +65,8 @@ async def search(
     if query.anything:
         fitting = [line for line in reversed(lines) if speaks_of_self(line.text)]
     else:
-        fitting = _sharing(lines, [_AskedWord(word, table) for word in query.telling])
+        asked_words = [_AskedWord(word, table) for word in query.telling[-MOST_ASKED_WORDS:]]
+        fitting = _sharing(lines, asked_words)
     shown = list(islice(_telling(fitting, settings), MOST_LINES))
     return sorted(shown, key=lambda line: (line.at, line.id), reverse=True)
 

@@ -1,14 +1,20 @@
 """What was said minutes ago is found before any summary has it, and a question about it hastens the next one."""
 
+import random
+import time
+
 import pytest
 from msgspec.structs import replace
 
 from forgetmenot.domain import EventKind
 from forgetmenot.durations import DAY, HOUR, MINUTE, SECOND
+from forgetmenot.memory import unsummarised
+from forgetmenot.memory.ranking import query_of
 from forgetmenot.privacy.suppression_list import suppress
 from forgetmenot.settings.schema import MemorySettings, PrivacySettings
 from forgetmenot.store import events, viewers
 from forgetmenot.text.days import local_time
+from forgetmenot.text.meaning import word_table
 from tests.notes_world import World, prompt_for, section
 from tests.rows import put
 
@@ -153,3 +159,24 @@ async def test_nothing_is_shown_of_it_after_a_day(world: World) -> None:
     await says(world, "my hamster is called Dot")
     await world.clock.advance(2 * HOUR + MINUTE)
     assert "Dot" not in await asked(world)
+
+
+async def test_a_question_of_hundreds_of_words_does_not_hold_up_the_bot(world: World) -> None:
+    """Each of them may be a slip of each word of the lines: the dearest question there is."""
+    letters = random.Random(1)
+
+    def typed(words: int) -> str:
+        endings = ("".join(letters.choices("bcdfghjklmnpqrstvwxz", k=3)) for _ in range(words))
+        return " ".join(f"bc{ending}" for ending in endings)
+
+    for _ in range(unsummarised.MOST_COMPARED):
+        await says(world, typed(83))
+    query = query_of(typed(160))
+    now = world.clock.now()
+    table = word_table()
+    start = time.process_time()
+    lines = await unsummarised.search(
+        world.db, query, [ALICE], settings=world.settings, now=now, until=now, table=table
+    )
+    assert time.process_time() - start < 0.5
+    assert len(lines) == unsummarised.MOST_LINES
