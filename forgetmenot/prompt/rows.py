@@ -139,7 +139,8 @@ def chat_row(line: PromptLine, names: Names, max_bytes: int = LINE_BYTES) -> Row
         speaker = "you"
     else:
         table = "events"
-        speaker = _as_shown(names.get(line.viewer_id, SOMEBODY))
+        name = names.get(line.viewer_id)
+        speaker = SOMEBODY if name is None else _as_shown(name)
     text = f"{speaker}: {one_line(line.text, names, max_bytes)}"
     return Row(text, ((table, line.id),) if line.id else ())
 

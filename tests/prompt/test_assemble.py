@@ -20,7 +20,7 @@ from forgetmenot.prompt.material import (
     PrefixMaterial,
     TailMaterial,
 )
-from forgetmenot.prompt.rows import note_row
+from forgetmenot.prompt.rows import chat_row, note_row
 from forgetmenot.reply.reply_object import offered
 from forgetmenot.settings.schema import ActionSettings, BotSettings, PromptSettings, Settings
 from forgetmenot.text.clean import clean
@@ -121,6 +121,13 @@ def test_a_note_has_its_source_only_where_it_is_not_its_subjects_word() -> None:
     dated = note(1, "had a recital on 3 June 2026", **times, expires_at=NOW - DAY)
     shown_row = note_row(Recalled(dated, 1.0), {}, NOW, "UTC")
     assert shown_row.text == "[id:1] had a recital on 3 June 2026"
+
+
+@pytest.mark.parametrize(
+    ("viewer_id", "text"), [("2", "Bob: hi"), ("3", "somebody: hi"), (None, "you: hi")]
+)
+def test_a_line_has_its_speakers_name_or_somebody(viewer_id: str | None, text: str) -> None:
+    assert chat_row(line(1, "hi", viewer_id), {"2": "Bob"}).text == text
 
 
 def test_how_to_look_something_up_stands_in_the_text_too() -> None:
