@@ -39,6 +39,8 @@ from forgetmenot.store import channel_state
 from forgetmenot.twitch.chat_lines import RoomState
 from forgetmenot.twitch.connection import Gap, IrcConnection
 
+# How the line with the dock's address begins.
+DOCK_ADDRESS = "The dock: "
 _NAMES = ("SIGINT", "SIGTERM", "SIGBREAK")
 
 
@@ -281,7 +283,7 @@ async def serve_dock(
             report(f"The dock did not start. {error}")
             address = ""
         else:
-            report(f"The dock: {address}")
+            report(f"{DOCK_ADDRESS}{address}")
             opened(address)
         yield address
 

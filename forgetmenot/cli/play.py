@@ -39,7 +39,8 @@ async def _demo(arguments: argparse.Namespace) -> None:
     from forgetmenot.demo.show import Show, play
 
     common.say(
-        "ForgetMeNot's demo: a simulated Twitch, two evenings of chat, and what the bot makes of them."
+        "ForgetMeNot's demo: a simulated Twitch, two evenings of chat, and what the bot makes of them.\n"
+        "What it remembers is real; replies marked (recorded) have the wording of an AI model."
     )
     logs.set_up(level="error")
     path = common.database_path(arguments, folder=common.data_folder() / common.DEMO_FOLDER)
@@ -52,7 +53,7 @@ async def _demo(arguments: argparse.Namespace) -> None:
         "",
         "Next:",
         "  1. forgetmenot start    for your own channel: it listens at once, without an account",
-        "  2. forgetmenot setup    to choose an AI model; without one it only quotes its notes, as here",
+        "  2. forgetmenot setup    to choose an AI model; without one it only quotes its notes",
         f"  3. {privacy}    what is kept, and for how long",
         f"The demo's notes: forgetmenot memory list --db {quoted(path)}",
     ]

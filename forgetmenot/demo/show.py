@@ -26,10 +26,11 @@ from msgspec import Struct
 from forgetmenot.app.account import open_account, watch_channel
 from forgetmenot.app.bot import Bot, open_bot
 from forgetmenot.app.control import ConnectionStatus
-from forgetmenot.app.live import on_signals, serve_dock
+from forgetmenot.app.live import DOCK_ADDRESS, on_signals, serve_dock
 from forgetmenot.app.replay import begin_summary
 from forgetmenot.clock import ManualClock, SystemClock
 from forgetmenot.demo.past_streams import add_past_streams, with_price
+from forgetmenot.demo.recorded_replies import REPLIES, build_demo_models
 from forgetmenot.dock.server import usable_port
 from forgetmenot.domain import NoteStatus
 from forgetmenot.durations import DAY, HOUR, MINUTE, SECOND
@@ -154,7 +155,7 @@ class Highlight:
             verb = "replaced:" if is_replaced else "remembered:"
             self._out("memory", f"      {verb} {await _named(self._db, change.fact)}")
         for text in answers:
-            self._out("bot", f"   ForgetMeNot: {text}")
+            self._out("bot", f"   ForgetMeNot: {text}{_recorded_mark(text)}")
         if not answers and self._seen["bot_messages"] > before["bot_messages"]:
             self._out("refused", "      ForgetMeNot stays silent and does nothing.")
         for action in reversed(await action_logs.latest(self._db, MOST_CHANGES)):
@@ -186,6 +187,13 @@ class Highlight:
 
     async def _pause(self, seconds: float) -> None:
         await asyncio.sleep(seconds * self._pace)
+
+
+def _recorded_mark(text: str) -> str:
+    """Return the mark behind a reply that is a recorded one; "" for any other."""
+    if any(recorded.reply in text for recorded in REPLIES):
+        return " (recorded)"
+    return ""
 
 
 async def _named(db: Database, text: str) -> str:
@@ -220,7 +228,13 @@ async def play(path: Path, show: Show) -> None:
     clock = ManualClock(started + STREAMS[0][2])
     sim = TwitchSim(channel=STREAMER, now=clock.now)
     settings = with_price(show.settings) if show.stay else show.settings
-    async with sim, bot_on(sim, path, clock, settings, show.report, show.opened) as bot:
+
+    def report(line: str) -> None:
+        # The address of a dock that closes in a moment leads nowhere.
+        if show.stay or not line.startswith(DOCK_ADDRESS):
+            show.report(line)
+
+    async with sim, bot_on(sim, path, clock, settings, report, show.opened) as bot:
         if show.stay:
             await add_past_streams(bot, sim, clock.now())
         summary = await begin_summary(bot.db)
@@ -315,7 +329,12 @@ async def bot_on(
         async with open_account(live_settings, Path(folder), real, use_keyring=False) as twitch:
             me = await twitch.myself()
             async with open_bot(
-                path, settings=live_settings, clock=clock, account=twitch.helix, me=me
+                path,
+                settings=live_settings,
+                clock=clock,
+                account=twitch.helix,
+                me=me,
+                models=build_demo_models,
             ) as bot:
                 await bot.tasks.catch_up()
                 watch_channel(bot, twitch)

@@ -65,8 +65,8 @@ def test_a_newcomer_follows_one_story_in_five_steps(seen: Seen) -> None:
     assert captions == ["Heard.", "Remembered.", "Corrected.", "Not", "Erased."]
     told = [
         "heidi: thank you! my cat is called Miso", "Heidi: has a cat called Miso",
-        "ForgetMeNot: My notes about you say: “has a cat called Miso”", "replaced: favourite game is Celeste",
-        "ForgetMeNot: My notes about you say: “favourite game is Hades”", "stays silent and does nothing",
+        "ForgetMeNot: Miso! Give her a scratch from all of us. (recorded)", "replaced: favourite game is Celeste",
+        "ForgetMeNot: Hades, since a moment ago.", "stays silent and does nothing",
         "refused by code: timeout", "afterwards and found 0 traces",
     ]  # fmt: skip
     places = [highlight.index(words) for words in told]
