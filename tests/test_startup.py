@@ -45,3 +45,22 @@ def test_a_command_that_is_shown_can_be_typed_as_it_stands(
     monkeypatch.setattr(sys, "executable", str(program))
     monkeypatch.delenv("FORGETMENOT_COMMAND", raising=False)
     assert shlex.split(f"{as_typed()} dock") == [str(program), "dock"]
+
+
+@pytest.mark.skipif(os.name == "nt", reason="a link of POSIX")
+def test_a_program_that_is_linked_on_the_path_is_named_by_the_link(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    program = tmp_path / "opt" / "forgetmenot"
+    program.parent.mkdir()
+    program.touch(mode=0o755)
+    link = tmp_path / "bin" / "forgetmenot"
+    link.parent.mkdir()
+    link.symlink_to(program)
+    monkeypatch.setattr(sys, "frozen", True, raising=False)
+    monkeypatch.setattr(sys, "executable", str(program))
+    monkeypatch.delenv("FORGETMENOT_COMMAND", raising=False)
+    monkeypatch.setenv("PATH", str(link.parent))
+    assert as_typed() == "forgetmenot"
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert as_typed() == str(program)
