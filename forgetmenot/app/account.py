@@ -32,7 +32,8 @@ SIGN_IN_EVERY = 10 * SECOND
 # How often the bot's badges are looked at while it may not write: the streamer may make it a moderator.
 BADGES_EVERY = 30 * SECOND
 CHAT_FIRST_S = 1.0
-MANY_LINES = frozenset({Role.MODERATOR, Role.BROADCASTER})  # Twitch lets them write more
+# Twitch lets them write more messages.
+ROLES_WITH_HIGH_LIMIT = frozenset({Role.MODERATOR, Role.BROADCASTER})
 
 
 class TwitchAccount(Struct, frozen=True):
@@ -46,22 +47,27 @@ class TwitchAccount(Struct, frozen=True):
 
     @property
     def broken(self) -> str:
-        """What is wrong with the log-ins and what to type; what was only never set up is a hint."""
-        needed = (self.login, self.streamer) if self.needs_streamer() else (self.login,)
-        return join_reasons(*(login.trouble for login in needed if not login.hint))
+        """Return what is wrong with the log-ins and what to type; what was only never set up is a hint."""
+        logins = [self.login]
+        if self.needs_streamer():
+            logins.append(self.streamer)
+        return join_reasons(*(login.trouble for login in logins if not login.hint))
 
     @property
     def hint(self) -> str:
-        """What was never set up, in words for the dock. What would need the streamer's own log-in is off without it."""
+        """Return what was never set up, in words for the dock.
+
+        What would need the streamer's own log-in is off without it.
+        """
         return self.login.hint
 
     def needs_streamer(self) -> bool:
-        """Whether the settings need the streamer's account besides the bot's."""
+        """Return whether the settings need the streamer's account besides the bot's."""
         settings = self.settings()
-        one = same_account(settings) or self.login.name == settings.twitch.channel.lower().lstrip(
-            "#"
-        )
-        return not one and bool(scopes_for(Account.BROADCASTER, settings))
+        channel_login = settings.twitch.channel.lower().lstrip("#")
+        if same_account(settings) or self.login.name == channel_login:
+            return False
+        return bool(scopes_for(Account.BROADCASTER, settings))
 
     async def keep_valid(self) -> None:
         """Keep the bot's log-in valid; never returns."""
@@ -84,18 +90,16 @@ class TwitchAccount(Struct, frozen=True):
 
     async def sign_in_to_chat(self) -> None:
         """Sign in to chat once there is a log-in that chat has not refused. Raises TwitchError."""
-        if (
-            self.chat.state.phase is not Phase.CONNECTED
-            or self.chat.state.login
-            or not await self.login.exists()
-        ):
+        if self.chat.state.phase is not Phase.CONNECTED or self.chat.state.login:
+            return
+        if not await self.login.exists():
             return
         token = await self.login.irc(self.chat.refused_token)
         if token is not None and token.access != self.chat.refused_token:
             self.chat.sign_in()
 
     async def myself(self) -> BotIdentity:
-        """Who is logged in; None if nobody is or Twitch is unreachable (see `trouble`)."""
+        """Return who is logged in; an empty identity if nobody is or Twitch is unreachable (see `trouble`)."""
         try:
             return await self.recognised()
         except TwitchError as error:
@@ -103,7 +107,7 @@ class TwitchAccount(Struct, frozen=True):
             return BotIdentity()
 
     async def recognised(self) -> BotIdentity:
-        """Who is logged in. Raises TwitchLoginNeeded, TwitchUnavailable."""
+        """Return who is logged in. Raises TwitchLoginNeeded, TwitchUnavailable."""
         token: Token = await self.login.token()
         if not token.login:
             token = await self.login.validate()
@@ -114,7 +118,7 @@ class TwitchAccount(Struct, frozen=True):
 async def open_account(
     settings: Callable[[], Settings], folder: Path, clock: Clock, *, use_keyring: bool = True
 ) -> AsyncIterator[TwitchAccount]:
-    """Build it without asking Twitch. `folder` holds tokens that the keyring does not take."""
+    """Build the account without asking Twitch. `folder` holds tokens that the keyring does not take."""
     store = TokenStore(folder, use_keyring=use_keyring)
     login = Login(account=Account.BOT, store=store, settings=settings, clock=clock, lacking=lacking)
     streamer = Login(
@@ -136,19 +140,19 @@ async def open_account(
 
 
 def _own_role(chat: IrcConnection) -> Role | None:
-    """What the bot's badges in chat make it; None until chat has shown them."""
+    """Return what the bot's badges in chat make it; None until chat has shown them."""
     if chat.own_badges is None:
         return None
     return role_of(chat.own_badges)
 
 
 def _moderates(chat: IrcConnection) -> bool | None:
-    """Whether the bot's badges in chat let it moderate; None until chat has shown them."""
+    """Return whether the bot's badges in chat let it moderate; None until chat has shown them."""
     role = _own_role(chat)
     return None if role is None else role.moderates
 
 
-# How often videos of streams are looked for, for how long, and how near their begins are.
+# How often videos of streams are looked for, for how long, and how near their begins are (ms).
 VIDEOS_EVERY = 15 * MINUTE
 VIDEO_WITHIN = 2 * DAY
 SAME_BEGIN = 2 * MINUTE
@@ -171,7 +175,7 @@ def watch_channel(
     """
     # the badges that Twitch gave the bot's own log-in in chat; before the first of them the lower limit holds
     bot.outbox.pace.moderates = lambda: (
-        role_of(account.chat.own_badges or frozenset()) in MANY_LINES
+        role_of(account.chat.own_badges or frozenset()) in ROLES_WITH_HIGH_LIMIT
     )
     bot.permission.role = lambda: _own_role(account.chat)
     bot.permission.is_banned = lambda: account.chat.is_banned
@@ -211,29 +215,33 @@ async def _find_videos(bot: Bot, account: TwitchAccount) -> None:
     missing = await streams.without_video(bot.db, bot.clock.now() - VIDEO_WITHIN)
     if not missing or not await account.login.exists():
         return
-    found = await account.helix.videos()
+    videos = await account.helix.videos()
     async with bot.db.write() as tx:
-        for stream, began in missing.items():
-            near = min(found, key=lambda video: abs(video.at - began), default=None)
-            if near is not None and abs(near.at - began) <= SAME_BEGIN:
-                await streams.set_video(tx, stream, near)
+        for stream_id, began_at in missing.items():
+            nearest = min(videos, key=lambda video: abs(video.at - began_at), default=None)
+            if nearest is not None and abs(nearest.at - began_at) <= SAME_BEGIN:
+                await streams.set_video(tx, stream_id, nearest)
 
 
 def login_rights(account: Account, settings: Settings) -> tuple[str, ...]:
-    """What to ask an account for: what the settings need, and of the channel's own also Twitch's events.
+    """Return what to ask an account for: what the settings need, and of the channel's own also Twitch's events.
 
     Events are subscribed as far as they were granted: nothing complains of one that is missing.
     """
     from forgetmenot.twitch.eventsub import RIGHTS
 
-    own = account is Account.BROADCASTER or not settings.twitch.bot_login or same_account(settings)
-    return tuple(dict.fromkeys((*scopes_for(account, settings), *(RIGHTS if own else ()))))
+    rights = [*scopes_for(account, settings)]
+    is_channels_own = account is Account.BROADCASTER or same_account(settings)
+    if is_channels_own or not settings.twitch.bot_login:
+        rights += RIGHTS
+    return tuple(dict.fromkeys(rights))
 
 
 # A log-in by code goes on while its user is elsewhere: on Twitch's page, or in another step of the set-up.
 
 
-BORDER = 2  # modules around a QR code
+# Modules around a QR code.
+BORDER = 2
 
 
 async def finish_login(
@@ -243,15 +251,13 @@ async def finish_login(
     code: DeviceCode,
     scopes: tuple[str, ...],
 ) -> Token:
-    """Wait until the code is typed, keep the log-in, and learn whose it is. Raises TwitchError, OSError."""
+    """Wait until the code is typed, store the log-in, and return it with whose it is. Raises TwitchError, OSError."""
     token = await finish_device_login(settings(), code, scopes)
-    await asyncio.to_thread(
-        store.save, account, token
-    )  # before anything else can go wrong: the code is spent
+    # before anything else can go wrong: the code is spent
+    await asyncio.to_thread(store.save, account, token)
     login = Login(account=account, store=store, settings=settings, clock=SystemClock())
-    with contextlib.suppress(
-        TwitchError
-    ):  # an error at this point does not undo the log-in: it is asked again later
+    # an error at this point does not undo the log-in: whose it is, is asked again later
+    with contextlib.suppress(TwitchError):
         return await login.validate()
     return token
 
@@ -308,20 +314,29 @@ class DeviceLogin:
             pending.line = say("check.signed_in", login=token.login)
 
     def pending(self) -> dict[str, object] | None:
-        """The log-in that waits or is done: its code, and a QR code as a path to draw. None: there is none."""
-        one = self._login
-        if one is None:
+        """Return the log-in that waits or is done: its code, and a QR code. None if there is none."""
+        login = self._login
+        if login is None:
             return None
-        import segno
-
-        rows = [
-            list(row)
-            for row in segno.make(one.code.address, micro=False).matrix_iter(border=BORDER)
-        ]
-        cells = (
-            f"M{x} {y}h1v1h-1z" for y, row in enumerate(rows) for x, dark in enumerate(row) if dark
-        )
+        path, size = _qr_path(login.code.address)
         return {
-            "account": one.account, "code": one.code.user_code, "address": one.code.address, "until": one.until,
-            "qr": "".join(cells), "size": len(rows), "line": one.line, "ok": one.ok,
-        }  # fmt: skip
+            "account": login.account,
+            "code": login.code.user_code,
+            "address": login.code.address,
+            "until": login.until,
+            "qr": path,
+            "size": size,
+            "line": login.line,
+            "ok": login.ok,
+        }
+
+
+def _qr_path(text: str) -> tuple[str, int]:
+    """Return a QR code as an SVG path of one square for each dark module, and the modules of a side."""
+    import segno
+
+    rows = list(segno.make(text, micro=False).matrix_iter(border=BORDER))
+    squares = []
+    for y, row in enumerate(rows):
+        squares += [f"M{x} {y}h1v1h-1z" for x, is_dark in enumerate(row) if is_dark]
+    return "".join(squares), len(rows)

@@ -16,12 +16,13 @@ from forgetmenot.errors import ForgetMeNotError
 NAME = "forgetmenot"
 # Where the package for Debian puts the program: scripts/build_installer.py.
 _DEBIAN_FOLDER = Path("/opt/forgetmenot")
-WAIT_S = 30  # before a bot that crashed is started again
-# Folders in which `uvx` and `pipx run` keep a program for a while.
+# Seconds before a bot that crashed is started again.
+RESTART_S = 30
 _WINDOWS_PROGRAM = re.compile(r'^start "" (?:"([^"]+)"|(\S+))', re.MULTILINE)
 _UNIT_PROGRAM = re.compile(r'^ExecStart="((?:[^"\\]|\\.)*)"', re.MULTILINE)
 _UNIT_SIGNS = {"\\\\": "\\", '\\"': '"', "%%": "%", "\\n": "\n"}
 _UNIT_ESCAPE = re.compile(r'\\\\|\\"|%%|\\n')
+# Folders in which `uvx` and `pipx run` keep a program for a while.
 _TEMPORARY = ("archive-v", ".cache", "Caches")
 
 
@@ -31,25 +32,31 @@ def enable(options: Sequence[str] = ()) -> None:
         raise ForgetMeNotError(
             "This copy of ForgetMeNot is a temporary one. Install it first: `uv tool install`."
         )
-    # the built program, or this Python; on Windows the one without a window
-    here = Path(sys.executable)
-    silent = here.with_name(f"{here.stem}w.exe")
-    python = str(silent if sys.platform == "win32" and silent.is_file() else here)
-    program = [python] if getattr(sys, "frozen", False) else [python, "-m", "forgetmenot"]
-    content = content_of(sys.platform, [*program, "start", "--no-browser", *options])
+    content = content_of(sys.platform, [*_program(), "start", "--no-browser", *options])
     try:
         for path in _files():
             path.parent.mkdir(parents=True, exist_ok=True)
             path.unlink(missing_ok=True)
         entry().write_bytes(content)
-        for link in _files()[
-            1:
-        ]:  # what `systemctl --user enable` makes; made here, no systemd has to run
+        # what `systemctl --user enable` makes; made here, no systemd has to run
+        for link in _files()[1:]:
             link.symlink_to(entry())
     except OSError as error:
         raise ForgetMeNotError(
             f"{error.filename or 'The entry'} cannot be changed: {error.strerror}."
         ) from error
+
+
+def _program() -> list[str]:
+    """Return the command that runs this program: the built one, or this Python."""
+    executable = Path(sys.executable)
+    if sys.platform == "win32":
+        without_window = executable.with_name(f"{executable.stem}w.exe")
+        if without_window.is_file():
+            executable = without_window
+    if getattr(sys, "frozen", False):
+        return [str(executable)]
+    return [str(executable), "-m", "forgetmenot"]
 
 
 def disable() -> None:
@@ -64,7 +71,7 @@ def disable() -> None:
 
 
 def is_on() -> bool:
-    """Whether the bot starts at the next log-in: the entry is there, and so is the program that it starts."""
+    """Return whether the bot starts at the next log-in: the entry is there, and so is the program that it starts."""
     if not all(path.exists() for path in _files()):
         return False
     return Path(program_in(sys.platform, _content())).is_file()
@@ -96,7 +103,8 @@ def program_in(system: str, content: bytes) -> str:
             agent = plistlib.loads(content)
         except (plistlib.InvalidFileException, ExpatError):
             return ""
-        return str(agent["ProgramArguments"][0]) if agent.get("ProgramArguments") else ""
+        arguments = agent.get("ProgramArguments")
+        return str(arguments[0]) if arguments else ""
     text = content.decode("utf-8", "replace")
     if system == "win32":
         command = _WINDOWS_PROGRAM.search(text)
@@ -115,13 +123,12 @@ def _content() -> bytes:
 
 
 def entry() -> Path:
-    """The file that starts the bot."""
+    """Return the file that starts the bot."""
     home = Path.home()
     if sys.platform == "win32":
         data = Path(os.environ.get("APPDATA") or home / "AppData" / "Roaming")
-        return (
-            data / "Microsoft" / "Windows" / "Start Menu" / "Programs" / "Startup" / f"{NAME}.cmd"
-        )
+        programs = data / "Microsoft" / "Windows" / "Start Menu" / "Programs"
+        return programs / "Startup" / f"{NAME}.cmd"
     if sys.platform == "darwin":
         return home / "Library" / "LaunchAgents" / f"{NAME}.plist"
     settings = Path(os.environ.get("XDG_CONFIG_HOME") or home / ".config")
@@ -129,16 +136,15 @@ def entry() -> Path:
 
 
 def _files() -> list[Path]:
+    """Return the entry, and for systemd the link that enables it."""
     unit = entry()
-    return (
-        [unit]
-        if unit.suffix != ".service"
-        else [unit, unit.parent / "default.target.wants" / unit.name]
-    )
+    if unit.suffix != ".service":
+        return [unit]
+    return [unit, unit.parent / "default.target.wants" / unit.name]
 
 
 def content_of(system: str, command: Sequence[str]) -> bytes:
-    """What the entry holds on a system (as `sys.platform` calls it)."""
+    """Return what the entry holds on a system (as `sys.platform` calls it)."""
     if system == "win32":
         words = subprocess.list2cmdline(command).replace("%", "%%")
         # `start` returns at once, so that no empty window stays; the code page is for names with letters beyond ASCII
@@ -150,28 +156,32 @@ def content_of(system: str, command: Sequence[str]) -> bytes:
             "Label": NAME,
             "ProgramArguments": list(command),
             "RunAtLoad": True,
-            "ThrottleInterval": WAIT_S,
+            "ThrottleInterval": RESTART_S,
+            "KeepAlive": {"SuccessfulExit": False},
         }
-        return plistlib.dumps({**agent, "KeepAlive": {"SuccessfulExit": False}})
+        return plistlib.dumps(agent)
     # systemd replaces variables in all words but the first, so `$` is doubled there
-    words = " ".join(
-        [_quoted(command[0]), *(_quoted(word).replace("$", "$$") for word in command[1:])]
-    )
+    options = [_quoted(word).replace("$", "$$") for word in command[1:]]
+    words = " ".join([_quoted(command[0]), *options])
     unit = f"[Unit]\nDescription=ForgetMeNot, a Twitch chat bot with a memory\n\n[Service]\nExecStart={words}\n"
-    return f"{unit}Restart=on-failure\nRestartSec={WAIT_S}\n\n[Install]\nWantedBy=default.target\n".encode()
+    return f"{unit}Restart=on-failure\nRestartSec={RESTART_S}\n\n[Install]\nWantedBy=default.target\n".encode()
 
 
 def _quoted(word: str) -> str:
-    for sign, instead in (("\\", "\\\\"), ('"', '\\"'), ("%", "%%"), ("\n", "\\n")):
-        word = word.replace(sign, instead)
+    # the backslash first: the others bring new ones
+    for sign, escaped in (("\\", "\\\\"), ('"', '\\"'), ("%", "%%"), ("\n", "\\n")):
+        word = word.replace(sign, escaped)
     return f'"{word}"'
 
 
 def how_to_remove(prefix: Path, root: Path) -> str:
-    """How the program itself is removed: by what installed it. `root`: the folder that holds the package."""
-    frozen = getattr(sys, "frozen", False)
-    if frozen and Path(sys.executable).parent == _DEBIAN_FOLDER:
-        return "type `sudo apt remove forgetmenot`"
-    if frozen or (root / "pyproject.toml").is_file():
-        return f"delete the folder {Path(sys.executable).parent if frozen else root}"
-    return f"type `{'pipx' if 'pipx' in prefix.parts else 'uv tool'} uninstall forgetmenot-bot`"
+    """Return how the program itself is removed: by what installed it. `root`: the folder that holds the package."""
+    if getattr(sys, "frozen", False):
+        folder = Path(sys.executable).parent
+        if folder == _DEBIAN_FOLDER:
+            return "type `sudo apt remove forgetmenot`"
+        return f"delete the folder {folder}"
+    if (root / "pyproject.toml").is_file():
+        return f"delete the folder {root}"
+    installer = "pipx" if "pipx" in prefix.parts else "uv tool"
+    return f"type `{installer} uninstall forgetmenot-bot`"

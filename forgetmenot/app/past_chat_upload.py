@@ -25,12 +25,13 @@ if TYPE_CHECKING:
     from forgetmenot.memory.learning import Learner
 
 # The largest file, and what stays free on the disk: the memory has to be written too.
-MOST_BYTES = 16_000_000_000
+BYTES_LIMIT = 16_000_000_000
 SPARE_BYTES = 1_000_000_000
-MOST_FILES = 100
+FILES_LIMIT = 100
 # Bytes after which the disk is looked at again while a file comes.
 LOOK_EVERY = 64_000_000
-_BINARY = getattr(os, "O_BINARY", 0)  # Windows
+# Windows would write other line ends without it.
+_BINARY = getattr(os, "O_BINARY", 0)
 _ODD = re.compile(r"[^\w.() -]")
 
 
@@ -50,37 +51,41 @@ class PastChatUpload:
 
     @property
     def state(self) -> Mapping[str, object]:
-        """The files, whether they are learned from, how much of them was, and what there is to say."""
-        running = self._task is not None and not self._task.done()
+        """Return the files, whether they are learned from, how much of them was, and what there is to say."""
         return {
-            "files": [one.name for one in self._files],
-            "running": running,
+            "files": [path.name for path in self._files],
+            "running": self._is_learning,
             "share": self._share,
             "line": self._line,
         }
 
+    @property
+    def _is_learning(self) -> bool:
+        return self._task is not None and not self._task.done()
+
+    @property
+    def _is_busy(self) -> bool:
+        return self._is_learning or self._taking.locked()
+
     async def take(self, name: str, size: int | None, pieces: AsyncIterator[bytes]) -> None:
-        """Keep a file. Raises InputError, StoreError."""
-        if self._taking.locked() or self.state["running"] or len(self._files) >= MOST_FILES:
+        """Store a file. `size`: in bytes, as it was announced. Raises InputError, StoreError."""
+        if self._is_busy or len(self._files) >= FILES_LIMIT:
             raise InputError(reason("past_busy"))
-        if (size or 0) > min(MOST_BYTES, self._room()):
+        if (size or 0) > min(BYTES_LIMIT, self._free_bytes()):
             raise InputError(reason("past_too_large"))
         async with self._taking:
+            file_name = _ODD.sub("_", name)[-60:].strip(" .") or "chat"
             # in a folder of its own: two may have the same name
-            path = (
-                self._folder
-                / str(len(self._files))
-                / (_ODD.sub("_", name)[-60:].strip(" .") or "chat")
-            )
+            path = self._folder / str(len(self._files)) / file_name
             try:
                 make_own(path.parent)
                 await self._write(path, pieces)
-            except BaseException as error:  # also where the page was closed meanwhile
+            except BaseException as error:
+                # also where the page was closed meanwhile
                 shutil.rmtree(path.parent, ignore_errors=True)
                 if isinstance(error, OSError) and not isinstance(error, ConnectionError):
-                    raise StoreError(
-                        reason("not_written", path=path.name, error=error.strerror or "")
-                    ) from error
+                    why = reason("not_written", path=path.name, error=error.strerror or "")
+                    raise StoreError(why) from error
                 raise
             self._files.append(path)
 
@@ -91,37 +96,39 @@ class PastChatUpload:
             looked_at = 0
             async for piece in pieces:
                 await asyncio.to_thread(file.write, piece)
-                if file.tell() > MOST_BYTES:
+                if file.tell() > BYTES_LIMIT:
                     raise InputError(reason("past_too_large"))
                 if file.tell() - looked_at >= LOOK_EVERY:
                     looked_at = file.tell()
-                    if self._room() < 0:
+                    if self._free_bytes() < 0:
                         raise InputError(reason("past_too_large"))
             # an erasure has written anew what came of it, without somebody
             is_replaced = not os.path.samestat(os.fstat(file.fileno()), path.stat())
         if is_replaced:
             raise InputError(reason("past_gone", path=path.name))
 
-    def _room(self) -> int:
-        """The bytes that a file may still take of the disk."""
+    def _free_bytes(self) -> int:
+        """Return the bytes that a file may still take of the disk."""
         return shutil.disk_usage(self._folder.parent).free - SPARE_BYTES
 
     async def look(self) -> Mapping[str, object]:
-        """What learning from the files takes, in words. Raises InputError."""
+        """Return what learning from the files takes, in words. Raises InputError."""
         from forgetmenot.memory.learning import estimate
 
         settings = self._settings()
         try:
-            found = await estimate(self._files, settings, self._bot.clock.now())
+            expected = await estimate(self._files, settings, self._bot.clock.now())
         except InputError:
             self.drop()
             raise
-        return {"ok": True, "line": found.in_words(settings, self._say)}
+        return {"ok": True, "line": expected.in_words(settings, self._say)}
 
     def learn(self) -> None:
         """Begin, or go on where it was stopped. Raises InputError."""
-        if self.state["running"] or self._taking.locked() or not self._files:
-            raise InputError(reason("past_busy" if self._files else "past_nothing"))
+        if not self._files:
+            raise InputError(reason("past_nothing"))
+        if self._is_busy:
+            raise InputError(reason("past_busy"))
         from forgetmenot.memory.learning import Learner
 
         bot = self._bot
@@ -150,13 +157,13 @@ class PastChatUpload:
         self._share = share
 
     def stop(self) -> None:
-        """End it after the window that is being read; the files stay, to go on."""
+        """Stop learning after the window that is being read; the files stay, to go on."""
         if self._learner is not None:
             self._learner.stop()
 
     def drop(self) -> None:
         """Delete the files. Raises InputError while they are read or another one comes."""
-        if self.state["running"] or self._taking.locked():
+        if self._is_busy:
             raise InputError(reason("past_busy"))
         self._line = ""
         self._clear()

@@ -25,30 +25,30 @@ from forgetmenot.languages import ENGLISH, Language
 
 PATH = "/waiting"
 FILE = "dock.html"
-ORIGINS = frozenset({"null", "file://"})  # how browsers call the origin of a file
+# How browsers call the origin of a file.
+ORIGINS = frozenset({"null", "file://"})
 _CHALLENGE = re.compile(r"[0-9a-f]{32}")
 
 
 def greeting(token: str, port: int, challenge: str, proof: str) -> str:
-    """What the dock answers to a page that has the token; empty for any other."""
-    given = proof.encode("utf-8", "replace")
-    if not _CHALLENGE.fullmatch(challenge) or not hmac.compare_digest(
-        given, _keyed(token, "page", port, challenge)
-    ):
+    """Return what the dock answers to a page that has the token; empty for any other."""
+    if not _CHALLENGE.fullmatch(challenge):
+        return ""
+    expected_proof = _keyed(token, "page", port, challenge)
+    if not hmac.compare_digest(proof.encode("utf-8", "replace"), expected_proof):
         return ""
     return _keyed(token, "dock", port, challenge).decode()
 
 
 def dock_answers(host: str, port: int, token: str) -> bool | None:
-    """Whether the dock with this token answers there; None if nothing does. The token itself is not sent."""
+    """Return whether the dock with this token answers there; None if nothing does. The token itself is not sent."""
     challenge = secrets.token_hex(16)
     connection = http.client.HTTPConnection(f"{host}:{port}", timeout=1)
     try:
         proof = _keyed(token, "page", port, challenge).decode()
         connection.request("GET", f"{PATH}?challenge={challenge}&proof={proof}")
-        return hmac.compare_digest(
-            connection.getresponse().read(200), _keyed(token, "dock", port, challenge)
-        )
+        answer = connection.getresponse().read(200)
+        return hmac.compare_digest(answer, _keyed(token, "dock", port, challenge))
     except http.client.HTTPException:
         return False
     except OSError:
@@ -58,7 +58,7 @@ def dock_answers(host: str, port: int, token: str) -> bool | None:
 
 
 def write(folder: Path, port: int, token: str, language: Language = ENGLISH) -> Path:
-    """Write the page for this dock; its path. Raises StoreError."""
+    """Write the page for this dock, and return its path. Raises StoreError."""
     keep(folder / FILE, page(port, token, language))
     return folder / FILE
 
@@ -82,22 +82,22 @@ def keep_current(folder: Path, port: int, token: str, language: Language = ENGLI
 
 
 def page(port: int, token: str, language: Language = ENGLISH) -> str:
-    """The page itself, as HTML. The token stands in it: it is for its owner's eyes alone."""
+    """Return the page itself, as HTML. The token stands in it: it is for its owner's eyes alone."""
     text = (resources.files("forgetmenot.dock") / "waiting.html").read_text(encoding="utf-8")
-    text = (
-        text.replace("%TOKEN%", token)
-        .replace("%PORT%", str(port))
-        .replace("%LANGUAGE%", language.code)
-    )
+    text = text.replace("%TOKEN%", token)
+    text = text.replace("%PORT%", str(port))
+    text = text.replace("%LANGUAGE%", language.code)
     for name in ("starting", "opening", "other", "browser"):
         text = text.replace(f"%{name.upper()}%", language(f"waiting.{name}", port=port))
     policy = f"default-src 'none'; base-uri 'none'; form-action 'none'; connect-src http://127.0.0.1:{port}"
     for kind in ("script", "style"):
-        inside = text.split(f"<{kind}>")[1].split(f"</{kind}>")[0]
-        policy += f"; {kind}-src 'sha256-{base64.b64encode(hashlib.sha256(inside.encode()).digest()).decode()}'"
+        content = text.split(f"<{kind}>")[1].split(f"</{kind}>")[0]
+        digest = hashlib.sha256(content.encode()).digest()
+        policy += f"; {kind}-src 'sha256-{base64.b64encode(digest).decode()}'"
     return text.replace("%POLICY%", policy)
 
 
 def _keyed(token: str, side: str, port: int, challenge: str) -> bytes:
+    """Return the keyed hash by which one side, "page" or "dock", shows that it has the token."""
     message = f"forgetmenot {side} {port} {challenge}"
     return hmac.new(token.encode(), message.encode(), hashlib.sha256).hexdigest().encode()

@@ -23,18 +23,18 @@ from forgetmenot.text.dates import stated_plan_end
 from forgetmenot.text.days import day_of, iso_day
 from forgetmenot.text.mentions import with_names
 
-STREAMS_LEARNED = 60
+STREAMS_LIMIT = 60
 LONGEST_PERIOD_D = 366
-REPLIES_LISTED = 200
+REPLIES_LIMIT = 200
 
 
 async def _attendance(context: DockContext, _request: web.Request) -> object:
-    """The streams of a row of cells, and how many people there are of each kind."""
+    """Return the streams of a row of cells, and how many people there are of each kind."""
     bounds = people_bounds(context.settings(), context.clock.now())
-    bot = await channel_state.read(context.db, "bot_id")
-    counted = await picture_rows.count_kinds(context.db, bounds, bot)
+    bot_id = await channel_state.read(context.db, "bot_id")
+    counts = await picture_rows.count_kinds(context.db, bounds, bot_id)
     rows = await picture_rows.latest_streams(context.db, picture_rows.STREAMS_IN_ROW)
-    return {"streams": [dict(row) for row in rows], "kinds": dict(counted)}
+    return {"streams": [dict(row) for row in rows], "kinds": dict(counts)}
 
 
 # ── a person's time here ────────────────────────────────────────────────────────────────────
@@ -46,15 +46,19 @@ async def _timeline(context: DockContext, request: web.Request) -> object:
     zone = context.settings().bot.timezone
     facts = await picture_rows.facts(db, viewer_id)
     jokes = await picture_rows.jokes(db, viewer_id)
-    known = await names(db, [*(row["fact"] for row in facts), *(row["fact"] for row in jokes)])
+    shown_names = await names(
+        db, [*(row["fact"] for row in facts), *(row["fact"] for row in jokes)]
+    )
     notes = []
     for row in facts:
         plan_at = stated_plan_end(row["fact"], row["at"], row["expires_at"], zone)
-        notes.append({**dict(row), "fact": with_names(row["fact"], known), "plan_at": plan_at})
+        notes.append(
+            {**dict(row), "fact": with_names(row["fact"], shown_names), "plan_at": plan_at}
+        )
     return {
         "streams": [dict(row) for row in await picture_rows.visits(db, viewer_id)],
         "notes": notes,
-        "jokes": [{**dict(row), "fact": with_names(row["fact"], known)} for row in jokes],
+        "jokes": [{**dict(row), "fact": with_names(row["fact"], shown_names)} for row in jokes],
         "moments": [dict(row) for row in await picture_rows.moments_of_person(db, viewer_id)],
     }
 
@@ -63,18 +67,18 @@ async def _timeline(context: DockContext, request: web.Request) -> object:
 
 
 async def _learned(context: DockContext, _request: web.Request) -> object:
-    return [dict(row) for row in await picture_rows.learned(context.db, STREAMS_LEARNED)]
+    return [dict(row) for row in await picture_rows.learned(context.db, STREAMS_LIMIT)]
 
 
 async def _learned_in(context: DockContext, request: web.Request) -> object:
     rows = await picture_rows.learned_in(context.db, id_of(request))
-    known = await names(
+    shown_names = await names(
         context.db, (row["fact"] for row in rows), (row["subject_id"] for row in rows)
     )
     changes = []
     for row in rows:
-        about = known.get(row["subject_id"] or "", "")
-        fact = with_names(row["fact"], known)
+        about = shown_names.get(row["subject_id"] or "", "")
+        fact = with_names(row["fact"], shown_names)
         changes.append(
             {
                 "kind": row["kind"],
@@ -92,9 +96,9 @@ async def _learned_in(context: DockContext, request: web.Request) -> object:
 
 
 async def _costs(context: DockContext, request: web.Request) -> object:
-    """What replies and the memory cost on each day of a period: in money where every model has a price, else in tokens.
+    """Return what replies and the memory cost on each day of a period.
 
-    `day_limit`: the cap of a day in the same unit, 0 for none.
+    In money where every model has a price, else in tokens. `day_limit`: the cap of a day in the same unit, 0 for none.
     """
     settings = context.settings()
     zone = settings.bot.timezone
@@ -130,9 +134,12 @@ async def _costs(context: DockContext, request: web.Request) -> object:
 
 def _period(text: str) -> int:
     """Return a number of days as it stands in an address. Raises InputError."""
-    if not (text.isdecimal() and 1 <= int(text[:5]) <= LONGEST_PERIOD_D and len(text) < 5):
+    if not text.isdecimal() or len(text) > 4:
         raise InputError(reason("request_odd"))
-    return int(text)
+    days = int(text)
+    if not 1 <= days <= LONGEST_PERIOD_D:
+        raise InputError(reason("request_odd"))
+    return days
 
 
 def _days(first: date, last: date) -> Iterable[date]:
@@ -162,7 +169,7 @@ async def _evening(context: DockContext, request: web.Request) -> object:
     if stream is None:
         raise InputError(reason("nothing_here"))
     moments = await figures.moments_of(db, stream["id"])
-    known = await names(db, (), (row["viewer_id"] for row in moments))
+    shown_names = await names(db, (), (row["viewer_id"] for row in moments))
     minutes = await figures.minutes_of(db, stream["id"])
     return {
         **dict(stream),
@@ -173,7 +180,7 @@ async def _evening(context: DockContext, request: web.Request) -> object:
                 "kind": row["kind"],
                 "text": row["text"],
                 "viewer": row["viewer_id"],
-                "who": known.get(row["viewer_id"] or "", ""),
+                "who": shown_names.get(row["viewer_id"] or "", ""),
             }
             for row in moments
         ],
@@ -189,7 +196,7 @@ async def _answers(context: DockContext, _request: web.Request) -> object:
 
 
 async def _answers_of_week(context: DockContext, request: web.Request) -> object:
-    """The replies of a week that are still kept, the newest first."""
+    """Return the replies of a week that are still stored, the newest first."""
     zone = context.settings().bot.timezone
     week = request.match_info["week"]
     judged = [
@@ -197,9 +204,9 @@ async def _answers_of_week(context: DockContext, request: web.Request) -> object
         for reply in await reply_outcomes.judged(context.db)
         if reply_outcomes.week_of(reply.at, zone) == week
     ]
-    judged = judged[::-1][:REPLIES_LISTED]
+    judged = list(reversed(judged))[:REPLIES_LIMIT]
     rows = await picture_rows.replies_by_id(context.db, [reply.id for reply in judged])
-    known = await names(context.db, (), (row["viewer_id"] for row in rows.values()))
+    shown_names = await names(context.db, (), (row["viewer_id"] for row in rows.values()))
     return [
         {
             "id": reply.id,
@@ -207,7 +214,7 @@ async def _answers_of_week(context: DockContext, request: web.Request) -> object
             "outcome": reply.outcome,
             "day": iso_day(reply.at, zone),
             "text": rows[reply.id]["text"],
-            "who": known.get(rows[reply.id]["viewer_id"] or "", ""),
+            "who": shown_names.get(rows[reply.id]["viewer_id"] or "", ""),
         }
         for reply in judged
         if reply.id in rows

@@ -8,7 +8,7 @@ import pytest
 
 from forgetmenot.app import past_chat_upload
 from forgetmenot.app.bot import Bot, open_bot
-from forgetmenot.app.past_chat_upload import MOST_BYTES, PastChatUpload
+from forgetmenot.app.past_chat_upload import BYTES_LIMIT, PastChatUpload
 from forgetmenot.clock import ManualClock
 from forgetmenot.domain import ChatEvent, EventKind
 from forgetmenot.durations import DAY
@@ -86,7 +86,7 @@ async def test_what_does_not_fit_or_breaks_off_leaves_nothing(
         raise ConnectionResetError
 
     with pytest.raises(InputError, match="not enough room"):
-        await files.take("chat.log", MOST_BYTES + 1, in_pieces(b""))
+        await files.take("chat.log", BYTES_LIMIT + 1, in_pieces(b""))
     with pytest.raises(ConnectionResetError):
         await files.take("chat.log", 5000, breaks_off())
     with no_room(), pytest.raises(StoreError, match="cannot be written"):
