@@ -397,10 +397,11 @@ async def _undo_supersede(tx: Transaction, old: Note, now: int) -> int:
     await notes.set_status(tx, old, NoteStatus.ACTIVE, at=now, cause=UNDONE)
     if successor is not None and successor.status in LIVE:
         causes = [change.cause for change in await notes.changes(tx, successor.id)]
-        # the successor was there before this change, so it is superseded again; one that the change made goes
-        if last_cause == UNDONE or causes[-1] == BROUGHT_BACK:
+        was_there_before = last_cause == UNDONE or causes[-1] == BROUGHT_BACK
+        was_made_by_change = causes[0] == REPLACES
+        if was_there_before:
             await _supersede_again(tx, successor, old.id, now)
-        elif causes[0] == REPLACES:
+        elif was_made_by_change:
             await notes.set_status(tx, successor, NoteStatus.RETRACTED, at=now, cause=UNDONE)
     # an edit by hand wrote the note anew under its own number, which the old version gets back
     edited_id = old.superseded_by

@@ -46,11 +46,12 @@ _REQUEST_WORDS = frozenset(_REQUESTS.split())
 
 
 def _guarded_words() -> set[str]:
-    """The words of the names of actions that a wish does not suffice for: "slow", "mode", "ban"."""
+    """Return the words in the names of guarded actions: "slow", "mode", "ban"."""
     guarded = set()
     for action in ACTIONS:
         if action.kind is not ActionClass.FREE:
             guarded.update(action.name.split("_"))
+    # of "emote_only": by itself it asks for nothing
     return guarded - {"only"}
 
 

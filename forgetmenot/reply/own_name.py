@@ -58,9 +58,9 @@ def identity_of(settings: Settings, user_id: str, login: str) -> Identity:
 
 
 def with_right_name(text: str, identity: Identity, speakers: Collection[str] = ()) -> str:
-    """Return a line in which a slip in the bot's name is put right where the line calls it by it.
+    """Return a line with the bot's name corrected where the line calls the bot by a misspelt one.
 
-    `speakers`: casefolded names of who is here; somebody's own name is no slip.
+    `speakers`: casefolded names of who is here; somebody's own name is not corrected.
     """
 
     def right(match: re.Match[str]) -> str:
