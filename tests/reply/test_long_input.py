@@ -10,6 +10,7 @@ import pytest
 
 from forgetmenot.chat.parser import CommandParser
 from forgetmenot.domain import ChatEvent, EventKind, ModelAnswer, TokenUsage
+from forgetmenot.llm.offline import summary
 from forgetmenot.memory.summarizer import storable_summary
 from forgetmenot.operations.commands import OPERATIONS
 from forgetmenot.operations.request_words import asked_for
@@ -32,6 +33,8 @@ UNITS = [
     *("please, ", "\n", "\\", "=", "a ", '{"a": ', "{a:", "✅", "✅ a ", "ban - ", "&#91;", "<|", "ban target=", "„"),
     *("1", "{", "·", "12345 ", "ab12 1234 ", "1/ ", "0x0", "  ,", "corner of ", "12 rue ", "丁", "last "),
 ]  # fmt: skip
+# Each of these can be parted, or read, in more than one way: for every reader.
+MANY_WAYS = ("_", "a_", " :", "AAAAA ")
 BOT = Identity("99", "forgetmenot_bot", "ForgetMeNot", ("fmn", "forget me not"))
 HANDLES = Handles.of(["1", "2"])
 CONTEXT = FilterContext(Settings(), ("bob",))
@@ -48,6 +51,7 @@ READERS: list[Callable[[str], object]] = [
     without_links, lambda text: without_phrases(text, ["badword"]), lambda text: sensitive_category(text * 5),
     lambda text: storable_summary(text * 8, ["one two three"], HANDLES, limit=150, privacy=PrivacySettings()),
     claims_action, asked_for, without_machine_text, has_link,
+    lambda text: summary(f"P1: I play drums {text}"),
 ]  # fmt: skip
 
 
@@ -59,3 +63,5 @@ def test_a_long_text_is_read_in_time(reader: int) -> None:
         if number % 6 == reader % 6:
             end = ("", "!x", " fmn")[number % 3]
             READERS[reader]((unit * LENGTH)[: LENGTH - len(end)] + end)
+    for unit in MANY_WAYS:
+        READERS[reader]((unit * LENGTH)[: LENGTH - 2] + "!x")
