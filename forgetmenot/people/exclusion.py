@@ -31,7 +31,7 @@ class Exclusion(Struct, frozen=True):
     own_id: str = ""
 
     def why(self, event: ChatEvent) -> str | None:
-        """The name of the rule that keeps a line out, or None."""
+        """Return the name of the rule that keeps a line out; None if none does."""
         if self.own_id and event.user_id == self.own_id:
             return "own"
         # who opted out by name, before they ever spoke here, has no id yet (`viewer optout`)
@@ -48,7 +48,7 @@ class Exclusion(Struct, frozen=True):
 def is_bot(
     memory: MemorySettings, login: str, user_id: str, badges: AbstractSet[str] = frozenset()
 ) -> bool:
-    """Whether an account is a bot: by its login or id on a list, or by Twitch's badge."""
+    """Return whether an account is a bot: by its login or id on a list, or by Twitch's badge."""
     if login.casefold() in KNOWN_BOTS or not BOT_BADGES.isdisjoint(badges):
         return True
     listed = _names(memory.known_bots)
@@ -57,5 +57,5 @@ def is_bot(
 
 @lru_cache(maxsize=8)
 def _names(typed: tuple[str, ...]) -> frozenset[str]:
-    """Logins and ids as the settings have them."""
+    """Return logins and ids as events have them, of those in the settings."""
     return frozenset(name.strip().removeprefix("@").casefold() for name in typed)

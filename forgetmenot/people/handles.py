@@ -39,7 +39,10 @@ _SHORTEST_WORD = 3
 
 
 def _typed(names: Iterable[str]) -> re.Pattern[str]:
-    """What may be a name in a typed text: a word, or one of these names inside letters without spaces."""
+    """Return the pattern of what may be a name in a typed text.
+
+    That is a word, or one of these names among letters of a script without spaces.
+    """
     return _typed_with(tuple(sorted(name for name in names if UNSPACED.search(name))))
 
 
@@ -63,19 +66,20 @@ class _Named(NamedTuple):
 
 
 def _name_in(typed: str, names: Container[str], language: LineLanguage) -> _Named | None:
-    """The name among these (casefolded) that a typed word is; None if it is none, or means something else first.
+    """Return the name among these (casefolded) that a typed word is; None if it is none, or another word first.
 
     `language`: of the line that it stands in.
     """
     is_marked = typed[0] in "@＠"
     name = typed.lstrip("@＠").casefold()
-    if not (is_marked or _counts_without_at(name, language)):
+    if not is_marked and not _counts_without_at(name, language):
         return None
     if name in names:
         return _Named(name, "")
     owner = name[:-1]
-    is_owners = name.endswith("s") and owner in names and _counts_without_at(owner, language)
-    return _Named(owner, "'s") if is_owners and not is_marked else None
+    if is_marked or not name.endswith("s") or owner not in names:
+        return None
+    return _Named(owner, "'s") if _counts_without_at(owner, language) else None
 
 
 class Streamer(NamedTuple):
@@ -87,7 +91,7 @@ class Streamer(NamedTuple):
 
 
 async def streamer_of(source: Source, channel: str) -> Streamer | None:
-    """Whose channel this is; None where it has no name yet. `channel`: the login in the settings.
+    """Return whose channel this is; None if it has no name yet. `channel`: the login in the settings.
 
     The id is provisional until Twitch has said it, or the streamer has typed.
     """
@@ -129,20 +133,28 @@ class Handles(Struct, frozen=True):
         )
 
     def handle(self, viewer_id: str) -> str:
-        """Somebody's handle; "somebody" for who has none."""
+        """Return somebody's handle; "somebody" for whoever has none."""
         return self.people.get(viewer_id, SOMEBODY)
 
     def hide(self, text: str) -> str:
-        """A stored text with handles in the place of mentions."""
-        pieces = enumerate(MENTION.split(text))  # every second one is the id of a mention
-        return "".join(self.handle(piece) if at % 2 else unhandled(piece) for at, piece in pieces)
+        """Return a stored text with handles in the place of mentions."""
+        pieces = []
+        for place, piece in enumerate(MENTION.split(text)):
+            # every second piece is the id of a mention
+            is_mention = place % 2 == 1
+            pieces.append(self.handle(piece) if is_mention else unhandled(piece))
+        return "".join(pieces)
 
     def hide_chat(self, text: str) -> str:
-        """What somebody typed, on one line, with handles in the place of names; an unknown @name is "@somebody"."""
+        """Return what somebody typed, on one line, with handles in the place of names.
+
+        An unknown @name is "@somebody".
+        """
         hidden = partial(self._hidden, language=_certain_language(text))
         return _typed(self.names).sub(hidden, defang(clean(text)))
 
     def _hidden(self, match: re.Match[str], *, language: LineLanguage) -> str:
+        """Return what stands in the place of a word that may be a name."""
         typed = match[0]
         if match["streamer"]:
             return self.people.get(self.streamer, typed)
@@ -158,7 +170,7 @@ class Handles(Struct, frozen=True):
         return f"@{SOMEBODY}" if is_marked else _unforged(typed)
 
     def ids(self, text: str) -> str | None:
-        """An answer with mentions in the place of handles; None if it has a handle that was not given out."""
+        """Return an answer with mentions in the place of handles; None if it has a handle that was not given out."""
         by_handle = {handle: viewer_id for viewer_id, handle in self.people.items()}
         # a model may write a mention by itself; only a handle that was given out becomes one
         safe = defang(text)
@@ -170,40 +182,45 @@ class Handles(Struct, frozen=True):
         return _HANDLE.sub(lambda match: mention(by_handle[match[0]]), safe)
 
     def _streamer_by_handle(self, match: re.Match[str]) -> str:
+        """Return the streamer's handle for a word that names the streamer, and any other word as it is."""
         written = match[0]
+        if match["streamer"]:
+            return self.people[self.streamer]
         name = written.lstrip("@＠").casefold()
-        is_name = self.names.get(name) == self.streamer
-        if match["streamer"] or (
-            is_name
-            and (name != written.casefold() or _counts_without_at(name, LineLanguage.ENGLISH))
-        ):
+        if self.names.get(name) != self.streamer:
+            return written
+        is_marked = name != written.casefold()
+        if is_marked or _counts_without_at(name, LineLanguage.ENGLISH):
             return self.people[self.streamer]
         return written
 
 
 def unhandled(text: str) -> str:
-    """Foreign text in which nothing reads as a handle: "P3" and "p3" become "P-3" and "p-3", "BOT" and "B0T" "bot"."""
+    """Return foreign text in which nothing reads as a handle.
+
+    "P3" and "p3" become "P-3" and "p-3", "BOT" and "B0T" become "bot".
+    """
     return _WORD.sub(lambda match: _unforged(match[0]), text)
 
 
 def _unforged(word: str) -> str:
-    """A word as it is, unless it looks like a handle, in whatever letters."""
+    """Return a word as it is, changed only if it looks like a handle, in whatever letters."""
     looks = skeleton(word)
     if _LIKE_A_HANDLE.fullmatch(looks):
         # isnumeric, because a full-width or circled digit looks like a handle's too
-        digits = next(at for at, char in enumerate(word) if char.isnumeric())
-        return f"{word[:digits]}-{word[digits:]}"
+        start = next(place for place, char in enumerate(word) if char.isnumeric())
+        return f"{word[:start]}-{word[start:]}"
     return "bot" if unleet(looks) == "bot" else word
 
 
 def _certain_language(text: str) -> LineLanguage:
-    """The language of a typed text; English where its words do not show another."""
+    """Return the language of a typed text; English if its words do not show another."""
     language = line_language(text)
     return LineLanguage.ENGLISH if language is LineLanguage.UNKNOWN else language
 
 
 def _counts_without_at(name: str, language: LineLanguage) -> bool:
-    """Whether a name counts without an @: not "king" or "drums", which are words before they are names.
+    """Return whether a name counts without an @: not "king" or "drums", which are words before they are names.
 
     Else everybody's "plays drums" would be a fact about the viewer `drums`, and go with them.
     """
@@ -213,7 +230,10 @@ def _counts_without_at(name: str, language: LineLanguage) -> bool:
 
 
 def without_names(text: str, names: Collection[str]) -> str:
-    """The text with "somebody" in the place of these names (casefolded); a name that is a word counts behind an @."""
+    """Return the text with "somebody" in the place of these names (casefolded).
+
+    A name that is a word as well counts only behind an @.
+    """
     if not names:
         return text
 
@@ -230,7 +250,7 @@ def without_names(text: str, names: Collection[str]) -> str:
 
 
 def names_typed(texts: Iterable[str]) -> set[str]:
-    """Every word (casefolded) in these texts that could be somebody's name, also without the s of a genitive."""
+    """Return every word (casefolded) in these texts that could be somebody's name, also without the s of a genitive."""
     typed: set[str] = set()
     for text in texts:
         for word in _NAME.findall(clean(text)):

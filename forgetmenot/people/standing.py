@@ -25,7 +25,7 @@ _BADGES = (
 
 
 def role_of(badges: AbstractSet[str]) -> Role:
-    """The highest role that a badge stands for."""
+    """Return the highest role that a badge stands for."""
     if not badges:
         return Role.VIEWER
     return next((role for badge, role in _BADGES if badge in badges), Role.VIEWER)
@@ -36,7 +36,7 @@ REGULAR_WITHIN = 60 * DAY
 
 
 def standing_of(came: Attendance, people: PeopleSettings, now: int) -> Standing:
-    """The standing of somebody who came that often, `lately` within the regulars' span."""
+    """Return the standing of somebody who came that often, `lately` within REGULAR_WITHIN."""
     if came.streams < people.newcomer_streams:
         return Standing.NEWCOMER
     if came.before_at is not None and now - came.before_at >= people.returner_away_d * DAY:
@@ -44,6 +44,7 @@ def standing_of(came: Attendance, people: PeopleSettings, now: int) -> Standing:
     return Standing.REGULAR if came.lately >= people.regular_streams else Standing.KNOWN
 
 
+# How long the ids that were read stand, and who counts as active, in ms.
 FRESH = MINUTE
 SEEN_LATELY = DAY
 
@@ -70,12 +71,12 @@ class ActiveViewers:
         self._until = now + FRESH
 
     def forget(self) -> None:
-        """Look anew before the next message: after an erasure."""
+        """Have them read before the next message: after an erasure."""
         self._until = 0
 
 
 async def active_now(source: Source, people: PeopleSettings, now: int) -> frozenset[str]:
-    """The ids of those who were in chat within a day, and of all regulars; nobody hidden."""
+    """Return the ids of those who were in chat within a day, and of all regulars; nobody hidden."""
     return await active_ids(
         source,
         seen_since=now - SEEN_LATELY,
