@@ -134,7 +134,7 @@ def test_it_starts_through_a_link_on_the_desktop(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "script", ["run.py", "test.py", "build_app.py", "environment.py", "browser.py"]
+    "script", ["run.py", "test.py", "build_app.py", "environment.py", "browser.py", "release.py"]
 )
 def test_it_needs_the_standard_library_alone_and_an_older_python_gets_as_far_as_the_sentence_about_its_age(
     script: str,
@@ -148,6 +148,7 @@ def test_it_needs_the_standard_library_alone_and_an_older_python_gets_as_far_as_
         "browser",
         "build_app",
         "environment",
+        "release",
     }
     functions = [node for node in nodes if isinstance(node, ast.FunctionDef)]
     said = [
