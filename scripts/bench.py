@@ -34,6 +34,7 @@ from speed import (
     programs,
     recall,
     replies,
+    years,
 )
 from speed.figures import Figure, table
 
@@ -48,13 +49,14 @@ def measures(options: argparse.Namespace) -> dict[str, Measure]:
         return {"precision": lambda _: precision.measure(options.precision)}
     quick = options.quick
     return {
-        "ingest": lambda folder: ingest.measure(folder, 20_000 if quick else 60_000),
+        "ingest": lambda folder: ingest.measure(folder, 20_000 if quick else 160_000),
         "replies": lambda folder: replies.measure(folder, 1_000 if quick else 10_000),
         "erasure": lambda folder: replies.erasure(folder, 1_000 if quick else 10_000),
         "cost": lambda folder: cost.measure(
             folder, [10, 100] if quick else [10, 100, 400], options.price
         ),
         "memory": memory,
+        "years": lambda folder: years.measure(folder, 20_000 if quick else 1_000_000),
         "process": programs.process,
         "dock": lambda folder: programs.dock(folder, 10 if quick else 30),
     }

@@ -45,7 +45,8 @@ from speed.invented import NOTES_AT_MOST, NOTES_EACH, NOW, Invented, viewer_id
 BOT = Identity("1", "keeper", "Keeper")
 CHANNEL_NOTES = 40
 COMMON = 50  # people who chat most
-WARM_ROUNDS = 25
+# as often as a busy viewer asks: with more rounds, what is cached of their notes would count for too much
+WARM_ROUNDS = 4
 WHO_ROUNDS = 10
 BEST_KNOWN_ROUNDS = 15
 COLD_OTHERS = 260
