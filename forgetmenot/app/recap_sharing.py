@@ -29,7 +29,8 @@ WEBHOOK = "recap-webhook"
 WEBHOOK_ENV = "FORGETMENOT_RECAP_WEBHOOK"
 # Streams that ended before are not shared by themselves: somebody may have learned from old chat.
 RECENT = 2 * DAY
-TRY_AGAIN = 15 * MINUTE  # longer than Discord asks a webhook to wait
+# Longer than Discord asks a webhook to wait.
+RETRY_AFTER = 15 * MINUTE
 _ADDRESS = re.compile(
     r"https://(?:(?:ptb|canary)\.)?discord(?:app)?\.com/api/(?:v\d{1,2}/)?webhooks/\d{5,25}/[\w-]{20,120}",
     re.ASCII,
@@ -42,7 +43,7 @@ PNG = b"\x89PNG\r\n\x1a\n"
 
 
 def webhook_address(text: str) -> str:
-    """The address of a webhook as somebody pasted it. Raises InputError for any other."""
+    """Return the address of a webhook as somebody pasted it. Raises InputError for any other."""
     address = text.strip()
     if not _ADDRESS.fullmatch(address):
         raise InputError(reason("webhook_odd"))
@@ -50,12 +51,12 @@ def webhook_address(text: str) -> str:
 
 
 def webhook_of(secrets: SecretStore) -> str:
-    """The address that the set-up keeps, or an environment variable names; empty for none."""
+    """Return the address that the set-up stored, or an environment variable names; empty for none."""
     return os.environ.get(WEBHOOK_ENV, "").strip() or secrets.load(WEBHOOK) or ""
 
 
 class RecapSharing:
-    """Of one bot. `address`: the check of a webhook's address."""
+    """Shares the recaps of one bot. `address`: the check of a webhook's address."""
 
     def __init__(
         self,
@@ -75,24 +76,25 @@ class RecapSharing:
 
     async def run_pass(self) -> None:
         """A periodic task: write the files that are missing or outdated, and post what is to be posted at once."""
-        chosen = self._settings().recap
-        now = self._clock.now()
-        failed: ForgetMeNotError | None = None
-        if not (chosen.folder or chosen.post_at_once):
+        settings = self._settings().recap
+        if not settings.folder and not settings.post_at_once:
             return
+        now = self._clock.now()
+        # one stream that fails does not keep the others from being shared
+        failure: ForgetMeNotError | None = None
         for stream in await streams.to_share(self._db, now - RECENT):
             try:
-                if chosen.folder and not stream["in_file"]:
+                if settings.folder and not stream["in_file"]:
                     await write_file(self._db, stream["id"], self._settings())
-                if chosen.post_at_once and stream["posted_at"] is None and now >= self._again_at:
+                if settings.post_at_once and stream["posted_at"] is None and now >= self._again_at:
                     await self.post(stream["id"])
             except WebhookError as error:
-                failed = error
-                self._again_at = now + TRY_AGAIN
+                failure = error
+                self._again_at = now + RETRY_AFTER
             except ForgetMeNotError as error:
-                failed = error
-        if failed is not None:
-            raise failed
+                failure = error
+        if failure is not None:
+            raise failure
 
     async def post(self, stream_id: int, *, again: bool = False, picture: bytes = b"") -> None:
         """Post a stream's recap; one that was posted, or may have been, only with `again`.
@@ -126,16 +128,13 @@ class RecapSharing:
             raise
 
     async def show(self, stream_id: int) -> Mapping[str, object]:
-        """A stream's recap as the dock shows it. Raises InputError where there is none."""
+        """Return a stream's recap as the dock shows it. Raises InputError where there is none."""
         text = await markdown_of(self._db, stream_id, self._settings())
         if text is None:
             raise InputError(reason("nothing_here"))
-        place = await streams.sharing_of(self._db, stream_id)
-        return {
-            "markdown": text,
-            **place,
-            "webhook": bool(await asyncio.to_thread(webhook_of, self._secrets)),
-        }
+        sharing = await streams.sharing_of(self._db, stream_id)
+        webhook = await asyncio.to_thread(webhook_of, self._secrets)
+        return {"markdown": text, **sharing, "webhook": bool(webhook)}
 
 
 async def send(address: str, text: str, picture: bytes = b"") -> None:
@@ -152,13 +151,14 @@ async def send(address: str, text: str, picture: bytes = b"") -> None:
                 code = "webhook_away" if answer.status == 429 else "webhook_refused"
                 raise WebhookError(reason(code, status=answer.status), lost=answer.status >= 500)
     except (aiohttp.ClientConnectorError, BadProxy):
-        raise WebhookError(reason("webhook_away")) from None  # the error itself names the address
+        # the error itself names the address
+        raise WebhookError(reason("webhook_away")) from None
     except (aiohttp.ClientError, TimeoutError, OSError):
         raise WebhookError(reason("webhook_unknown"), lost=True) from None
 
 
 def _message(text: str, picture: bytes) -> aiohttp.FormData:
-    """The form of a message: its JSON, and the picture that the JSON shows by its file's name."""
+    """Return the form of a message: its JSON, and the picture that the JSON shows by its file's name."""
     embed: dict[str, object] = {"description": _within(text)}
     form = aiohttp.FormData()
     if picture:
@@ -170,9 +170,11 @@ def _message(text: str, picture: bytes) -> aiohttp.FormData:
 
 
 def _within(text: str) -> str:
-    """Its whole lines that fit, with a mark where some are left out."""
-    units = text.encode("utf-16-le", "surrogatepass")  # as Discord counts: an emoji may be two
+    """Return the whole lines of a text that fit, with a mark where some are left out."""
+    # as Discord counts: an emoji may be two
+    units = text.encode("utf-16-le", "surrogatepass")
     if len(units) <= 2 * LONGEST:
         return text
     cut = units[: 2 * (LONGEST - 2)].decode("utf-16-le", "ignore")
-    return f"{cut.rpartition(chr(10))[0] or cut}\n…"
+    whole_lines = cut.rpartition("\n")[0]
+    return f"{whole_lines or cut}\n…"

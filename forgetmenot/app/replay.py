@@ -26,18 +26,20 @@ from forgetmenot.twitch import chat_lines
 
 
 async def begin_summary(db: Database) -> Callable[[], Awaitable[dict[str, int]]]:
-    """Remember how the memory stands now; what is returned counts the lines that came since and what they added."""
+    """Return a function that counts the lines that came since now, and what they added to the memory."""
     before = await line_counts(db)
     highest = await highest_ids(db)
 
     async def summary() -> dict[str, int]:
-        return {**asdict((await line_counts(db)).since(before)), **await rows_added(db, highest)}
+        lines = (await line_counts(db)).since(before)
+        return {**asdict(lines), **await rows_added(db, highest)}
 
     return summary
 
 
 PROGRESS_EVERY = 5_000
-PASSES = 100
+# Memory passes after which a remainder that does not get smaller is given up.
+PASSES_LIMIT = 100
 
 
 async def replay(
@@ -72,7 +74,7 @@ async def replay(
                 f"The model stopped answering at line {heard} of {len(rest)}. {bot.models.memory.trouble} "
                 "What was read is kept where --db says."
             )
-        for _ in range(PASSES if until_compacted else 0):
+        for _ in range(PASSES_LIMIT if until_compacted else 0):
             await bot.remember_all()
             if (await line_counts(bot.db)).uncovered == 0:
                 break
@@ -116,15 +118,18 @@ FORMATS = {
 }
 _CSV_COLUMNS = 3
 LONGEST_LINE = 1 << 20
-csv.field_size_limit(LONGEST_LINE)  # a line of any length is a line
+# a line of any length is a line
+csv.field_size_limit(LONGEST_LINE)
 _LOGIN = re.compile(r"[a-z0-9_]{1,25}")
-_LAST_MOMENT = 4_102_444_800_000  # 2100-01-01: a later "time" is not one
+# 2100-01-01 (ms): a later "time" is not one.
+_LAST_MOMENT = 4_102_444_800_000
 
 
 def read_recording(path: Path, kind: str) -> Iterator[chat_lines.ChatItem]:
-    """What the file holds, in its order. Raises InputError if there is no such file or it is not text."""
+    """Yield what the file holds, in its order. Raises InputError if there is no such file or it is not text."""
     try:
-        with open_text(path, errors="replace", newline="") as file:  # an odd byte costs no line
+        # an odd byte costs no line
+        with open_text(path, errors="replace", newline="") as file:
             lines = lines_of(file, LONGEST_LINE)
             if kind == "csv":
                 yield from _csv(lines)
@@ -139,7 +144,7 @@ def read_recording(path: Path, kind: str) -> Iterator[chat_lines.ChatItem]:
 
 
 def read_chat(path: Path, kind: str) -> list[chat_lines.ChatItem]:
-    """The same; raises InputError also where no line is chat in this format."""
+    """Return what the file holds. Raises InputError also where no line is chat in this format."""
     items = list(read_recording(path, kind))
     if all(isinstance(item, chat_lines.Unparsed | chat_lines.OtherLine) for item in items):
         examples = "".join(f"\n  {name}: {example}" for name, example in FORMATS.items())
@@ -151,22 +156,21 @@ def read_chat(path: Path, kind: str) -> list[chat_lines.ChatItem]:
 
 def _csv(lines: Iterator[str]) -> Iterator[chat_lines.ChatItem]:
     for position, line in enumerate(lines):
-        row = next(
-            csv.reader([line.replace("\0", "")])
-        )  # each by itself: a quotation mark ends with its line
+        # each by itself: a quotation mark ends with its line
+        row = next(csv.reader([line.replace("\0", "")]))
         if position == 0 and row[:2] == ["sender", "date"]:
             continue
-        sender, date, message = (
-            (part.strip() for part in row) if len(row) == _CSV_COLUMNS else ("", "", "")
-        )
+        if len(row) != _CSV_COLUMNS:
+            yield chat_lines.Unparsed()
+            continue
+        sender, date, message = (part.strip() for part in row)
         if not sender or not re.fullmatch(r"[0-9]{1,13}", date) or int(date) > _LAST_MOMENT:
             yield chat_lines.Unparsed()
             continue
         event_id = _hashed("\x1f".join((str(position), sender, date, message)))
         login = sender.casefold()
-        if not _LOGIN.fullmatch(
-            login
-        ):  # a display name in another script: the same login for the same sender
+        if not _LOGIN.fullmatch(login):
+            # a display name in another script: the same login for the same sender
             login = f"made_{_hashed(login)[:16]}"
         text = chat_lines.safe_text(message)
         yield ChatEvent(

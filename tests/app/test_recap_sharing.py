@@ -5,7 +5,14 @@ from pathlib import Path
 
 import pytest
 
-from forgetmenot.app.recap_sharing import PNG, RECENT, TRY_AGAIN, WEBHOOK, WEBHOOK_ENV, RecapSharing
+from forgetmenot.app.recap_sharing import (
+    PNG,
+    RECENT,
+    RETRY_AFTER,
+    WEBHOOK,
+    WEBHOOK_ENV,
+    RecapSharing,
+)
 from forgetmenot.clock import ManualClock
 from forgetmenot.durations import HOUR, MINUTE
 from forgetmenot.errors import InputError, WebhookError
@@ -108,11 +115,11 @@ async def test_at_once_posts_what_just_ended_and_tries_a_refusal_again_later_and
         await shared.sharing.run_pass()
     await shared.sharing.run_pass()
     assert len(got) == 1  # not every minute
-    await clock.advance(TRY_AGAIN)
+    await clock.advance(RETRY_AFTER)
     shared.there.status = 502
     with pytest.raises(WebhookError):
         await shared.sharing.run_pass()
-    await clock.advance(TRY_AGAIN)
+    await clock.advance(RETRY_AFTER)
     shared.there.status = 200
     await shared.anew().run_pass()
     assert len(got) == 2
