@@ -395,8 +395,12 @@ class Database(Source):
         SQLite builds the new file in its temporary store: in memory that would be as much as the whole file. So it is
         a file beside the memory here, which has no name and is gone with its handle, also after a kill.
         """
-        folder = str(self.path.absolute().parent).replace("'", "''")
-        await self._writer.execute_fetchall(f"PRAGMA temp_store_directory = '{folder}'")
+        folder = str(self.path.absolute().parent)
+        rows = list(await self._writer.execute_fetchall("PRAGMA temp_store_directory"))
+        # it holds for the whole process: set once, for no other thread may look at it meanwhile
+        if not rows or rows[0][0] != folder:
+            quoted_folder = folder.replace("'", "''")
+            await self._writer.execute_fetchall(f"PRAGMA temp_store_directory = '{quoted_folder}'")
         await self._writer.execute_fetchall("PRAGMA temp_store = FILE")
         try:
             await self._writer.execute_fetchall("VACUUM")
