@@ -29,6 +29,9 @@ _ENDS = frozenset(",;.!?)")
 _SENTENCE_ENDS = frozenset(".!?;")
 
 
+_NO_WORDS = frozenset[str]()
+
+
 class _Bearer(Enum):
     """Whose age it is."""
 
@@ -68,12 +71,14 @@ class _Language:
         }
         numbers = plain(table.get("numbers", "")).split()
         self._numbers = {word: number for number, word in enumerate(numbers)}
+        # What stands before an age: "is 7", "turned 7".
+        self.verbs = self.words("be") | self.words("turn")
         self.needs_unit = bool(table.get("needs_unit"))
         self.names_without_capitals = bool(table.get("names_without_capitals"))
 
-    def is_a(self, kind: str, word: str) -> bool:
-        """Return whether a folded word is of a kind."""
-        return word in self._words.get(kind, ())
+    def words(self, kind: str) -> frozenset[str]:
+        """Return the folded words of a kind."""
+        return self._words.get(kind, _NO_WORDS)
 
     def number(self, word: str) -> int | None:
         """Return the number that a word or its digits stand for; None if it is no number."""
@@ -209,7 +214,7 @@ class _AgeReader:
         return self._tokens[place].word
 
     def _is_a(self, kind: str, place: int) -> bool:
-        return self._language.is_a(kind, self._word(place))
+        return self._word(place) in self._language.words(kind)
 
     def _is_any(self, kinds: Iterable[str], place: int) -> bool:
         return any(self._is_a(kind, place) for kind in kinds)
@@ -229,8 +234,9 @@ class _AgeReader:
 
     def _after_verbs(self) -> Iterator[_Age]:
         """Yield the ages behind a verb: "is 15", "turned 16", "tiene 7 años"."""
-        for verb in range(len(self._tokens)):
-            if not self._is_any(("be", "turn"), verb):
+        verbs = self._language.verbs
+        for verb, token in enumerate(self._tokens):
+            if token.word not in verbs:
                 continue
             number_place = verb + 1
             while self._is_a("between", number_place):
@@ -241,7 +247,9 @@ class _AgeReader:
 
     def _before_verbs(self) -> Iterator[_Age]:
         """Yield the ages of three words before a verb: "15 Jahre alt ist"."""
-        for start in range(len(self._tokens)):
+        for start, token in enumerate(self._tokens):
+            if self._language.number(token.word) is None:
+                continue
             verb = self._age_end(start)
             if verb is None or verb - start < 3 or not self._is_a("be", verb):
                 continue
@@ -254,14 +262,13 @@ class _AgeReader:
         if number is None:
             return None
         unit = start + 1
-        is_old = self._is_a("old", unit + 1)
         # "18 months old" is a minor's age.
         if self._is_a("baby", unit):
-            return unit + 2 if is_old else None
+            return unit + 2 if self._is_a("old", unit + 1) else None
         if number >= _ADULT:
             return None
         if self._is_a("unit", unit):
-            return unit + 2 if is_old else unit + 1
+            return unit + 2 if self._is_a("old", unit + 1) else unit + 1
         if self._language.needs_unit:
             return None
         if self._is_end(unit) or self._is_a("behind", unit):

@@ -174,9 +174,11 @@ def periods_in(lower_text: str) -> tuple[Period, ...]:
     periods: dict[int, Period] = {}
     for pattern in (_ISO, _DAY_FIRST, _MONTH):
         for match in pattern.finditer(lower_text):
-            is_read = any(match.start() <= place < match.end() for place in periods)
             period = _period(match, lower_text)
-            if period is not None and not is_read:
+            if period is None:
+                continue
+            is_read = any(match.start() <= place < match.end() for place in periods)
+            if not is_read:
                 periods[match.start("month")] = period
     if not periods:
         years = [int(match["year"]) for match in _YEAR_ALONE.finditer(lower_text)]
