@@ -6,6 +6,7 @@ of the checkout, because the loopback Twitch of the tests needs aiohttp; the pro
 
 import asyncio
 import os
+import socket
 import sys
 import tempfile
 from asyncio.subprocess import PIPE, STDOUT
@@ -21,6 +22,9 @@ SETTINGS = """\
 channel = "demo"
 client_id = "{client_id}"
 server = "{server}"
+
+[dock]
+port = {dock_port}
 """
 
 
@@ -33,7 +37,9 @@ async def main(program: str) -> int:
     with tempfile.TemporaryDirectory(prefix="forgetmenot-try-") as name:
         folder = Path(name)
         async with TwitchSim() as twitch:
-            settings = SETTINGS.format(client_id=twitch.client_id, server=twitch.url)
+            settings = SETTINGS.format(
+                client_id=twitch.client_id, server=twitch.url, dock_port=free_port()
+            )
             (folder / "config.toml").write_text(settings, encoding="utf-8")
             try:
                 await sign_in(program, folder, twitch)
@@ -43,6 +49,13 @@ async def main(program: str) -> int:
                 print(failure, file=sys.stderr)
                 return 1
     return 0
+
+
+def free_port() -> int:
+    """Return a port that nobody uses: the dock's usual one may be a running bot's."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
 
 
 async def sign_in(program: str, folder: Path, twitch: TwitchSim) -> None:
