@@ -38,7 +38,7 @@ PLACES = {
     "setup": "setup",
     "why": "now",
 }
-CLICKS = {"person": "a.item.person", "why": ".item.reply.sent button"}
+CLICKS = {"person": "a.item.person", "why": ".item.reply.sent:has-text('Oslo') button"}
 
 
 def _address_in(lines: Iterable[str]) -> str:

@@ -31,7 +31,7 @@ REPLIES = (
     Recorded(
         "what my cat is called?",
         "has a cat called Miso",
-        "Miso! Give her a scratch from all of us.",
+        "Miso! One scratch behind the ears from all of us.",
     ),
     Recorded(
         "what is my favourite game?",
@@ -51,12 +51,12 @@ REPLIES = (
     Recorded(
         "which languages does olivia speak?",
         "is learning Finnish",
-        "She is learning Finnish, so ask her again in a few months.",
+        "Olivia is learning Finnish, so ask again in a few months.",
     ),
     Recorded(
         "where does bob live?",
         "moved to Oslo last week",
-        "Oslo. He moved there last week, so go easy on the unpacking jokes.",
+        "Oslo. Bob moved there last week, so go easy on the unpacking jokes.",
     ),
 )
 

@@ -64,11 +64,15 @@ def test_a_newcomer_follows_one_story_in_five_steps(seen: Seen) -> None:
     captions = [line.split()[1] for line in highlight.splitlines() if re.match(r"[1-5] ", line)]
     assert captions == ["Heard.", "Remembered.", "Corrected.", "Not", "Erased."]
     told = [
-        "heidi: thank you! my cat is called Miso", "Heidi: has a cat called Miso",
-        "ForgetMeNot: Miso! Give her a scratch from all of us. (recorded)", "replaced: favourite game is Celeste",
-        "ForgetMeNot: Hades, since a moment ago.", "stays silent and does nothing",
-        "refused by code: timeout", "afterwards and found 0 traces",
-    ]  # fmt: skip
+        "heidi: thank you! my cat is called Miso",
+        "Heidi: has a cat called Miso",
+        "ForgetMeNot: Miso! One scratch behind the ears from all of us. (recorded)",
+        "replaced: favourite game is Celeste",
+        "ForgetMeNot: Hades, since a moment ago.",
+        "stays silent and does nothing",
+        "refused by code: timeout",
+        "afterwards and found 0 traces",
+    ]
     places = [highlight.index(words) for words in told]
     assert places == sorted(places)
     assert len(highlight.splitlines()) < 60
