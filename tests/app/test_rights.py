@@ -116,6 +116,7 @@ async def test_an_opt_out_waits_for_a_locked_memory_and_holds_from_the_moment_it
     assert b"zitherbloom" not in held(path)
 
 
+@pytest.mark.slow
 async def test_a_command_waits_for_a_locked_memory_and_says_so_where_it_stays_locked(
     bot: Bot, path: Path, account: TalkingAccount, monkeypatch: pytest.MonkeyPatch
 ) -> None:

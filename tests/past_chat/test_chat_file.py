@@ -92,6 +92,7 @@ def test_an_odd_comment_is_set_aside_by_its_number(tmp_path: Path, odd: object) 
     assert chat.unread.cut_off
 
 
+@pytest.mark.slow
 def test_a_large_broadcast_takes_little_memory(tmp_path: Path) -> None:
     path = broadcast(
         tmp_path / "b.json", [comment(number, "what a level " * 20) for number in range(30_000)]

@@ -55,6 +55,7 @@ async def unread(bot: Bot) -> int:
     return int(await bot.db.value("SELECT count(*) FROM events WHERE episode_id IS NULL"))
 
 
+@pytest.mark.slow
 async def test_without_a_model_it_goes_quiet_with_a_reason_and_remembers_everything_for_later(
     tmp_path: Path, clock: ManualClock, server: SimOpenAI
 ) -> None:
