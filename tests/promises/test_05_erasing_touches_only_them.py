@@ -285,6 +285,7 @@ async def memory(db: Database, clock: ManualClock, tmp_path: Path) -> Database:
     return db
 
 
+@pytest.mark.slow
 async def test_an_erasure_leaves_every_row_of_others_byte_for_byte(
     memory: Database, clock: ManualClock
 ) -> None:

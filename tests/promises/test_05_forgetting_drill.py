@@ -216,6 +216,7 @@ def caches() -> Iterator[object]:
             yield from (one for key, one in vars(module).items() if not key.startswith("__"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("login", "former"), [("alicequux", "aliceoldquux"), ("drums", "friday")])
 async def test_forgetting_drill(
     tmp_path: Path, clock: ManualClock, login: str, former: str
