@@ -37,7 +37,9 @@ class Bridge:
                     return await _run_action(session, bridge.streamerbot_url, name)
                 if name in bridge.firebot_lists:
                     return await _run_list(session, bridge.firebot_url, name)
-                return Outcome(OutcomeKind.REFUSED, f"`{name}` is not listed in [bridge]")
+                return Outcome(
+                    OutcomeKind.REFUSED, f"`{name}` is not listed in [bridge]"
+                )
         except aiohttp.ClientConnectorError as error:
             return Outcome(
                 OutcomeKind.FAILED,
@@ -45,7 +47,8 @@ class Bridge:
             )
         except (aiohttp.ClientError, *ODD_INPUT) as error:
             return Outcome(
-                OutcomeKind.UNKNOWN, f"{type(error).__name__}: the answer was not understood"
+                OutcomeKind.UNKNOWN,
+                f"{type(error).__name__}: the answer was not understood",
             )
 
 
@@ -53,10 +56,13 @@ async def _run_action(session: aiohttp.ClientSession, url: str, name: str) -> Ou
     """Run an action of Streamer.bot."""
     # It answers 204 also for an action that it does not have, so its list is asked first.
     answer = await _json(session, f"{url}/GetActions")
-    action = _entry(name, answer.get("actions") if isinstance(answer, Mapping) else None)
+    action = _entry(
+        name, answer.get("actions") if isinstance(answer, Mapping) else None
+    )
     if action is None or action.get("enabled") is False:
         return Outcome(
-            OutcomeKind.REFUSED, f"Streamer.bot has no action `{name}` that is switched on"
+            OutcomeKind.REFUSED,
+            f"Streamer.bot has no action `{name}` that is switched on",
         )
     body = {"action": {"id": action["id"], "name": action["name"]}}
     return await _run(session, f"{url}/DoAction", body)
@@ -67,11 +73,15 @@ async def _run_list(session: aiohttp.ClientSession, url: str, name: str) -> Outc
     lists_url = f"{url}/api/v1/effects/preset"
     effect_list = _entry(name, await _json(session, lists_url))
     if effect_list is None:
-        return Outcome(OutcomeKind.REFUSED, f"Firebot has no preset effect list `{name}`")
+        return Outcome(
+            OutcomeKind.REFUSED, f"Firebot has no preset effect list `{name}`"
+        )
     return await _run(session, f"{lists_url}/{effect_list['id']}/run", {})
 
 
-async def _run(session: aiohttp.ClientSession, url: str, body: Mapping[str, object]) -> Outcome:
+async def _run(
+    session: aiohttp.ClientSession, url: str, body: Mapping[str, object]
+) -> Outcome:
     async with session.post(url, json=body, allow_redirects=False) as answer:
         if answer.status in {200, 204}:
             return Outcome(OutcomeKind.DONE, "")

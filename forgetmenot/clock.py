@@ -64,7 +64,9 @@ class SystemClock:
     def __init__(self) -> None:
         self._differences: deque[int] = deque(maxlen=15)
         self._offset = 0
-        self._since_boot: deque[int] = deque(maxlen=15)  # Twitch's time less the monotonic clock's
+        self._since_boot: deque[int] = deque(
+            maxlen=15
+        )  # Twitch's time less the monotonic clock's
         self._newest_row = -_monotonic_ms()
         self._lead = _machine_ms() - _monotonic_ms()
         # lines from before that time say nothing: they waited in a buffer while the PC slept
@@ -127,7 +129,9 @@ class SystemClock:
 
 
 def _median(values: Collection[int]) -> int:
-    return sorted(values)[len(values) // 2]  # the module statistics costs each start 6 ms
+    return sorted(values)[
+        len(values) // 2
+    ]  # the module statistics costs each start 6 ms
 
 
 class ManualClock:

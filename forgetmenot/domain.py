@@ -220,7 +220,9 @@ class EpisodeKind(StrEnum):
     """How an episode came to be."""
 
     CHAT = "chat"  # a window of chat, summarised by a model
-    COUNTED = "counted"  # a window that was about to age out unread: people, counts, topics
+    COUNTED = (
+        "counted"  # a window that was about to age out unread: people, counts, topics
+    )
     COMMAND = "command"  # somebody asked for something to be remembered
     IMPORT = "import"
 
@@ -289,7 +291,9 @@ class SourceKind(StrEnum):
     COMMAND = "command"
     IMPORT = "import"
     SELF_CLAIM = "self_claim"
-    OBSERVED = "observed"  # nobody said it: seen by everybody, told by Twitch, or inferred
+    OBSERVED = (
+        "observed"  # nobody said it: seen by everybody, told by Twitch, or inferred
+    )
     REPORTED = "reported"
 
 
@@ -348,7 +352,10 @@ class Note(Struct, frozen=True):
     @property
     def is_past_when_over(self) -> bool:
         """Whether it was to last longer than a week: it states what was when its time is over."""
-        return self.expires_at is not None and self.expires_at - self.last_confirmed_at > WEEK
+        return (
+            self.expires_at is not None
+            and self.expires_at - self.last_confirmed_at > WEEK
+        )
 
     def is_inactive(self, now: int) -> bool:
         """Whether the note is stale or past, so that only a message with a word of it brings it up."""
@@ -524,7 +531,9 @@ class Surface(StrEnum):
 class Permission(StrEnum):
     """Who may ask on a surface."""
 
-    ANYONE = "anyone"  # about themselves; moderators about anybody and about the channel
+    ANYONE = (
+        "anyone"  # about themselves; moderators about anybody and about the channel
+    )
     MODERATOR = "moderator"  # moderators and the streamer
     OWNER = "owner"  # whoever sits at the streamer's machine
     POLICY = "policy"  # the model, as far as operations/policy allows it

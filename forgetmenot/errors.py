@@ -130,4 +130,11 @@ class FactRefused(Exception):
 # What our code raises when a value that chat, a model or a file wrote is not what it expects. Where
 # such values are read one by one, the odd one is set aside and counted, so that it holds up nothing
 # else. No error of SQLite is among them: a full disk is not the fault of a value.
-ODD_INPUT = (ValueError, TypeError, LookupError, ArithmeticError, AttributeError, RecursionError)
+ODD_INPUT = (
+    ValueError,
+    TypeError,
+    LookupError,
+    ArithmeticError,
+    AttributeError,
+    RecursionError,
+)

@@ -40,7 +40,11 @@ _OPEN_FLAGS = getattr(os, "O_BINARY", 0) | getattr(os, "O_NOFOLLOW", 0)
 
 
 def open_text(
-    path: Path, *, errors: str = "strict", newline: str | None = None, packed: bool = False
+    path: Path,
+    *,
+    errors: str = "strict",
+    newline: str | None = None,
+    packed: bool = False,
 ) -> io.TextIOWrapper:
     """Open a file of UTF-8, with or without a byte order mark, or of UTF-16 with one (PowerShell).
 
@@ -106,7 +110,9 @@ def _encoding_of(path: Path, head: bytes) -> str:
     if head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         return "utf-16"
     # The last character may be cut through; a zero is text only if all is.
-    if b"\0" in head and "\ufffd" in codecs.getincrementaldecoder("utf-8")("replace").decode(head):
+    if b"\0" in head and "\ufffd" in codecs.getincrementaldecoder("utf-8")(
+        "replace"
+    ).decode(head):
         raise InputError(f"{path.name} is no text file.")
     return "utf-8-sig"
 
@@ -148,7 +154,9 @@ def replace_file(path: Path, text: str, *, mode: int = 0o600) -> None:
             if time.time() - unfinished.stat().st_mtime > UNFINISHED_AFTER_S:
                 unfinished.unlink()
     # Made with mode 0600.
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}-", suffix=".new")
+    handle, name = tempfile.mkstemp(
+        dir=path.parent, prefix=f".{path.name}-", suffix=".new"
+    )
     new = Path(name)
     try:
         with os.fdopen(handle, "w", encoding="utf-8", newline="") as file:

@@ -99,7 +99,9 @@ def _safe_mapping(mapping: Mapping[Any, Any], depth: int) -> dict[str, object]:
 # The processors: each takes an event and returns it changed (structlog's own shape).
 
 
-def _drop_chat_and_mask(_logger: WrappedLogger, _method: str, event: EventDict) -> EventDict:
+def _drop_chat_and_mask(
+    _logger: WrappedLogger, _method: str, event: EventDict
+) -> EventDict:
     """Drop the keys that could hold chat and mask secrets in the values of the others."""
     safe: EventDict = {}
     for key, value in event.items():
@@ -110,7 +112,9 @@ def _drop_chat_and_mask(_logger: WrappedLogger, _method: str, event: EventDict) 
     return safe
 
 
-def _name_exception(_logger: WrappedLogger, _method: str, event: EventDict) -> EventDict:
+def _name_exception(
+    _logger: WrappedLogger, _method: str, event: EventDict
+) -> EventDict:
     """Replace an exception by where it was raised and its kind.
 
     Neither its message nor the values around it are written: these may quote chat.
@@ -174,7 +178,11 @@ def beside(database: Path) -> Path:
 
 
 def set_up(
-    *, level: str = "info", folder: Path | None = None, console: bool = True, quiet: bool = False
+    *,
+    level: str = "info",
+    folder: Path | None = None,
+    console: bool = True,
+    quiet: bool = False,
 ) -> None:
     """Log to the console and to a file. `folder` gets forgetmenot.log (3 × 1 MB, JSON lines).
 
@@ -187,9 +195,20 @@ def set_up(
         handler.close()
     root.setLevel(level.upper())
     # at "debug" these log SQL parameters, addresses and bodies, which hold chat and tokens
-    for name in ("aiosqlite", "asyncio", "twitchio", "google_genai", "httpx", "aiohttp"):
-        logging.getLogger(name).setLevel(max(logging.WARNING, logging.getLevelName(level.upper())))
-    if console and sys.stderr is not None:  # None: a program without a window on Windows
+    for name in (
+        "aiosqlite",
+        "asyncio",
+        "twitchio",
+        "google_genai",
+        "httpx",
+        "aiohttp",
+    ):
+        logging.getLogger(name).setLevel(
+            max(logging.WARNING, logging.getLevelName(level.upper()))
+        )
+    if (
+        console and sys.stderr is not None
+    ):  # None: a program without a window on Windows
         shown = logging.StreamHandler(sys.stderr)
         shown.setLevel(logging.WARNING if quiet and level == "info" else logging.NOTSET)
         _add(root, shown, _console_formatter())
@@ -198,7 +217,9 @@ def set_up(
     logging.raiseExceptions = False  # else a full disk prints a traceback for each line
     try:
         make_own(folder)
-        file = _OwnFile(folder / FILE, maxBytes=1_000_000, backupCount=2, encoding="utf-8")
+        file = _OwnFile(
+            folder / FILE, maxBytes=1_000_000, backupCount=2, encoding="utf-8"
+        )
     except OSError as error:
         log.warning("there is no log file", folder=str(folder), reason=error.strerror)
         return
@@ -209,12 +230,19 @@ class _OwnFile(logging.handlers.RotatingFileHandler):
     """A log that only its owner can read."""
 
     def _open(self) -> TextIOWrapper:
-        handle = os.open(self.baseFilename, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+        handle = os.open(
+            self.baseFilename, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600
+        )
         return TextIOWrapper(
-            os.fdopen(handle, "ab"), encoding=self.encoding, errors=self.errors, line_buffering=True
+            os.fdopen(handle, "ab"),
+            encoding=self.encoding,
+            errors=self.errors,
+            line_buffering=True,
         )
 
 
-def _add(root: logging.Logger, handler: logging.Handler, formatter: logging.Formatter) -> None:
+def _add(
+    root: logging.Logger, handler: logging.Handler, formatter: logging.Formatter
+) -> None:
     handler.setFormatter(formatter)
     root.addHandler(handler)

@@ -67,7 +67,9 @@ def proxy_for(url: str) -> Proxy:
     if not address or _is_loopback(host) or proxy_bypass(host):
         return Proxy()
     variable = f"{scheme.upper()}_PROXY"
-    proxy = _parsed(address, variable if getproxies_environment() else "The system's proxy setting")
+    proxy = _parsed(
+        address, variable if getproxies_environment() else "The system's proxy setting"
+    )
     if not proxy.user:
         return Proxy(proxy)
     credentials = b64encode(f"{proxy.user}:{proxy.password or ''}".encode()).decode()
@@ -84,7 +86,9 @@ def _is_loopback(host: str) -> bool:
         return False
 
 
-async def by_proxy(request: ClientRequest, handler: ClientHandlerType) -> ClientResponse:
+async def by_proxy(
+    request: ClientRequest, handler: ClientHandlerType
+) -> ClientResponse:
     """A middleware of aiohttp's client: a request goes through the proxy for its address.
 
     Raises BadProxy.

@@ -100,7 +100,12 @@ class CallMeter(Protocol):
     """Records the tokens of calls permanently."""
 
     async def record(
-        self, purpose: Purpose, model: str, usage: TokenUsage, latency_ms: int, error: str | None
+        self,
+        purpose: Purpose,
+        model: str,
+        usage: TokenUsage,
+        latency_ms: int,
+        error: str | None,
     ) -> None:
         """Note one finished call; `error` is the class of what went wrong, or None."""
 

@@ -56,7 +56,9 @@ class SystemKeyring:
 
         While an earlier question has no answer, no other one is asked. Raises KeyringUnusable.
         """
-        answers: queue.SimpleQueue[tuple[Answer | None, Exception | None]] = queue.SimpleQueue()
+        answers: queue.SimpleQueue[tuple[Answer | None, Exception | None]] = (
+            queue.SimpleQueue()
+        )
 
         def answer() -> None:
             try:
@@ -91,7 +93,9 @@ class SecretStore:
     for users who want files.
     """
 
-    def __init__(self, folder: Path, *, use_keyring: bool = True, file: str = "{}.secret") -> None:
+    def __init__(
+        self, folder: Path, *, use_keyring: bool = True, file: str = "{}.secret"
+    ) -> None:
         self.folder = folder
         self._use_keyring = use_keyring
         self._file = file
@@ -115,7 +119,9 @@ class SecretStore:
         try:
             _KEYRING.ask(lambda keyring: keyring.set_password(SERVICE, entry, text))
             # A keyring that is switched off takes a text, and loses it.
-            saved_text = _KEYRING.ask(lambda keyring: keyring.get_password(SERVICE, entry))
+            saved_text = _KEYRING.ask(
+                lambda keyring: keyring.get_password(SERVICE, entry)
+            )
         except KeyringUnusable as error:
             log.debug("no keyring", error=str(error))
             return False
@@ -132,7 +138,11 @@ class SecretStore:
     def place(self, name: str) -> str:
         """Return where a text is, in words for its owner."""
         path = self.path(name)
-        return reason("place_file", path=str(path)) if path.exists() else reason("place_keyring")
+        return (
+            reason("place_file", path=str(path))
+            if path.exists()
+            else reason("place_keyring")
+        )
 
     def path(self, name: str) -> Path:
         """Return the file that has a text if the keyring does not."""
@@ -144,7 +154,9 @@ class SecretStore:
             return ""
         entry = self._entry(name)
         try:
-            return _KEYRING.ask(lambda keyring: keyring.get_password(SERVICE, entry)) or ""
+            return (
+                _KEYRING.ask(lambda keyring: keyring.get_password(SERVICE, entry)) or ""
+            )
         except KeyringUnusable as error:
             log.debug("no keyring", error=str(error))
             return "" if error.missing else None
@@ -182,7 +194,9 @@ class TokenStore:
 
     def __init__(self, folder: Path, *, use_keyring: bool = True) -> None:
         self.folder = folder
-        self._secrets = SecretStore(folder, use_keyring=use_keyring, file="twitch-{}.json")
+        self._secrets = SecretStore(
+            folder, use_keyring=use_keyring, file="twitch-{}.json"
+        )
 
     def load(self, account: Account) -> Token | None:
         """Return the pair that was saved last; None if there is none that can be read."""

@@ -59,7 +59,10 @@ def as_typed(*, same_folder: bool = False) -> str:
     if getattr(sys, "frozen", False):
         # The package for Debian links the program from a folder on the path.
         command_on_path = shutil.which("forgetmenot")
-        if command_on_path and Path(command_on_path).resolve() == Path(sys.executable).resolve():
+        if (
+            command_on_path
+            and Path(command_on_path).resolve() == Path(sys.executable).resolve()
+        ):
             return "forgetmenot"
         return quoted(sys.executable)
     spec = getattr(sys.modules.get("__main__"), "__spec__", None)

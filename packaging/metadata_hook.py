@@ -26,7 +26,9 @@ class SourceAddresses(MetadataHookInterface):
         address = source_address()
         if address:
             metadata["urls"] = project_urls(address)
-            text = with_absolute_links(text, address, os.environ.get("GITHUB_SHA", "main"))
+            text = with_absolute_links(
+                text, address, os.environ.get("GITHUB_SHA", "main")
+            )
         metadata["readme"] = {"content-type": "text/markdown", "text": text}
 
 

@@ -5,7 +5,12 @@ Runs in the environment that the program is built from.
 
 import sys
 import sysconfig
-from importlib.metadata import Distribution, PackageNotFoundError, PackagePath, distribution
+from importlib.metadata import (
+    Distribution,
+    PackageNotFoundError,
+    PackagePath,
+    distribution,
+)
 from pathlib import Path
 from typing import Any
 
@@ -66,9 +71,7 @@ def _section(package: Distribution) -> str:
         classifiers = about.get_all("Classifier") or []
         named = [line for line in classifiers if line.startswith("License ::")]
         licence = ", ".join(line.rpartition(" :: ")[2] for line in named)
-    title = (
-        f"{about['Name']} {package.version}: {licence.strip().splitlines()[0] if licence else ''}"
-    )
+    title = f"{about['Name']} {package.version}: {licence.strip().splitlines()[0] if licence else ''}"
     files = [file for file in package.files or () if _is_licence(file)]
     paths = [Path(str(file.locate())) for file in files]
     texts = [path.read_text(encoding="utf-8", errors="replace") for path in paths]
@@ -86,7 +89,9 @@ def _python() -> str:
     for file in files:
         if file.is_file():
             return f"{_RULE}\n\nPython {version}: PSF-2.0\n\n{file.read_text(encoding='utf-8')}"
-    return f"{_RULE}\n\nPython {version}: PSF-2.0, https://docs.python.org/3/license.html"
+    return (
+        f"{_RULE}\n\nPython {version}: PSF-2.0, https://docs.python.org/3/license.html"
+    )
 
 
 if __name__ == "__main__":

@@ -83,23 +83,39 @@ def main() -> int:
     )
     parser.add_argument("--json", action="store_true", help="print one JSON object")
     parser.add_argument("--quick", action="store_true", help="measure on less data")
-    parser.add_argument("group", nargs="?", metavar="GROUP", help="one group of figures alone")
+    parser.add_argument(
+        "group", nargs="?", metavar="GROUP", help="one group of figures alone"
+    )
     parser.add_argument("--only", metavar="GROUP", help="the same")
-    parser.add_argument("--price", type=float, nargs=2, default=(0.0, 0.0), metavar=("IN", "OUT"))
     parser.add_argument(
-        "--recall", type=Path, metavar="FILE", help="measure recall on these conversations"
+        "--price", type=float, nargs=2, default=(0.0, 0.0), metavar=("IN", "OUT")
     )
     parser.add_argument(
-        "--precision", type=Path, metavar="FOLDER", help="measure precision on these beliefs"
+        "--recall",
+        type=Path,
+        metavar="FILE",
+        help="measure recall on these conversations",
     )
     parser.add_argument(
-        "--tuned-on", nargs="*", default=(), metavar="NAME", help="conversations that weights know"
+        "--precision",
+        type=Path,
+        metavar="FOLDER",
+        help="measure precision on these beliefs",
+    )
+    parser.add_argument(
+        "--tuned-on",
+        nargs="*",
+        default=(),
+        metavar="NAME",
+        help="conversations that weights know",
     )
     options = parser.parse_args()
     figures: list[Figure] = []
     group = options.only or options.group
     if group not in {None, *measures(options)}:
-        parser.error(f"there is no group {group}; there are: {', '.join(measures(options))}")
+        parser.error(
+            f"there is no group {group}; there are: {', '.join(measures(options))}"
+        )
     os.environ.pop(
         "PYTHONDONTWRITEBYTECODE", None
     )  # without bytecode, which everybody has, a start takes .2 s longer
@@ -108,7 +124,11 @@ def main() -> int:
             print(f"measuring {name} … ({machine_load()})", file=sys.stderr)
             with tempfile.TemporaryDirectory(prefix="forgetmenot-bench-") as folder:
                 measured = measure(Path(folder))
-                figures += asyncio.run(measured) if isinstance(measured, Coroutine) else measured
+                figures += (
+                    asyncio.run(measured)
+                    if isinstance(measured, Coroutine)
+                    else measured
+                )
     ok = all(figure.ok for figure in figures)
     print(
         json.dumps({"figures": [f.as_json() for f in figures], "ok": ok})

@@ -29,7 +29,10 @@ def main() -> int:
     if program is None or not works(program):
         return 1
     packed = shutil.make_archive(
-        str(dist / release.name_here()), "zip" if os.name == "nt" else "gztar", dist, NAME
+        str(dist / release.name_here()),
+        "zip" if os.name == "nt" else "gztar",
+        dist,
+        NAME,
     )
     say(f"Built and tried: {packed}")
     return 0
@@ -65,7 +68,9 @@ def _adds_licences(python: str, folder: Path) -> bool:
     for name in ("LICENSE", "NOTICE"):
         shutil.copy(ROOT / name, folder)
     command = [python, str(ROOT / "packaging" / "third_party.py")]
-    result = subprocess.run(command, capture_output=True, text=True, encoding="utf-8", check=False)
+    result = subprocess.run(
+        command, capture_output=True, text=True, encoding="utf-8", check=False
+    )
     if result.returncode:
         say(result.stderr)
         return False
@@ -84,14 +89,20 @@ def works(program: Path) -> bool:
             if not result.stdout.startswith(
                 "{"
             ):  # the doctor ends with 1 where it finds no network
-                say(f"{' '.join(words)} ended with {result.returncode}:\n{result.stderr}")
+                say(
+                    f"{' '.join(words)} ended with {result.returncode}:\n{result.stderr}"
+                )
                 return False
         return _serves(program, Path(name)) and _signs_in(program)
 
 
 def _signs_in(program: Path) -> bool:
     """Whether it signs in at a Twitch on loopback, starts with a client ID and uninstalls itself."""
-    command = [str(environment.python()), str(ROOT / "scripts" / "try_program.py"), str(program)]
+    command = [
+        str(environment.python()),
+        str(ROOT / "scripts" / "try_program.py"),
+        str(program),
+    ]
     result = subprocess.run(command, capture_output=True, text=True, check=False)
     if result.returncode:
         say(f"{result.stdout}{result.stderr}")
@@ -99,7 +110,13 @@ def _signs_in(program: Path) -> bool:
 
 
 def _serves(program: Path, folder: Path) -> bool:
-    command = [str(program), "start", "--no-browser", "--db", str(folder / "memory.sqlite3")]
+    command = [
+        str(program),
+        "start",
+        "--no-browser",
+        "--db",
+        str(folder / "memory.sqlite3"),
+    ]
     output = ""
     with subprocess.Popen(
         command, cwd=folder, stderr=subprocess.PIPE, text=True, encoding="utf-8"

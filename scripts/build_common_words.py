@@ -65,7 +65,9 @@ def main() -> None:
     """Write the file."""
     parser = argparse.ArgumentParser()
     parser.add_argument("folder", type=Path)
-    parser.add_argument("--out", type=Path, default=ROOT / "forgetmenot/text/common_words.txt")
+    parser.add_argument(
+        "--out", type=Path, default=ROOT / "forgetmenot/text/common_words.txt"
+    )
     arguments = parser.parse_args()
     chosen = common_words(arguments.folder)
     arguments.out.write_text("\n".join(chosen) + "\n", encoding="utf-8")

@@ -42,14 +42,18 @@ def build_deb(program: Path, output: Path, version: str) -> Path:
         commands = root / "usr" / "bin"
         commands.mkdir(parents=True)
         (commands / "forgetmenot").symlink_to("/opt/forgetmenot/forgetmenot")
-        _copy(PACKAGING / "forgetmenot.desktop", root / "usr" / "share" / "applications")
+        _copy(
+            PACKAGING / "forgetmenot.desktop", root / "usr" / "share" / "applications"
+        )
         icons = root / "usr" / "share" / "icons" / "hicolor" / "256x256" / "apps"
         icons.mkdir(parents=True)
         shutil.copy(PACKAGING / "icon.png", icons / "forgetmenot.png")
         control = root / "DEBIAN" / "control"
         control.parent.mkdir()
         machine = _DEB_MACHINES[name.rpartition("-")[2]]
-        control.write_text(control_text(version, machine, _size_kb(root)), encoding="utf-8")
+        control.write_text(
+            control_text(version, machine, _size_kb(root)), encoding="utf-8"
+        )
         _make_readable(root)
         package = output / f"{name}.deb"
         _run("dpkg-deb", "--build", "--root-owner-group", str(root), str(package))

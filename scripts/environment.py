@@ -87,7 +87,9 @@ def _ensure(extra: str) -> Path:
 
 
 def _fingerprint() -> str:
-    parts = [(ROOT / name).read_bytes() for name in ("pyproject.toml", "constraints.txt")]
+    parts = [
+        (ROOT / name).read_bytes() for name in ("pyproject.toml", "constraints.txt")
+    ]
     return hashlib.sha256(
         b"\0".join([*parts, sys.version.encode(), str(ROOT).encode()])
     ).hexdigest()
@@ -95,7 +97,9 @@ def _fingerprint() -> str:
 
 def _works() -> bool:
     return (
-        subprocess.run([python(), "-c", "import pip"], capture_output=True, check=False).returncode
+        subprocess.run(
+            [python(), "-c", "import pip"], capture_output=True, check=False
+        ).returncode
         == 0
     )
 

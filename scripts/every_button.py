@@ -148,7 +148,9 @@ def terminal_commands(folder: Path) -> list[list[str]]:
     note = {"id": 1, "viewer": ASKER, "fact": "plays the harp"}
     (folder / "notes.jsonl").write_text(json.dumps(note) + "\n", encoding="utf-8")
     question = {"query": "who plays the harp?"}
-    (folder / "questions.jsonl").write_text(json.dumps(question) + "\n", encoding="utf-8")
+    (folder / "questions.jsonl").write_text(
+        json.dumps(question) + "\n", encoding="utf-8"
+    )
     typed = {}
     for operation in OPERATIONS.values():
         if Surface.CLI in operation.permissions and operation.examples:
@@ -234,7 +236,11 @@ class Presser:
         )
         _, output = await process.communicate()
         self.presses += 1
-        if b"this is a bug" in output or b"usage:" in output or process.returncode is None:
+        if (
+            b"this is a bug" in output
+            or b"usage:" in output
+            or process.returncode is None
+        ):
             self.crashes.append(f"{' '.join(words)}: {output.decode()[-500:]}")
 
     def _session(self) -> aiohttp.ClientSession:
@@ -245,7 +251,10 @@ class Presser:
     async def _press(self, session: aiohttp.ClientSession, press: Press) -> None:
         options: dict[str, Any] = {}
         if isinstance(press.body, bytes):
-            options = {"data": press.body, "headers": {"Content-Type": "application/octet-stream"}}
+            options = {
+                "data": press.body,
+                "headers": {"Content-Type": "application/octet-stream"},
+            }
         elif press.method == "POST":
             options = {"json": press.body}
         async with session.request(press.method, press.path, **options) as answer:

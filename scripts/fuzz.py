@@ -46,7 +46,9 @@ SETTINGS = Settings()
 PARSER = CommandParser(OPERATIONS)
 SCREEN_NOW = 1_784_894_400_000
 PEOPLE = {"P1": Participant("1", Role.VIEWER, lines=1, addressed=1, hidden=False)}
-SCREEN = Screen(PEOPLE, lambda text: text.replace("P1", "<@1>"), privacy=PrivacySettings())
+SCREEN = Screen(
+    PEOPLE, lambda text: text.replace("P1", "<@1>"), privacy=PrivacySettings()
+)
 
 
 # ── the readers ─────────────────────────────────────────────────────────────────────────────
@@ -77,8 +79,16 @@ def _reply(text: str) -> None:
     for plain in (False, True):
         answer = read_reply(ModelAnswer(text, "m", TokenUsage(), plain=plain))
         tidy(answer.say, SETTINGS).encode()
-        operation = OPERATIONS.get(answer.proposal.name) if answer.proposal is not None else None
-        if operation is not None and operation.action is not None and answer.proposal is not None:
+        operation = (
+            OPERATIONS.get(answer.proposal.name)
+            if answer.proposal is not None
+            else None
+        )
+        if (
+            operation is not None
+            and operation.action is not None
+            and answer.proposal is not None
+        ):
             proposed_params.check(operation.action, answer.proposal.params, SETTINGS)
 
 
@@ -86,7 +96,11 @@ def _summary(text: str) -> None:
     written = transcript.read_summary(text) or text
     handles = Handles.of(["1", "2"])
     summarizer.storable_summary(
-        written, ["P1 went to the shop", text[:200]], handles, limit=150, privacy=PrivacySettings()
+        written,
+        ["P1 went to the shop", text[:200]],
+        handles,
+        limit=150,
+        privacy=PrivacySettings(),
     )
     json_object(unwrapped(visible_text(text)))
 
@@ -108,12 +122,15 @@ def _dock_request(text: str) -> None:
         with contextlib.suppress(Refused):
             checked(
                 operation,
-                given_params if isinstance(given_params, dict) else {"what": given_params},
+                given_params
+                if isinstance(given_params, dict)
+                else {"what": given_params},
             )
 
 
 def _import(text: str) -> None:
-    transfer._read_batch([(1, text)], SCREEN_NOW, transfer._Screening(PrivacySettings()), [])  # noqa: SLF001  # as a batch
+    screening = transfer._Screening(PrivacySettings())  # noqa: SLF001
+    transfer._read_batch([(1, text)], SCREEN_NOW, screening, [])  # noqa: SLF001  # as a batch
 
 
 def _privacy_request(text: str) -> None:
@@ -122,7 +139,9 @@ def _privacy_request(text: str) -> None:
 
 def _helix_words(text: str) -> None:
     status, _, words = text.partition(" ")
-    from_status(int(status[:3]) if status[:3].isdecimal() else 400, words, "send a message")
+    from_status(
+        int(status[:3]) if status[:3].isdecimal() else 400, words, "send a message"
+    )
     dropped(status, words)
 
 
@@ -161,7 +180,11 @@ IMPORTS = (
     '{"scope": "channel", "fact": "races", "topics": ["a"], "expires_at": "2027-01-01", "id": 7}',
 )
 SPEECH = ("I live in Bergen now", "cello, not viola", "I do play the harp")
-SUMMARIES = ('{"summary": "P1 went to the shop. P2 won."}', "P1 won.", '{"summary": ["P1"]}')
+SUMMARIES = (
+    '{"summary": "P1 went to the shop. P2 won."}',
+    "P1 won.",
+    '{"summary": ["P1"]}',
+)
 CALLS = ('{"viewer": "alice", "what": "#3", "id": 4}', "[]")
 READERS: dict[str, Reader] = {
     "chat lines": Reader(_chat_line, LINES),
@@ -171,11 +194,16 @@ READERS: dict[str, Reader] = {
     "notes": Reader(_notes, NOTES, share=0.1),
     "plain speech": Reader(_speech, SPEECH, share=0.3),
     "settings": Reader(
-        lambda text: parse_settings(text, "fuzz.toml"), TOML, (SettingsError,), share=0.1
+        lambda text: parse_settings(text, "fuzz.toml"),
+        TOML,
+        (SettingsError,),
+        share=0.1,
     ),
     "imports": Reader(_import, IMPORTS, share=0.1),
     "dock requests": Reader(_dock_request, CALLS, (ValueError, RecursionError)),
-    "privacy requests": Reader(_privacy_request, ('{"kind":"erase","subject":"ab","at":5}',)),
+    "privacy requests": Reader(
+        _privacy_request, ('{"kind":"erase","subject":"ab","at":5}',)
+    ),
     "Helix's words": Reader(
         _helix_words, ("401 Invalid OAuth token", "429 slow down", "msg_rejected held")
     ),
@@ -252,7 +280,9 @@ def mutated(dice: random.Random, seeds: tuple[str, ...]) -> str:
     """A good input with some changes; now and then two of them joined, or something else altogether."""
     text = dice.choice(seeds)
     if dice.random() < 0.02:
-        text = "".join(chr(dice.randrange(0x11_0000)) for _ in range(dice.randrange(40)))
+        text = "".join(
+            chr(dice.randrange(0x11_0000)) for _ in range(dice.randrange(40))
+        )
     for _ in range(dice.choice((1, 1, 2, 3, 8))):
         at, end = sorted((dice.randint(0, len(text)), dice.randint(0, len(text))))
         match dice.randrange(7):
@@ -305,7 +335,8 @@ def run(name: str, inputs: int, seed: int) -> Tried:
         except Exception as error:  # noqa: BLE001  # what this looks for
             last = traceback.extract_tb(error.__traceback__)[-1]
             tried.faults.setdefault(
-                f"{type(error).__name__} at {Path(last.filename).name}:{last.lineno}", text
+                f"{type(error).__name__} at {Path(last.filename).name}:{last.lineno}",
+                text,
             )
         took = time.process_time() - began
         if took > max(TOO_LONG_S, tried.slowest_s):
@@ -320,13 +351,19 @@ def main() -> int:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument(
-        "--inputs", type=int, default=10_000, help="for each reader; slow ones get a share"
+        "--inputs",
+        type=int,
+        default=10_000,
+        help="for each reader; slow ones get a share",
     )
     parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args()
     set_up(console=False)
     logging.disable(logging.CRITICAL)
-    print(f"{'reader':28}{'inputs':>12}{'refused':>12}{'slowest':>10}{'faults':>8}", flush=True)
+    print(
+        f"{'reader':28}{'inputs':>12}{'refused':>12}{'slowest':>10}{'faults':>8}",
+        flush=True,
+    )
     faults = 0
     for name in READERS:
         tried = run(name, options.inputs, options.seed)

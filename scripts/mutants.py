@@ -25,8 +25,14 @@ MUTMUT = "mutmut==3.8.1"
 MINUTES = 15
 # Of each module: its file, and the tests that are run.
 MODULES = {
-    "triggers": ("reply/triggers.py", "tests/reply/test_triggers.py tests/reply/test_gathering.py"),
-    "own_name": ("reply/own_name.py", "tests/reply/test_triggers.py tests/chat/test_addressed.py"),
+    "triggers": (
+        "reply/triggers.py",
+        "tests/reply/test_triggers.py tests/reply/test_gathering.py",
+    ),
+    "own_name": (
+        "reply/own_name.py",
+        "tests/reply/test_triggers.py tests/chat/test_addressed.py",
+    ),
     "policy": ("operations/policy.py", "tests/operations/test_policy.py"),
     "request_words": (
         "operations/request_words.py",
@@ -34,7 +40,10 @@ MODULES = {
     ),
     "retention": ("memory/retention.py", "tests/memory/test_retention.py"),
     "compare_facts": ("memory/compare_facts.py", "tests/memory/test_compare_facts.py"),
-    "ranking": ("memory/ranking.py", "tests/memory/test_ranking.py tests/memory/test_recall.py"),
+    "ranking": (
+        "memory/ranking.py",
+        "tests/memory/test_ranking.py tests/memory/test_recall.py",
+    ),
     "rights": ("store/rights.py", "tests/store/test_rights.py"),
     "standing": ("people/standing.py", "tests/people/test_standing.py"),
     "plans": ("prompt/plans.py", "tests/prompt/test_plans.py"),
@@ -51,8 +60,18 @@ def main() -> None:
     chosen = parser.parse_args().modules or list(MODULES)
     with tempfile.TemporaryDirectory(prefix="mutants-") as folder:
         library = Path(folder, "library")
-        pip = [sys.executable, "-m", "pip", "install", "--quiet", "--target", str(library)]
-        subprocess.run([*pip, "-c", "constraints.txt", MUTMUT], cwd=environment.ROOT, check=True)
+        pip = [
+            sys.executable,
+            "-m",
+            "pip",
+            "install",
+            "--quiet",
+            "--target",
+            str(library),
+        ]
+        subprocess.run(
+            [*pip, "-c", "constraints.txt", MUTMUT], cwd=environment.ROOT, check=True
+        )
         for name in chosen:
             _try(name, Path(folder, name), library)
 
@@ -86,21 +105,35 @@ def _try(name: str, tree: Path, library: Path) -> None:
         )
         if done.returncode:
             # its progress is one line that it overwrites again and again
-            lines = [line for line in done.stdout.splitlines() if line.strip()[1:].strip()]
+            lines = [
+                line for line in done.stdout.splitlines() if line.strip()[1:].strip()
+            ]
             last = "\n".join([*lines[-10:], done.stderr[-1000:]])
             raise SystemExit(f"{name}: mutmut ended with {done.returncode}\n{last}")
         return done.stdout
 
     mutmut("run")
-    results = [line.strip().split(": ") for line in mutmut("results").splitlines() if ": " in line]
+    results = [
+        line.strip().split(": ")
+        for line in mutmut("results").splitlines()
+        if ": " in line
+    ]
     mutmut("export-cicd-stats")
-    stats = json.loads(Path(tree, "mutants", "mutmut-cicd-stats.json").read_text(encoding="utf-8"))
+    stats = json.loads(
+        Path(tree, "mutants", "mutmut-cicd-stats.json").read_text(encoding="utf-8")
+    )
     caught = stats["killed"] + stats["timeout"]
-    print(f"{name}: {caught} of {stats['total']} caught ({100 * caught // stats['total']} %)")
+    print(
+        f"{name}: {caught} of {stats['total']} caught ({100 * caught // stats['total']} %)"
+    )
     for mutant, result in results:
         if result == "survived":
-            print(_function_of(mutant), *_changed_lines(mutmut("show", mutant)), sep="\n")
-    not_run = Counter(_function_of(mutant) for mutant, result in results if result == "no tests")
+            print(
+                _function_of(mutant), *_changed_lines(mutmut("show", mutant)), sep="\n"
+            )
+    not_run = Counter(
+        _function_of(mutant) for mutant, result in results if result == "no tests"
+    )
     for function, count in not_run.items():
         print(f"{function} is not run by these tests ({count} faults)")
     shutil.rmtree(tree)

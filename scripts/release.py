@@ -71,7 +71,9 @@ def program_name(program_version: str, system: str, machine: str) -> str:
     `system` as in `sys.platform`, `machine` as in `platform.machine()`. Raises KeyError for others than those that are
     built.
     """
-    return f"ForgetMeNot-{program_version}-{_SYSTEMS[system]}-{_MACHINES[machine.lower()]}"
+    return (
+        f"ForgetMeNot-{program_version}-{_SYSTEMS[system]}-{_MACHINES[machine.lower()]}"
+    )
 
 
 def name_here() -> str:

@@ -16,7 +16,9 @@ def main() -> int:
     """Install if need be, then hand over to the `forgetmenot` command."""
     interpreter = environment.ensure()
     # In full for what is typed in another folder or window: the dock shows it.
-    os.environ.setdefault("FORGETMENOT_COMMAND", as_typed(str(Path(__file__).resolve())))
+    os.environ.setdefault(
+        "FORGETMENOT_COMMAND", as_typed(str(Path(__file__).resolve()))
+    )
     os.environ.setdefault("FORGETMENOT_TYPED", as_typed(sys.argv[0]))
     command = [str(interpreter), "-m", "forgetmenot", *(sys.argv[1:] or ["demo"])]
     if os.name == "posix":
@@ -31,7 +33,9 @@ def main() -> int:
 
 def as_typed(path: str) -> str:
     """Return how this script is started by its path, for messages that name a command."""
-    typed_path = subprocess.list2cmdline([path]) if os.name == "nt" else shlex.quote(path)
+    typed_path = (
+        subprocess.list2cmdline([path]) if os.name == "nt" else shlex.quote(path)
+    )
     return f"{Path(sys.executable).name} {typed_path}"
 
 

@@ -58,18 +58,32 @@ def main() -> int:
     arguments = parser.parse_args()
     python = environment.ensure("dev")
     if Path(sys.prefix) != python.parents[1]:
-        return subprocess.run([str(python), __file__, *sys.argv[1:]], check=False).returncode
+        return subprocess.run(
+            [str(python), __file__, *sys.argv[1:]], check=False
+        ).returncode
     if browser.ensure() is None:
         fail("there is no Chromium here. FORGETMENOT_BROWSER names one.")
     folder: Path = arguments.folder.absolute()
     folder.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix="forgetmenot-screenshots-") as name:
         asyncio.run(draw_terminal(Path(name) / "terminal.sqlite3", folder / "demo.svg"))
-        command = [sys.executable, "-m", "forgetmenot", "demo", "--fast", "--stay", "--json"]
+        command = [
+            sys.executable,
+            "-m",
+            "forgetmenot",
+            "demo",
+            "--fast",
+            "--stay",
+            "--json",
+        ]
         command += ["--db", str(Path(name) / "memory.sqlite3")]
-        with subprocess.Popen(command, cwd=ROOT, stderr=subprocess.PIPE, text=True) as demo:
+        with subprocess.Popen(
+            command, cwd=ROOT, stderr=subprocess.PIPE, text=True
+        ) as demo:
             try:
-                asyncio.run(take(_address_in(demo.stderr or ()), folder, arguments.language))
+                asyncio.run(
+                    take(_address_in(demo.stderr or ()), folder, arguments.language)
+                )
             finally:
                 demo.terminate()
     return 0
@@ -97,7 +111,8 @@ async def draw_terminal(memory: Path, file: Path) -> None:
     def take_line(style: str, text: str) -> None:
         indent = " " * (len(text) - len(text.lstrip()) + 2)
         printed.extend(
-            (style, line) for line in textwrap.wrap(text, 92, subsequent_indent=indent) or [""]
+            (style, line)
+            for line in textwrap.wrap(text, 92, subsequent_indent=indent) or [""]
         )
 
     logs.set_up(level="error")
@@ -130,7 +145,9 @@ async def take(address: str, folder: Path, language: str) -> None:
             if (width, height) == SIZES[0]:
                 await page.wait_for_timeout(8_000)  # the demo plays its two evenings
                 await page.evaluate("location.hash = 'setup'")
-                await page.locator("#language").select_option(language)  # as its user does
+                await page.locator("#language").select_option(
+                    language
+                )  # as its user does
                 await page.locator(
                     f"html[lang={language}] .feed, html[lang={language}] .step"
                 ).first.wait_for()

@@ -96,17 +96,25 @@ async def flood(folder: Path, messages: int) -> Figures:
     """More messages than the limits let through, in three runs of the bot, on a clock that is turned fast."""
     clock = ManualClock(NOON)
     store = TokenStore(folder / "login", use_keyring=False)
-    async with TwitchSim(now=clock.now) as sim, open_database(folder / "memory.sqlite3") as db:
+    async with (
+        TwitchSim(now=clock.now) as sim,
+        open_database(folder / "memory.sqlite3") as db,
+    ):
         settings = settings_for(sim)
         log_in(sim, store)
-        login = Login(account=Account.BOT, store=store, settings=lambda: settings, clock=clock)
+        login = Login(
+            account=Account.BOT, store=store, settings=lambda: settings, clock=clock
+        )
         helix = Helix(settings=lambda: settings, bot=login)
         out = Troubled(sim, helix)
         fates = dict[str, Sent]()
         turning = asyncio.create_task(_turn(clock))
         for run in range(3):
             fates |= await _one_run(
-                db, clock, out, [f"message {number}" for number in range(run, messages, 3)]
+                db,
+                clock,
+                out,
+                [f"message {number}" for number in range(run, messages, 3)],
             )
         turning.cancel()
         await asyncio.gather(turning, return_exceptions=True)
@@ -148,8 +156,14 @@ async def _turn(clock: ManualClock) -> None:
 def _fate(sim: TwitchSim, out: Troubled, fates: dict[str, Sent]) -> Figures:
     shown = Counter(said.text for said in sim.sent)
     sent = [text for text, fate in fates.items() if fate.status is ReplyStatus.SENT]
-    unsure = [text for text, fate in fates.items() if fate.status is ReplyStatus.UNKNOWN]
-    unsent = {text: fate.detail for text, fate in fates.items() if text not in [*sent, *unsure]}
+    unsure = [
+        text for text, fate in fates.items() if fate.status is ReplyStatus.UNKNOWN
+    ]
+    unsent = {
+        text: fate.detail
+        for text, fate in fates.items()
+        if text not in [*sent, *unsure]
+    }
     return {
         "faults while sending": out.troubles,
         "messages": len(fates),
@@ -196,24 +210,34 @@ class Chat:
         """Chat; some of it speaks to the bot, some is deleted."""
         began = time.monotonic()
         while True:
-            await asyncio.sleep(max(0.0, began + self.number * 60 / PER_MINUTE - time.monotonic()))
+            await asyncio.sleep(
+                max(0.0, began + self.number * 60 / PER_MINUTE - time.monotonic())
+            )
             self.number += 1
             if self.paused.is_set() or not self.heard():
                 continue
             login = f"viewer_{self.dice.randrange(PEOPLE)}"
             kind = self.number % 60
-            words = f"the {self.number} run of level {self.dice.randrange(99)} went well"
+            words = (
+                f"the {self.number} run of level {self.dice.randrange(99)} went well"
+            )
             if kind % 20 == 7:
                 question = f"@keeper what about level {self.dice.randrange(99)}?"
                 await self.sim.say(
                     login,
-                    self.dice.choice((question, "!memory", "!privacy", "!remember I like maps")),
+                    self.dice.choice(
+                        (question, "!memory", "!privacy", "!remember I like maps")
+                    ),
                 )
             elif kind == 23:
-                await self.sim.clear_message(await self.sim.say(login, f"{DELETED_MARK} {words}"))
+                await self.sim.clear_message(
+                    await self.sim.say(login, f"{DELETED_MARK} {words}")
+                )
             elif kind == 31 and self.wished:
                 out = f"leaver_{self.number % WISHING}"
-                self.after_opt_out.append(await self.sim.say(out, f"{OUT_MARK} {words}"))
+                self.after_opt_out.append(
+                    await self.sim.say(out, f"{OUT_MARK} {words}")
+                )
             else:
                 self.expected[await self.sim.say(login, words)] = words
 
@@ -286,7 +310,9 @@ class Pressing:
             for press in places:
                 if not self._over.is_set():
                     await press()
-                    self.locks_lost += locks_lost(self._memory, self._pid, press.__name__)
+                    self.locks_lost += locks_lost(
+                        self._memory, self._pid, press.__name__
+                    )
             with contextlib.suppress(TimeoutError):
                 await asyncio.wait_for(self._over.wait(), PRESS_AGAIN_S)
 
@@ -315,10 +341,14 @@ async def live(folder: Path, minutes: float) -> Figures:
         for task in talking:
             task.cancel()
         await asyncio.gather(*talking, return_exceptions=True)
-        sent = Counter(said.reply_to.id for said in sim.sent if said.reply_to is not None)
+        sent = Counter(
+            said.reply_to.id for said in sim.sent if said.reply_to is not None
+        )
         figures = await _account(folder, chat)
     growth = (
-        sizes[-1] / sizes[len(sizes) // 4] if len(sizes) > 4 and sizes[len(sizes) // 4] else 0.0
+        sizes[-1] / sizes[len(sizes) // 4]
+        if len(sizes) > 4 and sizes[len(sizes) // 4]
+        else 0.0
     )
     return {
         "lines": chat.number,
@@ -344,7 +374,9 @@ async def _talked_until(chat: Chat, pid: int, end: float) -> list[int]:
         if time.monotonic() > next_trouble and end - time.monotonic() > 60:
             await chat.trouble()
             next_trouble = time.monotonic() + 240
-            say(f"{chat.number:,} lines, {len(chat.sim.sent):,} answers, {sizes[-1] / 1e6:.1f} MB")
+            say(
+                f"{chat.number:,} lines, {len(chat.sim.sent):,} answers, {sizes[-1] / 1e6:.1f} MB"
+            )
     return sizes
 
 
@@ -354,7 +386,10 @@ async def _account(folder: Path, chat: Chat) -> Figures:
     async with open_database(folder / "m.sqlite3") as db:
         await Eraser(db=db, clock=clock).erase_due()
         rows = await db.rows("SELECT id, text FROM events")
-        known = {row[0]: row[1] for row in await db.rows("SELECT login, opted_out_at FROM viewers")}
+        known = {
+            row[0]: row[1]
+            for row in await db.rows("SELECT login, opted_out_at FROM viewers")
+        }
         stored = Counter(row["id"] for row in rows)
         not_heeded = sum(stored[line_id] for line_id in chat.after_opt_out)
         for number in range(WISHING):
@@ -369,7 +404,9 @@ async def _account(folder: Path, chat: Chat) -> Figures:
                 traces += count
     return {
         "lost": len(chat.expected.keys() - stored.keys()),
-        "changed": sum(row["text"] != chat.expected.get(row["id"], row["text"]) for row in rows),
+        "changed": sum(
+            row["text"] != chat.expected.get(row["id"], row["text"]) for row in rows
+        ),
         "doubled": sum(count - 1 for count in stored.values()),
         "rights lost": not_heeded,
         "bytes left": traces,
@@ -383,11 +420,15 @@ def main() -> int:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--quick", action="store_true", help="a tenth of it")
-    parser.add_argument("--live", action="store_true", help="an hour of chat in real time instead")
+    parser.add_argument(
+        "--live", action="store_true", help="an hour of chat in real time instead"
+    )
     parser.add_argument("--minutes", type=float, default=60)
     options = parser.parse_args()
     set_up(console=False)
-    logging.disable(logging.CRITICAL)  # the log of all those troubles would bury the figures
+    logging.disable(
+        logging.CRITICAL
+    )  # the log of all those troubles would bury the figures
     with tempfile.TemporaryDirectory(prefix="forgetmenot-soak-") as name:
         folder = Path(name) / "bot"
         folder.mkdir()

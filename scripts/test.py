@@ -32,12 +32,18 @@ def main() -> int:
     """Run every gate; 0 if all of them pass."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--quick", action="store_true", help="leave out what is slow")
-    parser.add_argument("tests", nargs="*", metavar="TEST", help="run these tests and nothing else")
+    parser.add_argument(
+        "tests", nargs="*", metavar="TEST", help="run these tests and nothing else"
+    )
     options = parser.parse_args()
     quick: bool = options.quick
     python = str(environment.ensure("dev"))
     if options.tests:
-        return 0 if run([python, "-m", "pytest", "-q", *options.tests], visible=True) else 1
+        return (
+            0
+            if run([python, "-m", "pytest", "-q", *options.tests], visible=True)
+            else 1
+        )
     unmarked = ["-m", "not slow and not browser"] if quick else []
     workers = str(
         (os.cpu_count() or 1) + 1
@@ -57,12 +63,22 @@ def main() -> int:
         gates["wheel"] = lambda: wheel(python)
         gates["program"] = lambda: program(python)
     with ThreadPoolExecutor(1) as beside:
-        pending = [(name, beside.submit(timed, name, gate)) for name, gate in gates.items()]
+        pending = [
+            (name, beside.submit(timed, name, gate)) for name, gate in gates.items()
+        ]
         # each worker reads all tests: compiled once before, they cost a third of what each of them compiling them does
         run([*tests, "--collect-only"])
-        failed = [] if timed("tests", lambda: run([*tests, *shared], visible=True)) else ["tests"]
+        failed = (
+            []
+            if timed("tests", lambda: run([*tests, *shared], visible=True))
+            else ["tests"]
+        )
         failed = [name for name, passed in pending if not passed.result()] + failed
-    say(f"\nFailed: {', '.join(failed)}." if failed else f"\nAll {len(gates) + 1} gates passed.")
+    say(
+        f"\nFailed: {', '.join(failed)}."
+        if failed
+        else f"\nAll {len(gates) + 1} gates passed."
+    )
     return 1 if failed else 0
 
 
@@ -70,13 +86,17 @@ def timed(name: str, gate: Callable[[], bool]) -> bool:
     """Run one gate and say how it went."""
     started = time.monotonic()
     passed = gate()
-    say(f"\n── {'passed' if passed else 'FAILED'}: {name}, {time.monotonic() - started:.1f} s")
+    say(
+        f"\n── {'passed' if passed else 'FAILED'}: {name}, {time.monotonic() - started:.1f} s"
+    )
     return passed
 
 
 def run(command: list[str], *, visible: bool = False, cwd: Path = ROOT) -> bool:
     """Run a command; whether it succeeded. What it says is shown if it fails, or from the start."""
-    result = subprocess.run(command, cwd=cwd, capture_output=not visible, text=True, check=False)
+    result = subprocess.run(
+        command, cwd=cwd, capture_output=not visible, text=True, check=False
+    )
     if result.returncode and not visible:
         say(f"\n{' '.join(command)}\n{result.stdout}{result.stderr}")
     return result.returncode == 0
@@ -87,11 +107,22 @@ def wheel(python: str) -> bool:
     with tempfile.TemporaryDirectory(prefix="forgetmenot-wheel-") as name:
         folder = Path(name)
         if not run(
-            [python, "-m", "build", "--wheel", "--no-isolation", "--outdir", name, str(ROOT)]
+            [
+                python,
+                "-m",
+                "build",
+                "--wheel",
+                "--no-isolation",
+                "--outdir",
+                name,
+                str(ROOT),
+            ]
         ):
             return False
         built = str(next(folder.glob("*.whl")))
-        command = installed_by_uv(python, built, folder) or installed_by_pip(built, folder)
+        command = installed_by_uv(python, built, folder) or installed_by_pip(
+            built, folder
+        )
         words = (["--version"], ["demo", "--fast", "--json"])
         return command is not None and all(
             run([command, *arguments], cwd=folder) for arguments in words
@@ -100,7 +131,10 @@ def wheel(python: str) -> bool:
 
 def installed_by_uv(python: str, built: str, folder: Path) -> str | None:
     """The command that `uv tool install` made, in seconds; None where uv reaches no package index."""
-    places = {"UV_TOOL_DIR": str(folder / "tools"), "UV_TOOL_BIN_DIR": str(folder / "bin")}
+    places = {
+        "UV_TOOL_DIR": str(folder / "tools"),
+        "UV_TOOL_BIN_DIR": str(folder / "bin"),
+    }
     install = [
         python,
         "-m",
@@ -115,9 +149,17 @@ def installed_by_uv(python: str, built: str, folder: Path) -> str | None:
         built,
     ]
     result = subprocess.run(
-        install, cwd=folder, env={**os.environ, **places}, capture_output=True, check=False
+        install,
+        cwd=folder,
+        env={**os.environ, **places},
+        capture_output=True,
+        check=False,
     )
-    return shutil.which("forgetmenot", path=folder / "bin") if result.returncode == 0 else None
+    return (
+        shutil.which("forgetmenot", path=folder / "bin")
+        if result.returncode == 0
+        else None
+    )
 
 
 def installed_by_pip(built: str, folder: Path) -> str | None:

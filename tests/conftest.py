@@ -18,7 +18,9 @@ __all__ = ["seen"]
 
 # The gate tries the same examples each time: what it finds, everybody finds.
 # `--hypothesis-profile=default` tries more, and others.
-settings.register_profile("gate", max_examples=50, derandomize=True, deadline=None, database=None)
+settings.register_profile(
+    "gate", max_examples=50, derandomize=True, deadline=None, database=None
+)
 settings.load_profile("gate")
 
 NOON = 1_784_894_400_000  # 2026-07-24T12:00:00Z
@@ -30,7 +32,9 @@ def logging_as_it_was() -> Iterator[None]:
     root = logging.getLogger()
     handlers, level, raising = list(root.handlers), root.level, logging.raiseExceptions
     if logging.lastResort is not None:
-        root.addHandler(logging.lastResort)  # pytest's own handlers keep it from being used
+        root.addHandler(
+            logging.lastResort
+        )  # pytest's own handlers keep it from being used
     yield
     for handler in set(root.handlers) - {*handlers, logging.lastResort}:
         handler.close()

@@ -100,10 +100,14 @@ class World:
         """The next stream; the one before it is over."""
         async with self.db.write() as tx:
             await tx.execute(
-                "UPDATE streams SET ended_at = ? WHERE ended_at IS NULL", (self.clock.now(),)
+                "UPDATE streams SET ended_at = ? WHERE ended_at IS NULL",
+                (self.clock.now(),),
             )
             return await put(
-                tx, "streams", started_at=self.clock.now(), last_event_at=self.clock.now()
+                tx,
+                "streams",
+                started_at=self.clock.now(),
+                last_event_at=self.clock.now(),
             )
 
     async def over(self, *here: str, recap: str | None = "Chat cooked.") -> int:
@@ -128,7 +132,9 @@ class World:
         """Somebody came to a stream, now."""
         now = self.clock.now()
         async with self.db.write() as tx:
-            await tx.execute("UPDATE viewers SET last_seen_at = ? WHERE id = ?", (now, viewer_id))
+            await tx.execute(
+                "UPDATE viewers SET last_seen_at = ? WHERE id = ?", (now, viewer_id)
+            )
             await put(
                 tx,
                 "attendance",
@@ -140,10 +146,15 @@ class World:
             )
 
     async def episode(
-        self, summary: str, people: dict[str, tuple[int, int]], stream_id: int | None = None
+        self,
+        summary: str,
+        people: dict[str, tuple[int, int]],
+        stream_id: int | None = None,
     ) -> int:
         """A window of chat; people with their lines and how many of them to the bot."""
-        times = dict.fromkeys(("started_at", "ended_at", "created_at"), self.clock.now())
+        times = dict.fromkeys(
+            ("started_at", "ended_at", "created_at"), self.clock.now()
+        )
         async with self.db.write() as tx:
             episode_id = await put(
                 tx, "episodes", stream_id=stream_id, summary=summary, events=30, **times
@@ -161,13 +172,23 @@ class World:
         }
         episode = await self.episode("<@1> and <@2> talked.", people)
         async with self.db.write() as tx:
-            await tx.execute("UPDATE episodes SET events = ? WHERE id = ?", (len(said), episode))
+            await tx.execute(
+                "UPDATE episodes SET events = ? WHERE id = ?", (len(said), episode)
+            )
             for number, (who, text, *at) in enumerate(said):
-                row = {"viewer_id": who, "text": text, "at": at[0] if at else self.clock.now()}
-                await put(tx, "events", id=f"{episode}-{number}", episode_id=episode, **row)
+                row = {
+                    "viewer_id": who,
+                    "text": text,
+                    "at": at[0] if at else self.clock.now(),
+                }
+                await put(
+                    tx, "events", id=f"{episode}-{number}", episode_id=episode, **row
+                )
         return episode
 
-    async def note(self, fact: str, subject_id: str | None = "1", **fields: object) -> int:
+    async def note(
+        self, fact: str, subject_id: str | None = "1", **fields: object
+    ) -> int:
         """Something that is known: alice said it of herself, unless told otherwise."""
         plain = {
             "scope": Scope.VIEWER if subject_id else Scope.CHANNEL,
@@ -184,13 +205,18 @@ class World:
     ) -> tuple[Writer, Scripted]:
         """What writes memory, with a scripted model; a list stands for an answer with these notes."""
         model = Scripted(
-            *(json.dumps({"notes": one}) if isinstance(one, list) else one for one in answers)
+            *(
+                json.dumps({"notes": one}) if isinstance(one, list) else one
+                for one in answers
+            )
         )
         return kind(
             db=self.db, model=model, settings=lambda: self.settings, clock=self.clock
         ), model
 
-    def extractor(self, *answers: str | Exception | list[object]) -> tuple[Extractor, Scripted]:
+    def extractor(
+        self, *answers: str | Exception | list[object]
+    ) -> tuple[Extractor, Scripted]:
         """An extractor with a scripted model."""
         return self.writer(Extractor, *answers)
 
@@ -225,7 +251,12 @@ def recall(world: World) -> Recall:
 
 def change(**fields: object) -> dict[str, object]:
     """One proposed change: alice (P1) says that she plays drums, unless told otherwise."""
-    plain = {"who": "P1", "said_by": "P1", "fact": "plays drums in a band", "confidence": 0.8}
+    plain = {
+        "who": "P1",
+        "said_by": "P1",
+        "fact": "plays drums in a band",
+        "confidence": 0.8,
+    }
     return {
         **plain,
         "lifetime": "permanent",
@@ -254,7 +285,13 @@ async def prompt_for(world: World, viewer_id: str, login: str, text: str) -> Pro
     recall = Recall(db=world.db, settings=lambda: world.settings, clock=world.clock)
     keeper = PrefixKeeper(db=world.db, recall=recall, settings=lambda: world.settings)
     event = ChatEvent(
-        "dry", EventKind.MESSAGE, viewer_id, login, login.title(), text, world.clock.now()
+        "dry",
+        EventKind.MESSAGE,
+        viewer_id,
+        login,
+        login.title(),
+        text,
+        world.clock.now(),
     )
     gatherer = ContextGatherer(db=world.db, recall=recall, clock=world.clock)
     trigger = Trigger(TriggerKind.MENTION, event, text)

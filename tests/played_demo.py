@@ -54,7 +54,9 @@ class Seen:
     def said(self) -> list[str]:
         return [
             row[0]
-            for row in self.rows("SELECT text FROM bot_messages WHERE status = 'sent' ORDER BY id")
+            for row in self.rows(
+                "SELECT text FROM bot_messages WHERE status = 'sent' ORDER BY id"
+            )
         ]
 
 
@@ -65,10 +67,16 @@ def seen(tmp_path_factory: pytest.TempPathFactory) -> Seen:
     place = (root.parent if "PYTEST_XDIST_WORKER" in os.environ else root) / "seen"
     with FileLock(f"{place}.lock"):
         if not place.exists():
-            (data := (making := place.with_suffix(".making")) / "data").mkdir(parents=True)
+            (data := (making := place.with_suffix(".making")) / "data").mkdir(
+                parents=True
+            )
             words = [sys.executable, "-c", PLAY, str(data)]
             ended = subprocess.run(
-                words, check=False, env=environment(data), capture_output=True, timeout=100
+                words,
+                check=False,
+                env=environment(data),
+                capture_output=True,
+                timeout=100,
             )
             assert ended.returncode == 0, ended.stderr.decode()[-2_000:]
             (making / "told.json").write_bytes(ended.stdout)

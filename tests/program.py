@@ -22,8 +22,18 @@ ENVIRONMENT = {
 
 def environment(folder: Path, **more: str) -> dict[str, str]:
     """No keyring, no key, no home: `folder` is all it may write to."""
-    kept = {name: value for name, value in os.environ.items() if not name.endswith("_API_KEY")}
-    return {**kept, **ENVIRONMENT, "HOME": str(folder), "XDG_DATA_HOME": str(folder), **more}
+    kept = {
+        name: value
+        for name, value in os.environ.items()
+        if not name.endswith("_API_KEY")
+    }
+    return {
+        **kept,
+        **ENVIRONMENT,
+        "HOME": str(folder),
+        "XDG_DATA_HOME": str(folder),
+        **more,
+    }
 
 
 def command(*words: object) -> list[str]:
@@ -41,9 +51,7 @@ def write_settings(
     """A settings file for that Twitch, without a dock. `more`: whole tables as TOML, by name."""
     path = folder / "config.toml"
     named = sim.client_id if client_id is None else client_id
-    twitch = (
-        f'channel = "{channel}"\nclient_id = "{named}"\nbot_login = "{BOT}"\nserver = "{sim.url}"\n'
-    )
+    twitch = f'channel = "{channel}"\nclient_id = "{named}"\nbot_login = "{BOT}"\nserver = "{sim.url}"\n'
     tables = {
         "twitch": twitch,
         "bot": f'mode = "mentions"\nname = "{BOT}"',
@@ -51,7 +59,8 @@ def write_settings(
         **more,
     }
     path.write_text(
-        "".join(f"[{name}]\n{body}\n" for name, body in tables.items()), encoding="utf-8"
+        "".join(f"[{name}]\n{body}\n" for name, body in tables.items()),
+        encoding="utf-8",
     )
     return path
 

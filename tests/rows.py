@@ -27,4 +27,7 @@ async def put(tx: Transaction, table: str, **columns: object) -> int:
     if table == "viewers" and "display_name" not in row:
         row["display_name"] = str(row["login"]).title()
     marks = ", ".join(f":{name}" for name in row)
-    return await tx.insert(f"INSERT INTO {table} ({', '.join(row)}) VALUES ({marks})", row)  # noqa: S608
+    return await tx.insert(
+        f"INSERT INTO {table} ({', '.join(row)}) VALUES ({marks})",  # noqa: S608
+        row,
+    )

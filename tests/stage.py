@@ -88,7 +88,9 @@ class FakeChat:
         return answer
 
 
-def _recorder(name: str, shown: int | None = None) -> Callable[..., Coroutine[Any, Any, Outcome]]:
+def _recorder(
+    name: str, shown: int | None = None
+) -> Callable[..., Coroutine[Any, Any, Outcome]]:
     async def act(self: "RecordingAccount", *given: object, **named: object) -> Outcome:
         return await self.act(name, *given[:shown], *named.values())
 
@@ -101,13 +103,18 @@ class RecordingAccount(NoAccount):
 
     said: list[str] = field(default_factory=list)
     done: list[str] = field(default_factory=list)
-    answer: Outcome | Exception = field(default_factory=lambda: Outcome(OutcomeKind.DONE))
+    answer: Outcome | Exception = field(
+        default_factory=lambda: Outcome(OutcomeKind.DONE)
+    )
     immune: set[str] = field(default_factory=set)
     missing: str = ""
     immunity_error: Exception | None = None
     before: Callable[[], Awaitable[object]] | None = None
 
-    timeout, ban = _recorder("timeout", 2), _recorder("ban", 1)  # the reason is not noted
+    timeout, ban = (
+        _recorder("timeout", 2),
+        _recorder("ban", 1),
+    )  # the reason is not noted
     untimeout, shoutout, announce = (
         _recorder("untimeout"),
         _recorder("shoutout"),
@@ -126,7 +133,9 @@ class RecordingAccount(NoAccount):
 
     async def act(self, name: str, *words: object) -> Outcome:
         self.done.append(
-            " ".join([name, *(str(one).removeprefix("id-") for one in words if one != "")])
+            " ".join(
+                [name, *(str(one).removeprefix("id-") for one in words if one != "")]
+            )
         )
         if self.before is not None:
             await self.before()
@@ -159,7 +168,9 @@ def chat(clock: ManualClock) -> FakeChat:
     return FakeChat(clock)
 
 
-def answering(say: str, name: str = "", *, if_refused: str = "", **parameters: object) -> str:
+def answering(
+    say: str, name: str = "", *, if_refused: str = "", **parameters: object
+) -> str:
     """An answer as the schema wants it, with an action if one is named."""
     action = {"name": name, **parameters} if name else None
     return json.dumps({"action": action, "say": say, "if_refused": if_refused})
@@ -176,8 +187,16 @@ class ScriptedModel(Scripted):
         self.reply = self._say
 
     def _say(self, request: ModelRequest) -> str | BaseException:
-        answer = self.answers.pop(0) if self.answers else f"Answer number {len(self.asked)} it is."
-        if isinstance(answer, BaseException) or answer.startswith("{") or not request.schema:
+        answer = (
+            self.answers.pop(0)
+            if self.answers
+            else f"Answer number {len(self.asked)} it is."
+        )
+        if (
+            isinstance(answer, BaseException)
+            or answer.startswith("{")
+            or not request.schema
+        ):
             return answer
         return answering(answer)
 
@@ -237,7 +256,15 @@ class Stage:
         """Somebody says something: it is in tier 1."""
         login, now = PEOPLE[viewer], self.clock.now()
         self.lines += 1
-        made = (f"e{self.lines}", EventKind.MESSAGE, viewer, login, login.title(), text, now)
+        made = (
+            f"e{self.lines}",
+            EventKind.MESSAGE,
+            viewer,
+            login,
+            login.title(),
+            text,
+            now,
+        )
         async with self.db.write() as tx:
             await put(tx, "events", id=made[0], viewer_id=viewer, text=text, at=now)
         return ChatEvent(*made, badges=frozenset(badges), **more)
@@ -252,10 +279,14 @@ class Stage:
         assert considered is not None
         return considered
 
-    async def know(self, fact: str, viewer: str | None = "1", scope: Scope = Scope.VIEWER) -> int:
+    async def know(
+        self, fact: str, viewer: str | None = "1", scope: Scope = Scope.VIEWER
+    ) -> int:
         """A note."""
         async with self.db.write() as tx:
-            new = NewNote(scope, viewer, fact, 0.9, SourceKind.SELF_CLAIM, self.clock.now())
+            new = NewNote(
+                scope, viewer, fact, 0.9, SourceKind.SELF_CLAIM, self.clock.now()
+            )
             return await notes.insert(tx, new, cause="test", now=self.clock.now())
 
     async def row(self, reply_id: int) -> bot_messages.BotMessage:
@@ -269,7 +300,9 @@ class Stage:
 
 
 @pytest.fixture
-async def stage(db: Database, clock: ManualClock, chat: FakeChat) -> AsyncIterator[Stage]:
+async def stage(
+    db: Database, clock: ManualClock, chat: FakeChat
+) -> AsyncIterator[Stage]:
     async with db.write() as tx:
         for key, login in PEOPLE.items():
             await put(
@@ -280,7 +313,9 @@ async def stage(db: Database, clock: ManualClock, chat: FakeChat) -> AsyncIterat
                 first_seen_at=clock.now(),
                 last_seen_at=clock.now(),
             )
-        await put(tx, "streams", id=1, started_at=clock.now(), last_event_at=clock.now())
+        await put(
+            tx, "streams", id=1, started_at=clock.now(), last_event_at=clock.now()
+        )
         await channel_state.put(tx, {"live": "1", "title": "Racing"}, clock.now())
     made = Stage(db, clock, chat)
     async with working(made.outbox.run()):
@@ -299,7 +334,11 @@ def asking(server: SimOpenAI, **tables: Any) -> Settings:  # noqa: ANN401  # as 
         "reply_model": "m",
         "memory_model": "m",
     }
-    plain = {"bot": {"mode": "mentions"}, "twitch": {"channel": "carol"}, "model": model}
+    plain = {
+        "bot": {"mode": "mentions"},
+        "twitch": {"channel": "carol"},
+        "model": model,
+    }
     return convert({**plain, **tables}, "the test")
 
 
@@ -323,9 +362,22 @@ async def working(*work: Awaitable[object]) -> AsyncIterator[None]:
 
 
 def said(
-    clock: ManualClock, event_id: str, viewer_id: str, login: str, text: str, *badges: str
+    clock: ManualClock,
+    event_id: str,
+    viewer_id: str,
+    login: str,
+    text: str,
+    *badges: str,
 ) -> ChatEvent:
-    made = (event_id, EventKind.MESSAGE, viewer_id, login, login.title(), text, clock.now())
+    made = (
+        event_id,
+        EventKind.MESSAGE,
+        viewer_id,
+        login,
+        login.title(),
+        text,
+        clock.now(),
+    )
     return ChatEvent(*made, badges=frozenset(badges))
 
 
@@ -342,7 +394,10 @@ async def live_bot(
     def scripted(_: ModelSettings, meter: CallMeter) -> Models:
         made, limits = cast("LanguageModel", model), Limits(60, 60, 0)
         return Models(
-            *(GuardedModel(made.name, lambda: made, meter=meter, limits=limits) for _ in range(2))
+            *(
+                GuardedModel(made.name, lambda: made, meter=meter, limits=limits)
+                for _ in range(2)
+            )
         )
 
     models = scripted if model is not None else build_models

@@ -13,7 +13,10 @@ def machine_ms() -> int:
 
 
 @pytest.mark.parametrize(
-    ("said", "off"),  # Twitch's time less the machine's, and by how much that is corrected
+    (
+        "said",
+        "off",
+    ),  # Twitch's time less the machine's, and by how much that is corrected
     [
         ((3 * HOUR,), 3 * HOUR),
         ((-80, -250, -1_900), 0),
@@ -62,7 +65,9 @@ class Computer:
         self.true = 1_784_894_400_000
         self.ahead = ahead
         self.counted = 5 * HOUR
-        monkeypatch.setattr(time, "time_ns", lambda: (self.true + self.ahead) * 1_000_000)
+        monkeypatch.setattr(
+            time, "time_ns", lambda: (self.true + self.ahead) * 1_000_000
+        )
         monkeypatch.setattr(time, "monotonic_ns", lambda: self.counted * 1_000_000)
 
     def runs(self, ms: int) -> None:

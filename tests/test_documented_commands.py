@@ -35,7 +35,12 @@ def shown() -> list[str]:
         blocks = re.findall(
             r"^```\w*\n(.*?)^```|((?:^    \S.*\n)+)", text, re.DOTALL | re.MULTILINE
         )
-        found += [line.strip() for pair in blocks for block in pair for line in block.splitlines()]
+        found += [
+            line.strip()
+            for pair in blocks
+            for block in pair
+            for line in block.splitlines()
+        ]
         found += re.findall(rf"`((?:{PROGRAMS})(?: [^`]*)?)`", text)
     commands = [line.partition("  #")[0].strip() for line in found]
     commands += [
@@ -44,11 +49,17 @@ def shown() -> list[str]:
         if re.match(r'start "" .*forgetmenot ', line)
     ]
     return sorted(
-        {line for line in commands if re.match(rf"(?:{PROGRAMS})\b", line) and "…" not in line}
+        {
+            line
+            for line in commands
+            if re.match(rf"(?:{PROGRAMS})\b", line) and "…" not in line
+        }
     )
 
 
-OURS = [line.removesuffix(" & obs") for line in shown() if line.startswith("forgetmenot ")]
+OURS = [
+    line.removesuffix(" & obs") for line in shown() if line.startswith("forgetmenot ")
+]
 
 
 def words_of(line: str) -> list[str]:
@@ -71,7 +82,10 @@ RUN = [
 
 @pytest.mark.parametrize("line", RUN)
 def test_a_command_of_ours_runs(
-    line: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    line: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     for name, value in environment(tmp_path).items():
         monkeypatch.setenv(name, value)
@@ -82,7 +96,9 @@ def test_a_command_of_ours_runs(
     if "restore" in line:
         assert main(["memory", "backup", PLACES["FILE"]]) == 0
     yes = ["--yes"] if "restore" in line else []
-    assert main([*words_of(line), *yes]) == (2 if line.startswith("forgetmenot why") else 0)
+    assert main([*words_of(line), *yes]) == (
+        2 if line.startswith("forgetmenot why") else 0
+    )
     shown_text = "".join(capsys.readouterr())
     assert "this is a bug" not in shown_text
 
@@ -97,16 +113,23 @@ def test_a_script_of_ours_is_there_and_takes_the_options_that_are_shown() -> Non
     for script in scripts:
         source = (ROOT / "scripts" / script[1]).read_text(encoding="utf-8")
         options = re.findall(r"--[a-z-]+", script[2])
-        assert [option for option in options if f'"{option}"' not in source] == [], script[0]
+        assert [option for option in options if f'"{option}"' not in source] == [], (
+            script[0]
+        )
 
 
 def test_readme_quotes_messages_as_they_are_said() -> None:
     table = (
-        (ROOT / "README.md").read_text(encoding="utf-8").split("| message |")[1].split("\n\n")[0]
+        (ROOT / "README.md")
+        .read_text(encoding="utf-8")
+        .split("| message |")[1]
+        .split("\n\n")[0]
     )
     quoted = [
         one or other
-        for one, other in re.findall(r"^\| (?:`` (.+?) ``|`(.+?)`) \|", table, re.MULTILINE)
+        for one, other in re.findall(
+            r"^\| (?:`` (.+?) ``|`(.+?)`) \|", table, re.MULTILINE
+        )
     ]
     texts = [
         one
@@ -115,9 +138,12 @@ def test_readme_quotes_messages_as_they_are_said() -> None:
     ]
     texts.append(f"… {IN_USE}")
     said = [
-        re.sub(r"\\\{\w+\\\}", ".+", re.escape(text.split(". ")[0].rstrip("."))) for text in texts
+        re.sub(r"\\\{\w+\\\}", ".+", re.escape(text.split(". ")[0].rstrip(".")))
+        for text in texts
     ]
     assert len(quoted) > 6
     assert [
-        one for one in quoted if not any(re.fullmatch(text, one.rstrip(".")) for text in said)
+        one
+        for one in quoted
+        if not any(re.fullmatch(text, one.rstrip(".")) for text in said)
     ] == []

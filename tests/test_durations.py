@@ -2,7 +2,14 @@
 
 import pytest
 
-from forgetmenot.durations import DAY, HOUR, MINUTE, SECOND, SlidingWindow, parse_duration
+from forgetmenot.durations import (
+    DAY,
+    HOUR,
+    MINUTE,
+    SECOND,
+    SlidingWindow,
+    parse_duration,
+)
 
 
 @pytest.mark.parametrize(
@@ -20,7 +27,9 @@ from forgetmenot.durations import DAY, HOUR, MINUTE, SECOND, SlidingWindow, pars
         ("", None),
     ],
 )
-def test_a_number_with_a_unit_is_a_length_of_time(typed: str, duration: int | None) -> None:
+def test_a_number_with_a_unit_is_a_length_of_time(
+    typed: str, duration: int | None
+) -> None:
     assert parse_duration(typed) == duration
 
 

@@ -34,7 +34,9 @@ def test_whatever_is_shaped_like_a_token_is_masked() -> None:
         assert re.split("[: =]", secret)[-1] not in logs.mask(
             f"Twitch answered 401 to {secret} just now"
         )
-    sentence = "episode 12 covers 40 events of stream 3 (9f6d2c1e-0a50-4a34-8a77-6b1f3c1e2d11)"
+    sentence = (
+        "episode 12 covers 40 events of stream 3 (9f6d2c1e-0a50-4a34-8a77-6b1f3c1e2d11)"
+    )
     assert logs.mask(sentence) == sentence
 
 
@@ -57,7 +59,9 @@ def test_a_bug_is_told_without_its_message_and_without_values(
 
 def test_nor_before_the_log_is_set_up() -> None:
     code = "from forgetmenot.logs import log\ntry:\n    {}['my secret']\nexcept KeyError:\n    log.exception('failed')"
-    ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    ended = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    )
     assert "KeyError" in ended.stderr
     assert "my secret" not in ended.stderr
 
@@ -76,7 +80,11 @@ def test_keys_that_could_hold_chat_are_dropped_and_secrets_masked_however_deep_a
         secret: [{secret}],
     }
     logs.log.info(
-        "nested", deep=deep, thing=Thing(), folder=tmp_path / "x", endless=[[[[[["alice said"]]]]]]
+        "nested",
+        deep=deep,
+        thing=Thing(),
+        folder=tmp_path / "x",
+        endless=[[[[[["alice said"]]]]]],
     )
     written = read(tmp_path)
     assert "alice" not in written
@@ -94,7 +102,9 @@ class Thing:
         return "what alice said"
 
 
-async def test_a_periodic_task_is_named_in_each_line_that_it_logs(tmp_path: Path) -> None:
+async def test_a_periodic_task_is_named_in_each_line_that_it_logs(
+    tmp_path: Path,
+) -> None:
     logs.set_up(folder=tmp_path, console=False)
 
     async def work() -> None:

@@ -14,7 +14,14 @@ CHAT = "wss://irc-ws.chat.twitch.tv:443"
 
 @pytest.fixture(autouse=True)
 def _no_proxies(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("http_proxy", "https_proxy", "wss_proxy", "ws_proxy", "all_proxy", "no_proxy"):
+    for name in (
+        "http_proxy",
+        "https_proxy",
+        "wss_proxy",
+        "ws_proxy",
+        "all_proxy",
+        "no_proxy",
+    ):
         monkeypatch.delenv(name, raising=False)
         monkeypatch.delenv(name.upper(), raising=False)
 

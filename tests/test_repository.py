@@ -25,7 +25,9 @@ def committed() -> list[Path]:
     listed = subprocess.run(
         ["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, text=True, check=True
     ).stdout
-    return [ROOT / name for name in listed.split("\0") if name and (ROOT / name).is_file()]
+    return [
+        ROOT / name for name in listed.split("\0") if name and (ROOT / name).is_file()
+    ]
 
 
 def test_no_registrys_host_and_no_path_of_a_machine_is_committed() -> None:
@@ -35,7 +37,9 @@ def test_no_registrys_host_and_no_path_of_a_machine_is_committed() -> None:
     )  # fmt: skip
     pattern = re.compile("|".join(a + b for a, b in parts))
     texts = [path for path in committed() if path.suffix not in {".bin", ".png"}]
-    assert [path for path in texts if pattern.search(path.read_text(encoding="utf-8"))] == []
+    assert [
+        path for path in texts if pattern.search(path.read_text(encoding="utf-8"))
+    ] == []
 
 
 def test_every_dependency_is_pinned_and_has_its_reason_in_the_architecture() -> None:
@@ -44,11 +48,14 @@ def test_every_dependency_is_pinned_and_has_its_reason_in_the_architecture() -> 
     asked = re.findall(r'^    "([a-zA-Z][\w.-]*)[><=]', PROJECT, re.MULTILINE)
     assert {name.lower() for name in asked} <= pinned
     names = re.findall(
-        r'"([a-zA-Z][\w-]*)[><=]', PROJECT.split("dependencies = [", 1)[1].split("]", 1)[0]
+        r'"([a-zA-Z][\w-]*)[><=]',
+        PROJECT.split("dependencies = [", 1)[1].split("]", 1)[0],
     )
     assert len(names) > 5
     assert [
-        name for name in names if f"| {name} |" not in ARCHITECTURE.split("## Dependencies")[1]
+        name
+        for name in names
+        if f"| {name} |" not in ARCHITECTURE.split("## Dependencies")[1]
     ] == []
 
 
@@ -57,15 +64,23 @@ def is_there(place: Path) -> bool:
 
 
 def test_the_architecture_names_every_package_and_files_that_exist() -> None:
-    named = {name.rstrip("/") for packages, _ in ROWS for name in re.findall(r"`(.+?)`", packages)}
-    packages = {str(path.parent.relative_to(PACKAGE)) for path in PACKAGE.rglob("__init__.py")} - {
-        "."
+    named = {
+        name.rstrip("/")
+        for packages, _ in ROWS
+        for name in re.findall(r"`(.+?)`", packages)
     }
-    files = {path.name for path in PACKAGE.glob("*.py") if not path.name.startswith("__")}
+    packages = {
+        str(path.parent.relative_to(PACKAGE)) for path in PACKAGE.rglob("__init__.py")
+    } - {"."}
+    files = {
+        path.name for path in PACKAGE.glob("*.py") if not path.name.startswith("__")
+    }
     assert named == {package.replace("\\", "/") for package in packages} | files
     for package, inside in ROWS:
         for name in re.findall(r"`(.+?)`", inside):
-            assert is_there(PACKAGE / package.strip("`") / name), f"{package} has no {name}"
+            assert is_there(PACKAGE / package.strip("`") / name), (
+                f"{package} has no {name}"
+            )
     for path in re.findall(r"`(\w+(?:/\w+)+(?:\.py)?/?)`", ARCHITECTURE):
         assert is_there(PACKAGE / path) or is_there(ROOT / path), f"{path} is not there"
 
@@ -74,7 +89,8 @@ def anchors(page: Path) -> set[str]:
     """The headings of a page, as links name them."""
     headings = re.findall(r"^#+ (.+)$", page.read_text(encoding="utf-8"), re.MULTILINE)
     return {
-        re.sub(r"[^\w -]", "", heading).strip().lower().replace(" ", "-") for heading in headings
+        re.sub(r"[^\w -]", "", heading).strip().lower().replace(" ", "-")
+        for heading in headings
     }
 
 
@@ -82,7 +98,9 @@ def test_every_link_of_a_page_leads_somewhere() -> None:
     pages = [path for path in committed() if path.suffix == ".md"]
     link = re.compile(r"\]\((?!https?:)([^)#]*)(?:#([^)]+))?\)")
     links = [
-        (page, *one) for page in pages for one in link.findall(page.read_text(encoding="utf-8"))
+        (page, *one)
+        for page in pages
+        for one in link.findall(page.read_text(encoding="utf-8"))
     ]
     assert len(links) > 5
     for page, name, anchor in links:
@@ -94,7 +112,9 @@ def test_every_link_of_a_page_leads_somewhere() -> None:
 def test_sql_is_written_in_store_alone() -> None:
     sql = re.compile(r"(?:SELECT|INSERT|UPDATE|DELETE|PRAGMA|CREATE)\s[A-Za-z(*]")
     for path in PACKAGE.rglob("*.py"):
-        if path.is_relative_to(PACKAGE / "store") or path.is_relative_to(PACKAGE / "sim"):
+        if path.is_relative_to(PACKAGE / "store") or path.is_relative_to(
+            PACKAGE / "sim"
+        ):
             continue
         text = path.read_text(encoding="utf-8")
         for node in ast.walk(ast.parse(text)) if sql.search(text) else ():
@@ -104,7 +124,9 @@ def test_sql_is_written_in_store_alone() -> None:
                 )
 
 
-@pytest.mark.parametrize("command", [one for one in COMMANDS if one not in FOR_DEVELOPERS])
+@pytest.mark.parametrize(
+    "command", [one for one in COMMANDS if one not in FOR_DEVELOPERS]
+)
 def test_every_command_and_action_stands_in_the_docs_and_explains_itself(
     command: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -113,21 +135,31 @@ def test_every_command_and_action_stands_in_the_docs_and_explains_itself(
     assert ended.value.code == 0
     shown = capsys.readouterr().out
     assert len(shown) > 100
-    rows = re.findall(r"^\| `.*", COMMANDS_PAGE.read_text(encoding="utf-8"), re.MULTILINE)
+    rows = re.findall(
+        r"^\| `.*", COMMANDS_PAGE.read_text(encoding="utf-8"), re.MULTILINE
+    )
     listed = " ".join(row for row in rows if f"`{command}" in row)
-    actions = re.findall(r"^    (\w+)  ", shown.partition("\n  ACTION\n")[2], re.MULTILINE)
+    actions = re.findall(
+        r"^    (\w+)  ", shown.partition("\n  ACTION\n")[2], re.MULTILINE
+    )
     assert listed
     assert [one for one in actions if not re.search(rf"\b{one}\b", listed)] == []
 
 
 def test_the_glossary_is_short_and_its_places_exist() -> None:
-    there = {str(path.relative_to(PACKAGE).with_suffix("")) for path in PACKAGE.rglob("*.py")}
+    there = {
+        str(path.relative_to(PACKAGE).with_suffix("")) for path in PACKAGE.rglob("*.py")
+    }
     for path in PACKAGE.rglob("*.py"):
-        there.update(re.findall(r"^ *class (\w+)", path.read_text("utf-8"), re.MULTILINE))
+        there.update(
+            re.findall(r"^ *class (\w+)", path.read_text("utf-8"), re.MULTILINE)
+        )
     page = (ROOT / "docs" / "GLOSSARY.md").read_text("utf-8")
     rows = re.findall(r"^\| (.+?) \| .+? \| (.+?) \|$", page, re.MULTILINE)[2:]
     assert 20 <= len(rows) <= 40
-    assert {place for _, places in rows for place in re.findall(r"`(.+?)`", places)} <= there
+    assert {
+        place for _, places in rows for place in re.findall(r"`(.+?)`", places)
+    } <= there
 
 
 BEGIN, END = "<!-- chat commands: begin -->", "<!-- chat commands: end -->"
@@ -140,7 +172,13 @@ def test_the_docs_list_the_commands_of_the_table() -> None:
         for form, does, example, who in commands()
     ]
     listed = "\n".join(
-        [BEGIN, "| command | what it does | for example | for |", "|---|---|---|---|", *rows, END]
+        [
+            BEGIN,
+            "| command | what it does | for example | for |",
+            "|---|---|---|---|",
+            *rows,
+            END,
+        ]
     )
     assert listed in COMMANDS_PAGE.read_text(encoding="utf-8"), (
         f"put this into docs/COMMANDS.md:\n{listed}"
@@ -154,7 +192,9 @@ def test_the_docs_list_the_commands_of_the_table() -> None:
         ("Dockerfile", r"^CMD \[(.+)\]$"),
     ],
 )
-def test_what_packaging_starts_is_a_command_that_needs_no_file(file: str, pattern: str) -> None:
+def test_what_packaging_starts_is_a_command_that_needs_no_file(
+    file: str, pattern: str
+) -> None:
     """A settings file that was named and is not there ends a start; without a name it is made."""
     written = (ROOT / "packaging" / file).read_text(encoding="utf-8")
     start = re.search(pattern, written, re.MULTILINE)
@@ -167,10 +207,14 @@ def test_what_packaging_starts_is_a_command_that_needs_no_file(file: str, patter
 def test_the_built_program_holds_every_module_that_is_loaded_by_its_name() -> None:
     """PyInstaller cannot see a name in a string: a module that is missing ends the program."""
     recipe = (ROOT / "packaging" / "forgetmenot.spec").read_text(encoding="utf-8")
-    listed = set(re.findall(r'"([\w.]+)"', recipe.split("LOADED_BY_NAME = ")[1].split("]")[0]))
+    listed = set(
+        re.findall(r'"([\w.]+)"', recipe.split("LOADED_BY_NAME = ")[1].split("]")[0])
+    )
     loaded: set[str] = set()
     for path in PACKAGE.rglob("*.py"):
-        for call in re.finditer(r"\bload(?:_off_the_loop)?\(([^()]*)\)", path.read_text("utf-8")):
+        for call in re.finditer(
+            r"\bload(?:_off_the_loop)?\(([^()]*)\)", path.read_text("utf-8")
+        ):
             loaded.update(re.findall(r'"([\w.]+)"', call[1]))
     collected_whole = ("forgetmenot", "google", "twitchio")
     by_name = {name for name in loaded if not name.startswith(collected_whole)}

@@ -66,7 +66,10 @@ def test_a_file_is_for_its_owner_alone_and_a_save_that_fails_leaves_nothing_else
     assert store.load(Account.BOT) == TWO
     assert store.load(Account.BROADCASTER) == ONE
     files = sorted((tmp_path / "deep" / "folder").iterdir())
-    assert [file.name for file in files] == ["twitch-bot.json", "twitch-broadcaster.json"]
+    assert [file.name for file in files] == [
+        "twitch-bot.json",
+        "twitch-broadcaster.json",
+    ]
     if os.name == "posix":
         assert {stat.S_IMODE(file.stat().st_mode) for file in files} == {0o600}
     assert "only you can read" in store.place(Account.BOT)
@@ -106,7 +109,12 @@ class PromptDismissed(Exception):
 
 @pytest.mark.parametrize(
     "error",
-    [PromptDismissed(), keyring.errors.PasswordSetError(), OSError("no bus"), KeyError("x")],
+    [
+        PromptDismissed(),
+        keyring.errors.PasswordSetError(),
+        OSError("no bus"),
+        KeyError("x"),
+    ],
 )
 def test_whatever_a_backend_raises_the_file_does_and_no_pair_is_lost(
     tmp_path: Path, ring: MemoryKeyring, error: BaseException

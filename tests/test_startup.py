@@ -30,7 +30,9 @@ async def test_a_package_and_a_module_of_it_at_once(
 
     async def soon() -> int:
         await asyncio.sleep(0.05)
-        return await make_off_the_loop(lambda: int(__import__("slowpackage.part").part.made))
+        return await make_off_the_loop(
+            lambda: int(__import__("slowpackage.part").part.made)
+        )
 
     _, made = await asyncio.gather(load_off_the_loop("slowpackage"), soon())
     assert made == 1

@@ -26,7 +26,12 @@ from forgetmenot.startup import load_off_the_loop
 from forgetmenot.store import streams
 from forgetmenot.twitch.connection import IrcConnection, Phase
 from forgetmenot.twitch.helix import Helix
-from forgetmenot.twitch.login import DeviceCode, Login, begin_device_login, finish_device_login
+from forgetmenot.twitch.login import (
+    DeviceCode,
+    Login,
+    begin_device_login,
+    finish_device_login,
+)
 
 SIGN_IN_EVERY = 10 * SECOND
 # How often the bot's badges are looked at while it may not write: the streamer may make it a moderator.
@@ -116,13 +121,27 @@ class TwitchAccount(Struct, frozen=True):
 
 @contextlib.asynccontextmanager
 async def open_account(
-    settings: Callable[[], Settings], folder: Path, clock: Clock, *, use_keyring: bool = True
+    settings: Callable[[], Settings],
+    folder: Path,
+    clock: Clock,
+    *,
+    use_keyring: bool = True,
 ) -> AsyncIterator[TwitchAccount]:
     """Build the account without asking Twitch. `folder` holds tokens that the keyring does not take."""
     store = TokenStore(folder, use_keyring=use_keyring)
-    login = Login(account=Account.BOT, store=store, settings=settings, clock=clock, lacking=lacking)
+    login = Login(
+        account=Account.BOT,
+        store=store,
+        settings=settings,
+        clock=clock,
+        lacking=lacking,
+    )
     streamer = Login(
-        account=Account.BROADCASTER, store=store, settings=settings, clock=clock, lacking=lacking
+        account=Account.BROADCASTER,
+        store=store,
+        settings=settings,
+        clock=clock,
+        lacking=lacking,
     )
     chat = IrcConnection(settings=settings, clock=clock, login=login.irc)
     helix = Helix(
@@ -218,7 +237,9 @@ async def _find_videos(bot: Bot, account: TwitchAccount) -> None:
     videos = await account.helix.videos()
     async with bot.db.write() as tx:
         for stream_id, began_at in missing.items():
-            nearest = min(videos, key=lambda video: abs(video.at - began_at), default=None)
+            nearest = min(
+                videos, key=lambda video: abs(video.at - began_at), default=None
+            )
             if nearest is not None and abs(nearest.at - began_at) <= SAME_BEGIN:
                 await streams.set_video(tx, stream_id, nearest)
 
@@ -275,7 +296,9 @@ class PendingLogin(Struct):
 class DeviceLogin:
     """At most one log-in at a time; the next one takes the place of the last."""
 
-    def __init__(self, settings: LiveSettings, folder: Path, *, use_keyring: bool = True) -> None:
+    def __init__(
+        self, settings: LiveSettings, folder: Path, *, use_keyring: bool = True
+    ) -> None:
         self._settings = settings
         self._store = TokenStore(folder, use_keyring=use_keyring)
         self._login: PendingLogin | None = None
@@ -286,7 +309,9 @@ class DeviceLogin:
         code = await begin_device_login(self._settings(), scopes)
         await self.aclose()
         await load_off_the_loop("segno")
-        self._login = PendingLogin(account, code, SystemClock().now() + code.expires_in * SECOND)
+        self._login = PendingLogin(
+            account, code, SystemClock().now() + code.expires_in * SECOND
+        )
         self._waiting = asyncio.create_task(
             self._finish(self._login, scopes), name="log-in by code"
         )

@@ -119,7 +119,9 @@ class Bot:
             models(chosen, meter)
             if models is not None
             else build_models(
-                chosen, meter, environ=environment_with_key(chosen, login_folder(db.path))
+                chosen,
+                meter,
+                environ=environment_with_key(chosen, login_folder(db.path)),
             )
         )
         self.models.reply.spending = self.models.memory.spending = self.spending
@@ -155,7 +157,11 @@ class Bot:
         )
         self.ingest.own_id = self.me.user_id
         self.compactor = Compactor(
-            db=db, model=model, settings=settings, clock=clock, stream_tracker=self.stream_tracker
+            db=db,
+            model=model,
+            settings=settings,
+            clock=clock,
+            stream_tracker=self.stream_tracker,
         )
         self.extractor = Extractor(db=db, model=model, settings=settings, clock=clock)
         self.recaps = RecapWriter(db=db, model=model, settings=settings, clock=clock)
@@ -168,7 +174,9 @@ class Bot:
             before=[self.ingest.flush],
             after=[self._refresh, self._forget_who_spoke],
         )
-        self.rights = Rights(db=db, clock=clock, eraser=self.eraser, flush=self.ingest.flush)
+        self.rights = Rights(
+            db=db, clock=clock, eraser=self.eraser, flush=self.ingest.flush
+        )
         self.file_watch = MemoryFileWatch(db=db, settings=settings, clock=clock)
 
     def _build_operations(self, account: BotAccount) -> None:
@@ -224,7 +232,9 @@ class Bot:
         self.engine.forget()
 
     async def _explain_reply(self, reply_id: int) -> str:
-        return one_line(await explain(self.db, reply_id), in_language(self.settings().bot.language))
+        return one_line(
+            await explain(self.db, reply_id), in_language(self.settings().bot.language)
+        )
 
     def _build_replies(self) -> None:
         writer = ReplyWriter(
@@ -240,19 +250,23 @@ class Bot:
             ask_erasure=self.commands.ask_erasure,
             hasten_summary=self._asked_about.update,
         )
-        self.engine = ReplyEngine(writer, settings=self.settings, speaks_up=self._speaks_up)
+        self.engine = ReplyEngine(
+            writer, settings=self.settings, speaks_up=self._speaks_up
+        )
 
     async def _speaks_up(self) -> bool:
         return await self.spending.saving() < Saving.SPEAKING_UP
 
-    async def _used(self) -> tuple[Mapping[str, TokenCounts], Mapping[str, TokenCounts]]:
+    async def _used(
+        self,
+    ) -> tuple[Mapping[str, TokenCounts], Mapping[str, TokenCounts]]:
         """What the last 24 hours and the current stream used, by model."""
         now = self.clock.now()
         stream = await streams.current_id(self.db)
         began = await streams.start_of(self.db, stream) if stream is not None else now
-        return await counts.tokens_by_model(self.db, since=now - DAY), await counts.tokens_by_model(
-            self.db, since=began
-        )
+        return await counts.tokens_by_model(
+            self.db, since=now - DAY
+        ), await counts.tokens_by_model(self.db, since=began)
 
     async def hear(self, item: ChatItem) -> None:
         """Take in one thing that was heard."""
@@ -270,9 +284,15 @@ class Bot:
         before = await channel_state.read_all(self.db)
         state = replace(state, title=await without_erased_names(self.db, state.title))
         await self.stream_tracker.live(state, now)
-        values = {"title": state.title, "category": state.category, "live": FLAGS[state.live]}
+        values = {
+            "title": state.title,
+            "category": state.category,
+            "live": FLAGS[state.live],
+        }
         async with self.db.write() as tx:
-            await channel_state.put(tx, {**values, "started_at": str(state.started_at or "")}, now)
+            await channel_state.put(
+                tx, {**values, "started_at": str(state.started_at or "")}, now
+            )
         if state.live and before.get("live") == "1" and before.get("id"):
             for event in channel_changes(before, values, now):
                 self.ingest.take(event)
@@ -314,10 +334,14 @@ class Bot:
             PeriodicTask(
                 "notes",
                 lambda: DAY,
-                lambda: sweep_notes(self.db, self.settings().memory, self.clock.certain()),
+                lambda: sweep_notes(
+                    self.db, self.settings().memory, self.clock.certain()
+                ),
             ),
             PeriodicTask("memory", lambda: MEMORY_PASS_EVERY, self.memory_pass),
-            PeriodicTask("early memory", lambda: EARLY_PASS_EVERY, self._early_memory_pass),
+            PeriodicTask(
+                "early memory", lambda: EARLY_PASS_EVERY, self._early_memory_pass
+            ),
             PeriodicTask("memory file", lambda: SECOND, self.file_watch.run_pass),
             PeriodicTask("privacy requests", lambda: SECOND, self.rights.work_off),
             PeriodicTask("erasures", lambda: MINUTE, self.eraser.erase_due),
@@ -374,7 +398,10 @@ class Bot:
     async def _sweep(self) -> None:
         await self.ingest.flush()
         await retention.sweep_chat(
-            db=self.db, compactor=self.compactor, settings=self.settings, clock=self.clock
+            db=self.db,
+            compactor=self.compactor,
+            settings=self.settings,
+            clock=self.clock,
         )
 
     async def _notice(self) -> None:
@@ -396,7 +423,9 @@ async def open_bot(
     """Open the memory, wire the bot, clean up, and run its writer and its outbox."""
     chosen = settings()
     # a persona too long for the budget is an error now, and not at the first reply
-    check_floor(chosen, chosen.twitch.channel, offered(chosen.actions, chosen.bridge.effects))
+    check_floor(
+        chosen, chosen.twitch.channel, offered(chosen.actions, chosen.bridge.effects)
+    )
     # before the file is opened: two bots on one memory would answer everything twice
     with instance_lock(path):
         async with (
@@ -438,7 +467,9 @@ async def _start(bot: Bot) -> None:
     now = bot.clock.now()
     known = {"bot_id": bot.me.user_id, "bot_login": bot.me.login}
     async with bot.db.write() as tx:
-        await channel_state.put(tx, {name: value for name, value in known.items() if value}, now)
+        await channel_state.put(
+            tx, {name: value for name, value in known.items() if value}, now
+        )
     off_since = await channel_state.value_since(bot.db, "live", FLAGS[False])
     if off_since is not None:
         await bot.stream_tracker.end_stopped(off_since, now)
@@ -462,7 +493,9 @@ class NoAccount:
         return NO_ACCOUNT
 
     say = announce = timeout = untimeout = ban = delete_message = shoutout = _refused
-    set_slow_mode = set_emote_only = create_marker = create_clip = set_channel = _refused
+    set_slow_mode = set_emote_only = create_marker = create_clip = set_channel = (
+        _refused
+    )
 
     async def lacks(self, _scopes: Mapping[Account, Collection[str]]) -> str:
         """What is missing for everything."""

@@ -97,7 +97,11 @@ class BotControl:
         checks = running_checks(self.state(), settings, state, bot.clock.now(), say)
         if everything:
             subject = Examined(
-                bot.db.path, settings, self._settings.path, open_memory=bot.db, language=say
+                bot.db.path,
+                settings,
+                self._settings.path,
+                open_memory=bot.db,
+                language=say,
             )
             checks += await examine(subject)
         return checks
@@ -128,7 +132,9 @@ def check_settings(settings: Settings) -> None:
     """Refuse what the schema allows and the bot cannot work with. Raises SettingsError."""
     actions.refuse_unknown(settings.actions, "The new value")
     check_floor(
-        settings, settings.twitch.channel, offered(settings.actions, settings.bridge.effects)
+        settings,
+        settings.twitch.channel,
+        offered(settings.actions, settings.bridge.effects),
     )
 
 
@@ -161,7 +167,9 @@ async def try_out(
         identity=bot.identity(),
     )
     material = composed.material
-    request = reply_request(composed.prompt, settings, material.speaker.role, trigger.question)
+    request = reply_request(
+        composed.prompt, settings, material.speaker.role, trigger.question
+    )
     answer = await bot.models.reply.generate(request)
     reply = read_reply(answer)
     context = filter_context(trigger, composed, settings)
@@ -185,10 +193,16 @@ async def try_out(
     }
 
 
-async def _decision(bot: Bot, proposal: Proposal, trigger: Trigger) -> dict[str, object]:
+async def _decision(
+    bot: Bot, proposal: Proposal, trigger: Trigger
+) -> dict[str, object]:
     """Return the policy's decision. Nothing is written and Twitch is not asked."""
     context = ActionContext(
         trigger.event, "dock-try", question=trigger.question if trigger.direct else ""
     )
     decision = await bot.executor.preview(proposal, context)
-    return {"name": proposal.name, "verdict": decision.verdict, "reason": decision.reason}
+    return {
+        "name": proposal.name,
+        "verdict": decision.verdict,
+        "reason": decision.reason,
+    }

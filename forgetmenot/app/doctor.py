@@ -228,12 +228,14 @@ def _login(subject: Examined) -> Finding:
         trouble = reason("client_unset", make_app=reason("make_app"))
         return trouble_with(say, trouble, "setup_fix", WARN)
     # what is stored here is looked at; Twitch is not asked, because asking would renew the log-in
-    token = TokenStore(login_folder(subject.database), use_keyring=subject.use_keyring).load(
-        Account.BOT
-    )
+    token = TokenStore(
+        login_folder(subject.database), use_keyring=subject.use_keyring
+    ).load(Account.BOT)
     if token is None:
         return trouble_with(say, reason("bot_not_in"), "setup_fix", WARN)
-    missing_scopes = lacking(Account.BOT, settings, token.scopes) if token.scopes else ""
+    missing_scopes = (
+        lacking(Account.BOT, settings, token.scopes) if token.scopes else ""
+    )
     if missing_scopes:
         return trouble_with(say, missing_scopes, "setup_fix", WARN)
     return subject.finding(OK, "signed_in", login=token.login)
@@ -305,7 +307,9 @@ def running_checks(
     fine_model: Finding = (OK, models, "")
     if settings.model.provider is Provider.OFFLINE:
         fine_model = finding(say, OK, "offline")
-    tasks = " ".join(f"{say.reason(trouble).rstrip('.')}." for trouble in state.task_troubles)
+    tasks = " ".join(
+        f"{say.reason(trouble).rstrip('.')}." for trouble in state.task_troubles
+    )
     parts = {
         "chat": _chat(state, settings, _gaps(channel, now, say), say),
         "login": _signed_in(state, say),
@@ -318,8 +322,14 @@ def running_checks(
         "settings": (OK, state.settings_file or say("check.fine"), ""),
     }
     if state.hearing:
-        fine = say("page.hearing.listening" if state.hearing.listening else "page.hearing.stopped")
-        parts["hearing"] = fine_or_trouble(state.hearing.trouble, "again_fix", (OK, fine, ""))
+        fine = say(
+            "page.hearing.listening"
+            if state.hearing.listening
+            else "page.hearing.stopped"
+        )
+        parts["hearing"] = fine_or_trouble(
+            state.hearing.trouble, "again_fix", (OK, fine, "")
+        )
     return [Check(say(f"check.name.{name}"), *result) for name, result in parts.items()]
 
 

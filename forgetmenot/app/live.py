@@ -29,7 +29,12 @@ from forgetmenot.clock import SystemClock
 from forgetmenot.dock.server import open_dock
 from forgetmenot.domain import ChatEvent
 from forgetmenot.durations import MINUTE, SECOND
-from forgetmenot.errors import ForgetMeNotError, SettingsError, StoreError, TwitchRefused
+from forgetmenot.errors import (
+    ForgetMeNotError,
+    SettingsError,
+    StoreError,
+    TwitchRefused,
+)
 from forgetmenot.logs import log
 from forgetmenot.memory.backups import Backups
 from forgetmenot.secret_store import SecretStore, login_folder
@@ -78,14 +83,18 @@ def on_signals() -> Iterator[StopSignal]:
     ending = StopSignal()
     loop = asyncio.get_running_loop()
     with contextlib.ExitStack() as stack:
-        for number in (getattr(signal, name) for name in _NAMES if hasattr(signal, name)):
+        for number in (
+            getattr(signal, name) for name in _NAMES if hasattr(signal, name)
+        ):
             try:
                 loop.add_signal_handler(number, ending.ask)
                 stack.callback(loop.remove_signal_handler, number)
             except (
                 NotImplementedError
             ):  # Windows, where a handler runs between any two steps of the loop
-                before = signal.signal(number, lambda *_: loop.call_soon_threadsafe(ending.ask))
+                before = signal.signal(
+                    number, lambda *_: loop.call_soon_threadsafe(ending.ask)
+                )
                 stack.callback(signal.signal, number, before)
         try:
             yield ending
@@ -97,7 +106,9 @@ def on_signals() -> Iterator[StopSignal]:
 # closing a console window on Windows leaves a program about 5 s
 STOP_WITHIN_S = 3.6
 LOOK_EVERY = 45 * SECOND  # less than the minute that it counts
-LOOK_AT_SETTINGS_S = 0.5  # a change in the dock is seen while its user still looks at the button
+LOOK_AT_SETTINGS_S = (
+    0.5  # a change in the dock is seen while its user still looks at the button
+)
 
 
 class _Session(Struct, frozen=True):
@@ -149,7 +160,9 @@ async def start_live(
             while not ending.is_asked:
                 path = path_of(settings().twitch.channel)
                 before = _built_from(settings)
-                session = _Session(settings, path, report, opened, setup, ending, before)
+                session = _Session(
+                    settings, path, report, opened, setup, ending, before
+                )
                 try:
                     await _run(session)
                 except (TwitchRefused, SettingsError) as error:
@@ -171,20 +184,28 @@ async def _run(session: _Session, trouble: str = "") -> None:
 
     def built_from() -> Settings:
         # a key or model that was refused must not keep the dock, where it is corrected, from opening
-        return settings() if reads else msgspec.structs.replace(settings(), model=ModelSettings())
+        return (
+            settings()
+            if reads
+            else msgspec.structs.replace(settings(), model=ModelSettings())
+        )
 
     async with contextlib.AsyncExitStack() as stack:
         account = None
         me = BotIdentity()
         chat = None
         if reads and settings().twitch.client_id:
-            account = await stack.enter_async_context(open_account(settings, folder, clock))
+            account = await stack.enter_async_context(
+                open_account(settings, folder, clock)
+            )
             me = await account.myself()
             chat = account.chat
         elif reads:
             chat = IrcConnection(settings=settings, clock=clock)
         helix = account.helix if account else None
-        opening = open_bot(session.path, settings=built_from, clock=clock, account=helix, me=me)
+        opening = open_bot(
+            session.path, settings=built_from, clock=clock, account=helix, me=me
+        )
         bot = await stack.enter_async_context(opening)
         backups = Backups(db=bot.db, settings=settings, clock=clock)
         recaps = RecapSharing(
@@ -200,7 +221,9 @@ async def _run(session: _Session, trouble: str = "") -> None:
         bot.tasks.all += [
             PeriodicTask("backups", lambda: MINUTE, back_up),
             PeriodicTask("recaps", lambda: MINUTE, recaps.run_pass),
-            PeriodicTask("people", lambda: LOOK_EVERY, bot.recall.active_viewers.look_again),
+            PeriodicTask(
+                "people", lambda: LOOK_EVERY, bot.recall.active_viewers.look_again
+            ),
             PeriodicTask("recall", lambda: SECOND, bot.recall.prepare),
         ]
         stream = StreamInput(bot, settings, folder)
@@ -222,10 +245,16 @@ async def _run(session: _Session, trouble: str = "") -> None:
                 f"In {channel} as {me.login}, mode {settings().bot.mode}. Ctrl-C stops it."
             )
         elif reads:
-            missing = account.login.trouble if account else "Nothing is sent. Ctrl-C stops it."
+            missing = (
+                account.login.trouble
+                if account
+                else "Nothing is sent. Ctrl-C stops it."
+            )
             session.report(f"Listening to {channel} without a log-in. {missing}")
         elif not trouble:
-            session.report("No channel is set yet. Set it in the dock. Ctrl-C stops the bot.")
+            session.report(
+                "No channel is set yet. Set it in the dock. Ctrl-C stops the bot."
+            )
         dock = serve_dock(
             bot,
             settings,
@@ -304,16 +333,22 @@ async def _live(
         with short_pauses():
             async with asyncio.TaskGroup() as group:
                 tasks = bot.tasks.start(group)
-                tasks.append(group.create_task(_await_file_check(bot), name="file check"))
+                tasks.append(
+                    group.create_task(_await_file_check(bot), name="file check")
+                )
                 if account is not None:
                     for keep_valid in (account.keep_valid, account.keep_streamer_valid):
-                        tasks.append(group.create_task(keep_going("log-in", keep_valid)))
+                        tasks.append(
+                            group.create_task(keep_going("log-in", keep_valid))
+                        )
                 for name, work in stream.tasks(account):
                     tasks.append(group.create_task(keep_going(name, work)))
                 if chat is not None:
                     # last, so that the tasks that writing depends on run when the first line comes
                     reading = keep_going(
-                        "reading", lambda: _read(bot, session.clock, chat), but=(TwitchRefused,)
+                        "reading",
+                        lambda: _read(bot, session.clock, chat),
+                        but=(TwitchRefused,),
                     )
                     tasks.append(group.create_task(reading, name="reading"))
                 await session.until_changed()
@@ -400,11 +435,17 @@ async def keep_gap(bot: Bot, gap: Gap) -> None:
     One of less than three seconds is no more than logged.
     """
     log.warning(
-        "chat was not heard", seconds=(gap.to_ms - gap.from_ms) // SECOND, reason=gap.reason
+        "chat was not heard",
+        seconds=(gap.to_ms - gap.from_ms) // SECOND,
+        reason=gap.reason,
     )
     if gap.to_ms - gap.from_ms < SHORTEST_GAP:
         return
     count = int(await channel_state.read(bot.db, "gaps") or 0) + 1
-    values = {"gap_from": str(gap.from_ms), "gap_to": str(gap.to_ms), "gap_reason": gap.reason}
+    values = {
+        "gap_from": str(gap.from_ms),
+        "gap_to": str(gap.to_ms),
+        "gap_reason": gap.reason,
+    }
     async with bot.db.write() as tx:
         await channel_state.put(tx, {"gaps": str(count), **values}, bot.clock.now())

@@ -67,7 +67,9 @@ class PastChatUpload:
     def _is_busy(self) -> bool:
         return self._is_learning or self._taking.locked()
 
-    async def take(self, name: str, size: int | None, pieces: AsyncIterator[bytes]) -> None:
+    async def take(
+        self, name: str, size: int | None, pieces: AsyncIterator[bytes]
+    ) -> None:
         """Store a file. `size`: in bytes, as it was announced. Raises InputError, StoreError."""
         if self._is_busy or len(self._files) >= FILES_LIMIT:
             raise InputError(reason("past_busy"))
@@ -83,8 +85,12 @@ class PastChatUpload:
             except BaseException as error:
                 # also where the page was closed meanwhile
                 shutil.rmtree(path.parent, ignore_errors=True)
-                if isinstance(error, OSError) and not isinstance(error, ConnectionError):
-                    why = reason("not_written", path=path.name, error=error.strerror or "")
+                if isinstance(error, OSError) and not isinstance(
+                    error, ConnectionError
+                ):
+                    why = reason(
+                        "not_written", path=path.name, error=error.strerror or ""
+                    )
                     raise StoreError(why) from error
                 raise
             self._files.append(path)
@@ -137,7 +143,9 @@ class PastChatUpload:
         )
         self._share = 0.0
         self._line = ""
-        self._task = asyncio.create_task(self._learn(self._learner), name="learning from past chat")
+        self._task = asyncio.create_task(
+            self._learn(self._learner), name="learning from past chat"
+        )
 
     async def _learn(self, learner: "Learner") -> None:
         try:

@@ -86,7 +86,10 @@ class PeriodicTasks:
 
     def start(self, group: asyncio.TaskGroup) -> list[asyncio.Task[None]]:
         """Run each in an asyncio task of its own."""
-        return [group.create_task(self._run_for_ever(task), name=task.name) for task in self.all]
+        return [
+            group.create_task(self._run_for_ever(task), name=task.name)
+            for task in self.all
+        ]
 
     async def _run_for_ever(self, task: PeriodicTask) -> None:
         while True:

@@ -86,7 +86,11 @@ class RecapSharing:
             try:
                 if settings.folder and not stream["in_file"]:
                     await write_file(self._db, stream["id"], self._settings())
-                if settings.post_at_once and stream["posted_at"] is None and now >= self._again_at:
+                if (
+                    settings.post_at_once
+                    and stream["posted_at"] is None
+                    and now >= self._again_at
+                ):
                     await self.post(stream["id"])
             except WebhookError as error:
                 failure = error
@@ -96,7 +100,9 @@ class RecapSharing:
         if failure is not None:
             raise failure
 
-    async def post(self, stream_id: int, *, again: bool = False, picture: bytes = b"") -> None:
+    async def post(
+        self, stream_id: int, *, again: bool = False, picture: bytes = b""
+    ) -> None:
         """Post a stream's recap; one that was posted, or may have been, only with `again`.
 
         `picture`: of the evening, as a PNG; empty for none. Raises WebhookError, and InputError where there is nothing
@@ -118,7 +124,9 @@ class RecapSharing:
             # written down before it is sent: a copy of the memory that is older does not post it again
             started_at = await streams.start_of(tx, stream_id)
             if not tx.requests.was_posted(started_at):
-                await personal_data.write_request(tx, tx.requests.posted(started_at, now))
+                await personal_data.write_request(
+                    tx, tx.requests.posted(started_at, now)
+                )
         try:
             await send(address, text, picture)
         except WebhookError as error:
@@ -149,7 +157,9 @@ async def send(address: str, text: str, picture: bytes = b"") -> None:
         ):
             if not 200 <= answer.status < 300:
                 code = "webhook_away" if answer.status == 429 else "webhook_refused"
-                raise WebhookError(reason(code, status=answer.status), lost=answer.status >= 500)
+                raise WebhookError(
+                    reason(code, status=answer.status), lost=answer.status >= 500
+                )
     except (aiohttp.ClientConnectorError, BadProxy):
         # the error itself names the address
         raise WebhookError(reason("webhook_away")) from None
@@ -163,7 +173,9 @@ def _message(text: str, picture: bytes) -> aiohttp.FormData:
     form = aiohttp.FormData()
     if picture:
         embed["image"] = {"url": f"attachment://{PICTURE_FILE}"}
-        form.add_field("files[0]", picture, filename=PICTURE_FILE, content_type="image/png")
+        form.add_field(
+            "files[0]", picture, filename=PICTURE_FILE, content_type="image/png"
+        )
     message = {"allowed_mentions": {"parse": []}, "embeds": [embed]}
     form.add_field("payload_json", json.dumps(message), content_type="application/json")
     return form

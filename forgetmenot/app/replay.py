@@ -79,7 +79,9 @@ async def replay(
             if (await line_counts(bot.db)).uncovered == 0:
                 break
             if bot.models.trouble:
-                raise ModelUnavailable(f"The rest could not be summarised. {bot.models.trouble}")
+                raise ModelUnavailable(
+                    f"The rest could not be summarised. {bot.models.trouble}"
+                )
         return await summary()
 
 
@@ -88,7 +90,10 @@ def _time(item: chat_lines.ChatItem) -> int:
 
 
 async def _play(
-    bot: Bot, clock: ManualClock, items: list[chat_lines.ChatItem], progress: Callable[[str], None]
+    bot: Bot,
+    clock: ManualClock,
+    items: list[chat_lines.ChatItem],
+    progress: Callable[[str], None],
 ) -> int:
     """Play the items and return how many; stops early without a model, since lines would be counted and not read."""
     for number, item in enumerate(items, 1):
@@ -146,8 +151,12 @@ def read_recording(path: Path, kind: str) -> Iterator[chat_lines.ChatItem]:
 def read_chat(path: Path, kind: str) -> list[chat_lines.ChatItem]:
     """Return what the file holds. Raises InputError also where no line is chat in this format."""
     items = list(read_recording(path, kind))
-    if all(isinstance(item, chat_lines.Unparsed | chat_lines.OtherLine) for item in items):
-        examples = "".join(f"\n  {name}: {example}" for name, example in FORMATS.items())
+    if all(
+        isinstance(item, chat_lines.Unparsed | chat_lines.OtherLine) for item in items
+    ):
+        examples = "".join(
+            f"\n  {name}: {example}" for name, example in FORMATS.items()
+        )
         raise InputError(
             f"No line of {path} is chat in {kind} format. Choose --format by what a line looks like:{examples}"
         )
@@ -164,7 +173,11 @@ def _csv(lines: Iterator[str]) -> Iterator[chat_lines.ChatItem]:
             yield chat_lines.Unparsed()
             continue
         sender, date, message = (part.strip() for part in row)
-        if not sender or not re.fullmatch(r"[0-9]{1,13}", date) or int(date) > _LAST_MOMENT:
+        if (
+            not sender
+            or not re.fullmatch(r"[0-9]{1,13}", date)
+            or int(date) > _LAST_MOMENT
+        ):
             yield chat_lines.Unparsed()
             continue
         event_id = _hashed("\x1f".join((str(position), sender, date, message)))

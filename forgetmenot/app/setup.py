@@ -194,7 +194,9 @@ class SetupService:
 
     def environment(self, model: ModelSettings) -> Mapping[str, str]:
         """The environment with the key that is kept for a model."""
-        return environment_with_key(model, self.secrets.folder, use_keyring=self.use_keyring)
+        return environment_with_key(
+            model, self.secrets.folder, use_keyring=self.use_keyring
+        )
 
     def upload(self) -> PastChatUpload:
         """The chat of past streams that was dropped on the dock. Raises InputError while the bot starts."""
@@ -202,7 +204,9 @@ class SetupService:
         assert self.past_chat is not None  # noqa: S101  # it comes and goes with the bot
         return self.past_chat
 
-    async def take_file(self, name: str, size: int | None, pieces: AsyncIterator[bytes]) -> Answer:
+    async def take_file(
+        self, name: str, size: int | None, pieces: AsyncIterator[bytes]
+    ) -> Answer:
         """Keep a file to learn from until it was learned from. Raises InputError, StoreError."""
         await self.upload().take(name, size, pieces)
         return DONE
@@ -240,11 +244,15 @@ async def step_character(setup: SetupService, name: str, persona: str) -> Answer
     """Keep name and character."""
     if not name.strip():
         raise InputError(setup.say("setup.no_name"))
-    await setup.change({("bot", "name"): name.strip(), ("bot", "persona"): persona.strip()})
+    await setup.change(
+        {("bot", "name"): name.strip(), ("bot", "persona"): persona.strip()}
+    )
     return setup.done()
 
 
-async def step_sample(setup: SetupService, name: str, persona: str, text: str = "") -> Answer:
+async def step_sample(
+    setup: SetupService, name: str, persona: str, text: str = ""
+) -> Answer:
     """What this character would say to a viewer's text, by the model that is set. Raises ModelError."""
     settings = setup.settings()
     if settings.model.provider is Provider.OFFLINE:
@@ -256,11 +264,15 @@ async def step_sample(setup: SetupService, name: str, persona: str, text: str = 
     check_settings(changed)
     # after a change of the model the old bot still runs for a moment; the page asks again when it has gone
     while (  # noqa: ASYNC110
-        setup.restarts and setup.running().bot.models.reply.name != settings.model.reply_model
+        setup.restarts
+        and setup.running().bot.models.reply.name != settings.model.reply_model
     ):
         await asyncio.sleep(ANSWER_FIRST_S)
     preview = await try_out(
-        setup.running().bot, "viewer", text.strip() or setup.say("setup.sample"), changed
+        setup.running().bot,
+        "viewer",
+        text.strip() or setup.say("setup.sample"),
+        changed,
     )
     return {"ok": True, "text": preview["text"], "model": preview["model"]}
 
@@ -305,7 +317,11 @@ async def _kept_key(setup: SetupService, address: str) -> str:
 
 
 async def step_model(
-    setup: SetupService, provider: Provider, base_url: str = "", model: str = "", key: str = ""
+    setup: SetupService,
+    provider: Provider,
+    base_url: str = "",
+    model: str = "",
+    key: str = "",
 ) -> Answer:
     """Ask the model for one sentence, and keep the choice if it answers. Raises ModelError, SettingsError.
 
@@ -354,7 +370,9 @@ async def step_client(setup: SetupService, client_id: str) -> Answer:
     twitch = msgspec.structs.replace(setup.settings().twitch, client_id=client_id)
     try:
         # Twitch has no other way to ask whether an app exists and may use the device flow
-        await begin_device_login(msgspec.structs.replace(setup.settings(), twitch=twitch), CHAT)
+        await begin_device_login(
+            msgspec.structs.replace(setup.settings(), twitch=twitch), CHAT
+        )
     except TwitchRefused:
         raise InputError(setup.say("setup.client_refused")) from None
     await setup.change({("twitch", "client_id"): client_id})
@@ -405,7 +423,9 @@ async def step_hearing(
 # ── chat of past streams ────────────────────────────────────────────────────────────────────────
 
 
-async def step_past(setup: SetupService, do: Literal["look", "learn", "stop", "drop"]) -> Answer:
+async def step_past(
+    setup: SetupService, do: Literal["look", "learn", "stop", "drop"]
+) -> Answer:
     """Say what learning from the files takes; begin or go on; stop soon; or delete the files."""
     upload = setup.upload()
     match do:
@@ -549,7 +569,9 @@ def _chosen(
 ) -> ModelSettings:
     """The table [model] that a choice means. Raises InputError."""
     if provider is Provider.GEMINI:
-        now = now if now.provider is Provider.GEMINI else ModelSettings(provider=provider)
+        now = (
+            now if now.provider is Provider.GEMINI else ModelSettings(provider=provider)
+        )
         return msgspec.structs.replace(now, **({"reply_model": model} if model else {}))
     model = model.strip()
     base_url = base_url.strip().rstrip("/")
@@ -562,8 +584,14 @@ def _chosen(
 
 async def models_at(base_url: str, key: str = "") -> list[str] | None:
     """The models that a server lists; None if nothing that does answers there."""
-    timeout = aiohttp.ClientTimeout(total=LOOK_FOR_S if is_loopback(base_url) else ASK_WITHIN_S)
-    headers = {"Authorization": f"Bearer {key}"} if key and base_url.startswith("https://") else {}
+    timeout = aiohttp.ClientTimeout(
+        total=LOOK_FOR_S if is_loopback(base_url) else ASK_WITHIN_S
+    )
+    headers = (
+        {"Authorization": f"Bearer {key}"}
+        if key and base_url.startswith("https://")
+        else {}
+    )
     try:
         async with (
             web_session(timeout) as session,
@@ -571,9 +599,18 @@ async def models_at(base_url: str, key: str = "") -> list[str] | None:
                 f"{base_url.rstrip('/')}/models", headers=headers, allow_redirects=False
             ) as answer,
         ):
-            answered = msgspec.json.decode(await body_of(answer, LARGEST_LIST), type=dict[str, Any])
+            answered = msgspec.json.decode(
+                await body_of(answer, LARGEST_LIST), type=dict[str, Any]
+            )
         return [str(one["id"]) for one in answered["data"][:MOST_MODELS]]
-    except (aiohttp.ClientError, OSError, TimeoutError, ValueError, LookupError, TypeError):
+    except (
+        aiohttp.ClientError,
+        OSError,
+        TimeoutError,
+        ValueError,
+        LookupError,
+        TypeError,
+    ):
         return None
 
 

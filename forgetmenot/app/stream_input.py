@@ -44,7 +44,9 @@ Task = tuple[str, Callable[[], Awaitable[None]]]
 class StreamInput:
     """The inputs of one running bot. `folder`: where secrets are kept where there is no keyring."""
 
-    def __init__(self, bot: Bot, settings: Callable[[], Settings], folder: Path) -> None:
+    def __init__(
+        self, bot: Bot, settings: Callable[[], Settings], folder: Path
+    ) -> None:
         self._bot = bot
         self._settings = settings
         self._folder = folder
@@ -89,7 +91,9 @@ class StreamInput:
     def corrected(self, state: ChannelState) -> ChannelState:
         """Return what Twitch's API answers, corrected by what OBS or an event has reported since."""
         since = self._bot.clock.now() - API_LAG
-        reports = {name: value for name, (value, at) in self._reports.items() if at >= since}
+        reports = {
+            name: value for name, (value, at) in self._reports.items() if at >= since
+        }
         if reports.get("live") == state.live:
             # both agree; the API knows the stream's id and when it began
             for name in ("live", "started_at", "stream_id"):
@@ -121,7 +125,11 @@ class StreamInput:
         Raises InputError while hearing is off.
         """
         hearing = self.hearing
-        if hearing is None or not hearing.listening or not self._settings().hearing.programs:
+        if (
+            hearing is None
+            or not hearing.listening
+            or not self._settings().hearing.programs
+        ):
             raise InputError(reason("hearing_off"))
         return hearing.sent(text)
 
@@ -130,7 +138,9 @@ class StreamInput:
         if self.hearing is not None:
             self.hearing.paused = not on
         async with self._bot.db.write() as tx:
-            await channel_state.put(tx, {STOPPED: "" if on else "1"}, self._bot.clock.now())
+            await channel_state.put(
+                tx, {STOPPED: "" if on else "1"}, self._bot.clock.now()
+            )
 
     async def said_aloud(self, text: str) -> None:
         """Take in a line that the streamer said, unless the channel is off and the settings want it only while live."""
@@ -145,7 +155,14 @@ class StreamInput:
         # the broadcaster's word: it makes facts about the channel, and ends them
         badges = frozenset({"broadcaster"})
         line = ChatEvent(
-            event_id, EventKind.SPOKEN, state["id"], login, login, text, now, badges=badges
+            event_id,
+            EventKind.SPOKEN,
+            state["id"],
+            login,
+            login,
+            text,
+            now,
+            badges=badges,
         )
         await self._bot.hear(line)
 
@@ -161,7 +178,10 @@ class StreamInput:
         live = bool(live)
         changes: StateChanges = {}
         if (stored_live == "1") != live:
-            changes = {"live": live, "started_at": self._bot.clock.now() if live else None}
+            changes = {
+                "live": live,
+                "started_at": self._bot.clock.now() if live else None,
+            }
         await self._channel_changed(changes)
 
     async def _has_log_in(self) -> bool:

@@ -26,7 +26,9 @@ from forgetmenot.text.phrases import is_yes
 # How soon a viewer's next line has to be the "yes" to a question that the bot asked them.
 ANSWERED_WITHIN = 2 * MINUTE
 # Results of a sentence that asks in vain: it is talk.
-_TALK = frozenset({"not_yours", "unknown_viewer", "which_viewer", "about_yourself", "which_none"})
+_TALK = frozenset(
+    {"not_yours", "unknown_viewer", "which_viewer", "about_yourself", "which_none"}
+)
 
 
 class CommandAnswer(NamedTuple):
@@ -46,7 +48,9 @@ class _Question(NamedTuple):
 class ChatCommands:
     """Recognises commands and runs them."""
 
-    def __init__(self, context: OperationContext, identity: Callable[[], Identity]) -> None:
+    def __init__(
+        self, context: OperationContext, identity: Callable[[], Identity]
+    ) -> None:
         self._context = context
         self._parser = CommandParser(context.operations)
         self._identity = identity
@@ -64,7 +68,9 @@ class ChatCommands:
         del self._questions[event.user_id]
         return False
 
-    async def handle(self, event: ChatEvent, *, denies_reply: bool = False) -> CommandAnswer | None:
+    async def handle(
+        self, event: ChatEvent, *, denies_reply: bool = False
+    ) -> CommandAnswer | None:
         """The answer, or None if it is no command of ours. Raises StoreError.
 
         `denies_reply`: it only says that the bot's last reply is wrong, without naming the bot.
@@ -79,7 +85,8 @@ class ChatCommands:
         if command is None or self._is_bot(event, identity):
             return None
         for_moderators = (
-            context.operations[command.name].permissions[Surface.CHAT] is Permission.MODERATOR
+            context.operations[command.name].permissions[Surface.CHAT]
+            is Permission.MODERATOR
         )
         if is_ignored(event, identity, settings) and not for_moderators:
             return None
@@ -93,7 +100,9 @@ class ChatCommands:
         answer = await self._answer(event, ParsedCommand("erase", {}))
         return answer.line if answer is not None else ""
 
-    async def _answer(self, event: ChatEvent, command: ParsedCommand) -> CommandAnswer | None:
+    async def _answer(
+        self, event: ChatEvent, command: ParsedCommand
+    ) -> CommandAnswer | None:
         """Run a command; the answer, or None where it is left to others. Raises StoreError."""
         result = await run(self._context, command.name, command.params, asker_of(event))
         if result.code == "not_allowed" or (command.in_words and result.code in _TALK):
@@ -102,20 +111,26 @@ class ChatCommands:
             confirmed = replace(command, params={**command.params, "confirm": "yes"})
             self._questions[event.user_id] = _Question(confirmed, event.at)
         line = chat_line(result, in_language(self._context.settings().bot.language))
-        return CommandAnswer(line, is_right=self._context.operations[command.name].waits)
+        return CommandAnswer(
+            line, is_right=self._context.operations[command.name].waits
+        )
 
     def _command(
         self, event: ChatEvent, identity: Identity, *, denies_reply: bool
     ) -> ParsedCommand | None:
         """The command in a line, typed or in words; `denies_reply` as in `handle`."""
-        trigger = trigger_of(event, identity, Conversations({}), self._context.settings(), event.at)
+        trigger = trigger_of(
+            event, identity, Conversations({}), self._context.settings(), event.at
+        )
         question = ""
         if trigger is not None and trigger.direct:
             question = trigger.question
         elif denies_reply:
             question = event.text
         line = without_name_in_front(event, identity)
-        command = self._parser.parse(line, question, unnamed=without_at_name(line, identity))
+        command = self._parser.parse(
+            line, question, unnamed=without_at_name(line, identity)
+        )
         is_to_the_bot = line != clean(event.text) or bool(question)
         if command is not None and not is_to_the_bot and self._is_another_bots(command):
             return None
@@ -144,5 +159,10 @@ def asker_of(event: ChatEvent) -> Asker:
     """The asker, with the role from the message's badges."""
     role = role_of(event.badges)
     return Asker(
-        Surface.CHAT, event.user_id, role, event.login, event.display_name, line_id=event.id
+        Surface.CHAT,
+        event.user_id,
+        role,
+        event.login,
+        event.display_name,
+        line_id=event.id,
     )

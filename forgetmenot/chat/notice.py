@@ -18,7 +18,11 @@ async def take_notice(db: Database, settings: Settings, now: int) -> str | None:
     # the default is a text of the interface, and so in its language
     if line == BotSettings().notice:
         line = in_language(settings.bot.language)("chat.notice")
-    if not line or settings.bot.mode is Mode.SHADOW or (await read_switches(db)).silent(now):
+    if (
+        not line
+        or settings.bot.mode is Mode.SHADOW
+        or (await read_switches(db)).silent(now)
+    ):
         return None
     stream = await streams.current_id(db)
     if stream is None or await channel_state.read(db, NOTICED) == str(stream):

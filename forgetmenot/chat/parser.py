@@ -12,7 +12,11 @@ from msgspec import Struct
 
 from forgetmenot.languages import in_language, languages
 from forgetmenot.operations.types import Operation, ParameterKind
-from forgetmenot.text.chat_commands import command_in_words, typed_command, without_please
+from forgetmenot.text.chat_commands import (
+    command_in_words,
+    typed_command,
+    without_please,
+)
 from forgetmenot.text.words import is_typo
 
 _MARKS_BEHIND = re.compile(r"[?.!,:]+\Z")
@@ -66,7 +70,9 @@ class CommandParser:
         self._forms = forms
         self._names = {form.word: form.word for form in forms} | dict(_other_names())
 
-    def parse(self, text: str, question: str = "", *, unnamed: str = "") -> ParsedCommand | None:
+    def parse(
+        self, text: str, question: str = "", *, unnamed: str = ""
+    ) -> ParsedCommand | None:
         """The request in a line, or None.
 
         `question`: the line without the bot's name, if the bot was spoken to. `unnamed`: the line without the bot's
@@ -98,7 +104,9 @@ class CommandParser:
 
     def _name_with_slip(self, word: str) -> str | None:
         """The one command that was typed with a slip; None where none is, or two are near."""
-        names = {name for known, name in self._names.items() if is_typo(word[1:], known[1:])}
+        names = {
+            name for known, name in self._names.items() if is_typo(word[1:], known[1:])
+        }
         return names.pop() if len(names) == 1 else None
 
     def _parse_typed(self, typed: str, unnamed: str) -> ParsedCommand | None:
@@ -109,7 +117,9 @@ class CommandParser:
         for form in forms:
             match = form.pattern.fullmatch(line if form.has_free_text else unnamed_line)
             if match is not None:
-                values = {name: value for name, value in match.groupdict().items() if value}
+                values = {
+                    name: value for name, value in match.groupdict().items() if value
+                }
                 return ParsedCommand(form.name, values)
         if not forms:
             return None
@@ -135,8 +145,12 @@ def _other_names() -> Mapping[str, str]:
 def _forms_of(operation: Operation) -> Iterator[_Form]:
     for text in operation.chat:
         words = text.split()
-        params = {word: operation.parameter(word[1:-1]) for word in words if word[0] in "<["}
-        has_flag = any(parameter.kind is ParameterKind.FLAG for parameter in params.values())
+        params = {
+            word: operation.parameter(word[1:-1]) for word in words if word[0] in "<["
+        }
+        has_flag = any(
+            parameter.kind is ParameterKind.FLAG for parameter in params.values()
+        )
         pattern = words[0]
         for word in words[1:]:
             if word not in params:

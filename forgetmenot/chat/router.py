@@ -59,20 +59,29 @@ class Router(Struct):
         else:
             if isinstance(item, RoomState):
                 self.room.heard(item)
-            kinds = {OtherRoom: "other_room", Unparsed: "unparsed"}  # of lines that are not stored
+            kinds = {
+                OtherRoom: "other_room",
+                Unparsed: "unparsed",
+            }  # of lines that are not stored
             self.ingest.note(kinds.get(type(item), "other"))
 
-    def say(self, line: str, *, reply_to: str | None = None, viewer_id: str = EVERYBODY) -> None:
+    def say(
+        self, line: str, *, reply_to: str | None = None, viewer_id: str = EVERYBODY
+    ) -> None:
         """Say something that nobody asked for now, beside everything else. `reply_to`: a viewer's earlier line."""
         self._start(
-            self.outbox.say_line(line, reply_to=reply_to, viewer_id=viewer_id, trigger="notice")
+            self.outbox.say_line(
+                line, reply_to=reply_to, viewer_id=viewer_id, trigger="notice"
+            )
         )
 
     def redeemed(self, event: ChatEvent, *, remember: bool) -> None:
         """A viewer spent channel points on the bot: what they typed is a mention, or to be remembered about them."""
         if remember and event.id not in self._heard:
             self._heard[event.id] = None
-            self._start(self._command_or_reply(replace(event, text=f"!remember {event.text}")))
+            self._start(
+                self._command_or_reply(replace(event, text=f"!remember {event.text}"))
+            )
         elif not remember:
             self.engine.take(event)
 
@@ -113,7 +122,9 @@ class Router(Struct):
         for_commands = is_command_line or denies_reply or answers
         is_new = not (asks or for_commands) or await self._is_new(event)
         self.ingest.take(event, addressed=asks)
-        if not is_new or is_bot(self.settings().memory, event.login, event.user_id, event.badges):
+        if not is_new or is_bot(
+            self.settings().memory, event.login, event.user_id, event.badges
+        ):
             return
         if spoken:
             # the broadcaster's word for the memory, and nobody's for an action: anybody near the microphone is heard
@@ -136,9 +147,7 @@ class Router(Struct):
             self._heard.popitem(last=False)
         try:
             return await events.by_id(self.db, event.id) is None
-        except (
-            StoreError
-        ):  # whatever else it asks for needs the disk as well; a privacy request waits for it
+        except StoreError:  # whatever else it asks for needs the disk as well; a privacy request waits for it
             return is_command(event.text)
 
     def _start(self, work: Coroutine[None, None, object]) -> None:
@@ -147,14 +156,18 @@ class Router(Struct):
         self._working.add(task)
         task.add_done_callback(self._working.discard)
 
-    async def _command_or_reply(self, event: ChatEvent, *, denies_reply: bool = False) -> None:
+    async def _command_or_reply(
+        self, event: ChatEvent, *, denies_reply: bool = False
+    ) -> None:
         """Answer a command (moderators always, others within their rate limit), or hand the line to the engine."""
         answer = await self._handled(event, denies_reply=denies_reply)
         if answer is None:
             self.engine.take(event)
             return
         moderates = asker_of(event).moderates
-        if answer.line and (moderates or self._rate_limit.allows(event.user_id, event.at)):
+        if answer.line and (
+            moderates or self._rate_limit.allows(event.user_id, event.at)
+        ):
             sent = await self.outbox.say_line(
                 answer.line,
                 reply_to=_message_of(event),
@@ -164,7 +177,9 @@ class Router(Struct):
             )
             log.info("command answered", status=sent.status)
 
-    async def _handled(self, event: ChatEvent, *, denies_reply: bool) -> CommandAnswer | None:
+    async def _handled(
+        self, event: ChatEvent, *, denies_reply: bool
+    ) -> CommandAnswer | None:
         """What a command is answered; tried again while another program holds the memory or the disk is full."""
         for wait in (*TRIED_AGAIN_AFTER_S, None):
             try:
@@ -178,7 +193,8 @@ class Router(Struct):
             return None
         # its row could not be written either
         await self.outbox.say_without_row(
-            in_language(self.settings().bot.language)("chat.not_now"), _message_of(event)
+            in_language(self.settings().bot.language)("chat.not_now"),
+            _message_of(event),
         )
         return CommandAnswer("")
 

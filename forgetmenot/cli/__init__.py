@@ -43,12 +43,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     except OSError as error:
-        return _failed(f"{error.filename or 'The system'}: {error.strerror or error}.", 1)
+        return _failed(
+            f"{error.filename or 'The system'}: {error.strerror or error}.", 1
+        )
     except Exception as error:  # noqa: BLE001  # a bug
         # what Python would print may quote chat or a secret
         from forgetmenot.logs import where
 
-        return _failed(f"this is a bug. Please report it with these lines:\n{where(error)}", 1)
+        return _failed(
+            f"this is a bug. Please report it with these lines:\n{where(error)}", 1
+        )
 
 
 def _parsed(words: Sequence[str]) -> argparse.Namespace:
@@ -81,7 +85,9 @@ def _refuse_unknown_command(name: str, program: str) -> None:
     if name in COMMANDS:
         return
     guess = near_word(name, COMMANDS.keys() - set(FOR_DEVELOPERS))
-    raise InputError(f"There is no command `{name}`.{guess} `{program} --help` explains them.")
+    raise InputError(
+        f"There is no command `{name}`.{guess} `{program} --help` explains them."
+    )
 
 
 def _refuse_unknown_action(group: str, name: str, program: str) -> None:
@@ -127,11 +133,15 @@ def build_parser(command: str = "") -> argparse.ArgumentParser:
         description="A local-first Twitch chat bot that remembers your regulars and deletes raw chat after 24 hours.",
         epilog=f"Without a command it runs `{program} start`.",
     )
-    parser.add_argument("--version", action="version", version=f"forgetmenot {__version__}")
+    parser.add_argument(
+        "--version", action="version", version=f"forgetmenot {__version__}"
+    )
     subparsers = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
     modules = list(dict.fromkeys(COMMANDS.values()))
     if command in COMMANDS:
         modules = [COMMANDS[command]]
     for module in modules:
-        add_commands(subparsers, importlib.import_module(f"forgetmenot.cli.{module}").__name__)
+        add_commands(
+            subparsers, importlib.import_module(f"forgetmenot.cli.{module}").__name__
+        )
     return parser

@@ -25,7 +25,9 @@ _NOT_OURS = (
     "Another program or an older bot uses that port. Restart the bot, or use the same --db and --config here "
     "as when it was started."
 )
-DOCTOR_KEYS = """The exit code is 1 if something is bad; in JSON a check is ok, warn or bad."""
+DOCTOR_KEYS = (
+    """The exit code is 1 if something is bad; in JSON a check is ok, warn or bad."""
+)
 SIGNS = {"ok": "✓", "warn": "!", "bad": "✗"}
 
 
@@ -39,7 +41,12 @@ SIGNS = {"ok": "✓", "warn": "!", "bad": "✗"}
 )
 @command(
     "start",
-    option("channel", nargs="?", metavar="CHANNEL", help="read this channel, without an account"),
+    option(
+        "channel",
+        nargs="?",
+        metavar="CHANNEL",
+        help="read this channel, without an account",
+    ),
     option("--no-browser", action="store_true", help="do not open the browser"),
     shared="config db",
     page="",
@@ -121,7 +128,9 @@ def _write_settings_file(folder: Path) -> Path:
     return file
 
 
-def _open_running_dock(arguments: argparse.Namespace, port: int, database: Path) -> bool:
+def _open_running_dock(
+    arguments: argparse.Namespace, port: int, database: Path
+) -> bool:
     """Open the page of a bot that is running already; False if none is."""
     from forgetmenot.dock.obs_page import dock_answers
     from forgetmenot.dock.security import HOST, address, token_in
@@ -144,14 +153,19 @@ def _that_reads(settings: Settings, channel: str) -> Settings:
     if not is_login(typed_login):
         raise InputError(no_login_reason(typed_login))
     # without a client_id nobody logs in
-    twitch = msgspec.structs.replace(settings.twitch, channel=login_of(typed_login), client_id="")
+    twitch = msgspec.structs.replace(
+        settings.twitch, channel=login_of(typed_login), client_id=""
+    )
     return msgspec.structs.replace(settings, twitch=twitch)
 
 
 @command(
     "dock",
     option(
-        "--print", dest="only_print", action="store_true", help="print the address, open nothing"
+        "--print",
+        dest="only_print",
+        action="store_true",
+        help="print the address, open nothing",
     ),
     option(
         "--new-token",
@@ -171,7 +185,9 @@ def _dock(arguments: argparse.Namespace) -> int:
 
     port = common.chosen_settings(arguments.config).dock.port
     if not port:
-        raise SettingsError("The dock is off: `port` in the table [dock] of your settings is 0.")
+        raise SettingsError(
+            "The dock is off: `port` in the table [dock] of your settings is 0."
+        )
     token = token_in(common.database_path(arguments).parent, fresh=arguments.new_token)
     url = address(port, token)
     running = dock_answers(HOST, port, token)
@@ -220,11 +236,15 @@ async def _login(arguments: argparse.Namespace) -> None:
     from forgetmenot.secret_store import Account
 
     await sign_in(
-        common.chosen_settings(arguments.config), Account(arguments.account), token_store(arguments)
+        common.chosen_settings(arguments.config),
+        Account(arguments.account),
+        token_store(arguments),
     )
 
 
-async def sign_in(settings: "Settings", account: "Account", store: "TokenStore") -> None:
+async def sign_in(
+    settings: "Settings", account: "Account", store: "TokenStore"
+) -> None:
     """Show a code, wait until it is typed, store the log-in and say whose it is. Raises TwitchError."""
     from forgetmenot.app.account import finish_login, login_rights
     from forgetmenot.operations.actions import lacking
@@ -242,7 +262,9 @@ async def sign_in(settings: "Settings", account: "Account", store: "TokenStore")
     if expected_login:
         whose += f" ({expected_login})"
     code = await begin_device_login(settings, scopes)
-    common.say(f"Sign in at Twitch with {whose}; check which account your browser is signed in to:")
+    common.say(
+        f"Sign in at Twitch with {whose}; check which account your browser is signed in to:"
+    )
     common.say(f"\n    address  {code.address}\n    code     {code.user_code}\n")
     common.say(
         f"Twitch will ask you to allow: {', '.join(scopes)}. The code works for {code.expires_in // 60} minutes."
@@ -270,16 +292,22 @@ async def _logout(arguments: argparse.Namespace) -> None:
     from forgetmenot.secret_store import Account
 
     await sign_out(
-        common.chosen_settings(arguments.config), Account(arguments.account), token_store(arguments)
+        common.chosen_settings(arguments.config),
+        Account(arguments.account),
+        token_store(arguments),
     )
 
 
-async def sign_out(settings: "Settings", account: "Account", store: "TokenStore") -> None:
+async def sign_out(
+    settings: "Settings", account: "Account", store: "TokenStore"
+) -> None:
     """Revoke the token of a log-in, delete it, and say so."""
     from forgetmenot.clock import SystemClock
     from forgetmenot.twitch.login import Login
 
-    login = Login(account=account, store=store, settings=lambda: settings, clock=SystemClock())
+    login = Login(
+        account=account, store=store, settings=lambda: settings, clock=SystemClock()
+    )
     revoked = await login.log_out()
     if revoked is None:
         common.say(f"Nobody was logged in as {account.value}.")
@@ -303,7 +331,9 @@ def _renew_autostart(arguments: argparse.Namespace, options: list[str]) -> None:
 
     try:
         if autostart.renew(options):
-            common.say("Starting with this computer now means this copy: the earlier one is gone.")
+            common.say(
+                "Starting with this computer now means this copy: the earlier one is gone."
+            )
     except ForgetMeNotError as error:
         common.say(str(error))
 
@@ -314,7 +344,9 @@ def _renew_autostart(arguments: argparse.Namespace, options: list[str]) -> None:
 @command(
     "doctor",
     option(
-        "--verify", action="store_true", help="check every row of the memory against the promises"
+        "--verify",
+        action="store_true",
+        help="check every row of the memory against the promises",
     ),
     keys=DOCTOR_KEYS,
     shared="config db json",
@@ -336,7 +368,9 @@ async def _doctor(arguments: argparse.Namespace) -> int:
     except SettingsError as error:
         settings = Settings()
         trouble = str(error)
-    examined = Examined(database, settings, arguments.config, trouble, verify=arguments.verify)
+    examined = Examined(
+        database, settings, arguments.config, trouble, verify=arguments.verify
+    )
     checks = await examine(examined)
     if arguments.json:
         common.emit(as_json(checks))
@@ -380,7 +414,9 @@ def _autostart(arguments: argparse.Namespace) -> None:
 
 @command(
     "uninstall",
-    option("--data", action="store_true", help="also permanently delete the data folder"),
+    option(
+        "--data", action="store_true", help="also permanently delete the data folder"
+    ),
     option("--yes", action="store_true", help="do not ask for confirmation"),
     shared="config db",
 )
@@ -411,9 +447,7 @@ async def _uninstall(arguments: argparse.Namespace) -> None:
             f"--data deletes {folder}, where --db is not needed. Delete {database.parent} yourself."
         )
     delete = arguments.data and folder.is_dir()
-    warning = (
-        f"This permanently deletes {folder}: the memory, its backups, the settings and the log."
-    )
+    warning = f"This permanently deletes {folder}: the memory, its backups, the settings and the log."
     if delete and not arguments.yes and not common.confirmed(warning):
         common.say("Nothing was changed.")
         return

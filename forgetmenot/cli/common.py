@@ -7,7 +7,15 @@ import os
 import re
 import sys
 import textwrap
-from collections.abc import Callable, Collection, Coroutine, Iterable, Iterator, Mapping, Sequence
+from collections.abc import (
+    Callable,
+    Collection,
+    Coroutine,
+    Iterable,
+    Iterator,
+    Mapping,
+    Sequence,
+)
 from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
@@ -30,10 +38,14 @@ if TYPE_CHECKING:
 COMMANDS = {
     **dict.fromkeys(("start", "setup"), "bot"),
     "demo": "play",
-    **dict.fromkeys(("dock", "login", "logout", "doctor", "autostart", "uninstall"), "bot"),
+    **dict.fromkeys(
+        ("dock", "login", "logout", "doctor", "autostart", "uninstall"), "bot"
+    ),
     **dict.fromkeys(("memory", "viewer"), "memory"),
     "learn": "play",
-    **dict.fromkeys(("why", "cost", "actions", "evaluate", "recall", "prompt"), "inspect"),
+    **dict.fromkeys(
+        ("why", "cost", "actions", "evaluate", "recall", "prompt"), "inspect"
+    ),
     "replay": "play",
 }
 # Commands that the help does not list.
@@ -76,7 +88,9 @@ def number_from(least: int) -> Callable[[str], int]:
     def read(text: str) -> int:
         # 18 digits: SQLite would make a float of a larger number, and find nothing by it
         if not re.fullmatch(r"[0-9]{1,18}", text) or int(text) < least:
-            raise argparse.ArgumentTypeError(f"{text!r} is not a whole number of at least {least}")
+            raise argparse.ArgumentTypeError(
+                f"{text!r} is not a whole number of at least {least}"
+            )
         return int(text)
 
     return read
@@ -130,10 +144,15 @@ SHARED: Mapping[str, Option] = {
         help="the settings file (default: config.toml beside the memory)",
     ),
     "db": option(
-        "--db", type=Path, metavar="PATH", help="the memory file (default: in your data folder)"
+        "--db",
+        type=Path,
+        metavar="PATH",
+        help="the memory file (default: in your data folder)",
     ),
     "json": option(
-        "--json", action="store_true", help="print JSON, and nothing else, on standard output"
+        "--json",
+        action="store_true",
+        help="print JSON, and nothing else, on standard output",
     ),
 }
 
@@ -156,7 +175,9 @@ def command(
     """
 
     def declared(run: Work) -> Work:
-        _COMMANDS.append(Command(path, run, options, about, keys, shared, on_memory, defaults))
+        _COMMANDS.append(
+            Command(path, run, options, about, keys, shared, on_memory, defaults)
+        )
         return run
 
     return declared
@@ -170,7 +191,9 @@ def add_commands(commands: Commands, module: str) -> None:
             continue
         group, _, name = declared.path.rpartition(" ")
         if group and group not in groups:
-            parser = commands.add_parser(group, help=GROUPS[group], description=GROUPS[group])
+            parser = commands.add_parser(
+                group, help=GROUPS[group], description=GROUPS[group]
+            )
             parser.set_defaults(run=partial(_list_actions, parser))
             groups[group] = parser.add_subparsers(dest="verb", metavar="ACTION")
         _add(groups.get(group, commands), name, declared)
@@ -261,7 +284,11 @@ async def _on_memory(declared: Command, arguments: argparse.Namespace) -> int | 
 
 def _run(declared: Command, arguments: argparse.Namespace) -> int:
     """Run a command, and return the exit code."""
-    work = _on_memory(declared, arguments) if declared.on_memory else declared.run(arguments)
+    work = (
+        _on_memory(declared, arguments)
+        if declared.on_memory
+        else declared.run(arguments)
+    )
     if isinstance(work, Coroutine):
         return asyncio.run(_watched(work)) or 0
     return work or 0
@@ -292,7 +319,9 @@ def database_path(arguments: argparse.Namespace, *, folder: Path | None = None) 
     """
     path: Path | None = arguments.db
     if path is None:
-        path = folder / DATABASE if folder is not None else _configured_database(arguments)
+        path = (
+            folder / DATABASE if folder is not None else _configured_database(arguments)
+        )
     if path.is_dir():
         raise InputError(
             f"{path} is a folder. Use a file in it with --db, for example {path / DATABASE}."
@@ -327,7 +356,9 @@ def existing_database(arguments: argparse.Namespace) -> Path:
     """Return the memory file of a command that only reads. Raises InputError if there is none."""
     path = database_path(arguments)
     if not path.is_file():
-        raise InputError(f"There is no memory at {path} yet. Start the bot once, or use --db FILE.")
+        raise InputError(
+            f"There is no memory at {path} yet. Start the bot once, or use --db FILE."
+        )
     return path
 
 
@@ -403,7 +434,9 @@ def _options_of(operation: "Operation") -> list[Option]:
     return [found_option for found_option in options if found_option is not None]
 
 
-def _option_of(parameter: "Parameter", kinds: Collection["ParameterKind"]) -> Option | None:
+def _option_of(
+    parameter: "Parameter", kinds: Collection["ParameterKind"]
+) -> Option | None:
     """Return the option of a parameter; None if nobody types it in a terminal.
 
     `kinds`: those of all parameters of the operation.
@@ -414,12 +447,16 @@ def _option_of(parameter: "Parameter", kinds: Collection["ParameterKind"]) -> Op
     if parameter.kind is ParameterKind.NUMBER:
         return option(name, type=number_from(1), metavar="ID", help="its number")
     if parameter.kind is ParameterKind.FLAG:
-        return option("--yes", dest=name, action="store_true", help="do not ask for confirmation")
+        return option(
+            "--yes", dest=name, action="store_true", help="do not ask for confirmation"
+        )
     if parameter.kind is ParameterKind.VIEWER and ParameterKind.TEXT in kinds:
         about_viewer = "only about this viewer (default: about anybody)"
         return option("--viewer", metavar="LOGIN", help=about_viewer)
     if parameter.kind is ParameterKind.VIEWER:
-        return option(name, metavar="LOGIN", help="their login, also a former one, or Twitch ID")
+        return option(
+            name, metavar="LOGIN", help="their login, also a former one, or Twitch ID"
+        )
     # in chat, words may stand for the number; in a terminal the number is typed
     if parameter.optional and ParameterKind.NUMBER in kinds:
         return None
@@ -440,7 +477,9 @@ async def _change(db: "Database", arguments: argparse.Namespace) -> int:
         login = str(params["viewer"])
         # raises InputError before anything is asked
         await known_viewer(db, login)
-        warning = f"This permanently erases everything about {login} and cannot be undone."
+        warning = (
+            f"This permanently erases everything about {login} and cannot be undone."
+        )
         if not confirmed(warning, login, "the login again"):
             say("Nothing was erased.")
             return 1
@@ -467,7 +506,9 @@ async def known_viewer(source: "Source", login_or_id: str) -> str:
         )
     if len(candidates) > 1:
         listed = await names.told_apart(source, candidates)
-        raise InputError(f"{login_or_id} can be {listed}. Use @ and the login, or id: and the ID.")
+        raise InputError(
+            f"{login_or_id} can be {listed}. Use @ and the login, or id: and the ID."
+        )
     return candidates[0]
 
 
@@ -486,7 +527,9 @@ def text_lines(name: str) -> Iterator[Iterator[str]]:
         # a byte that is no text becomes `\\xff`, which is no JSON, so its line alone is refused
         file = open_text(Path(name), errors="backslashreplace")
     except OSError as error:
-        raise InputError(f"{name} cannot be read: {error.strerror or error}.") from error
+        raise InputError(
+            f"{name} cannot be read: {error.strerror or error}."
+        ) from error
     with file:
         yield _lines(file, name)
 

@@ -41,7 +41,9 @@ RECALL_KEYS = """FILE has JSON lines {"id", "viewers": [logins or ids], "text", 
 {"id", "note_ids": [best first], "ms"}; a line that cannot be used gets {"id", "error"}."""
 EVALUATE_KEYS = """In JSON `outcomes` counts replies: good or bad (rated), deleted, corrected (a used note changed in
 ten minutes), asked_again (by the same viewer within two), silence (nothing followed). `ranks`: used notes by place."""
-NO_PRICES = "No prices are set, so there is no sum in money: see [prices] in the settings."
+NO_PRICES = (
+    "No prices are set, so there is no sum in money: see [prices] in the settings."
+)
 COST_KEYS = """Tokens are as billed; costs need [prices] in the settings. Old calls are deleted (`keep_replies_d`)."""
 
 
@@ -51,10 +53,17 @@ COST_KEYS = """Tokens are as billed; costs need [prices] in the settings. Old ca
 @command(
     "prompt",
     option(
-        "--viewer", required=True, metavar="LOGIN", help="who writes it: a login or a Twitch ID"
+        "--viewer",
+        required=True,
+        metavar="LOGIN",
+        help="who writes it: a login or a Twitch ID",
     ),
     option("--message", required=True, metavar="TEXT", help="what they write"),
-    option("--now", metavar="ISO", help="use this time instead of now (without a zone: UTC)"),
+    option(
+        "--now",
+        metavar="ISO",
+        help="use this time instead of now (without a zone: UTC)",
+    ),
     keys=PROMPT_KEYS,
     shared="config db json",
 )
@@ -67,7 +76,9 @@ async def _prompt(arguments: argparse.Namespace) -> None:
     path = common.existing_database(arguments)
     settings = common.chosen_settings(arguments.config)
     now = common.time_of("--now", arguments.now) if arguments.now else None
-    prompt = await build_prompt(path, settings, arguments.viewer, arguments.message, now)
+    prompt = await build_prompt(
+        path, settings, arguments.viewer, arguments.message, now
+    )
     sections = []
     lines = [prompt.prefix + prompt.tail, ""]
     for section in prompt.sections:
@@ -105,7 +116,9 @@ async def build_prompt(
     check_floor(settings, settings.twitch.channel, actions)
     clock = SystemClock() if now is None else ManualClock(now)
     async with open_database(path) as db:
-        _, composed = await preview(viewer, message, db=db, settings=settings, clock=clock)
+        _, composed = await preview(
+            viewer, message, db=db, settings=settings, clock=clock
+        )
         return composed.prompt
 
 
@@ -260,7 +273,9 @@ class Question(msgspec.Struct, frozen=True):
     limit: int = 10
 
 
-async def _answer(db: "Database", recall: "Recall", number: int, line: str) -> dict[str, object]:
+async def _answer(
+    db: "Database", recall: "Recall", number: int, line: str
+) -> dict[str, object]:
     """Return the answer to one line of --batch, as JSON has it."""
     from forgetmenot.people import names
 
@@ -276,7 +291,9 @@ async def _answer(db: "Database", recall: "Recall", number: int, line: str) -> d
             if viewer_id not in viewer_ids:
                 viewer_ids.append(viewer_id)
     query = recall.query(question.text, names=typed_names)
-    recalled = await recall.about(viewer_ids, query, question.limit) if viewer_ids else []
+    recalled = (
+        await recall.about(viewer_ids, query, question.limit) if viewer_ids else []
+    )
     ms = (perf_counter() - started) * 1_000
     return {
         "id": question.id,
@@ -296,7 +313,12 @@ async def _answer(db: "Database", recall: "Recall", number: int, line: str) -> d
         metavar="SPAN",
         help="how far back, such as 12h or 7d (default: 30d)",
     ),
-    option("--by", choices=GROUPS, default="purpose", help="group the calls by (default: purpose)"),
+    option(
+        "--by",
+        choices=GROUPS,
+        default="purpose",
+        help="group the calls by (default: purpose)",
+    ),
     keys=COST_KEYS,
     shared="config db json",
     on_memory=True,
@@ -327,12 +349,16 @@ async def _cost(db: "Database", arguments: argparse.Namespace) -> common.Shown:
         bills = await counts.bills(db, arguments.by, since)
     for bill in bills:
         before = used_in_all.get(bill.model, prices.TokenCounts(0, 0, 0))
-        used_in_all[bill.model] = prices.TokenCounts(*map(sum, zip(before, bill.used, strict=True)))
+        used_in_all[bill.model] = prices.TokenCounts(
+            *map(sum, zip(before, bill.used, strict=True))
+        )
         used = bill.used
         cost = prices.cost_text(settings, {bill.model: used})
         fields = common.picked(bill, "group model calls failed")
         rows.append({**fields, **used._asdict(), "cost": cost})
-        lines.append(f"{bill.group}: {_bill_sentence(bill.model, bill.calls, used, cost)}")
+        lines.append(
+            f"{bill.group}: {_bill_sentence(bill.model, bill.calls, used, cost)}"
+        )
     total = prices.cost_text(settings, used_in_all)
     value = {"since": since, "by": arguments.by, "rows": rows, "cost": total}
     if not rows:
@@ -377,16 +403,26 @@ async def _evaluate(db: "Database", arguments: argparse.Namespace) -> common.Sho
     value = {**asdict(figures), "weeks": [asdict(week) for week in figures.weeks]}
     if not figures.replies:
         return value, ["The bot has sent no replies yet."]
-    titles = {name: ENGLISH(f"page.answers.outcome.{name}") for name in figures.outcomes}
+    titles = {
+        name: ENGLISH(f"page.answers.outcome.{name}") for name in figures.outcomes
+    }
     head = "  ".join(["week of   ", "replies", *titles.values()])
     lines = [f"{figures.replies} replies, by how they were taken:", head]
     for week in figures.weeks:
-        counts = [f"{count:{len(titles[name])}}" for name, count in week.outcomes.items()]
-        lines.append("  ".join([week.week, f"{sum(week.outcomes.values()):7}", *counts]))
+        counts = [
+            f"{count:{len(titles[name])}}" for name, count in week.outcomes.items()
+        ]
+        lines.append(
+            "  ".join([week.week, f"{sum(week.outcomes.values()):7}", *counts])
+        )
     if figures.share_used is not None:
-        lines.append(f"Of the notes in their prompts the replies used {figures.share_used:.0%}.")
+        lines.append(
+            f"Of the notes in their prompts the replies used {figures.share_used:.0%}."
+        )
     if figures.median_rank is not None:
-        places = ", ".join(f"{place}: {count}" for place, count in figures.ranks.items())
+        places = ", ".join(
+            f"{place}: {count}" for place, count in figures.ranks.items()
+        )
         lines.append(
             f"A used note stood at place {figures.median_rank:g} of its list (median); {places}."
         )
@@ -398,7 +434,13 @@ async def _evaluate(db: "Database", arguments: argparse.Namespace) -> common.Sho
 
 @command(
     "actions",
-    option("--limit", type=number_from(1), default=20, metavar="N", help="how many (default: 20)"),
+    option(
+        "--limit",
+        type=number_from(1),
+        default=20,
+        metavar="N",
+        help="how many (default: 20)",
+    ),
     shared="config db json",
     on_memory=True,
 )

@@ -41,14 +41,27 @@ FILTERS = (
 )
 NOTE = option("id", type=number_from(1), metavar="ID", help="the note's number")
 _JSON_COLUMNS = {"topics", "asked_with", "params_json"}
-LOGIN = option("login", metavar="LOGIN", help="their login, also a former one, or Twitch ID")
+LOGIN = option(
+    "login", metavar="LOGIN", help="their login, also a former one, or Twitch ID"
+)
 
 
 @command(
     "memory list",
     *FILTERS,
-    option("--limit", type=number_from(1), default=1_000, help="at most this many (default: 1000)"),
-    option("--after", type=number_from(0), default=0, metavar="ID", help="only ids above this one"),
+    option(
+        "--limit",
+        type=number_from(1),
+        default=1_000,
+        help="at most this many (default: 1000)",
+    ),
+    option(
+        "--after",
+        type=number_from(0),
+        default=0,
+        metavar="ID",
+        help="only ids above this one",
+    ),
     keys=NOTE_KEYS,
     on_memory=True,
 )
@@ -69,7 +82,9 @@ async def _list(db: "Database", arguments: argparse.Namespace) -> common.Shown:
 
 def _empty_list(arguments: argparse.Namespace) -> str:
     """Return the sentence that stands for a list of notes without any."""
-    is_filtered = arguments.viewer is not None or arguments.status != "active" or arguments.after
+    is_filtered = (
+        arguments.viewer is not None or arguments.status != "active" or arguments.after
+    )
     if is_filtered:
         return "No note fits these options."
     return "There are no notes yet. They are made while the bot listens to a stream."
@@ -100,7 +115,9 @@ async def _show(db: "Database", arguments: argparse.Namespace) -> common.Shown:
 
 
 def _no_note(note_id: int) -> InputError:
-    return InputError(f"There is no note {note_id}. `forgetmenot memory list` lists the numbers.")
+    return InputError(
+        f"There is no note {note_id}. `forgetmenot memory list` lists the numbers."
+    )
 
 
 @command("memory why", NOTE, keys=NOTE_KEYS, on_memory=True)
@@ -114,7 +131,9 @@ async def _why(db: "Database", arguments: argparse.Namespace) -> common.Shown:
     if note is None:
         raise _no_note(arguments.id)
     chain = await provenance.chain(db, note.id, SystemClock().now())
-    return {"note": (await as_json(db, [note]))[0], **chain}, provenance.in_words(note, chain)
+    return {"note": (await as_json(db, [note]))[0], **chain}, provenance.in_words(
+        note, chain
+    )
 
 
 @command("memory never", on_memory=True)
@@ -141,7 +160,9 @@ async def _never(db: "Database", _arguments: argparse.Namespace) -> common.Shown
     empty = {"viewer_id": None, "words": "", "viewer": None, "note": None}
     for hashed in await unlisted(db):
         value.append({**empty, "id": hashed.id, "at": hashed.at})
-        lines.append(f"{hashed.id}. a topic named at {iso(hashed.at)}; its words are not stored")
+        lines.append(
+            f"{hashed.id}. a topic named at {iso(hashed.at)}; its words are not stored"
+        )
     return {"never": value}, lines or ["Nothing is on the list."]
 
 
@@ -158,7 +179,9 @@ async def as_lines(db: "Database", notes: "Sequence[Note]") -> list[str]:
     for note in notes:
         scope = note.scope.value.replace("_", " ")
         subject = names.get(note.subject_id or "", scope)
-        lines.append(f"#{note.id} {subject}: {with_names(note.fact, names)}{_status(note)}")
+        lines.append(
+            f"#{note.id} {subject}: {with_names(note.fact, names)}{_status(note)}"
+        )
     return lines
 
 
@@ -206,7 +229,9 @@ async def _export_viewer(db: "Database", arguments: argparse.Namespace) -> None:
     for name, rows in parts.items():
         if isinstance(rows, list):
             export[name] = [_readable(row) for row in rows]
-    sys.stdout.write(msgspec.json.format(common.encoded(export), indent=2).decode() + "\n")
+    sys.stdout.write(
+        msgspec.json.format(common.encoded(export), indent=2).decode() + "\n"
+    )
 
 
 def _readable(row: dict[str, object]) -> dict[str, object]:
@@ -242,9 +267,15 @@ opted out stay opted out; who was erased has to ask again."""
 @command(
     "memory import",
     option(
-        "file", metavar="FILE", nargs="?", default="-", help="the notes (default: standard input)"
+        "file",
+        metavar="FILE",
+        nargs="?",
+        default="-",
+        help="the notes (default: standard input)",
     ),
-    option("--unfiltered", action="store_true", help="skip the filter for sensitive facts"),
+    option(
+        "--unfiltered", action="store_true", help="skip the filter for sensitive facts"
+    ),
     keys=IMPORT_KEYS,
     shared="config db json",
 )
@@ -253,13 +284,20 @@ async def _import(arguments: argparse.Namespace) -> None:
     from forgetmenot.memory.transfer import import_notes
     from forgetmenot.store.database import open_database
 
-    privacy = None if arguments.unfiltered else common.chosen_settings(arguments.config).privacy
+    privacy = (
+        None
+        if arguments.unfiltered
+        else common.chosen_settings(arguments.config).privacy
+    )
     now = common.time_of("now", None)
     with common.text_lines(arguments.file) as import_lines:
         async with open_database(common.database_path(arguments)) as db:
             result = await import_notes(db, import_lines, now=now, privacy=privacy)
     refused_count = len(result.refused)
-    lines = [f"line {refused.line}: {refused.reason}" for refused in result.refused[:REFUSED_SHOWN]]
+    lines = [
+        f"line {refused.line}: {refused.reason}"
+        for refused in result.refused[:REFUSED_SHOWN]
+    ]
     if refused_count > REFUSED_SHOWN:
         lines.append(f"… and {refused_count - REFUSED_SHOWN} more; --json prints all.")
     lines.append(
@@ -280,7 +318,9 @@ async def _export(db: "Database", arguments: argparse.Namespace) -> None:
     from forgetmenot.memory.transfer import export_notes
 
     subject_id = await _subject(db, arguments)
-    async for line in export_notes(db, subject_id=subject_id, status=_status_filter(arguments)):
+    async for line in export_notes(
+        db, subject_id=subject_id, status=_status_filter(arguments)
+    ):
         common.emit(line)
 
 
@@ -302,7 +342,11 @@ async def _new_requests(arguments: argparse.Namespace) -> None:
 @command(
     "memory backup",
     option(
-        "path", type=Path, metavar="PATH", nargs="?", help="where to (default: beside the memory)"
+        "path",
+        type=Path,
+        metavar="PATH",
+        nargs="?",
+        help="where to (default: beside the memory)",
     ),
     keys=BACKUP_KEYS,
 )
@@ -320,7 +364,9 @@ async def _backup(arguments: argparse.Namespace) -> None:
             made = await backups.make(db, at=now, keep=keep)
         else:
             name = backups.name_of(db.path, now)
-            target = arguments.path / name if arguments.path.is_dir() else arguments.path
+            target = (
+                arguments.path / name if arguments.path.is_dir() else arguments.path
+            )
             if target.exists():
                 raise InputError(f"{target} already exists. Choose another name.")
             made = await backups.copy_to(db, target)
@@ -357,8 +403,12 @@ async def _restore(arguments: argparse.Namespace) -> int:
     keep = Settings().privacy.keep_backups
     with instance_lock(path):
         restored = await backups.restore(arguments.path, path, now=now, keep=keep)
-    counts = common.picked(restored, "notes episodes erased forgotten removed opted_out banned")
-    lines = [f"Restored: {restored.notes} notes and {restored.episodes} summaries, without chat."]
+    counts = common.picked(
+        restored, "notes episodes erased forgotten removed opted_out banned"
+    )
+    lines = [
+        f"Restored: {restored.notes} notes and {restored.episodes} summaries, without chat."
+    ]
     repeated = {
         "erasures": restored.erased,
         "facts forgotten": restored.forgotten,
@@ -367,7 +417,9 @@ async def _restore(arguments: argparse.Namespace) -> int:
         "bans": restored.banned,
     }
     if any(repeated.values()):
-        repeated_counts = ", ".join(f"{kind} {count}" for kind, count in repeated.items())
+        repeated_counts = ", ".join(
+            f"{kind} {count}" for kind, count in repeated.items()
+        )
         lines.append(f"Done again: {repeated_counts}.")
     saved = None
     if restored.saved is not None:

@@ -26,7 +26,11 @@ left out), "bad": {file: {"lines" (how many cannot be read), "first" (their numb
 @command(
     "demo",
     option("--fast", action="store_true", help="without waiting"),
-    option("--stay", action="store_true", help="keep the dock open afterwards, until Ctrl-C"),
+    option(
+        "--stay",
+        action="store_true",
+        help="keep the dock open afterwards, until Ctrl-C",
+    ),
     keys=common.SUMMARY_KEYS,
 )
 async def _demo(arguments: argparse.Namespace) -> None:
@@ -43,7 +47,9 @@ async def _demo(arguments: argparse.Namespace) -> None:
         "What it remembers is real; replies marked (recorded) have the wording of an AI model."
     )
     logs.set_up(level="error")
-    path = common.database_path(arguments, folder=common.data_folder() / common.DEMO_FOLDER)
+    path = common.database_path(
+        arguments, folder=common.data_folder() / common.DEMO_FOLDER
+    )
     is_on_terminal = sys.stdout.isatty() and not arguments.fast and not arguments.json
     watched = is_on_terminal and common.has_desktop()
     stay = arguments.stay or watched
@@ -85,13 +91,23 @@ async def _demo(arguments: argparse.Namespace) -> None:
     await play(path, show)
 
 
-COLOURS = {"caption": "1;36", "bot": "1;32", "memory": "33", "refused": "31", "faint": "2"}
+COLOURS = {
+    "caption": "1;36",
+    "bot": "1;32",
+    "memory": "33",
+    "refused": "31",
+    "faint": "2",
+}
 
 
 def _show_styled(style: str, text: str) -> None:
     """Print a line of the demo; on a terminal in its width, and in colours unless NO_COLOR is set."""
     line = common.printable(text)
-    if sys.stdout.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb":
+    if (
+        sys.stdout.isatty()
+        and not os.environ.get("NO_COLOR")
+        and os.environ.get("TERM") != "dumb"
+    ):
         indent = " " * (len(text) - len(text.lstrip()) + 2)
         columns = shutil.get_terminal_size().columns
         line = textwrap.fill(line, max(40, columns - 1), subsequent_indent=indent)
@@ -108,7 +124,9 @@ def _show_styled(style: str, text: str) -> None:
     option("file", type=Path, metavar="FILE", help="the recording"),
     option("--format", choices=FORMATS, required=True, help="the recording's format"),
     option("--db", type=Path, required=True, metavar="PATH", help="the memory to fill"),
-    option("--until-compacted", action="store_true", help="summarise the remainder too"),
+    option(
+        "--until-compacted", action="store_true", help="summarise the remainder too"
+    ),
     keys=common.SUMMARY_KEYS,
     shared="config json",
 )
@@ -182,7 +200,9 @@ async def _learn(arguments: argparse.Namespace) -> None:
         meter = Meter(db, clock, lambda: settings.bot.timezone)
         models = build_models(settings.model, meter, environ=environ)
         try:
-            learner = Learner(db=db, model=models.memory, settings=lambda: settings, clock=clock)
+            learner = Learner(
+                db=db, model=models.memory, settings=lambda: settings, clock=clock
+            )
             report = await learner.learn(arguments.files, progress)
         finally:
             await models.aclose()

@@ -36,7 +36,18 @@ GAMES = (
 # Who came: from which stream on, until which one, and how likely.
 REGULARS = ("erin", "frank", "dave", "ivan", "judy", "peggy")
 MISSING = ("rupert", "sybil", "oscar")
-OTHERS = ("niaj", "olivia", "trent", "victor", "walter", "xena", "yuri", "uma", "wendy", "quentin")
+OTHERS = (
+    "niaj",
+    "olivia",
+    "trent",
+    "victor",
+    "walter",
+    "xena",
+    "yuri",
+    "uma",
+    "wendy",
+    "quentin",
+)
 FACTS = (
     ("peggy", "lives in Oslo"),
     ("judy", "plays the cello"),
@@ -72,7 +83,9 @@ def with_price(settings: Settings) -> Settings:
 async def add_past_streams(bot: Bot, sim: TwitchSim, first_evening: int) -> None:
     """Write them: one every second evening, the last one two days before the demo's first."""
     random = Random(7)  # noqa: S311  # the same streams each time
-    people = {login: sim.world.user(login).id for login in (*REGULARS, *MISSING, *OTHERS)}
+    people = {
+        login: sim.world.user(login).id for login in (*REGULARS, *MISSING, *OTHERS)
+    }
     for number in range(COUNT):
         began = first_evening - 2 * DAY * (COUNT - number)
         await _add_stream(bot, random, number, began, people)
@@ -83,7 +96,9 @@ async def _add_stream(
 ) -> None:
     length = random.randint(130, 200)
     ended = began + length * MINUTE
-    present = [login for login in people if random.random() < _likelihood(login, number)]
+    present = [
+        login for login in people if random.random() < _likelihood(login, number)
+    ]
     title, game = GAMES[number % len(GAMES)]
     zone = bot.settings().bot.timezone
     async with bot.db.write() as tx:
@@ -92,20 +107,31 @@ async def _add_stream(
         await streams.extend_past(tx, stream, began, ended)
         await streams.set_recap(tx, stream, f"Chat watched {game}.", ended)
         seen = [
-            SeenViewer(people[login], login, login.title(), None, began, ended) for login in present
+            SeenViewer(people[login], login, login.title(), None, began, ended)
+            for login in present
         ]
         await viewers.record_seen(tx, seen)
         attended = [
-            (people[login], stream, began, ended, random.randint(1, 30 if login in REGULARS else 8))
+            (
+                people[login],
+                stream,
+                began,
+                ended,
+                random.randint(1, 30 if login in REGULARS else 8),
+            )
             for login in present
         ]
         await streams.record_visits(tx, attended)
         raid_at = random.randint(40, length - 20) if number % 3 == 0 else None
         await _add_minutes(tx, random, stream, began, length, raid_at)
         await figures.note_title(tx, stream, began, title=title, game=game)
-        await _add_moments(tx, random, stream, began, length, raid_at, [people[x] for x in present])
+        await _add_moments(
+            tx, random, stream, began, length, raid_at, [people[x] for x in present]
+        )
         await _add_costs(tx, random, iso_day(began, zone))
-        await _add_replies(tx, random, began, length, [people[login] for login in present])
+        await _add_replies(
+            tx, random, began, length, [people[login] for login in present]
+        )
     if number % 2 == 0 and number // 2 < len(FACTS):
         login, fact = FACTS[number // 2]
         at = began + length * MINUTE // 2
@@ -125,7 +151,12 @@ def _likelihood(login: str, number: int) -> float:
 
 
 async def _add_minutes(
-    tx: Transaction, random: Random, stream: int, began: int, length: int, raid_at: int | None
+    tx: Transaction,
+    random: Random,
+    stream: int,
+    began: int,
+    length: int,
+    raid_at: int | None,
 ) -> None:
     """Chat by the minute: it rises, falls, and jumps after a raid."""
     lines = []
@@ -151,7 +182,11 @@ async def _add_moments(
     """A raid now and then, gifts, a clip."""
     rows = [
         (MomentKind.GIFT, str(random.choice((1, 1, 5))), random.randint(10, length)),
-        (MomentKind.CLIP, f"https://clips.twitch.tv/Demo{stream}", random.randint(10, length)),
+        (
+            MomentKind.CLIP,
+            f"https://clips.twitch.tv/Demo{stream}",
+            random.randint(10, length),
+        ),
     ]
     if raid_at is not None:
         rows.append((MomentKind.RAID, str(random.randint(12, 90)), raid_at))
@@ -161,11 +196,19 @@ async def _add_moments(
 
 
 async def _add_costs(tx: Transaction, random: Random, day: str) -> None:
-    for purpose, calls, tokens in ((Purpose.REPLY, 30, 2_600), (Purpose.EXTRACT, 12, 3_400)):
+    for purpose, calls, tokens in (
+        (Purpose.REPLY, 30, 2_600),
+        (Purpose.EXTRACT, 12, 3_400),
+    ):
         for _ in range(random.randint(calls // 2, calls)):
             usage = TokenUsage(tokens, tokens // 2, random.randint(60, 220))
             await figures.add_spending(
-                tx, day=day, purpose=purpose.value, model=MODEL, usage=usage, failed=False
+                tx,
+                day=day,
+                purpose=purpose.value,
+                model=MODEL,
+                usage=usage,
+                failed=False,
             )
 
 
@@ -177,18 +220,28 @@ async def _add_replies(
         at = began + random.randint(0, length) * MINUTE
         viewer = random.choice(present)
         reply = await bot_messages.begin(
-            tx, at=at, event_id=None, viewer_id=viewer, trigger="mention", mode="mentions"
+            tx,
+            at=at,
+            event_id=None,
+            viewer_id=viewer,
+            trigger="mention",
+            mode="mentions",
         )
         shown = list(await personal_data.facts_of(tx, viewer))
         rows = [["notes", note] for note in shown]
-        await bot_messages.record_prompt(tx, reply, {"sections": [{"name": "lore", "rows": rows}]})
+        await bot_messages.record_prompt(
+            tx, reply, {"sections": [{"name": "lore", "rows": rows}]}
+        )
         used = shown[:1] if random.random() < 0.7 else shown[1:2]
         await bot_messages.record_answer(
             tx, reply, model=MODEL, latency_ms=700, usage={}, filters=(), used=used
         )
-        await bot_messages.settle(tx, reply, ReplyStatus.SENT, text=random.choice(ANSWERS))
+        await bot_messages.settle(
+            tx, reply, ReplyStatus.SENT, text=random.choice(ANSWERS)
+        )
         rated = random.choices(
-            (ReplyOutcome.GOOD, ReplyOutcome.BAD, ReplyOutcome.DELETED, None), (40, 6, 2, 52)
+            (ReplyOutcome.GOOD, ReplyOutcome.BAD, ReplyOutcome.DELETED, None),
+            (40, 6, 2, 52),
         )[0]
         if rated is not None:
             await bot_messages.set_outcome(tx, reply, rated.value)

@@ -53,7 +53,10 @@ STREAMER = "streamer"
 MODERATORS = frozenset({"alice"})
 VIPS = frozenset({"carol"})
 EVENING = 20 * HOUR
-STREAMS = (("first_stream", "the clock tower", -2 * DAY), ("second_stream", "the lighthouse", 0))
+STREAMS = (
+    ("first_stream", "the clock tower", -2 * DAY),
+    ("second_stream", "the lighthouse", 0),
+)
 # Changes of notes that are read at a time.
 MOST_CHANGES = 1_000
 _LINE = re.compile(r"(\d\d):(\d\d)(\+?) (?:!(\w+) (\w+) ?(\d*)|(\w+): (.+))")
@@ -117,7 +120,9 @@ class Highlight:
     memory. `pace`: 0 for no pauses.
     """
 
-    def __init__(self, db: Database, messages: Sequence[SimMessage], out: Out, pace: float) -> None:
+    def __init__(
+        self, db: Database, messages: Sequence[SimMessage], out: Out, pace: float
+    ) -> None:
         self._db = db
         self._messages = messages
         self._out = out
@@ -150,7 +155,9 @@ class Highlight:
         self._shown.add(cue.name)
         self._out("chat", f"   {cue.name}: {cue.text}")
         await self._pause(1.2)
-        for change in await dock_rows.changes(self._db, before["note_changes"], MOST_CHANGES):
+        for change in await dock_rows.changes(
+            self._db, before["note_changes"], MOST_CHANGES
+        ):
             is_replaced = NoteStatus(change.after) is NoteStatus.SUPERSEDED
             verb = "replaced:" if is_replaced else "remembered:"
             self._out("memory", f"      {verb} {await _named(self._db, change.fact)}")
@@ -160,12 +167,16 @@ class Highlight:
             self._out("refused", "      ForgetMeNot stays silent and does nothing.")
         for action in reversed(await action_logs.latest(self._db, MOST_CHANGES)):
             if action.id > before["action_logs"] and action.verdict == "deny":
-                self._out("refused", f"      refused by code: {action.name} ({action.reason})")
+                self._out(
+                    "refused", f"      refused by code: {action.name} ({action.reason})"
+                )
         await self._pause(1.4 if answers else 0)
 
     async def stream_ended(self) -> None:
         """Show what is left of the stream: notes about those who were shown."""
-        changes = await dock_rows.changes(self._db, self._began["note_changes"], MOST_CHANGES)
+        changes = await dock_rows.changes(
+            self._db, self._began["note_changes"], MOST_CHANGES
+        )
         latest = {change.note_id: change for change in changes}.values()
         live_notes = [change for change in latest if change.after in LIVE]
         ids = await highest_ids(self._db)
@@ -244,7 +255,9 @@ async def play(path: Path, show: Show) -> None:
             cues = load(name)
             began = started + offset
             await clock.move_to(began)
-            sim.go_live(title=f"Ladders of Ash: {category}", game="Ladders of Ash", at=began)
+            sim.go_live(
+                title=f"Ladders of Ash: {category}", game="Ladders of Ash", at=began
+            )
             await bot.tasks.catch_up()
             await _evening(sim, bot, clock, highlight, cues, began)
             if name == STREAMS[0][0]:
@@ -255,7 +268,12 @@ async def play(path: Path, show: Show) -> None:
 
 
 async def _evening(
-    sim: TwitchSim, bot: Bot, clock: ManualClock, highlight: Highlight, cues: list[Cue], began: int
+    sim: TwitchSim,
+    bot: Bot,
+    clock: ManualClock,
+    highlight: Highlight,
+    cues: list[Cue],
+    began: int,
 ) -> None:
     """Play the cues of one stream that began at a time (ms), until its recap is written."""
     # the id of each user's last line
@@ -310,7 +328,11 @@ async def bot_on(
         sim.world.vip(login)
     replace = msgspec.structs.replace
     app = replace(
-        settings.twitch, channel=STREAMER, client_id=sim.client_id, bot_login=BOT, server=sim.url
+        settings.twitch,
+        channel=STREAMER,
+        client_id=sim.client_id,
+        bot_login=BOT,
+        server=sim.url,
     )
     actions = ActionSettings(class_b=ClassMode.ASK, newcomer_protection=False)
     bot_settings = replace(settings.bot, mode=Mode.MENTIONS)
@@ -323,10 +345,14 @@ async def bot_on(
         store = TokenStore(Path(folder), use_keyring=False)
         for account, login in ((Account.BOT, BOT), (Account.BROADCASTER, STREAMER)):
             granted = sim.grant(login)
-            store.save(account, Token(granted.access, granted.refresh, granted.user_id, login))
+            store.save(
+                account, Token(granted.access, granted.refresh, granted.user_id, login)
+            )
         # a log-in is renewed in real time, however fast the evening is played
         real = SystemClock()
-        async with open_account(live_settings, Path(folder), real, use_keyring=False) as twitch:
+        async with open_account(
+            live_settings, Path(folder), real, use_keyring=False
+        ) as twitch:
             me = await twitch.myself()
             async with open_bot(
                 path,
@@ -341,8 +367,12 @@ async def bot_on(
                 reading = asyncio.create_task(_read(bot, twitch.chat))
                 try:
                     await sim.joined()
-                    status = ConnectionStatus(lambda: twitch.chat.state, lambda: twitch.broken)
-                    async with serve_dock(bot, live_settings, status, report, opened=opened):
+                    status = ConnectionStatus(
+                        lambda: twitch.chat.state, lambda: twitch.broken
+                    )
+                    async with serve_dock(
+                        bot, live_settings, status, report, opened=opened
+                    ):
                         yield bot
                 finally:
                     reading.cancel()
@@ -361,7 +391,9 @@ def begin_anew(path: Path, *, ours: bool) -> None:
     if not path.exists():
         return
     if not ours:
-        raise InputError(f"{path} exists already. Use another file for the demo with --db.")
+        raise InputError(
+            f"{path} exists already. Use another file for the demo with --db."
+        )
     with instance_lock(path):
         for end in ("", "-wal", "-shm", ".requests"):
             path.with_name(path.name + end).unlink(missing_ok=True)

@@ -55,7 +55,9 @@ class EventFeed:
             if self._looking is None:
                 self._version = context.version
                 self._shown = await _window(context)
-                self._looking = asyncio.create_task(self._look_on(context), name="dock's look")
+                self._looking = asyncio.create_task(
+                    self._look_on(context), name="dock's look"
+                )
             else:
                 await self._look(context)
             messages.put_nowait(_hello(context, fresh=True))
@@ -157,14 +159,18 @@ async def _window(context: DockContext) -> dict[str, Item]:
 
 
 def _hello(context: DockContext, *, fresh: bool) -> bytes:
-    return event("hello", {"build": context.version, "at": context.clock.now(), "fresh": fresh})
+    return event(
+        "hello", {"build": context.version, "at": context.clock.now(), "fresh": fresh}
+    )
 
 
 async def events(request: web.Request) -> web.StreamResponse:
     """`GET /api/events`: never ends by itself."""
     context = request.app[CONTEXT]
     stream = request.app[STREAM]
-    response = web.StreamResponse(headers={"Content-Type": "text/event-stream; charset=utf-8"})
+    response = web.StreamResponse(
+        headers={"Content-Type": "text/event-stream; charset=utf-8"}
+    )
     await response.prepare(request)
     await response.write(b"retry: 1000\n\n")
     messages = await stream.listen(context)

@@ -74,7 +74,9 @@ def keep(path: Path, text: str) -> None:
         ) from error
 
 
-def keep_current(folder: Path, port: int, token: str, language: Language = ENGLISH) -> None:
+def keep_current(
+    folder: Path, port: int, token: str, language: Language = ENGLISH
+) -> None:
     """Write the page again if there is one and it is for another port, token or language: OBS needs no change."""
     with contextlib.suppress(OSError, UnicodeDecodeError, StoreError):
         if (folder / FILE).read_text(encoding="utf-8") != page(port, token, language):
@@ -83,7 +85,9 @@ def keep_current(folder: Path, port: int, token: str, language: Language = ENGLI
 
 def page(port: int, token: str, language: Language = ENGLISH) -> str:
     """Return the page itself, as HTML. The token stands in it: it is for its owner's eyes alone."""
-    text = (resources.files("forgetmenot.dock") / "waiting.html").read_text(encoding="utf-8")
+    text = (resources.files("forgetmenot.dock") / "waiting.html").read_text(
+        encoding="utf-8"
+    )
     text = text.replace("%TOKEN%", token)
     text = text.replace("%PORT%", str(port))
     text = text.replace("%LANGUAGE%", language.code)
@@ -100,4 +104,6 @@ def page(port: int, token: str, language: Language = ENGLISH) -> str:
 def _keyed(token: str, side: str, port: int, challenge: str) -> bytes:
     """Return the keyed hash by which one side, "page" or "dock", shows that it has the token."""
     message = f"forgetmenot {side} {port} {challenge}"
-    return hmac.new(token.encode(), message.encode(), hashlib.sha256).hexdigest().encode()
+    return (
+        hmac.new(token.encode(), message.encode(), hashlib.sha256).hexdigest().encode()
+    )

@@ -4,7 +4,14 @@ A panel reads rows and renders them; names of viewers are looked up last, and no
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import (
+    AsyncIterator,
+    Awaitable,
+    Callable,
+    Iterable,
+    Mapping,
+    Sequence,
+)
 from typing import NamedTuple, Protocol
 
 import msgspec
@@ -88,7 +95,9 @@ class DockContext(Struct, frozen=True):
 CONTEXT = web.AppKey("context", DockContext)
 
 
-def answer(value: object, status: int = 200, language: Language = ENGLISH) -> web.Response:
+def answer(
+    value: object, status: int = 200, language: Language = ENGLISH
+) -> web.Response:
     """Return a value as JSON, with the reasons in it in a language."""
     body = msgspec.json.encode(value, enc_hook=language.reason)
     return web.Response(body=body, status=status, content_type="application/json")
@@ -194,7 +203,9 @@ async def standing(context: DockContext) -> Item:
         },
         "waiting": len(await action_logs.waiting(context.db, now)),
         "recap": await streams.newest_recap(context.db, now - DAY),
-        "arrivals": [arrival._asdict() for arrival in await arrivals(context.db, settings, now)],
+        "arrivals": [
+            arrival._asdict() for arrival in await arrivals(context.db, settings, now)
+        ],
         "hearing": _hearing(state.hearing, context.language),
     }
 
@@ -210,7 +221,9 @@ def _total(tokens_used: Mapping[str, prices.TokenCounts]) -> int:
     return sum(count.input + count.output for count in tokens_used.values())
 
 
-async def _limits(context: DockContext, used_today: Mapping[str, prices.TokenCounts]) -> Item:
+async def _limits(
+    context: DockContext, used_today: Mapping[str, prices.TokenCounts]
+) -> Item:
     """Return for each limit what was spent, what may be, and the share of it; None where no limit is set."""
     limits = context.settings().limits
     used_in_stream: Mapping[str, prices.TokenCounts] = {}
@@ -229,7 +242,10 @@ async def _limits(context: DockContext, used_today: Mapping[str, prices.TokenCou
 
 
 def _limit(
-    context: DockContext, used: Mapping[str, prices.TokenCounts], tokens: int, money: float
+    context: DockContext,
+    used: Mapping[str, prices.TokenCounts],
+    tokens: int,
+    money: float,
 ) -> Item | None:
     """Return what was spent of one limit, in money if the limit is; None if there is none."""
     settings = context.settings()
@@ -352,10 +368,15 @@ def _points_lost(reply: BotMessage) -> bool:
         return False
     if reply.status in {ReplyStatus.SENDING, ReplyStatus.SENT, ReplyStatus.UNKNOWN}:
         return False
-    return reply.detail not in {bot_messages.NOT_FINISHED, bot_messages.ANSWERED_ELSEWHERE}
+    return reply.detail not in {
+        bot_messages.NOT_FINISHED,
+        bot_messages.ANSWERED_ELSEWHERE,
+    }
 
 
-def _proposal(row: LoggedAction, shown_names: Mapping[str, str], language: Language) -> Item:
+def _proposal(
+    row: LoggedAction, shown_names: Mapping[str, str], language: Language
+) -> Item:
     """Return one proposal, for the feed and for the approvals."""
     params = {
         name: shown_names.get(value, value)
@@ -399,7 +420,10 @@ async def _approvals(context: DockContext, _request: web.Request) -> object:
     waiting = await action_logs.waiting(context.db, context.clock.now())
     latest = await action_logs.latest(context.db, LOG_LIMIT)
     finished = [row for row in latest if not _waits(row)]
-    return {"waiting": await _rows(context, waiting), "log": await _rows(context, finished)}
+    return {
+        "waiting": await _rows(context, waiting),
+        "log": await _rows(context, finished),
+    }
 
 
 # Settings: how each part is, every setting, and the set-up, where app/setup decides what an answer does.
@@ -436,7 +460,9 @@ SETUP = web.AppKey("setup", Setup)
 
 async def _setup_step(request: web.Request) -> web.Response:
     context = request.app[CONTEXT]
-    result = await request.app[SETUP].run(request.match_info["step"], await request.read())
+    result = await request.app[SETUP].run(
+        request.match_info["step"], await request.read()
+    )
     context.touched()
     return answer(result, language=context.language)
 
@@ -444,12 +470,21 @@ async def _setup_step(request: web.Request) -> web.Response:
 async def _past_chat(request: web.Request) -> web.Response:
     pieces = request.content.iter_chunked(PIECE)
     name = request.query.get("name", "")
-    return answer(await request.app[SETUP].take_file(name, request.content_length, pieces))
+    return answer(
+        await request.app[SETUP].take_file(name, request.content_length, pieces)
+    )
 
 
 async def _settings(context: DockContext, _request: web.Request) -> object:
-    rows = [_setting(context.settings(), table, key, context.language) for table, key in LABELS]
-    return {"file": context.control.state().settings_file, "rows": rows, "languages": languages()}
+    rows = [
+        _setting(context.settings(), table, key, context.language)
+        for table, key in LABELS
+    ]
+    return {
+        "file": context.control.state().settings_file,
+        "rows": rows,
+        "languages": languages(),
+    }
 
 
 def _setting(settings: Settings, table: str, key: str, language: Language) -> Item:
@@ -495,7 +530,9 @@ async def _people(context: DockContext, request: web.Request) -> object:
         offset=offset,
         limit=limit,
     )
-    streams_shown = await picture_rows.latest_streams(context.db, picture_rows.STREAMS_IN_ROW)
+    streams_shown = await picture_rows.latest_streams(
+        context.db, picture_rows.STREAMS_IN_ROW
+    )
     cells = await picture_rows.attendance(
         context.db, [row["id"] for row in people], [row["id"] for row in streams_shown]
     )
@@ -541,7 +578,9 @@ async def _suppressed(db: Database, viewer_id: str | None) -> list[Item]:
     items: list[Item] = []
     for row in await notes.suppressions(db):
         if row.viewer_id == viewer_id:
-            items.append({"id": row.id, "words": row.words, "note": row.note_id, "at": row.at})
+            items.append(
+                {"id": row.id, "words": row.words, "note": row.note_id, "at": row.at}
+            )
     for topic in await suppression_list.unlisted_of(db, viewer_id):
         items.append({"id": topic.id, "words": "", "note": None, "at": topic.at})
     return items
@@ -573,12 +612,16 @@ async def _notes(context: DockContext, request: web.Request) -> object:
     return {"total": total, "rows": await notes_json(context, rows)}
 
 
-async def notes_json(context: DockContext, rows: Sequence[Note]) -> list[dict[str, object]]:
+async def notes_json(
+    context: DockContext, rows: Sequence[Note]
+) -> list[dict[str, object]]:
     """Return notes as the page shows them."""
     editors = await dock_rows.editors(context.db, [note.id for note in rows])
     people = [*(note.subject_id for note in rows), *editors.values()]
     shown_names = await names(context.db, (note.fact for note in rows), people)
-    streamer_id = await by_login(context.db, context.settings().twitch.channel.casefold())
+    streamer_id = await by_login(
+        context.db, context.settings().twitch.channel.casefold()
+    )
     # by note: the suppression that names it
     suppressions = {
         row.note_id: row.id
@@ -628,7 +671,9 @@ async def _note(context: DockContext, request: web.Request) -> object:
 async def _streams(context: DockContext, _request: web.Request) -> object:
     rows = await dock_rows.streams(context.db, STREAMS_LIMIT)
     shown_names = await names(context.db, (row["recap"] for row in rows))
-    return [{**dict(row), "recap": with_names(row["recap"], shown_names)} for row in rows]
+    return [
+        {**dict(row), "recap": with_names(row["recap"], shown_names)} for row in rows
+    ]
 
 
 async def _episodes(context: DockContext, request: web.Request) -> object:
@@ -649,7 +694,9 @@ async def _export(context: DockContext, request: web.Request) -> object:
 
 
 ROUTES = (
-    reads("/api/why/{id}", lambda context, request: context.control.why(id_of(request))),
+    reads(
+        "/api/why/{id}", lambda context, request: context.control.why(id_of(request))
+    ),
     reads("/api/approvals", _approvals),
     reads("/api/checks", _checks),
     reads("/api/setup", lambda _, request: request.app[SETUP].state()),

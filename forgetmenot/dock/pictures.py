@@ -53,13 +53,21 @@ async def _timeline(context: DockContext, request: web.Request) -> object:
     for row in facts:
         plan_at = stated_plan_end(row["fact"], row["at"], row["expires_at"], zone)
         notes.append(
-            {**dict(row), "fact": with_names(row["fact"], shown_names), "plan_at": plan_at}
+            {
+                **dict(row),
+                "fact": with_names(row["fact"], shown_names),
+                "plan_at": plan_at,
+            }
         )
     return {
         "streams": [dict(row) for row in await picture_rows.visits(db, viewer_id)],
         "notes": notes,
-        "jokes": [{**dict(row), "fact": with_names(row["fact"], shown_names)} for row in jokes],
-        "moments": [dict(row) for row in await picture_rows.moments_of_person(db, viewer_id)],
+        "jokes": [
+            {**dict(row), "fact": with_names(row["fact"], shown_names)} for row in jokes
+        ],
+        "moments": [
+            dict(row) for row in await picture_rows.moments_of_person(db, viewer_id)
+        ],
     }
 
 
@@ -111,7 +119,9 @@ async def _costs(context: DockContext, request: web.Request) -> object:
     memory_by_day: dict[str, float] = {}
     for row in rows:
         by_day = reply_by_day if row["purpose"] == Purpose.REPLY else memory_by_day
-        amount = _amount(settings, row) if in_money else float(row["input"] + row["output"])
+        amount = (
+            _amount(settings, row) if in_money else float(row["input"] + row["output"])
+        )
         by_day[row["day"]] = by_day.get(row["day"], 0.0) + amount
     limits = settings.limits
     return {
@@ -184,7 +194,9 @@ async def _evening(context: DockContext, request: web.Request) -> object:
             }
             for row in moments
         ],
-        "replies": await picture_rows.replies_between(db, stream["at"], stream["until"]),
+        "replies": await picture_rows.replies_between(
+            db, stream["at"], stream["until"]
+        ),
     }
 
 
@@ -206,7 +218,9 @@ async def _answers_of_week(context: DockContext, request: web.Request) -> object
     ]
     judged = list(reversed(judged))[:REPLIES_LIMIT]
     rows = await picture_rows.replies_by_id(context.db, [reply.id for reply in judged])
-    shown_names = await names(context.db, (), (row["viewer_id"] for row in rows.values()))
+    shown_names = await names(
+        context.db, (), (row["viewer_id"] for row in rows.values())
+    )
     return [
         {
             "id": reply.id,

@@ -81,10 +81,15 @@ class Guard:
         """Return why a request is not even looked at; empty if it is."""
         if request.headers.getall("Host", []) != [self.host]:
             return f"This page answers to {self.origin} only."
-        if any(origin != self.origin for origin in request.headers.getall("Origin", [])):
+        if any(
+            origin != self.origin for origin in request.headers.getall("Origin", [])
+        ):
             return "Other web pages may not use the dock."
         # a GET need not bring an Origin; browsers send this one with every request, and no page can change it
-        is_foreign = request.headers.get("Sec-Fetch-Site", "none") not in {"none", "same-origin"}
+        is_foreign = request.headers.get("Sec-Fetch-Site", "none") not in {
+            "none",
+            "same-origin",
+        }
         if is_foreign and request.path.startswith("/api/"):
             return "Other web pages may not use the dock."
         return ""
@@ -126,8 +131,12 @@ class Guard:
         if not self.may_read(request) or not self._comes_from_the_page(request):
             return False
         # neither is what a form of another page could send
-        expected_type = "application/octet-stream" if request.path == UPLOAD else "application/json"
-        content_type = request.headers.get("Content-Type", "").split(";")[0].strip().lower()
+        expected_type = (
+            "application/octet-stream" if request.path == UPLOAD else "application/json"
+        )
+        content_type = (
+            request.headers.get("Content-Type", "").split(";")[0].strip().lower()
+        )
         return content_type == expected_type
 
     def may_pass(self, request: web.Request) -> bool:
@@ -154,7 +163,10 @@ def guarding(guard: Guard, answer: Callable[[int, str], web.Response]) -> Handle
         if not guard.may_pass(request):
             return answer(401, ADDRESS_AGAIN)
         # the page packs nothing, and a small body could become a large one
-        if request.headers.get("Content-Encoding", "identity").strip().lower() != "identity":
+        if (
+            request.headers.get("Content-Encoding", "identity").strip().lower()
+            != "identity"
+        ):
             return answer(415, "The dock takes no packed body.")
         return await handler(request)
 
@@ -177,7 +189,9 @@ class Connections:
         """Return a protocol for the next connection."""
         assert self.server is not None  # noqa: S101  # nothing listens before
         connections = [
-            connection for connection in self.server.connections if connection.transport is not None
+            connection
+            for connection in self.server.connections
+            if connection.transport is not None
         ]
         if len(connections) < CONNECTIONS_LIMIT:
             return self.server()

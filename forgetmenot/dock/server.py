@@ -58,7 +58,12 @@ class Assets(Struct, frozen=True):
         shared = {name: tables[name] for name in ("span", "ago", "group")}
         texts = {**tables["page"], **shared, "action": tables["action"]["name"]}
         # it stands in a script element, which a text with "</script>" would end
-        shown = {"code": language.code, "texts": texts, "command": as_typed(), "zone": zone}
+        shown = {
+            "code": language.code,
+            "texts": texts,
+            "command": as_typed(),
+            "zone": zone,
+        }
         content = msgspec.json.encode(shown).decode().replace("<", r"\u003c")
         page = self.files["index.html"].decode()
         for mark in ("skip", "noscript", "frame.connecting"):
@@ -75,7 +80,11 @@ class Assets(Struct, frozen=True):
         """Return one file. What is asked for by its build's name never changes. Raises 404."""
         if path not in self.files:
             raise web.HTTPNotFound
-        caching = "private, max-age=31536000, immutable" if build == self.build else "no-store"
+        caching = (
+            "private, max-age=31536000, immutable"
+            if build == self.build
+            else "no-store"
+        )
         content_type = TYPES[path[path.rindex(".") :]]
         return web.Response(
             body=self.files[path],
@@ -133,7 +142,11 @@ async def open_dock(
     files = load()
     stream = feed.EventFeed()
     context = DockContext(control, db, settings, clock, files.build, stream.touched)
-    checks = [_finish, security.guarding(security.Guard(port, token), refusal), _sentences]
+    checks = [
+        _finish,
+        security.guarding(security.Guard(port, token), refusal),
+        _sentences,
+    ]
     app = web.Application(middlewares=checks, client_max_size=LARGEST_BODY)  # type: ignore[arg-type]
     app.on_response_prepare.append(_protect)
     app[CONTEXT] = context
@@ -155,7 +168,9 @@ async def open_dock(
             web.get("/static/{build}/{path:.+}", static),
         ]
     )
-    app.add_routes([web.get("/api/events", feed.events), *panels.ROUTES, *pictures.ROUTES, *ROUTES])
+    app.add_routes(
+        [web.get("/api/events", feed.events), *panels.ROUTES, *pictures.ROUTES, *ROUTES]
+    )
     runner = web.AppRunner(
         app,
         access_log=None,
@@ -208,7 +223,9 @@ def usable_port(wanted: int) -> int:
 
 
 @web.middleware
-async def _finish(request: web.Request, handler: security.Handler) -> web.StreamResponse:
+async def _finish(
+    request: web.Request, handler: security.Handler
+) -> web.StreamResponse:
     """Answer what aiohttp itself refuses in our shape. Meanwhile the connection is in use."""
     busy = request.app[CONNECTIONS].busy
     connection = request.protocol
@@ -235,7 +252,9 @@ async def _protect(_request: web.Request, response: web.StreamResponse) -> None:
 
 
 @web.middleware
-async def _sentences(request: web.Request, handler: security.Handler) -> web.StreamResponse:
+async def _sentences(
+    request: web.Request, handler: security.Handler
+) -> web.StreamResponse:
     """Answer with our errors as sentences, and with what is unexpected without its details."""
     try:
         return await handler(request)
@@ -247,7 +266,9 @@ async def _sentences(request: web.Request, handler: security.Handler) -> web.Str
         raise
     except Exception:  # noqa: BLE001  # the supervisor of requests: a bug in a panel must not tell its insides
         resource = request.match_info.route.resource
-        log.exception("the dock failed to answer", route=resource.canonical if resource else "")
+        log.exception(
+            "the dock failed to answer", route=resource.canonical if resource else ""
+        )
         return refusal(500, _in_words(request, reason("internal_error")))
 
 
@@ -278,7 +299,9 @@ async def _hear(request: web.Request) -> web.Response:
     """Take a line that the streamer said, from a program on this computer."""
     text = (await _body(request) or {}).get("text")
     if not isinstance(text, str) or not clean(text) or len(text) > LONGEST_LINE:
-        return refusal(400, _in_words(request, reason("text_needed", most=LONGEST_LINE)))
+        return refusal(
+            400, _in_words(request, reason("text_needed", most=LONGEST_LINE))
+        )
     if not request.app[CONTEXT].control.hear(text):
         return refusal(429, _in_words(request, reason("too_many_lines")))
     return answer({"ok": True})
@@ -288,7 +311,12 @@ async def _body(request: web.Request) -> dict[str, object] | None:
     """Return the parameters; None for what is no JSON object."""
     try:
         return msgspec.json.decode(await request.read(), type=dict[str, object])
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError, web.RequestPayloadError):
+    except (
+        msgspec.DecodeError,
+        UnicodeDecodeError,
+        RecursionError,
+        web.RequestPayloadError,
+    ):
         return None
 
 

@@ -70,7 +70,9 @@ _FAREWELLS = frozenset(
 )
 
 
-def caption_lines(text: str, *, subtitles: bool = False, after_gap: bool = True) -> list[str]:
+def caption_lines(
+    text: str, *, subtitles: bool = False, after_gap: bool = True
+) -> list[str]:
     """Return the lines of a caption file without the numbers, times and tags of subtitles.
 
     A number alone counts a subtitle behind a gap (an empty line) of a file of subtitles; elsewhere
@@ -151,7 +153,9 @@ class CaptionReader:
             and same_count < len(pieces)
         )
         self._finished = False
-        is_mostly_same = same_count > 0 and 2 * same_count >= min(len(window), len(pieces))
+        is_mostly_same = same_count > 0 and 2 * same_count >= min(
+            len(window), len(pieces)
+        )
         # It grows, or its last words were corrected.
         if is_mostly_same and not is_other_sentence:
             self._pieces[self._window :] = pieces

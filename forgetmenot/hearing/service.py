@@ -142,7 +142,9 @@ class Hearing:
             began_at_s = loop.time()
             work = asyncio.ensure_future(source(settings))
             try:
-                while not work.done() and self._settings() == settings and not self.paused:
+                while (
+                    not work.done() and self._settings() == settings and not self.paused
+                ):
                     await asyncio.wait({work}, timeout=LOOK_EVERY_S)
                 if work.done():
                     await work
@@ -218,7 +220,9 @@ class Hearing:
             self._take(line)
 
 
-def _in_a_thread(look: Callable[[], list[Caption]]) -> "asyncio.Future[list[Caption] | Exception]":
+def _in_a_thread(
+    look: Callable[[], list[Caption]],
+) -> "asyncio.Future[list[Caption] | Exception]":
     """Look in a thread of its own, and return its result or error in a future.
 
     The loop's own threads are few, and the program's end would wait for them.

@@ -82,7 +82,11 @@ class CaptionFile:
             with self._opened() as file:
                 status = os.fstat(file.fileno())
                 identity = (status.st_dev, status.st_ino)
-                if before and before[:3] == (identity, status.st_mtime_ns, status.st_size):
+                if before and before[:3] == (
+                    identity,
+                    status.st_mtime_ns,
+                    status.st_size,
+                ):
                     return []
                 encoding = _encoding(file.read(4))
                 # Even, because UTF-16 has two bytes a character.
@@ -131,7 +135,9 @@ class CaptionFile:
         text_of_lines = self._line + text.replace("\r\n", "\n")
         *lines, self._line = text_of_lines.split("\n")
         self._line = self._line[-MAX_BYTES:]
-        captions = [Caption(line, ended=True) for line in self._spoken("\n".join(lines))]
+        captions = [
+            Caption(line, ended=True) for line in self._spoken("\n".join(lines))
+        ]
         if lines:
             self._after_gap = not lines[-1].strip()
         captions += [Caption(line, ended=False) for line in self._spoken(self._line)]
@@ -240,8 +246,15 @@ async def _connected(url: str, password: str) -> AsyncIterator["WebSocketClient"
                     raise HearingError(reason(code, url=url))
                 await asyncio.sleep(0.05)
         yield client
-    except (OSError, ValueError, TimeoutError, websockets.exceptions.WebSocketException) as error:
-        raise HearingError(reason("obs_away", url=url, why=type(error).__name__)) from None
+    except (
+        OSError,
+        ValueError,
+        TimeoutError,
+        websockets.exceptions.WebSocketException,
+    ) as error:
+        raise HearingError(
+            reason("obs_away", url=url, why=type(error).__name__)
+        ) from None
     except (simpleobsws.MessageTimeout, simpleobsws.NotIdentifiedError):
         raise HearingError(reason("obs_away", url=url)) from None
     # Answers in another form than the protocol's, which simpleobsws hands on unread.
@@ -293,7 +306,9 @@ async def follow(
                 await live(state == _STREAM_STARTED)
 
         client.register_event_callback(stream_changed, "StreamStateChanged")
-        status = await client.call(simpleobsws.Request("GetStreamStatus"), timeout=ANSWER_WITHIN_S)
+        status = await client.call(
+            simpleobsws.Request("GetStreamStatus"), timeout=ANSWER_WITHIN_S
+        )
         is_streaming = (status.responseData or {}).get("outputActive") is True
         await live(is_streaming or None)
         request = simpleobsws.Request("GetInputSettings", {"inputName": source})
@@ -301,7 +316,9 @@ async def follow(
             answer = await client.call(request, timeout=ANSWER_WITHIN_S)
             if answer.requestStatus.code == NOT_FOUND:
                 existing = ", ".join(await _text_sources(client))
-                raise HearingError(reason("obs_no_source", source=source, there=existing))
+                raise HearingError(
+                    reason("obs_no_source", source=source, there=existing)
+                )
             settings = (answer.responseData or {}).get("inputSettings")
             text = settings.get("text") if isinstance(settings, dict) else None
             shown(text if isinstance(text, str) else "")

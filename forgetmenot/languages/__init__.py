@@ -22,7 +22,11 @@ from forgetmenot.durations import DAY, HOUR, MINUTE, SECOND
 from forgetmenot.errors import ODD_INPUT
 
 # The tables that have a word for a value, by the name it is filled in as.
-_TABLES_OF_NAMES = {"action": "action.name", "parameter": "page.parameter", "status": "page.status"}
+_TABLES_OF_NAMES = {
+    "action": "action.name",
+    "parameter": "page.parameter",
+    "status": "page.status",
+}
 
 
 class Language:
@@ -67,7 +71,11 @@ class Language:
 
     def reason(self, text: str) -> str:
         """Return a reason in this language; any other text (of Twitch, of a server) as it is."""
-        return self.reason_text(text.code, text.values) if isinstance(text, Reason) else text
+        return (
+            self.reason_text(text.code, text.values)
+            if isinstance(text, Reason)
+            else text
+        )
 
     def reason_text(self, code: str, values: Mapping[str, object]) -> str:
         """Return a reason by its key."""
@@ -149,7 +157,9 @@ def _read(nested: Any) -> Reason:  # noqa: ANN401  # any JSON
     return reason(code, **read_values)
 
 
-def _texts_by_key(table: Mapping[str, object], prefix: str) -> dict[str, str | tuple[str, str]]:
+def _texts_by_key(
+    table: Mapping[str, object], prefix: str
+) -> dict[str, str | tuple[str, str]]:
     texts: dict[str, str | tuple[str, str]] = {}
     for name, value in table.items():
         key = prefix + name
@@ -166,7 +176,9 @@ def _texts_by_key(table: Mapping[str, object], prefix: str) -> dict[str, str | t
 def languages() -> dict[str, str]:
     """Return the languages that there are: code and own name."""
     names = [entry.name for entry in resources.files(__name__).iterdir()]
-    codes = sorted(name.removesuffix(".toml") for name in names if name.endswith(".toml"))
+    codes = sorted(
+        name.removesuffix(".toml") for name in names if name.endswith(".toml")
+    )
     return {code: in_language(code)("name") for code in codes}
 
 

@@ -13,16 +13,23 @@ from typing import Any
 
 # How models mark a thought: the mark before it and the mark behind it.
 _THOUGHT_MARKS = (
-    (r"<(?:think|thinking|thought|reasoning)>", r"</(?:think|thinking|thought|reasoning)>"),
+    (
+        r"<(?:think|thinking|thought|reasoning)>",
+        r"</(?:think|thinking|thought|reasoning)>",
+    ),
     (r"\[THINK\]", r"\[/THINK\]"),
     (r"◁think▷", r"◁/think▷"),
     (r"<\|channel>thought", r"<channel\|>"),
 )
 # Harmony: `<|channel|>analysis<|message|>…<|end|>…<|channel|>final<|message|>…`.
 _HARMONY_MARK = re.compile(r"<\|(?:channel|message|start)\|>")
-_HARMONY_FINAL = re.compile(r"<\|channel\|>\s*final(?:[^<]|<\|constrain\|>)*<\|message\|>")
+_HARMONY_FINAL = re.compile(
+    r"<\|channel\|>\s*final(?:[^<]|<\|constrain\|>)*<\|message\|>"
+)
 # The same where a server has dropped the marks: `analysisThey ask …assistantfinalHello.`
-_BARE_ANALYSIS = re.compile(r"\Aanalysis(?=[A-Z\"“'(])|\Aanalysis\b(?=.*assistantfinal)", re.DOTALL)
+_BARE_ANALYSIS = re.compile(
+    r"\Aanalysis(?=[A-Z\"“'(])|\Aanalysis\b(?=.*assistantfinal)", re.DOTALL
+)
 _BARE_FINAL = "assistantfinal"
 # Marks of the end of an answer, which a server should have dropped.
 _END_MARK = re.compile(

@@ -37,7 +37,9 @@ class Models(Struct, frozen=True):
     @property
     def trouble(self) -> str | None:
         """What is wrong with either, as one sentence; None if both answer."""
-        troubles = [model.trouble for model in (self.reply, self.memory) if model.trouble]
+        troubles = [
+            model.trouble for model in (self.reply, self.memory) if model.trouble
+        ]
         return join_reasons(*dict.fromkeys(troubles)) or None
 
     @property
@@ -52,7 +54,10 @@ class Models(Struct, frozen=True):
 
 
 def build_models(
-    settings: ModelSettings, meter: CallMeter, *, environ: Mapping[str, str] | None = None
+    settings: ModelSettings,
+    meter: CallMeter,
+    *,
+    environ: Mapping[str, str] | None = None,
 ) -> Models:
     """Return both models.
 
@@ -85,7 +90,9 @@ def _adapter(
     if settings.provider is Provider.OFFLINE:
         return _offline
     if not model:
-        raise SettingsError("Table [model]: set the models in `reply_model` and `memory_model`.")
+        raise SettingsError(
+            "Table [model]: set the models in `reply_model` and `memory_model`."
+        )
     variable = key_variable(settings)
     key = environ.get(variable, "").strip()
     if key and not (key.isascii() and key.isprintable()):
@@ -212,7 +219,9 @@ def _host(settings: ModelSettings) -> str:
     return urlsplit(settings.base_url).netloc
 
 
-async def first_words(settings: ModelSettings, meter: CallMeter, environ: Mapping[str, str]) -> str:
+async def first_words(
+    settings: ModelSettings, meter: CallMeter, environ: Mapping[str, str]
+) -> str:
     """Return one sentence of a model, which shows that it answers.
 
     Raises ModelError and SettingsError.

@@ -83,7 +83,12 @@ class RequestForm(Struct, frozen=True):
 
 
 def payload(
-    model: str, request: ModelRequest, form: RequestForm, *, thinking: str, extra_tokens: int
+    model: str,
+    request: ModelRequest,
+    form: RequestForm,
+    *,
+    thinking: str,
+    extra_tokens: int,
 ) -> Payload:
     """Return the body of a request; `extra_tokens`: room for thoughts beside the answer."""
     body: Payload = {"model": model}
@@ -173,7 +178,11 @@ def read(status: int, raw: bytes) -> Completion:
     """Return what a server's answer says. Raises ValueError, RecursionError for a broken body."""
     if status != 200:
         return _read_error(status, _parsed_or_none(raw))
-    body = _from_event_stream(raw) if raw.lstrip().startswith(b"data:") else json.loads(raw)
+    body = (
+        _from_event_stream(raw)
+        if raw.lstrip().startswith(b"data:")
+        else json.loads(raw)
+    )
     if not isinstance(body, dict):
         return Completion(200)
     error = body.get("error")

@@ -52,9 +52,16 @@ SHAPE_ERRORS = (
     IndexError,
     RecursionError,
 )
-NETWORK_ERRORS = (aiohttp.ClientError, httpx2.HTTPError, auth_errors.GoogleAuthError, OSError)
+NETWORK_ERRORS = (
+    aiohttp.ClientError,
+    httpx2.HTTPError,
+    auth_errors.GoogleAuthError,
+    OSError,
+)
 # The SDK prints reasons that it does not know, which are whatever the server wrote.
-warnings.filterwarnings("ignore", message=r"(?s).* is not a valid ", module=r"google\.genai")
+warnings.filterwarnings(
+    "ignore", message=r"(?s).* is not a valid ", module=r"google\.genai"
+)
 _DELAY = re.compile(r"\A(\d+(?:\.\d+)?)s\Z")
 
 
@@ -99,7 +106,9 @@ class Gemini:
             thinking_config=self._thinking,
             # On by default and without a limit: 1,391 requests in 3 s were seen.
             automatic_continuation=False,
-            automatic_function_calling=types.AutomaticFunctionCallingConfig(disable=True),
+            automatic_function_calling=types.AutomaticFunctionCallingConfig(
+                disable=True
+            ),
         )
         with self._translating():
             response = await self._client.aio.models.generate_content(
@@ -130,7 +139,9 @@ class Gemini:
             raise self._withheld(finish)
         if request.schema:
             text = unwrapped(text, request.schema.get("required", ()))
-        return ModelAnswer(text, self.name, usage, FINISHED[finish] if finish else "stop")
+        return ModelAnswer(
+            text, self.name, usage, FINISHED[finish] if finish else "stop"
+        )
 
     def _withheld(self, why: types.FinishReason | types.BlockedReason) -> ModelBlocked:
         return ModelBlocked(reason("model_withheld", model=self.name, why=_word(why)))
@@ -158,7 +169,9 @@ class Gemini:
             raise ModelUnavailable(reason("model_silent", model=self.name)) from error
         except NETWORK_ERRORS as error:
             kind = type(error).__name__
-            raise ModelUnavailable(reason("server_away", url="Gemini", error=kind)) from error
+            raise ModelUnavailable(
+                reason("server_away", url="Gemini", error=kind)
+            ) from error
         except SHAPE_ERRORS:
             raise ModelUnavailable(reason("model_empty", model=self.name)) from None
 
@@ -166,17 +179,27 @@ class Gemini:
         """Return the ModelError for an error of Gemini's server."""
         status = error.code
         if status == 429:
-            return ModelRateLimited(reason("model_limit", model=self.name), _retry_delay(error))
+            return ModelRateLimited(
+                reason("model_limit", model=self.name), _retry_delay(error)
+            )
         if status == 408 or status >= 500:
-            return ModelUnavailable(reason("server_trouble", status=status), _retry_delay(error))
-        is_key_invalid = any(item.get("reason") == "API_KEY_INVALID" for item in _details(error))
+            return ModelUnavailable(
+                reason("server_trouble", status=status), _retry_delay(error)
+            )
+        is_key_invalid = any(
+            item.get("reason") == "API_KEY_INVALID" for item in _details(error)
+        )
         if status in {401, 403} or is_key_invalid:
             return ModelRefused(reason("gemini_key", status=status, page=KEY_PAGE))
         if status == 404:
-            return ModelRefused(reason("server_model", model=repr(self.name), address="Gemini"))
+            return ModelRefused(
+                reason("server_model", model=repr(self.name), address="Gemini")
+            )
         if error.status == "FAILED_PRECONDITION":
             return ModelRefused(reason("gemini_place", status=status))
-        return ModelRefused(reason("server_refused", status=status, hint=reason("hint_parameter")))
+        return ModelRefused(
+            reason("server_refused", status=status, hint=reason("hint_parameter"))
+        )
 
 
 def _thinking(word: str) -> types.ThinkingConfig | None:

@@ -118,7 +118,11 @@ class GuardedModel:
         rest_s = self._rest()
         then = reason("next_try", seconds=f"{rest_s:.0f}") if rest_s else ""
         return reason(
-            "model_failed", model=self.name, n=self._failures, reason=self._reason, then=then
+            "model_failed",
+            model=self.name,
+            n=self._failures,
+            reason=self._reason,
+            then=then,
         )
 
     async def aclose(self) -> None:
@@ -136,7 +140,9 @@ class GuardedModel:
         if self.spending is not None:
             await self.spending.check(request.purpose)
         limits = self._limits
-        seconds = limits.reply_s if request.purpose is Purpose.REPLY else limits.memory_s
+        seconds = (
+            limits.reply_s if request.purpose is Purpose.REPLY else limits.memory_s
+        )
         deadline = self._pace.monotonic() + seconds
         try:
             async with asyncio.timeout(seconds) as queueing, self._places:
@@ -211,7 +217,9 @@ class GuardedModel:
             raise
         # A bug in an adapter must not leave the breaker half open.
         except Exception as raised:  # noqa: BLE001
-            error = ModelUnavailable(f"{self.name} failed unexpectedly ({type(raised).__name__}).")
+            error = ModelUnavailable(
+                f"{self.name} failed unexpectedly ({type(raised).__name__})."
+            )
             error.__cause__ = raised
         self._judge(request, error)
         latency_ms = round((self._pace.monotonic() - started) * 1_000)
@@ -221,7 +229,11 @@ class GuardedModel:
         return replace(answer, latency_ms=latency_ms)
 
     async def _record(
-        self, request: ModelRequest, answer: ModelAnswer, error: ModelError | None, latency_ms: int
+        self,
+        request: ModelRequest,
+        answer: ModelAnswer,
+        error: ModelError | None,
+        latency_ms: int,
     ) -> None:
         """Meter a call. A full disk must not cost the answer."""
         usage = TokenUsage()
@@ -231,9 +243,15 @@ class GuardedModel:
             self._notice_cut_prompt(answer.usage.input, estimated_input(request))
         kind = type(error).__name__ if error else None
         try:
-            await self._meter.record(request.purpose, self.name, usage, latency_ms, kind)
+            await self._meter.record(
+                request.purpose, self.name, usage, latency_ms, kind
+            )
         except ForgetMeNotError as meter_error:
-            log.warning("model call not metered", model=self.name, error=type(meter_error).__name__)
+            log.warning(
+                "model call not metered",
+                model=self.name,
+                error=type(meter_error).__name__,
+            )
 
     def _notice_cut_prompt(self, billed: int | None, sent: int) -> None:
         """Remember whether the server reads less of a prompt than is sent.
@@ -249,7 +267,9 @@ class GuardedModel:
         elif window == self._last_window:
             if self._prompt_cut is None:
                 log.warning("the server cuts prompts", model=self.name, window=window)
-            self._prompt_cut = reason("model_cuts", model=self.name, read=window, sent=sent)
+            self._prompt_cut = reason(
+                "model_cuts", model=self.name, read=window, sent=sent
+            )
         self._last_window = window
 
     def _judge(self, request: ModelRequest, error: ModelError | None) -> None:
@@ -259,7 +279,9 @@ class GuardedModel:
         """
         was_probing = self._is_probing
         self._is_probing = False
-        is_reply_blocked = isinstance(error, ModelBlocked) and request.purpose is Purpose.REPLY
+        is_reply_blocked = (
+            isinstance(error, ModelBlocked) and request.purpose is Purpose.REPLY
+        )
         if error is None or is_reply_blocked:
             if self._failures and error is None:
                 log.info("the model answers again", model=self.name)
@@ -358,7 +380,13 @@ class Saving(IntEnum):
 
 
 # The reason for each step, and the share of a limit from which it is taken.
-_SHARES = {"saving_1": 0.7, "saving_2": 0.8, "saving_3": 0.9, "saving_4": 1.0, "saving_5": 1.2}
+_SHARES = {
+    "saving_1": 0.7,
+    "saving_2": 0.8,
+    "saving_3": 0.9,
+    "saving_4": 1.0,
+    "saving_5": 1.2,
+}
 _SKIPPED_FROM = {
     Purpose.BRIEF: Saving.BRIEFS,
     Purpose.RECAP: Saving.BRIEFS,
@@ -415,12 +443,16 @@ class SpendLimit:
         self._saving = saving
         return saving
 
-    def _share(self, counts_by_model: CountsByModel, tokens: int, money: float) -> float:
+    def _share(
+        self, counts_by_model: CountsByModel, tokens: int, money: float
+    ) -> float:
         """Return the share of a limit that was used; of both limits the larger one."""
         token_share = 0.0
         money_share = 0.0
         if tokens:
-            used = sum(counts.input + counts.output for counts in counts_by_model.values())
+            used = sum(
+                counts.input + counts.output for counts in counts_by_model.values()
+            )
             token_share = used / tokens
         if money:
             cost = prices.cost(self._settings(), counts_by_model)

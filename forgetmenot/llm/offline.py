@@ -13,7 +13,11 @@ from typing import Any, NamedTuple
 
 from forgetmenot.domain import NOTHING, ModelAnswer, ModelRequest, Purpose, TokenUsage
 from forgetmenot.languages import in_language
-from forgetmenot.text.chat_commands import expand_contractions, in_third_person, third_person
+from forgetmenot.text.chat_commands import (
+    expand_contractions,
+    in_third_person,
+    third_person,
+)
 from forgetmenot.text.mentions import fenced_texts
 from forgetmenot.text.words import STOPWORDS, stem, stems, words
 
@@ -162,7 +166,8 @@ _STOP = re.compile(
     re.IGNORECASE,
 )
 _ADVERB = re.compile(
-    r"\A(?:just|really|actually|also|mostly|currently|recently|finally)\s+", re.IGNORECASE
+    r"\A(?:just|really|actually|also|mostly|currently|recently|finally)\s+",
+    re.IGNORECASE,
 )
 # Each word is tried in one way (?>…): else the ways of many words multiply.
 _EMOTES = re.compile(
@@ -197,7 +202,10 @@ _MINE = (
         ),
         "has a {} called",
     ),
-    (re.compile(r"my fav(?:ou?rite)? ([\w' -]{2,25}?) is ", re.IGNORECASE), "favourite {} is"),
+    (
+        re.compile(r"my fav(?:ou?rite)? ([\w' -]{2,25}?) is ", re.IGNORECASE),
+        "favourite {} is",
+    ),
     (re.compile(r"my (main) is ", re.IGNORECASE), "mains"),
     (re.compile(r"my (car|van|bike) is (?=an? )", re.IGNORECASE), "drives"),
     (re.compile(r"my (job) is (?=an? )", re.IGNORECASE), "works as"),
@@ -258,7 +266,10 @@ def _short_claim(verb: str, rest: str) -> str | None:
 
 _ABOUT = re.compile(rf"\A(?P<who>P\d+)(?:{_OWN})?\s+(?P<fact>.{{3,180}}?)\.?\Z")
 _ABOUT_CHANNEL = re.compile(r"\A(?P<who>Channel|Running bit): (?P<fact>.{3,160}?)\.?\Z")
-_VERBS = {third_person(verb) for verb in (*_LASTING, *_SPECIAL)} | {"favourite", "works"}
+_VERBS = {third_person(verb) for verb in (*_LASTING, *_SPECIAL)} | {
+    "favourite",
+    "works",
+}
 # What is soon over, and remembered for a week.
 _PASSING = re.compile(
     r"\b(?:to(?:day|night|morrow)|yesterday|right now|(?:this|next) (?:week|month)|wants to\b)"
@@ -331,7 +342,8 @@ _NOTE = re.compile(
 _LINE = re.compile(r"\A\s*(?P<who>[^:]{1,60}):\s*(?P<text>.*)\Z")
 _BOT = re.compile(r"\AYou are (?P<name>[^,\n]{1,60}),")
 _QUESTION = re.compile(
-    r"\?\W*\Z|\A\W*(?:what|where|when|who|which|how|do|does|did|is|are|was)\b", re.IGNORECASE
+    r"\?\W*\Z|\A\W*(?:what|where|when|who|which|how|do|does|did|is|are|was)\b",
+    re.IGNORECASE,
 )
 _MYSELF = re.compile(r"\b(?:i|me|my|mine|am)\b", re.IGNORECASE)
 # Words of a question that say nothing about its topic.
@@ -395,7 +407,9 @@ def _message(blocks: Mapping[str, str]) -> tuple[str, str]:
     return speaker, " ".join(texts)
 
 
-def _best_candidate(speaker: str, text: str, blocks: Mapping[str, str]) -> _Candidate | None:
+def _best_candidate(
+    speaker: str, text: str, blocks: Mapping[str, str]
+) -> _Candidate | None:
     """Return the note with most of a question's words; None if none has half of them."""
     text_words = set(words(text))
     # "bobs cat" names bob.

@@ -112,7 +112,9 @@ class OpenAICompatible:
             try:
                 completion = await self._complete(request, form)
             except _Rejected as rejected:
-                simpler = form.after(rejected.rejection, has_schema=request.schema is not None)
+                simpler = form.after(
+                    rejected.rejection, has_schema=request.schema is not None
+                )
                 if simpler is None or simpler in tried:
                     raise rejected.meaning from None
                 was_rejected = True
@@ -133,7 +135,9 @@ class OpenAICompatible:
             self._learned = RequestForm()
         return self._learned
 
-    def _remember(self, first: RequestForm, accepted: RequestForm, *, was_rejected: bool) -> None:
+    def _remember(
+        self, first: RequestForm, accepted: RequestForm, *, was_rejected: bool
+    ) -> None:
         """Begin with this form from now on, if the server refuses the whole one.
 
         A format that was ignored, not refused, counts only the second time in a row: any model
@@ -219,7 +223,9 @@ class OpenAICompatible:
     ) -> ModelAnswer:
         """Return the answer in a completion. Raises ModelError, _ThoughtOnly for a thought."""
         if completion.finish == "content_filter":
-            raise ModelBlocked(reason("model_withheld", model=self.name, why="content filter"))
+            raise ModelBlocked(
+                reason("model_withheld", model=self.name, why="content filter")
+            )
         if completion.finish == "error" or not completion.has_choice:
             raise ModelUnavailable(reason("model_empty", model=self.name))
         is_plain = form.is_plain and request.plain_system is not None
@@ -237,7 +243,9 @@ class OpenAICompatible:
             plain=is_plain and bool(request.schema),
         )
 
-    def _json_text(self, text: str, completion: Completion, request: ModelRequest) -> str:
+    def _json_text(
+        self, text: str, completion: Completion, request: ModelRequest
+    ) -> str:
         required = (request.schema or {}).get("required", ())
         if text:
             return unwrapped(text, required)
@@ -250,7 +258,11 @@ class OpenAICompatible:
 
     def _no_text(self, completion: Completion, request: ModelRequest) -> Exception:
         """Return the error for an answer without a word that may be said."""
-        thought = completion.thought or is_thought(completion.content) or completion.usage.thoughts
+        thought = (
+            completion.thought
+            or is_thought(completion.content)
+            or completion.usage.thoughts
+        )
         why = reason("model_empty", model=self.name)
         if completion.finish == "length":
             kind = "reply" if request.purpose is Purpose.REPLY else "memory"
@@ -273,11 +285,18 @@ class OpenAICompatible:
             raise ModelUnavailable(reason("model_silent", model=self.name)) from error
         except (aiohttp.ClientError, OSError) as error:
             kind = type(error).__name__
-            raise ModelUnavailable(reason("server_away", url=url, error=kind)) from error
+            raise ModelUnavailable(
+                reason("server_away", url=url, error=kind)
+            ) from error
         except BadProxy as error:
             sentence = str(error).rstrip(".")
-            raise ModelUnavailable(reason("server_away", url=url, error=sentence)) from None
-        except (ValueError, RecursionError):  # what it choked on stands in the exception
+            raise ModelUnavailable(
+                reason("server_away", url=url, error=sentence)
+            ) from None
+        except (
+            ValueError,
+            RecursionError,
+        ):  # what it choked on stands in the exception
             raise ModelUnavailable(reason("model_empty", model=self.name)) from None
 
     def _error(self, completion: Completion, wait_s: float | None) -> ModelError:
@@ -287,7 +306,9 @@ class OpenAICompatible:
             return ModelRefused(reason("server_key", status=status))
         if status == 404 or completion.names_model:
             address = self._base + PATH
-            return ModelRefused(reason("server_model", model=repr(self.name), address=address))
+            return ModelRefused(
+                reason("server_model", model=repr(self.name), address=address)
+            )
         if status == 429:
             return ModelRateLimited(reason("model_limit", model=self.name), wait_s)
         if status == 408 or status >= 500:

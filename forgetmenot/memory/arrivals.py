@@ -61,7 +61,9 @@ async def arrivals(source: Source, settings: Settings, now: int) -> list[Card]:
         return []
     without = [login_of(login.strip()) for login in dock.earpiece_without]
     arrived = await streams.arrived_since(source, now - SHOWN_FOR, without, CANDIDATES)
-    attendance = await streams.attendance_of(source, arrived, lately=now - REGULAR_WITHIN)
+    attendance = await streams.attendance_of(
+        source, arrived, lately=now - REGULAR_WITHIN
+    )
     wanted = _FAMILIAR if dock.earpiece is Earpiece.REGULARS else frozenset(Standing)
     cards: list[Card] = []
     for viewer_id, at in arrived.items():
@@ -75,20 +77,30 @@ async def arrivals(source: Source, settings: Settings, now: int) -> list[Card]:
     return cards
 
 
-async def card(source: Source, viewer_id: str, at: int, now: int, zone: str) -> Card | None:
+async def card(
+    source: Source, viewer_id: str, at: int, now: int, zone: str
+) -> Card | None:
     """Return the card about one viewer; None where nothing may be told about them.
 
     `at`: their first line of this stream, `now`: both milliseconds since 1970. `zone`: the channel's time zone.
     """
     recently = now - REGULAR_WITHIN
-    attendance = (await streams.attendance_of(source, [viewer_id], lately=recently))[viewer_id]
+    attendance = (await streams.attendance_of(source, [viewer_id], lately=recently))[
+        viewer_id
+    ]
     suppressed = await load_filter(source)
     statuses = (NoteStatus.ACTIVE, NoteStatus.PAST, NoteStatus.EXPIRED)
     stored_notes = await notes.of_subject(source, viewer_id, statuses)
-    usable = [note for note in stored_notes if suppressed.allows(note) and _may_be_on_card(note)]
+    usable = [
+        note
+        for note in stored_notes
+        if suppressed.allows(note) and _may_be_on_card(note)
+    ]
     usable.sort(key=by_weight, reverse=True)
     mentionable = [
-        note for note in usable if note.status is NoteStatus.ACTIVE and not note.is_inactive(now)
+        note
+        for note in usable
+        if note.status is NoteStatus.ACTIVE and not note.is_inactive(now)
     ]
 
     ended_plan = _ended_plan(usable, attendance.before_at or 0, now, zone)
@@ -133,11 +145,15 @@ def _may_be_on_card(note: Note) -> bool:
 
 
 def _without_roles(brief: str) -> str:
-    sentences = [sentence for sentence in sentences_of(brief) if not claims_role(sentence)]
+    sentences = [
+        sentence for sentence in sentences_of(brief) if not claims_role(sentence)
+    ]
     return join_sentences(sentences)
 
 
-def _ended_plan(known: Sequence[Note], before_at: int, now: int, zone: str) -> Note | None:
+def _ended_plan(
+    known: Sequence[Note], before_at: int, now: int, zone: str
+) -> Note | None:
     """Return the last plan that ended since they left the stream before (ms), unless it was asked or told already."""
     waiting = open_outcomes(known, (), before_at, now, zone)
     return max(waiting, key=lambda note: plan_end(note, zone) or 0, default=None)

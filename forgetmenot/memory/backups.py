@@ -86,7 +86,9 @@ class Backups:
     one whenever the others had to be deleted.
     """
 
-    def __init__(self, *, db: Database, settings: Callable[[], Settings], clock: Clock) -> None:
+    def __init__(
+        self, *, db: Database, settings: Callable[[], Settings], clock: Clock
+    ) -> None:
         self._db = db
         self._settings = settings
         self._clock = clock
@@ -124,7 +126,9 @@ class MemoryFileWatch:
     lay there instead becomes one as well: nothing of either is lost. `trouble` says so for an hour.
     """
 
-    def __init__(self, *, db: Database, settings: Callable[[], Settings], clock: Clock) -> None:
+    def __init__(
+        self, *, db: Database, settings: Callable[[], Settings], clock: Clock
+    ) -> None:
         self.trouble = ""
         self._trouble_until = 0
         self._db = db
@@ -183,7 +187,9 @@ class MemoryFileWatch:
                 file.unlink(missing_ok=True)
         for file in _files(other):
             file.unlink(missing_ok=True)
-        log.warning("what lay in the memory's place is kept as a backup", backup=target.name)
+        log.warning(
+            "what lay in the memory's place is kept as a backup", backup=target.name
+        )
 
 
 class Restored(Struct, frozen=True):
@@ -257,7 +263,9 @@ async def _carry_out_again(
         done = await carry_out(db)
         for viewer_id in await personal_data.erasures_due(db, now):
             await erase_rows(db, viewer_id, now)
-        if await channel_state.read(db, WIPE_DUE) and await db.wipe_deleted(thorough=True):
+        if await channel_state.read(db, WIPE_DUE) and await db.wipe_deleted(
+            thorough=True
+        ):
             async with db.write() as tx:
                 await channel_state.put(tx, {WIPE_DUE: ""}, now)
         return await backup.counts(db), done
@@ -293,5 +301,7 @@ def _replace(fresh: Path, database: Path) -> None:
 
 def _files(database: Path) -> list[Path]:
     """Return a database's file and those that SQLite puts beside it; its privacy requests are not among them."""
-    beside = [database.with_name(database.name + end) for end in ("-wal", "-shm", "-journal")]
+    beside = [
+        database.with_name(database.name + end) for end in ("-wal", "-shm", "-journal")
+    ]
     return [database, *beside]

@@ -64,7 +64,9 @@ async def about_viewer(source: Source, viewer_id: str) -> str:
 
 def _hash(known: Sequence[Note]) -> str:
     # by id, because their order by freshness changes from day to day without any news
-    facts = [f"{note.id} {note.fact}" for note in sorted(known, key=lambda note: note.id)]
+    facts = [
+        f"{note.id} {note.fact}" for note in sorted(known, key=lambda note: note.id)
+    ]
     return hashlib.sha256("\n".join(facts).encode()).hexdigest()[:32]
 
 
@@ -85,7 +87,9 @@ class Sources(Struct, frozen=True):
     @property
     def notes(self) -> list[Note]:
         """The notes that the brief rests on, each once."""
-        return list({note.id: note for note in (*self.standing, *self.changed)}.values())
+        return list(
+            {note.id: note for note in (*self.standing, *self.changed)}.values()
+        )
 
     @property
     def has_news(self) -> bool:
@@ -114,13 +118,18 @@ class BriefWriter(MemoryWriter):
                 if sources is not None:
                     changed[viewer_id] = sources
         # also those without enough to say: else they would be looked at in every pass
-        silent = {who: "" for who, sources in changed.items() if len(sources.known) < FEWEST}
+        silent = {
+            who: "" for who, sources in changed.items() if len(sources.known) < FEWEST
+        }
         await self._put(silent, changed, settings)
         waiting = [who for who in changed if who not in silent]
         made = 0
         try:
             for start in range(0, len(waiting), VIEWERS_PER_CALL):
-                part = {who: changed[who] for who in waiting[start : start + VIEWERS_PER_CALL]}
+                part = {
+                    who: changed[who]
+                    for who in waiting[start : start + VIEWERS_PER_CALL]
+                }
                 made += await self._make(part, settings, suppressed)
         except ModelError as error:
             log.debug("briefs wait for the model", error=type(error).__name__)
@@ -140,7 +149,11 @@ class BriefWriter(MemoryWriter):
         )
 
     async def _sources(
-        self, tx: Transaction, viewer_id: str, settings: Settings, suppressed: SuppressionFilter
+        self,
+        tx: Transaction,
+        viewer_id: str,
+        settings: Settings,
+        suppressed: SuppressionFilter,
     ) -> Sources | None:
         """Return what this viewer's next brief is made of; None if the last one still holds.
 
@@ -169,7 +182,11 @@ class BriefWriter(MemoryWriter):
         return sources
 
     async def _shown_notes(
-        self, source: Source, viewer_id: str, settings: Settings, suppressed: SuppressionFilter
+        self,
+        source: Source,
+        viewer_id: str,
+        settings: Settings,
+        suppressed: SuppressionFilter,
     ) -> list[Note]:
         """Their own notes, the most important first: no hearsay, nothing that is not to be mentioned."""
         now = self._clock.now()
@@ -184,13 +201,19 @@ class BriefWriter(MemoryWriter):
         # what lasts or was pinned first, then what matters, then what is fresh
         shown.sort(key=lambda note: freshness(note, now), reverse=True)
         shown.sort(
-            key=lambda note: (note.pinned or note.expires_at is None, RANKS[note.importance]),
+            key=lambda note: (
+                note.pinned or note.expires_at is None,
+                RANKS[note.importance],
+            ),
             reverse=True,
         )
         return shown
 
     async def _make(
-        self, people: Mapping[str, Sources], settings: Settings, suppressed: SuppressionFilter
+        self,
+        people: Mapping[str, Sources],
+        settings: Settings,
+        suppressed: SuppressionFilter,
     ) -> int:
         """Ask for these people's briefs and store them. Whoever the answer leaves out is asked for in the next pass.
 
@@ -209,7 +232,10 @@ class BriefWriter(MemoryWriter):
         return await self._put(texts or dict.fromkeys(people, ""), people, settings)
 
     async def _written(
-        self, people: Mapping[str, Sources], settings: Settings, suppressed: SuppressionFilter
+        self,
+        people: Mapping[str, Sources],
+        settings: Settings,
+        suppressed: SuppressionFilter,
     ) -> dict[str, str]:
         """The model's briefs of these people, as far as they may be stored. Raises ModelError."""
         named = list(people)
@@ -244,7 +270,10 @@ class BriefWriter(MemoryWriter):
         return texts
 
     async def _put(
-        self, texts: Mapping[str, str], made_of: Mapping[str, Sources], settings: Settings
+        self,
+        texts: Mapping[str, str],
+        made_of: Mapping[str, Sources],
+        settings: Settings,
     ) -> int:
         """Store briefs, also empty ones: their notes are not paid for again. How many have a text."""
         stored = 0
@@ -279,7 +308,9 @@ async def _changed_since(
     suppressed: SuppressionFilter,
 ) -> Sources:
     """What is new among `known` since the last brief, and what of that brief is no longer so."""
-    standing = [note for note in shown if note.id in last.notes and not _is_newer(note, last)]
+    standing = [
+        note for note in shown if note.id in last.notes and not _is_newer(note, last)
+    ]
     changed = [note for note in known if _is_newer(note, last)]
     new_ids = {note.id for note in changed}
     over = await notes.of_subject(tx, last.viewer_id, ENDED)
@@ -309,18 +340,26 @@ def _texts_of(sources: Sources) -> Iterator[str]:
 
 
 def _rows(
-    viewer_id: str, sources: Sources, handles: Handles, suppressed: SuppressionFilter, zone: str
+    viewer_id: str,
+    sources: Sources,
+    handles: Handles,
+    suppressed: SuppressionFilter,
+    zone: str,
 ) -> list[str]:
     """What the model reads about one person."""
     who = handles.handle(viewer_id)
     rows = []
     if sources.last is not None:
         text = handles.hide(suppressed.without(sources.last.text))
-        rows.append(f"So far, written on {written_day(sources.last.made_at, zone)}: {text}")
+        rows.append(
+            f"So far, written on {written_day(sources.last.made_at, zone)}: {text}"
+        )
     for note in sources.changed:
         fact = handles.hide(note.fact).rstrip(".")
         rows.append(f"[{written_day(note.first_said_at, zone)}] {who} {fact}.")
     for note in sources.ended:
         fact = handles.hide(note.fact).rstrip(".")
-        rows.append(f"[{written_day(note.first_said_at, zone)}] no longer so: {who} {fact}.")
+        rows.append(
+            f"[{written_day(note.first_said_at, zone)}] no longer so: {who} {fact}."
+        )
     return rows

@@ -86,7 +86,9 @@ async def search(
     least = LEAST_OF_RAREST * sum(term.rarity for term in terms[:RAREST])
     fitting = {note_id: score for note_id, score in scores.items() if score >= least}
     visible = await note_words.recallable(source, _best(fitting, CANDIDATES))
-    candidates = [note for note in visible if may_be_shown(note) and not note.is_over(now)]
+    candidates = [
+        note for note in visible if may_be_shown(note) and not note.is_over(now)
+    ]
     ranked = _ranked(candidates, fitting, query, asked_words, table)
     if may_be_sensitive:
         ranked = [hit for hit in ranked if sensitive_category(hit.note.fact) is None]
@@ -189,11 +191,15 @@ def _ranked(
 ) -> list[Recalled]:
     """Return the candidates that fit, by words, meaning and date, best first and the newest of equals."""
     totals = of_best([scores[note.id] for note in candidates])
-    stems = [stems_of_note(note.fact, note.topics, note.asked_with) for note in candidates]
+    stems = [
+        stems_of_note(note.fact, note.topics, note.asked_with) for note in candidates
+    ]
     if table is not None:
         meanings = Meanings(table, [table.numbers(note_stems) for note_stems in stems])
         cosines = meanings.cosines(table.numbers(map(stem, query.telling)))
-        for place, nearness in enumerate(of_best([max(cosine, 0.0) for cosine in cosines])):
+        for place, nearness in enumerate(
+            of_best([max(cosine, 0.0) for cosine in cosines])
+        ):
             totals[place] += MEANING_SHARE * nearness
     asked_stems = set(map(stem, asked_words))
     recalled = []
@@ -203,7 +209,9 @@ def _ranked(
         if has_word or not note.is_inactive(note.last_confirmed_at):
             stated = day_of(note.last_confirmed_at, query.zone)
             fits_date = FITS_DATE * query.time.fits(stated)
-            recalled.append(Recalled(note, round(total + fits_date, 6), asked_for=has_word))
+            recalled.append(
+                Recalled(note, round(total + fits_date, 6), asked_for=has_word)
+            )
     if not recalled:
         return []
     recalled.sort(key=lambda hit: (hit.score, hit.note.id), reverse=True)

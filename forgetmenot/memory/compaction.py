@@ -21,7 +21,14 @@ from forgetmenot.logs import log
 from forgetmenot.memory.stream_recap import RecapWriter
 from forgetmenot.memory.stream_tracker import StreamTracker
 from forgetmenot.memory.summarizer import Summarizer
-from forgetmenot.memory.transcript import Cut, Window, aged, halves, waiting_time, windows
+from forgetmenot.memory.transcript import (
+    Cut,
+    Window,
+    aged,
+    halves,
+    waiting_time,
+    windows,
+)
 from forgetmenot.ports import LanguageModel
 from forgetmenot.settings.schema import Settings
 from forgetmenot.store import episodes, events, streams
@@ -86,13 +93,17 @@ class Compactor:
         self._settings = settings
         self._clock = clock
         self._stream_tracker = stream_tracker
-        self._summariser = Summarizer(db=db, model=model, settings=settings, clock=clock)
+        self._summariser = Summarizer(
+            db=db, model=model, settings=settings, clock=clock
+        )
         self._recaps = RecapWriter(db=db, model=model, settings=settings, clock=clock)
         self._pass_lock = asyncio.Lock()
         # in the last pass every window failed: one is tried, the others stay whole
         self._suspicious = False
 
-    async def run_pass(self, *, closing: bool = False, everything: bool = False) -> PassReport:
+    async def run_pass(
+        self, *, closing: bool = False, everything: bool = False
+    ) -> PassReport:
         """Summarise what is due. `closing`: everything, if the model answers in time; `everything`: without that limit.
 
         Raises StoreError. A model's failure is in the report.
@@ -127,13 +138,17 @@ class Compactor:
         if not report.works:
             report.trouble = report.trouble or report.failure
         # a pass in which nothing was due keeps the suspicion: silence is no sign that the model is well
-        self._suspicious = not report.works and (bool(report.failure) or self._suspicious)
+        self._suspicious = not report.works and (
+            bool(report.failure) or self._suspicious
+        )
         report.recaps += await self._recaps.write_due(ask=not report.trouble)
 
     async def _drain(self, report: PassReport, *, everything: bool) -> None:
         memory = self._settings().memory
         while not report.trouble:
-            lines = await events.unread(self._db, READ_AT_ONCE, due_at=self._clock.now())
+            lines = await events.unread(
+                self._db, READ_AT_ONCE, due_at=self._clock.now()
+            )
             wait = 0
             if not everything and await self._db.highest_id("episodes") > 0:
                 # only after the first summary, which comes soon
@@ -148,7 +163,9 @@ class Compactor:
                 truncated=len(lines) == READ_AT_ONCE,
                 wait=wait,
             )
-            due = windows([line for line in lines if line.seq not in report.unanswered], cut)
+            due = windows(
+                [line for line in lines if line.seq not in report.unanswered], cut
+            )
             if not due:
                 return
             while due and not report.trouble:
@@ -166,7 +183,9 @@ class Compactor:
             return 1
         return WINDOWS_AT_ONCE
 
-    async def _cover_at_once(self, together: Sequence[Window], report: PassReport) -> None:
+    async def _cover_at_once(
+        self, together: Sequence[Window], report: PassReport
+    ) -> None:
         """Summarise windows together, and write what came of them in order of time."""
         summaries = [self._summariser.with_model(window) for window in together]
         results = await asyncio.gather(*summaries, return_exceptions=True)
@@ -207,7 +226,9 @@ class Compactor:
         """Count a window without a summary, and end the pass where the model seems to be at fault."""
         report.in_a_row += 1
         report.failure = failure
-        if report.in_a_row >= FAILURES_IN_A_ROW or (self._suspicious and not report.works):
+        if report.in_a_row >= FAILURES_IN_A_ROW or (
+            self._suspicious and not report.works
+        ):
             report.trouble = failure
 
     async def _write(self, episode: NewEpisode, report: PassReport) -> None:
@@ -220,7 +241,9 @@ class Compactor:
         """Count lines that would age out unread."""
         memory = self._settings().memory
         longest_age = int(memory.raw_events_h * HOUR)
-        before = self._clock.certain() - longest_age + min(COUNTED_BEFORE, longest_age // 4)
+        before = (
+            self._clock.certain() - longest_age + min(COUNTED_BEFORE, longest_age // 4)
+        )
         while True:
             count_before = len(report.episodes)
             lines = await events.unread(self._db, READ_AT_ONCE)

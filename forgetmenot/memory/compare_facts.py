@@ -82,10 +82,14 @@ _NEGATIONS = _words(
     havent hadnt neither nor none nothing nobody hardly rarely seldom barely refuses failed avoids lacks unable"""
 )
 _MARKED = dict.fromkeys(
-    _words("like likes liked love loves loved loving enjoy enjoys enjoyed adores fan"), _LIKE
+    _words("like likes liked love loves loved loving enjoy enjoys enjoyed adores fan"),
+    _LIKE,
 )
 _MARKED |= dict.fromkeys(
-    _words("dislike dislikes disliked hate hates hated despises detests loathes dreads"), _DISLIKE
+    _words(
+        "dislike dislikes disliked hate hates hated despises detests loathes dreads"
+    ),
+    _DISLIKE,
 )
 _ADDITIVE = _words("also too another additionally second both besides")
 _FILLER = _words(
@@ -109,12 +113,12 @@ _TELLING = _words("+like want hope plan live date wait save sav look")
 _EVENTS = _words(
     "gift donat cheer raid tip gave give bought buy sent visit saw watch went beat clip host post met win play reach"
 )
-_COUNTED = (
-    "zero one two three four five six seven eight nine ten eleven twelve twenty thirty forty fifty"
-)
+_COUNTED = "zero one two three four five six seven eight nine ten eleven twelve twenty thirty forty fifty"
 # The last four are the tens.
 _VALUES = (*range(13), 20, 30, 40, 50)
-_NUMBERS = {word: str(value) for word, value in zip(_COUNTED.split(), _VALUES, strict=True)}
+_NUMBERS = {
+    word: str(value) for word, value in zip(_COUNTED.split(), _VALUES, strict=True)
+}
 _SAME_WORDS = """
     play: player players; kid: children child kids son daughter; beat: finished finish finishes
     completed complete completes beaten defeated beats; get: adopted bought purchased acquired
@@ -291,7 +295,9 @@ record -> (?P<key>name|goal|dream(?: job)?|car|phone|school|sign|pronouns|role|c
 """
 _SLOTS = [
     (name, re.compile(r"^(?P<subject>.*?)\b" + re.sub(r"\n {4}", "", pattern)))
-    for name, pattern in re.findall(r"^(\w+) -> (.+(?:\n +.+)*)", _PHRASINGS, re.MULTILINE)
+    for name, pattern in re.findall(
+        r"^(\w+) -> (.+(?:\n +.+)*)", _PHRASINGS, re.MULTILINE
+    )
 ]
 _CUT = re.compile(
     r" (?:with|and|since|for|because|where|but|so|after|before|instead|every|this|last|until|when|near)\b"
@@ -361,7 +367,9 @@ def _relation_by_slot(old: _Reading, new: _Reading) -> Relation | None:
     return None
 
 
-def _relation_of_slots(old: _Reading, new: _Reading, old_slot: _Slot, new_slot: _Slot) -> Relation:
+def _relation_of_slots(
+    old: _Reading, new: _Reading, old_slot: _Slot, new_slot: _Slot
+) -> Relation:
     """Return the relation of two facts that fill one slot."""
     if _covers(old_slot.value, new_slot.value):
         if old.positive != new.positive:
@@ -372,7 +380,12 @@ def _relation_of_slots(old: _Reading, new: _Reading, old_slot: _Slot, new_slot: 
         return Relation.DUPLICATE
     if not old.positive or not new.positive:
         return Relation.DISTINCT
-    if old.additive or new.additive or old_slot.one_of_several or new_slot.one_of_several:
+    if (
+        old.additive
+        or new.additive
+        or old_slot.one_of_several
+        or new_slot.one_of_several
+    ):
         return Relation.DISTINCT
     if old_slot.name in {"home", "origin"}:
         old_is_country = not _COUNTRIES.isdisjoint(old_slot.value)
@@ -403,7 +416,9 @@ def _covers(words: frozenset[str], others: frozenset[str]) -> bool:
 
 
 def _is_among(word: str, others: frozenset[str]) -> bool:
-    return any(stem(word) == stem(other) or _is_same_word(word, other) for other in others)
+    return any(
+        stem(word) == stem(other) or _is_same_word(word, other) for other in others
+    )
 
 
 class _Difference(NamedTuple):

@@ -12,7 +12,15 @@ from typing import NamedTuple
 
 from msgspec.structs import replace
 
-from forgetmenot.domain import EpisodeKind, Importance, Note, NoteStatus, Part, Scope, SourceKind
+from forgetmenot.domain import (
+    EpisodeKind,
+    Importance,
+    Note,
+    NoteStatus,
+    Part,
+    Scope,
+    SourceKind,
+)
 from forgetmenot.errors import FactRefused
 from forgetmenot.languages import reason
 from forgetmenot.memory import merge, own_words
@@ -96,7 +104,9 @@ async def remember(  # noqa: PLR0913  # what, of whom, by whom, under which rule
             since = await merge.began_at(tx, stream_id, at)
             if await episodes.requests_since(tx, by, since) >= trust.limit:
                 raise FactRefused("enough_this_stream")
-        episode_id = await _request_episode(tx, subject_id, stored_fact, by, at, line, trust)
+        episode_id = await _request_episode(
+            tx, subject_id, stored_fact, by, at, line, trust
+        )
         is_command = trust.source is SourceKind.COMMAND
         default_scope = Scope.CHANNEL if subject_id is None else Scope.VIEWER
         claim = NewNote(
@@ -135,7 +145,11 @@ async def _checked_wording(
         raise FactRefused("role")
     # who may write any number (moderators, the dock) is trusted to know whom a note is about
     is_limited = trust.limit is not None
-    if is_limited and subject_id is not None and states_of_another(stored_fact, subject_id):
+    if (
+        is_limited
+        and subject_id is not None
+        and states_of_another(stored_fact, subject_id)
+    ):
         raise FactRefused("not_yours")
     return stored_fact
 
@@ -157,7 +171,12 @@ async def _request_episode(
 
 
 async def _merge_request(
-    tx: Transaction, claim: NewNote, episode_id: int, by: str, at: int, instead_of: int | None
+    tx: Transaction,
+    claim: NewNote,
+    episode_id: int,
+    by: str,
+    at: int,
+    instead_of: int | None,
 ) -> int:
     """Merge what somebody asked to be remembered; return the id of the note that is active then."""
     repeated = None
@@ -175,12 +194,16 @@ async def _merge_request(
             result = await merge.confirm(tx, repeated_note.id, repeat, source, now=at)
             return result.note_id
         corrected_id = repeated_note.id
-    source = ClaimSource(episode_id, by, addressed=True, amends=corrected_id is not None)
+    source = ClaimSource(
+        episode_id, by, addressed=True, amends=corrected_id is not None
+    )
     result = await merge.merge_claim(tx, claim, source, now=at, instead_of=corrected_id)
     return result.note_id
 
 
-async def _write_episode(tx: Transaction, summary: str, by: str, at: int, line: str) -> int:
+async def _write_episode(
+    tx: Transaction, summary: str, by: str, at: int, line: str
+) -> int:
     """Write the one-line episode that is the evidence of what `by` did; return its id."""
     people = {}
     for viewer_id in (by, *ids_in(summary)):
@@ -190,7 +213,13 @@ async def _write_episode(tx: Transaction, summary: str, by: str, at: int, line: 
     key = episodes.key_of_line(line) if line else None
     stream_id = await streams.current_id(tx)
     episode = NewEpisode(
-        EpisodeKind.COMMAND, stream_id, at, at, f"{mention(by)} {summary}", people, key=key
+        EpisodeKind.COMMAND,
+        stream_id,
+        at,
+        at,
+        f"{mention(by)} {summary}",
+        people,
+        key=key,
     )
     return await episodes.insert(tx, episode, at)
 
@@ -211,7 +240,9 @@ async def pin(db: Database, note_id: int, *, at: int, pinned: bool = True) -> No
         note = await _live(tx, note_id)
         await notes.set_pinned(tx, note_id, pinned=pinned)
         cause = "pinned" if pinned else "unpinned"
-        await notes.record(tx, notes.Change(note_id, at, note.status, note.status, cause))
+        await notes.record(
+            tx, notes.Change(note_id, at, note.status, note.status, cause)
+        )
 
 
 async def find(
@@ -290,7 +321,12 @@ async def _replace_by_hand(
     evidence = Stance(edited_id, episode_id, "stated", by, addressed=True, at=at)
     await notes.add_evidence(tx, evidence)
     await notes.set_status(
-        tx, old, NoteStatus.SUPERSEDED, at=at, cause=reason("by_hand"), superseded_by=edited_id
+        tx,
+        old,
+        NoteStatus.SUPERSEDED,
+        at=at,
+        cause=reason("by_hand"),
+        superseded_by=edited_id,
     )
     source = ClaimSource(episode_id, by, addressed=True)
     others = [note for note in active_notes if note.id != old.id]
@@ -299,7 +335,9 @@ async def _replace_by_hand(
     await notes.swap_numbers(tx, old.id, edited_id)
 
 
-async def retract(db: Database, note_id: int, *, at: int, cause: str, own: bool = False) -> Note:
+async def retract(
+    db: Database, note_id: int, *, at: int, cause: str, own: bool = False
+) -> Note:
     """Retract a note; it keeps its text and can be brought back with `undo`. Returns the note as it was.
 
     `own`: its subject asks for that, and it stays so in an older copy too. Of what the streamer removes, a backup is
@@ -314,13 +352,19 @@ async def retract(db: Database, note_id: int, *, at: int, cause: str, own: bool 
         return note
 
 
-def _request_about(source: Source, kind: RequestKind, note: Note, at: int) -> PrivacyRequest:
+def _request_about(
+    source: Source, kind: RequestKind, note: Note, at: int
+) -> PrivacyRequest:
     """Return the request by which its subject has a note removed, or brought back."""
     stems = fact_stems(note.fact)
-    return source.requests.of_words(kind, note.subject_id, stems, note_id=note.id, at=at)
+    return source.requests.of_words(
+        kind, note.subject_id, stems, note_id=note.id, at=at
+    )
 
 
-async def _refuse_line(tx: Transaction, subject_id: str | None, by: str, line: str) -> None:
+async def _refuse_line(
+    tx: Transaction, subject_id: str | None, by: str, line: str
+) -> None:
     """Refuse people who opted out, and a line that was cleared. Raises FactRefused."""
     opted_out = await personal_data.opted_out(tx)
     if subject_id in opted_out or by in opted_out:
@@ -382,9 +426,16 @@ async def _reactivate(tx: Transaction, note: Note, now: int) -> Note:
     return replace(note, status=NoteStatus.ACTIVE)
 
 
-async def _supersede_again(tx: Transaction, note: Note, successor_id: int, now: int) -> None:
+async def _supersede_again(
+    tx: Transaction, note: Note, successor_id: int, now: int
+) -> None:
     await notes.set_status(
-        tx, note, NoteStatus.SUPERSEDED, at=now, cause=UNDONE, superseded_by=successor_id
+        tx,
+        note,
+        NoteStatus.SUPERSEDED,
+        at=now,
+        cause=UNDONE,
+        superseded_by=successor_id,
     )
 
 
@@ -402,7 +453,9 @@ async def _undo_supersede(tx: Transaction, old: Note, now: int) -> int:
         if was_there_before:
             await _supersede_again(tx, successor, old.id, now)
         elif was_made_by_change:
-            await notes.set_status(tx, successor, NoteStatus.RETRACTED, at=now, cause=UNDONE)
+            await notes.set_status(
+                tx, successor, NoteStatus.RETRACTED, at=now, cause=UNDONE
+            )
     # an edit by hand wrote the note anew under its own number, which the old version gets back
     edited_id = old.superseded_by
     if edited_id is not None and edited_id < old.id and last_cause == reason("by_hand"):

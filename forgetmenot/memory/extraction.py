@@ -29,7 +29,13 @@ from forgetmenot.domain import (
     Purpose,
     Scope,
 )
-from forgetmenot.errors import ODD_INPUT, FactRefused, ModelBlocked, ModelError, StoreRefused
+from forgetmenot.errors import (
+    ODD_INPUT,
+    FactRefused,
+    ModelBlocked,
+    ModelError,
+    StoreRefused,
+)
 from forgetmenot.logs import log
 from forgetmenot.memory import merge
 from forgetmenot.memory.merge import ClaimSource, MergeResult
@@ -141,7 +147,9 @@ class Extractor(MemoryWriter):
         report = ExtractReport()
         settings = self._settings()
         while not report.waiting:
-            unread = await episodes.unread(self._db, EPISODES_PER_RUN, due_at=self._clock.now())
+            unread = await episodes.unread(
+                self._db, EPISODES_PER_RUN, due_at=self._clock.now()
+            )
             if not unread:
                 break
             for episode in unread:
@@ -156,7 +164,9 @@ class Extractor(MemoryWriter):
             )
         return report
 
-    async def _read(self, episode: Episode, settings: Settings, report: ExtractReport) -> None:
+    async def _read(
+        self, episode: Episode, settings: Settings, report: ExtractReport
+    ) -> None:
         question = None
         proposals: list[object] | None = []
         try:
@@ -182,7 +192,9 @@ class Extractor(MemoryWriter):
         report.in_a_row = 0
         screen = question.screen if question is not None else None
         async with self._db.write() as tx:
-            await self._merge_proposals(tx, episode, screen, proposals, settings, report)
+            await self._merge_proposals(
+                tx, episode, screen, proposals, settings, report
+            )
 
     async def _postpone(self, episode: Episode, report: ExtractReport) -> None:
         """Read an episode without a usable answer again later, or set it aside after the last try."""
@@ -191,11 +203,14 @@ class Extractor(MemoryWriter):
         tries = episode.tries + 1
         now = self._clock.now()
         async with self._db.write() as tx:
-            await episodes.postpone(tx, episode.id, tries=tries, retry_at=now + waiting_time(tries))
+            await episodes.postpone(
+                tx, episode.id, tries=tries, retry_at=now + waiting_time(tries)
+            )
             if tries >= TRIES_LIMIT:
                 await episodes.mark_read(tx, episode.id, now)
                 log.warning(
-                    "a summary is set aside: no model could read it for notes", episode=episode.id
+                    "a summary is set aside: no model could read it for notes",
+                    episode=episode.id,
                 )
 
     async def _question(self, episode: Episode, settings: Settings) -> Question | None:
@@ -205,10 +220,14 @@ class Extractor(MemoryWriter):
         if not visible:
             return None
         people = _with_handle(visible, episode.summary)
-        named = [person for person in people if mention(person.viewer_id) in episode.summary]
+        named = [
+            person for person in people if mention(person.viewer_id) in episode.summary
+        ]
         streamer = await streamer_of(self._db, settings.twitch.channel)
         streamer_id = streamer.id if streamer is not None else ""
-        handles = Handles.of([person.viewer_id for person in people], streamer=streamer_id)
+        handles = Handles.of(
+            [person.viewer_id for person in people], streamer=streamer_id
+        )
         days = written_days(episode.started_at, episode.ended_at, settings.bot.timezone)
         scene = f"This was on {days}."
         if any(person.viewer_id == streamer_id for person in named):
@@ -218,10 +237,14 @@ class Extractor(MemoryWriter):
         blocks = [scene, fence("episode", handles.hide(episode.summary))]
         known = await self._known(named, episode.summary)
         if known:
-            rows = [f"[{note.id}] {_subject_in_prompt(note)}: {note.fact}" for note in known]
+            rows = [
+                f"[{note.id}] {_subject_in_prompt(note)}: {note.fact}" for note in known
+            ]
             blocks.append(fence("known", handles.hide("\n".join(rows))))
         by_handle = {handles.handle(person.viewer_id): person for person in people}
-        screen = Screen(by_handle, handles.ids, settings.privacy, episode.language, streamer_id)
+        screen = Screen(
+            by_handle, handles.ids, settings.privacy, episode.language, streamer_id
+        )
         return Question("\n\n".join(blocks), screen)
 
     async def _known(self, people: Sequence[Participant], summary: str) -> list[Note]:
@@ -232,7 +255,9 @@ class Extractor(MemoryWriter):
             active_notes = await notes.of_subject(self._db, subject_id, merge.LIVE)
             candidates += merge.comparable_notes(persona, active_notes)
         # tens of milliseconds for thousands of notes, for which chat does not wait
-        return await asyncio.to_thread(nearest_notes, candidates, summary, self._clock.now())
+        return await asyncio.to_thread(
+            nearest_notes, candidates, summary, self._clock.now()
+        )
 
     async def _merge_proposals(
         self,
@@ -270,10 +295,14 @@ class Extractor(MemoryWriter):
         for proposal in proposals:
             await merger.merge(proposal)
         refused = report.refused - before
-        await add_counts(tx, {f"note_refused:{rule}": number for rule, number in refused.items()})
+        await add_counts(
+            tx, {f"note_refused:{rule}": number for rule, number in refused.items()}
+        )
 
 
-def _extraction_request(prompt: str, episode: Episode, settings: Settings) -> ModelRequest:
+def _extraction_request(
+    prompt: str, episode: Episode, settings: Settings
+) -> ModelRequest:
     is_long = number_of_words(episode.summary) > LONG_SUMMARY_WORDS
     number = ASKED_FOR_OF_LONG if is_long else ASKED_FOR
     request = memory_request(
@@ -296,7 +325,9 @@ def _still_there(
     by_id = {person.viewer_id: person for person in participants}
     still_there = {}
     for handle, person in people.items():
-        still_there[handle] = by_id.get(person.viewer_id) or replace(person, hidden=True)
+        still_there[handle] = by_id.get(person.viewer_id) or replace(
+            person, hidden=True
+        )
     return still_there
 
 
@@ -316,12 +347,16 @@ def nearest_notes(candidates: Sequence[Note], summary: str, now: int) -> list[No
     note_stems: dict[int, frozenset[str]] = {}
     notes_with: Counter[str] = Counter()
     for note in candidates:
-        note_stems[note.id] = telling_stems(" ".join((note.fact, *note.topics, *note.asked_with)))
+        note_stems[note.id] = telling_stems(
+            " ".join((note.fact, *note.topics, *note.asked_with))
+        )
         notes_with.update(note_stems[note.id])
 
     def fit(note: Note) -> tuple[float, float]:
         shared = note_stems[note.id] & summary_stems
-        rarity = sum(math.log(1 + len(candidates) / notes_with[stem]) for stem in shared)
+        rarity = sum(
+            math.log(1 + len(candidates) / notes_with[stem]) for stem in shared
+        )
         return rarity, freshness(note, now)
 
     nearest: list[Note] = []
@@ -419,7 +454,9 @@ class _ProposalMerger(Struct):
             persona=current_persona(self.settings).writes_as,
         )
         if change.repeats is not None:
-            return await merge.confirm(self.tx, change.repeats, claim, source, now=self.now)
+            return await merge.confirm(
+                self.tx, change.repeats, claim, source, now=self.now
+            )
         return await merge.merge_claim(
             self.tx, claim, source, now=self.now, instead_of=change.replaces
         )
@@ -452,14 +489,18 @@ class _ProposalMerger(Struct):
                 return True
         return False
 
-    def _speaker_by_lines(self, fact: str, speaker: Participant | None) -> Participant | None:
+    def _speaker_by_lines(
+        self, fact: str, speaker: Participant | None
+    ) -> Participant | None:
         """Return who said a fact: the speaker that was named, or another in whose lines alone it stands."""
         fact_stems = telling_stems(fact)
         shared: Counter[str] = Counter()
         for line in self.lines:
             in_common = len(fact_stems & set(stems(line.text)))
             shared[line.viewer_id] = max(shared[line.viewer_id], in_common)
-        closest = max(self.speakers, key=lambda person: shared[person.viewer_id], default=None)
+        closest = max(
+            self.speakers, key=lambda person: shared[person.viewer_id], default=None
+        )
         if closest is None:
             return speaker
         by_closest = shared[closest.viewer_id]

@@ -107,7 +107,9 @@ class Ingest:
         """Log how many lines could not be stored and are lost. After the last line."""
         if self._queue:
             log.error(
-                "chat that could not be stored is lost", lines=len(self._queue), reason=self.trouble
+                "chat that could not be stored is lost",
+                lines=len(self._queue),
+                reason=self.trouble,
             )
 
     @property
@@ -225,7 +227,10 @@ class Ingest:
             self._counts.update(("excluded", "excluded_unstorable"))
 
     async def _store(
-        self, tx: Transaction, batch: Sequence[TakenLine | Redaction], earlier_counts: Counter[str]
+        self,
+        tx: Transaction,
+        batch: Sequence[TakenLine | Redaction],
+        earlier_counts: Counter[str],
     ) -> None:
         """Write a batch. `earlier_counts`: what was counted of it when it was taken."""
         counts: Counter[str] = Counter()
@@ -251,7 +256,9 @@ class Ingest:
     ) -> list[Redaction]:
         """Return what moderators cleared, without the timeouts that somebody asked the bot for."""
         dated = await _dated_redactions(tx, batch, now)
-        return [redaction for redaction in dated if not await _is_own_joke(tx, redaction)]
+        return [
+            redaction for redaction in dated if not await _is_own_joke(tx, redaction)
+        ]
 
     def _remember_cleared(self, redactions: Sequence[Redaction], now: int) -> None:
         oldest = now - WAITS_FOR_ITS_LINE
@@ -313,7 +320,9 @@ class Ingest:
         channel_id = channel.get("id", "")
         if not redactions or not channel_id:
             return
-        message_ids = [redaction.event_id for redaction in redactions if redaction.event_id]
+        message_ids = [
+            redaction.event_id for redaction in redactions if redaction.event_id
+        ]
         authors = await events.authors(tx, message_ids)
         targets = {redaction.user_id for redaction in redactions if redaction.user_id}
         targets.update(authors.values())
@@ -324,8 +333,12 @@ class Ingest:
             target = redaction.user_id or authors.get(redaction.event_id or "")
             if target not in seen_here or target in opted_out:
                 target = None
-            moderation_events.append(_moderation_event(redaction, target, channel_id, stream_id))
-        await viewers.add_unseen(tx, {channel_id: channel.get("login")}, self._clock.now())
+            moderation_events.append(
+                _moderation_event(redaction, target, channel_id, stream_id)
+            )
+        await viewers.add_unseen(
+            tx, {channel_id: channel.get("login")}, self._clock.now()
+        )
         new_ids = await events.insert(tx, moderation_events)
         total = len(moderation_events)
         stored = total if new_ids is None else len(new_ids)
@@ -347,12 +360,16 @@ class Ingest:
                 spoken.append(SpokenLine(line.event.user_id, stream_id, line.event.at))
         await streams.record_visits(tx, visits(spoken))
         await figures.count_minutes(tx, spoken)
-        await figures.add_moments(tx, [(line.event, stream_id) for line, stream_id in new_lines])
+        await figures.add_moments(
+            tx, [(line.event, stream_id) for line, stream_id in new_lines]
+        )
 
     async def _store_people(self, tx: Transaction, lines: Sequence[TakenLine]) -> None:
         people = seen(line.event for line in lines if not line.from_bot)
         await viewers.record_seen(tx, people)
-        await personal_data.lift_bans(tx, {person.id: person.last_at for person in people})
+        await personal_data.lift_bans(
+            tx, {person.id: person.last_at for person in people}
+        )
         # the bot is no viewer who was seen: it has a name, for its lines, but no attendance and no standing
         own_events = {line.event.id: line.event for line in lines if line.from_bot}
         for event in {event.user_id: event for event in own_events.values()}.values():
@@ -375,7 +392,9 @@ class Ingest:
         # a stream may end inside the batch
         placed = []
         for line in lines:
-            stream_id = await self._stream_tracker.place(tx, line.event.at, line.event.at)
+            stream_id = await self._stream_tracker.place(
+                tx, line.event.at, line.event.at
+            )
             placed.append((line, stream_id))
         return placed
 
@@ -478,7 +497,11 @@ def _banned(redactions: Iterable[Redaction]) -> dict[str, int]:
     """
     banned = {}
     for redaction in redactions:
-        if redaction.user_id and redaction.duration_s is None and redaction.event_id is None:
+        if (
+            redaction.user_id
+            and redaction.duration_s is None
+            and redaction.event_id is None
+        ):
             banned[redaction.user_id] = redaction.at
     return banned
 
@@ -489,7 +512,9 @@ async def _is_own_joke(tx: Transaction, redaction: Redaction) -> bool:
         return False
     first_at = redaction.at - MINUTE
     last_at = redaction.at + MINUTE
-    return await action_logs.was_done_to(tx, JOKE_TIMEOUT, redaction.user_id, first_at, last_at)
+    return await action_logs.was_done_to(
+        tx, JOKE_TIMEOUT, redaction.user_id, first_at, last_at
+    )
 
 
 def seen(chat: Iterable[ChatEvent]) -> list[SeenViewer]:
@@ -514,7 +539,9 @@ def seen(chat: Iterable[ChatEvent]) -> list[SeenViewer]:
     return list(people.values())
 
 
-def visits(lines: Iterable[tuple[str, int | None, int]]) -> list[tuple[str, int, int, int, int]]:
+def visits(
+    lines: Iterable[tuple[str, int | None, int]],
+) -> list[tuple[str, int, int, int, int]]:
     """Return who was in which stream: viewer, stream, time of the first and last line (ms), number of lines.
 
     `lines`: viewer, stream and time of each line.

@@ -106,7 +106,9 @@ class Estimate(Struct, frozen=True):
         """For a person who is asked whether to begin: how much it is, and what it takes in time and money."""
         counts = _counts(self, "lines streams", say)
         amount = say("setup.past_amount", **counts, days=say("span.d", n=self.days))
-        return " ".join([amount, self._price_in_words(settings, say), *_unread(self.bad, say)])
+        return " ".join(
+            [amount, self._price_in_words(settings, say), *_unread(self.bad, say)]
+        )
 
     def _time_in_words(self, say: Language) -> str:
         if not self.minutes:
@@ -153,13 +155,16 @@ class Learned(Struct):
         known = say("page.count.lines", n=say.number(self.known))
         outcome = "stopped" if stopped or self.trouble else "learned"
         summary = say(f"setup.past_{outcome}", **counts, known=known)
-        return " ".join(filter(None, [summary, *_unread(self.bad, say), say.reason(self.trouble)]))
+        return " ".join(
+            filter(None, [summary, *_unread(self.bad, say), say.reason(self.trouble)])
+        )
 
 
 def _counts(of: object, names: str, say: Language) -> dict[str, str]:
     """Each count with its noun, such as "1 line" or "24 lines"."""
     return {
-        name: say(f"page.count.{name}", n=say.number(getattr(of, name))) for name in names.split()
+        name: say(f"page.count.{name}", n=say.number(getattr(of, name)))
+        for name in names.split()
     }
 
 
@@ -172,7 +177,9 @@ def _unread(bad: Mapping[str, Unread], say: Language) -> list[str]:
             numbers = ", ".join(map(str, unread.first[:LINES_NAMED]))
             more = ", …" if unread.lines > LINES_NAMED else ""
             count = say.number(unread.lines)
-            sentences.append(say("setup.past_bad", n=count, file=file, lines=numbers + more))
+            sentences.append(
+                say("setup.past_bad", n=count, file=file, lines=numbers + more)
+            )
         if unread.cut_off:
             sentences.append(say("setup.past_cut_off", file=file))
     return sentences
@@ -215,12 +222,19 @@ class Learner:
     """Reads files into one memory. `stop` ends it after the window that is being read."""
 
     def __init__(
-        self, *, db: Database, model: LanguageModel, settings: Callable[[], Settings], clock: Clock
+        self,
+        *,
+        db: Database,
+        model: LanguageModel,
+        settings: Callable[[], Settings],
+        clock: Clock,
     ) -> None:
         self._db = db
         self._settings = settings
         self._clock = clock
-        self._summarizer = Summarizer(db=db, model=model, settings=settings, clock=clock)
+        self._summarizer = Summarizer(
+            db=db, model=model, settings=settings, clock=clock
+        )
         self._extractor = Extractor(db=db, model=model, settings=settings, clock=clock)
         self.stopped = False
 
@@ -229,7 +243,9 @@ class Learner:
         self.stopped = True
 
     async def learn(
-        self, paths: Sequence[Path], progress: Callable[[float], None] = lambda _share: None
+        self,
+        paths: Sequence[Path],
+        progress: Callable[[float], None] = lambda _share: None,
     ) -> Learned:
         """Read the files, in the order of what was said in them. Raises InputError, StoreError."""
         report = Learned()
@@ -293,7 +309,9 @@ class Learner:
             await streams.describe_past(tx, stream, about.title)
             if about.video and not await streams.videos(tx, [stream]):
                 until = about.began_at + VIDEOS_KEPT_AT_MOST
-                await streams.set_video(tx, stream, Video(about.video, about.began_at, until))
+                await streams.set_video(
+                    tx, stream, Video(about.video, about.began_at, until)
+                )
 
     def _ends(self, report: Learned) -> bool:
         return self.stopped or bool(report.trouble)
@@ -363,18 +381,27 @@ class Learner:
         return stream
 
     async def _write(
-        self, tx: Transaction, window: _Window, new: NewEpisode, stream: int, file: PastChat
+        self,
+        tx: Transaction,
+        window: _Window,
+        new: NewEpisode,
+        stream: int,
+        file: PastChat,
     ) -> None:
         """Write the summary of a window, and who was there."""
         key = f"{KEY_OF_PAST}{file.key}:{new.started_at}:{len(window.new)}"
         # its lines are in no table
-        await episodes.insert(tx, replace(new, stream_id=stream, key=key), self._clock.now())
+        await episodes.insert(
+            tx, replace(new, stream_id=stream, key=key), self._clock.now()
+        )
         await streams.extend_past(tx, stream, new.started_at, new.ended_at)
         spoken = [SpokenLine(event.user_id, stream, event.at) for event in window.said]
         await streams.record_visits(tx, visits(spoken))
         await figures.count_past_minutes(tx, spoken)
 
-    async def _window(self, source: Source, taken: Sequence[ChatEvent], file: PastChat) -> _Window:
+    async def _window(
+        self, source: Source, taken: Sequence[ChatEvent], file: PastChat
+    ) -> _Window:
         """The lines of those whom nothing keeps out, as far as they are not known."""
         own = await _own_ids(source, self._settings())
         welcome = await self._welcome(source, taken, own)
@@ -394,7 +421,9 @@ class Learner:
         self, source: Source, taken: Sequence[ChatEvent], own: frozenset[str]
     ) -> list[ChatEvent]:
         """The bot's own lines, and those of whom nothing keeps out, by the ids that they have here."""
-        rules = Exclusion(self._settings().memory, await personal_data.opted_out(source))
+        rules = Exclusion(
+            self._settings().memory, await personal_data.opted_out(source)
+        )
         identified = await _identified(source, taken)
         hidden = await viewers.hidden(source, {event.user_id for event in identified})
         welcome: list[ChatEvent] = []
@@ -421,10 +450,14 @@ class Learner:
 class _Heard:
     """What is known of a stretch of time: heard live, or learned from another file than the one with this key."""
 
-    def __init__(self, spans: Sequence[HeardSpan], event_ids: frozenset[str], key: str) -> None:
+    def __init__(
+        self, spans: Sequence[HeardSpan], event_ids: frozenset[str], key: str
+    ) -> None:
         self._event_ids = event_ids
         self._live: list[HeardSpan] = []
-        self._learned: defaultdict[str | None, list[HeardSpan]] = defaultdict(list)  # by viewer
+        self._learned: defaultdict[str | None, list[HeardSpan]] = defaultdict(
+            list
+        )  # by viewer
         for span in spans:
             if not span.learned_from:
                 self._hear_live(span)
@@ -442,7 +475,9 @@ class _Heard:
 
     def holds(self, event: ChatEvent) -> bool:
         """Return whether a line is known."""
-        if event.id in self._event_ids or any(_within(event, span) for span in self._live):
+        if event.id in self._event_ids or any(
+            _within(event, span) for span in self._live
+        ):
             return True
         for viewer_id in (event.user_id, provisional_id(event.login)):
             if any(_within(event, span) for span in self._learned.get(viewer_id, ())):
@@ -451,7 +486,9 @@ class _Heard:
 
 
 def _within(event: ChatEvent, span: HeardSpan) -> bool:
-    return span.first_at - EARLY_BY_AT_MOST <= event.at <= span.last_at + LATE_BY_AT_MOST
+    return (
+        span.first_at - EARLY_BY_AT_MOST <= event.at <= span.last_at + LATE_BY_AT_MOST
+    )
 
 
 async def _own_ids(source: Source, settings: Settings) -> frozenset[str]:
@@ -507,7 +544,9 @@ async def _beside(chat: PastChat, read: Callable[[], T]) -> T:
         raise
 
 
-async def _look_at(paths: Sequence[Path], settings: Settings, until: int) -> list[PastChat]:
+async def _look_at(
+    paths: Sequence[Path], settings: Settings, until: int
+) -> list[PastChat]:
     """The files as they were read to their ends, without being kept. Raises InputError."""
     files = []
     for path in paths:
@@ -526,7 +565,10 @@ def _windows(
     for event in chain(islice(chat.events(), skipped, None), [None]):
         ended = event is None or (newest and event.at - newest >= STREAM_GAP)
         if ended or len(waiting) == READ_AT_ONCE:
-            lines = [_line(number, said, from_bot=False) for number, said in enumerate(waiting)]
+            lines = [
+                _line(number, said, from_bot=False)
+                for number, said in enumerate(waiting)
+            ]
             cut = Cut(
                 smallest=memory.window_min_events,
                 largest=memory.window_max_events,

@@ -80,7 +80,12 @@ class MergeResult(NamedTuple):
 
 
 async def merge_claim(
-    tx: Transaction, claim: NewNote, source: ClaimSource, *, now: int, instead_of: int | None = None
+    tx: Transaction,
+    claim: NewNote,
+    source: ClaimSource,
+    *,
+    now: int,
+    instead_of: int | None = None,
 ) -> MergeResult:
     """Merge a claim into the notes of its subject.
 
@@ -90,7 +95,9 @@ async def merge_claim(
     comparable = comparable_notes(claim.persona, active_notes)
     result = await _merge(tx, comparable, claim, source, now, instead_of)
     if claim.source_kind is SourceKind.COMMAND:
-        await supersede_contradicted(tx, active_notes, claim, source, result.note_id, now)
+        await supersede_contradicted(
+            tx, active_notes, claim, source, result.note_id, now
+        )
     return result
 
 
@@ -146,7 +153,9 @@ def may_replace(source_kind: SourceKind, note: Note, *, official: bool = False) 
     """Return whether a claim of this kind may supersede a note."""
     if note.pinned:
         return False
-    return official or note.source_kind in _REPLACEABLE.get(source_kind, frozenset(SourceKind))
+    return official or note.source_kind in _REPLACEABLE.get(
+        source_kind, frozenset(SourceKind)
+    )
 
 
 async def began_at(tx: Transaction, stream_id: int | None, now: int) -> int:
@@ -198,7 +207,9 @@ async def _merge(
     return MergeResult("superseded", active_id)
 
 
-def _rival(claim: NewNote, named_note: Note | None, contradicted: Note | None) -> Note | None:
+def _rival(
+    claim: NewNote, named_note: Note | None, contradicted: Note | None
+) -> Note | None:
     """Return the note that a claim would supersede: the one a model named, else the one that it contradicts."""
     for note in (named_note, contradicted):
         if note is not None and note.persona == claim.persona:
@@ -237,7 +248,9 @@ def _with_id(candidates: Sequence[Note], note_id: int | None) -> Note | None:
     return next((note for note in candidates if note.id == note_id), None)
 
 
-async def _compared(candidates: Sequence[Note], fact: str) -> list[tuple[Relation, Note]]:
+async def _compared(
+    candidates: Sequence[Note], fact: str
+) -> list[tuple[Relation, Note]]:
     """Return what a fact is to each note. In a thread, so that many notes do not hold the event loop."""
 
     def compare_all() -> list[tuple[Relation, Note]]:
@@ -257,7 +270,10 @@ async def _refuse_outdated(
     """
     if rival is not None:
         confirmed_at = rival.last_confirmed_at
-        if rival.source_kind is SourceKind.COMMAND and claim.source_kind is SourceKind.SELF_CLAIM:
+        if (
+            rival.source_kind is SourceKind.COMMAND
+            and claim.source_kind is SourceKind.SELF_CLAIM
+        ):
             # a command also stands against what its subject said in the same millisecond
             confirmed_at += 1
         if claim.at < confirmed_at:
@@ -266,7 +282,9 @@ async def _refuse_outdated(
         return
     withdrawn = await notes.withdrawn_since(tx, claim.subject_id, claim.at)
     of_persona = [note for note in withdrawn if note.persona == claim.persona]
-    for relation, note in await _compared(of_persona[-COMPARED_PAST_NOTES:], claim.fact):
+    for relation, note in await _compared(
+        of_persona[-COMPARED_PAST_NOTES:], claim.fact
+    ):
         if relation is Relation.DUPLICATE and await _outdated_at(tx, note) > claim.at:
             raise FactRefused("said_before")
 
@@ -284,7 +302,9 @@ async def _outdated_at(tx: Transaction, note: Note) -> int:
     return min(changed_at, successor.last_confirmed_at)
 
 
-async def _refuse_forgotten(tx: Transaction, claim: NewNote, source: ClaimSource) -> None:
+async def _refuse_forgotten(
+    tx: Transaction, claim: NewNote, source: ClaimSource
+) -> None:
     """Refuse what its subject asked to be forgotten; only their own command brings it back. Raises FactRefused."""
     subject_id = claim.subject_id
     if subject_id is None:
@@ -308,11 +328,21 @@ async def _write(
 
 
 async def _supersede(
-    tx: Transaction, note: Note, successor_id: int, claim: NewNote, source: ClaimSource, now: int
+    tx: Transaction,
+    note: Note,
+    successor_id: int,
+    claim: NewNote,
+    source: ClaimSource,
+    now: int,
 ) -> None:
     """Let the note of a claim take the place of one that the claim contradicts."""
     await notes.set_status(
-        tx, note, NoteStatus.SUPERSEDED, at=now, cause="conflict", superseded_by=successor_id
+        tx,
+        note,
+        NoteStatus.SUPERSEDED,
+        at=now,
+        cause="conflict",
+        superseded_by=successor_id,
     )
     await _add_evidence(tx, note.id, claim, source, "contradicted")
 
@@ -321,7 +351,12 @@ async def _add_evidence(
     tx: Transaction, note_id: int, claim: NewNote, source: ClaimSource, stance: str
 ) -> None:
     evidence = Stance(
-        note_id, source.episode_id, stance, source.speaker_id, source.addressed, claim.at
+        note_id,
+        source.episode_id,
+        stance,
+        source.speaker_id,
+        source.addressed,
+        claim.at,
     )
     await notes.add_evidence(tx, evidence)
 
@@ -340,7 +375,9 @@ async def _confirm(
         tx, note.id, source.episode_id, source.speaker_id
     ):
         confirmed = await _strengthened(tx, note, claim, source)
-    if not is_better_wording(claim.fact, note.fact) or not may_replace(claim.source_kind, note):
+    if not is_better_wording(claim.fact, note.fact) or not may_replace(
+        claim.source_kind, note
+    ):
         return note.id
     reworded = replace(
         claim,
@@ -390,7 +427,9 @@ def is_better_wording(new_fact: str, stored_fact: str) -> bool:
     if 2 * len(left_out) > len(stored_stems):
         return False
     brought = new_stems - stored_stems
-    return len(brought) > len(left_out) or not exact_details(new_fact) <= exact_details(stored_fact)
+    return len(brought) > len(left_out) or not exact_details(new_fact) <= exact_details(
+        stored_fact
+    )
 
 
 def is_translation(new_fact: str, stored_fact: str) -> bool:
@@ -415,7 +454,9 @@ def exact_details(fact: str) -> set[str]:
     return {match[0] for match in _EXACT_DETAIL.finditer(fact.casefold())}
 
 
-async def _strengthened(tx: Transaction, note: Note, claim: NewNote, source: ClaimSource) -> Note:
+async def _strengthened(
+    tx: Transaction, note: Note, claim: NewNote, source: ClaimSource
+) -> Note:
     """Store that a claim confirms a note, and return the note as it is now. Confidence grows once a stream."""
     source_kind = max(note.source_kind, claim.source_kind, key=_STRENGTH.__getitem__)
     confidence = note.confidence
@@ -435,7 +476,9 @@ async def _strengthened(tx: Transaction, note: Note, claim: NewNote, source: Cla
     return confirmed
 
 
-async def _is_first_time_this_stream(tx: Transaction, note: Note, claim: NewNote) -> bool:
+async def _is_first_time_this_stream(
+    tx: Transaction, note: Note, claim: NewNote
+) -> bool:
     if claim.stream_id is None:
         return claim.at - note.last_confirmed_at >= HALF_A_DAY
     return await notes.confirmed_stream(tx, note.id) != claim.stream_id

@@ -53,7 +53,9 @@ def is_english(text: str) -> bool:
     table = word_table()
     if table is None:
         return True
-    telling = [word for word in words(text) if word not in STOPWORDS | FOREIGN_STOPWORDS]
+    telling = [
+        word for word in words(text) if word not in STOPWORDS | FOREIGN_STOPWORDS
+    ]
     return any(table.number(stem(word)) is not None for word in telling)
 
 
@@ -69,7 +71,9 @@ def is_foreign(text: str) -> bool:
     for word in text.split():
         parts = words(word)
         is_english_stopword = STOPWORDS.issuperset(parts)
-        is_foreign_stopword = FOREIGN_STOPWORDS.issuperset(parts) and not is_english_stopword
+        is_foreign_stopword = (
+            FOREIGN_STOPWORDS.issuperset(parts) and not is_english_stopword
+        )
         # an accent tells as well: "à" is not "a"
         if is_foreign_stopword or not word.isascii():
             foreign += 1
@@ -96,12 +100,16 @@ def best_matches(typed: str, candidates: Sequence[Note]) -> list[Note]:
     stems = stems - FOREIGN_STOPWORDS or stems
     matches = _best([_shared_words(stems, note) for note in candidates], candidates)
     if not matches:
-        similar = [_SharedWords(_similar_word_count(typed, note), 0) for note in candidates]
+        similar = [
+            _SharedWords(_similar_word_count(typed, note), 0) for note in candidates
+        ]
         matches = _best(similar, candidates)
     return matches
 
 
-def _best(shared_words: Sequence[_SharedWords], candidates: Sequence[Note]) -> list[Note]:
+def _best(
+    shared_words: Sequence[_SharedWords], candidates: Sequence[Note]
+) -> list[Note]:
     """Return the notes that share most, none if no note shares a word."""
     most_shared = max(shared_words, default=_SharedWords(0, 0))
     if most_shared.in_note == 0:
@@ -118,10 +126,16 @@ def _shared_words(stems: frozenset[str], note: Note) -> _SharedWords:
 
 def _similar_word_count(typed: str, note: Note) -> int:
     """Return the number of typed words that are nearly a word of a note."""
-    note_words = [word for word in words(note.text_with_topics) if len(word) >= _SHORTEST_ALIKE]
+    note_words = [
+        word for word in words(note.text_with_topics) if len(word) >= _SHORTEST_ALIKE
+    ]
     count = 0
     for word in words(typed):
-        if len(word) < _SHORTEST_ALIKE or word in STOPWORDS or word in FOREIGN_STOPWORDS:
+        if (
+            len(word) < _SHORTEST_ALIKE
+            or word in STOPWORDS
+            or word in FOREIGN_STOPWORDS
+        ):
             continue
         if any(similar_words(word, note_word) for note_word in note_words):
             count += 1
@@ -152,7 +166,9 @@ class _Statement(NamedTuple):
     numbers: frozenset[str]
 
 
-def repeated_note(fact: str, candidates: Iterable[Note]) -> tuple[Relation, Note] | None:
+def repeated_note(
+    fact: str, candidates: Iterable[Note]
+) -> tuple[Relation, Note] | None:
     """Return the English note that a fact in another language repeats, or corrects in its number; None if it is new.
 
     Every word of the fact has to stand beside the note: one that does not makes it another fact.
@@ -180,7 +196,9 @@ def _statement(fact: str) -> _Statement | None:
     verbs = phrases.verbs_in(fact)
     bare = phrases.without_numbers(without_small_words(fact))
     known_verbs = {stem(word) for word in verbs}
-    things = topic_stems(bare) - known_verbs - {stem(word) for word in FOREIGN_STOPWORDS}
+    things = (
+        topic_stems(bare) - known_verbs - {stem(word) for word in FOREIGN_STOPWORDS}
+    )
     if not things:
         return None
     # a note seldom says "have" in so many words: "has a dog" is "dog owner" as well

@@ -14,7 +14,14 @@ from typing import Any, TypeVar
 from msgspec import Struct
 from msgspec.structs import replace
 
-from forgetmenot.domain import Importance, Lifetime, Participant, Role, Scope, SourceKind
+from forgetmenot.domain import (
+    Importance,
+    Lifetime,
+    Participant,
+    Role,
+    Scope,
+    SourceKind,
+)
 from forgetmenot.durations import DAY, WEEK
 from forgetmenot.errors import FactRefused
 from forgetmenot.settings.schema import PrivacySettings
@@ -78,7 +85,8 @@ _MARKUP = re.compile(
     r"|(?:^|:\s)\s*(?:[\[/!]\s*\w|(?:SYSTEM|ASSISTANT|USER)\s*:|@\w)"
 )
 _LINK = re.compile(
-    r"\b\w+ ?\. ?(?:ly|com|net|gg|tv|me|link|example)(?: ?/|\b)|discord ?\. ?gg", re.IGNORECASE
+    r"\b\w+ ?\. ?(?:ly|com|net|gg|tv|me|link|example)(?: ?/|\b)|discord ?\. ?gg",
+    re.IGNORECASE,
 )
 _LETTERS = re.compile(r"[^\W\d_]{2}|[^\W\d_a-zA-Z]")
 _PLACES = {"channel": Scope.CHANNEL, "bit": Scope.RUNNING_BIT}
@@ -188,8 +196,14 @@ def checked_changes(proposal: object, screen: Screen) -> list[ProposedChange]:
         raise FactRefused("malformed")
     if subject_handles.strip() in _PLACES:
         return [_change(fields, screen, None)]
-    subjects = [_present(handle.strip(), screen) for handle in _AND.split(subject_handles)]
-    if None in subjects or len(set(subjects)) != len(subjects) or len(subjects) > MOST_SUBJECTS:
+    subjects = [
+        _present(handle.strip(), screen) for handle in _AND.split(subject_handles)
+    ]
+    if (
+        None in subjects
+        or len(set(subjects)) != len(subjects)
+        or len(subjects) > MOST_SUBJECTS
+    ):
         raise FactRefused("not_there")
     return [_change(fields, screen, subject, subjects) for subject in subjects]
 
@@ -209,7 +223,9 @@ def _change(
     # "observed" counts for people alone: what the channel is like everybody sees anyway
     is_observed = subject is not None and fields.get("observed") is True
     speaker = None if is_observed else _speaker(fields, screen, subject)
-    fact = _fact(fields["fact"], screen, subject, subjects, is_repeat=repeats is not None)
+    fact = _fact(
+        fields["fact"], screen, subject, subjects, is_repeat=repeats is not None
+    )
     source = _source(fact, subject, speaker)
     if is_observed and subject is not None:
         source = _observed(subject, screen)
@@ -260,7 +276,9 @@ def _observed(subject: Participant, screen: Screen) -> SourceKind:
 
     Of somebody silent it is what others said, unless it is the streamer, whom everybody watches.
     """
-    is_streamer = subject.role is Role.BROADCASTER or subject.viewer_id == screen.streamer
+    is_streamer = (
+        subject.role is Role.BROADCASTER or subject.viewer_id == screen.streamer
+    )
     return SourceKind.OBSERVED if subject.lines or is_streamer else SourceKind.REPORTED
 
 
@@ -295,7 +313,9 @@ def _fact(
     mentions = [mention(person.viewer_id) for person in subjects if person is not None]
     if mentions:
         anyone = "|".join(map(re.escape, mentions))
-        fact = re.sub(rf"\A(?:{anyone})(?:(?:,| and| &)+ (?:{anyone}))*[\s,:]+", "", fact)
+        fact = re.sub(
+            rf"\A(?:{anyone})(?:(?:,| and| &)+ (?:{anyone}))*[\s,:]+", "", fact
+        )
     if subject is not None:
         # a note is about one person: of two people each has the other in it
         others = [other for other in mentions if other != mention(subject.viewer_id)]
@@ -334,7 +354,9 @@ def with_speaker(change: ProposedChange, speaker: Participant) -> ProposedChange
     return replace(change, speaker=speaker, source_kind=source, confidence=confidence)
 
 
-def reported_by_twitch(change: ProposedChange, person: Participant | None) -> ProposedChange:
+def reported_by_twitch(
+    change: ProposedChange, person: Participant | None
+) -> ProposedChange:
     """Return the change as Twitch's report: seen by everybody, and certain. `person`: who did it."""
     return replace(
         change,
@@ -349,7 +371,9 @@ def states_of_another(fact: str, viewer_id: str) -> bool:
     return any((match[1] or match[2]) != viewer_id for match in _STATES.finditer(fact))
 
 
-def _source(fact: str, subject: Participant | None, speaker: Participant | None) -> SourceKind:
+def _source(
+    fact: str, subject: Participant | None, speaker: Participant | None
+) -> SourceKind:
     """Return the source of what a speaker says of a subject, or (None) of the channel."""
     if subject is not None:
         return SourceKind.SELF_CLAIM if speaker == subject else SourceKind.REPORTED

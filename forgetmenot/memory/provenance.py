@@ -52,7 +52,11 @@ async def chain(db: Database, note_id: int, now: int) -> dict[str, Any]:
     if successor is not None:
         related.append(successor)
     names = await names_for(db, related, evidence, [change.cause for change in history])
-    stream_ids = {link.episode.stream_id for link in evidence if link.episode.stream_id is not None}
+    stream_ids = {
+        link.episode.stream_id
+        for link in evidence
+        if link.episode.stream_id is not None
+    }
     streams_by_id = await streams.get_many(db, stream_ids)
     videos = await streams.videos(db, stream_ids)
     about = ""
@@ -66,7 +70,9 @@ async def chain(db: Database, note_id: int, now: int) -> dict[str, Any]:
             {"id": stream.id, "title": stream.title, "at": stream.started_at}
             for stream in streams_by_id.values()
         ],
-        "evidence": [_shown_evidence(note, link, names, videos, now) for link in evidence],
+        "evidence": [
+            _shown_evidence(note, link, names, videos, now) for link in evidence
+        ],
         "history": [
             {
                 "at": change.at,
@@ -185,7 +191,9 @@ def _traits(note: Note) -> list[str]:
     return traits
 
 
-def _evidence_lines(link: Mapping[str, Any], started_at: Mapping[int, int]) -> list[str]:
+def _evidence_lines(
+    link: Mapping[str, Any], started_at: Mapping[int, int]
+) -> list[str]:
     """Return the lines about one row of evidence. `started_at`: when each stream began (ms)."""
     where = "outside a stream"
     if link["stream"] is not None:
@@ -204,7 +212,9 @@ def _evidence_lines(link: Mapping[str, Any], started_at: Mapping[int, int]) -> l
     ]
     address, until = link["video"]
     if address:
-        lines.append(f"    {address} (Twitch probably keeps it until {moment(until)[:10]})")
+        lines.append(
+            f"    {address} (Twitch probably keeps it until {moment(until)[:10]})"
+        )
     return lines
 
 

@@ -16,7 +16,15 @@ import math
 from array import array
 from bisect import bisect_left, insort
 from collections import Counter, defaultdict
-from collections.abc import Callable, Collection, Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import (
+    Callable,
+    Collection,
+    Container,
+    Iterable,
+    Iterator,
+    Mapping,
+    Sequence,
+)
 from itertools import chain, groupby, islice
 from string import ascii_lowercase
 from typing import NamedTuple
@@ -168,7 +176,9 @@ class WordIndex:
         for candidate, shared_count in shared_counts.items():
             if shared_count < least:
                 continue
-            begins_alike = candidate[:2] == word[:2] and abs(len(candidate) - len(word)) <= 1
+            begins_alike = (
+                candidate[:2] == word[:2] and abs(len(candidate) - len(word)) <= 1
+            )
             if begins_alike and is_one_slip(word, candidate):
                 yield candidate, 1.0
                 continue
@@ -277,7 +287,9 @@ class Candidate(Struct, frozen=True):
     episodes: tuple[tuple[int, str], ...] = ()
 
 
-def query_of(text: str, *, low: str = "", without: Iterable[str] = (), zone: str = "") -> Query:
+def query_of(
+    text: str, *, low: str = "", without: Iterable[str] = (), zone: str = ""
+) -> Query:
     """Return what a text asks for.
 
     The words of `low` (category, title) count less, those of `without` (names) not at all. What counts less must stand
@@ -339,7 +351,9 @@ class Postings:
     What a word weighs is kept once it was asked for; several threads may ask at once.
     """
 
-    def __init__(self, candidates: Sequence[Candidate], table: WordTable | None = None) -> None:
+    def __init__(
+        self, candidates: Sequence[Candidate], table: WordTable | None = None
+    ) -> None:
         self.notes = tuple(candidate.note for candidate in candidates)
         self._pinned = [place for place, note in enumerate(self.notes) if note.pinned]
         self._may_be_quiet = []
@@ -353,7 +367,9 @@ class Postings:
         self._table = table
         self._meanings = None
         if table is not None:
-            numbers_of_facts = [table.numbers(_without_stopwords(note.fact)) for note in self.notes]
+            numbers_of_facts = [
+                table.numbers(_without_stopwords(note.fact)) for note in self.notes
+            ]
             self._meanings = Meanings(table, numbers_of_facts)
         self._times: tuple[list[bool], list[bool]] | None = None
         self._weights: dict[tuple[str, bool], _WordWeights] = {}
@@ -378,7 +394,11 @@ class Postings:
 
         facts = [_searched_words(note) for note in self.notes]
         groups_beside = [
-            list(chain.from_iterable(groups_with[episode_id] for episode_id in episode_ids))
+            list(
+                chain.from_iterable(
+                    groups_with[episode_id] for episode_id in episode_ids
+                )
+            )
             for episode_ids in episode_ids_of
         ]
         weights_around = self._weights_around(facts, groups_beside, FACTS_AROUND)
@@ -412,9 +432,16 @@ class Postings:
         for text, groups in zip(texts, groups_of_texts, strict=True):
             for group in groups:
                 lengths[group] += len(text)
-        usual_length = sum(lengths[group] for group in self._group_of) / max(1, len(self._group_of))
-        weights = [_weight_of_length(length, usual_length, weight) for length in lengths]
-        return [tuple((group, weights[group]) for group in groups) for groups in groups_of_texts]
+        usual_length = sum(lengths[group] for group in self._group_of) / max(
+            1, len(self._group_of)
+        )
+        weights = [
+            _weight_of_length(length, usual_length, weight) for length in lengths
+        ]
+        return [
+            tuple((group, weights[group]) for group in groups)
+            for groups in groups_of_texts
+        ]
 
     def ranked(
         self,
@@ -435,7 +462,9 @@ class Postings:
             scores = self._with_meaning(scores, query)
         if query.time:
             time_scores = self._time_scores(query)
-            scores = [score + added for score, added in zip(scores, time_scores, strict=True)]
+            scores = [
+                score + added for score, added in zip(scores, time_scores, strict=True)
+            ]
         ordered: Iterable[int] = self._ordered(scores, shares, query, now)
         if query.newest:
             ordered = sorted(ordered, key=self._last_confirmed_at, reverse=True)
@@ -492,7 +521,9 @@ class Postings:
         offered = [place for place in range(len(self.notes)) if place not in unoffered]
         offered.sort(key=ranks.__getitem__, reverse=True)
         for _rank, places in groupby(offered, key=ranks.__getitem__):
-            yield from sorted(places, key=lambda place: (-freshness(self.notes[place], now), place))
+            yield from sorted(
+                places, key=lambda place: (-freshness(self.notes[place], now), place)
+            )
 
     def _unoffered(self, shares: Container[int], query: Query, now: int) -> set[int]:
         """Return the notes that are stale or past and were not asked for, and those that are over."""
@@ -519,7 +550,9 @@ class Postings:
         term_of_stem: dict[str, tuple[float, str]] = {}
         for word, weight in word_weights.items():
             word_stem = stem(word)
-            term_of_stem[word_stem] = max((weight, word), term_of_stem.get(word_stem, (0.0, "")))
+            term_of_stem[word_stem] = max(
+                (weight, word), term_of_stem.get(word_stem, (0.0, ""))
+            )
         own_scores = [0.0] * len(self.notes)
         around_scores: dict[int, float] = defaultdict(float)
         best_shares: dict[int, float] = {}
@@ -588,7 +621,9 @@ class Postings:
             durations = [states_duration(fact) for fact in facts]
             self._times = times, durations
         scores = []
-        for place, (has_time, has_duration) in enumerate(zip(*self._times, strict=True)):
+        for place, (has_time, has_duration) in enumerate(
+            zip(*self._times, strict=True)
+        ):
             score = FITS_DATE * self._fit_of_day(place, query)
             if query.time.when and has_time:
                 score += TELLS_TIME

@@ -94,7 +94,9 @@ class _KeptPostings(NamedTuple):
 class Recall:
     """Recall for one database. `settings` is asked once per call."""
 
-    def __init__(self, *, db: Database, settings: Callable[[], Settings], clock: Clock) -> None:
+    def __init__(
+        self, *, db: Database, settings: Callable[[], Settings], clock: Clock
+    ) -> None:
         self._db = db
         self._settings = settings
         self._clock = clock
@@ -122,7 +124,9 @@ class Recall:
         a chess stream brings up chess notes where nothing else decides.
         """
         bot = self._settings().bot
-        typed_words = [word for word in f"{before} {message}".split() if not word.startswith("@")]
+        typed_words = [
+            word for word in f"{before} {message}".split() if not word.startswith("@")
+        ]
         ignored_names = (bot.name, *bot.aliases, *names)
         query = query_of(
             " ".join(typed_words),
@@ -134,7 +138,9 @@ class Recall:
             return query
         # a greeting asks for nothing in particular, whatever was said before it
         message_query = query_of(message, without=ignored_names)
-        return replace(query, anything=message_query.anything, newest=message_query.newest)
+        return replace(
+            query, anything=message_query.anything, newest=message_query.newest
+        )
 
     async def about(
         self,
@@ -170,7 +176,9 @@ class Recall:
             now=self._clock.now(),
             limit=limit,
             padded_to=padded_to,
-            may_be_shown=partial(_may_be_shown, current_persona(settings), seen.suppression_filter),
+            may_be_shown=partial(
+                _may_be_shown, current_persona(settings), seen.suppression_filter
+            ),
         )
         if len(postings.notes) <= FEW:
             return rank()
@@ -197,7 +205,9 @@ class Recall:
             self.query(question, names=names),
             table=word_table(),
             now=self._clock.now(),
-            may_be_shown=partial(_may_be_shown, current_persona(settings), seen.suppression_filter),
+            may_be_shown=partial(
+                _may_be_shown, current_persona(settings), seen.suppression_filter
+            ),
             people=people,
             may_be_sensitive=bool(settings.privacy.allow_categories),
         )
@@ -213,7 +223,9 @@ class Recall:
         if not self._kept:
             # the program has just started: whoever was here lately is expected to go on
             since = self._clock.now() - CHATTING
-            chatters = await viewers.known_chatters(self._db, since=since, limit=PREPARED)
+            chatters = await viewers.known_chatters(
+                self._db, since=since, limit=PREPARED
+            )
             self._recent_speakers |= dict.fromkeys(chatters)
         has_more = True
         while has_more:
@@ -238,19 +250,27 @@ class Recall:
 
     async def look(self, source: Source, subjects: Sequence[str]) -> NotesSnapshot:
         """Read what recalling these subjects needs to know first, for a caller who reads more at once."""
-        prints = [await notes.fingerprint(source, subject or None) for subject in subjects]
+        prints = [
+            await notes.fingerprint(source, subject or None) for subject in subjects
+        ]
         return NotesSnapshot(await suppression.load_filter(source), tuple(prints))
 
     async def _look_at(self, subjects: Sequence[str]) -> NotesSnapshot:
         return await self._db.together(lambda source: self.look(source, subjects))
 
-    async def _postings(self, subjects: tuple[str, ...], prints: tuple[Print, ...]) -> Postings:
+    async def _postings(
+        self, subjects: tuple[str, ...], prints: tuple[Print, ...]
+    ) -> Postings:
         """Return the postings of these subjects; they are built if none are kept for the present notes."""
         kept_postings = self._kept.get(subjects)
         if kept_postings is not None and kept_postings.prints == prints:
             return kept_postings.postings
         # a fingerprint ends with whether the subject may be shown: of whoever is hidden there are no postings
-        visible = [subject for subject, print_ in zip(subjects, prints, strict=True) if print_[-1]]
+        visible = [
+            subject
+            for subject, print_ in zip(subjects, prints, strict=True)
+            if print_[-1]
+        ]
         forget_count = self._forget_count
         postings = await self._db.together(lambda source: _build(source, visible))
         if forget_count != self._forget_count:
@@ -283,14 +303,18 @@ async def _build(source: Source, subjects: Sequence[str]) -> Postings:
     return Postings(candidates, word_table())
 
 
-def _may_be_shown(persona: Persona, suppression_filter: SuppressionFilter, note: Note) -> bool:
+def _may_be_shown(
+    persona: Persona, suppression_filter: SuppressionFilter, note: Note
+) -> bool:
     """Return whether this persona may know a note, and nobody asked for it never to be mentioned."""
     if not persona.sees(note.persona):
         return False
     return not suppression_filter or suppression_filter.allows(note)
 
 
-def fitting(recalled: Sequence[Recalled], *, without: Collection[int] = ()) -> tuple[Recalled, ...]:
+def fitting(
+    recalled: Sequence[Recalled], *, without: Collection[int] = ()
+) -> tuple[Recalled, ...]:
     """Return the notes about the channel that a message asks for by their words, but for those of `without`.
 
     Often there are none. `recalled`: best first.
@@ -313,7 +337,9 @@ class Newest(NamedTuple):
     recap: str
 
 
-async def newest(db: Database, suppression_filter: SuppressionFilter, limit: int = 3) -> Newest:
+async def newest(
+    db: Database, suppression_filter: SuppressionFilter, limit: int = 3
+) -> Newest:
     """Return the newest episodes of this stream, and one of the last stream with its recap: `limit` in all."""
     stream_id = await streams.current_id(db)
     this_stream: list[Episode] = []
@@ -353,7 +379,9 @@ class EpisodeIndex:
             self._words = WordIndex(word_table())
             self._is_filled = True
         for episode_id, text in texts:
-            self._words.add(episode_id, {word for word in words(text) if word not in STOPWORDS})
+            self._words.add(
+                episode_id, {word for word in words(text) if word not in STOPWORDS}
+            )
             self._read_to = episode_id
         return len(texts) == limit
 
@@ -389,7 +417,9 @@ class EpisodeIndex:
         scores: Mapping[int, float] = counts
         if rarest_first:
             scores = _rarity(episodes_with)
-        matching = [episode_id for episode_id, count in counts.items() if count >= enough]
+        matching = [
+            episode_id for episode_id, count in counts.items() if count >= enough
+        ]
         return heapq.nlargest(
             limit, matching, key=lambda episode_id: (scores[episode_id], episode_id)
         )
@@ -429,7 +459,9 @@ async def spoken_of(
     share = 0 if any_two else MATCHING_SHARE
     enough = min(len(terms), max(2, math.ceil(share * len(terms))))
     # One more than is looked at, to see whether many episodes have a single word.
-    best_ids = index.speaking_of(terms, enough, without, LOOKED_AT + 1, rarest_first=any_two)
+    best_ids = index.speaking_of(
+        terms, enough, without, LOOKED_AT + 1, rarest_first=any_two
+    )
     if len(terms) == 1 and len(best_ids) > LOOKED_AT:
         # a word that many episodes have tells none of them apart
         return []
@@ -523,16 +555,22 @@ async def missed(source: Source, viewer_id: str, now: int, max_chars: int) -> Mi
         evidence_of[sentence] = evidence
         chars_left -= len(sentence) + 1
     age_order = list(texts)
-    oldest_first = sorted(evidence_of, key=lambda sentence: age_order.index(evidence_of[sentence]))
+    oldest_first = sorted(
+        evidence_of, key=lambda sentence: age_order.index(evidence_of[sentence])
+    )
     evidence_in_order = [evidence_of[sentence] for sentence in oldest_first]
     return Missed(since, tuple(oldest_first), tuple(evidence_in_order))
 
 
-async def _time_away(source: Source, viewer_id: str, now: int) -> tuple[int | None, int]:
+async def _time_away(
+    source: Source, viewer_id: str, now: int
+) -> tuple[int | None, int]:
     """Return when a viewer was last here before their present visit, None for never, and when that visit began (ms)."""
     # the present visit began where there was no line of theirs for ten minutes before
     came = now
-    for line in reversed(await events.latest_lines_of(source, viewer_id, LINES_LOOKED_AT)):
+    for line in reversed(
+        await events.latest_lines_of(source, viewer_id, LINES_LOOKED_AT)
+    ):
         if came - line.at > A_VISIT:
             return line.at, came
         came = min(came, line.at)

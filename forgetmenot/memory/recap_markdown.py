@@ -96,7 +96,9 @@ def _returners(
 
 
 def _regulars(
-    attendance: Mapping[str, Attendance], returners: Sequence[str], people: PeopleSettings
+    attendance: Mapping[str, Attendance],
+    returners: Sequence[str],
+    people: PeopleSettings,
 ) -> list[str]:
     """Return who may stand in a recap by name: whoever came often, of returners whenever that was."""
     regulars = []
@@ -131,8 +133,12 @@ class _Page:
         title = self._stream.title or self.say("recap.untitled")
         facts = " · ".join(filter(None, await self._facts()))
         stream_notes = await self._notes()
-        hearsay = [note for note in stream_notes if note.source_kind is SourceKind.REPORTED]
-        happened = about_the_named(without_hearsay(self._stream.recap, hearsay), self._names)
+        hearsay = [
+            note for note in stream_notes if note.source_kind is SourceKind.REPORTED
+        ]
+        happened = about_the_named(
+            without_hearsay(self._stream.recap, hearsay), self._names
+        )
         return [
             f"# {escape_markdown(title)}",
             f"*{escape_markdown(facts)}*",
@@ -142,13 +148,17 @@ class _Page:
     async def lists(self) -> list[str]:
         """Return jokes, plans, moments and the bot's best lines, and the footer."""
         own_word = [
-            note for note in await self._notes() if note.source_kind is not SourceKind.REPORTED
+            note
+            for note in await self._notes()
+            if note.source_kind is not SourceKind.REPORTED
         ]
         jokes = [note.fact for note in own_word if note.scope is Scope.RUNNING_BIT]
         plans = [self._plan(note) for note in own_word if self._is_open_plan(note)]
         shown_jokes = [await self._shown(joke) for joke in jokes[:LISTED_LIMIT]]
         shown_plans = [await self._shown(plan) for plan in plans[:LISTED_LIMIT]]
-        shown_quotes = [await self._shown(*quote) for quote in best_quotes(await self._quotable())]
+        shown_quotes = [
+            await self._shown(*quote) for quote in best_quotes(await self._quotable())
+        ]
         bot_name = escape_markdown(self._settings.bot.name)
         return [
             self.section(self.say("recap.jokes"), shown_jokes),
@@ -226,7 +236,9 @@ class _Page:
         named_people = await called(self._source, names_typed([text]))
         people = [answered_id, *(person.id for person in named_people)]
         text = self._suppressed.without(text, people)
-        text = await only_naming(self._source, with_names(text, self._names), self._names)
+        text = await only_naming(
+            self._source, with_names(text, self._names), self._names
+        )
         return escape_markdown(_SOMEBODY_BEGINS.sub("S", text))
 
 
@@ -242,7 +254,9 @@ def _people_lines(
     if first_time:
         lines.append(say("recap.first", n=first_time))
     if returners:
-        people = sorted(names[viewer_id] for viewer_id in returners if viewer_id in names)
+        people = sorted(
+            names[viewer_id] for viewer_id in returners if viewer_id in names
+        )
         others = len(returners) - len(people)
         if others:
             people.append(say("recap.others", n=others))
@@ -271,7 +285,8 @@ def played(games: Mapping[str, int], say: Language) -> str:
     if len(named) < 2:
         return "".join(named)
     return ", ".join(
-        say("recap.share", game=game, percent=round(100 * share)) for game, share in named.items()
+        say("recap.share", game=game, percent=round(100 * share))
+        for game, share in named.items()
     )
 
 
@@ -332,7 +347,9 @@ async def write_file(db: Database, stream_id: int, settings: Settings) -> None:
             await streams.set_recap_file(tx, stream_id, str(path))
         try:
             if not folder.is_dir():
-                raise FileNotFoundError(ENOENT, "the folder for recaps does not exist", str(folder))
+                raise FileNotFoundError(
+                    ENOENT, "the folder for recaps does not exist", str(folder)
+                )
             await asyncio.to_thread(replace_file, path, text)
             written_text = text
         except OSError as error:

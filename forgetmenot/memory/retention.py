@@ -38,7 +38,11 @@ STALE_AFTER_STREAMS = 20
 
 
 async def sweep_chat(
-    *, db: Database, compactor: Compactor, settings: Callable[[], Settings], clock: Clock
+    *,
+    db: Database,
+    compactor: Compactor,
+    settings: Callable[[], Settings],
+    clock: Clock,
 ) -> None:
     """Delete raw chat and the bot's logs that are past their limits. Raises StoreError."""
     # before anything is deleted, so that nothing is lost unread
@@ -78,7 +82,9 @@ async def _delete_logs(db: Database, before: int, timezone: str) -> int:
     for table in bot_messages.PRUNABLE:
         while True:
             async with db.write() as tx:
-                count = await bot_messages.prune(tx, table, before, LOGS_AT_ONCE, timezone)
+                count = await bot_messages.prune(
+                    tx, table, before, LOGS_AT_ONCE, timezone
+                )
             deleted += count
             if count < LOGS_AT_ONCE:
                 break
@@ -105,7 +111,9 @@ async def sweep_notes(db: Database, memory: MemorySettings, now: int) -> Counter
     changed["evicted"] = await _end_all(db, "channel", evicted)
     for viewer_id in await notes.viewers_over_limit(db, min(timed_limit, limit)):
         for kind in ("timed", "permanent"):
-            changed["evicted"] += await _end_all(db, kind, {**evicted, "viewer": viewer_id})
+            changed["evicted"] += await _end_all(
+                db, kind, {**evicted, "viewer": viewer_id}
+            )
     if changed.total():
         log.info("notes swept", **changed)
     return changed

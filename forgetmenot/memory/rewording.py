@@ -37,7 +37,9 @@ async def reworded(model: LanguageModel, fact: str, typed: str) -> str | None:
     if model.name == Provider.OFFLINE:
         return None
     handles = Handles.of((*ids_in(fact), *ids_in(typed)))
-    prompt = f"{fence('note', handles.hide(fact))}\n\n{fence('typed', handles.hide(typed))}"
+    prompt = (
+        f"{fence('note', handles.hide(fact))}\n\n{fence('typed', handles.hide(typed))}"
+    )
     request = ModelRequest(
         Purpose.REPLY, SYSTEM, prompt, MOST_OUTPUT_TOKENS, temperature=0, schema=SCHEMA
     )

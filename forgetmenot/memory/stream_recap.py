@@ -18,7 +18,12 @@ from forgetmenot.errors import ModelBlocked, ModelError
 from forgetmenot.languages import ENGLISH, Language, in_language
 from forgetmenot.logs import log
 from forgetmenot.memory.summarizer import MemoryWriter, within
-from forgetmenot.memory.transcript import RECAP, SUMMARY_WORDS, memory_request, read_summary
+from forgetmenot.memory.transcript import (
+    RECAP,
+    SUMMARY_WORDS,
+    memory_request,
+    read_summary,
+)
 from forgetmenot.people.handles import Handles
 from forgetmenot.privacy.suppression import load_filter
 from forgetmenot.settings.schema import Settings
@@ -64,12 +69,16 @@ class RecapWriter(MemoryWriter):
             async with self._db.write() as tx:
                 # a line may have been cleared, or a fact forgotten, while the model was thinking
                 if await episodes.summaries_of_stream(tx, stream.id) == stream_episodes:
-                    written += await streams.set_recap(tx, stream.id, recap, self._clock.now())
+                    written += await streams.set_recap(
+                        tx, stream.id, recap, self._clock.now()
+                    )
         if written:
             log.info("recaps written", streams=written)
         return written
 
-    async def _recap(self, stream: Stream, summaries: Sequence[str], *, ask: bool) -> str | None:
+    async def _recap(
+        self, stream: Stream, summaries: Sequence[str], *, ask: bool
+    ) -> str | None:
         """Return the recap of a stream; None while the model may still write it."""
         settings = self._settings()
         language = in_language(settings.bot.language)
@@ -91,7 +100,11 @@ class RecapWriter(MemoryWriter):
         return within(_first_sentences(summaries), SUMMARY_WORDS)
 
     async def _asked(
-        self, stream: Stream, summaries: Sequence[str], language: Language, settings: Settings
+        self,
+        stream: Stream,
+        summaries: Sequence[str],
+        language: Language,
+        settings: Settings,
     ) -> str:
         """Return what the model writes of a stream's summaries. Raises ModelError."""
         people: list[str] = []
@@ -106,7 +119,9 @@ class RecapWriter(MemoryWriter):
         chosen_lines = "\n".join(chosen)
         prompt = f"The stream of {days}.\n\n{fence('episodes', chosen_lines)}"
         system = RECAP.format(language=language("name"), most=SUMMARY_WORDS)
-        request = memory_request(Purpose.RECAP, system, prompt, SUMMARY_WORDS, settings.model)
+        request = memory_request(
+            Purpose.RECAP, system, prompt, SUMMARY_WORDS, settings.model
+        )
         answer = await self._model.generate(request)
         summary = read_summary(answer.text) or ""
         recap = await self._stored(summary, (), handles, limit=SUMMARY_WORDS)

@@ -47,7 +47,9 @@ class StreamTracker:
         if row is None:
             return None
         seen_live_at = self._seen_live.get(row["id"])
-        return _OpenStream(row["id"], row["last_event_at"], row["twitch_id"], seen_live_at)
+        return _OpenStream(
+            row["id"], row["last_event_at"], row["twitch_id"], seen_live_at
+        )
 
     async def place(self, tx: Transaction, first_at: int, last_at: int) -> int | None:
         """Return the id of the stream of lines said between two times (ms), begun if there is none.
@@ -89,9 +91,15 @@ class StreamTracker:
             # OBS, and an event about the title alone, report no id
             twitch_id = state.stream_id or None
             await streams.describe(
-                tx, stream_id, twitch_id=twitch_id, title=state.title, category=state.category
+                tx,
+                stream_id,
+                twitch_id=twitch_id,
+                title=state.title,
+                category=state.category,
             )
-            await figures.note_title(tx, stream_id, now, title=state.title, game=state.category)
+            await figures.note_title(
+                tx, stream_id, now, title=state.title, game=state.category
+            )
         self._off_since = None
         self._seen_live = {stream_id: now}
 

@@ -51,7 +51,13 @@ from forgetmenot.memory.transcript import (
     tells_of_anything,
     transcript,
 )
-from forgetmenot.people.handles import Handles, Streamer, names_typed, streamer_of, unhandled
+from forgetmenot.people.handles import (
+    Handles,
+    Streamer,
+    names_typed,
+    streamer_of,
+    unhandled,
+)
 from forgetmenot.people.names import in_chat
 from forgetmenot.people.standing import active_now
 from forgetmenot.ports import LanguageModel
@@ -109,12 +115,16 @@ def storable_summary(
 
     `limit`: in words, or what else `size` counts. `messages`: those it is about, as the model was shown them.
     """
-    sentences = list(dict.fromkeys(sentences_of(cut(defang(clean(summary)), READ_CHARACTERS))))
+    sentences = list(
+        dict.fromkeys(sentences_of(cut(defang(clean(summary)), READ_CHARACTERS)))
+    )
     quotations = _quotations(sentences, messages)
     cut_by: Counter[str] = Counter()
     allowed: dict[str, str] = {}
     for sentence in sentences:
-        stored_sentence, fault = _checked_sentence(sentence, handles, quotations, privacy)
+        stored_sentence, fault = _checked_sentence(
+            sentence, handles, quotations, privacy
+        )
         if fault is None:
             allowed[sentence] = stored_sentence
         else:
@@ -128,7 +138,10 @@ def storable_summary(
 
 
 def _checked_sentence(
-    sentence: str, handles: Handles, quotations: Container[str], privacy: PrivacySettings
+    sentence: str,
+    handles: Handles,
+    quotations: Container[str],
+    privacy: PrivacySettings,
 ) -> tuple[str, str | None]:
     """Return a sentence as it may be stored, and the rule that cuts it; None if none does."""
     with_mentions = handles.ids(sentence)
@@ -204,7 +217,9 @@ def uncopied(sentences: Sequence[str], messages: Iterable[str]) -> list[str]:
     runs = _runs(chat)
     copied = {}
     for sentence, text in letters.items():
-        copied[sentence] = 0 if _is_hearsay(sentence, chat) else _copied_letters(text, runs)
+        copied[sentence] = (
+            0 if _is_hearsay(sentence, chat) else _copied_letters(text, runs)
+        )
     remaining = list(sentences)
     while _copied_share(remaining, copied, letters) > COPIED_SHARE_LIMIT:
         remaining.remove(max(remaining, key=copied.__getitem__))
@@ -232,7 +247,10 @@ def _runs(chat: Iterable[str]) -> set[str]:
         if len(letters) < shortest_line:
             continue
         length = min(len(letters), longest_run)
-        runs.update(letters[start : start + length] for start in range(len(letters) - length + 1))
+        runs.update(
+            letters[start : start + length]
+            for start in range(len(letters) - length + 1)
+        )
     return runs
 
 
@@ -266,7 +284,12 @@ class MemoryWriter:
     """What asks a model to write memory. `settings` is asked once per text or pass."""
 
     def __init__(
-        self, *, db: Database, model: LanguageModel, settings: Callable[[], Settings], clock: Clock
+        self,
+        *,
+        db: Database,
+        model: LanguageModel,
+        settings: Callable[[], Settings],
+        clock: Clock,
     ) -> None:
         self._db = db
         self._model = model
@@ -285,7 +308,13 @@ class MemoryWriter:
         """Return what of a model's text may be stored; what was cut is counted, for the dock. Raises StoreError."""
         privacy = self._settings().privacy
         text, cut_by = await asyncio.to_thread(
-            storable_summary, summary, messages, handles, limit=limit, size=size, privacy=privacy
+            storable_summary,
+            summary,
+            messages,
+            handles,
+            limit=limit,
+            size=size,
+            privacy=privacy,
         )
         if cut_by:
             log.info("sentences of summaries cut", rules=dict(cut_by))
@@ -330,11 +359,15 @@ class Summarizer(MemoryWriter):
         for line in window:
             messages.append(handles.hide_chat(line.text))
             messages.append(handles.hide_chat(line.system_text))
-        stored_summary = await self._stored(summary, messages, handles, limit=SUMMARY_WORDS)
+        stored_summary = await self._stored(
+            summary, messages, handles, limit=SUMMARY_WORDS
+        )
         if not stored_summary:
             return await self._counted(window, scene, settings)
         people = await self._with_streamer(scene, stored_summary)
-        episode = _episode(window, people, stored_summary, EpisodeKind.CHAT, answer.model)
+        episode = _episode(
+            window, people, stored_summary, EpisodeKind.CHAT, answer.model
+        )
         return replace(episode, language=read_language(answer.text))
 
     async def by_counting(self, window: Window) -> NewEpisode:
@@ -348,9 +381,13 @@ class Summarizer(MemoryWriter):
             return await self._counted(window, scene, settings)
         except ODD_INPUT:
             log.exception("a window could not be counted")
-            return _episode(window, parts(window), f"Chat in numbers: {len(window)} lines.")
+            return _episode(
+                window, parts(window), f"Chat in numbers: {len(window)} lines."
+            )
 
-    async def _counted(self, window: Window, scene: Scene, settings: Settings) -> NewEpisode:
+    async def _counted(
+        self, window: Window, scene: Scene, settings: Settings
+    ) -> NewEpisode:
         summary = summary_in_numbers(window, scene.handles, settings)
         return _episode(window, await self._with_streamer(scene, summary), summary)
 
@@ -361,7 +398,9 @@ class Summarizer(MemoryWriter):
             return scene.parts
         if await viewers.get(self._db, streamer.id) is None:
             async with self._db.write() as tx:
-                await viewers.add_unseen(tx, {streamer.id: streamer.login}, self._clock.now())
+                await viewers.add_unseen(
+                    tx, {streamer.id: streamer.login}, self._clock.now()
+                )
         return {**scene.parts, streamer.id: scene.parts.get(streamer.id, Part(0, 0))}
 
     async def _scene(self, window: Window, settings: Settings) -> Scene:
@@ -376,7 +415,9 @@ class Summarizer(MemoryWriter):
         stream = await self._stream_of(window)
         title = stream.title if stream is not None else ""
         speakers = parts(window)
-        names = await self._names(window, [*chat_texts, *bot_texts, title], speakers, settings)
+        names = await self._names(
+            window, [*chat_texts, *bot_texts, title], speakers, settings
+        )
         streamer = await streamer_of(self._db, settings.twitch.channel)
         if streamer is not None:
             is_hidden = bool(await viewers.hidden(self._db, [streamer.id]))
@@ -396,10 +437,19 @@ class Summarizer(MemoryWriter):
         in_order = [viewer_id for viewer_id in people if viewer_id in has_handle]
         if streamer_id:
             in_order.insert(0, streamer_id)
-        return Scene(people, Handles.of(in_order, names, bot_names, streamer_id), streamer, stream)
+        return Scene(
+            people,
+            Handles.of(in_order, names, bot_names, streamer_id),
+            streamer,
+            stream,
+        )
 
     async def _names(
-        self, window: Window, texts: Sequence[str], speakers: Iterable[str], settings: Settings
+        self,
+        window: Window,
+        texts: Sequence[str],
+        speakers: Iterable[str],
+        settings: Settings,
     ) -> dict[str, str | None]:
         """Return whom the names in texts mean, by name; None: somebody who is hidden."""
         said_at = window[-1].at
@@ -412,10 +462,17 @@ class Summarizer(MemoryWriter):
             return None
         return (await streams.get_many(self._db, [stream_id])).get(stream_id)
 
-    async def _bot_names(self, settings: Settings, streamer: Streamer | None) -> set[str]:
+    async def _bot_names(
+        self, settings: Settings, streamer: Streamer | None
+    ) -> set[str]:
         """What the bot is called; where it uses the streamer's own account, that name is the streamer's."""
         own_login = await channel_state.read(self._db, "bot_login")
-        names = {settings.bot.name, *settings.bot.aliases, settings.twitch.bot_login, own_login}
+        names = {
+            settings.bot.name,
+            *settings.bot.aliases,
+            settings.twitch.bot_login,
+            own_login,
+        }
         taken = streamer.names if streamer is not None else frozenset()
         return {name for name in names if name and name.casefold() not in taken}
 
@@ -459,7 +516,9 @@ def _about_stream(scene: Scene) -> str:
         # the name stands here once, so that it is known in chat's misspellings and short forms
         rows.append(f"channel: {unhandled(scene.streamer.login)}, which is {handle}")
     if scene.stream is not None and scene.stream.title:
-        rows.append(f"title: {scene.handles.hide_chat(cut(scene.stream.title, LONGEST_TITLE))}")
+        rows.append(
+            f"title: {scene.handles.hide_chat(cut(scene.stream.title, LONGEST_TITLE))}"
+        )
     if scene.stream is not None and scene.stream.category:
         rows.append(f"game: {unhandled(clean(scene.stream.category))}")
     return "\n".join(rows)
@@ -494,7 +553,9 @@ def summary_in_numbers(window: Window, handles: Handles, settings: Settings) -> 
     by_lines = sorted(line_counts, key=lambda viewer_id: -line_counts[viewer_id])
     named = by_lines[:NAMED]
     total = sum(line_counts.values())
-    people = ", ".join(f"{mention(viewer_id)} ({line_counts[viewer_id]})" for viewer_id in named)
+    people = ", ".join(
+        f"{mention(viewer_id)} ({line_counts[viewer_id]})" for viewer_id in named
+    )
     if len(by_lines) > NAMED:
         people += f" and {len(by_lines) - NAMED} more"
     topics = ", ".join(_shared_words(window, named, handles, settings))

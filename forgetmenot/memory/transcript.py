@@ -92,7 +92,9 @@ _TEXT = {"type": "string"}
 SCHEMA = _object(summary=_TEXT)
 # a model that names no language has summarised all the same
 SUMMARY_SCHEMA = {**_object(summary=_TEXT, language=_TEXT), "required": ["summary"]}
-BRIEFS_SCHEMA = _object(briefs={"type": "array", "items": _object(person=_TEXT, text=_TEXT)})
+BRIEFS_SCHEMA = _object(
+    briefs={"type": "array", "items": _object(person=_TEXT, text=_TEXT)}
+)
 # What notes and summaries are written in, so that they can be compared.
 WRITTEN_IN = "English"
 SUMMARY_WORDS = 150
@@ -314,11 +316,14 @@ def parts(window: Window, mentioned: Sequence[str] = ()) -> dict[str, Part]:
     )
     people = dict.fromkeys((*speakers, *mentioned))
     return {
-        viewer_id: Part(line_counts[viewer_id], addressed_counts[viewer_id]) for viewer_id in people
+        viewer_id: Part(line_counts[viewer_id], addressed_counts[viewer_id])
+        for viewer_id in people
     }
 
 
-def introduce(people: Sequence[str], window: Window, handles: Handles, streamer: str = "") -> str:
+def introduce(
+    people: Sequence[str], window: Window, handles: Handles, streamer: str = ""
+) -> str:
     """Return who is in a window: "P1 (streamer), P2 (moderator), P3".
 
     On one line, because a small model copies a list of lines.
@@ -422,7 +427,11 @@ def _words_key(line: Line) -> str:
 
     Empty for a line that is always shown by itself.
     """
-    if line.kind not in {EventKind.MESSAGE, EventKind.ME} or line.from_bot or line.addressed:
+    if (
+        line.kind not in {EventKind.MESSAGE, EventKind.ME}
+        or line.from_bot
+        or line.addressed
+    ):
         return ""
     return without_repeated_words(line.text).casefold()
 
@@ -436,7 +445,9 @@ def _typed_text(line: Line) -> str:
 
 def _collapsed(first: Line, repeats: Sequence[Line], handles: Handles) -> str:
     people = len({line.viewer_id for line in repeats})
-    words = handles.hide_chat(cut(without_repeated_words(first.text), REPEAT_CHARACTERS))
+    words = handles.hide_chat(
+        cut(without_repeated_words(first.text), REPEAT_CHARACTERS)
+    )
     if _LIKE_A_LINE.match(words):
         words = f'"{words}"'
     return f"{words} ×{len(repeats)}, {people} {'person' if people == 1 else 'people'}"

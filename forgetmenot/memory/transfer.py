@@ -58,7 +58,9 @@ NO_NOTE = "this is no active note. A whole memory moves with `memory backup`"
 PRIVACY = PrivacySettings()
 _WORD = re.compile(rf"{MENTION.pattern}|@?\b\w{{3,25}}\b")
 Text = Annotated[str, Meta(min_length=1, max_length=4000)]
-Words = Annotated[tuple[Annotated[str, Meta(max_length=200)], ...], Meta(max_length=100)]
+Words = Annotated[
+    tuple[Annotated[str, Meta(max_length=200)], ...], Meta(max_length=100)
+]
 
 
 class EpisodeLine(msgspec.Struct, frozen=True):
@@ -122,7 +124,11 @@ class ImportReport(Struct):
 
 
 async def import_notes(
-    db: Database, lines: Iterable[str], *, now: int, privacy: PrivacySettings | None = PRIVACY
+    db: Database,
+    lines: Iterable[str],
+    *,
+    now: int,
+    privacy: PrivacySettings | None = PRIVACY,
 ) -> ImportReport:
     """Take in JSON lines.
 
@@ -135,7 +141,9 @@ async def import_notes(
         batch = list(islice(numbered_lines, LINES_AT_ONCE))
         if not batch:
             break
-        read_lines = await asyncio.to_thread(_read_batch, batch, now, screening, report.refused)
+        read_lines = await asyncio.to_thread(
+            _read_batch, batch, now, screening, report.refused
+        )
         async with db.write() as tx:
             await _write(tx, read_lines, report, now)
         await asyncio.sleep(0.01)  # another process, too, may want to write
@@ -183,7 +191,10 @@ class _Screening:
 
 
 def _read_batch(
-    batch: list[tuple[int, str]], now: int, screening: _Screening, refused: list[RefusedLine]
+    batch: list[tuple[int, str]],
+    now: int,
+    screening: _Screening,
+    refused: list[RefusedLine],
 ) -> list[ReadLine]:
     """Return the lines that can be used; each of the others is added to `refused`."""
     read_lines = []
@@ -212,7 +223,9 @@ def _read(number: int, line: NoteLine, now: int, screening: _Screening) -> ReadL
     subject = _subject_of(line)
     fact = screening.fact(fact)
     screened_line = msgspec.structs.replace(
-        line, topics=screening.words(line.topics), asked_with=screening.words(line.asked_with)
+        line,
+        topics=screening.words(line.topics),
+        asked_with=screening.words(line.asked_with),
     )
     said_at = _time("observed_at", line.observed_at)
     expires_at = _time("expires_at", line.expires_at)
@@ -233,7 +246,9 @@ def _subject_of(line: NoteLine) -> str | None:
     """Return the id or login that a line is about; None if it is about nobody. Raises FactRefused."""
     names_viewer = line.viewer is not None
     if names_viewer != (line.scope is Scope.VIEWER):
-        raise FactRefused("scope viewer needs a viewer; channel and running_bit have none")
+        raise FactRefused(
+            "scope viewer needs a viewer; channel and running_bit have none"
+        )
     if line.viewer is None:
         return None
     login = line.viewer.strip().removeprefix("@").casefold()
@@ -273,7 +288,9 @@ async def _write(
 ) -> None:
     subjects = await _subjects(tx, batch)
     known_viewers = set(await viewers.existing(tx, set(subjects.values())))
-    accepted, ids_in_use = await _accepted(tx, batch, subjects, known_viewers, report.refused)
+    accepted, ids_in_use = await _accepted(
+        tx, batch, subjects, known_viewers, report.refused
+    )
     report.viewers += await _add_people(tx, accepted, known_viewers, now)
     episode_ids, new_episodes = await _evidence(tx, accepted, now)
     report.episodes += new_episodes
@@ -284,7 +301,9 @@ async def _write(
         note_id = read.line.id or next(free_ids)
         new_notes.append(_new_note(read, note_id))
         stances.append(
-            Stance(note_id, episode_id, "stated", None, addressed=False, at=read.said_at)
+            Stance(
+                note_id, episode_id, "stated", None, addressed=False, at=read.said_at
+            )
         )
     await notes.insert_many(tx, new_notes, cause="import", now=now)
     await notes.add_evidence(tx, *stances)
@@ -317,7 +336,9 @@ async def _accepted(
         note_id = read.line.id
         id_is_free = note_id is not None and note_id not in ids_in_use
         fact = (read.fact, read.line.persona)
-        reason = _request_against(tx, read, viewer_id, opted_out, known=viewer_id in known_viewers)
+        reason = _request_against(
+            tx, read, viewer_id, opted_out, known=viewer_id in known_viewers
+        )
         # a number that is free here makes it another note
         if reason is None and fact in stored_facts[viewer_id] and not id_is_free:
             reason = KNOWN
@@ -330,7 +351,9 @@ async def _accepted(
             ids_in_use.add(note_id)
         else:
             line = msgspec.structs.replace(line, id=None)
-        accepted.append(_without_erased(tx, read)._replace(subject=viewer_id, line=line))
+        accepted.append(
+            _without_erased(tx, read)._replace(subject=viewer_id, line=line)
+        )
     return accepted, ids_in_use
 
 
@@ -379,7 +402,10 @@ async def _subjects(tx: Transaction, batch: Sequence[ReadLine]) -> dict[int, str
 
 
 async def _add_people(
-    tx: Transaction, accepted: Sequence[ReadLine], known_viewers: Collection[str], now: int
+    tx: Transaction,
+    accepted: Sequence[ReadLine],
+    known_viewers: Collection[str],
+    now: int,
 ) -> int:
     """Store the subjects who are new, and everybody who is only mentioned; return the number of new subjects."""
     subjects = {read.subject for read in accepted if read.subject is not None}
@@ -452,7 +478,11 @@ def _without_erased(tx: Transaction, read: ReadLine) -> ReadLine:
     def marked(match: re.Match[str]) -> str:
         login = match[0].removeprefix("@").casefold()
         is_name = match[0].startswith("@") or is_distinct(login)
-        if not is_name or not is_login(login) or tx.requests.erased_at(provisional_id(login)) < 0:
+        if (
+            not is_name
+            or not is_login(login)
+            or tx.requests.erased_at(provisional_id(login)) < 0
+        ):
             return match[0]
         return mention(provisional_id(login))
 
@@ -491,13 +521,19 @@ async def export_notes(
     """
     last_id = 0
     while True:
-        batch = await notes.page(db, subject_id=subject_id, status=status, after=last_id)
+        batch = await notes.page(
+            db, subject_id=subject_id, status=status, after=last_id
+        )
         if not batch:
             return
         last_id = batch[-1].id
-        first_episodes = {note.id: note.episode_ids[0] for note in batch if note.episode_ids}
+        first_episodes = {
+            note.id: note.episode_ids[0] for note in batch if note.episode_ids
+        }
         evidence = await episodes.keys_and_summaries(db, first_episodes.values())
-        people = sorted({note.subject_id for note in batch if note.subject_id is not None})
+        people = sorted(
+            {note.subject_id for note in batch if note.subject_id is not None}
+        )
         logins = await viewers.logins(db, people)
         hidden: Collection[str] = ()
         if subject_id is None:

@@ -65,7 +65,9 @@ async def search(
     if query.anything:
         fitting = [line for line in reversed(lines) if speaks_of_self(line.text)]
     else:
-        asked_words = [_AskedWord(word, table) for word in query.telling[-MOST_ASKED_WORDS:]]
+        asked_words = [
+            _AskedWord(word, table) for word in query.telling[-MOST_ASKED_WORDS:]
+        ]
         fitting = _sharing(lines, asked_words)
     shown = list(islice(_telling(fitting, settings), MOST_LINES))
     return sorted(shown, key=lambda line: (line.at, line.id), reverse=True)
@@ -78,7 +80,10 @@ def _telling(lines: Iterable[PromptLine], settings: Settings) -> Iterator[Prompt
     for line in lines:
         if is_command(line.text) or is_question(line.text):
             continue
-        if sensitive_category(line.text, allow=allowed, extra=privacy.never_store) is None:
+        if (
+            sensitive_category(line.text, allow=allowed, extra=privacy.never_store)
+            is None
+        ):
             yield line
 
 
@@ -94,7 +99,9 @@ class _AskedWord:
         if table is not None and number is not None:
             for near_number, nearness in table.near(number):
                 if nearness >= LEAST_NEARNESS:
-                    self.shares.setdefault(table.stem_of(near_number), NEAR_WEIGHT * nearness)
+                    self.shares.setdefault(
+                        table.stem_of(near_number), NEAR_WEIGHT * nearness
+                    )
         self.beginnings = [_beginning(form) for form in self.shares]
         if self._misspelt:
             self.beginnings.append(word[:UNTOUCHED_BY_SLIPS])
@@ -115,7 +122,9 @@ def _beginning(form: str) -> str:
     return form[: max(SHORTEST_BEGINNING, len(form) - MOST_ENDING)]
 
 
-def _sharing(lines: Sequence[PromptLine], asked_words: Sequence[_AskedWord]) -> list[PromptLine]:
+def _sharing(
+    lines: Sequence[PromptLine], asked_words: Sequence[_AskedWord]
+) -> list[PromptLine]:
     """Return the lines that share enough of the question's rarer words, best first and the newest of equals."""
     places_of = _places_of_words(lines, asked_words)
     scores = [0.0] * len(lines)
@@ -131,8 +140,13 @@ def _sharing(lines: Sequence[PromptLine], asked_words: Sequence[_AskedWord]) -> 
         for place, share in shares.items():
             scores[place] += share * rarity
     least = LEAST_OF_BEST * max(scores, default=0.0)
-    fitting = [place for place, score in enumerate(scores) if score > 0 and score >= least]
-    fitting.sort(key=lambda place: (scores[place], lines[place].at, lines[place].id), reverse=True)
+    fitting = [
+        place for place, score in enumerate(scores) if score > 0 and score >= least
+    ]
+    fitting.sort(
+        key=lambda place: (scores[place], lines[place].at, lines[place].id),
+        reverse=True,
+    )
     return [lines[place] for place in fitting]
 
 

@@ -83,7 +83,9 @@ async def _run_effect(ports: ActionPorts, call: ActionCall) -> Outcome:
 
 
 async def _timeout(ports: ActionPorts, call: ActionCall) -> Outcome:
-    return await ports.moderation.timeout(call.target, call.seconds, call.params["reason"])
+    return await ports.moderation.timeout(
+        call.target, call.seconds, call.params["reason"]
+    )
 
 
 async def _ban(ports: ActionPorts, call: ActionCall) -> Outcome:
@@ -311,7 +313,11 @@ ACTIONS: tuple[Action, ...] = (
         "long_timeout",
         ActionClass.NEVER_ALONE,
         _timeout,
-        params=(TARGET, _seconds(61, LONGEST_TIMEOUT_S, "600"), _text("reason", 200, "")),
+        params=(
+            TARGET,
+            _seconds(61, LONGEST_TIMEOUT_S, "600"),
+            _text("reason", 200, ""),
+        ),
         scope=BANS,
         undo=_untimeout,
         harms=True,
@@ -338,7 +344,9 @@ NAMES = frozenset(BY_NAME)
 
 def refuse_unknown(settings: ActionSettings, source: str) -> None:
     """A misspelt name in `disabled` would leave an action on. Raises SettingsError."""
-    refuse_unknown_words(settings.disabled, NAMES, f"{source}: table [actions], key `disabled`")
+    refuse_unknown_words(
+        settings.disabled, NAMES, f"{source}: table [actions], key `disabled`"
+    )
 
 
 def find(name: str) -> Action | None:
@@ -402,7 +410,9 @@ def lacking(account: Account, settings: Settings, scopes: Iterable[str]) -> str:
     missing = [scope for scope in scopes_for(account, settings) if scope not in present]
     if not missing:
         return ""
-    users = [action.name for action in _enabled_actions(settings) if action.scope in missing]
+    users = [
+        action.name for action in _enabled_actions(settings) if action.scope in missing
+    ]
     purpose = f" (for: {', '.join(users)})" if users else ""
     name = account.value
     return reason(
@@ -417,7 +427,9 @@ def lacking(account: Account, settings: Settings, scopes: Iterable[str]) -> str:
 def _scopes_of_account(account: Account, settings: Settings) -> tuple[str, ...]:
     """Return the rights that one account's log-in needs, each once."""
     enabled = _enabled_actions(settings)
-    of_broadcaster = [action.scope for action in enabled if action.scope in _OF_BROADCASTER]
+    of_broadcaster = [
+        action.scope for action in enabled if action.scope in _OF_BROADCASTER
+    ]
     of_bot = [action.scope for action in enabled if action.scope not in _OF_BROADCASTER]
     if account is Account.BOT:
         scopes = [*CHAT, *of_bot]

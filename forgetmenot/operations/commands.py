@@ -75,5 +75,8 @@ def buttons(language: Language = ENGLISH) -> dict[str, dict[str, str]]:
     labels = {}
     for name, operation in OPERATIONS.items():
         if Surface.DOCK in operation.permissions and f"label.{name}" in language:
-            labels[name] = {"label": language(f"label.{name}"), "does": language(f"does.{name}")}
+            labels[name] = {
+                "label": language(f"label.{name}"),
+                "does": language(f"does.{name}"),
+            }
     return labels

@@ -20,7 +20,9 @@ def text_parameter(name: str, *, optional: bool = False) -> Parameter:
 
 def number_parameter(name: str, *, optional: bool = False) -> Parameter:
     """A number of a note, an action or a reply, or of minutes."""
-    return Parameter(name, ParameterKind.NUMBER, maximum=LARGEST_NUMBER, optional=optional)
+    return Parameter(
+        name, ParameterKind.NUMBER, maximum=LARGEST_NUMBER, optional=optional
+    )
 
 
 def flag_parameter(name: str) -> Parameter:
@@ -33,6 +35,8 @@ ID_OR_LAST = number_parameter("id", optional=True)
 VIEWER = Parameter("viewer", ParameterKind.VIEWER, optional=True)
 VIEWER_OR_UNSEEN = Parameter("viewer", ParameterKind.VIEWER, optional=True, unseen=True)
 # only where something is shown
-VIEWER_BY_ANY_NAME = Parameter("viewer", ParameterKind.VIEWER, optional=True, may_be_short=True)
+VIEWER_BY_ANY_NAME = Parameter(
+    "viewer", ParameterKind.VIEWER, optional=True, may_be_short=True
+)
 NEEDED_VIEWER_BY_ANY_NAME = Parameter("viewer", ParameterKind.VIEWER, may_be_short=True)
 TARGET = Parameter("target", ParameterKind.VIEWER, optional=True)

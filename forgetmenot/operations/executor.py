@@ -21,7 +21,14 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from forgetmenot.clock import Clock
-from forgetmenot.domain import Decision, OperationResult, Outcome, OutcomeKind, Proposal, Verdict
+from forgetmenot.domain import (
+    Decision,
+    OperationResult,
+    Outcome,
+    OutcomeKind,
+    Proposal,
+    Verdict,
+)
 from forgetmenot.durations import HOUR, SECOND
 from forgetmenot.errors import ForgetMeNotError, TwitchRefused, TwitchUnavailable
 from forgetmenot.languages import Language, in_language, reason
@@ -76,19 +83,31 @@ class Executor(Struct, kw_only=True):
     mode_off: Callable[[str], None] = lambda _mode: None
     timeout_s: float = TWITCH_ANSWERS_WITHIN_S
 
-    async def carry_out(self, proposal: Proposal, context: ActionContext) -> ExecutedProposal:
+    async def carry_out(
+        self, proposal: Proposal, context: ActionContext
+    ) -> ExecutedProposal:
         """Decide and act; the result says what may be sent."""
         settings = self.settings()
         now = self.clock.now()
-        known = await facts.gather(self.db, proposal, context, self.room_modes(), settings, now)
+        known = await facts.gather(
+            self.db, proposal, context, self.room_modes(), settings, now
+        )
         action = find(proposal.name)
-        decision, known = await self._decide_with_twitch(proposal, action, known, settings, now)
+        decision, known = await self._decide_with_twitch(
+            proposal, action, known, settings, now
+        )
         row = _new_row(proposal, action, decision, known, context, settings, now)
         # written before anything is done: the unique key is what keeps a second run of it away
         async with self.db.write() as tx:
             row_id = await action_logs.insert(tx, row)
         name = action.name if action else "unknown"
-        log.info("proposal", action=row_id, name=name, verdict=decision.verdict, rule=decision.rule)
+        log.info(
+            "proposal",
+            action=row_id,
+            name=name,
+            verdict=decision.verdict,
+            rule=decision.rule,
+        )
         language = in_language(settings.bot.language)
         if row_id is None:
             return _already_handled(proposal, decision, language)
@@ -101,7 +120,9 @@ class Executor(Struct, kw_only=True):
         if is_preview or _is_unasked_refusal(decision, proposal, known):
             return ExecutedProposal(decision, None, "", row_id)
         # who runs the channel hears what is missing, and what to do about it
-        if decision.rule in wording.IMPOSSIBLE and _is_moderators_request(known, proposal):
+        if decision.rule in wording.IMPOSSIBLE and _is_moderators_request(
+            known, proposal
+        ):
             line = wording.impossible(decision, language)
             return ExecutedProposal(decision, outcome, line, row_id)
         line = wording.line_for(
@@ -120,10 +141,14 @@ class Executor(Struct, kw_only=True):
         """The policy's decision. Nothing is written and Twitch is not asked."""
         settings = self.settings()
         now = self.clock.now()
-        known = await facts.gather(self.db, proposal, context, self.room_modes(), settings, now)
+        known = await facts.gather(
+            self.db, proposal, context, self.room_modes(), settings, now
+        )
         action = find(proposal.name)
         known = replace(known, missing=await self._missing(action))
-        recent = await facts.recent_decisions(self.db, action, known, settings.actions, now)
+        recent = await facts.recent_decisions(
+            self.db, action, known, settings.actions, now
+        )
         return decide(proposal, known, settings, recent, now)
 
     async def _missing(self, action: Action | None) -> str:
@@ -145,7 +170,9 @@ class Executor(Struct, kw_only=True):
     ) -> tuple[Decision, PolicyFacts]:
         """Decide; before a harmful action, ask Twitch whether the target is immune and decide again."""
         known = replace(known, missing=await self._missing(action))
-        recent = await facts.recent_decisions(self.db, action, known, settings.actions, now)
+        recent = await facts.recent_decisions(
+            self.db, action, known, settings.actions, now
+        )
         decision = decide(proposal, known, settings, recent, now)
         if decision.verdict not in ALLOWED:
             return decision, known
@@ -197,13 +224,21 @@ class Executor(Struct, kw_only=True):
         row = await action_logs.get(self.db, action_id)
         now = self.clock.now()
         settings = self.settings()
-        if row is None or row.status is not ActionStatus.WAITING or (row.expires_at or 0) <= now:
+        if (
+            row is None
+            or row.status is not ActionStatus.WAITING
+            or (row.expires_at or 0) <= now
+        ):
             return _result("not_waiting", action_id)
         # minutes have passed: the target may have left, been made a moderator, or been timed out by somebody
-        known = await facts.gather_again(self.db, row, by, self.room_modes(), settings, now)
+        known = await facts.gather_again(
+            self.db, row, by, self.room_modes(), settings, now
+        )
         proposal = Proposal(row.name, row.params)
         action = find(row.name)
-        decision, known = await self._decide_with_twitch(proposal, action, known, settings, now)
+        decision, known = await self._decide_with_twitch(
+            proposal, action, known, settings, now
+        )
         if action is None or decision.verdict not in ALLOWED:
             why = decision.reason
             async with self.db.write() as tx:
@@ -243,7 +278,9 @@ class Executor(Struct, kw_only=True):
         target_id = row.target_id or ""
         names = await viewers.names(self.db, [target_id])
         language = in_language(self.settings().bot.language)
-        line = wording.denied_line(row.name, row.params, names.get(target_id, ""), language)
+        line = wording.denied_line(
+            row.name, row.params, names.get(target_id, ""), language
+        )
         return _result("denied", action_id, ok=True, line=line)
 
     async def work_off(self) -> None:
@@ -269,14 +306,20 @@ class Executor(Struct, kw_only=True):
         if after is not None and after.status is ActionStatus.UNDONE:
             return _result("undone", row.id, ok=True, action=row.name)
         is_tried_again = after is not None and after.revert_at is not None
-        return _result("undo_later" if is_tried_again else "cannot_undo", row.id, action=row.name)
+        return _result(
+            "undo_later" if is_tried_again else "cannot_undo", row.id, action=row.name
+        )
 
-    async def _undoable_row(self, action_id: int | None, now: int) -> LoggedAction | None:
+    async def _undoable_row(
+        self, action_id: int | None, now: int
+    ) -> LoggedAction | None:
         """The action of that number, or the last one of this hour, if it can be undone."""
         if action_id is not None:
             row = await action_logs.get(self.db, action_id)
             return row if row is not None and undoable(row, now) else None
-        rows = await action_logs.latest(self.db, 50, (ActionStatus.DONE, ActionStatus.UNKNOWN))
+        rows = await action_logs.latest(
+            self.db, 50, (ActionStatus.DONE, ActionStatus.UNKNOWN)
+        )
         for row in rows:
             if (row.finished_at or row.at) >= now - HOUR and undoable(row, now):
                 return row
@@ -303,13 +346,17 @@ class Executor(Struct, kw_only=True):
                 await self._note_undone(row, action)
             else:
                 await self._note_not_undone(row, action, outcome)
-            log.info("action taken back", action=row.id, name=row.name, outcome=outcome.kind)
+            log.info(
+                "action taken back", action=row.id, name=row.name, outcome=outcome.kind
+            )
 
     async def _note_undone(self, row: LoggedAction, action: Action | None) -> None:
         if action is not None and action.mode:
             self.mode_off(action.mode)
         async with self.db.write() as tx:
-            await action_logs.set_revert(tx, row.id, None, reason("undone"), ActionStatus.UNDONE)
+            await action_logs.set_revert(
+                tx, row.id, None, reason("undone"), ActionStatus.UNDONE
+            )
 
     async def _note_not_undone(
         self, row: LoggedAction, action: Action | None, outcome: Outcome
@@ -333,14 +380,21 @@ def _already_handled(
 ) -> ExecutedProposal:
     code = "already_handled"
     denial = Decision(Verdict.DENY, code, reason(code), decision.params)
-    return ExecutedProposal(denial, None, wording.harmless(proposal.if_refused, language))
+    return ExecutedProposal(
+        denial, None, wording.harmless(proposal.if_refused, language)
+    )
 
 
-def _is_unasked_refusal(decision: Decision, proposal: Proposal, known: PolicyFacts) -> bool:
+def _is_unasked_refusal(
+    decision: Decision, proposal: Proposal, known: PolicyFacts
+) -> bool:
     """Whether what nobody asked for is denied: the model's words answer better than a refusal."""
     if decision.verdict is not Verdict.DENY or not known.asks_nothing:
         return False
-    return proposal.name not in known.asked_for and proposal.name not in wording.TYPED_INSTEAD
+    return (
+        proposal.name not in known.asked_for
+        and proposal.name not in wording.TYPED_INSTEAD
+    )
 
 
 def _name_of(person: PersonFacts | None) -> str:
@@ -432,5 +486,7 @@ def undoable(row: LoggedAction, now: int) -> Action | None:
     return action if ends_at > now else None
 
 
-def _result(code: str, action_id: int, *, ok: bool = False, **data: object) -> OperationResult:
+def _result(
+    code: str, action_id: int, *, ok: bool = False, **data: object
+) -> OperationResult:
     return OperationResult(ok=ok, code=code, data={"id": action_id, **data})

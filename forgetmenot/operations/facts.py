@@ -162,7 +162,12 @@ async def _asker(people: _People, event: ChatEvent) -> PersonFacts:
 
 
 async def gather_again(
-    db: Database, row: LoggedAction, by: str, modes: frozenset[str], settings: Settings, now: int
+    db: Database,
+    row: LoggedAction,
+    by: str,
+    modes: frozenset[str],
+    settings: Settings,
+    now: int,
 ) -> PolicyFacts:
     """The facts at an approval, with asker and target as they are now."""
     people = _People(db, settings, await channel_state.read_all(db))
@@ -175,7 +180,9 @@ async def gather_again(
     return replace(situation, target=target, approved_by=by, room_modes=modes)
 
 
-async def _corrected_fact(db: Database, proposal: Proposal, line: str, asker: PersonFacts) -> str:
+async def _corrected_fact(
+    db: Database, proposal: Proposal, line: str, asker: PersonFacts
+) -> str:
     """The proposed text, if it corrects a live note of the asker's as their line says; else nothing.
 
     A word of it stands in the line; where that is in another language, it says the same kind of thing as the note.
@@ -193,7 +200,11 @@ async def _corrected_fact(db: Database, proposal: Proposal, line: str, asker: Pe
 
 
 async def recent_decisions(
-    db: Database, action: Action | None, facts: PolicyFacts, settings: ActionSettings, now: int
+    db: Database,
+    action: Action | None,
+    facts: PolicyFacts,
+    settings: ActionSettings,
+    now: int,
 ) -> RecentDecisions:
     """Recent decisions and actions that bear on this one."""
     asker = facts.asker
@@ -277,7 +288,9 @@ _STATES = {
 }
 
 
-async def lately(source: Source, *, since: int, limit: int = 3) -> tuple[ActionDone, ...]:
+async def lately(
+    source: Source, *, since: int, limit: int = 3
+) -> tuple[ActionDone, ...]:
     """The last actions since then (ms), oldest first, people as `<@id>`; without times or words of the model."""
     actions = []
     for row in await action_logs.latest(source, limit, tuple(_STATES)):

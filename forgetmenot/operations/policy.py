@@ -73,7 +73,11 @@ def _ask_a_person() -> Ruling:
 
 
 def _denies(
-    name: str, holds: Callable[[Case], object], *, why: str = "", overridable: bool = False
+    name: str,
+    holds: Callable[[Case], object],
+    *,
+    why: str = "",
+    overridable: bool = False,
 ) -> Rule:
     """A rule that denies where the condition holds. `why`: its reason, unless that has the rule's name."""
 
@@ -193,7 +197,9 @@ def _queue_full(case: Case) -> bool:
     if case.facts.asker.role.moderates or not _would_wait(case):
         return False
     recent = case.recent
-    return recent.waiting >= MOST_WAITING or recent.waiting_of_asker >= MOST_WAITING_OF_ONE
+    return (
+        recent.waiting >= MOST_WAITING or recent.waiting_of_asker >= MOST_WAITING_OF_ONE
+    )
 
 
 def _never_alone(case: Case) -> Ruling | None:
@@ -237,8 +243,12 @@ RULES: tuple[Rule, ...] = (
     _denies("paused", lambda case: case.facts.paused),
     Rule("switched_off", _setting),
     _denies("stream_live", lambda case: case.action.needs_live and not case.facts.live),
-    _denies("target_known", lambda case: case.action.needs_target and case.target is None),
-    _denies("not_a_bot", lambda case: case.target and case.target.is_bot, why="target_known"),
+    _denies(
+        "target_known", lambda case: case.action.needs_target and case.target is None
+    ),
+    _denies(
+        "not_a_bot", lambda case: case.target and case.target.is_bot, why="target_known"
+    ),
     _denies(
         "immune",
         lambda case: case.action.harms and case.target and _is_immune(case.target.role),
@@ -260,7 +270,9 @@ RULES: tuple[Rule, ...] = (
         lambda case: case.action.mode in case.facts.room_modes,
         why="already_handled",
     ),
-    _denies("too_soon", lambda case: case.recent.cooldown_until > case.now, overridable=True),
+    _denies(
+        "too_soon", lambda case: case.recent.cooldown_until > case.now, overridable=True
+    ),
     _denies(
         "stream_limit",
         lambda case: case.recent.done_this_stream >= case.settings.actions.per_stream,
@@ -278,7 +290,11 @@ RULES: tuple[Rule, ...] = (
 
 
 def decide(
-    proposal: Proposal, facts: PolicyFacts, settings: Settings, recent: RecentDecisions, now: int
+    proposal: Proposal,
+    facts: PolicyFacts,
+    settings: Settings,
+    recent: RecentDecisions,
+    now: int,
 ) -> Decision:
     """Allow, allow shortened, ask a person, or deny.
 

@@ -17,7 +17,11 @@ from forgetmenot.operations.types import Action, Parameter, ParameterKind
 from forgetmenot.settings.schema import ReplySettings, Settings
 from forgetmenot.text.clean import clean
 from forgetmenot.text.mentions import defang, without_links
-from forgetmenot.text.outgoing import without_command, without_machine_text, without_phrases
+from forgetmenot.text.outgoing import (
+    without_command,
+    without_machine_text,
+    without_phrases,
+)
 
 # The settings' limit of a timeout bounds parameters up to this; a longer one always asks a person.
 LONGEST_WITHOUT_PERSON_S = 60
@@ -55,7 +59,9 @@ def check(action: Action, proposed: Mapping[str, str], settings: Settings) -> Ch
     return Checked(params, changed=changed)
 
 
-def _fit(action: Action, parameter: Parameter, value: str, settings: Settings) -> _Fitted | None:
+def _fit(
+    action: Action, parameter: Parameter, value: str, settings: Settings
+) -> _Fitted | None:
     """The value as the parameter takes it; None if it does not fit."""
     if parameter.kind is ParameterKind.SECONDS:
         return _fit_seconds(parameter, value, settings.actions.max_timeout_s)
@@ -64,7 +70,9 @@ def _fit(action: Action, parameter: Parameter, value: str, settings: Settings) -
     return _fit_text(action, parameter, value, settings.reply)
 
 
-def _fit_seconds(parameter: Parameter, value: str, max_timeout_s: int) -> _Fitted | None:
+def _fit_seconds(
+    parameter: Parameter, value: str, max_timeout_s: int
+) -> _Fitted | None:
     duration = parse_duration(value, default_unit="s")
     if duration is None:
         return None
@@ -93,7 +101,9 @@ def _fit_text(
     cleaned = without_machine_text(defang(without_command(clean(value))))
     text = without_command(clean(cleaned))
     line = text
-    is_model_text = parameter.kind is ParameterKind.TEXT and parameter.name != action.typed
+    is_model_text = (
+        parameter.kind is ParameterKind.TEXT and parameter.name != action.typed
+    )
     if is_model_text:
         if not reply.allow_links:
             line = without_links(line)

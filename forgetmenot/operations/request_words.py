@@ -13,7 +13,12 @@ from collections.abc import Iterable
 
 from forgetmenot.operations.actions import ACTIONS
 from forgetmenot.operations.types import ActionClass, PersonFacts
-from forgetmenot.text.chat_commands import command_in_words, fact_about_other, first_word, own_fact
+from forgetmenot.text.chat_commands import (
+    command_in_words,
+    fact_about_other,
+    first_word,
+    own_fact,
+)
 from forgetmenot.text.clean import clean
 from forgetmenot.text.questions import opens_as_question
 from forgetmenot.text.words import stem, words
@@ -67,7 +72,8 @@ _LEAD_IN = re.compile(
 )
 _QUOTED = re.compile(r"\"[^\"]*\"|“[^“”]*”|„[^„“”]*[“”]|«[^«»]*»")
 _BIT = re.compile(
-    r"\b(?:running|inside) (?:joke|gag|bit)s?\s*(?:[:,–-]|is\b|that\b)+\s*(\S.{4,})", re.IGNORECASE
+    r"\b(?:running|inside) (?:joke|gag|bit)s?\s*(?:[:,–-]|is\b|that\b)+\s*(\S.{4,})",
+    re.IGNORECASE,
 )
 _WORD = re.compile(r"\w+")
 
@@ -179,7 +185,9 @@ def requested_effect(request_words: list[str], effects: Iterable[str]) -> str | 
     return max(matches, key=len, default=None)
 
 
-def _statement_about(command: str, text: str, target: PersonFacts, *, is_own: bool) -> str:
+def _statement_about(
+    command: str, text: str, target: PersonFacts, *, is_own: bool
+) -> str:
     """Return the statement if it is about the target, by "I" and "my" or by the name at its start; else ""."""
     is_fact = command == "!remember"
     first, rest = first_word(text.removeprefix("about "))
@@ -212,7 +220,9 @@ def _names_of(person: PersonFacts) -> set[str]:
 SELF_WORDS = frozenset({"me", "myself", "self"})
 
 
-def resolve(name: str, present: Iterable[PersonFacts], asker: PersonFacts) -> list[PersonFacts]:
+def resolve(
+    name: str, present: Iterable[PersonFacts], asker: PersonFacts
+) -> list[PersonFacts]:
     """The people in chat who go by that login or display name: one is meant; `me` is the asker."""
     people = {person.id: person for person in present}
     # the line that asks may be the first of its author

@@ -65,7 +65,9 @@ def checked(operation: Operation, params: Mapping[str, object]) -> dict[str, obj
             if converted is not None:
                 values[parameter.name] = converted
                 continue
-        raise Refused("bad_parameter", parameter=parameter.name, operation=operation.name)
+        raise Refused(
+            "bad_parameter", parameter=parameter.name, operation=operation.name
+        )
     return values
 
 

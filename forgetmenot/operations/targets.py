@@ -22,7 +22,10 @@ SELF_WORDS = frozenset({"", "me", "myself"})
 
 
 async def target_of(
-    context: OperationContext, operation: Operation, values: Mapping[str, object], asker: Asker
+    context: OperationContext,
+    operation: Operation,
+    values: Mapping[str, object],
+    asker: Asker,
 ) -> Target:
     """Return whom a request is about. Raises Refused: nobody goes by the name, or several do."""
     parameter = _viewer_parameter(operation)
@@ -69,7 +72,9 @@ async def resolve_target(
     bare_name = name.removeprefix("@")
     if viewer_id is None:
         raise Refused("unknown_viewer", name=bare_name)
-    return await _as_target(context.db, viewer_id, bare_name, own=viewer_id == asker.viewer_id)
+    return await _as_target(
+        context.db, viewer_id, bare_name, own=viewer_id == asker.viewer_id
+    )
 
 
 def own_target(asker: Asker) -> Target:
@@ -77,7 +82,9 @@ def own_target(asker: Asker) -> Target:
     return Target(asker.viewer_id, asker.display_name, own=True)
 
 
-async def _as_target(db: Database, viewer_id: str, typed_name: str, *, own: bool) -> Target:
+async def _as_target(
+    db: Database, viewer_id: str, typed_name: str, *, own: bool
+) -> Target:
     """A viewer by the name that is shown for them, else by the typed one."""
     display_names = await viewers.names(db, [viewer_id])
     return Target(viewer_id, display_names.get(viewer_id, typed_name), own=own)
@@ -87,8 +94,12 @@ async def _only_one_meant(
     context: OperationContext, name: str, *, may_be_short: bool
 ) -> str | None:
     """The id of the only viewer whom a name can mean; None if nobody goes by it. Raises Refused to ask which."""
-    present = await active_now(context.db, context.settings().people, context.clock.now())
-    viewer_ids = await names.resolve(context.db, name, present=present, may_be_short=may_be_short)
+    present = await active_now(
+        context.db, context.settings().people, context.clock.now()
+    )
+    viewer_ids = await names.resolve(
+        context.db, name, present=present, may_be_short=may_be_short
+    )
     if len(viewer_ids) > 1:
         listed = await names.told_apart(context.db, viewer_ids)
         raise Refused("which_viewer", name=name.removeprefix("@"), viewers=listed)
@@ -105,7 +116,9 @@ async def _target_elsewhere(
     if is_id:
         viewer_id = name
     else:
-        known_id = await _only_one_meant(context, name, may_be_short=parameter.may_be_short)
+        known_id = await _only_one_meant(
+            context, name, may_be_short=parameter.may_be_short
+        )
         unseen = None
         if known_id is None and parameter.unseen:
             unseen = await _unseen_viewer(db, name)

@@ -10,11 +10,21 @@ from typing import TYPE_CHECKING, Protocol
 from msgspec import Struct, field
 
 from forgetmenot.clock import Clock
-from forgetmenot.domain import Asker, OperationResult, Outcome, Permission, Role, Surface, Target
+from forgetmenot.domain import (
+    Asker,
+    OperationResult,
+    Outcome,
+    Permission,
+    Role,
+    Surface,
+    Target,
+)
 from forgetmenot.ports import Moderation
 from forgetmenot.settings.schema import Settings
 
-if TYPE_CHECKING:  # whoever reads settings needs the names of the actions, and no database
+if (
+    TYPE_CHECKING
+):  # whoever reads settings needs the names of the actions, and no database
     from forgetmenot.privacy.erasure import Eraser
     from forgetmenot.privacy.requests import Rights
     from forgetmenot.store.database import Database

@@ -7,7 +7,14 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from forgetmenot.domain import Decision, OperationResult, Outcome, OutcomeKind, Proposal, Verdict
+from forgetmenot.domain import (
+    Decision,
+    OperationResult,
+    Outcome,
+    OutcomeKind,
+    Proposal,
+    Verdict,
+)
 from forgetmenot.durations import DAY
 from forgetmenot.languages import ENGLISH, Language
 
@@ -98,7 +105,9 @@ def done_line(
 ) -> str:
     """The sentence for a finished action. What was forgotten is not said once more."""
     shown_params = {} if name == "forget" else params
-    return language("action.done", action=described(name, shown_params, target, language))
+    return language(
+        "action.done", action=described(name, shown_params, target, language)
+    )
 
 
 def denied_line(
@@ -107,7 +116,9 @@ def denied_line(
     """Return the sentence for an action that a person refused."""
     if target and f"action.denied.{name}" in language:
         return language(f"action.denied.{name}", target=target)
-    return language("action.not_approved", action=described(name, params, target, language))
+    return language(
+        "action.not_approved", action=described(name, params, target, language)
+    )
 
 
 # ── what the dock and the command line say about a result ─────────────────────────────────────
@@ -174,7 +185,10 @@ def _people(result: OperationResult, language: Language) -> dict[str, object]:
         you = language("chat.channel")
     else:
         you = target.name
-    return {"you": you, "note": _quoted_note(result.data.get("id"), result.data.get("fact"))}
+    return {
+        "you": you,
+        "note": _quoted_note(result.data.get("id"), result.data.get("fact")),
+    }
 
 
 def _quoted_note(note_id: object, fact: object) -> str:
@@ -182,7 +196,9 @@ def _quoted_note(note_id: object, fact: object) -> str:
 
 
 def _list_of_notes(result: OperationResult) -> str:
-    quotes = [_quoted_note(note["id"], note["fact"]) for note in _rows(result.data["notes"])]
+    quotes = [
+        _quoted_note(note["id"], note["fact"]) for note in _rows(result.data["notes"])
+    ]
     return " · ".join(quotes)
 
 
@@ -200,7 +216,8 @@ def _memory(result: OperationResult, language: Language) -> str:
         for note_id in _rows(data["hearsay"])
     ]
     lines += [
-        language("chat.memory_hidden", note=f"#{note_id}") for note_id in _rows(data["suppressed"])
+        language("chat.memory_hidden", note=f"#{note_id}")
+        for note_id in _rows(data["suppressed"])
     ]
     limit = int(str(data["max_chars"])) - _KEPT_FREE
     start = language("chat.memory", **_people(result, language))
@@ -247,7 +264,9 @@ def _suppressed_nothing(result: OperationResult, language: Language) -> str:
     listed = _list_of_notes(result)
     if not listed:
         return nothing
-    hint = language("chat.suppressed_by_number", command=result.data["command"], list=listed)
+    hint = language(
+        "chat.suppressed_by_number", command=result.data["command"], list=listed
+    )
     return f"{nothing} {hint}"
 
 

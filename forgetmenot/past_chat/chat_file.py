@@ -146,7 +146,9 @@ class PastChat:
                 earlier += item.at < before
                 before = item.at
                 newest = max(newest, item.at)
-                self._is_in_order = self._is_in_order and item.at >= newest - _OUT_OF_ORDER
+                self._is_in_order = (
+                    self._is_in_order and item.at >= newest - _OUT_OF_ORDER
+                )
         self._is_newest_first = earlier > later
         return recognised
 
@@ -199,12 +201,18 @@ class PastChat:
                 yield record.item
 
     def _is_usable(self, event: ChatEvent) -> bool:
-        return 0 < event.at <= self._until and bool(event.login) and is_login(event.login)
+        return (
+            0 < event.at <= self._until and bool(event.login) and is_login(event.login)
+        )
 
     def _records(self, unread: Unread) -> Iterator[Record]:
         """Read the file. `unread` is told if its end is missing. Raises InputError."""
-        if self.path.exists() and not self.path.is_file():  # a pipe, or a device that never ends
-            raise InputError(reason("unreadable_file", path=self.path.name, why=reason("no_file")))
+        if (
+            self.path.exists() and not self.path.is_file()
+        ):  # a pipe, or a device that never ends
+            raise InputError(
+                reason("unreadable_file", path=self.path.name, why=reason("no_file"))
+            )
         try:
             # whoever wrote it may have been killed in the middle of a character
             with open_text(self.path, errors="replace", packed=True) as file:
@@ -217,7 +225,9 @@ class PastChat:
             unread.cut_off = not self.ended
         except OSError as error:
             why = error.strerror or ""
-            raise InputError(reason("unreadable_file", path=self.path.name, why=why)) from None
+            raise InputError(
+                reason("unreadable_file", path=self.path.name, why=why)
+            ) from None
         except UnknownFormError:
             raise InputError(reason("past_format", path=self.path.name)) from None
         except NoDayError:
@@ -238,7 +248,9 @@ class _Removals:
         self._messages: set[str] = set()
         # the times between which somebody's lines were taken away, by their id; "" is everybody
         self._spans: defaultdict[str, list[tuple[int, int]]] = defaultdict(list)
-        self._texts: defaultdict[str, list[tuple[int, str]]] = defaultdict(list)  # by login
+        self._texts: defaultdict[str, list[tuple[int, str]]] = defaultdict(
+            list
+        )  # by login
 
     def add(self, item: object) -> None:
         """Take in a record; what takes nothing away is passed over."""

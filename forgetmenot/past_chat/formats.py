@@ -23,9 +23,21 @@ from msgspec.structs import replace
 from forgetmenot.domain import ChatEvent, EventKind, Redaction
 from forgetmenot.files import lines_of
 from forgetmenot.text.clean import clean, cut
-from forgetmenot.text.mentions import defang, is_anonymous, is_login, is_viewer_id, provisional_id
+from forgetmenot.text.mentions import (
+    defang,
+    is_anonymous,
+    is_login,
+    is_viewer_id,
+    provisional_id,
+)
 from forgetmenot.twitch import chat_lines
-from forgetmenot.twitch.chat_lines import MAX_TEXT, ChatItem, OtherLine, OtherRoom, Unparsed
+from forgetmenot.twitch.chat_lines import (
+    MAX_TEXT,
+    ChatItem,
+    OtherLine,
+    OtherRoom,
+    Unparsed,
+)
 
 CHUNK = 256 * 1024
 # Characters of one value of a JSON file: no program writes a longer one of those that are read.
@@ -79,18 +91,22 @@ class NoDayError(Exception):
 # ── logs: one line each ───────────────────────────────────────────────────────────────────────
 
 _MARK = re.compile(
-    r"# St(?:art|op) logging at (\d{4})-(\d\d)-(\d\d) (\d\d):(\d\d):(\d\d) ?(.*)", re.IGNORECASE
+    r"# St(?:art|op) logging at (\d{4})-(\d\d)-(\d\d) (\d\d):(\d\d):(\d\d) ?(.*)",
+    re.IGNORECASE,
 )
 _DAY_IN_NAME = re.compile(r"(?<!\d)(\d{4})-(\d{1,2})-(\d{1,2})(?!\d)")
 # The channel stands before the time in Chatterino's lists of highlights, and behind it in justlog's logs.
 _STAMPED = re.compile(
-    r"(?:#(?P<room>\w+) +)?\[(?P<stamp>[^\]]{1,40})\] +(?:#\w+ )?(?P<rest>.+)", re.DOTALL
+    r"(?:#(?P<room>\w+) +)?\[(?P<stamp>[^\]]{1,40})\] +(?:#\w+ )?(?P<rest>.+)",
+    re.DOTALL,
 )
 _STAMP = re.compile(
     r"(?:(\d{4})-(\d{1,2})-(\d{1,2})[ T])?(\d{1,2}):(\d\d)(?::(\d\d)(?:\.(\d{1,3})\d*)?)?(?: ?([ap])m)?(?: ?UTC|Z)?",
     re.IGNORECASE,
 )
-_SAID = re.compile(r"(?:(?P<shown>[^\s:]{1,60}) )?(?P<login>\w{1,25}): (?P<text>.*)", re.DOTALL)
+_SAID = re.compile(
+    r"(?:(?P<shown>[^\s:]{1,60}) )?(?P<login>\w{1,25}): (?P<text>.*)", re.DOTALL
+)
 _HELD_BY = "automod"
 _HELD = "Held a message for reason"
 _HIT = re.compile(
@@ -98,9 +114,12 @@ _HIT = re.compile(
     r"|\w+ (?P<verb>timed out|banned) (?P<second>\w+)\b).*",
     re.DOTALL,
 )
-_CLEARED = re.compile(r"(?:chat has been cleared|(?:\w+ )?cleared the chat)\b.*", re.IGNORECASE)
+_CLEARED = re.compile(
+    r"(?:chat has been cleared|(?:\w+ )?cleared the chat)\b.*", re.IGNORECASE
+)
 _REMOVED = re.compile(
-    r"(?:A message from (\w+) was deleted:|\w+ deleted message from (\w+) saying:) ?(.*)", re.DOTALL
+    r"(?:A message from (\w+) was deleted:|\w+ deleted message from (\w+) saying:) ?(.*)",
+    re.DOTALL,
 )
 _NEXT_DAY = timedelta(hours=12)  # a time that is earlier by more is of the next day
 _BACKWARDS = timedelta(minutes=2)  # by less, lines are only out of order
@@ -114,7 +133,11 @@ def read_log(file: TextIO, name: str, channel: str) -> Iterator[Record]:
         if not text.strip():
             continue
         item = log.read(text, number)
-        if isinstance(item, Unparsed) and not line.endswith("\n") and len(line) < LONGEST_LINE:
+        if (
+            isinstance(item, Unparsed)
+            and not line.endswith("\n")
+            and len(line) < LONGEST_LINE
+        ):
             raise CutOffError
         yield Record(number, item)
     if log.lacks_day:
@@ -127,8 +150,12 @@ class _Log:
     def __init__(self, name: str, channel: str) -> None:
         self._channel = channel.casefold()
         self._day = _day_of(name)
-        self._last: datetime | None = None  # the time of the line before, without a zone
-        self._untimed_at = _ms(datetime.combine(self._day, datetime.min.time())) if self._day else 0
+        self._last: datetime | None = (
+            None  # the time of the line before, without a zone
+        )
+        self._untimed_at = (
+            _ms(datetime.combine(self._day, datetime.min.time())) if self._day else 0
+        )
         self._in_second_hour = False  # of the two that the clock shows in autumn
         self._is_timed = False
         self._is_held = False
@@ -168,7 +195,9 @@ class _Log:
         self._day = moment.date()
         self._last = moment
         second = moment.replace(fold=1)
-        self._in_second_hour = _is_ambiguous(moment) and second.astimezone().tzname() == zone
+        self._in_second_hour = (
+            _is_ambiguous(moment) and second.astimezone().tzname() == zone
+        )
         self._untimed_at = _ms(second if self._in_second_hour else moment)
 
     def _untimed(self, line: str, number: int) -> ChatItem | RemovedText:
@@ -184,7 +213,9 @@ class _Log:
         """The time of a line in ms; 0 for none."""
         year, month, day, hour, minute, second, thousandths, half = stamp.groups()
         try:
-            hour_of_day = int(hour) if half is None else int(hour) % 12 + 12 * (half in "pP")
+            hour_of_day = (
+                int(hour) if half is None else int(hour) % 12 + 12 * (half in "pP")
+            )
             micro = int((thousandths or "0").ljust(3, "0")) * 1_000
             time = (hour_of_day, int(minute), int(second or 0), micro)
             if year is not None:
@@ -219,16 +250,22 @@ class _Log:
         shown = said["shown"] if said else None
         # a localized name is in letters that no login has
         if said and (
-            not shown or not shown.isascii() or shown.casefold() == said["login"].casefold()
+            not shown
+            or not shown.isascii()
+            or shown.casefold() == said["login"].casefold()
         ):
             is_held = self._is_held
-            self._is_held = said["login"].casefold() == _HELD_BY and _HELD in said["text"]
+            self._is_held = (
+                said["login"].casefold() == _HELD_BY and _HELD in said["text"]
+            )
             if is_held or self._is_held:
                 return OtherLine("HELD")
             login = said["login"]
             key = f"{at}:{number}"
             return (
-                chat_event(key, provisional_id(login), login, shown or login, said["text"], at)
+                chat_event(
+                    key, provisional_id(login), login, shown or login, said["text"], at
+                )
                 or Unparsed()
             )
         self._is_held = False
@@ -241,13 +278,17 @@ def _taken_away(sentence: str, at: int) -> Redaction | RemovedText | None:
     if hit:
         is_timeout = (hit["what"] or hit["verb"]) == "timed out"
         login = hit["first"] or hit["second"]
-        return Redaction(at, user_id=provisional_id(login), duration_s=1 if is_timeout else None)
+        return Redaction(
+            at, user_id=provisional_id(login), duration_s=1 if is_timeout else None
+        )
     if _CLEARED.fullmatch(sentence):
         return Redaction(at)
     removed = _REMOVED.fullmatch(sentence)
     if removed:
         login = removed[1] or removed[2]
-        return RemovedText(at, login.casefold(), clean(removed[3]).removesuffix("…").rstrip())
+        return RemovedText(
+            at, login.casefold(), clean(removed[3]).removesuffix("…").rstrip()
+        )
     return None
 
 
@@ -271,7 +312,9 @@ def _is_ambiguous(moment: datetime) -> bool:
 # ── JSON: an object with a list in it, or a list, whose items are read one by one ─────────────
 
 
-def read_json(file: TextIO, about: Broadcast, is_ended: Callable[[], bool]) -> Iterator[Record]:
+def read_json(
+    file: TextIO, about: Broadcast, is_ended: Callable[[], bool]
+) -> Iterator[Record]:
     """Read a JSON file. `about` is filled in. Raises CutOffError, UnknownFormError."""
     text = _JsonText(file, is_ended)
     if text.takes("["):
@@ -460,7 +503,11 @@ def _of_message(message: object) -> ChatItem:
 def _of_chat_downloader(item: object) -> ChatItem:
     """An item of chat-downloader's list; its times are in microseconds."""
     micro = _value(item, "timestamp")
-    at = int(micro) // 1_000 if isinstance(micro, int | float) and 0 < micro < 1e18 else 0
+    at = (
+        int(micro) // 1_000
+        if isinstance(micro, int | float) and 0 < micro < 1e18
+        else 0
+    )
     kind = str(_value(item, "message_type") or "text_message")
     if kind == "ban_user":
         login = str(_value(item, "banned_user") or "")
@@ -494,7 +541,10 @@ def _of_chat_downloader(item: object) -> ChatItem:
 
 
 # By the name of the list that a file holds.
-_LISTS: Mapping[str, Callable[[Any], ChatItem]] = {"comments": _of_comment, "messages": _of_message}
+_LISTS: Mapping[str, Callable[[Any], ChatItem]] = {
+    "comments": _of_comment,
+    "messages": _of_message,
+}
 
 
 def chat_event(
@@ -505,7 +555,9 @@ def chat_event(
     if not words:
         return None
     shown = defang(clean(name[:LONGEST_NAME]))
-    return ChatEvent(key, EventKind.MESSAGE, viewer_id, login.casefold(), shown, words, at)
+    return ChatEvent(
+        key, EventKind.MESSAGE, viewer_id, login.casefold(), shown, words, at
+    )
 
 
 def _is_somebody(viewer_id: str, login: str) -> bool:

@@ -35,7 +35,10 @@ class Exclusion(Struct, frozen=True):
         if self.own_id and event.user_id == self.own_id:
             return "own"
         # who opted out by name, before they ever spoke here, has no id yet (`viewer optout`)
-        if event.user_id in self.opted_out or provisional_id(event.login) in self.opted_out:
+        if (
+            event.user_id in self.opted_out
+            or provisional_id(event.login) in self.opted_out
+        ):
             return OPTED_OUT
         ignored = _names(self.memory.ignored_viewers)
         if event.login.casefold() in ignored or event.user_id in ignored:
@@ -46,7 +49,10 @@ class Exclusion(Struct, frozen=True):
 
 
 def is_bot(
-    memory: MemorySettings, login: str, user_id: str, badges: AbstractSet[str] = frozenset()
+    memory: MemorySettings,
+    login: str,
+    user_id: str,
+    badges: AbstractSet[str] = frozenset(),
 ) -> bool:
     """Return whether an account is a bot: by its login or id on a list, or by Twitch's badge."""
     if login.casefold() in KNOWN_BOTS or not BOT_BADGES.isdisjoint(badges):

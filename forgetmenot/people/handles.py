@@ -17,7 +17,14 @@ from forgetmenot.store.database import Source
 from forgetmenot.store.names import by_login
 from forgetmenot.text.clean import clean, skeleton, unleet
 from forgetmenot.text.line_language import LineLanguage, line_language
-from forgetmenot.text.mentions import MENTION, SOMEBODY, defang, login_of, mention, provisional_id
+from forgetmenot.text.mentions import (
+    MENTION,
+    SOMEBODY,
+    defang,
+    login_of,
+    mention,
+    provisional_id,
+)
 from forgetmenot.text.names import MARKS, pieces_of_run
 from forgetmenot.text.words import (
     UNSPACED,
@@ -65,7 +72,9 @@ class _Named(NamedTuple):
     ending: str
 
 
-def _name_in(typed: str, names: Container[str], language: LineLanguage) -> _Named | None:
+def _name_in(
+    typed: str, names: Container[str], language: LineLanguage
+) -> _Named | None:
     """Return the name among these (casefolded) that a typed word is; None if it is none, or another word first.
 
     `language`: of the line that it stands in.
@@ -100,7 +109,11 @@ async def streamer_of(source: Source, channel: str) -> Streamer | None:
     logins = [name for name in names if name]
     if not logins:
         return None
-    viewer_id = state.get("id") or await by_login(source, logins[0]) or provisional_id(logins[0])
+    viewer_id = (
+        state.get("id")
+        or await by_login(source, logins[0])
+        or provisional_id(logins[0])
+    )
     return Streamer(viewer_id, logins[0], frozenset(name.casefold() for name in logins))
 
 
@@ -226,7 +239,11 @@ def _counts_without_at(name: str, language: LineLanguage) -> bool:
     """
     if UNSPACED.match(name):
         return True
-    return len(name) >= _SHORTEST_WORD and not name.isdigit() and not is_ordinary(name, language)
+    return (
+        len(name) >= _SHORTEST_WORD
+        and not name.isdigit()
+        and not is_ordinary(name, language)
+    )
 
 
 def without_names(text: str, names: Collection[str]) -> str:

@@ -17,7 +17,14 @@ from forgetmenot.store import names, viewers
 from forgetmenot.store.database import Source
 from forgetmenot.store.names import NameSpan
 from forgetmenot.text.mentions import provisional_id
-from forgetmenot.text.names import Fit, KindOf, NameIndex, compact, keys_in, never_a_word
+from forgetmenot.text.names import (
+    Fit,
+    KindOf,
+    NameIndex,
+    compact,
+    keys_in,
+    never_a_word,
+)
 
 # How somebody is named by their id where a name may mean several: "id:123".
 BY_ID = "id:"
@@ -40,7 +47,9 @@ async def index_of(
     keys = keys_in(texts, kinds)
     by_word = await names.ids_by_word(source, keys)
     by_nickname = await names.ids_by_nickname(source, keys.exact)
-    viewer_ids = names.ids_to_compare([*by_word.values(), *by_nickname.values()], present)
+    viewer_ids = names.ids_to_compare(
+        [*by_word.values(), *by_nickname.values()], present
+    )
     if streamer is not None:
         viewer_ids.append(streamer.id)
     people = await names.people(source, viewer_ids, present) if viewer_ids else {}
@@ -58,7 +67,11 @@ async def index_of(
 
 
 async def resolve(
-    source: Source, typed: str, *, present: Collection[str] = (), may_be_short: bool = False
+    source: Source,
+    typed: str,
+    *,
+    present: Collection[str] = (),
+    may_be_short: bool = False,
 ) -> list[str]:
     """Return the ids of whom a typed name means, hidden people too: none, one, or all between whom it must be asked.
 
@@ -100,10 +113,13 @@ async def called(source: Source, words: Iterable[str]) -> list[names.Known]:
     for name, viewer_ids in (await names.ids_by_display_name(source, asked)).items():
         holders.setdefault(name, viewer_ids[0])
     for login, login_spans in spans.items():
-        holders.setdefault(login, max(login_spans, key=lambda span: span.last_at).viewer_id)
+        holders.setdefault(
+            login, max(login_spans, key=lambda span: span.last_at).viewer_id
+        )
     hidden = await viewers.hidden(source, list(holders.values()))
     return [
-        names.Known(viewer_id, name, viewer_id in hidden) for name, viewer_id in holders.items()
+        names.Known(viewer_id, name, viewer_id in hidden)
+        for name, viewer_id in holders.items()
     ]
 
 
@@ -131,7 +147,9 @@ def owner_at(spans: Sequence[NameSpan], at: int) -> str | None:
     during = {span.viewer_id for span in spans if span.first_at <= at <= span.last_at}
     if len(during) == 1:
         return during.pop()
-    possible = [span for span in spans if span.renamed_at is None or at < span.renamed_at]
+    possible = [
+        span for span in spans if span.renamed_at is None or at < span.renamed_at
+    ]
     if len(spans) == 1:
         return possible[0].viewer_id if possible else None
     latest = max(spans, key=lambda span: span.first_at)
@@ -166,7 +184,11 @@ def unknown_owner(login: str, at: int) -> str:
 
 
 async def in_chat(
-    source: Source, texts: Sequence[str], words: Collection[str], at: int, present: Collection[str]
+    source: Source,
+    texts: Sequence[str],
+    words: Collection[str],
+    at: int,
+    present: Collection[str],
 ) -> dict[str, str | None]:
     """Return whom the words (casefolded) of lines said at a time (ms) mean: their id, or None for nobody to be named.
 
@@ -189,7 +211,9 @@ async def in_chat(
             is_sure = naming.fit < Fit.SHORT or viewer_id in present
             if naming.fit > Fit.FORMER and is_sure:  # whole names are above
                 viewer_of_word.setdefault(word, viewer_id)
-    viewer_ids = [viewer_id for viewer_id in viewer_of_word.values() if viewer_id is not None]
+    viewer_ids = [
+        viewer_id for viewer_id in viewer_of_word.values() if viewer_id is not None
+    ]
     not_named = await viewers.hidden(source, viewer_ids) - set(present)
     return {
         word: None if viewer_id in not_named else viewer_id

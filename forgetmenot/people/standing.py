@@ -39,7 +39,10 @@ def standing_of(came: Attendance, people: PeopleSettings, now: int) -> Standing:
     """Return the standing of somebody who came that often, `lately` within REGULAR_WITHIN."""
     if came.streams < people.newcomer_streams:
         return Standing.NEWCOMER
-    if came.before_at is not None and now - came.before_at >= people.returner_away_d * DAY:
+    if (
+        came.before_at is not None
+        and now - came.before_at >= people.returner_away_d * DAY
+    ):
         return Standing.RETURNER
     return Standing.REGULAR if came.lately >= people.regular_streams else Standing.KNOWN
 
@@ -52,7 +55,9 @@ SEEN_LATELY = DAY
 class ActiveViewers:
     """The ids of those who were in chat within a day, and of all regulars; none until the first `look`."""
 
-    def __init__(self, *, db: Database, settings: Callable[[], Settings], clock: Clock) -> None:
+    def __init__(
+        self, *, db: Database, settings: Callable[[], Settings], clock: Clock
+    ) -> None:
         self._db = db
         self._settings = settings
         self._clock = clock
@@ -75,7 +80,9 @@ class ActiveViewers:
         self._until = 0
 
 
-async def active_now(source: Source, people: PeopleSettings, now: int) -> frozenset[str]:
+async def active_now(
+    source: Source, people: PeopleSettings, now: int
+) -> frozenset[str]:
     """Return the ids of those who were in chat within a day, and of all regulars; nobody hidden."""
     return await active_ids(
         source,

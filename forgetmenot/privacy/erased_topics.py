@@ -14,7 +14,13 @@ import asyncio
 from pathlib import Path
 
 from forgetmenot.privacy.suppression import SuppressionFilter, with_subjects
-from forgetmenot.store import bot_messages, channel_state, episodes, notes, personal_data
+from forgetmenot.store import (
+    bot_messages,
+    channel_state,
+    episodes,
+    notes,
+    personal_data,
+)
 from forgetmenot.store.database import Database
 from forgetmenot.text.removal import NameForms
 from forgetmenot.text.words import join_sentences, sentences_of
@@ -32,7 +38,9 @@ async def keep_unmentioned(
     await _take_words(db, topics, person, now)
 
 
-async def _list_notes(db: Database, topics: SuppressionFilter, viewer_id: str, now: int) -> None:
+async def _list_notes(
+    db: Database, topics: SuppressionFilter, viewer_id: str, now: int
+) -> None:
     mentioning = await notes.of_others_mentioning(db, viewer_id)
     hidden = [note for note in mentioning if not topics.allows(note)]
     if not hidden:
@@ -43,10 +51,14 @@ async def _list_notes(db: Database, topics: SuppressionFilter, viewer_id: str, n
             if note.id in listed:
                 continue
             about = note.subject_id
-            await notes.add_suppression(tx, about, "", note_id=note.id, by_id=None, at=now)
+            await notes.add_suppression(
+                tx, about, "", note_id=note.id, by_id=None, at=now
+            )
 
 
-async def _cut_sentences(db: Database, topics: SuppressionFilter, viewer_id: str, now: int) -> None:
+async def _cut_sentences(
+    db: Database, topics: SuppressionFilter, viewer_id: str, now: int
+) -> None:
     changed = []
     for text in await personal_data.texts_mentioning(db, viewer_id):
         rest = topics.without(text.text)
@@ -64,7 +76,9 @@ async def _cut_sentences(db: Database, topics: SuppressionFilter, viewer_id: str
             await channel_state.put(tx, {"digest": "", "digest_of": ""}, now)
 
 
-async def _take_words(db: Database, topics: SuppressionFilter, person: NameForms, now: int) -> None:
+async def _take_words(
+    db: Database, topics: SuppressionFilter, person: NameForms, now: int
+) -> None:
     lines, replies = await asyncio.to_thread(_spoken, db.path, topics, person)
     for start in range(0, len(lines), TEXTS_AT_ONCE):
         async with db.write() as tx:
@@ -84,7 +98,9 @@ def _spoken(
         marked = person.with_mentions(text)
         return marked != text and topics.has(marked, [person.viewer_id])
 
-    lines = [line for line in personal_data.typed_lines(path) if speaks_of_it(line.text)]
+    lines = [
+        line for line in personal_data.typed_lines(path) if speaks_of_it(line.text)
+    ]
     replies = []
     for reply_id, twitch_id, text in personal_data.sent_texts(path):
         if speaks_of_it(text):

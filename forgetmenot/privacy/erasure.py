@@ -116,7 +116,12 @@ class Eraser:
     """
 
     def __init__(
-        self, *, db: Database, clock: Clock, before: Sequence[Step] = (), after: Sequence[Step] = ()
+        self,
+        *,
+        db: Database,
+        clock: Clock,
+        before: Sequence[Step] = (),
+        after: Sequence[Step] = (),
     ) -> None:
         self._db = db
         self._clock = clock
@@ -172,7 +177,8 @@ class Eraser:
             return await self.erase(viewer_id)
         except ForgetMeNotError as error:
             log.warning(
-                "an erasure was interrupted and will be finished later", error=type(error).__name__
+                "an erasure was interrupted and will be finished later",
+                error=type(error).__name__,
             )
             return None
 
@@ -181,7 +187,9 @@ class Eraser:
         async with self._one_at_a_time:
             was_due = bool(await channel_state.read(self._db, WIPE_DUE))
             report, person = await self._erase(viewer_id)
-            await finish(self._db, [(report, person)], self._clock.now(), all_copies=was_due)
+            await finish(
+                self._db, [(report, person)], self._clock.now(), all_copies=was_due
+            )
             await self._forget()
         return report
 
@@ -205,9 +213,17 @@ class Eraser:
         async with self._one_at_a_time:
             due = await personal_data.erasures_due(self._db, self._clock.certain())
             # somebody who was begun waits for this lock with a task of their own, which tells them what it did
-            waiting = {viewer_id for viewer_id, task in self._running.items() if not task.done()}
+            waiting = {
+                viewer_id
+                for viewer_id, task in self._running.items()
+                if not task.done()
+            }
             was_due = bool(await channel_state.read(self._db, WIPE_DUE))
-            erased = [await self._erase(viewer_id) for viewer_id in due if viewer_id not in waiting]
+            erased = [
+                await self._erase(viewer_id)
+                for viewer_id in due
+                if viewer_id not in waiting
+            ]
             count_before = len(self._lately)
             stray = await self._look_again()
             if erased or stray or was_due:
@@ -235,7 +251,9 @@ class Eraser:
         return bool(report.rewritten)
 
 
-async def erase_rows(db: Database, viewer_id: str, now: int) -> tuple[ErasureReport, NameForms]:
+async def erase_rows(
+    db: Database, viewer_id: str, now: int
+) -> tuple[ErasureReport, NameForms]:
     """Take them out of every row and log file; what is deleted is wiped by `finish`."""
     report = ErasureReport()
     person = await _names(db, viewer_id)
@@ -243,21 +261,29 @@ async def erase_rows(db: Database, viewer_id: str, now: int) -> tuple[ErasureRep
         await personal_data.begin_erasure(tx, viewer_id, now)
     topics = await filter_of(db, viewer_id)
     if topics is not None:
-        await clean_files(db, lambda text, _quoted: without_topics(text, person, topics))
+        await clean_files(
+            db, lambda text, _quoted: without_topics(text, person, topics)
+        )
     # before the rows go that tell which replies were made of them: a reply to somebody else need not have the name
-    made_of_them = await asyncio.to_thread(bot_messages.about_viewer, db.path, viewer_id)
+    made_of_them = await asyncio.to_thread(
+        bot_messages.about_viewer, db.path, viewer_id
+    )
     # and while it is known what they were called, and which words the bot had for them
     await _clean_recaps(db, person, [row for row, _line in made_of_them], report)
     if topics is not None:
         await keep_unmentioned(db, person, topics, now)
     for start in range(0, len(made_of_them), TEXTS_AT_ONCE):
         async with db.write() as tx:
-            await bot_messages.clear(tx, made_of_them[start : start + TEXTS_AT_ONCE], now)
+            await bot_messages.clear(
+                tx, made_of_them[start : start + TEXTS_AT_ONCE], now
+            )
     await _delete_rows(db, viewer_id, report)
     await _clean(db, person, now, report)
     # whatever came in meanwhile goes as well
     await _delete_rows(db, viewer_id, report)
-    doubtful = await asyncio.to_thread(_doubtful, db.path, person, Moment(viewer_id, now))
+    doubtful = await asyncio.to_thread(
+        _doubtful, db.path, person, Moment(viewer_id, now)
+    )
     report.doubtful = len(doubtful)
     async with db.write() as tx:
         await personal_data.keep_doubtful(tx, doubtful, now)
@@ -273,7 +299,11 @@ async def erase_rows(db: Database, viewer_id: str, now: int) -> tuple[ErasureRep
 
 
 async def finish(
-    db: Database, erased: Sequence[tuple[ErasureReport, NameForms]], now: int, *, all_copies: bool
+    db: Database,
+    erased: Sequence[tuple[ErasureReport, NameForms]],
+    now: int,
+    *,
+    all_copies: bool,
 ) -> None:
     """Wipe what was deleted, and search every file for those who were erased. Raises StoreError.
 
@@ -309,7 +339,9 @@ def _drop_copies(
     copies = backup.copies_of(database)
     if not all_copies:
         copies = [
-            copy for copy in copies if any(_stands_in(copy, person, now) for person in people)
+            copy
+            for copy in copies
+            if any(_stands_in(copy, person, now) for person in people)
         ]
     backup.delete_copies(database, copies)
 
@@ -357,7 +389,9 @@ async def _clean_recaps(
 
     lines, report.unreachable = await clean_files(db, cleaned)
     if report.unreachable:
-        log.warning("somebody may still stand in files of recaps", files=report.unreachable)
+        log.warning(
+            "somebody may still stand in files of recaps", files=report.unreachable
+        )
     if lines:
         report.rewritten["recap_files"] = lines
 
@@ -422,10 +456,14 @@ def _doubtful(path: Path, person: NameForms, moment: Moment) -> list[DoubtfulPla
     small = {name for name in person.names if _is_small(name)}
     names = set(person.names) - small
     names_near = NameForms("", names, (), person.others)
-    names_elsewhere = NameForms("", names - _everyday(path, person.names), (), person.others)
+    names_elsewhere = NameForms(
+        "", names - _everyday(path, person.names), (), person.others
+    )
     places = set()
     for place in DOUBTFUL_PLACES:
-        for row in personal_data.rows_containing(path, place, names_near.needles, moment):
+        for row in personal_data.rows_containing(
+            path, place, names_near.needles, moment
+        ):
             names_there = names_near if row.near else names_elsewhere
             if any(names_there.is_bare_in(text) for text in row.texts if text):
                 places.add(DoubtfulPlace(place.table, row.rowid))
@@ -453,14 +491,20 @@ async def _delete_some(db: Database, viewer_id: str, report: ErasureReport) -> b
 
 
 async def _clean(
-    db: Database, person: NameForms, now: int, report: ErasureReport, since: int = END_OF_TIME
+    db: Database,
+    person: NameForms,
+    now: int,
+    report: ErasureReport,
+    since: int = END_OF_TIME,
 ) -> None:
     """Take them out of what is left, piece by piece. `since`: then what is written was begun before (ms)."""
     moment = Moment(person.viewer_id, now, since)
     for place in PLACES:
         changed = await _clean_place(db, place, person, moment)
         if changed:
-            report.rewritten[place.table] = report.rewritten.get(place.table, 0) + changed
+            report.rewritten[place.table] = (
+                report.rewritten.get(place.table, 0) + changed
+            )
     async with db.write() as tx:
         title = await channel_state.read(tx, _TITLE)
         digest = await channel_state.read(tx, _DIGEST)
@@ -472,7 +516,9 @@ async def _clean(
         await channel_state.put(tx, cleaned, now)
 
 
-async def _clean_place(db: Database, place: Place, person: NameForms, moment: Moment) -> int:
+async def _clean_place(
+    db: Database, place: Place, person: NameForms, moment: Moment
+) -> int:
     """Look through a place until nothing of them is found: others write while it is cleaned."""
     changed = 0
     for _ in range(MOST_LOOKS):
@@ -489,7 +535,9 @@ async def _clean_place(db: Database, place: Place, person: NameForms, moment: Mo
     return changed
 
 
-def _cleaned(path: Path, place: Place, person: NameForms, moment: Moment) -> list[tuple[Any, ...]]:
+def _cleaned(
+    path: Path, place: Place, person: NameForms, moment: Moment
+) -> list[tuple[Any, ...]]:
     """The rows that change: cleaned columns, then the rowid, then the columns as they are."""
     changed = []
     for row in personal_data.rows_containing(path, place, person.needles, moment):

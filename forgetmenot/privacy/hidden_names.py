@@ -30,10 +30,14 @@ async def without_hidden_names(
 
 async def only_naming(source: Source, text: str, viewer_ids: Container[str]) -> str:
     """Free text without the names of all but these people."""
-    return await _without_names_of(source, text, lambda person: person.id not in viewer_ids)
+    return await _without_names_of(
+        source, text, lambda person: person.id not in viewer_ids
+    )
 
 
-async def _without_names_of(source: Source, text: str, is_removed: Callable[[Known], bool]) -> str:
+async def _without_names_of(
+    source: Source, text: str, is_removed: Callable[[Known], bool]
+) -> str:
     people = await called(source, names_typed([text]))
     removed_names = {person.name for person in people if is_removed(person)}
     return without_names(text, removed_names)
@@ -48,7 +52,9 @@ async def without_erased_names(source: Source, text: str) -> str:
     erased: dict[str, bool] = {}
     for typed in dict.fromkeys(_TYPED_NAME.findall(text)):
         erased[typed] = await _is_erased(source, typed)
-    return _TYPED_NAME.sub(lambda match: SOMEBODY if erased[match[0]] else match[0], text)
+    return _TYPED_NAME.sub(
+        lambda match: SOMEBODY if erased[match[0]] else match[0], text
+    )
 
 
 async def _is_erased(source: Source, typed: str) -> bool:

@@ -77,7 +77,9 @@ def _is_of(event: ChatEvent, person: NameForms) -> bool:
         return True
     if person.is_named(event.display_name):
         return True
-    return any(person.anonymized(text) != text for text in (event.text, event.system_text))
+    return any(
+        person.anonymized(text) != text for text in (event.text, event.system_text)
+    )
 
 
 def _comment(event: ChatEvent) -> dict[str, object]:

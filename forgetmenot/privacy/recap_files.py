@@ -24,7 +24,9 @@ RECAP_FILES = "????-??-?? ??-?? stream *.md"
 _LINE = re.compile(r"((?:- |> |# |\*)?)(.*?)(\*?)")
 
 
-async def clean_files(source: Source, change: Callable[[str, bool], str]) -> tuple[int, list[str]]:
+async def clean_files(
+    source: Source, change: Callable[[str, bool], str]
+) -> tuple[int, list[str]]:
     """Change the texts of all files of recaps; how many lines did, and the files that could not be changed.
 
     `change` gets a text, and whether it quotes the bot.
@@ -118,7 +120,9 @@ class ShownTexts:
         self._lines = self._pattern([f"{their_mention}: {fact}" for fact in own_facts])
         self._sentences = self._pattern(sentences)
         # a file may be older than the language that is set now
-        self._lists = [in_language(code)("recap.back", who="").strip() for code in languages()]
+        self._lists = [
+            in_language(code)("recap.back", who="").strip() for code in languages()
+        ]
 
     def _pattern(self, texts: Iterable[str]) -> re.Pattern[str]:
         """One of these texts, with any names in the place of others' mentions, and theirs in that of theirs."""
@@ -132,9 +136,13 @@ class ShownTexts:
                 if number % 2 == 0:
                     pieces[number] = re.escape(piece)
                 else:
-                    pieces[number] = any_name if piece == self._person.viewer_id else ".+?"
+                    pieces[number] = (
+                        any_name if piece == self._person.viewer_id else ".+?"
+                    )
             patterns.append("".join(pieces))
-        return re.compile(f"(?:.+?: )?(?:{'|'.join(patterns) or '(?!)'})", re.IGNORECASE)
+        return re.compile(
+            f"(?:.+?: )?(?:{'|'.join(patterns) or '(?!)'})", re.IGNORECASE
+        )
 
     def marked(self, text: str) -> str:
         """A line of the file, with a mention in the place of what is known to be about them."""
@@ -143,7 +151,9 @@ class ShownTexts:
             return text
         for opening in self._lists:
             if text.startswith(opening):
-                return self._without_in_list(opening, text.removeprefix(opening).strip())
+                return self._without_in_list(
+                    opening, text.removeprefix(opening).strip()
+                )
         if self._lines.fullmatch(text):
             return their_mention
         sentences = sentences_of(text)
@@ -155,7 +165,9 @@ class ShownTexts:
 
     def _without_in_list(self, opening: str, listed: str) -> str:
         """A list of people without them; where it had nobody else, a mention."""
-        others = [name for name in listed.split(", ") if not self._person.is_named(name)]
+        others = [
+            name for name in listed.split(", ") if not self._person.is_named(name)
+        ]
         if not others:
             return mention(self._person.viewer_id)
         return f"{opening} {', '.join(others)}"

@@ -63,14 +63,18 @@ class Rights:
     async def opt_out(self, viewer_id: str) -> None:
         """Store nothing of somebody from now on."""
         now = self._clock.now()
-        await self._ask(viewer_id, self._db.requests.of(RequestKind.OPT_OUT, viewer_id, now))
+        await self._ask(
+            viewer_id, self._db.requests.of(RequestKind.OPT_OUT, viewer_id, now)
+        )
 
     async def opt_in(self, viewer_id: str) -> bool:
         """Store what somebody says again; False if they had not opted out."""
         if viewer_id not in await personal_data.opted_out(self._db):
             return False
         now = self._clock.now()
-        await self._ask(viewer_id, self._db.requests.of(RequestKind.OPT_IN, viewer_id, now))
+        await self._ask(
+            viewer_id, self._db.requests.of(RequestKind.OPT_IN, viewer_id, now)
+        )
         return True
 
     async def erase(self, viewer_id: str, login: str = "") -> bool:
@@ -98,7 +102,9 @@ class Rights:
         for forgotten in [note, *await replaced_by(self._db, note)]:
             words = file.hashed(subject_id, fact_stems(forgotten.fact))
             note_ids = (forgotten.id,)
-            request = file.of(RequestKind.FORGET, subject_id, now, words=words, notes=note_ids)
+            request = file.of(
+                RequestKind.FORGET, subject_id, now, words=words, notes=note_ids
+            )
             requests.append(request)
         await self._ask(subject_id, *requests)
         return note
@@ -111,7 +117,9 @@ class Rights:
         number = await self._write_down(requests)
         is_done = await self._is_done(number)
         if not is_done:
-            log.warning("a privacy request waits until the memory can be written", kind=kind)
+            log.warning(
+                "a privacy request waits until the memory can be written", kind=kind
+            )
         while not is_done:
             await asyncio.sleep(TRY_AGAIN_S)
             is_done = await self._is_done(number)
@@ -189,7 +197,11 @@ async def carry_out(
             await personal_data.count_carried_out(tx, number)
         # one may have been written meanwhile
         await _clean_recaps(db, request, subject, facts)
-        if request.kind is RequestKind.ERASE and subject is not None and erase is not None:
+        if (
+            request.kind is RequestKind.ERASE
+            and subject is not None
+            and erase is not None
+        ):
             erase(subject)
     await db.wipe_deleted()
     return changed
@@ -228,7 +240,9 @@ async def _carry_out(
     """
     match request.kind:
         case RequestKind.ERASE:
-            return await personal_data.hide_for_erasure(tx, subject, request.at, newer=asked_now)
+            return await personal_data.hide_for_erasure(
+                tx, subject, request.at, newer=asked_now
+            )
         case RequestKind.FORGET:
             meant = await _meant(tx, request, subject)
             for note in meant:
@@ -247,7 +261,9 @@ async def _carry_out(
     return 0
 
 
-async def _choose_again(tx: Transaction, request: PrivacyRequest, viewer_id: str) -> int:
+async def _choose_again(
+    tx: Transaction, request: PrivacyRequest, viewer_id: str
+) -> int:
     if request.kind is not tx.requests.chose_last(request.subject):
         return 0
     if request.kind is RequestKind.OPT_OUT:
@@ -266,7 +282,9 @@ async def _ban_again(tx: Transaction, request: PrivacyRequest, viewer_id: str) -
     return 0
 
 
-async def _remove_again(tx: Transaction, request: PrivacyRequest, viewer_id: str) -> int:
+async def _remove_again(
+    tx: Transaction, request: PrivacyRequest, viewer_id: str
+) -> int:
     """Remove from a copy what its subject had removed since, by its number or its words; how many notes that were.
 
     Not what is newer than the request, or was said again after it.
@@ -312,14 +330,22 @@ async def _known_requests(tx: Transaction, now: int) -> list[PrivacyRequest]:
     folders = sorted(await streams.recap_folders(tx))
     return [
         *(requests.of(RequestKind.OPT_OUT, viewer_id, now) for viewer_id in out),
-        *(requests.of(RequestKind.BAN, viewer_id, at) for viewer_id, at in banned.items()),
+        *(
+            requests.of(RequestKind.BAN, viewer_id, at)
+            for viewer_id, at in banned.items()
+        ),
         *(topic_of(requests, RequestKind.NEVER_MENTION, row, now) for row in rows),
         *(requests.posted(started_at, now) for started_at in posted),
-        *(PrivacyRequest(RequestKind.RECAP_FOLDER, "", now, folder=folder) for folder in folders),
+        *(
+            PrivacyRequest(RequestKind.RECAP_FOLDER, "", now, folder=folder)
+            for folder in folders
+        ),
     ]
 
 
-async def _meant(source: Source, request: PrivacyRequest, viewer_id: str | None) -> list[Note]:
+async def _meant(
+    source: Source, request: PrivacyRequest, viewer_id: str | None
+) -> list[Note]:
     """The notes that a request to forget a fact means."""
     if viewer_id is None or request.kind is not RequestKind.FORGET:
         return []

@@ -10,14 +10,22 @@ from typing import Any, TypeVar
 import msgspec
 
 from forgetmenot.errors import ODD_INPUT
-from forgetmenot.store.personal_data import FREE_TEXTS, PEOPLE, ColumnFormat, Place, WrittenRow
+from forgetmenot.store.personal_data import (
+    FREE_TEXTS,
+    PEOPLE,
+    ColumnFormat,
+    Place,
+    WrittenRow,
+)
 from forgetmenot.text.mentions import SOMEBODY, mention
 from forgetmenot.text.removal import NameForms, without_person
 
 Decoded = TypeVar("Decoded")
 
 
-def cleaned_texts(row: WrittenRow, place: Place, person: NameForms) -> tuple[str | None, ...]:
+def cleaned_texts(
+    row: WrittenRow, place: Place, person: NameForms
+) -> tuple[str | None, ...]:
     """The texts of a row without them, in the order of the place's columns."""
     bare = place.typed and row.near
     texts: list[str | None] = []

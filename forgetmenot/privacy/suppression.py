@@ -55,9 +55,13 @@ class SuppressionFilter:
         self._facts = self._suppressed_facts(noted)
         self._meanings = self._topics + _fact_meanings(self._facts)
         self._removed = _fact_meanings(removed)
-        self._note_ids = {entry.note_id for entry in self.entries if entry.note_id is not None}
+        self._note_ids = {
+            entry.note_id for entry in self.entries if entry.note_id is not None
+        }
 
-    def _suppressed_facts(self, noted: Iterable[NotedWords]) -> list[tuple[str | None, str]]:
+    def _suppressed_facts(
+        self, noted: Iterable[NotedWords]
+    ) -> list[tuple[str | None, str]]:
         """Whose facts may not be mentioned: those on the list, and those that a topic names."""
         facts: list[tuple[str | None, str]] = []
         for entry in self.entries:
@@ -128,7 +132,9 @@ class SuppressionFilter:
         """A reply to or about these people without the sentences that speak of what is suppressed."""
         return self._without(text, self._meanings, tuple(people))
 
-    def _without(self, text: str, meanings: _Meanings, people: tuple[str | None, ...]) -> str:
+    def _without(
+        self, text: str, meanings: _Meanings, people: tuple[str | None, ...]
+    ) -> str:
         if not meanings and self.unlisted is None:
             return text
         allowed = []
@@ -137,7 +143,9 @@ class SuppressionFilter:
                 allowed.append(sentence)
         return join_sentences(allowed)
 
-    def _mentions(self, meanings: _Meanings, text: str, about: tuple[str | None, ...]) -> bool:
+    def _mentions(
+        self, meanings: _Meanings, text: str, about: tuple[str | None, ...]
+    ) -> bool:
         if _is_mentioned(meanings, text, about):
             return True
         if self.unlisted is None:
@@ -158,7 +166,9 @@ class UnlistedTopics:
     They were asked for after a copy was made that was restored, or by somebody who was erased.
     """
 
-    def __init__(self, requests: PrivacyRequests, topics: Iterable[PrivacyRequest]) -> None:
+    def __init__(
+        self, requests: PrivacyRequests, topics: Iterable[PrivacyRequest]
+    ) -> None:
         self._requests = requests
         self._by_subject: dict[str, list[PrivacyRequest]] = {}
         for topic in topics:
@@ -174,7 +184,9 @@ class UnlistedTopics:
         compared = self._compared(stems, about, with_notes=True)
         return any(hashes.topic <= hashes.text for hashes in compared)
 
-    def allows(self, note: Note, stems: frozenset[str], about: Iterable[str | None]) -> bool:
+    def allows(
+        self, note: Note, stems: frozenset[str], about: Iterable[str | None]
+    ) -> bool:
         """Whether a note with these words may be shown: it is not about a topic, and says no more than a note on it."""
         compared = self._compared(stems, about, with_notes=False)
         if any(hashes.topic <= hashes.text for hashes in compared):
@@ -228,13 +240,17 @@ def _is_mentioned(meanings: _Meanings, text: str, about: Iterable[str | None]) -
     """Whether a text about these people has all words of one of these meanings."""
     subjects = {None, *about}
     stems = mentioned_stems(text)
-    return any(meaning.stems <= stems and meaning.viewer_id in subjects for meaning in meanings)
+    return any(
+        meaning.stems <= stems and meaning.viewer_id in subjects for meaning in meanings
+    )
 
 
 async def load_filter(source: Source) -> SuppressionFilter:
     """The filter of what is suppressed now."""
     rows = await notes.suppressions(source)
-    with_topics = {row.viewer_id for row in rows if row.words and row.viewer_id is not None}
+    with_topics = {
+        row.viewer_id for row in rows if row.words and row.viewer_id is not None
+    }
     noted = []
     if with_topics:
         noted = await notes.noted_words(source, with_topics)
@@ -258,7 +274,9 @@ async def filter_of(source: Source, viewer_id: str) -> SuppressionFilter | None:
     return SuppressionFilter(entries, (), _unlisted_topics(source, topics), noted)
 
 
-def _unlisted_topics(source: Source, topics: Sequence[PrivacyRequest]) -> UnlistedTopics | None:
+def _unlisted_topics(
+    source: Source, topics: Sequence[PrivacyRequest]
+) -> UnlistedTopics | None:
     return UnlistedTopics(source.requests, topics) if topics else None
 
 

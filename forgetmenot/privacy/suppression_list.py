@@ -64,7 +64,9 @@ async def suppress(
         )
 
 
-async def _entry_of_note(tx: Transaction, viewer_id: str | None, note_id: int) -> SuppressionRow:
+async def _entry_of_note(
+    tx: Transaction, viewer_id: str | None, note_id: int
+) -> SuppressionRow:
     """The entry for a note. Raises FactRefused: there is none, or it is about somebody else."""
     note = await notes.get(tx, note_id)
     if note is None or viewer_id not in {None, note.subject_id}:
@@ -92,7 +94,9 @@ def same_entry(
             is_same = is_subject and entry.note_id == int(note_number[1])
         else:
             is_subject = entry.viewer_id == viewer_id
-            is_same = is_subject and entry.words != "" and topic_stems(entry.words) == stems
+            is_same = (
+                is_subject and entry.words != "" and topic_stems(entry.words) == stems
+            )
         if is_same:
             return entry
     return None
@@ -127,13 +131,17 @@ async def list_again(tx: Transaction, request: PrivacyRequest, viewer_id: str) -
         for row in listed:
             await notes.remove_suppression(tx, row.id)
         return len(listed)
-    is_missing = request.kind is RequestKind.NEVER_MENTION and is_suppressed and not listed
+    is_missing = (
+        request.kind is RequestKind.NEVER_MENTION and is_suppressed and not listed
+    )
     if is_missing and request.notes:
         return await _list_note_again(tx, request, viewer_id)
     return 0
 
 
-async def _list_note_again(tx: Transaction, request: PrivacyRequest, viewer_id: str) -> int:
+async def _list_note_again(
+    tx: Transaction, request: PrivacyRequest, viewer_id: str
+) -> int:
     [note_id] = request.notes
     note = await notes.get(tx, note_id)
     if note is None or (note.subject_id or CHANNEL) != viewer_id:
@@ -142,7 +150,9 @@ async def _list_note_again(tx: Transaction, request: PrivacyRequest, viewer_id: 
     if note.created_at > request.at:
         return 0
     at = request.at
-    await notes.add_suppression(tx, note.subject_id, "", note_id=note_id, by_id=None, at=at)
+    await notes.add_suppression(
+        tx, note.subject_id, "", note_id=note_id, by_id=None, at=at
+    )
     return 1
 
 
@@ -165,7 +175,9 @@ async def unlisted(source: Source) -> list[UnlistedTopic]:
     requests = source.requests
     topics = []
     for topic in unlisted_requests(requests, await notes.suppressions(source)):
-        topics.append(UnlistedTopic(unlisted_id(requests, topic), topic.at, topic.subject))
+        topics.append(
+            UnlistedTopic(unlisted_id(requests, topic), topic.at, topic.subject)
+        )
     return topics
 
 
@@ -180,7 +192,9 @@ async def unlisted_of(source: Source, viewer_id: str | None) -> list[UnlistedTop
 
 def unlisted_id(requests: PrivacyRequests, topic: PrivacyRequest) -> int:
     """A number by which the dock and the command line name an unlisted topic; no row's is so high."""
-    digits = requests.digest("topic", topic.subject, *topic.words, *map(str, topic.notes))
+    digits = requests.digest(
+        "topic", topic.subject, *topic.words, *map(str, topic.notes)
+    )
     return UNLISTED_FROM + int(digits, 16) % UNLISTED_FROM
 
 

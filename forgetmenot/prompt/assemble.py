@@ -126,11 +126,11 @@ BOT_REPLIES_LEAD = "Your own last lines; do not reuse their openers or phrases:"
 LOOKED_UP_LEAD = "What you found when you looked it up:"
 ANYBODY_LEAD = "What you know about anybody that may answer this:"
 SPOKEN_TOKENS = 150
-SPOKEN_LEAD = (
-    "The streamer said aloud just now (speech recognition: names and words may be misheard):"
-)
+SPOKEN_LEAD = "The streamer said aloud just now (speech recognition: names and words may be misheard):"
 MODERATION_LEAD = "What moderators did lately; Twitch does not say which of them:"
-HAPPENED_LEAD = "What happened on the stream in the last half hour, as Twitch reports it:"
+HAPPENED_LEAD = (
+    "What happened on the stream in the last half hour, as Twitch reports it:"
+)
 # The bot's own last replies in a prompt, so that it does not repeat itself.
 BOT_REPLIES = 5
 SHORTEST_OWN_BYTES = (rows.OWN_BYTES, 120, 60, 30)
@@ -160,7 +160,10 @@ def _prefix_blocks(material: PrefixMaterial, zone: str) -> list[Block]:
     for key, value in (("title", material.title), ("category", material.category)):
         if value.strip():
             channel.append(Row(f"{key}: {rows.one_line(value, names, CHANNEL_BYTES)}"))
-    past = [rows.past_row(past, names, zone) for past in _without_repeated_texts(material.episodes)]
+    past = [
+        rows.past_row(past, names, zone)
+        for past in _without_repeated_texts(material.episodes)
+    ]
     past_text = " ".join(row.text for row in past)
     digest_start = with_names(material.digest, names)[: rows.DIGEST_CHARS]
     digest = rows.one_line(digest_start, names, 3 * rows.DIGEST_CHARS)
@@ -193,7 +196,9 @@ def _without_repeated_texts(episodes: Sequence[Past]) -> list[Past]:
 def assemble(prefix: Prefix, material: TailMaterial, settings: Settings) -> Prompt:
     """Return the prompt for one message, never larger than the budget."""
     budget = settings.prompt.budget_tokens
-    language = "German" if is_answered_in_german(material.message.text, settings) else ""
+    language = (
+        "German" if is_answered_in_german(material.message.text, settings) else ""
+    )
     material = replace(_without_hidden(material), language=language)
     zone = settings.bot.timezone
     now = _now(material, zone)
@@ -211,7 +216,9 @@ def assemble(prefix: Prefix, material: TailMaterial, settings: Settings) -> Prom
 def is_answered_in_german(message: str, settings: Settings) -> bool:
     """Return whether a German message has a German answer, which small models have to be told."""
     # the default leaves the language to the model; a language of the streamer's stands in the instructions
-    return current_persona(settings).language == BotSettings().reply_language and is_german(message)
+    return current_persona(
+        settings
+    ).language == BotSettings().reply_language and is_german(message)
 
 
 def split(prompt: Prompt) -> tuple[str, str]:
@@ -250,7 +257,9 @@ def _tighten(draft: PromptDraft, material: TailMaterial, room: int) -> None:
     allowed = room - draft.tokens + draft.sections["message"].tokens
     empty = _message_block(material, 0)
     spare = bytes_for_tokens(allowed) - len(empty.text().encode())
-    draft.replace(_message_block(material, max(SHORTEST_MESSAGE_BYTES, spare // len(empty.rows))))
+    draft.replace(
+        _message_block(material, max(SHORTEST_MESSAGE_BYTES, spare // len(empty.rows)))
+    )
 
 
 def _without_hidden(material: TailMaterial) -> TailMaterial:
@@ -271,19 +280,25 @@ def _without_hidden(material: TailMaterial) -> TailMaterial:
     return replace(
         material,
         names={**names, material.speaker.id: rows.name_of(material.speaker)},
-        others=tuple(other for other in material.others if other.viewer.id not in hidden),
+        others=tuple(
+            other for other in material.others if other.viewer.id not in hidden
+        ),
         anybody=_about_shown(material.anybody, hidden),
         looked_up=_about_shown(material.looked_up, hidden),
         own_lines=tuple(own),
         thread=tuple(thread),
         unsummarised=tuple(fresh),
-        happened=tuple(event for event in material.happened if event.viewer_id not in hidden),
+        happened=tuple(
+            event for event in material.happened if event.viewer_id not in hidden
+        ),
         chat=tuple(chat),
         bot_replies=tuple(rows.without_repeats(material.bot_replies, ids, texts)),
     )
 
 
-def _about_shown(recalled: Sequence[Recalled], hidden: Collection[str]) -> tuple[Recalled, ...]:
+def _about_shown(
+    recalled: Sequence[Recalled], hidden: Collection[str]
+) -> tuple[Recalled, ...]:
     """Return the notes that are about nobody hidden."""
     return tuple(hit for hit in recalled if hit.note.subject_id not in hidden)
 
@@ -292,7 +307,10 @@ def _without_texts_of(prefix: Prefix, material: TailMaterial) -> TailMaterial:
     """Return the material without past episodes whose text the prefix shows, as that of another row."""
 
     def is_new(past: Past) -> bool:
-        return rows.one_line(past.text, material.names, rows.SUMMARY_BYTES) not in prefix.text
+        return (
+            rows.one_line(past.text, material.names, rows.SUMMARY_BYTES)
+            not in prefix.text
+        )
 
     return replace(
         material,
@@ -315,7 +333,9 @@ def _speaker(material: TailMaterial, zone: str) -> Section:
     row = Row(rows.speaker_line(material.speaker, material.streams, zone))
     block = Block("speaker", (row,)).text().rstrip("\n")
     text = f"{block}\n{posture(material.speaker.role, material.standing)}"
-    has_lines = any(line.viewer_id == material.speaker.id for line in material.unsummarised)
+    has_lines = any(
+        line.viewer_id == material.speaker.id for line in material.unsummarised
+    )
     if not (material.notes or material.brief.strip() or has_lines):
         text += "\nYou remember nothing about them: do not pretend otherwise."
     if not material.is_addressed:
@@ -338,8 +358,12 @@ def _blocks(material: TailMaterial, zone: str) -> list[Block]:
         rows.note_row(hit, names, now, zone, asks_outcome=hit.note.id in open_ids)
         for hit in material.notes[:SPEAKER_NOTES]
     ]
-    channel_notes = [rows.channel_note_row(hit.note, names, zone) for hit in material.channel]
-    past_episodes = [rows.past_row(past, names, zone, now) for past in material.past_episodes]
+    channel_notes = [
+        rows.channel_note_row(hit.note, names, zone) for hit in material.channel
+    ]
+    past_episodes = [
+        rows.past_row(past, names, zone, now) for past in material.past_episodes
+    ]
     happened = tuple(rows.event_row(event, names, now) for event in material.happened)
     moderation = tuple(rows.moderation_row(event, now) for event in material.moderation)
     chat = tuple(rows.chat_rows(material.chat, names)[-CHAT_LINES:])
@@ -355,7 +379,9 @@ def _blocks(material: TailMaterial, zone: str) -> list[Block]:
         Row(rows.one_line(action.text, names, ACTION_BYTES), (("actions", action.id),))
         for action in material.actions_done
     )
-    looked_up = tuple(rows.named_note_row(hit, names, now, zone) for hit in material.looked_up)
+    looked_up = tuple(
+        rows.named_note_row(hit, names, now, zone) for hit in material.looked_up
+    )
     looked_up_past = tuple(
         rows.past_row(past, names, zone, now) for past in material.looked_up_past
     )
@@ -374,7 +400,12 @@ def _blocks(material: TailMaterial, zone: str) -> list[Block]:
         Block("happened", happened, HAPPENED_LEAD, newest_last=True),
         Block("chat", chat, "The channel lately:", newest_last=True),
         Block("bot_replies", bot_replies, BOT_REPLIES_LEAD, newest_last=True),
-        Block("actions_done", actions_done, "What you really did lately:", newest_last=True),
+        Block(
+            "actions_done",
+            actions_done,
+            "What you really did lately:",
+            newest_last=True,
+        ),
         Block("looked_up", looked_up, looked_up_lead).within(VIEWER_MEMORY_TOKENS),
         Block("looked_up_past", looked_up_past),
         _message_block(material, rows.MESSAGE_BYTES),
@@ -389,7 +420,9 @@ def _open_outcomes(material: TailMaterial, zone: str) -> set[int]:
     return {note.id for note in waiting}
 
 
-def _brief_row(brief: str, made_of: tuple[int, ...], names: rows.Names, about: str = "") -> Row:
+def _brief_row(
+    brief: str, made_of: tuple[int, ...], names: rows.Names, about: str = ""
+) -> Row:
     """Return who somebody is, in one line with the notes that it is made of; an empty row without a brief."""
     max_bytes = bytes_for_tokens(VIEWER_MEMORY_TOKENS // 3)
     text = clip_bytes(rows.one_line(brief, names, BRIEF_BYTES), max_bytes)
@@ -406,7 +439,9 @@ def _others(material: TailMaterial, zone: str) -> Block:
             for hit in other.notes[:NOTES_PER_OTHER]
         ]
         if other.brief:
-            brief_row = _brief_row(other.brief, other.brief_notes, material.names, about)
+            brief_row = _brief_row(
+                other.brief, other.brief_notes, material.names, about
+            )
             other_rows.insert(0, brief_row)
         shown += Block("others", tuple(other_rows)).within(VIEWER_MEMORY_TOKENS).rows
     return Block("others", tuple(shown), "What you know about people they mention:")
@@ -415,7 +450,8 @@ def _others(material: TailMaterial, zone: str) -> Block:
 def _anybody(material: TailMaterial, zone: str) -> Block:
     """Return the notes about anybody that may answer a question which asks for a person."""
     note_rows = [
-        rows.named_note_row(hit, material.names, material.now, zone) for hit in material.anybody
+        rows.named_note_row(hit, material.names, material.now, zone)
+        for hit in material.anybody
     ]
     return Block("anybody", tuple(note_rows), ANYBODY_LEAD)
 

@@ -74,7 +74,9 @@ _STANDINGS = {
 }
 
 
-def instructions(settings: Settings, channel: str = "", actions: Sequence[str] = ()) -> str:
+def instructions(
+    settings: Settings, channel: str = "", actions: Sequence[str] = ()
+) -> str:
     """Return persona, rules and the form of the answer.
 
     `actions`: those that may be proposed, each with its parameters.
@@ -82,7 +84,9 @@ def instructions(settings: Settings, channel: str = "", actions: Sequence[str] =
     bot = settings.bot
     voice = current_persona(settings)
     where = f" of the Twitch channel {channel}" if channel else " of a Twitch channel"
-    principles = _PRINCIPLES.format(chars=settings.reply.max_chars, language=voice.language)
+    principles = _PRINCIPLES.format(
+        chars=settings.reply.max_chars, language=voice.language
+    )
     return f"You are {bot.name}, the chat bot{where}.\n{voice.text}\n{principles}{_HEADING}{_form(actions)}"
 
 
@@ -141,14 +145,18 @@ def posture(role: Role, standing: Standing) -> str:
     return f"Posture: {_STANDINGS[standing]}"
 
 
-def check_floor(settings: Settings, channel: str = "", actions: Sequence[str] = ()) -> None:
+def check_floor(
+    settings: Settings, channel: str = "", actions: Sequence[str] = ()
+) -> None:
     """Raise SettingsError where persona, rules and form cannot fit: at start, not in the middle of a stream.
 
     Every persona is tried, so that switching to it holds no surprise.
     """
     budget_tokens = settings.prompt.budget_tokens
     for name in ("", *settings.personas):
-        voiced = structs.replace(settings, bot=structs.replace(settings.bot, speaks_as=name))
+        voiced = structs.replace(
+            settings, bot=structs.replace(settings.bot, speaks_as=name)
+        )
         table = f"[personas.{name}]" if name else "[bot]"
         tokens = estimate_tokens(instructions(voiced, channel, actions))
         if tokens > INSTRUCTIONS_TOKENS:

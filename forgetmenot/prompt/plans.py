@@ -16,7 +16,11 @@ def plan_end(note: Note, zone: str) -> int | None:
 
 
 def open_outcomes(
-    notes: Sequence[Note], lines: Iterable[PromptLine], left_at: int, now: int, zone: str
+    notes: Sequence[Note],
+    lines: Iterable[PromptLine],
+    left_at: int,
+    now: int,
+    zone: str,
 ) -> list[Note]:
     """Return the plans that ended since somebody left the stream before (`left_at`) and of which nothing is known yet.
 

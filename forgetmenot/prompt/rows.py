@@ -41,7 +41,9 @@ FACT_BYTES = 400
 DIGEST_CHARS = 500
 _LATELY = {0: ", earlier this stream", 1: ", the last stream"}
 _NUMBER_WORDS = dict(
-    enumerate(["two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"], 2)
+    enumerate(
+        ["two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"], 2
+    )
 )
 
 Names = Mapping[str, str]
@@ -103,7 +105,9 @@ class Block(Struct, frozen=True):
         row_ids: list[RowId] = []
         for row in self.rows:
             row_ids += row.rows
-        return Section(self.name, text, estimate_tokens(text), tuple(row_ids), self.already_dropped)
+        return Section(
+            self.name, text, estimate_tokens(text), tuple(row_ids), self.already_dropped
+        )
 
 
 def plain_section(name: str, text: str) -> Section:
@@ -118,7 +122,10 @@ def one_line(text: str, names: Names, max_bytes: int) -> str:
 
 def name_of(viewer: Viewer) -> str:
     """Return a viewer's name as a prompt shows it."""
-    return shown_name(clip_bytes(clean(viewer.display_name or viewer.login), 60)) or "somebody"
+    return (
+        shown_name(clip_bytes(clean(viewer.display_name or viewer.login), 60))
+        or "somebody"
+    )
 
 
 def unclear_line(unclear: UnclearName) -> str:
@@ -185,7 +192,9 @@ def event_row(event: StreamEvent, names: Names, now: int) -> Row:
 
 def moderation_row(event: StreamEvent, now: int) -> Row:
     """Return `2 min ago: Bob was banned`, without the row that it is from: what explains a reply is read by anybody."""
-    return Row(f"{_minutes_ago(now - event.at)}: {one_line(event.text, {}, LINE_BYTES)}")
+    return Row(
+        f"{_minutes_ago(now - event.at)}: {one_line(event.text, {}, LINE_BYTES)}"
+    )
 
 
 def _minutes_ago(ms: int) -> str:
@@ -235,7 +244,9 @@ def _when_said(note: Note, now: int, zone: str) -> str:
 def named_note_row(recalled: Recalled, names: Names, now: int, zone: str) -> Row:
     """Return a note with the name of whom it is about, who may be anybody, or "channel"."""
     subject_id = recalled.note.subject_id
-    about = "channel" if subject_id is None else _as_shown(names.get(subject_id, SOMEBODY))
+    about = (
+        "channel" if subject_id is None else _as_shown(names.get(subject_id, SOMEBODY))
+    )
     return note_row(recalled, names, now, zone, about=about)
 
 
@@ -288,7 +299,9 @@ def speaker_line(viewer: Viewer, streams: int, zone: str) -> str:
 
 
 def without_repeats(
-    lines: Iterable[PromptLine], seen_ids: set[str], seen_texts: set[tuple[str | None, str]]
+    lines: Iterable[PromptLine],
+    seen_ids: set[str],
+    seen_texts: set[tuple[str | None, str]],
 ) -> list[PromptLine]:
     """Return the lines that were not shown yet, by id and by who said what; of a repeated one the last stays.
 

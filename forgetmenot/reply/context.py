@@ -52,7 +52,15 @@ from forgetmenot.prompt.material import (
 from forgetmenot.reply.prefix import PrefixKeeper, row_ids
 from forgetmenot.reply.triggers import Trigger, TriggerKind
 from forgetmenot.settings.schema import Settings, current_persona
-from forgetmenot.store import bot_messages, channel_state, episodes, events, notes, streams, viewers
+from forgetmenot.store import (
+    bot_messages,
+    channel_state,
+    episodes,
+    events,
+    notes,
+    streams,
+    viewers,
+)
 from forgetmenot.store.bot_messages import BotMessage
 from forgetmenot.store.database import Database, Source
 from forgetmenot.text.meaning import word_table
@@ -151,7 +159,12 @@ class ContextGatherer(Struct, frozen=True):
     clock: Clock
 
     async def tail(
-        self, trigger: Trigger, settings: Settings, *, bot_id: str = "", prefix: Prefix = NO_PREFIX
+        self,
+        trigger: Trigger,
+        settings: Settings,
+        *,
+        bot_id: str = "",
+        prefix: Prefix = NO_PREFIX,
     ) -> TailMaterial:
         """Return everything for one message that the prefix does not show. Raises StoreError."""
         await self.recall.active_viewers.look()
@@ -168,7 +181,12 @@ class ContextGatherer(Struct, frozen=True):
         return standing_of(attendance, settings.people, self.clock.now())
 
     async def _without_notes(
-        self, source: Source, trigger: Trigger, settings: Settings, bot_id: str, prefix: Prefix
+        self,
+        source: Source,
+        trigger: Trigger,
+        settings: Settings,
+        bot_id: str,
+        prefix: Prefix,
     ) -> _WithoutNotes:
         """Read everything but the notes: those are ranked outside of this read, and most of them are cached."""
         snapshot = await self.recall.look(source, [trigger.event.user_id])
@@ -180,7 +198,9 @@ class ContextGatherer(Struct, frozen=True):
             material = await self._without_suppressed(source, material, moment)
 
         thought_before = _thought_before(material, moment)
-        moment = replace(moment, names=await self._names(source, material, thought_before, moment))
+        moment = replace(
+            moment, names=await self._names(source, material, thought_before, moment)
+        )
         query = self._query(moment, thought_before)
         material = await self._with_others(source, material, moment, bot_id)
         if query.anything:
@@ -188,13 +208,17 @@ class ContextGatherer(Struct, frozen=True):
 
         # "who plays drums?" is no question about the viewer `drums`, of whom something is shown in case it is
         certain = moment.names.certain_in(f"{thought_before} {trigger.question}")
-        asked_about = [other.viewer.id for other in material.others if other.viewer.id in certain]
+        asked_about = [
+            other.viewer.id for other in material.others if other.viewer.id in certain
+        ]
         past = await self._past(source, query, asked_about, moment)
         material = await self._with_unsummarised(source, material, moment)
         anybody = await self._anybody(source, material, asked_about, moment)
         material = replace(material, past_episodes=past, anybody=anybody)
 
-        names, hidden = await viewers.shown_and_hidden(source, sorted(_people_in(material)))
+        names, hidden = await viewers.shown_and_hidden(
+            source, sorted(_people_in(material))
+        )
         material = replace(material, names=names, hidden=hidden)
         snapshots = await self._snapshots(source, material, snapshot)
         return _WithoutNotes(material, moment, query, snapshots)
@@ -227,7 +251,9 @@ class ContextGatherer(Struct, frozen=True):
         """Return the material with who its people are, for a message that asks just that: "who is Jolene?"."""
         others = []
         for other in material.others:
-            brief, note_ids = await episodes.usable_brief(source, other.viewer.id, moment.persona)
+            brief, note_ids = await episodes.usable_brief(
+                source, other.viewer.id, moment.persona
+            )
             brief = moment.suppression_filter.without(brief)
             brief_notes = note_ids if brief else ()
             others.append(replace(other, brief=brief, brief_notes=brief_notes))
@@ -235,18 +261,24 @@ class ContextGatherer(Struct, frozen=True):
 
     async def _attendance(self, source: Source, viewer_id: str) -> Attendance:
         recently = self.clock.now() - REGULAR_WITHIN
-        return (await streams.attendance_of(source, [viewer_id], lately=recently))[viewer_id]
+        return (await streams.attendance_of(source, [viewer_id], lately=recently))[
+            viewer_id
+        ]
 
     async def _speaker(self, source: Source, moment: _Moment) -> TailMaterial:
         """Return the material with the message and who wrote it."""
         event = moment.event
         speaker = (await viewers.get_many(source, [event.user_id])).get(event.user_id)
         if speaker is None:
-            speaker = stranger(event.user_id, event.display_name or event.login, event.at)
+            speaker = stranger(
+                event.user_id, event.display_name or event.login, event.at
+            )
         # the badges of this line: a role may have changed since the last one was stored
         speaker = replace(speaker, role=role_of(event.badges))
         attendance = await self._attendance(source, event.user_id)
-        brief, brief_notes = await episodes.usable_brief(source, speaker.id, moment.persona)
+        brief, brief_notes = await episodes.usable_brief(
+            source, speaker.id, moment.persona
+        )
         brief = moment.suppression_filter.without(brief)
         if speaker.opted_out:
             brief = ""
@@ -295,7 +327,9 @@ class ContextGatherer(Struct, frozen=True):
             moderation = await events.moderation_events(
                 source, since=since, until=event.at, limit=EVENT_ROWS
             )
-        message = next((line for line in own_lines if line.event_id == event.id), material.message)
+        message = next(
+            (line for line in own_lines if line.event_id == event.id), material.message
+        )
         earlier_lines = [line for line in own_lines if line.event_id != event.id]
         thread = await bot_messages.recently_sent(
             source, THREAD_LINES, moment.now - THREAD_REACHES_BACK, event.user_id
@@ -340,7 +374,9 @@ class ContextGatherer(Struct, frozen=True):
             for line in chain.from_iterable(by_kind.values())
             if is_any_suspect or suppression_filter.has(line.text, people)
         ]
-        names = await index_of(source, suspect_texts, present=self.recall.active_viewers.ids)
+        names = await index_of(
+            source, suspect_texts, present=self.recall.active_viewers.ids
+        )
         allowed = {
             kind: _allowed_lines(lines, suppression_filter, names)
             for kind, lines in by_kind.items()
@@ -354,13 +390,21 @@ class ContextGatherer(Struct, frozen=True):
         return replace(material, **allowed, actions_done=actions_done)
 
     async def _names(
-        self, source: Source, material: TailMaterial, thought_before: str, moment: _Moment
+        self,
+        source: Source,
+        material: TailMaterial,
+        thought_before: str,
+        moment: _Moment,
     ) -> NameIndex:
         """Return whom the words of the message and of the lines before it may mean."""
         last_lines = (*material.own_lines[-1:], *material.thread[-1:])
         return await index_of(
             source,
-            [moment.trigger.question, thought_before, *(line.text for line in last_lines)],
+            [
+                moment.trigger.question,
+                thought_before,
+                *(line.text for line in last_lines),
+            ],
             present=self.recall.active_viewers.ids,
             streamer=await streamer_of(source, moment.settings.twitch.channel),
         )
@@ -412,12 +456,20 @@ class ContextGatherer(Struct, frozen=True):
         suppression_filter = moment.suppression_filter
         if lines and suppression_filter:
             texts = [line.text for line in lines]
-            names = await index_of(source, texts, present=self.recall.active_viewers.ids)
-            return replace(material, unsummarised=_allowed_lines(lines, suppression_filter, names))
+            names = await index_of(
+                source, texts, present=self.recall.active_viewers.ids
+            )
+            return replace(
+                material, unsummarised=_allowed_lines(lines, suppression_filter, names)
+            )
         return replace(material, unsummarised=tuple(lines))
 
     async def _anybody(
-        self, source: Source, material: TailMaterial, people: Sequence[str], moment: _Moment
+        self,
+        source: Source,
+        material: TailMaterial,
+        people: Sequence[str],
+        moment: _Moment,
     ) -> tuple[Recalled, ...]:
         """Return what is known about anybody that may answer a question which asks for a person.
 
@@ -427,7 +479,9 @@ class ContextGatherer(Struct, frozen=True):
         if not asks_for_person(question):
             return ()
         names = moment.names.words_of_names(question)
-        recalled = await self.recall.of_anybody(source, question, moment.snapshot, people, names)
+        recalled = await self.recall.of_anybody(
+            source, question, moment.snapshot, people, names
+        )
         return tuple(recalled)
 
     async def _past(
@@ -444,20 +498,28 @@ class ContextGatherer(Struct, frozen=True):
             without=row_ids(moment.prefix, "episodes"),
         )
         stream_ids = {
-            episode.stream_id for episode in fitting_episodes if episode.stream_id is not None
+            episode.stream_id
+            for episode in fitting_episodes
+            if episode.stream_id is not None
         }
-        streams_ago = await streams.streams_ago(source, stream_ids) if stream_ids else {}
+        streams_ago = (
+            await streams.streams_ago(source, stream_ids) if stream_ids else {}
+        )
         past = []
         for episode in fitting_episodes:
             ago = streams_ago.get(episode.stream_id or 0)
-            past.append(Past(episode.id, episode.ended_at, episode.summary, streams_ago=ago))
+            past.append(
+                Past(episode.id, episode.ended_at, episode.summary, streams_ago=ago)
+            )
         return tuple(past)
 
     async def _with_notes(self, read: _WithoutNotes) -> TailMaterial:
         """Return the material with the notes about its speaker, its people and the channel that fit the message."""
         material = read.material
         speaker_notes = await self._notes_about(material.speaker, read, SPEAKER_NOTES)
-        material = _without_ordinary_words(material, speaker_notes, read.moment.trigger.question)
+        material = _without_ordinary_words(
+            material, speaker_notes, read.moment.trigger.question
+        )
         others = []
         for other in material.others:
             recalled = await self._notes_about(other.viewer, read, NOTES_PER_OTHER)
@@ -477,10 +539,16 @@ class ContextGatherer(Struct, frozen=True):
             channel_notes = fitting(of_channel, without=in_prefix)
 
         shown_notes = {*in_prefix}
-        for recalled in (speaker_notes, channel_notes, *(other.notes for other in others)):
+        for recalled in (
+            speaker_notes,
+            channel_notes,
+            *(other.notes for other in others),
+        ):
             shown_notes.update(candidate.note.id for candidate in recalled)
         anybody = [
-            candidate for candidate in material.anybody if candidate.note.id not in shown_notes
+            candidate
+            for candidate in material.anybody
+            if candidate.note.id not in shown_notes
         ]
         people = [material.speaker.id, *(other.viewer.id for other in material.others)]
         people += _subjects(anybody)
@@ -500,12 +568,19 @@ class ContextGatherer(Struct, frozen=True):
         if viewer.opted_out:
             return ()
         snapshot = read.snapshots[viewer.id]
-        return await self.recall.about([viewer.id], read.query, limit, padded=padded, seen=snapshot)
+        return await self.recall.about(
+            [viewer.id], read.query, limit, padded=padded, seen=snapshot
+        )
 
 
 async def with_names(db: Database, material: TailMaterial) -> TailMaterial:
     """Return the material with the names of the people in its notes, whoever of them is in nothing else."""
-    recalled = [*material.notes, *material.channel, *material.anybody, *material.looked_up]
+    recalled = [
+        *material.notes,
+        *material.channel,
+        *material.anybody,
+        *material.looked_up,
+    ]
     for other in material.others:
         recalled += other.notes
     texts = [candidate.note.fact for candidate in recalled]
@@ -517,7 +592,9 @@ async def with_names(db: Database, material: TailMaterial) -> TailMaterial:
     if not people:
         return material
     names, hidden = await viewers.shown_and_hidden(db, sorted(people))
-    return replace(material, names={**material.names, **names}, hidden=material.hidden | hidden)
+    return replace(
+        material, names={**material.names, **names}, hidden=material.hidden | hidden
+    )
 
 
 # ── the lines ─────────────────────────────────────────────────────────────────────────────────
@@ -532,7 +609,9 @@ async def _continued_lines(
     # a bare name continues the line before, if that was not to the bot as well
     since = trigger.event.at - SAME_TOPIC_WITHIN
     recent_lines = [line for line in earlier_lines if line.at >= since]
-    answered = await bot_messages.lines_with_reply(source, [line.event_id for line in recent_lines])
+    answered = await bot_messages.lines_with_reply(
+        source, [line.event_id for line in recent_lines]
+    )
     return tuple([line for line in recent_lines if line.event_id not in answered][-1:])
 
 
@@ -562,19 +641,25 @@ def _allowed_lines(
 ) -> tuple[_Line, ...]:
     """Return the lines that speak of nothing that is suppressed."""
     return tuple(
-        line for line in lines if not _speaks_of_suppressed(line, suppression_filter, names)
+        line
+        for line in lines
+        if not _speaks_of_suppressed(line, suppression_filter, names)
     )
 
 
 def _speaks_of_suppressed(
-    line: PromptLine | StreamEvent, suppression_filter: SuppressionFilter, names: NameIndex
+    line: PromptLine | StreamEvent,
+    suppression_filter: SuppressionFilter,
+    names: NameIndex,
 ) -> bool:
     """Return whether a line speaks of what is suppressed of its writer or of somebody named in it.
 
     The bot's own lines may not speak of what is suppressed of anybody.
     """
     people = suppression_filter.people
-    if suppression_filter.unlisted is None and not suppression_filter.has(line.text, people):
+    if suppression_filter.unlisted is None and not suppression_filter.has(
+        line.text, people
+    ):
         return False
     mentioned = names.named_in(line.text, limit=len(people) + 1)
     if line.viewer_id is None:
@@ -640,7 +725,9 @@ def _people_in(material: TailMaterial) -> set[str]:
 
 def _subjects(recalled: Iterable[Recalled]) -> list[str]:
     """Return whom notes are about, by id."""
-    return [candidate.note.subject_id for candidate in recalled if candidate.note.subject_id]
+    return [
+        candidate.note.subject_id for candidate in recalled if candidate.note.subject_id
+    ]
 
 
 def _without_ordinary_words(
@@ -666,6 +753,8 @@ def _without_ordinary_words(
             for viewer_id, fact_stems in stems_about.items()
             if viewer_id != other.viewer.id
         ]
-        if not word_stems or not any(word_stems <= fact_stems for fact_stems in about_another):
+        if not word_stems or not any(
+            word_stems <= fact_stems for fact_stems in about_another
+        ):
             others.append(other)
     return replace(material, others=tuple(others))

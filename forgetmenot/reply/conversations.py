@@ -86,8 +86,12 @@ class ConversationTracker:
 
     def conversations(self) -> Conversations:
         """Return what the triggers look at."""
-        answered_at = {viewer_id: self._answered[viewer_id] for viewer_id in self._lines_left}
-        return Conversations(answered_at, self._speakers.keys(), self._fresh, self._asked)
+        answered_at = {
+            viewer_id: self._answered[viewer_id] for viewer_id in self._lines_left
+        }
+        return Conversations(
+            answered_at, self._speakers.keys(), self._fresh, self._asked
+        )
 
 
 def put_last(entries: OrderedDict[str, int], key: str, value: int, limit: int) -> None:

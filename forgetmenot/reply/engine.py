@@ -115,7 +115,9 @@ class ReplyEngine:
 
     def is_asked(self, event: ChatEvent) -> bool:
         """Return whether a line speaks to the bot outright."""
-        trigger = trigger_of(event, self._identity(), Conversations({}), self._settings(), event.at)
+        trigger = trigger_of(
+            event, self._identity(), Conversations({}), self._settings(), event.at
+        )
         return trigger is not None and trigger.direct
 
     def forget(self) -> None:
@@ -149,7 +151,10 @@ class ReplyEngine:
         if trigger is None:
             return None
         # a reward is whole, and so is what a caption has as a sentence
-        is_typed = event.kind is not EventKind.SPOKEN and trigger.kind is not TriggerKind.REWARD
+        is_typed = (
+            event.kind is not EventKind.SPOKEN
+            and trigger.kind is not TriggerKind.REWARD
+        )
         if trigger.direct and is_typed:
             trigger = await self._gathered(trigger, settings)
             if trigger is None:
@@ -169,18 +174,24 @@ class ReplyEngine:
             with structlog.contextvars.bound_contextvars(reply_id=job.reply_id):
                 return await self._in_turn(job)
         except ForgetMeNotError as error:
-            return await self._end(job, ReplyStatus.SILENT, f"{type(error).__name__}: {error}")
+            return await self._end(
+                job, ReplyStatus.SILENT, f"{type(error).__name__}: {error}"
+            )
 
     async def _trigger_in(self, event: ChatEvent, settings: Settings) -> Trigger | None:
         """Return the trigger in a line that may be answered now; None if there is none."""
         now = self._clock.now()
         identity = self._identity()
-        if is_ignored(event, identity, settings) and event.kind is not EventKind.REDEMPTION:
+        if (
+            is_ignored(event, identity, settings)
+            and event.kind is not EventKind.REDEMPTION
+        ):
             return None
         returning = (
             self._is_first_line(event)
             and settings.bot.mode is Mode.LIVE
-            and await self._writer.gatherer.standing(event, settings) is Standing.RETURNER
+            and await self._writer.gatherer.standing(event, settings)
+            is Standing.RETURNER
         )
         talks = self.conversation_tracker.conversations()
         trigger = trigger_of(event, identity, talks, settings, now, returning=returning)
@@ -190,7 +201,9 @@ class ReplyEngine:
         if trigger is None or self._is_repeated(event.id):
             return None
         # of a reward there is a row that says so: the points can be given back
-        if trigger.kind is not TriggerKind.REWARD and (await read_switches(self._db)).silent(now):
+        if trigger.kind is not TriggerKind.REWARD and (
+            await read_switches(self._db)
+        ).silent(now):
             return None
         if trigger.direct or self._speaks_up is None or await self._speaks_up():
             return trigger
@@ -210,7 +223,9 @@ class ReplyEngine:
             return trigger
         if trigger is not None and trigger.direct:
             return joined(waiting, event, trigger.question)
-        if is_ignored(event, self._identity(), self._settings()) or is_command(event.text):
+        if is_ignored(event, self._identity(), self._settings()) or is_command(
+            event.text
+        ):
             return trigger
         if is_to_somebody_else(event, self._identity(), talks.speakers):
             return trigger
@@ -284,7 +299,9 @@ class ReplyEngine:
     async def _reason_to_pass(self, job: PendingReply) -> str:
         """Return why no model is asked, after waiting for the cooldowns; empty if one is. Raises StoreError."""
         answered_at = self.conversation_tracker.answered_at(job.event.user_id)
-        wait = wait_ms(job.trigger, answered_at, self._spoke_up_at, job.settings, self._clock.now())
+        wait = wait_ms(
+            job.trigger, answered_at, self._spoke_up_at, job.settings, self._clock.now()
+        )
         if job.trigger.kind is TriggerKind.REWARD:
             # points were spent on it
             wait = 0
@@ -296,7 +313,11 @@ class ReplyEngine:
         # a reply that nobody asked for is dropped at once; one that continues a talk waits, as a question does
         if wait > 0 and job.trigger.kind in UNASKED:
             return reason("cooldown", n=f"{wait / SECOND:.0f}")
-        if wait > 0 and self._is_newest(job) and self._clock.now() + wait <= job.deadline:
+        if (
+            wait > 0
+            and self._is_newest(job)
+            and self._clock.now() + wait <= job.deadline
+        ):
             with self._waiting():
                 await self._clock.sleep(wait)
         if not self._is_newest(job):
@@ -311,7 +332,10 @@ class ReplyEngine:
         if not limit or role_of(job.event.badges) in {Role.MODERATOR, Role.BROADCASTER}:
             return False
         since = self._clock.now() - HOUR
-        return await bot_messages.count_answers_to(self._db, job.event.user_id, since) >= limit
+        return (
+            await bot_messages.count_answers_to(self._db, job.event.user_id, since)
+            >= limit
+        )
 
     async def _reason_to_give_back(self, job: PendingReply) -> str:
         """Return why a reward is not answered, so that its points can be given back; empty if it is.
@@ -401,8 +425,15 @@ class ReplyEngine:
         """Store how a reply ended that is not sent, and return it. Raises StoreError."""
         stored_text = text if job.keeps_text else ""
         async with self._db.write() as tx:
-            await bot_messages.settle(tx, job.reply_id, status, detail, text=stored_text)
-        log.info("reply not sent", reply_id=job.reply_id, status=status, trigger=job.trigger.kind)
+            await bot_messages.settle(
+                tx, job.reply_id, status, detail, text=stored_text
+            )
+        log.info(
+            "reply not sent",
+            reply_id=job.reply_id,
+            status=status,
+            trigger=job.trigger.kind,
+        )
         return Reply(job.reply_id, status, text, detail)
 
     def _over(self, task: asyncio.Task[Reply | None]) -> None:

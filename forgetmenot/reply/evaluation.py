@@ -99,7 +99,9 @@ def _weeks(counts: Iterable[WeekCount], whole_weeks: set[str]) -> list[Week]:
 def _in_groups(ranks: Iterable[int]) -> dict[str, int]:
     counted: Counter[str] = Counter()
     for rank in ranks:
-        group = next(name for name, last in RANK_GROUPS.items() if not last or rank <= last)
+        group = next(
+            name for name, last in RANK_GROUPS.items() if not last or rank <= last
+        )
         counted[group] += 1
     return {name: counted[name] for name in RANK_GROUPS}
 

@@ -80,15 +80,21 @@ async def preview(
     await recall.prepare()
     if identity is None:
         state = await channel_state.read_all(db)
-        identity = identity_of(settings, state.get("bot_id", ""), state.get("bot_login", ""))
+        identity = identity_of(
+            settings, state.get("bot_id", ""), state.get("bot_login", "")
+        )
     event = await _line_by(db, viewer_name, message, clock.now())
     trigger = trigger_of(event, identity, Conversations({}), settings, event.at)
     if trigger is None:
-        trigger = Trigger(TriggerKind.MENTION, event, without_name(event.text, identity))
+        trigger = Trigger(
+            TriggerKind.MENTION, event, without_name(event.text, identity)
+        )
     if keeper is None:
         keeper = PrefixKeeper(db=db, recall=recall, settings=lambda: settings)
     gatherer = ContextGatherer(db=db, recall=recall, clock=clock)
-    return trigger, await compose(keeper, gatherer, trigger, settings, bot_id=identity.user_id)
+    return trigger, await compose(
+        keeper, gatherer, trigger, settings, bot_id=identity.user_id
+    )
 
 
 async def _line_by(db: Database, viewer_name: str, message: str, now: int) -> ChatEvent:
@@ -150,7 +156,9 @@ def telemetry(composed: Composed, settings: Settings) -> dict[str, object]:
         }
         for section in prompt.sections
     ]
-    scores = {str(candidate.note.id): round(candidate.score, 4) for candidate in recalled}
+    scores = {
+        str(candidate.note.id): round(candidate.score, 4) for candidate in recalled
+    }
     return {
         "sections": sections,
         "scores": scores,
@@ -218,10 +226,14 @@ async def explain(db: Database, reply_id: int) -> ReplyExplanation:
         raise InputError(reason("reply_gone", n=reply_id))
     line = await events.line_by_id(db, reply.event_id) if reply.event_id else None
     question = line.text if line is not None else ""
-    names, _ = await viewers.shown_and_hidden(db, [reply.viewer_id] if reply.viewer_id else [])
+    names, _ = await viewers.shown_and_hidden(
+        db, [reply.viewer_id] if reply.viewer_id else []
+    )
     actions = []
     for action in await action_logs.of_reply(db, reply_id):
-        decision = reason("decided", action=action.name, reason=action.reason, status=action.status)
+        decision = reason(
+            "decided", action=action.name, reason=action.reason, status=action.status
+        )
         actions.append(join_reasons(decision, action.detail))
     return ReplyExplanation(
         reply,
@@ -311,9 +323,13 @@ async def _texts(db: Database, rows: Sequence[RowId]) -> dict[RowId, str]:
 async def _past_texts(db: Database, rows: Sequence[RowId]) -> dict[RowId, str]:
     """Return the texts of episodes, recaps and lines of chat."""
     texts: dict[RowId, str] = {}
-    for episode_id, summary in (await episodes.summaries(db, _ids(rows, "episodes"))).items():
+    for episode_id, summary in (
+        await episodes.summaries(db, _ids(rows, "episodes"))
+    ).items():
         texts["episodes", episode_id] = summary
-    for stream_id, stream in (await streams.get_many(db, _ids(rows, "streams"))).items():
+    for stream_id, stream in (
+        await streams.get_many(db, _ids(rows, "streams"))
+    ).items():
         if stream.recap:
             texts["streams", stream_id] = stream.recap
     for seq, line in (await events.lines_by_seq(db, _ids(rows, "events"))).items():

@@ -129,7 +129,11 @@ class Outbox:
         place = len(self._queue)
         if message.is_urgent:
             # before the first that is not
-            ordinary = [i for i, queued in enumerate(self._queue) if not queued.message.is_urgent]
+            ordinary = [
+                i
+                for i, queued in enumerate(self._queue)
+                if not queued.message.is_urgent
+            ]
             place = min(ordinary, default=place)
         self._queue.insert(place, waiting)
         self._filled.set()
@@ -151,7 +155,9 @@ class Outbox:
         `is_optional`: it may be left out where only the places are free that are reserved for replies. `is_urgent`: it
         is an answer about somebody's own data. Raises StoreError.
         """
-        if is_optional and self.pace.is_crowded(self._clock.now(), self.waiting + self._coming):
+        if is_optional and self.pace.is_crowded(
+            self._clock.now(), self.waiting + self._coming
+        ):
             return Sent(ReplyStatus.DROPPED, reason("kept_for_replies"))
         settings = self._settings()
         now = self._clock.now()
@@ -173,11 +179,15 @@ class Outbox:
                 )
         finally:
             self._coming -= 1
-        longest_wait = RIGHTS_WAIT if is_urgent else settings.reply.stale_after_s * SECOND
+        longest_wait = (
+            RIGHTS_WAIT if is_urgent else settings.reply.stale_after_s * SECOND
+        )
         fact = fact_stems(text) if viewer_id != EVERYBODY else frozenset()
 
         def is_forgotten(since: int = -1) -> bool:
-            return bool(fact) and self._db.requests.is_forgotten(viewer_id, fact, since=since)
+            return bool(fact) and self._db.requests.is_forgotten(
+                viewer_id, fact, since=since
+            )
 
         async def reason_to_drop() -> str:
             return reason("cleared") if is_forgotten(since=now) else ""
@@ -201,7 +211,9 @@ class Outbox:
         Nothing remembers the line, so nothing sends it again.
         """
         now = self._clock.now()
-        if self.pace.free_at(now, self.waiting) > now or self.pace.is_repeated(text, now):
+        if self.pace.free_at(now, self.waiting) > now or self.pace.is_repeated(
+            text, now
+        ):
             return
         self.pace.text_sent(text, now)
         self.pace.call_begins(now)
@@ -270,7 +282,9 @@ class Outbox:
             async with self._db.write() as tx:
                 await bot_messages.set_outcome(tx, reply_id, "deleted")
         except StoreError as error:
-            log.warning("a deleted reply could not be marked", error=type(error).__name__)
+            log.warning(
+                "a deleted reply could not be marked", error=type(error).__name__
+            )
 
     async def run(self) -> None:
         """Work the queue off until cancelled; then nobody waits any more."""
@@ -308,7 +322,11 @@ class Outbox:
                 await self._deliver(waiting)
         except StoreError as error:
             # without its row a message could be sent twice: so it is not sent at all
-            log.error("message not sent", reply_id=message.reply_id, error=type(error).__name__)
+            log.error(
+                "message not sent",
+                reply_id=message.reply_id,
+                error=type(error).__name__,
+            )
             _finish(waiting, Sent(ReplyStatus.DROPPED, str(error)))
         finally:
             # neither settled nor put back: cancelled in the middle of the call, so Twitch may have it
@@ -411,11 +429,24 @@ class Outbox:
             self.pace.text_sent(message.text, self._clock.now())
         async with self._db.write() as tx:
             await bot_messages.settle(
-                tx, message.reply_id, status, outcome.detail, twitch_id=outcome.twitch_id
+                tx,
+                message.reply_id,
+                status,
+                outcome.detail,
+                twitch_id=outcome.twitch_id,
             )
-        if message.keeps_text and outcome.kind is OutcomeKind.DONE and outcome.twitch_id:
+        if (
+            message.keeps_text
+            and outcome.kind is OutcomeKind.DONE
+            and outcome.twitch_id
+        ):
             self._overhear(message.text, outcome.twitch_id)
-        log.info("message sent", reply_id=message.reply_id, status=status, detail=outcome.detail)
+        log.info(
+            "message sent",
+            reply_id=message.reply_id,
+            status=status,
+            detail=outcome.detail,
+        )
         _finish(waiting, Sent(status, outcome.detail))
 
     async def _put_back(self, waiting: _Waiting, retry_after_s: float) -> None:
@@ -424,7 +455,11 @@ class Outbox:
         async with self._db.write() as tx:
             # no longer `sending`, so that a crash while it waits does not make its fate unknown
             await bot_messages.settle(
-                tx, waiting.message.reply_id, ReplyStatus.SILENT, reason("asked_to_wait"), text=""
+                tx,
+                waiting.message.reply_id,
+                ReplyStatus.SILENT,
+                reason("asked_to_wait"),
+                text="",
             )
         self._queue.appendleft(waiting)
         self._filled.set()
@@ -483,7 +518,9 @@ class SendRateLimiter:
     def is_repeated(self, text: str, now: int) -> bool:
         """Return whether Twitch would refuse a text because it was sent in the last 30 s."""
         since = now - WINDOW_MS
-        self._text_sent_at = {sent: at for sent, at in self._text_sent_at.items() if at > since}
+        self._text_sent_at = {
+            sent: at for sent, at in self._text_sent_at.items() if at > since
+        }
         return text.casefold() in self._text_sent_at
 
     def free_at(self, now: int, ahead: int) -> int:

@@ -24,9 +24,32 @@ SHORTEST_WITH_A_SLIP = 6
 # Words before a name at the beginning of a line that still call it: "hey fern how are you".
 _BEFORE_A_NAME = frozenset(
     (
-        *("hey", "hi", "hello", "heya", "hiya", "yo", "ok", "okay", "oh", "so", "well", "sorry"),
+        *(
+            "hey",
+            "hi",
+            "hello",
+            "heya",
+            "hiya",
+            "yo",
+            "ok",
+            "okay",
+            "oh",
+            "so",
+            "well",
+            "sorry",
+        ),
         *("thanks", "thank", "you", "thx", "ty", "good", "morning", "evening", "night"),
-        *("hallo", "moin", "danke", "hola", "gracias", "salut", "merci", "oi", "obrigado"),
+        *(
+            "hallo",
+            "moin",
+            "danke",
+            "hola",
+            "gracias",
+            "salut",
+            "merci",
+            "oi",
+            "obrigado",
+        ),
     )
 )
 _AT = re.compile(r"[@＠﹫]([^\W]+)")
@@ -53,11 +76,16 @@ class Identity(Struct, frozen=True):
 def identity_of(settings: Settings, user_id: str, login: str) -> Identity:
     """Return who the bot is under these settings, with its account (both empty if it only listens)."""
     return Identity(
-        user_id, login or settings.twitch.bot_login, settings.bot.name, settings.bot.aliases
+        user_id,
+        login or settings.twitch.bot_login,
+        settings.bot.name,
+        settings.bot.aliases,
     )
 
 
-def with_right_name(text: str, identity: Identity, speakers: Collection[str] = ()) -> str:
+def with_right_name(
+    text: str, identity: Identity, speakers: Collection[str] = ()
+) -> str:
     """Return a line with the bot's name corrected where the line calls the bot by a misspelt one.
 
     `speakers`: casefolded names of who is here; somebody's own name is not corrected.
@@ -73,7 +101,9 @@ def with_right_name(text: str, identity: Identity, speakers: Collection[str] = (
     return _BEHIND_COMMA.sub(right, line)
 
 
-def _meant_name(typed: str, identity: Identity, speakers: Collection[str]) -> str | None:
+def _meant_name(
+    typed: str, identity: Identity, speakers: Collection[str]
+) -> str | None:
     """Return the bot's name that somebody meant to type, without spaces; None if they meant another."""
     if typed.casefold() in speakers:
         return None
@@ -94,7 +124,10 @@ def _differs_by_a_slip(typed: str, right: str) -> bool:
     if abs(len(typed) - len(right)) > 1:
         return False
     same_start = 0
-    while same_start < min(len(typed), len(right)) and typed[same_start] == right[same_start]:
+    while (
+        same_start < min(len(typed), len(right))
+        and typed[same_start] == right[same_start]
+    ):
         same_start += 1
     typed_rest = typed[same_start:]
     right_rest = right[same_start:]
@@ -149,7 +182,8 @@ def _name_in_front(name: str) -> re.Pattern[str]:
     # behind a name in such a script itself a letter may be part of another name
     ends = r"(?!\w)" if UNSPACED.match(name[-1]) else WORD_END
     return re.compile(
-        rf"\A{before}{re.escape(name)}(?:{polite}|{ends}){_BEHIND_A_NAME}", re.IGNORECASE
+        rf"\A{before}{re.escape(name)}(?:{polite}|{ends}){_BEHIND_A_NAME}",
+        re.IGNORECASE,
     )
 
 
@@ -220,7 +254,9 @@ def _places(line_words: list[str], name_words: list[str]) -> list[int]:
         return []
     length = len(name_words)
     starts = range(len(line_words) - length + 1)
-    return [start for start in starts if line_words[start : start + length] == name_words]
+    return [
+        start for start in starts if line_words[start : start + length] == name_words
+    ]
 
 
 def _is_own(name: str, identity: Identity) -> bool:

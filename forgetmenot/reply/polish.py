@@ -16,7 +16,11 @@ from msgspec import Struct
 from forgetmenot.settings.schema import Settings
 from forgetmenot.text.clean import clean
 from forgetmenot.text.mentions import with_names, without_links
-from forgetmenot.text.outgoing import without_command, without_machine_text, without_phrases
+from forgetmenot.text.outgoing import (
+    without_command,
+    without_machine_text,
+    without_phrases,
+)
 from forgetmenot.text.words import join_sentences, sentences_of, text_cache, words
 
 # Characters of a model's answer that are looked at: eight times what a message holds.
@@ -86,7 +90,8 @@ def tidy(text: str, settings: Settings) -> str:
 
 
 _LINE_MARK = re.compile(
-    r"^[^\S\n]*(?:```[\w-]*|#{1,6}\s+|[-*•]\s+|>\s+|\d{1,2}[.)]\s+(?=\S.*\n))", re.MULTILINE
+    r"^[^\S\n]*(?:```[\w-]*|#{1,6}\s+|[-*•]\s+|>\s+|\d{1,2}[.)]\s+(?=\S.*\n))",
+    re.MULTILINE,
 )
 _MARKDOWN_LINK = re.compile(r"!?\[([^\]\n]{1,200})\]\((?:[^()\s]{1,500})\)")
 _BOLD = re.compile(r"(\*\*|__)(?=\S)([^\n]{1,400}?)(?<=\S)\1")
@@ -113,7 +118,9 @@ def _runs(text: str) -> frozenset[tuple[str, ...]]:
     """Return every run of words that is as long as a quote."""
     text_words = words(text)
     starts = range(len(text_words) - SHORTEST_QUOTE + 1)
-    return frozenset(tuple(text_words[start : start + SHORTEST_QUOTE]) for start in starts)
+    return frozenset(
+        tuple(text_words[start : start + SHORTEST_QUOTE]) for start in starts
+    )
 
 
 def _cut_sentences(text: str, is_cut: Callable[[str], bool]) -> str:
@@ -166,7 +173,10 @@ def _length(text: str, context: FilterContext) -> str:
 # only the instructions forbid it.
 
 _CLAIMED = {
-    ("timeout", "long_timeout"): "timed out|muted|silenced|getimeoutet|gemutet|stumm ?geschaltet",
+    (
+        "timeout",
+        "long_timeout",
+    ): "timed out|muted|silenced|getimeoutet|gemutet|stumm ?geschaltet",
     ("ban",): "banned|kicked|gebannt|gesperrt|rausgeworfen|gekickt",
     ("untimeout", "unban"): "unbanned|unmuted|untimed|entbannt|entsperrt|entstummt",
     ("delete", "forget"): "deleted|erased|wiped|purged|gelöscht",
@@ -252,7 +262,10 @@ CHAIN: tuple[tuple[str, Callable[[str, FilterContext], str]], ...] = (
     ("claim", _false_claims),
     ("links", _links),
     ("double @", _ats),
-    ("blocklist", lambda text, context: without_phrases(text, context.settings.reply.blocklist)),
+    (
+        "blocklist",
+        lambda text, context: without_phrases(text, context.settings.reply.blocklist),
+    ),
     ("command", lambda text, _: without_command(text)),
     ("length", _length),
 )

@@ -33,7 +33,9 @@ class PrefixKeeper(Struct):
 
     async def current(self) -> Prefix:
         """Return the prefix; it is composed at the first call, and when something in it may not be shown any more."""
-        if self._prefix is not None and await self.db.together(self._may_still_be_shown):
+        if self._prefix is not None and await self.db.together(
+            self._may_still_be_shown
+        ):
             return self._prefix
         return await self.refresh()
 
@@ -95,7 +97,9 @@ class PrefixKeeper(Struct):
         shown_episodes = latest.this_stream
         last = latest.last_stream
         if last is not None:
-            past.append(Past(last.stream_id or 0, last.ended_at, latest.recap, is_recap=True))
+            past.append(
+                Past(last.stream_id or 0, last.ended_at, latest.recap, is_recap=True)
+            )
             shown_episodes = [last, *latest.this_stream]
         for episode in shown_episodes:
             past.append(Past(episode.id, episode.ended_at, episode.summary))

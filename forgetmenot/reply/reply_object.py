@@ -19,7 +19,14 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from forgetmenot.domain import ModelAnswer, ModelRequest, Prompt, Proposal, Purpose, Role
+from forgetmenot.domain import (
+    ModelAnswer,
+    ModelRequest,
+    Prompt,
+    Proposal,
+    Purpose,
+    Role,
+)
 from forgetmenot.languages import reason
 from forgetmenot.operations.actions import ACTIONS, NAMES, class_mode
 from forgetmenot.operations.request_words import asks_nothing, is_small_talk
@@ -32,9 +39,7 @@ from forgetmenot.text.words import SENTENCE_MARKS
 SAY = "your line of chat"
 ACTION = "what the current message itself asks you to do, else null"
 NOTES = "the id numbers of the notes that your line uses, as they stand in [id:…]; empty if it uses none"
-LOOK_UP = (
-    "other words to look for in your memory, where the answer may be there and not here; else empty"
-)
+LOOK_UP = "other words to look for in your memory, where the answer may be there and not here; else empty"
 IF_REFUSED = "only with an action: what you say instead if it is not done"
 NOTES_LIMIT = 20
 # Characters of the words to look up.
@@ -71,7 +76,9 @@ class _Answer(msgspec.Struct):
     if_refused: str | None = None
 
 
-def switched_on(settings: ActionSettings, effects: Sequence[str] = ()) -> tuple[Action, ...]:
+def switched_on(
+    settings: ActionSettings, effects: Sequence[str] = ()
+) -> tuple[Action, ...]:
     """Return the actions that may be proposed under these settings. `effects`: the names of those that there are."""
     actions = [action for action in ACTIONS if class_mode(action, settings) != "off"]
     if effects:
@@ -87,7 +94,9 @@ def offered(settings: ActionSettings, effects: Sequence[str] = ()) -> tuple[str,
     """Return the same actions as the instructions name them, with what each needs: "timeout target seconds"."""
     lines = []
     for action in switched_on(settings, effects):
-        parameters = [_parameter_text(parameter, effects) for parameter in action.params]
+        parameters = [
+            _parameter_text(parameter, effects) for parameter in action.params
+        ]
         lines.append(" ".join([action.name, *parameters]).rstrip())
     return tuple(lines)
 
@@ -174,7 +183,12 @@ def _shape(action: Action) -> _Shape:
 
 
 def reply_request(
-    prompt: Prompt, settings: Settings, role: Role, question: str, *, may_look_up: bool = False
+    prompt: Prompt,
+    settings: Settings,
+    role: Role,
+    question: str,
+    *,
+    may_look_up: bool = False,
 ) -> ModelRequest:
     """Return the model call for a reply to this `question` by a speaker of this role."""
     system, data = split(prompt)
@@ -185,10 +199,16 @@ def reply_request(
         data,
         max_output_tokens=settings.model.reply_output_tokens,
         schema=reply_schema(
-            settings.actions, role, settings.bridge.effects, among, may_look_up=may_look_up
+            settings.actions,
+            role,
+            settings.bridge.effects,
+            among,
+            may_look_up=may_look_up,
         ),
         plain_system=without_form(system),
-        language="de" if is_answered_in_german(question, settings) else settings.bot.language,
+        language="de"
+        if is_answered_in_german(question, settings)
+        else settings.bot.language,
     )
 
 
@@ -199,7 +219,9 @@ def _possible_actions(question: str) -> AbstractSet[str]:
     return CORRECTING if is_small_talk(question) else frozenset()
 
 
-def _object(properties: dict[str, Any], optional: AbstractSet[str] = frozenset()) -> dict[str, Any]:
+def _object(
+    properties: dict[str, Any], optional: AbstractSet[str] = frozenset()
+) -> dict[str, Any]:
     return {
         "type": "object",
         "properties": properties,

@@ -21,7 +21,10 @@ EPISODES_LIMIT = 2
 
 
 async def look_again(
-    gatherer: ContextGatherer, composed: Composed, search_words: str, shown_notes: Collection[int]
+    gatherer: ContextGatherer,
+    composed: Composed,
+    search_words: str,
+    shown_notes: Collection[int],
 ) -> TailMaterial | None:
     """Return the material with what other words find of people, channel and past; None if they find nothing.
 
@@ -37,7 +40,9 @@ async def look_again(
     others = [other.viewer for other in material.others]
     recalled: list[Recalled] = []
     for subject in (CHANNEL, *_ids_of_recalled([material.speaker, *others])):
-        of_subject = await recall.about([subject], query, NOTES_LIMIT + len(shown_notes))
+        of_subject = await recall.about(
+            [subject], query, NOTES_LIMIT + len(shown_notes)
+        )
         new_notes = [
             candidate
             for candidate in of_subject
@@ -65,7 +70,9 @@ async def _is_about_somebody(gatherer: ContextGatherer, material: TailMaterial) 
     text = material.message.text
     if material.others or speaks_of_self(text):
         return True
-    names = await index_of(gatherer.db, [text], present=gatherer.recall.active_viewers.ids)
+    names = await index_of(
+        gatherer.db, [text], present=gatherer.recall.active_viewers.ids
+    )
     return material.speaker.id in names.named_in(text)
 
 
@@ -107,4 +114,6 @@ async def _past(
 
     # only the reader's thread may use the index of episodes
     episodes = await gatherer.db.together(read)
-    return tuple(Past(episode.id, episode.ended_at, episode.summary) for episode in episodes)
+    return tuple(
+        Past(episode.id, episode.ended_at, episode.summary) for episode in episodes
+    )

@@ -15,7 +15,12 @@ from msgspec.structs import replace
 from forgetmenot.domain import ChatEvent, EventKind
 from forgetmenot.durations import SECOND
 from forgetmenot.people.exclusion import Exclusion
-from forgetmenot.reply.own_name import Identity, address_of, with_right_name, without_name
+from forgetmenot.reply.own_name import (
+    Identity,
+    address_of,
+    with_right_name,
+    without_name,
+)
 from forgetmenot.settings.schema import Mode, Settings
 from forgetmenot.text.chat_commands import is_command
 from forgetmenot.text.clean import clean, cut
@@ -25,8 +30,12 @@ _AT = re.compile(r"[@＠﹫]([^\W]+)")
 _CALLED = re.compile(r"\s*([^\W]+)\s*[,:]")
 _QUESTION = re.compile(r"[?？؟](?:\s|$|[!?])")
 _ASKING = ("what", "why", "how", "when", "who", "where", "which", "whose")
-_GOING_ON = frozenset({*_ASKING, "and", "but", "really", "tell", "more", "thanks", "thank", "ty"})
-_EVERYBODY = r"(?:every ?(?:body|one)|all of (?:you|ya)|(?:you|y['’]?) ?all|chat|guys|folks)\b"
+_GOING_ON = frozenset(
+    {*_ASKING, "and", "but", "really", "tell", "more", "thanks", "thank", "ty"}
+)
+_EVERYBODY = (
+    r"(?:every ?(?:body|one)|all of (?:you|ya)|(?:you|y['’]?) ?all|chat|guys|folks)\b"
+)
 _GREETED = (
     r"(?:thanks|thank (?:you|u)|thx|ty|cheers|h[iey]+|hello|(?:good ?)?(?:night|morning|evening|bye)|gn|sorry"
     r"|see (?:you|ya))"
@@ -174,7 +183,10 @@ def _spontaneous(event: ChatEvent, question: str, *, returning: bool) -> Trigger
 
 def is_ignored(event: ChatEvent, identity: Identity, settings: Settings) -> bool:
     """Return whether an account never gets a reply: the bot itself, other bots, and those that the settings ignore."""
-    if event.user_id == identity.user_id or event.login.casefold() == identity.login.casefold():
+    if (
+        event.user_id == identity.user_id
+        or event.login.casefold() == identity.login.casefold()
+    ):
         # an identity without an account matches nobody: ids and logins are never empty
         return True
     return Exclusion(settings.memory).why(event) is not None
@@ -193,14 +205,20 @@ def wait_ms(
     """
     ready_at = now
     if answered_at is not None:
-        ready_at = max(ready_at, answered_at + int(settings.reply.viewer_gap_s * SECOND))
+        ready_at = max(
+            ready_at, answered_at + int(settings.reply.viewer_gap_s * SECOND)
+        )
     if spoke_up_at is not None and not trigger.direct:
         ready_at = max(ready_at, spoke_up_at + SPONTANEOUS_GAP)
     return ready_at - now
 
 
 def _continues(
-    event: ChatEvent, identity: Identity, talks: Conversations, settings: Settings, now: int
+    event: ChatEvent,
+    identity: Identity,
+    talks: Conversations,
+    settings: Settings,
+    now: int,
 ) -> bool:
     """Return whether a line may go on with a talk: soon after an answer to the same viewer.
 
@@ -208,7 +226,10 @@ def _continues(
     between and it asks or speaks to somebody, or a later line asks somebody ("are you sure?").
     """
     answered_at = talks.answered_at.get(event.user_id)
-    if answered_at is None or not 0 <= now - answered_at <= settings.reply.follow_up_s * SECOND:
+    if (
+        answered_at is None
+        or not 0 <= now - answered_at <= settings.reply.follow_up_s * SECOND
+    ):
         return False
     if event.emote_only or not _has_letters(event.text):
         return False
@@ -247,7 +268,9 @@ def joined(earlier: Trigger, event: ChatEvent, more: str) -> Trigger:
     return Trigger(kind, event, question, ids)
 
 
-def is_to_somebody_else(event: ChatEvent, identity: Identity, speakers: Collection[str]) -> bool:
+def is_to_somebody_else(
+    event: ChatEvent, identity: Identity, speakers: Collection[str]
+) -> bool:
     """Return whether a line addresses somebody else: a person, or the whole channel."""
     if event.reply_to is not None and event.reply_to.user_id != identity.user_id:
         return True

@@ -151,13 +151,18 @@ class ReplyWriter(Struct):
             if await self._was_cleared(job):
                 return Words("", reason("cleared"))
             draft = await self._draft(job)
-            if job.trigger.kind is TriggerKind.BARE and not draft.composed.material.before:
+            if (
+                job.trigger.kind is TriggerKind.BARE
+                and not draft.composed.material.before
+            ):
                 return Words(in_language(job.settings.bot.language)("chat.called"))
             try:
                 answer = await self.model.generate(draft.request)
             except ModelError as error:
                 log.warning(
-                    "no answer from the model", reply=job.reply_id, error=type(error).__name__
+                    "no answer from the model",
+                    reply=job.reply_id,
+                    error=type(error).__name__,
                 )
                 return Words("", str(error))
             draft, answer = await self._second_look(draft, answer)
@@ -168,8 +173,12 @@ class ReplyWriter(Struct):
             text, problem = await self._written(draft, answer)
             taken_back = await self._taken_back(draft.composed)
             # its own action may have changed notes; lines and people that are gone by now are others' work
-            own_changes = frozenset(row for row in taken_back if row[0] in {"note", "revision"})
-            reason_to_drop = partial(self._reason_to_drop, job, draft.composed, own_changes)
+            own_changes = frozenset(
+                row for row in taken_back if row[0] in {"note", "revision"}
+            )
+            reason_to_drop = partial(
+                self._reason_to_drop, job, draft.composed, own_changes
+            )
             return Words(text, problem, reason_to_drop)
         return Words("", reason("cleared"))
 
@@ -181,21 +190,35 @@ class ReplyWriter(Struct):
         )
         await self._record_prompt(job, explain.telemetry(composed, job.settings))
         material = composed.material
-        statements = [line.id for line in material.unsummarised if speaks_of_self(line.text)]
+        statements = [
+            line.id for line in material.unsummarised if speaks_of_self(line.text)
+        ]
         if statements and job.trigger.direct:
             self.hasten_summary(statements)
         question = job.trigger.question
-        may_look_up = not is_small_talk(question) and self.model.name != Provider.OFFLINE
-        request = reply_request(
-            composed.prompt, job.settings, material.speaker.role, question, may_look_up=may_look_up
+        may_look_up = (
+            not is_small_talk(question) and self.model.name != Provider.OFFLINE
         )
-        return _Draft(job, composed, request, filter_context(job.trigger, composed, job.settings))
+        request = reply_request(
+            composed.prompt,
+            job.settings,
+            material.speaker.role,
+            question,
+            may_look_up=may_look_up,
+        )
+        return _Draft(
+            job, composed, request, filter_context(job.trigger, composed, job.settings)
+        )
 
-    async def _record_prompt(self, job: PendingReply, telemetry: dict[str, object]) -> None:
+    async def _record_prompt(
+        self, job: PendingReply, telemetry: dict[str, object]
+    ) -> None:
         async with self.db.write() as tx:
             await bot_messages.record_prompt(tx, job.reply_id, telemetry)
 
-    async def _second_look(self, draft: _Draft, answer: ModelAnswer) -> tuple[_Draft, ModelAnswer]:
+    async def _second_look(
+        self, draft: _Draft, answer: ModelAnswer
+    ) -> tuple[_Draft, ModelAnswer]:
         """Return the answer, or a second one if the model asks to look something up and it is found.
 
         Once, and only while there is time for another call. Raises StoreError.
@@ -216,7 +239,9 @@ class ReplyWriter(Struct):
             return draft, answer
         prompt = assemble(composed.prefix, material, job.settings)
         composed = composed._replace(prompt=prompt, material=material)
-        request = reply_request(prompt, job.settings, material.speaker.role, job.trigger.question)
+        request = reply_request(
+            prompt, job.settings, material.speaker.role, job.trigger.question
+        )
         try:
             second_answer = await self.model.generate(request)
         except ModelError as error:
@@ -292,7 +317,9 @@ class ReplyWriter(Struct):
             context = replace(context, done=context.done | {proposal.name})
         polished = polish(reply.say, context)
         if proposal is not None:
-            polished = replace(polished, text=await self._carry_out(draft, proposal, polished.text))
+            polished = replace(
+                polished, text=await self._carry_out(draft, proposal, polished.text)
+            )
         elif not polished.text and "claim" in polished.filters:
             language = in_language(job.settings.bot.language)
             polished = replace(polished, text=language("action.neutral"))
@@ -313,7 +340,9 @@ class ReplyWriter(Struct):
             polished = Polished(text, (*polished.filters, "left alone"))
         # a moderator is answered who was banned or timed out
         shown_names = names_typed(event.text for event in material.moderation)
-        text = await without_hidden_names(self.db, polished.text, job.event.user_id, shown_names)
+        text = await without_hidden_names(
+            self.db, polished.text, job.event.user_id, shown_names
+        )
         if text != polished.text:
             polished = Polished(text, (*polished.filters, "hidden name"))
         return polished
@@ -325,12 +354,16 @@ class ReplyWriter(Struct):
         """
         job = draft.job
         language = in_language(job.settings.bot.language)
-        proposal = replace(proposal, if_refused=polish(proposal.if_refused, draft.context).text)
+        proposal = replace(
+            proposal, if_refused=polish(proposal.if_refused, draft.context).text
+        )
         if not job.keeps_text:
             # an action leaves a row with who asked and what they said
             return wording.harmless(proposal.if_refused, language)
         if "text" in proposal.params:
-            text = await without_hidden_names(self.db, proposal.params["text"], job.event.user_id)
+            text = await without_hidden_names(
+                self.db, proposal.params["text"], job.event.user_id
+            )
             proposal = replace(proposal, params={**proposal.params, "text": text})
         context = ActionContext(
             event=job.event,
@@ -371,7 +404,9 @@ def _means_everything(job: PendingReply, proposal: Proposal) -> bool:
     return names_everything(proposal.params.get("what", ""))
 
 
-def filter_context(trigger: Trigger, composed: Composed, settings: Settings) -> FilterContext:
+def filter_context(
+    trigger: Trigger, composed: Composed, settings: Settings
+) -> FilterContext:
     """Return what the filters need for an answer to that prompt, in chat as in a preview."""
     actions_done = composed.material.actions_done
     return FilterContext(
@@ -387,7 +422,9 @@ async def _rows_taken_back(source: Source, composed: Composed) -> frozenset[_Row
     material = composed.material
     revision = await notes.suppression_revision(source)
     note_ids = await notes.not_active(source, explain.notes_in(composed.prompt))
-    event_ids = await events.cleared_ids(source, {line.event_id for line in material.said})
+    event_ids = await events.cleared_ids(
+        source, {line.event_id for line in material.said}
+    )
     people = await viewers.hidden_or_gone(source, material.names.keys())
     rows: set[_Row] = {("note", note_id) for note_id in note_ids}
     rows.update(("line", event_id) for event_id in event_ids)

@@ -19,7 +19,12 @@ import msgspec
 from forgetmenot.errors import SettingsError
 from forgetmenot.files import replace_file
 from forgetmenot.languages import Language, Reason, in_language, languages, reason
-from forgetmenot.settings.load import convert, normalised, parse_settings, refuse_contradictions
+from forgetmenot.settings.load import (
+    convert,
+    normalised,
+    parse_settings,
+    refuse_contradictions,
+)
 from forgetmenot.settings.schema import Settings
 
 Form = dict[str, object]
@@ -50,7 +55,9 @@ class LiveSettings:
         return self._current
 
     def change(
-        self, values: Mapping[tuple[str, str], object], check: Callable[[Settings], None]
+        self,
+        values: Mapping[tuple[str, str], object],
+        check: Callable[[Settings], None],
     ) -> Settings:
         """Change several settings permanently, all or none, and return all settings.
 
@@ -72,7 +79,8 @@ class LiveSettings:
             if self.path is not None:
                 change_file(self.path, values)
             if any(
-                getattr(settings, table) != getattr(self._current, table) for table in RESTARTING
+                getattr(settings, table) != getattr(self._current, table)
+                for table in RESTARTING
             ):
                 self.generation += 1
             self._current = settings
@@ -101,7 +109,9 @@ def _with_label(error: str, language: Language) -> str:
     if isinstance(error, Reason):
         return reason("wrong_setting", where=label, why=error.values["why"])
     problem = error[place.end() :]
-    return reason("wrong_setting", where=label, why=f"{problem[:1].upper()}{problem[1:]}")
+    return reason(
+        "wrong_setting", where=label, why=f"{problem[:1].upper()}{problem[1:]}"
+    )
 
 
 def form_of(table: str, key: str) -> Form:
@@ -154,10 +164,14 @@ def change_file(path: Path, values: Mapping[tuple[str, str], object]) -> Setting
     # A link stays one: the file it points to is replaced.
     file = path.resolve()
     try:
-        replace_file(file, new_text.replace("\n", line_end), mode=file.stat().st_mode & 0o777)
+        replace_file(
+            file, new_text.replace("\n", line_end), mode=file.stat().st_mode & 0o777
+        )
     except OSError as error:
         code = "disk_full" if error.errno == errno.ENOSPC else "not_written"
-        raise SettingsError(reason(code, path=str(path), error=error.strerror)) from error
+        raise SettingsError(
+            reason(code, path=str(path), error=error.strerror)
+        ) from error
     return settings
 
 

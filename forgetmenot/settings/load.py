@@ -44,7 +44,9 @@ def example_toml() -> str:
     packaged = resources.files("forgetmenot.settings") / "config.example.toml"
     if packaged.is_file():
         return packaged.read_text(encoding="utf-8")
-    return (Path(__file__).parents[2] / "config.example.toml").read_text(encoding="utf-8")
+    return (Path(__file__).parents[2] / "config.example.toml").read_text(
+        encoding="utf-8"
+    )
 
 
 def load_settings(path: Path) -> Settings:
@@ -141,7 +143,9 @@ def _complaint(message: str) -> str:
     table, _, key = place.rpartition(".")
     if table:
         bare_key = key.partition("[")[0]
-        return f": table [{table}], key `{bare_key}`{value_complaint(problem, table, key)}"
+        return (
+            f": table [{table}], key `{bare_key}`{value_complaint(problem, table, key)}"
+        )
     if key:
         return f": `{key}` must be a table, written as [{key}]."
     return f": {message}."
@@ -187,7 +191,10 @@ def refuse_contradictions(settings: Settings, source: str) -> None:
     for table, key, form, why in _FORMS:
         if not re.fullmatch(form, getattr(getattr(settings, table), key)):
             raise _wrong(source, table, key, why)
-    logins = {"channel": settings.twitch.channel, "bot_login": settings.twitch.bot_login}
+    logins = {
+        "channel": settings.twitch.channel,
+        "bot_login": settings.twitch.bot_login,
+    }
     for key, login in logins.items():
         if not is_login(login):
             raise _wrong(source, "twitch", key, no_login_reason(login))
@@ -221,7 +228,9 @@ def _refuse_money_without_prices(settings: Settings, source: str) -> None:
 
 def _wrong(source: str, table: str, key: str, why: str) -> SettingsError:
     return SettingsError(
-        reason("wrong_setting", where=f"{source}: table [{table}], key `{key}`", why=why)
+        reason(
+            "wrong_setting", where=f"{source}: table [{table}], key `{key}`", why=why
+        )
     )
 
 
@@ -253,7 +262,12 @@ _NO_MODEL = "the name of a model is needed here."
 _PRINTABLE = r"[^\x00-\x1f\x7f]*"
 # Table, key, the form of its text, and what is wrong with any other.
 _FORMS: tuple[tuple[str, str, str, str], ...] = (
-    ("twitch", "client_id", r"\s*[A-Za-z0-9]*\s*", "a client ID has only letters and digits."),
+    (
+        "twitch",
+        "client_id",
+        r"\s*[A-Za-z0-9]*\s*",
+        "a client ID has only letters and digits.",
+    ),
     ("twitch", "server", _LOCAL_SERVER, _SENDS_LOGIN),
     ("model", "base_url", r"(?:https?://[^\s/@?#][^@?#]*)?", _PLAIN_ADDRESS),
     ("model", "reply_model", _MODEL, _NO_MODEL),
@@ -266,7 +280,9 @@ _FORMS: tuple[tuple[str, str, str, str], ...] = (
 )
 
 
-def refuse_unknown_words(words: Iterable[str], known: Collection[str], where: str) -> None:
+def refuse_unknown_words(
+    words: Iterable[str], known: Collection[str], where: str
+) -> None:
     """Refuse a list with a name that does not exist: it would switch nothing.
 
     Raises SettingsError.

@@ -72,7 +72,9 @@ def _amount(price: PriceSettings, counts: TokenCounts) -> float:
     uncached = max(0, counts.input - counts.cached)
     cached_price = price.cached or price.input
     amount_of_millions = (
-        uncached * price.input + counts.cached * cached_price + counts.output * price.output
+        uncached * price.input
+        + counts.cached * cached_price
+        + counts.output * price.output
     )
     return amount_of_millions / MILLION
 
@@ -92,7 +94,9 @@ def cost_text(
     return language("status.list_prices", amount=text, date=LISTED)
 
 
-def money_text(settings: Settings, cost: Cost | None, language: Language = ENGLISH) -> str:
+def money_text(
+    settings: Settings, cost: Cost | None, language: Language = ENGLISH
+) -> str:
     """Return a cost as "0.0042 EUR"; "" for None."""
     if cost is None:
         return ""

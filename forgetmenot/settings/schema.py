@@ -158,8 +158,12 @@ class ReplySettings(Table, frozen=True, kw_only=True):
 
     # Twitch refuses a longer message.
     max_chars: Annotated[int, Meta(ge=20, le=500)] = 500
-    viewer_gap_s: Amount = 10  # one viewer cannot keep the bot busy, nor spend the whole cap
-    stale_after_s: Positive = 30  # chat has moved on: an answer that late reads as noise
+    viewer_gap_s: Amount = (
+        10  # one viewer cannot keep the bot busy, nor spend the whole cap
+    )
+    stale_after_s: Positive = (
+        30  # chat has moved on: an answer that late reads as noise
+    )
     follow_up_s: Count = 180
     # a short line without an end may be the beginning of a question: its rest is waited for
     gather_s: Amount = 2

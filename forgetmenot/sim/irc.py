@@ -16,7 +16,9 @@ from typing import Any
 from aiohttp import WSMsgType, web
 
 HOST = "tmi.twitch.tv"
-_ESCAPES = str.maketrans({";": r"\:", " ": r"\s", "\\": "\\\\", "\r": r"\r", "\n": r"\n"})
+_ESCAPES = str.maketrans(
+    {";": r"\:", " ": r"\s", "\\": "\\\\", "\r": r"\r", "\n": r"\n"}
+)
 CLIENT_ID = "simclientid"
 _IDS_FROM = 100_000_000
 _IDS = 900_000_000
@@ -145,7 +147,9 @@ class Tokens:
 
     def valid(self, access: str) -> SimToken | None:
         """Return the token that still works, or None."""
-        return next((t for t in self.issued if t.access == access and not t.expired), None)
+        return next(
+            (t for t in self.issued if t.access == access and not t.expired), None
+        )
 
 
 # ── chat ────────────────────────────────────────────────────────────────────────────────────────────
@@ -153,7 +157,9 @@ class Tokens:
 
 def tagged(tags: Mapping[str, object], rest: str) -> str:
     """Return a line with its tags in front, values escaped as IRCv3 has it."""
-    joined = ";".join(f"{key}={str(value).translate(_ESCAPES)}" for key, value in tags.items())
+    joined = ";".join(
+        f"{key}={str(value).translate(_ESCAPES)}" for key, value in tags.items()
+    )
     return f"@{joined} {rest}" if joined else rest
 
 
@@ -248,7 +254,9 @@ class IrcServer:
             self.connections.remove(connection)
         return socket
 
-    def connected(self, socket: web.WebSocketResponse, request: web.Request) -> Connection:
+    def connected(
+        self, socket: web.WebSocketResponse, request: web.Request
+    ) -> Connection:
         """Return a new connection."""
         return Connection(socket, request)
 
@@ -311,9 +319,16 @@ class IrcServer:
 
     def room_state(self) -> str:
         """ROOMSTATE in full, of a chat without a mode."""
-        modes = {"emote-only": 0, "followers-only": -1, "r9k": 0, "slow": 0, "subs-only": 0}
+        modes = {
+            "emote-only": 0,
+            "followers-only": -1,
+            "r9k": 0,
+            "slow": 0,
+            "subs-only": 0,
+        }
         return tagged(
-            {**modes, "room-id": self.world.room_id}, f":{HOST} ROOMSTATE #{self.world.owner.login}"
+            {**modes, "room-id": self.world.room_id},
+            f":{HOST} ROOMSTATE #{self.world.owner.login}",
         )
 
     async def broadcast(self, line: str) -> None:
@@ -354,4 +369,6 @@ class IrcServer:
         }
         if seconds is not None:
             tags["ban-duration"] = seconds
-        await self.broadcast(tagged(tags, f":{HOST} CLEARCHAT #{world.owner.login} :{user.login}"))
+        await self.broadcast(
+            tagged(tags, f":{HOST} CLEARCHAT #{world.owner.login} :{user.login}")
+        )

@@ -23,7 +23,16 @@ from typing import Any, Self
 from aiohttp import web
 from aiohttp.typedefs import Middleware
 
-from forgetmenot.sim.irc import CLIENT_ID, HOST, IrcServer, SimStream, SimToken, Tokens, User, World
+from forgetmenot.sim.irc import (
+    CLIENT_ID,
+    HOST,
+    IrcServer,
+    SimStream,
+    SimToken,
+    Tokens,
+    User,
+    World,
+)
 
 ALL_SCOPES = (
     "chat:read",
@@ -108,7 +117,11 @@ class HelixServer:
         path = request.match_info["path"].strip("/")
         try:
             call = Call(
-                request.method, path, self.token_of(request), query, await json_body(request)
+                request.method,
+                path,
+                self.token_of(request),
+                query,
+                await json_body(request),
             )
             return await self.answer(call)
         except Refused as refused:
@@ -118,7 +131,9 @@ class HelixServer:
 
     def token_of(self, request: web.Request) -> SimToken:
         """Return the token of a call."""
-        token = self.tokens.valid(request.headers.get("Authorization", "").removeprefix("Bearer "))
+        token = self.tokens.valid(
+            request.headers.get("Authorization", "").removeprefix("Bearer ")
+        )
         if token is None:
             raise Refused(401, "Invalid OAuth token")
         return token
@@ -219,17 +234,27 @@ class HelixServer:
 
     async def _mark(self, call: Call) -> web.Response:
         self.made += 1
-        marker = {"id": str(self.made), "description": str(call.body.get("description", ""))}
-        return ok([{**marker, "created_at": stamp(self.world.now()), "position_seconds": 60}])
+        marker = {
+            "id": str(self.made),
+            "description": str(call.body.get("description", "")),
+        }
+        return ok(
+            [{**marker, "created_at": stamp(self.world.now()), "position_seconds": 60}]
+        )
 
     async def _clip(self, _call: Call) -> web.Response:
         self.made += 1
         clip_id = f"SimClip{self.made}"
-        return ok([{"id": clip_id, "edit_url": f"https://clips.twitch.tv/{clip_id}/edit"}], 202)
+        return ok(
+            [{"id": clip_id, "edit_url": f"https://clips.twitch.tv/{clip_id}/edit"}],
+            202,
+        )
 
     async def _people(self, ids: set[str], call: Call) -> web.Response:
         only_ids = call.query.get("user_id", [])
-        chosen = [user_id for user_id in sorted(ids) if not only_ids or user_id in only_ids]
+        chosen = [
+            user_id for user_id in sorted(ids) if not only_ids or user_id in only_ids
+        ]
         return ok([person(self.user(user_id)) for user_id in chosen], pagination={})
 
 
@@ -239,7 +264,9 @@ class TwitchSim:
     client_id = CLIENT_ID
     middlewares: tuple[Middleware, ...] = ()
 
-    def __init__(self, channel: str = "demo", *, now: Callable[[], int] | None = None) -> None:
+    def __init__(
+        self, channel: str = "demo", *, now: Callable[[], int] | None = None
+    ) -> None:
         self.now = now or (lambda: int(time.time() * 1_000))
         self.build(channel)
         self._runner: web.AppRunner | None = None
@@ -281,7 +308,9 @@ class TwitchSim:
             connection.abort()
         await asyncio.sleep(0)
 
-    async def until(self, condition: Callable[[], object], seconds: float = 60.0) -> None:
+    async def until(
+        self, condition: Callable[[], object], seconds: float = 60.0
+    ) -> None:
         """Wait until the condition holds. Raises TimeoutError; the limit is for what never comes, not for a slow PC."""
         async with asyncio.timeout(seconds):
             while not condition():  # noqa: ASYNC110  # the condition may look at anything
@@ -289,7 +318,9 @@ class TwitchSim:
 
     async def joined(self, count: int = 1) -> None:
         """Wait until that many connections have joined the channel and read their welcome. Raises TimeoutError."""
-        await self.until(lambda: sum(1 for c in self.irc.connections if c.channels) >= count)
+        await self.until(
+            lambda: sum(1 for c in self.irc.connections if c.channels) >= count
+        )
         await self.settled()
 
     async def settled(self) -> None:
@@ -301,7 +332,9 @@ class TwitchSim:
         ]
         await self.irc.broadcast(f"PING :{HOST}")
         await self.until(
-            lambda: all(c.pongs > count or c not in self.irc.connections for c, count in before)
+            lambda: all(
+                c.pongs > count or c not in self.irc.connections for c, count in before
+            )
         )
 
     async def say(self, login: str, text: str) -> str:
@@ -318,7 +351,9 @@ class TwitchSim:
         """The streamer times somebody out."""
         await self.irc.clear_person(self.world.user(login), seconds)
 
-    def go_live(self, *, title: str = "", game: str = "", at: int | None = None) -> SimStream:
+    def go_live(
+        self, *, title: str = "", game: str = "", at: int | None = None
+    ) -> SimStream:
         """Begin the stream. `at`: ms."""
         when = self.now() if at is None else at
         self.world.stream = SimStream(str(40_000_000_000 + when // 1_000), when)

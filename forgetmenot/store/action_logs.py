@@ -220,7 +220,9 @@ async def running(db: Database) -> list[LoggedAction]:
 
 async def waiting(db: Database, now: int) -> list[LoggedAction]:
     """Return what waits for a person, oldest first."""
-    return await _actions_where(db, "status = 'waiting' AND expires_at > ? ORDER BY id", now)
+    return await _actions_where(
+        db, "status = 'waiting' AND expires_at > ? ORDER BY id", now
+    )
 
 
 async def due_for_revert(db: Database, now: int) -> list[LoggedAction]:
@@ -263,7 +265,9 @@ async def done_since(db: Database, since: int) -> int:
     return int(await db.value(sql, (since,)))
 
 
-async def last_allowed(db: Database, *, name: str = "", kind: str = "", about: str = "") -> int:
+async def last_allowed(
+    db: Database, *, name: str = "", kind: str = "", about: str = ""
+) -> int:
     """Return when an action was last allowed (ms); 0: never.
 
     `name`, `kind` (its class) and `about` (its target; without one, who asked for it) restrict which; "" is any.
@@ -279,7 +283,9 @@ async def last_allowed(db: Database, *, name: str = "", kind: str = "", about: s
     return int(await db.value(sql, (name, kind, about)) or 0)
 
 
-async def was_done_to(source: Source, name: str, target_id: str, since: int, until: int) -> bool:
+async def was_done_to(
+    source: Source, name: str, target_id: str, since: int, until: int
+) -> bool:
     """Whether the bot did an action to a viewer between two times (ms), or may have."""
     sql = """
         SELECT 1
@@ -292,10 +298,14 @@ async def was_done_to(source: Source, name: str, target_id: str, since: int, unt
     return await source.row(sql, (since, until, name, target_id)) is not None
 
 
-async def _actions_where(source: Source, condition: str, *params: object) -> list[LoggedAction]:
+async def _actions_where(
+    source: Source, condition: str, *params: object
+) -> list[LoggedAction]:
     """Return the actions of a condition (SQL), in the order that it names."""
     actions = []
-    for row in await source.rows(f"SELECT * FROM action_logs WHERE {condition}", params):
+    for row in await source.rows(
+        f"SELECT * FROM action_logs WHERE {condition}", params
+    ):
         action = row_as(
             row,
             LoggedAction,

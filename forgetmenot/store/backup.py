@@ -94,7 +94,9 @@ def delete_copies(database: Path, copies: Sequence[Path] | None = None) -> int:
 def files_put_aside(database: Path) -> list[Path]:
     """Return the files that another program put in the memory's place and that were not backed up yet."""
     name = re.compile(re.escape(database.name + ASIDE) + r"\d+")
-    return sorted(file for file in database.parent.iterdir() if name.fullmatch(file.name))
+    return sorted(
+        file for file in database.parent.iterdir() if name.fullmatch(file.name)
+    )
 
 
 def leftovers(database: Path) -> list[Path]:
@@ -161,11 +163,15 @@ def _fill(part: Path, source: Path) -> "Counts":
         for table in KEPT:
             column_rows = db.execute(f"PRAGMA main.table_info({table})")
             columns = ", ".join(row[1] for row in column_rows)
-            db.execute(f"INSERT INTO main.{table} ({columns}) SELECT {columns} FROM source.{table}")
+            db.execute(
+                f"INSERT INTO main.{table} ({columns}) SELECT {columns} FROM source.{table}"
+            )
         db.execute("DELETE FROM main.channel_state WHERE name = ?", (CARRIED_OUT,))
         # an id that somebody wrote down must never be given to another row
         db.execute("DELETE FROM main.sqlite_sequence")
-        db.execute("INSERT INTO main.sqlite_sequence SELECT * FROM source.sqlite_sequence")
+        db.execute(
+            "INSERT INTO main.sqlite_sequence SELECT * FROM source.sqlite_sequence"
+        )
         for _name, sql in triggers:
             db.execute(sql)
         db.execute("COMMIT")
@@ -221,7 +227,9 @@ def check(path: Path) -> None:
     if not path.is_file():
         raise errors.InputError(f"There is no file {path}.")
     if not files.may_be_ours(path):
-        raise errors.StoreForeign(f"{path} is not a ForgetMeNot memory. Nothing was changed.")
+        raise errors.StoreForeign(
+            f"{path} is not a ForgetMeNot memory. Nothing was changed."
+        )
     with separate_reader(path) as db:
         application = db.execute("PRAGMA application_id").fetchone()[0]
         version = db.execute("PRAGMA user_version").fetchone()[0]
@@ -269,7 +277,9 @@ class Counts(NamedTuple):
         return False
 
     def __str__(self) -> str:
-        return f"{self.notes} notes, {self.episodes} summaries and {self.viewers} people"
+        return (
+            f"{self.notes} notes, {self.episodes} summaries and {self.viewers} people"
+        )
 
 
 async def counts(source: Source) -> Counts:

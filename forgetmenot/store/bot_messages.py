@@ -20,7 +20,14 @@ from msgspec import Struct
 from forgetmenot.durations import MINUTE
 from forgetmenot.languages import read_reason, reason
 from forgetmenot.store import action_logs, reply_outcomes
-from forgetmenot.store.database import Database, Row, Source, Transaction, row_as, separate_reader
+from forgetmenot.store.database import (
+    Database,
+    Row,
+    Source,
+    Transaction,
+    row_as,
+    separate_reader,
+)
 from forgetmenot.text.mentions import mention
 from forgetmenot.text.removal import NameForms
 from forgetmenot.text.words import sentences_of, telling_stems
@@ -89,7 +96,8 @@ async def begin(
 async def record_prompt(tx: Transaction, reply_id: int, prompt: object) -> None:
     """Record the prompt, before the model is called."""
     await tx.execute(
-        "UPDATE bot_messages SET prompt_json = ? WHERE id = ?", (_json(prompt), reply_id)
+        "UPDATE bot_messages SET prompt_json = ? WHERE id = ?",
+        (_json(prompt), reply_id),
     )
 
 
@@ -125,7 +133,9 @@ async def is_answered(db: Database, event_id: str) -> bool:
     return await db.row(sql, (event_id,)) is not None
 
 
-async def lines_with_reply(source: Source, event_ids: Collection[str]) -> frozenset[str]:
+async def lines_with_reply(
+    source: Source, event_ids: Collection[str]
+) -> frozenset[str]:
     """Return those of these lines that triggered a reply, sent or not."""
     sql = """
         SELECT event_id
@@ -205,7 +215,9 @@ async def resolve_unfinished(tx: Transaction) -> int:
 async def sent_since(source: Source, since: int, until: int) -> list[tuple[int, str]]:
     """Return times and texts of all that was sent since then, or may have been, oldest first."""
     sent = "status IN ('sending', 'sent', 'unknown') AND at BETWEEN ? AND ? ORDER BY at, id"
-    rows = await source.rows(f"SELECT at, text FROM bot_messages WHERE {sent}", (since, until))
+    rows = await source.rows(
+        f"SELECT at, text FROM bot_messages WHERE {sent}", (since, until)
+    )
     return [(row[0], row[1]) for row in rows]
 
 
@@ -257,7 +269,12 @@ async def listing(db: Database, limit: int) -> list[BotMessage]:
 
 
 async def recently_sent(
-    source: Source, limit: int, since: int, to: str | None = None, *, commands: bool = True
+    source: Source,
+    limit: int,
+    since: int,
+    to: str | None = None,
+    *,
+    commands: bool = True,
 ) -> list[BotMessage]:
     """Return the last replies that were sent since a time (ms), oldest first.
 
@@ -288,7 +305,9 @@ ORDER BY m.outcome = 'good' DESC, m.notes_json <> '[]' DESC, length(m.text) DESC
 """
 
 
-async def best_answers(source: Source, since: int, until: int, limit: int) -> list[tuple[str, str]]:
+async def best_answers(
+    source: Source, since: int, until: int, limit: int
+) -> list[tuple[str, str]]:
     """Its best answers in that time, and to whom: those called good, then those that the asker went on from.
 
     None that was called bad or deleted, and none with an action that was not done: that is a refusal, or a request.
@@ -327,7 +346,9 @@ async def prompted_with_note(
 # theirs or something made of one, and all answers to commands, which have no prompt.
 
 # A prompt was not made before this time (ms): no reply takes longer than two minutes.
-_PROMPT_AT = "coalesce((SELECT t.at FROM events t WHERE t.id = m.event_id), m.at - 120000)"
+_PROMPT_AT = (
+    "coalesce((SELECT t.at FROM events t WHERE t.id = m.event_id), m.at - 120000)"
+)
 
 
 def _had(**rows: str) -> str:
@@ -335,7 +356,9 @@ def _had(**rows: str) -> str:
 
     `rows`: a condition on the row `r` for each kind of row; `r.value ->> 1` is its id.
     """
-    cases = " ".join(f"WHEN '{kind}' THEN {condition}" for kind, condition in rows.items())
+    cases = " ".join(
+        f"WHEN '{kind}' THEN {condition}" for kind, condition in rows.items()
+    )
     return f"""EXISTS (
         SELECT 1
         FROM json_each(m.prompt_json, '$.sections') s, json_each(s.value, '$.rows') r
@@ -349,13 +372,17 @@ _LOST_ITS_TEXT = _had(
     notes="EXISTS (SELECT 1 FROM semantic_notes n WHERE n.id = r.value ->> 1 AND n.fact = '')",
     episodes=f"EXISTS (SELECT 1 FROM episodes e WHERE e.id = r.value ->> 1 AND e.cleared_at >= {_PROMPT_AT})",
 )
-_TRIGGER_CLEARED = "EXISTS (SELECT 1 FROM events e WHERE e.id = m.event_id AND e.redacted_at > 0)"
+_TRIGGER_CLEARED = (
+    "EXISTS (SELECT 1 FROM events e WHERE e.id = m.event_id AND e.redacted_at > 0)"
+)
 _RESTS_ON_CLEARED = f"({_TRIGGER_CLEARED} OR {_LOST_ITS_TEXT})"
 _RESTS_ON_DELETED = _had(
     events="r.value ->> 1 NOT IN (SELECT seq FROM events)",
     notes="r.value ->> 1 NOT IN (SELECT id FROM semantic_notes)",
 )
-_THEIR_NOTES = "r.value ->> 1 IN (SELECT id FROM semantic_notes WHERE subject_id = :viewer)"
+_THEIR_NOTES = (
+    "r.value ->> 1 IN (SELECT id FROM semantic_notes WHERE subject_id = :viewer)"
+)
 _KNEW_THEIRS = _had(notes=_THEIR_NOTES)
 # An answer to a command has no prompt; "#12 plays drums" quotes note 12.
 _QUOTES_THEIRS = """
@@ -408,13 +435,20 @@ _RESTS_ON_THEM = _had(
 
 
 async def clear_since(
-    tx: Transaction, since: int, *, at: int, viewer_id: str = "", everything: bool = False
+    tx: Transaction,
+    since: int,
+    *,
+    at: int,
+    viewer_id: str = "",
+    everything: bool = False,
 ) -> None:
     """Delete the texts of replies since a time (ms) that rest on cleared lines, also in chat.
 
     `viewer_id`: whose lines were cleared; `everything`: delete all texts since then.
     """
-    names_row = await tx.row("SELECT login, display_name FROM viewers WHERE id = ?", (viewer_id,))
+    names_row = await tx.row(
+        "SELECT login, display_name FROM viewers WHERE id = ?", (viewer_id,)
+    )
     names = NameForms(viewer_id, [name for name in names_row or () if name])
     rests_on_them = f"""
         :everything
@@ -510,7 +544,9 @@ class _PromptWords:
         for section in msgspec.json.decode(reply.prompt).get("sections", ()):
             for kind, row_id in section.get("rows", ()):
                 words -= self._of_others(kind, row_id)
-        events = self._connection.execute("SELECT seq FROM events WHERE id = ?", (reply.event_id,))
+        events = self._connection.execute(
+            "SELECT seq FROM events WHERE id = ?", (reply.event_id,)
+        )
         for (seq,) in events:
             words -= self._of_others("events", seq)
         return bool(words)
@@ -535,7 +571,9 @@ class _PromptWords:
         return telling_stems(" ".join(sentences))
 
 
-async def texts_to(source: Source, viewer_id: str, reply_ids: Collection[int]) -> list[str]:
+async def texts_to(
+    source: Source, viewer_id: str, reply_ids: Collection[int]
+) -> list[str]:
     """Return the texts of the replies to a viewer, and of these replies."""
     sql = """
         SELECT text
@@ -608,7 +646,9 @@ def _json(value: object) -> str:
     return msgspec.json.encode(value).decode()
 
 
-async def _messages_where(source: Source, condition: str, *params: object) -> list[BotMessage]:
+async def _messages_where(
+    source: Source, condition: str, *params: object
+) -> list[BotMessage]:
     """Return the replies of a condition (SQL), in the order that it names."""
     rows = await source.rows(f"SELECT * FROM bot_messages WHERE {condition}", params)
     return [_message(row) for row in rows]

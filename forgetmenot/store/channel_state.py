@@ -14,7 +14,13 @@ from typing import NamedTuple
 
 from forgetmenot.errors import StoreError, TwitchRefused
 from forgetmenot.files import may_be_ours
-from forgetmenot.store.database import Database, Source, Transaction, connected, separate_reader
+from forgetmenot.store.database import (
+    Database,
+    Source,
+    Transaction,
+    connected,
+    separate_reader,
+)
 
 # Set while bytes of what was deleted may be left: privacy/erasure rebuilds the file.
 WIPE_DUE = "wipe_due"
@@ -22,7 +28,10 @@ WIPE_DUE = "wipe_due"
 
 async def read(source: Source, name: str) -> str:
     """Return the value of a name; "" if it was never set."""
-    return await source.value("SELECT value FROM channel_state WHERE name = ?", (name,)) or ""
+    return (
+        await source.value("SELECT value FROM channel_state WHERE name = ?", (name,))
+        or ""
+    )
 
 
 async def read_all(source: Source) -> dict[str, str]:
@@ -33,7 +42,8 @@ async def read_all(source: Source) -> dict[str, str]:
 async def value_since(source: Source, name: str, value: str) -> int | None:
     """Return since when a name has this value (ms); None if it has another one."""
     at: int | None = await source.value(
-        "SELECT updated_at FROM channel_state WHERE name = ? AND value = ?", (name, value)
+        "SELECT updated_at FROM channel_state WHERE name = ? AND value = ?",
+        (name, value),
     )
     return at
 
@@ -96,7 +106,9 @@ async def claim(db: Database, room_id: str, channel: str, now: int) -> None:
         await put(tx, {"login": ""}, now)
     former_login = owner_of(former).login
     with connected(former, "rw") as connection:
-        renamed = "UPDATE channel_state SET value = ?, updated_at = ? WHERE name = 'login'"
+        renamed = (
+            "UPDATE channel_state SET value = ?, updated_at = ? WHERE name = 'login'"
+        )
         connection.execute(renamed, (login, now))
     raise TwitchRefused(
         f"This channel was called {former_login} before, and {former} is its memory. Restart the bot to use it."

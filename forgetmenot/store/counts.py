@@ -45,7 +45,13 @@ class LineCounts(Struct, frozen=True):
     @property
     def balanced(self) -> bool:
         """Whether both sums come out."""
-        rest = self.duplicates + self.excluded + self.other_room + self.unparsed + self.other
+        rest = (
+            self.duplicates
+            + self.excluded
+            + self.other_room
+            + self.unparsed
+            + self.other
+        )
         return (
             self.lines == self.events + rest
             and self.events == self.covered + self.uncovered + self.redacted
@@ -72,12 +78,20 @@ async def all_counts(source: Source) -> dict[str, int]:
 async def line_counts(source: Source) -> LineCounts:
     """Return the counts as of now."""
     tally = await all_counts(source)
-    state = (
-        "iif(redacted_at IS NOT NULL, 'redacted', iif(episode_id IS NOT NULL, 'covered', 'unread'))"
+    state = "iif(redacted_at IS NOT NULL, 'redacted', iif(episode_id IS NOT NULL, 'covered', 'unread'))"
+    stored = Counter(
+        await source.pairs(f"SELECT {state}, count(*) FROM events GROUP BY 1")
     )
-    stored = Counter(await source.pairs(f"SELECT {state}, count(*) FROM events GROUP BY 1"))
     pruned_unread = tally.get("pruned_unread", 0)
-    names = ("lines", "events", "duplicates", "excluded", "other_room", "unparsed", "other")
+    names = (
+        "lines",
+        "events",
+        "duplicates",
+        "excluded",
+        "other_room",
+        "unparsed",
+        "other",
+    )
     return LineCounts(
         **{name: tally.get(name, 0) for name in names},
         covered=stored["covered"] + tally.get("pruned_covered", 0),
@@ -126,7 +140,12 @@ class Meter:
         self._zone = zone
 
     async def record(
-        self, purpose: Purpose, model: str, usage: TokenUsage, latency_ms: int, error: str | None
+        self,
+        purpose: Purpose,
+        model: str,
+        usage: TokenUsage,
+        latency_ms: int,
+        error: str | None,
     ) -> None:
         """Note one finished call; `error` is the class of what went wrong, or None."""
         now = self._clock.now()
@@ -210,5 +229,9 @@ def _bill(row: Row) -> Bill:
     """Return a row of totals as a bill. SQLite's `total` gives floats."""
     group, model, calls, prompt, cached, output, failed = row
     return Bill(
-        str(group), model, calls, TokenCounts(int(prompt), int(cached), int(output)), int(failed)
+        str(group),
+        model,
+        calls,
+        TokenCounts(int(prompt), int(cached), int(output)),
+        int(failed),
     )

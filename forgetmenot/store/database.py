@@ -48,7 +48,14 @@ SCHEMA_VERSION = 10
 # What the schema's triggers call.
 _SQL_FUNCTIONS = name_keys.SQL_FUNCTIONS | note_keys.SQL_FUNCTIONS
 BUSY_TIMEOUT_S = 5.0
-_MANY: tuple[type, ...] = (list, tuple, set, frozenset, type({}.keys()), type({}.values()))
+_MANY: tuple[type, ...] = (
+    list,
+    tuple,
+    set,
+    frozenset,
+    type({}.keys()),
+    type({}.values()),
+)
 # What another program put in the memory's place lies beside it under this name and a number, until a backup is made.
 ASIDE = ".other-"
 # The name in channel_state of how many privacy requests were carried out, and the mark of their file.
@@ -141,7 +148,9 @@ class Source(Protocol):
 class Transaction(Source):
     """What may be done between BEGIN and COMMIT. Reads here see what was written here."""
 
-    def __init__(self, connection: aiosqlite.Connection, requests: PrivacyRequests) -> None:
+    def __init__(
+        self, connection: aiosqlite.Connection, requests: PrivacyRequests
+    ) -> None:
         self._connection = connection
         self.requests = requests
 
@@ -179,7 +188,9 @@ class Transaction(Source):
                 await self._connection.execute_fetchall("ROLLBACK TO part")
                 await self._connection.execute_fetchall("RELEASE part")
             if isinstance(error, _ROW_REFUSED):
-                raise errors.StoreRefused(f"A row cannot be stored: {error}.") from error
+                raise errors.StoreRefused(
+                    f"A row cannot be stored: {error}."
+                ) from error
             raise
         await self._connection.execute_fetchall("RELEASE part")
 
@@ -187,16 +198,22 @@ class Transaction(Source):
         """Run one statement for each set of parameters, and return the number of rows changed in all."""
         return await self._changed(self._connection._conn.executemany, sql, params)  # noqa: SLF001
 
-    async def _changed(self, run: Callable[..., sqlite3.Cursor], sql: str, params: object) -> int:
+    async def _changed(
+        self, run: Callable[..., sqlite3.Cursor], sql: str, params: object
+    ) -> int:
         # in one trip to the writer's thread: a cursor of aiosqlite takes another one to be closed
-        changed: int = await self._connection._execute(lambda: run(sql, params).rowcount)  # type: ignore[no-untyped-call]  # noqa: SLF001
+        changed: int = await self._connection._execute(  # type: ignore[no-untyped-call]  # noqa: SLF001
+            lambda: run(sql, params).rowcount
+        )
         return changed
 
 
 class Snapshot(Source):
     """Reads of one moment, inside `Database.together`: already in the reader's thread, so none of them waits."""
 
-    def __init__(self, connection: sqlite3.Connection, requests: PrivacyRequests) -> None:
+    def __init__(
+        self, connection: sqlite3.Connection, requests: PrivacyRequests
+    ) -> None:
         self._connection = connection
         self.requests = requests
 
@@ -231,7 +248,9 @@ class Database(Source):
     nothing is stored then.
     """
 
-    def __init__(self, path: Path, requests: PrivacyRequests, *, puts_back: bool = False) -> None:
+    def __init__(
+        self, path: Path, requests: PrivacyRequests, *, puts_back: bool = False
+    ) -> None:
         self.path = path
         self.requests = requests
         self.times_put_back = 0
@@ -245,10 +264,14 @@ class Database(Source):
         async with contextlib.AsyncExitStack() as stack:
             memory_files = MemoryFiles(self.path)
             stack.callback(memory_files.release)
-            writer = aiosqlite.connect(self.path, isolation_level=None, timeout=BUSY_TIMEOUT_S)
+            writer = aiosqlite.connect(
+                self.path, isolation_level=None, timeout=BUSY_TIMEOUT_S
+            )
             await stack.enter_async_context(opened(writer))
             await _prepare(writer, self.path)
-            reader = aiosqlite.Connection(partial(connect, self.path), iter_chunk_size=64)
+            reader = aiosqlite.Connection(
+                partial(connect, self.path), iter_chunk_size=64
+            )
             await stack.enter_async_context(opened(reader))
             writer.row_factory = sqlite3.Row
             await self._prepare_reader(reader)
@@ -294,7 +317,10 @@ class Database(Source):
         with translated_errors(self.path):
             reader = self._reader
             # aiosqlite has no public way to run a function in a connection's thread
-            result: T = await reader._execute(_run_read, reader._conn, read, self.requests)  # type: ignore[no-untyped-call]  # noqa: SLF001
+            connection = reader._conn  # noqa: SLF001
+            result: T = await reader._execute(  # type: ignore[no-untyped-call]  # noqa: SLF001
+                _run_read, connection, read, self.requests
+            )
             return result
 
     @contextlib.asynccontextmanager
@@ -400,7 +426,9 @@ class Database(Source):
         # it holds for the whole process: set once, for no other thread may look at it meanwhile
         if not rows or rows[0][0] != folder:
             quoted_folder = folder.replace("'", "''")
-            await self._writer.execute_fetchall(f"PRAGMA temp_store_directory = '{quoted_folder}'")
+            await self._writer.execute_fetchall(
+                f"PRAGMA temp_store_directory = '{quoted_folder}'"
+            )
         await self._writer.execute_fetchall("PRAGMA temp_store = FILE")
         try:
             await self._writer.execute_fetchall("VACUUM")
@@ -428,11 +456,15 @@ class Database(Source):
         await self._writer.execute_fetchall("PRAGMA busy_timeout = 50")
         self._read_gate.clear()
         try:
-            rows = list(await self._writer.execute_fetchall("PRAGMA wal_checkpoint(TRUNCATE)"))
+            rows = list(
+                await self._writer.execute_fetchall("PRAGMA wal_checkpoint(TRUNCATE)")
+            )
         finally:
             self._read_gate.set()
             timeout_ms = int(BUSY_TIMEOUT_S * 1_000)
-            restored = self._writer.execute_fetchall(f"PRAGMA busy_timeout = {timeout_ms}")
+            restored = self._writer.execute_fetchall(
+                f"PRAGMA busy_timeout = {timeout_ms}"
+            )
             await uninterrupted(restored)
         # SQLite raises nothing when a reader keeps the log: the first column, "busy", says it
         busy = rows[0][0]
@@ -471,7 +503,9 @@ async def open_database(
 
 async def _check_requests(db: Database) -> None:
     """See that the file of requests has all that this memory has carried out. Raises StoreError."""
-    state = await db.value("SELECT value FROM channel_state WHERE name = ?", (CARRIED_OUT,))
+    state = await db.value(
+        "SELECT value FROM channel_state WHERE name = ?", (CARRIED_OUT,)
+    )
     if not state:
         return
     count, mark = str(state).split()
@@ -480,7 +514,9 @@ async def _check_requests(db: Database) -> None:
 
 
 @contextlib.asynccontextmanager
-async def opened(connection: aiosqlite.Connection) -> AsyncIterator[aiosqlite.Connection]:
+async def opened(
+    connection: aiosqlite.Connection,
+) -> AsyncIterator[aiosqlite.Connection]:
     """Open a connection, and close it at the end.
 
     A task that is cancelled while it opens waits for the connection's thread, which would else go on unseen.
@@ -495,13 +531,17 @@ async def opened(connection: aiosqlite.Connection) -> AsyncIterator[aiosqlite.Co
         await connection.close()
 
 
-def connect(path: Path, mode: str = "ro", timeout: float = BUSY_TIMEOUT_S) -> sqlite3.Connection:
+def connect(
+    path: Path, mode: str = "ro", timeout: float = BUSY_TIMEOUT_S
+) -> sqlite3.Connection:
     """Open an existing file in autocommit mode; `mode` is ro or rw, so that no file is made."""
     address = f"{path.absolute().as_uri()}?mode={mode}"
     if mode == "ro" and files.cannot_be_written(path) and not has_log(path):
         # SQLite would want to make a log beside a file that it may read: so it is one that nobody changes
         address += "&immutable=1"
-    connection = sqlite3.connect(address, uri=True, isolation_level=None, timeout=timeout)
+    connection = sqlite3.connect(
+        address, uri=True, isolation_level=None, timeout=timeout
+    )
     for name, (arguments, function) in _SQL_FUNCTIONS.items():
         connection.create_function(name, arguments, function, deterministic=True)
     return connection
@@ -694,7 +734,9 @@ def _store_error(error: sqlite3.DatabaseError, path: Path) -> errors.StoreError:
     if "locked" in words or "busy" in words:
         return errors.StoreLocked(reason("file_held", path=str(path)))
     if isinstance(error, sqlite3.IntegrityError | sqlite3.DataError):
-        return errors.StoreRefused(f"{path} does not take what was to be stored: {words}.")
+        return errors.StoreRefused(
+            f"{path} does not take what was to be stored: {words}."
+        )
     if "disk I/O" in words:
         return errors.StoreError(
             f"{path} cannot be read or written ({words}). Check the disk and its free space."

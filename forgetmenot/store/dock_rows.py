@@ -77,7 +77,10 @@ async def changes(db: Database, after: int, limit: int) -> list[ChangedNote]:
         """,
         (after, limit),
     )
-    return [ChangedNote(*row)._replace(cause=read_reason(row["cause"])) for row in reversed(rows)]
+    return [
+        ChangedNote(*row)._replace(cause=read_reason(row["cause"]))
+        for row in reversed(rows)
+    ]
 
 
 # The memory panel: viewers, pages of notes, streams with their episodes.
@@ -171,7 +174,9 @@ async def page(
         "instr(casefold(n.fact), :find)" if words else "",
     ]
     wanted = f"FROM semantic_notes n WHERE {' AND '.join(filter(None, conditions))}"
-    total = int(await db.value(f"SELECT count(*) {wanted}", asked))  # constants, here and below
+    total = int(
+        await db.value(f"SELECT count(*) {wanted}", asked)
+    )  # constants, here and below
     picked = f"SELECT n.id {wanted} {_ORDER} LIMIT :limit OFFSET :offset"  # first: evidence only of what is shown
     return total, await notes.where(db, f"n.id IN ({picked}) {_ORDER}", asked)
 
@@ -194,7 +199,9 @@ async def editors(db: Database, note_ids: Sequence[int]) -> dict[int, str]:
 
 async def note(db: Database, note_id: int) -> Note | None:
     """One of them, if it may be shown."""
-    return next(iter(await notes.where(db, f"n.id = ? AND {_NOT_BANNED}", (note_id,))), None)
+    return next(
+        iter(await notes.where(db, f"n.id = ? AND {_NOT_BANNED}", (note_id,))), None
+    )
 
 
 async def streams(db: Database, limit: int) -> list[Row]:

@@ -56,7 +56,9 @@ class HeardSpan(NamedTuple):
     viewer_id: str | None
 
 
-async def heard_spans(source: Source, since: int, until: int, lull: int) -> list[HeardSpan]:
+async def heard_spans(
+    source: Source, since: int, until: int, lull: int
+) -> list[HeardSpan]:
     """Return the stretches between these times (ms) whose chat the memory has read or will read, in order.
 
     Live chat also if it is up to `lull` ms before or after them.
@@ -229,7 +231,8 @@ async def drop_empty(tx: Transaction, episode_ids: Sequence[int], now: int) -> N
     )
     read = "extracted_at = coalesce(extracted_at, ?)"
     await tx.execute(
-        f"UPDATE episodes SET {read} WHERE summary = '' AND id {listed}", (now, episode_ids)
+        f"UPDATE episodes SET {read} WHERE summary = '' AND id {listed}",
+        (now, episode_ids),
     )
 
 
@@ -256,7 +259,9 @@ async def unread(
     source: Source, limit: int = 50, *, due_at: int = events.END_OF_TIME
 ) -> list[Episode]:
     """Return the oldest episodes that were not read for notes, but for those that at `due_at` wait for another try."""
-    condition = f"extracted_at IS NULL AND NOT ({events.WAITS}) ORDER BY id LIMIT :limit"
+    condition = (
+        f"extracted_at IS NULL AND NOT ({events.WAITS}) ORDER BY id LIMIT :limit"
+    )
     values = {"limit": limit, "now": due_at, "latest": due_at + events.LONGEST_WAIT}
     return await _episodes_where(source, condition, values)
 
@@ -274,7 +279,9 @@ async def newest(source: Source, *, stream_id: int | None, limit: int) -> list[E
     return newest_first[::-1]
 
 
-async def between(source: Source, stream_id: int, after: int, before: int) -> list[Episode]:
+async def between(
+    source: Source, stream_id: int, after: int, before: int
+) -> list[Episode]:
     """Return a stream's episodes from chat that began and ended within that time (ms), oldest first."""
     within = "stream_id = ? AND kind = 'chat' AND summary <> '' AND started_at > ? AND ended_at < ?"
     return await _episodes_where(
@@ -282,13 +289,17 @@ async def between(source: Source, stream_id: int, after: int, before: int) -> li
     )
 
 
-async def _episodes_where(source: Source, condition: str, params: Params) -> list[Episode]:
+async def _episodes_where(
+    source: Source, condition: str, params: Params
+) -> list[Episode]:
     """Return the episodes of a condition (SQL), in the order that it names."""
     rows = await source.rows(f"SELECT * FROM episodes WHERE {condition}", params)
     return [row_as(row, Episode) for row in rows]
 
 
-async def summaries_of_stream(source: Source, stream_id: int) -> list[tuple[EpisodeKind, str]]:
+async def summaries_of_stream(
+    source: Source, stream_id: int
+) -> list[tuple[EpisodeKind, str]]:
     """Return the kind and summary of a stream's episodes from chat, oldest first."""
     rows = await source.rows(
         """
@@ -362,15 +373,19 @@ async def requests_since(source: Source, viewer_id: str, since: int) -> int:
 async def ids_by_key(source: Source, keys: Collection[str]) -> dict[str, int]:
     """Return the ids of imported episodes by their own names."""
     return await source.pairs(
-        "SELECT key, id FROM episodes WHERE key IN (SELECT value FROM json_each(?))", (keys,)
+        "SELECT key, id FROM episodes WHERE key IN (SELECT value FROM json_each(?))",
+        (keys,),
     )
 
 
-async def texts_after(source: Source, episode_id: int, limit: int) -> list[tuple[int, str]]:
+async def texts_after(
+    source: Source, episode_id: int, limit: int
+) -> list[tuple[int, str]]:
     """The summary with the topic of episodes that came after one, by their ids, for an index; not those of commands."""
     later = "id > ? AND summary <> '' AND kind <> 'command' ORDER BY id LIMIT ?"
     rows = await source.rows(
-        f"SELECT id, summary || ' ' || topic FROM episodes WHERE {later}", (episode_id, limit)
+        f"SELECT id, summary || ' ' || topic FROM episodes WHERE {later}",
+        (episode_id, limit),
     )
     return [(row[0], row[1]) for row in rows]
 
@@ -397,10 +412,13 @@ EXISTS (SELECT 1 FROM note_evidence o
 """
 
 
-async def postpone(tx: Transaction, episode_id: int, *, tries: int, retry_at: int) -> None:
+async def postpone(
+    tx: Transaction, episode_id: int, *, tries: int, retry_at: int
+) -> None:
     """Store that reading an episode for notes failed `tries` times, and when it is tried again (ms)."""
     await tx.execute(
-        "UPDATE episodes SET tries = ?, retry_at = ? WHERE id = ?", (tries, retry_at, episode_id)
+        "UPDATE episodes SET tries = ?, retry_at = ? WHERE id = ?",
+        (tries, retry_at, episode_id),
     )
 
 
@@ -435,7 +453,9 @@ async def _cut_summary(tx: Transaction, episode_id: int, now: int) -> None:
     for viewer_id in await tx.column(f"{authors} GROUP BY 1", values):
         summary = without_person(summary, viewer_id)
     if not summary:
-        await tx.execute("UPDATE events SET episode_id = NULL WHERE episode_id = :id", values)
+        await tx.execute(
+            "UPDATE events SET episode_id = NULL WHERE episode_id = :id", values
+        )
     # whoever has another line in it stays a participant
     await tx.execute(
         f"""
@@ -468,7 +488,8 @@ async def _retract_notes(tx: Transaction, episode_id: int, now: int) -> None:
     values = {"episode": episode_id}
     lost = f"SELECT e.note_id, e.episode_id, e.stance {_ON_THEIR_WORD} AND {_RESTS_ELSEWHERE}"
     await tx.execute(
-        f"DELETE FROM note_evidence WHERE (note_id, episode_id, stance) IN ({lost})", values
+        f"DELETE FROM note_evidence WHERE (note_id, episode_id, stance) IN ({lost})",
+        values,
     )
     retracted = await tx.rows(
         f"""

@@ -91,7 +91,8 @@ async def clear(tx: Transaction, clearing: Clear, now: int) -> set[int]:
         where = f"viewer_id = :id AND {where}"
     params = {"at": clearing.at, "id": clearing.event_id or clearing.viewer_id}
     rows = await tx.rows(
-        f"SELECT episode_id, at FROM events WHERE redacted_at IS NULL AND {where}", params
+        f"SELECT episode_id, at FROM events WHERE redacted_at IS NULL AND {where}",
+        params,
     )
     await tx.execute(
         f"""
@@ -105,7 +106,9 @@ async def clear(tx: Transaction, clearing: Clear, now: int) -> set[int]:
     affected = {row["episode_id"] for row in rows} - {None}
     if clearing.remembered:
         # by the time of the clear, because a line that came with it was stored without its text
-        line_keys = f"SELECT 'line:' || id FROM events WHERE redacted_at = :at AND {where}"
+        line_keys = (
+            f"SELECT 'line:' || id FROM events WHERE redacted_at = :at AND {where}"
+        )
         sql = f"SELECT id FROM episodes WHERE kind = 'command' AND key IN ({line_keys})"
         if whole_chat:
             sql += f" AND NOT EXISTS ({_REMEMBERED_BY_COMMAND})"
@@ -147,7 +150,9 @@ async def clear(tx: Transaction, clearing: Clear, now: int) -> set[int]:
     return affected
 
 
-async def unread(source: Source, limit: int = 2_000, *, due_at: int = END_OF_TIME) -> list[Line]:
+async def unread(
+    source: Source, limit: int = 2_000, *, due_at: int = END_OF_TIME
+) -> list[Line]:
     """Return the oldest events that no episode covers, but for those that at `due_at` (ms) wait for another try."""
     condition = f"{_UNREAD} AND NOT ({WAITS}) ORDER BY at, seq LIMIT :limit"
     values = {"limit": limit, "now": due_at, "latest": due_at + LONGEST_WAIT}
@@ -168,7 +173,9 @@ async def postpone(
 
 async def still_unread(source: Source, seqs: Sequence[int]) -> list[Line]:
     """Return those of these events that no episode covers yet and nobody cleared."""
-    condition = f"seq IN (SELECT value FROM json_each(?)) AND {_UNREAD} ORDER BY at, seq"
+    condition = (
+        f"seq IN (SELECT value FROM json_each(?)) AND {_UNREAD} ORDER BY at, seq"
+    )
     return await _lines_where(source, condition, (seqs,))
 
 
@@ -180,7 +187,9 @@ async def lines_of_episode(source: Source, episode_id: int) -> list[Line]:
 
 async def latest_lines_of(source: Source, viewer_id: str, limit: int) -> list[Line]:
     """Return somebody's newest lines, oldest first."""
-    condition = "viewer_id = ? AND redacted_at IS NULL ORDER BY at DESC, seq DESC LIMIT ?"
+    condition = (
+        "viewer_id = ? AND redacted_at IS NULL ORDER BY at DESC, seq DESC LIMIT ?"
+    )
     newest_first = await _lines_where(source, condition, (viewer_id, limit))
     return newest_first[::-1]
 
@@ -271,7 +280,9 @@ FROM events e JOIN shown v ON v.id = e.viewer_id WHERE e.redacted_at IS NULL AND
 """
 
 
-async def _prompt_lines(source: Source, condition: str, params: Params) -> list[PromptLine]:
+async def _prompt_lines(
+    source: Source, condition: str, params: Params
+) -> list[PromptLine]:
     """Return the lines of a condition (SQL, on the row `e`), in the order that it names."""
     rows = await source.rows(f"{_LINES} AND {condition}", params)
     return list(starmap(PromptLine, rows))
@@ -295,9 +306,13 @@ async def lines(
     theirs = "e.text <> ''"
     if of is not None:
         theirs += " AND e.viewer_id = :of"
-    newest = "e.at BETWEEN :since AND :until ORDER BY e.at DESC, e.seq DESC LIMIT :limit"
+    newest = (
+        "e.at BETWEEN :since AND :until ORDER BY e.at DESC, e.seq DESC LIMIT :limit"
+    )
     values = {"of": of, "since": since, "until": until, "limit": limit}
-    newest_first = await _prompt_lines(source, f"{kind} AND {theirs} AND {newest}", values)
+    newest_first = await _prompt_lines(
+        source, f"{kind} AND {theirs} AND {newest}", values
+    )
     return newest_first[::-1]
 
 
@@ -307,9 +322,13 @@ async def unsummarised(
     """Return the newest lines that these people typed and no episode covers yet, oldest first."""
     theirs = "e.viewer_id IN (SELECT value FROM json_each(:of)) AND e.text <> ''"
     typed = "e.kind NOT IN ('spoken', 'moderation') AND e.episode_id IS NULL"
-    newest = "e.at BETWEEN :since AND :until ORDER BY e.at DESC, e.seq DESC LIMIT :limit"
+    newest = (
+        "e.at BETWEEN :since AND :until ORDER BY e.at DESC, e.seq DESC LIMIT :limit"
+    )
     values = {"of": viewer_ids, "since": since, "until": until, "limit": limit}
-    newest_first = await _prompt_lines(source, f"{theirs} AND {typed} AND {newest}", values)
+    newest_first = await _prompt_lines(
+        source, f"{theirs} AND {typed} AND {newest}", values
+    )
     return newest_first[::-1]
 
 
@@ -342,7 +361,12 @@ SELECT seq, id, viewer_id, kind, words, at FROM numbered ORDER BY nth, importanc
 
 
 async def reported_events(
-    source: Source, *, since: int, until: int, limit: int, kinds: Sequence[EventKind] = REPORTED
+    source: Source,
+    *,
+    since: int,
+    until: int,
+    limit: int,
+    kinds: Sequence[EventKind] = REPORTED,
 ) -> list[StreamEvent]:
     """Return what Twitch reported between these times (ms), oldest first.
 
@@ -396,7 +420,9 @@ async def authors(source: Source, event_ids: Collection[str]) -> dict[str, str]:
 
 async def lines_by_seq(source: Source, seqs: Collection[int]) -> dict[int, PromptLine]:
     """Return those of these lines that are still there, by their seq."""
-    lines = await _prompt_lines(source, "e.seq IN (SELECT value FROM json_each(?))", (seqs,))
+    lines = await _prompt_lines(
+        source, "e.seq IN (SELECT value FROM json_each(?))", (seqs,)
+    )
     return {line.id: line for line in lines}
 
 

@@ -36,7 +36,13 @@ class MomentKind(StrEnum):
 
 
 async def add_spending(
-    tx: Transaction, *, day: str, purpose: str, model: str, usage: TokenUsage, failed: bool
+    tx: Transaction,
+    *,
+    day: str,
+    purpose: str,
+    model: str,
+    usage: TokenUsage,
+    failed: bool,
 ) -> None:
     """Add one call of a model to its day."""
     await tx.execute(
@@ -95,8 +101,14 @@ ON CONFLICT (stream_id, minute) DO UPDATE SET lines = max(lines, excluded.lines)
 
 async def count_minutes(tx: Transaction, lines: Iterable[SpokenLine]) -> None:
     """Count again the minutes of lines that were just stored as events. A minute's figures never shrink."""
-    touched = {(line.stream_id, line.at // MINUTE) for line in lines if line.stream_id is not None}
-    values = [{"stream": stream, "minute": minute} for stream, minute in sorted(touched)]
+    touched = {
+        (line.stream_id, line.at // MINUTE)
+        for line in lines
+        if line.stream_id is not None
+    }
+    values = [
+        {"stream": stream, "minute": minute} for stream, minute in sorted(touched)
+    ]
     await tx.many(_COUNT_MINUTE, values)
 
 
@@ -127,7 +139,9 @@ async def minutes_of(source: Source, stream_id: int) -> list[Row]:
 # ── moments ─────────────────────────────────────────────────────────────────────────────────
 
 
-async def add_moments(tx: Transaction, events: Iterable[tuple[ChatEvent, int | None]]) -> None:
+async def add_moments(
+    tx: Transaction, events: Iterable[tuple[ChatEvent, int | None]]
+) -> None:
     """Keep the raids and gifts among events that were just stored, each with its stream."""
     for event, stream_id in events:
         pattern = _NUMBER.get(event.kind)
@@ -146,7 +160,12 @@ async def add_moments(tx: Transaction, events: Iterable[tuple[ChatEvent, int | N
 
 
 async def add_moment(
-    tx: Transaction, stream_id: int, at: int, kind: MomentKind, text: str, viewer_id: str | None
+    tx: Transaction,
+    stream_id: int,
+    at: int,
+    kind: MomentKind,
+    text: str,
+    viewer_id: str | None,
 ) -> None:
     """Keep one moment of a stream. `text`: a number, a title or an address, nothing that a viewer wrote."""
     await tx.execute(
@@ -155,7 +174,9 @@ async def add_moment(
     )
 
 
-async def note_title(tx: Transaction, stream_id: int, at: int, *, title: str, game: str) -> None:
+async def note_title(
+    tx: Transaction, stream_id: int, at: int, *, title: str, game: str
+) -> None:
     """Keep a stream's title and game where they are new; the first ones hold since it began."""
     for kind, text in ((MomentKind.TITLE, title), (MomentKind.GAME, game)):
         if not text:

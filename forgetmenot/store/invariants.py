@@ -180,7 +180,9 @@ async def verify(db: Database, *, now: int, keep_h: float = 24.0) -> list[Violat
     violations += await _people_violations(db)
     counts = await line_counts(db)
     violations += _violations("chat pruned unread", range(counts.pruned_unread))
-    violations += _violations("lines that do not add up", [] if counts.balanced else [counts])
+    violations += _violations(
+        "lines that do not add up", [] if counts.balanced else [counts]
+    )
     not_indexed = await asyncio.to_thread(_not_indexed, db.path)
     violations += _violations("a note whose words are not in the index", not_indexed)
     violations += await _file_violations(db)
@@ -219,7 +221,9 @@ async def _people_violations(db: Database) -> list[Violation]:
         for row_id, text in await db.rows(sql):
             if not stored_ids.issuperset(ids_in(text)):
                 unknown.append(row_id)
-        violations += _violations(f"{name} that names somebody who is not known", unknown)
+        violations += _violations(
+            f"{name} that names somebody who is not known", unknown
+        )
     await asyncio.to_thread(db.requests.refresh)
     erased = []
     for viewer_id, first_seen_at, _opted_out_at in viewers:
@@ -232,7 +236,9 @@ async def _people_violations(db: Database) -> list[Violation]:
     opted_out = [viewer_id for viewer_id in authors if db.requests.is_out(viewer_id)]
     violations += _violations("a line of somebody who opted out", opted_out)
     waiting = len(db.requests.lines) - await personal_data.carried_out(db)
-    violations += _violations("a privacy request that was not carried out", range(waiting))
+    violations += _violations(
+        "a privacy request that was not carried out", range(waiting)
+    )
     return violations
 
 
@@ -241,7 +247,9 @@ def _not_indexed(path: Path) -> list[int]:
     indexed: dict[int, set[int]] = defaultdict(set)
     wrong = []
     with separate_reader(path) as connection:
-        for key, span, packed in connection.execute("SELECT word, span, notes FROM note_words"):
+        for key, span, packed in connection.execute(
+            "SELECT word, span, notes FROM note_words"
+        ):
             for note_id in unpacked(span, packed):
                 indexed[note_id].add(key)
         sql = "SELECT id, fact, topics, asked_with, status FROM semantic_notes"
@@ -260,5 +268,7 @@ async def _file_violations(db: Database) -> list[Violation]:
     violations = _violations("a damaged file", damages)
     async with db.write() as tx:
         if await tx.value("PRAGMA secure_delete") != 1:
-            violations += _violations("deleted rows are not overwritten", ["secure_delete"])
+            violations += _violations(
+                "deleted rows are not overwritten", ["secure_delete"]
+            )
     return violations

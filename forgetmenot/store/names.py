@@ -71,7 +71,9 @@ def _viewers_of_word(condition: str) -> str:
         )"""
 
 
-async def ids_by_nickname(source: Source, keys: Collection[str]) -> dict[str, list[str]]:
+async def ids_by_nickname(
+    source: Source, keys: Collection[str]
+) -> dict[str, list[str]]:
     """Return the ids of viewers to whom an active note gives one of these nicknames, by nickname."""
     rows = await source.rows(
         f"""
@@ -159,11 +161,15 @@ async def by_id(source: Source, viewer_id: str) -> list[str]:
 
 async def by_login(source: Source, login: str) -> str | None:
     """Return the id of whoever has this login now, hidden or not."""
-    viewer_id: str | None = await source.value("SELECT id FROM viewers WHERE login = ?", (login,))
+    viewer_id: str | None = await source.value(
+        "SELECT id FROM viewers WHERE login = ?", (login,)
+    )
     return viewer_id
 
 
-async def spans_by_login(source: Source, logins: Collection[str]) -> dict[str, list[NameSpan]]:
+async def spans_by_login(
+    source: Source, logins: Collection[str]
+) -> dict[str, list[NameSpan]]:
     """Return who was seen with each of these logins and when, hidden people too.
 
     Of somebody who was only named, and never seen, it is the time of their row.
@@ -201,12 +207,16 @@ async def spans_by_login(source: Source, logins: Collection[str]) -> dict[str, l
     )
     spans: dict[str, list[NameSpan]] = {}
     for viewer_id, login, first_at, last_at, is_current, renamed_at in rows:
-        span = NameSpan(viewer_id, login, first_at, last_at, bool(is_current), renamed_at)
+        span = NameSpan(
+            viewer_id, login, first_at, last_at, bool(is_current), renamed_at
+        )
         spans.setdefault(login, []).append(span)
     return spans
 
 
-async def ids_by_display_name(source: Source, names: Collection[str]) -> dict[str, list[str]]:
+async def ids_by_display_name(
+    source: Source, names: Collection[str]
+) -> dict[str, list[str]]:
     """Return the ids of viewers, also hidden ones, by their display name (casefolded), if that is not their login."""
     rows = await source.rows(
         """
@@ -226,7 +236,9 @@ async def ids_by_display_name(source: Source, names: Collection[str]) -> dict[st
     return viewers
 
 
-def ids_to_compare(candidates: Collection[Sequence[str]], here: Collection[str]) -> list[str]:
+def ids_to_compare(
+    candidates: Collection[Sequence[str]], here: Collection[str]
+) -> list[str]:
     """Return the viewers whose names are compared with the words of a text.
 
     `candidates`: the viewers of each word. Of each word those who are here are compared; if nobody is, its first ones.

@@ -22,7 +22,9 @@ def key_of(word_stem: str) -> int:
     return crc32(word_stem.encode()) & _LARGEST_KEY
 
 
-def stems_of_note(fact: str, topics: Iterable[str], asked_with: Iterable[str]) -> set[str]:
+def stems_of_note(
+    fact: str, topics: Iterable[str], asked_with: Iterable[str]
+) -> set[str]:
     """Return the stems by which a note can be found."""
     text = " ".join([fact, *topics, *asked_with])
     return {stem(word) for word in words(text) if word not in STOPWORDS}

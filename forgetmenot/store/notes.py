@@ -14,7 +14,14 @@ from msgspec.structs import asdict
 from forgetmenot.domain import Episode, Importance, Note, NoteStatus, Scope, SourceKind
 from forgetmenot.durations import WEEK
 from forgetmenot.languages import read_reason
-from forgetmenot.store.database import Database, Params, Row, Source, Transaction, row_as
+from forgetmenot.store.database import (
+    Database,
+    Params,
+    Row,
+    Source,
+    Transaction,
+    row_as,
+)
 
 _SELECT = """
 SELECT n.*, (SELECT group_concat(DISTINCT e.episode_id) FROM note_evidence e WHERE e.note_id = n.id) AS episode_ids
@@ -88,7 +95,9 @@ async def get(source: Source, note_id: int) -> Note | None:
 
 async def where(source: Source, condition: str, params: Params) -> list[Note]:
     """Return the notes of a condition (SQL, on the row `n`), in the order that it names."""
-    return [_note(row) for row in await source.rows(f"{_SELECT} WHERE {condition}", params)]
+    return [
+        _note(row) for row in await source.rows(f"{_SELECT} WHERE {condition}", params)
+    ]
 
 
 def _about(subject_id: str | None) -> str:
@@ -99,7 +108,9 @@ def _about(subject_id: str | None) -> str:
 
 
 async def of_subject(
-    source: Source, subject_id: str | None, statuses: Sequence[NoteStatus] = (NoteStatus.ACTIVE,)
+    source: Source,
+    subject_id: str | None,
+    statuses: Sequence[NoteStatus] = (NoteStatus.ACTIVE,),
 ) -> list[Note]:
     """Return the notes about one viewer, or (None) about the channel and its running bits, oldest first."""
     status = "n.status IN (SELECT value FROM json_each(:statuses))"
@@ -107,9 +118,13 @@ async def of_subject(
     return await where(source, condition, {"subject": subject_id, "statuses": statuses})
 
 
-async def withdrawn_since(source: Source, subject_id: str | None, at: int) -> list[Note]:
+async def withdrawn_since(
+    source: Source, subject_id: str | None, at: int
+) -> list[Note]:
     """Return a subject's superseded and retracted notes whose history has a change after a time (ms)."""
-    later = "EXISTS (SELECT 1 FROM note_changes c WHERE c.note_id = n.id AND c.at > :at)"
+    later = (
+        "EXISTS (SELECT 1 FROM note_changes c WHERE c.note_id = n.id AND c.at > :at)"
+    )
     withdrawn = "n.status IN ('superseded', 'retracted') AND n.fact <> ''"
     condition = f"{_about(subject_id)} AND {withdrawn} AND {later} ORDER BY n.id"
     return await where(source, condition, {"subject": subject_id, "at": at})
@@ -194,10 +209,14 @@ def _values(new: NewNote, now: int) -> dict[str, object]:
     return values
 
 
-async def insert_many(tx: Transaction, notes: Sequence[NewNote], *, cause: str, now: int) -> None:
+async def insert_many(
+    tx: Transaction, notes: Sequence[NewNote], *, cause: str, now: int
+) -> None:
     """Write many notes that have ids already, each with the first line of its history."""
     await tx.many(_INSERT, [_values(note, now) for note in notes])
-    await tx.many(_RECORD, [Change(note.id or 0, now, None, note.status, cause) for note in notes])
+    await tx.many(
+        _RECORD, [Change(note.id or 0, now, None, note.status, cause) for note in notes]
+    )
 
 
 async def record(tx: Transaction, change: Change) -> None:
@@ -266,7 +285,9 @@ async def swap_numbers(tx: Transaction, first_id: int, second_id: int) -> None:
     steps = ((first_id, unused_id), (second_id, first_id), (unused_id, second_id))
     for table, column in id_columns:
         for before, after in steps:
-            await tx.execute(f"UPDATE {table} SET {column} = ? WHERE {column} = ?", (after, before))
+            await tx.execute(
+                f"UPDATE {table} SET {column} = ? WHERE {column} = ?", (after, before)
+            )
     await tx.execute(
         """
         UPDATE semantic_notes
@@ -279,7 +300,9 @@ async def swap_numbers(tx: Transaction, first_id: int, second_id: int) -> None:
 
 async def set_pinned(tx: Transaction, note_id: int, *, pinned: bool) -> None:
     """Pin a note, so that it neither ages nor counts against a limit, or unpin it."""
-    await tx.execute("UPDATE semantic_notes SET pinned = ? WHERE id = ?", (int(pinned), note_id))
+    await tx.execute(
+        "UPDATE semantic_notes SET pinned = ? WHERE id = ?", (int(pinned), note_id)
+    )
 
 
 async def confirmed_stream(source: Source, note_id: int) -> int | None:
@@ -305,7 +328,9 @@ async def changes(source: Source, note_id: int) -> list[Change]:
     return [Change(*row)._replace(cause=read_reason(row["cause"])) for row in rows]
 
 
-async def changed_last(source: Source, note_ids: Sequence[int], cause: str, at: int) -> set[int]:
+async def changed_last(
+    source: Source, note_ids: Sequence[int], cause: str, at: int
+) -> set[int]:
     """Return the ids of those of these notes whose last change was made for that cause at that time (ms)."""
     sql = f"""
         SELECT c.note_id
@@ -333,15 +358,19 @@ async def removed_last(source: Source, cause: str, since: int) -> Change | None:
     return Change(*row) if row is not None else None
 
 
-async def delete_of_subject(tx: Transaction, subject_id: str, note_ids: Sequence[int]) -> int:
+async def delete_of_subject(
+    tx: Transaction, subject_id: str, note_ids: Sequence[int]
+) -> int:
     """Delete these notes about a viewer with history and evidence, and return how many; only for an erasure."""
     listed = "IN (SELECT value FROM json_each(?))"
     # the pointer is a foreign key: a note cannot be deleted while another points at it
     await tx.execute(
-        f"UPDATE semantic_notes SET superseded_by = NULL WHERE superseded_by {listed}", (note_ids,)
+        f"UPDATE semantic_notes SET superseded_by = NULL WHERE superseded_by {listed}",
+        (note_ids,),
     )
     return await tx.execute(
-        f"DELETE FROM semantic_notes WHERE id {listed} AND subject_id = ?", (note_ids, subject_id)
+        f"DELETE FROM semantic_notes WHERE id {listed} AND subject_id = ?",
+        (note_ids, subject_id),
     )
 
 
@@ -519,7 +548,9 @@ async def end_due(db: Database, query: str, values: Mapping[str, object]) -> int
         return await tx.execute(sql, parameters)
 
 
-async def set_stale(tx: Transaction, viewer: str | None, *, before: int, streams: int) -> int:
+async def set_stale(
+    tx: Transaction, viewer: str | None, *, before: int, streams: int
+) -> int:
     """Mark old notes about a viewer, or (None) the channel, as stale, and return how many.
 
     Old are those that were last said or used before a time (ms), if their subject came to at least `streams` streams
@@ -542,7 +573,8 @@ async def set_stale(tx: Transaction, viewer: str | None, *, before: int, streams
 async def attending_viewers(source: Source, streams: int) -> list[str]:
     """Return the ids of viewers who came to at least so many streams."""
     return await source.column(
-        "SELECT viewer_id FROM attendance GROUP BY viewer_id HAVING count(*) >= ?", (streams,)
+        "SELECT viewer_id FROM attendance GROUP BY viewer_id HAVING count(*) >= ?",
+        (streams,),
     )
 
 
@@ -588,7 +620,9 @@ async def add_suppression(
 ) -> int:
     """Write a topic that is never mentioned, and return the row's id."""
     # a brief may have the topic anywhere: it is written again without it
-    await tx.execute("DELETE FROM briefs WHERE viewer_id = ?1 OR ?1 IS NULL", (viewer_id,))
+    await tx.execute(
+        "DELETE FROM briefs WHERE viewer_id = ?1 OR ?1 IS NULL", (viewer_id,)
+    )
     by = "(SELECT id FROM viewers WHERE id = ?)"
     sql = f"""
         INSERT INTO never_mention (viewer_id, words, note_id, by_id, at)

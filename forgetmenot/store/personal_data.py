@@ -46,9 +46,7 @@ class ColumnFormat(StrEnum):
     TEXT = "text"  # words of somebody
     WORDS = "words"  # a JSON list of words
     FIELDS = "fields"  # a JSON object, of which FREE_TEXTS are words of somebody and PEOPLE a name
-    REASON = (
-        "reason"  # a reason of ours with its values (languages.reason), or another program's text
-    )
+    REASON = "reason"  # a reason of ours with its values (languages.reason), or another program's text
 
 
 # Fields of a proposed action. All others are numbers, or names of the program's and of the settings'.
@@ -77,9 +75,7 @@ class Place(Struct, frozen=True):
     near: str = "FALSE"
 
 
-_WITH_THE_BOT = (
-    "(from_bot = 1 OR addressed = 1 OR text LIKE '!%')"  # these quote what is remembered
-)
+_WITH_THE_BOT = "(from_bot = 1 OR addressed = 1 OR text LIKE '!%')"  # these quote what is remembered
 _CLEARED = "redacted_at = coalesce(redacted_at, at)"
 _IN_EPISODE = """
 SELECT 1
@@ -101,7 +97,9 @@ _NEAR_NOTE = (
     "t.created_at >= :since OR EXISTS (SELECT 1 FROM note_evidence e JOIN episode_people p"
     " ON p.episode_id = e.episode_id WHERE e.note_id = t.id AND p.viewer_id = :viewer)"
 )
-_NEAR_STREAM = f"t.ended_at IS NULL AND t.started_at >= :since OR EXISTS ({_HERE} = t.id)"
+_NEAR_STREAM = (
+    f"t.ended_at IS NULL AND t.started_at >= :since OR EXISTS ({_HERE} = t.id)"
+)
 _NEAR_LINE = f"t.at >= :since OR t.stream_id IS NULL OR EXISTS ({_HERE} = t.stream_id)"
 _NEAR_TIME = f"t.at >= :since OR EXISTS ({_DURING})"
 
@@ -140,9 +138,23 @@ PLACES = (
         near=_NEAR_TIME,
     ),
     Place("bot_messages", ("text",), cut=True, typed=True, near=_NEAR_TIME),
-    Place("bot_messages", ("detail",), ColumnFormat.REASON, typed=True, near=_NEAR_TIME),
-    Place("action_logs", ("params_json",), ColumnFormat.FIELDS, typed=True, near=_NEAR_TIME),
-    Place("action_logs", ("reason", "detail"), ColumnFormat.REASON, typed=True, near=_NEAR_TIME),
+    Place(
+        "bot_messages", ("detail",), ColumnFormat.REASON, typed=True, near=_NEAR_TIME
+    ),
+    Place(
+        "action_logs",
+        ("params_json",),
+        ColumnFormat.FIELDS,
+        typed=True,
+        near=_NEAR_TIME,
+    ),
+    Place(
+        "action_logs",
+        ("reason", "detail"),
+        ColumnFormat.REASON,
+        typed=True,
+        near=_NEAR_TIME,
+    ),
     Place("action_logs", ("decided_by",), ColumnFormat.REASON),
     Place("briefs", ("text",), cut=True),
     Place("never_mention", ("words",)),
@@ -157,7 +169,11 @@ DOUBTFUL_PLACES = (
     Place("never_mention", ("words",)),
 )
 # What is remembered. A name without a mention in it is an everyday word, or was typed before its bearer came.
-_MEMORY_TEXTS = (("semantic_notes", "fact"), ("episodes", "summary"), ("streams", "recap"))
+_MEMORY_TEXTS = (
+    ("semantic_notes", "fact"),
+    ("episodes", "summary"),
+    ("streams", "recap"),
+)
 # Every game that was played.
 _PLAYED = """
     SELECT category
@@ -174,7 +190,9 @@ _PLAYED = """
 
 async def is_known(source: Source, viewer_id: str) -> bool:
     """Whether a viewer with that id is stored."""
-    return await source.row("SELECT 1 FROM viewers WHERE id = ?", (viewer_id,)) is not None
+    return (
+        await source.row("SELECT 1 FROM viewers WHERE id = ?", (viewer_id,)) is not None
+    )
 
 
 async def names_of(source: Source, viewer_id: str) -> list[str]:
@@ -223,7 +241,9 @@ def longer_names(path: Path, viewer_id: str, names: Sequence[str]) -> list[str]:
             is_other = f"{id_column} <> ? AND instr(lower({name_column}), lower(?))"
             sql = f"SELECT {name_column} FROM {table} WHERE {is_other}"
             for name in names:
-                longer.update(row[0] for row in connection.execute(sql, (viewer_id, name)))
+                longer.update(
+                    row[0] for row in connection.execute(sql, (viewer_id, name))
+                )
     own_names = {name.casefold() for name in names}
     return sorted(name for name in longer if name.casefold() not in own_names)
 
@@ -234,7 +254,9 @@ def texts_containing(path: Path, needles: Sequence[str]) -> Iterator[str]:
     with separate_reader(path) as connection:
         for table, column in _MEMORY_TEXTS:
             texts = f"SELECT {column} AS text, lower({column}) AS lowered FROM {table}"
-            for row in connection.execute(f"SELECT text FROM ({texts}) WHERE {contains}", needles):
+            for row in connection.execute(
+                f"SELECT text FROM ({texts}) WHERE {contains}", needles
+            ):
                 yield row[0]
 
 
@@ -252,19 +274,27 @@ async def erase_requests(
     By name, since a copy may know somebody only as a login that was mentioned. `login`: that of a viewer whose row may
     not have it yet.
     """
-    last_seen_at = await source.value("SELECT last_seen_at FROM viewers WHERE id = ?", (viewer_id,))
+    last_seen_at = await source.value(
+        "SELECT last_seen_at FROM viewers WHERE id = ?", (viewer_id,)
+    )
     # their last line has Twitch's time, which may be ahead of ours
     erased_at = max(at, last_seen_at or 0)
     names = await names_of(source, viewer_id)
     if login and login not in names:
         names.append(login)
     subjects = [viewer_id, *map(provisional_id, names)]
-    return [source.requests.of(RequestKind.ERASE, subject, erased_at) for subject in subjects]
+    return [
+        source.requests.of(RequestKind.ERASE, subject, erased_at)
+        for subject in subjects
+    ]
 
 
 async def begin_erasure(tx: Transaction, viewer_id: str, now: int) -> None:
     """Write the request to erase a viewer, unless there is one, and hide the viewer."""
-    if await tx.value("SELECT erase_at FROM viewers WHERE id = ?", (viewer_id,)) is None:
+    if (
+        await tx.value("SELECT erase_at FROM viewers WHERE id = ?", (viewer_id,))
+        is None
+    ):
         await write_request(tx, *await erase_requests(tx, viewer_id, now))
     await hide_for_erasure(tx, viewer_id, now, newer=True)
 
@@ -321,16 +351,22 @@ async def delete_chat(tx: Transaction, viewer_id: str) -> tuple[int, bool]:
         LIMIT :limit
     """
     cleared = "text = '', system_text = '', redacted_at = coalesce(redacted_at, at)"
-    answer_texts = f"SELECT text FROM bot_messages WHERE text <> '' AND id IN ({answers})"
+    answer_texts = (
+        f"SELECT text FROM bot_messages WHERE text <> '' AND id IN ({answers})"
+    )
     is_answer = f"from_bot = 1 AND text IN ({answer_texts})"
     await tx.execute(f"UPDATE events SET {cleared} WHERE {is_answer}", values)
-    deleted_answers = await tx.execute(f"DELETE FROM bot_messages WHERE id IN ({answers})", values)
+    deleted_answers = await tx.execute(
+        f"DELETE FROM bot_messages WHERE id IN ({answers})", values
+    )
     # there may be more answers to the same lines
     if deleted_answers == LINES_AT_ONCE:
         return 0, True
     keys = f"SELECT 'line:' || id FROM ({lines})"
     await tx.execute(f"UPDATE episodes SET key = NULL WHERE key IN ({keys})", values)
-    deleted_lines = await tx.execute(f"DELETE FROM events WHERE id IN ({lines})", values)
+    deleted_lines = await tx.execute(
+        f"DELETE FROM events WHERE id IN ({lines})", values
+    )
     # counted as redacted, so that the counts of lines still add up
     await add_counts(tx, {"pruned_redacted": deleted_lines})
     return deleted_lines, deleted_lines == LINES_AT_ONCE
@@ -339,7 +375,8 @@ async def delete_chat(tx: Transaction, viewer_id: str) -> tuple[int, bool]:
 async def facts_of(source: Source, viewer_id: str, limit: int = -1) -> dict[int, str]:
     """Return the texts of the notes about a viewer, of any status, by note id."""
     return await source.pairs(
-        "SELECT id, fact FROM semantic_notes WHERE subject_id = ? LIMIT ?", (viewer_id, limit)
+        "SELECT id, fact FROM semantic_notes WHERE subject_id = ? LIMIT ?",
+        (viewer_id, limit),
     )
 
 
@@ -395,7 +432,9 @@ _SHOWN_TEXTS = {
 }
 
 
-async def keep_doubtful(tx: Transaction, places: Sequence[DoubtfulPlace], now: int) -> None:
+async def keep_doubtful(
+    tx: Transaction, places: Sequence[DoubtfulPlace], now: int
+) -> None:
     """Store for the streamer where such names may be, without the name: notes first, then the newest rows."""
     if not places:
         return
@@ -422,7 +461,11 @@ async def _kept_doubtful(source: Source, now: int) -> list[tuple[str, int, int]]
     """Return the doubtful places that may still be shown: table, row, and when they were noted (ms)."""
     stored = await channel_state.read(source, _DOUBTFUL)
     rows = msgspec.json.decode(stored or "[]", type=list[tuple[str, int, int]])
-    return [row for row in rows if row[0] in _SHOWN_TEXTS and now - row[2] < DOUBTFUL_SHOWN_FOR]
+    return [
+        row
+        for row in rows
+        if row[0] in _SHOWN_TEXTS and now - row[2] < DOUBTFUL_SHOWN_FOR
+    ]
 
 
 def is_in_copy(path: Path, moment: Moment) -> bool:
@@ -453,7 +496,9 @@ def rows_containing(
     path: Path, place: Place, needles: Sequence[str], moment: Moment
 ) -> Iterator[WrittenRow]:
     """Give the rows of a place that contain one of these (A to Z in lower case). Raises StoreError."""
-    all_columns = " || char(10) || ".join(f"coalesce({column}, '')" for column in place.columns)
+    all_columns = " || char(10) || ".join(
+        f"coalesce({column}, '')" for column in place.columns
+    )
     values: dict[str, object] = moment._asdict()
     conditions = []
     for number, needle in enumerate(needles):
@@ -476,7 +521,9 @@ def rows_containing(
             yield WrittenRow(rowid, bool(near), tuple(texts))
 
 
-async def rewrite(tx: Transaction, place: Place, rows: Iterable[Sequence[object]]) -> int:
+async def rewrite(
+    tx: Transaction, place: Place, rows: Iterable[Sequence[object]]
+) -> int:
     """Write cleaned texts, and return how many rows changed. A row that was changed since it was read is left.
 
     Each of `rows`: the cleaned columns of the place in order, the rowid, and the columns as they were read.
@@ -501,7 +548,9 @@ async def first_seen_by_id(source: Source) -> dict[str, int]:
 
 async def delete_person(tx: Transaction, viewer_id: str, now: int) -> None:
     """Delete a viewer's row and what the schema deletes with it. An opt-out is kept as a request."""
-    opted_out_at = await tx.value("SELECT opted_out_at FROM viewers WHERE id = ?", (viewer_id,))
+    opted_out_at = await tx.value(
+        "SELECT opted_out_at FROM viewers WHERE id = ?", (viewer_id,)
+    )
     if opted_out_at is not None and not tx.requests.is_out(viewer_id):
         await write_request(tx, tx.requests.of(RequestKind.OPT_OUT, viewer_id, now))
     await tx.execute("DELETE FROM viewers WHERE id = ?", (viewer_id,))
@@ -548,7 +597,9 @@ async def mark_opted_out(tx: Transaction, viewer_id: str, at: int) -> None:
         """,
         (viewer_id,),
     )
-    last_at = await tx.value("SELECT max(at) FROM events WHERE viewer_id = ?", (viewer_id,))
+    last_at = await tx.value(
+        "SELECT max(at) FROM events WHERE viewer_id = ?", (viewer_id,)
+    )
     # their lines have Twitch's time, which may be ahead of ours
     until = max(at, last_at or at)
     await episodes.clear(tx, Clear(until, viewer_id=viewer_id, remembered=False), at)
@@ -556,14 +607,18 @@ async def mark_opted_out(tx: Transaction, viewer_id: str, at: int) -> None:
 
 async def mark_opted_in(tx: Transaction, viewer_id: str) -> None:
     """Mark a viewer as no longer opted out."""
-    await tx.execute("UPDATE viewers SET opted_out_at = NULL WHERE id = ?", (viewer_id,))
+    await tx.execute(
+        "UPDATE viewers SET opted_out_at = NULL WHERE id = ?", (viewer_id,)
+    )
 
 
 async def allow_fact(tx: Transaction, viewer_id: str, words: Collection[str]) -> None:
     """Let a fact (its words) be remembered again that its subject had forgotten. Raises StoreError."""
     if tx.requests.is_forgotten(viewer_id, words):
         hashed = tx.requests.hashed(viewer_id, words)
-        await write_request(tx, tx.requests.of(RequestKind.ALLOW, viewer_id, 0, words=hashed))
+        await write_request(
+            tx, tx.requests.of(RequestKind.ALLOW, viewer_id, 0, words=hashed)
+        )
 
 
 # ── bans ──────────────────────────────────────────────────────────────────────────────────────
@@ -576,7 +631,8 @@ async def ban(tx: Transaction, banned: Mapping[str, int]) -> None:
     if not stored_ids:
         return
     requests = [
-        tx.requests.of(RequestKind.BAN, banned_id, banned[banned_id]) for banned_id in stored_ids
+        tx.requests.of(RequestKind.BAN, banned_id, banned[banned_id])
+        for banned_id in stored_ids
     ]
     await write_request(tx, *requests)
     for viewer_id in stored_ids:
@@ -585,7 +641,9 @@ async def ban(tx: Transaction, banned: Mapping[str, int]) -> None:
 
 async def banned(source: Source) -> dict[str, int]:
     """Return since when viewers are banned (ms), by id."""
-    return await source.pairs("SELECT id, banned_at FROM viewers WHERE banned_at IS NOT NULL")
+    return await source.pairs(
+        "SELECT id, banned_at FROM viewers WHERE banned_at IS NOT NULL"
+    )
 
 
 async def lift_bans(tx: Transaction, last_lines: Mapping[str, int]) -> None:
@@ -605,7 +663,8 @@ async def lift_bans(tx: Transaction, last_lines: Mapping[str, int]) -> None:
 async def ban_again(tx: Transaction, viewer_id: str, at: int) -> int:
     """Hide a viewer in an older copy, which does not know of the ban; returns 1 if they were not hidden yet."""
     return await tx.execute(
-        "UPDATE viewers SET banned_at = ? WHERE id = ? AND banned_at IS NULL", (at, viewer_id)
+        "UPDATE viewers SET banned_at = ? WHERE id = ? AND banned_at IS NULL",
+        (at, viewer_id),
     )
 
 
@@ -706,7 +765,9 @@ def _exported(row: Row, viewer_id: str) -> dict[str, object]:
     for name, value in dict(row).items():
         if name in _OWN_ID_ONLY and value != viewer_id:
             continue
-        columns[name] = read_reason(str(value)) if name in {"cause", "reason"} else value
+        columns[name] = (
+            read_reason(str(value)) if name in {"cause", "reason"} else value
+        )
     return columns
 
 
@@ -729,7 +790,9 @@ FROM episode_people
 WHERE viewer_id = :subject
 """
 # what the bot said to others counts where it named the note by its number, or had it in its prompt
-_QUOTED = "instr(text, '#' || :note || ' ') OR id IN (SELECT value FROM json_each(:replies))"
+_QUOTED = (
+    "instr(text, '#' || :note || ' ') OR id IN (SELECT value FROM json_each(:replies))"
+)
 _MAY_SAY = (
     ("episodes", "summary", True, f"id IN ({_THEIRS})"),
     ("streams", "recap", True, "instr(recap, '<@' || :subject || '>')"),
@@ -757,7 +820,12 @@ async def texts_with_words(
     parts = [word[: max(3, len(word) - 1)] for word in words]
     prompted = await bot_messages.prompted_with_note(tx, note_id, limit=-1)
     reply_ids = [reply_id for reply_id, _at in prompted]
-    values = {"note": note_id, "subject": subject_id, "replies": reply_ids, "parts": parts}
+    values = {
+        "note": note_id,
+        "subject": subject_id,
+        "replies": reply_ids,
+        "parts": parts,
+    }
     for table, column, own, where in _MAY_SAY:
         has_word = f"EXISTS (SELECT 1 FROM json_each(:parts) WHERE instr(lower({column}), value))"
         sql = f"SELECT rowid, {column} FROM {table} WHERE {where} AND {has_word}"
@@ -769,7 +837,11 @@ async def texts_with_words(
 async def texts_mentioning(source: Source, viewer_id: str) -> list[TracedText]:
     """Return the summaries, recaps and briefs that mention a viewer."""
     texts: list[TracedText] = []
-    for table, column in (("episodes", "summary"), ("streams", "recap"), ("briefs", "text")):
+    for table, column in (
+        ("episodes", "summary"),
+        ("streams", "recap"),
+        ("briefs", "text"),
+    ):
         sql = f"SELECT rowid, {column} FROM {table} WHERE instr({column}, '<@' || ? || '>')"
         for row_id, text in await source.rows(sql, (viewer_id,)):
             texts.append(TracedText(table, column, own=False, id=row_id, text=text))
@@ -795,7 +867,9 @@ def sent_texts(path: Path) -> Iterator[tuple[int, str, str]]:
         yield from connection.execute(sql)
 
 
-async def rewrite_traced(tx: Transaction, text: TracedText, remaining_text: str) -> None:
+async def rewrite_traced(
+    tx: Transaction, text: TracedText, remaining_text: str
+) -> None:
     """Replace a text by what remains of it.
 
     A line of chat is marked as redacted at 0: nobody deleted it in chat, so it still gets its answer.
@@ -807,7 +881,9 @@ async def rewrite_traced(tx: Transaction, text: TracedText, remaining_text: str)
     await tx.execute(sql, (remaining_text, text.id))
 
 
-async def delete_traced_note(tx: Transaction, note_id: int, subject_id: str, at: int) -> None:
+async def delete_traced_note(
+    tx: Transaction, note_id: int, subject_id: str, at: int
+) -> None:
     """Delete a note with its evidence and history, and empty episodes that nothing else rests on."""
     episode_ids = await tx.column(
         "SELECT episode_id FROM note_evidence WHERE note_id = ?", (note_id,)

@@ -155,7 +155,9 @@ async def learned(db: Database, limit: int) -> list[Row]:
 
 async def learned_in(db: Database, stream_id: int) -> list[Row]:
     """The changes of notes of one of these bars, oldest first: kind, at, note_id, subject_id, scope, fact."""
-    kinds = " ".join(f"WHEN {condition} THEN '{kind}'" for kind, condition in LEARNED_KINDS.items())
+    kinds = " ".join(
+        f"WHEN {condition} THEN '{kind}'" for kind, condition in LEARNED_KINDS.items()
+    )
     changes = (
         f"SELECT CASE {kinds} END AS kind, c.at, n.id AS note_id, n.subject_id, n.scope, n.fact FROM spans s"
         " JOIN note_changes c ON c.at >= s.at AND c.at < s.until JOIN semantic_notes n ON n.id = c.note_id"
@@ -167,7 +169,9 @@ async def learned_in(db: Database, stream_id: int) -> list[Row]:
         f" WHERE p.stream_id = :stream AND e.stance = 'confirmed' AND {_OF_SHOWN}"
     )
     sql = f"{_SPANS} SELECT * FROM ({changes} UNION ALL {confirmed}) WHERE kind IS NOT NULL AND fact <> ''"
-    return await db.rows(f"{sql} ORDER BY at, note_id LIMIT {LEARNED_SHOWN}", {"stream": stream_id})
+    return await db.rows(
+        f"{sql} ORDER BY at, note_id LIMIT {LEARNED_SHOWN}", {"stream": stream_id}
+    )
 
 
 # ── an evening ──────────────────────────────────────────────────────────────────────────────

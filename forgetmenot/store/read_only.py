@@ -51,7 +51,9 @@ class ReadOnlyDatabase(Database):
     async def connect(self) -> None:
         """Open the file. Raises StoreError."""
         async with contextlib.AsyncExitStack() as stack:
-            reader = aiosqlite.Connection(partial(connect, self.path), iter_chunk_size=64)
+            reader = aiosqlite.Connection(
+                partial(connect, self.path), iter_chunk_size=64
+            )
             await stack.enter_async_context(opened(reader))
             await self._prepare_reader(reader)
             self._reader = reader

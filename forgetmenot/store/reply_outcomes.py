@@ -89,7 +89,9 @@ def _judged(row: Sequence[object]) -> JudgedReply:
     return JudgedReply(
         int(str(reply_id)),
         int(str(at)),
-        _outcome(str(outcome), corrected=bool(corrected), asked_again=bool(asked_again)),
+        _outcome(
+            str(outcome), corrected=bool(corrected), asked_again=bool(asked_again)
+        ),
         len(shown),
         ranks,
     )

@@ -174,7 +174,9 @@ class PrivacyRequests:
         """Use the content of the file, unless it lacks something that was read of it before."""
         lines = content.splitlines()
         key = b""
-        with contextlib.suppress(msgspec.MsgspecError, UnicodeError, ValueError, IndexError):
+        with contextlib.suppress(
+            msgspec.MsgspecError, UnicodeError, ValueError, IndexError
+        ):
             key = bytes.fromhex(msgspec.json.decode(lines[0], type=_Key).key)
         requests = list(_decoded(lines))
         has_all_lines = requests[: len(self.lines)] == self.lines
@@ -258,7 +260,9 @@ class PrivacyRequests:
             return -1
         return self._standing.erased_at.get(self.digest("viewer", viewer_id), -1)
 
-    def is_forgotten(self, viewer_id: str, words: Collection[str], *, since: int = -1) -> bool:
+    def is_forgotten(
+        self, viewer_id: str, words: Collection[str], *, since: int = -1
+    ) -> bool:
         """Whether a claim (its words) says a fact that the viewer had forgotten, by a request after `since` (ms)."""
         self.refresh()
         if not self._standing.forgotten:
@@ -303,7 +307,9 @@ class PrivacyRequests:
         """Return a request about a topic or a note (its words) of a viewer, or (None) of the channel."""
         subject_id = viewer_id or CHANNEL
         notes = () if note_id is None else (note_id,)
-        return self.of(kind, subject_id, at, words=self.hashed(subject_id, words), notes=notes)
+        return self.of(
+            kind, subject_id, at, words=self.hashed(subject_id, words), notes=notes
+        )
 
     def is_topic(self, request: PrivacyRequest) -> bool:
         """Whether what a request names is not to be mentioned now."""
@@ -344,7 +350,9 @@ class PrivacyRequests:
         """Return the words of a fact as a request holds them."""
         return tuple(sorted(self.digest("word", viewer_id, word) for word in words))
 
-    def says(self, viewer_id: str, words: Collection[str], request: PrivacyRequest) -> bool:
+    def says(
+        self, viewer_id: str, words: Collection[str], request: PrivacyRequest
+    ) -> bool:
         """Whether a claim about a viewer (its words) says the fact of a request."""
         return _is_fact(self.hashed(viewer_id, words), request.words)
 
@@ -370,12 +378,16 @@ class StandingRequests:
             case RequestKind.OPT_OUT | RequestKind.OPT_IN:
                 self.choices[subject] = request.kind
             case RequestKind.ERASE:
-                self.erased_at[subject] = max(request.at, self.erased_at.get(subject, 0))
+                self.erased_at[subject] = max(
+                    request.at, self.erased_at.get(subject, 0)
+                )
             case RequestKind.FORGET:
                 self.forgotten.setdefault(subject, []).append(request)
             case RequestKind.ALLOW:
                 facts = self.forgotten.get(subject, [])
-                remaining = [fact for fact in facts if not _is_fact(request.words, fact.words)]
+                remaining = [
+                    fact for fact in facts if not _is_fact(request.words, fact.words)
+                ]
                 self.forgotten[subject] = remaining
             case RequestKind.NEVER_MENTION:
                 self.topics[topic_key(request)] = request

@@ -9,7 +9,9 @@ from forgetmenot.store.database import Row, Source, Transaction, row_as
 
 async def begin(tx: Transaction, at: int) -> int:
     """Write a stream that begins, and return its id."""
-    return await tx.insert("INSERT INTO streams (started_at, last_event_at) VALUES (?1, ?1)", (at,))
+    return await tx.insert(
+        "INSERT INTO streams (started_at, last_event_at) VALUES (?1, ?1)", (at,)
+    )
 
 
 async def nearest(source: Source, first_at: int, last_at: int, gap: int) -> int | None:
@@ -47,7 +49,9 @@ async def describe_past(tx: Transaction, stream_id: int, title: str) -> None:
     await tx.execute(sql, (title, stream_id))
 
 
-async def extend_past(tx: Transaction, stream_id: int, first_at: int, last_at: int) -> None:
+async def extend_past(
+    tx: Transaction, stream_id: int, first_at: int, last_at: int
+) -> None:
     """Store that a past stream was on between these times (ms), and that its recap is due again.
 
     Of a stream that Twitch has named, beginning and end are known, and stay.
@@ -72,7 +76,8 @@ async def extend_past(tx: Transaction, stream_id: int, first_at: int, last_at: i
 async def touch(tx: Transaction, stream_id: int, at: int) -> None:
     """Store that something was said in a stream at a time (ms)."""
     await tx.execute(
-        "UPDATE streams SET last_event_at = max(last_event_at, ?) WHERE id = ?", (at, stream_id)
+        "UPDATE streams SET last_event_at = max(last_event_at, ?) WHERE id = ?",
+        (at, stream_id),
     )
 
 
@@ -105,7 +110,9 @@ async def end(tx: Transaction, stream_id: int, at: int) -> None:
 
 async def current(source: Source) -> Row | None:
     """Return the row of the stream that is on now; None if none is."""
-    return await source.row("SELECT * FROM streams WHERE ended_at IS NULL ORDER BY id DESC LIMIT 1")
+    return await source.row(
+        "SELECT * FROM streams WHERE ended_at IS NULL ORDER BY id DESC LIMIT 1"
+    )
 
 
 async def current_id(source: Source) -> int | None:
@@ -117,11 +124,15 @@ async def current_id(source: Source) -> int | None:
 async def get_many(source: Source, stream_ids: Iterable[int]) -> dict[int, Stream]:
     """Return those of these streams that are stored, by id."""
     ids = list(stream_ids)
-    streams = await _streams_where(source, "id IN (SELECT value FROM json_each(?))", ids)
+    streams = await _streams_where(
+        source, "id IN (SELECT value FROM json_each(?))", ids
+    )
     return {stream.id: stream for stream in streams}
 
 
-async def _streams_where(source: Source, condition: str, *params: object) -> list[Stream]:
+async def _streams_where(
+    source: Source, condition: str, *params: object
+) -> list[Stream]:
     """Return the streams of a condition (SQL, on the row `s`), in the order that it names."""
     rows = await source.rows(f"SELECT * FROM streams s WHERE {condition}", params)
     return [row_as(row, Stream) for row in rows]
@@ -129,12 +140,17 @@ async def _streams_where(source: Source, condition: str, *params: object) -> lis
 
 async def start_of(source: Source, stream_id: int | None) -> int:
     """Return when a stream began (ms); 0 for None."""
-    return int(await source.value("SELECT started_at FROM streams WHERE id = ?", (stream_id,)) or 0)
+    return int(
+        await source.value("SELECT started_at FROM streams WHERE id = ?", (stream_id,))
+        or 0
+    )
 
 
 async def last_heard(source: Source) -> int:
     """Return when the last line of any stream was said (ms); 0 in an empty memory."""
-    return int(await source.value("SELECT coalesce(max(last_event_at), 0) FROM streams"))
+    return int(
+        await source.value("SELECT coalesce(max(last_event_at), 0) FROM streams")
+    )
 
 
 async def previous(source: Source, stream_id: int | None) -> tuple[int, str] | None:
@@ -216,7 +232,9 @@ async def recapped(source: Source, days: int) -> list[Stream]:
         WHERE o.ended_at IS NOT NULL
             AND o.recapped_at IS NULL
     """
-    lately = "recap <> '' AND ended_at > (SELECT max(ended_at) FROM streams) - ? * 86400000"
+    lately = (
+        "recap <> '' AND ended_at > (SELECT max(ended_at) FROM streams) - ? * 86400000"
+    )
     return await _streams_where(
         source, f"{lately} AND NOT EXISTS ({waits}) ORDER BY ended_at, id", days
     )
@@ -349,7 +367,9 @@ async def unclaim_post(tx: Transaction, stream_id: int) -> None:
 # Who came to which stream.
 
 
-async def record_visits(tx: Transaction, visits: Iterable[tuple[str, int, int, int, int]]) -> None:
+async def record_visits(
+    tx: Transaction, visits: Iterable[tuple[str, int, int, int, int]]
+) -> None:
     """Add visits: viewer id, stream id, first and last line (ms), and number of lines of each."""
     await tx.many(
         """
@@ -418,7 +438,9 @@ async def attendance_of(
     return attendance
 
 
-async def attendance_at(source: Source, stream_id: int, *, lately: int) -> dict[str, Attendance]:
+async def attendance_at(
+    source: Source, stream_id: int, *, lately: int
+) -> dict[str, Attendance]:
     """Return who came to one stream, and how often until then; neither the streamer nor who opted out or was banned."""
     rows = await source.rows(
         """

@@ -24,7 +24,8 @@ async def get(source: Source, viewer_id: str) -> Viewer | None:
 async def existing(source: Source, viewer_ids: Collection[str]) -> list[str]:
     """Return those of these ids that somebody has, hidden or not."""
     return await source.column(
-        "SELECT id FROM viewers WHERE id IN (SELECT value FROM json_each(?))", (viewer_ids,)
+        "SELECT id FROM viewers WHERE id IN (SELECT value FROM json_each(?))",
+        (viewer_ids,),
     )
 
 
@@ -56,7 +57,9 @@ async def names(source: Source, viewer_ids: Iterable[str]) -> dict[str, str]:
 
 async def colors(source: Source, viewer_ids: Iterable[str]) -> dict[str, str]:
     """The colours that these people chose for their names; who chose none is left out."""
-    return await source.pairs(f"SELECT id, color {_AMONG} AND color <> ''", (list(viewer_ids),))
+    return await source.pairs(
+        f"SELECT id, color {_AMONG} AND color <> ''", (list(viewer_ids),)
+    )
 
 
 async def logins(source: Source, viewer_ids: Iterable[str]) -> dict[str, str]:
@@ -85,7 +88,9 @@ async def named_in(source: Source, texts: Iterable[str]) -> dict[str, str]:
 
 async def hidden(source: Source, viewer_ids: Collection[str]) -> frozenset[str]:
     """Return those among them who are hidden."""
-    return frozenset(await source.column(f"SELECT id {_AMONG} AND {_IS_HIDDEN}", (viewer_ids,)))
+    return frozenset(
+        await source.column(f"SELECT id {_AMONG} AND {_IS_HIDDEN}", (viewer_ids,))
+    )
 
 
 async def hidden_or_gone(source: Source, viewer_ids: Collection[str]) -> frozenset[str]:
@@ -97,9 +102,7 @@ async def hidden_or_gone(source: Source, viewer_ids: Collection[str]) -> frozens
 
 async def known_chatters(source: Source, *, since: int, limit: int) -> list[str]:
     """Return the ids of those seen since then of whom something is known, the latest first; nobody hidden."""
-    known = (
-        "EXISTS (SELECT 1 FROM semantic_notes n WHERE n.subject_id = v.id AND n.status = 'active')"
-    )
+    known = "EXISTS (SELECT 1 FROM semantic_notes n WHERE n.subject_id = v.id AND n.status = 'active')"
     sql = f"""
         SELECT id
         FROM shown v
@@ -159,7 +162,9 @@ WHERE v.opted_out_at IS NULL
 """
 
 
-async def chatters_present(db: Database, since: int, without_event: str) -> list[Chatter]:
+async def chatters_present(
+    db: Database, since: int, without_event: str
+) -> list[Chatter]:
     """Return everybody who wrote since a time (ms).
 
     `without_event`: the line that is being answered, which counts as nobody's last message.
@@ -184,7 +189,9 @@ async def chatters_present(db: Database, since: int, without_event: str) -> list
 
 async def chatter(db: Database, viewer_id: str) -> Chatter | None:
     """Return a viewer as a chatter, also one who did not write lately; None for one who opted out."""
-    row = await db.row(f"{_CHATTER} AND v.id = :viewer", {"viewer": viewer_id, "without": ""})
+    row = await db.row(
+        f"{_CHATTER} AND v.id = :viewer", {"viewer": viewer_id, "without": ""}
+    )
     return row_as(row, Chatter) if row else None
 
 
@@ -255,7 +262,10 @@ async def record_past(tx: Transaction, people: Sequence[SeenViewer]) -> None:
             first_seen_at = min(first_seen_at, excluded.first_seen_at),
             last_seen_at = max(last_seen_at, excluded.last_seen_at)
         """,
-        [(*person, f"{PROVISIONAL}*", provisional_id(person.login)) for person in people],
+        [
+            (*person, f"{PROVISIONAL}*", provisional_id(person.login))
+            for person in people
+        ],
     )
     await _record_names(tx, people)
 
@@ -271,7 +281,13 @@ async def _record_names(tx: Transaction, people: Sequence[SeenViewer]) -> None:
             last_seen_at = max(last_seen_at, excluded.last_seen_at)
         """,
         [
-            (person.id, person.login, person.display_name, person.first_at, person.last_at)
+            (
+                person.id,
+                person.login,
+                person.display_name,
+                person.first_at,
+                person.last_at,
+            )
             for person in people
         ],
     )
@@ -309,7 +325,9 @@ async def join_provisional(tx: Transaction, holders: dict[str, str]) -> None:
             await _merge(tx, provisional, real)
         else:
             # every reference follows by ON UPDATE CASCADE
-            await tx.execute("UPDATE viewers SET id = ? WHERE id = ?", (real, provisional))
+            await tx.execute(
+                "UPDATE viewers SET id = ? WHERE id = ?", (real, provisional)
+            )
         mentions = (f"<@{provisional}>", f"<@{real}>")
         for table, column in texts:
             replaced = f"{column} = replace({column}, ?1, ?2)"
@@ -330,7 +348,8 @@ async def _merge(tx: Transaction, old: str, new: str) -> None:
     for table, field in references:
         # OR IGNORE: if both have a row (of one stream, of one episode), that of `old` stays, and is deleted with it
         await tx.execute(
-            f'UPDATE OR IGNORE "{table}" SET "{field}" = ?2 WHERE "{field}" = ?1', (old, new)
+            f'UPDATE OR IGNORE "{table}" SET "{field}" = ?2 WHERE "{field}" = ?1',
+            (old, new),
         )
     await tx.execute(
         """
@@ -343,7 +362,9 @@ async def _merge(tx: Transaction, old: str, new: str) -> None:
     await tx.execute("DELETE FROM viewers WHERE id = ?", (old,))
 
 
-async def add_bot(tx: Transaction, viewer_id: str, login: str, display_name: str) -> None:
+async def add_bot(
+    tx: Transaction, viewer_id: str, login: str, display_name: str
+) -> None:
     """Write the bot's own row, which its lines need. It was never seen, so no list of people has it."""
     await _release_logins(tx, {login: viewer_id})
     await tx.execute(
@@ -368,7 +389,9 @@ async def may_be_stored(source: Source, viewer_ids: Collection[str]) -> frozense
     return frozenset(await source.column(sql, (viewer_ids,)))
 
 
-async def add_unseen(tx: Transaction, people: Mapping[str, str | None], at: int) -> None:
+async def add_unseen(
+    tx: Transaction, people: Mapping[str, str | None], at: int
+) -> None:
     """Store people nobody has seen yet, by id, with the login that is named for them unless somebody here has it.
 
     `login:alice`, where only the login is known, is joined to the real id when that login first speaks.

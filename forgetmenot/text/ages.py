@@ -323,7 +323,9 @@ class _AgeReader:
             if self._is_a("determiner", earlier):
                 return _Bearer.THING
         # A name at the beginning: "Mia is 7".
-        may_be_name = self._is_capitalized(place) or self._language.names_without_capitals
+        may_be_name = (
+            self._is_capitalized(place) or self._language.names_without_capitals
+        )
         return _Bearer.PERSON if may_be_name else _Bearer.THING
 
     def _is_capitalized(self, place: int) -> bool:

@@ -39,7 +39,8 @@ _FORGET = re.compile(
 _ADDRESSED = re.compile(r"\A\s*(?:[@＠﹫]\w+[,:、，：]?\s*)+(?=[!！])")
 _THAT_NOTE = r"(?:that|this)(?: (?:one|note|fact))?[.!]*"
 _UNDO = re.compile(
-    rf"(?:forget|remove|(?:stop|quit) saying) {_THAT_NOTE}|remove it[.!]*", re.IGNORECASE
+    rf"(?:forget|remove|(?:stop|quit) saying) {_THAT_NOTE}|remove it[.!]*",
+    re.IGNORECASE,
 )
 _DELETE = re.compile(rf"(?:delete|erase) (?:it[.!]*|{_THAT_NOTE})", re.IGNORECASE)
 _STOP_SAYING = re.compile(
@@ -58,8 +59,14 @@ _TYPED_FORGET = re.compile(r"!forget\s+(.+)", re.IGNORECASE)
 # A sentence without its last mark, and the command that it means.
 _WHOLE_SENTENCES = (
     (r"(?:help|commands|hilfe|befehle)", "!help"),
-    (r"what do (?:you|u) (?:know|remember|have) (?:about|of|on) @?(\w{2,50})", "!memory {}"),
-    (r"was wei(?:ß|ss)t du (?:alles )?über (?:@?(?!mich)(\w{2,50})|mich)", "!memory {}"),
+    (
+        r"what do (?:you|u) (?:know|remember|have) (?:about|of|on) @?(\w{2,50})",
+        "!memory {}",
+    ),
+    (
+        r"was wei(?:ß|ss)t du (?:alles )?über (?:@?(?!mich)(\w{2,50})|mich)",
+        "!memory {}",
+    ),
     (r"(?:so )?what did i miss(?: (?:so far|today|here))?", "!missed"),
     (r"was hab[e']? ?ich (?:heute |hier )?verpasst", "!missed"),
     (r"opt (?:me )?(in|out)", "!opt{}"),
@@ -223,7 +230,9 @@ _WORDS_BESIDE = """
 _BESIDE_DENIALS = STOPWORDS | frozenset(_WORDS_BESIDE.split())
 _NOT_ABOUT_IT = frozenset(["what", "whats", "why", "how"])
 # "you confused me with alice": whoever is meant may have any name.
-_WITH_A_NAME = re.compile(r"\b(with|not me (?:thats|its|(?:that|it) (?:is|was)|but)) (?!me\b)\w+\Z")
+_WITH_A_NAME = re.compile(
+    r"\b(with|not me (?:thats|its|(?:that|it) (?:is|was)|but)) (?!me\b)\w+\Z"
+)
 
 
 def denies(text: str) -> bool:
@@ -233,7 +242,9 @@ def denies(text: str) -> bool:
     """
     line = _WITH_A_NAME.sub(r"\1", " ".join(words(text)))
     line_words = line.split()
-    if not _NOT_ABOUT_IT.isdisjoint(line_words) or not _BESIDE_DENIALS.issuperset(line_words):
+    if not _NOT_ABOUT_IT.isdisjoint(line_words) or not _BESIDE_DENIALS.issuperset(
+        line_words
+    ):
         return False
     return _DENIED.search(" ".join(line_words)) is not None
 
@@ -271,7 +282,12 @@ _CONTRACTIONS = (
     (re.compile(r"\b[Ii] (?:can['’]?t|cannot)\b"), "I cannot"),
     (re.compile(r"\b[Ii]['’]ll\b"), "I will"),
     (re.compile(r"\b[Ii]['’]d\b"), "I would"),
-    (re.compile(r"\b([Mm]y [\w ]{1,30}?)['’]s\b(?= (?:called|named|a|an|the|from)\b)"), r"\1 is"),
+    (
+        re.compile(
+            r"\b([Mm]y [\w ]{1,30}?)['’]s\b(?= (?:called|named|a|an|the|from)\b)"
+        ),
+        r"\1 is",
+    ),
     (re.compile(r"\bi\b"), "I"),
 )
 _OBJECTS = (
@@ -410,7 +426,9 @@ def own_fact(text: str, *, for_channel: bool = False) -> str | None:
 def _may_mean_channel(sentence: str) -> bool:
     if _OUR.match(sentence):
         return True
-    return not (_FIRST_PERSON.search(sentence) or _SURELY_A_PERSON.match(f"{sentence} "))
+    return not (
+        _FIRST_PERSON.search(sentence) or _SURELY_A_PERSON.match(f"{sentence} ")
+    )
 
 
 def _predicate(rest: str) -> str | None:

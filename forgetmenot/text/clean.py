@@ -96,14 +96,20 @@ def cut(text: str, limit: int) -> str:
     return text[: last_word.start()]
 
 
-_CYRILLIC = dict(zip("авгеікмнорстухьјѕһԁԛԝґѵѡєӏ", "abreikmhopctyxbjshdqwrvwel", strict=True))
+_CYRILLIC = dict(
+    zip("авгеікмнорстухьјѕһԁԛԝґѵѡєӏ", "abreikmhopctyxbjshdqwrvwel", strict=True)
+)
 _GREEK = dict(zip("αβγδεζηικμνορστυχωϳ", "abydeznikuvopotuxwj", strict=True))
 # Their small letters look like other Latin letters.
 _GREEK_CAPITALS = dict(zip("ΗΥΝΜ", "hynm", strict=True))
 _ARMENIAN = dict(zip("աոսցօհնքյզղ", "wnugohuqjqn", strict=True))
-_CHEROKEE = dict(zip("ᎠᎡᎢᎥᎪᎫᎬᎳᎷᎻᎾᏀᏃᏚᏟᏢᏦᏧᏙᏔᏏᏒᏞᏆ", "drtiajewmhogzscpkdvwbrli", strict=True))
+_CHEROKEE = dict(
+    zip("ᎠᎡᎢᎥᎪᎫᎬᎳᎷᎻᎾᏀᏃᏚᏟᏢᏦᏧᏙᏔᏏᏒᏞᏆ", "drtiajewmhogzscpkdvwbrli", strict=True)
+)
 _LISU = dict(zip("ꓲꓳꓮꓰꓢꓔꓟꓓꓣꓐꓚꓠꓬꓪꓦꓫꓜꓝꓖꓙꓗꓡꓧꓴꓑ", "ioaestmdrbcnywvxzfgjklhup", strict=True))
-_SYLLABICS = dict(zip("ᗩᗅᗷᑲᖯᑕᗪᑯᗞᖴᕼᒍᒪᗰᑎᑭᑫᖇᔕᑌᐯᗯ᙭ᕽᘔ", "aabbbcdddfhjlmnpqrsuvwxxz", strict=True))
+_SYLLABICS = dict(
+    zip("ᗩᗅᗷᑲᖯᑕᗪᑯᗞᖴᕼᒍᒪᗰᑎᑭᑫᖇᔕᑌᐯᗯ᙭ᕽᘔ", "aabbbcdddfhjlmnpqrsuvwxxz", strict=True)
+)
 _COPTIC = dict(zip("ⲥⲏⲕⲓⲙⲛⲟⲣⲅⲧⲭⲩ", "chklmnoprtxy", strict=True))
 _LATIN = dict(
     zip(
@@ -112,12 +118,17 @@ _LATIN = dict(
         strict=True,
     )
 )
-_LOOKALIKES = _CYRILLIC | _GREEK | _ARMENIAN | _CHEROKEE | _LISU | _SYLLABICS | _COPTIC | _LATIN
+_LOOKALIKES = (
+    _CYRILLIC | _GREEK | _ARMENIAN | _CHEROKEE | _LISU | _SYLLABICS | _COPTIC | _LATIN
+)
 
 
 def _alphabet_from(first_letter: int) -> dict[str, str]:
     """Return the 26 characters from a code point on, each with its letter from a to z."""
-    return {chr(first_letter + index): letter for index, letter in enumerate(ascii_lowercase)}
+    return {
+        chr(first_letter + index): letter
+        for index, letter in enumerate(ascii_lowercase)
+    }
 
 
 # White letters on black (round, then square), and the letters that flags are made of.

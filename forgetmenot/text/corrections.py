@@ -37,7 +37,9 @@ _NOW_THIS = re.compile(
     re.IGNORECASE,
 )
 # "cat is called Max": a value only where the note has one in that place.
-_IS_THIS = re.compile(r"(?P<wrong>.+?)\s+(?:is|are|ist|sind|heißt)\s+(?P<right>.+)", re.IGNORECASE)
+_IS_THIS = re.compile(
+    r"(?P<wrong>.+?)\s+(?:is|are|ist|sind|heißt)\s+(?P<right>.+)", re.IGNORECASE
+)
 _NAME = r"[A-ZÄÖÜ][\w'’-]*(?: [A-ZÄÖÜ][\w'’-]*)?"
 _A_NAME = re.compile(_NAME)
 _NAMES_WITHIN = re.compile(rf"(?<=\s){_NAME}")
@@ -46,7 +48,9 @@ _CALLED = re.compile(r"\A(?:called|named|genannt|namens)\s+", re.IGNORECASE)
 _ARTICLE = r"(?:an?|the|ein\w{0,2})"
 _OPENS_WITH_ARTICLE = re.compile(rf"{_ARTICLE}\s", re.IGNORECASE)
 # What stands between a thing and its value: "cat called Mia", "favourite game is Celeste".
-_BEFORE_VALUE = r"\s+(?:(?:is|are|ist|heißt)(?:\s+(?:called|named))?|called|named|namens)\s+"
+_BEFORE_VALUE = (
+    r"\s+(?:(?:is|are|ist|heißt)(?:\s+(?:called|named))?|called|named|namens)\s+"
+)
 # Behind the object of a sentence: its end, or how, where and with whom.
 _BEHIND_OBJECT = (
     r"(?=$|[,;.]|\s+(?:in|on|at|with|for|from|since|every|and|as|to|mit|im|seit|und)\b)"
@@ -78,7 +82,9 @@ def amendment(typed: str) -> Amendment:
     has_it = opening is not None
     exchange = _NOT_THAT.fullmatch(bare_text)
     if exchange is not None:
-        return Amendment(exchange["right"], exchange["wrong"], has_it, exchange["right"])
+        return Amendment(
+            exchange["right"], exchange["wrong"], has_it, exchange["right"]
+        )
     if opening is None:
         exchange = _BUT_THIS.fullmatch(bare_text) or _NOW_THIS.fullmatch(bare_text)
         if exchange is not None:

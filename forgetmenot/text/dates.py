@@ -29,7 +29,9 @@ _DAY_FIRST = re.compile(
     rf"\b(?P<day>[0-3]?\d)(?:st|nd|rd|th)?\s+(?:of\s+)?(?P<month>{_NAMES})\b\.?{_YEAR}"
 )
 _ISO = re.compile(r"\b(?P<year>(?:19|20)\d\d)-(?P<month>\d\d)(?:-(?P<day>\d\d))?\b")
-_YEAR_ALONE = re.compile(r"\b(?:in|of|during|since|until|before|after)\s+(?P<year>(?:19|20)\d\d)\b")
+_YEAR_ALONE = re.compile(
+    r"\b(?:in|of|during|since|until|before|after)\s+(?P<year>(?:19|20)\d\d)\b"
+)
 # Months that are verbs ("may", "march") or names ("jan") as well: only with a day, a year or one of
 # these words before them.
 _AMBIGUOUS_MONTHS = frozenset({"may", "mar", "march", "sep", "dec", "jan", "jun"})
@@ -51,7 +53,9 @@ _A_TIME = re.compile(
     r"|afternoon|night|birthday|anniversary|(?:19|20)\d\d"
     rf"|{_CLEAR_MONTHS}|since|\d{{1,2}}(?::\d\d)? ?[ap]m)\b"
 )
-_AMOUNT = "a|an|one|two|three|four|five|six|seven|eight|nine|ten|few|several|many|of|couple"
+_AMOUNT = (
+    "a|an|one|two|three|four|five|six|seven|eight|nine|ten|few|several|many|of|couple"
+)
 _A_DURATION = re.compile(
     rf"\b(?:\d+|{_AMOUNT}) (?:minute|hour|day|week|month|year|decade)s?\b"
     r"|\bsince\b|\b(?:years|months|decades|ages)\b|\ba long time\b"
@@ -207,10 +211,14 @@ def days_in(text: str) -> tuple[Period, ...]:
     """Return the days that a text names, each once."""
     if not any(map(str.isdecimal, text)):
         return ()
-    return tuple(period for period in periods_in(text.lower()) if period.day is not None)
+    return tuple(
+        period for period in periods_in(text.lower()) if period.day is not None
+    )
 
 
-def stated_plan_end(text: str, stated_at: int, ends_at: int | None, zone: str) -> int | None:
+def stated_plan_end(
+    text: str, stated_at: int, ends_at: int | None, zone: str
+) -> int | None:
     """Return when what a text states as a plan is over (ms); None if it is no plan.
 
     It is over with the day that it names, by the channel's calendar, or else at `ends_at`. A day

@@ -10,7 +10,13 @@ from functools import cache
 from importlib.resources import files
 
 from forgetmenot.text.meaning import is_common_word
-from forgetmenot.text.words import FOREIGN_STOPWORDS, STOPWORDS, UNSPACED, text_cache, words
+from forgetmenot.text.words import (
+    FOREIGN_STOPWORDS,
+    STOPWORDS,
+    UNSPACED,
+    text_cache,
+    words,
+)
 
 
 class LineLanguage(Enum):

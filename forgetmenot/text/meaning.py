@@ -79,7 +79,9 @@ class WordTable:
 
     def numbers(self, words: Iterable[str]) -> list[int]:
         """Return the numbers of those words that the table has in this form."""
-        return [number for number in map(self._numbers.get, words) if number is not None]
+        return [
+            number for number in map(self._numbers.get, words) if number is not None
+        ]
 
     def near(self, number: int) -> list[tuple[int, float]]:
         """Return the nearest stems with their nearness, nearest first.
@@ -132,7 +134,9 @@ class Meanings:
             totals.extend(total)
         # Side by side: one long integer has the same component of all texts.
         dimensions = table.dimensions
-        self._columns = [_long(totals[column::dimensions]) for column in range(dimensions)]
+        self._columns = [
+            _long(totals[column::dimensions]) for column in range(dimensions)
+        ]
         bias_of_lane = _BIAS.to_bytes(4, "little")
         self._bias = int.from_bytes(bias_of_lane * len(texts), "little")
 
@@ -146,12 +150,16 @@ class Meanings:
         norm = _norm(message, zero)
         if not norm:
             return [0.0] * len(self._counts)
-        components = [round(_SCALED_LENGTH * (value - zero) / norm) for value in message]
+        components = [
+            round(_SCALED_LENGTH * (value - zero) / norm) for value in message
+        ]
         products = sum(map(int.__mul__, self._columns, components)) + self._bias
         sums = array("I", products.to_bytes(4 * len(self._counts), "little"))
         zero_of_word = ZERO * sum(components)
         cosines = []
-        for biased_sum, count, text_norm in zip(sums, self._counts, self._norms, strict=True):
+        for biased_sum, count, text_norm in zip(
+            sums, self._counts, self._norms, strict=True
+        ):
             product = biased_sum - _BIAS - zero_of_word * count
             cosines.append(product / text_norm / _SCALED_LENGTH if text_norm else 0.0)
         return cosines
@@ -185,7 +193,8 @@ def word_table() -> WordTable | None:
             return WordTable(mmap(file.fileno(), 0, access=ACCESS_READ))
     except (OSError, ValueError) as error:
         log.warning(
-            "the word table cannot be read: recall does without it", error=type(error).__name__
+            "the word table cannot be read: recall does without it",
+            error=type(error).__name__,
         )
         return None
 

@@ -104,7 +104,9 @@ def login_of(text: str) -> str:
     return text.lower().lstrip("#@")
 
 
-_CHANNEL = re.compile(r"(?:https?://)?(?:(?:www|m)\.)?twitch\.tv/(\w+)(?:[/?].*)?", re.IGNORECASE)
+_CHANNEL = re.compile(
+    r"(?:https?://)?(?:(?:www|m)\.)?twitch\.tv/(\w+)(?:[/?].*)?", re.IGNORECASE
+)
 
 
 def channel_in_address(text: str) -> str:
@@ -181,7 +183,9 @@ _CLOSING = ">＞﹥›〉⟩〉》⟫»≫⋙⪢⧽⦒❯❱❭˃ᐳ≻⋗⩺⪧
 _ROUND_OPENING = dict.fromkeys(_OPENING, "(")
 _ROUND_CLOSING = dict.fromkeys(_CLOSING, ")")
 _ROUND = str.maketrans(_ROUND_OPENING | _ROUND_CLOSING)
-_ENTITY = re.compile(r"&(lt|gt|laquo|raquo|lang|rang|#0*6[02]|#x0*3[ce])\b;?", re.IGNORECASE)
+_ENTITY = re.compile(
+    r"&(lt|gt|laquo|raquo|lang|rang|#0*6[02]|#x0*3[ce])\b;?", re.IGNORECASE
+)
 _MENTION_OR_HEART = re.compile(rf"{MENTION.pattern}|<3(?![\w/>])")
 _BLOCK = re.compile(r"^<([a-z][a-z0-9_]*)>\n(.*?)\n</\1>$", re.DOTALL | re.MULTILINE)
 

@@ -134,7 +134,9 @@ def name_parts(login: str, display_name: str) -> frozenset[str]:
     """Return the parts of a name that may mean somebody: "annika" of "xX_annika_Xx"."""
     parts = set(_pieces(login, display_name))
     parts |= {_given_name_behind(part) for part in parts}
-    return frozenset(part for part in parts if len(part) >= _MIN_PART and part not in STOPWORDS)
+    return frozenset(
+        part for part in parts if len(part) >= _MIN_PART and part not in STOPWORDS
+    )
 
 
 def _pieces(login: str, display_name: str) -> list[str]:
@@ -224,7 +226,9 @@ def pieces_of_run(run: str) -> set[str]:
     pieces = set[str]()
     for length in range(_MIN_RUN, _MAX_RUN + 1):
         last_start = len(letters) - length
-        pieces.update(letters[start : start + length] for start in range(last_start + 1))
+        pieces.update(
+            letters[start : start + length] for start in range(last_start + 1)
+        )
     return pieces
 
 
@@ -267,7 +271,9 @@ class NameIndex(Struct, frozen=True):
         certain = [naming for naming in remaining if not naming.is_ordinary]
         return certain or remaining
 
-    def named_in(self, text: str, *, without: Collection[str] = (), limit: int = 2) -> list[str]:
+    def named_in(
+        self, text: str, *, without: Collection[str] = (), limit: int = 2
+    ) -> list[str]:
         """Return the ids of the people whom a text names in order, at most `limit`."""
         viewer_ids: list[str] = []
         for naming in self.namings(text, without=without):
@@ -361,7 +367,9 @@ class NameIndex(Struct, frozen=True):
             viewer_ids, fit = _best_fitting(candidates)
         if len(viewer_ids) > _MAX_MEANT:
             return None
-        return Naming(word, tuple(viewer_ids), fit, is_ordinary=kind is not WordKind.NO_WORD)
+        return Naming(
+            word, tuple(viewer_ids), fit, is_ordinary=kind is not WordKind.NO_WORD
+        )
 
     def _fits(self, key: str, worst_fit: Fit) -> dict[str, Fit]:
         """Return whom a key fits, at least so well."""
@@ -378,21 +386,33 @@ class NameIndex(Struct, frozen=True):
 
     def _here_or_known(self, fits: Mapping[str, Fit], kind: WordKind) -> dict[str, Fit]:
         """Return those of whom a part or a short form fits that are here, else those known."""
-        here = {viewer_id: fit for viewer_id, fit in fits.items() if self.people[viewer_id].is_here}
+        here = {
+            viewer_id: fit
+            for viewer_id, fit in fits.items()
+            if self.people[viewer_id].is_here
+        }
         if here:
             return here
         known = {
-            viewer_id: fit for viewer_id, fit in fits.items() if self.people[viewer_id].is_known
+            viewer_id: fit
+            for viewer_id, fit in fits.items()
+            if self.people[viewer_id].is_known
         }
         if kind is WordKind.ORDINARY:
             # A part of a name that is a word means somebody who is here, or nobody.
-            return {viewer_id: fit for viewer_id, fit in known.items() if fit is Fit.NICKNAME}
+            return {
+                viewer_id: fit
+                for viewer_id, fit in known.items()
+                if fit is Fit.NICKNAME
+            }
         return known
 
     def _with_login(self, key: str, viewer_ids: list[str]) -> list[str]:
         """Return those whose login a key is: another may only be shown by that name."""
         return [
-            viewer_id for viewer_id in viewer_ids if compact(self.people[viewer_id].login) == key
+            viewer_id
+            for viewer_id in viewer_ids
+            if compact(self.people[viewer_id].login) == key
         ]
 
 

@@ -51,7 +51,9 @@ def without_phrases(text: str, blocklist: Iterable[str]) -> str:
         # A phrase without a letter ("420") is found in words without one.
         needs_letter = any(char.isalpha() for char in phrase)
         if letters:
-            text = _without_phrase(text, _phrase_pattern(letters), needs_letter=needs_letter)
+            text = _without_phrase(
+                text, _phrase_pattern(letters), needs_letter=needs_letter
+            )
     return text
 
 
@@ -68,7 +70,9 @@ def _without_phrase(text: str, pattern: re.Pattern[str], *, needs_letter: bool) 
 @text_cache(256)
 def _phrase_pattern(letters: str) -> re.Pattern[str]:
     """Return a pattern of letters in a folded text: spelt out over whole words, or inside one."""
-    runs = [(letter, len(list(same_letters))) for letter, same_letters in groupby(letters)]
+    runs = [
+        (letter, len(list(same_letters))) for letter, same_letters in groupby(letters)
+    ]
     spelt_out = [_drawn_out(letter, count) for letter, count in runs]
     over_words = f"(?<!\\S){' *'.join(spelt_out)}(?!\\S)"
     if len(letters) < _MIN_INSIDE:
@@ -87,7 +91,9 @@ def _drawn_out(letter: str, count: int) -> str:
     return pattern
 
 
-def _find(text: str, pattern: re.Pattern[str], *, needs_letter: bool) -> list[tuple[int, int]]:
+def _find(
+    text: str, pattern: re.Pattern[str], *, needs_letter: bool
+) -> list[tuple[int, int]]:
     """Return where words that hold the phrase begin and end, by the first reading that has any."""
     for no_letters in _NO_LETTERS:
         reading, places = _read_as_letters(text, no_letters)
@@ -153,7 +159,9 @@ _TAGS = (
     r"|own_messages|happened|moderation|chat|bot_replies|actions_done|message|action|tool\w*"
     r"|function\w*|invoke|parameter|command|think\w*"
 )
-_SOURCES = "said by (?:them|others)|asked to be remembered|imported|seen in chat|just now"
+_SOURCES = (
+    "said by (?:them|others)|asked to be remembered|imported|seen in chat|just now"
+)
 # <lore> and </think>, <|im_end|>, <!-- … -->
 _TAG = (
     rf"</?\s?(?:\w{{1,20}}:)?(?:{_TAGS}|{_ACTIONS})\b[^<>\n]{{0,200}}(?:>|\n|\Z)"

@@ -89,7 +89,10 @@ def _says_yes(word_kinds: list[set[str]] | None) -> bool:
 
 def asks_to_be_forgotten(sentence: str) -> bool:
     """Return whether a sentence asks to forget its speaker, or everything: "olvídame"."""
-    return any(_forgets_everything(vocabulary.kinds(sentence)) for vocabulary in _vocabularies())
+    return any(
+        _forgets_everything(vocabulary.kinds(sentence))
+        for vocabulary in _vocabularies()
+    )
 
 
 def _forgets_everything(word_kinds: list[set[str]] | None) -> bool:
@@ -113,7 +116,9 @@ def _is_statement(word_kinds: list[set[str]]) -> bool:
 
 def names_everything(topic: str) -> bool:
     """Return whether a topic to forget is all of it: "everything", "me", "alles über mich"."""
-    return any(_is_everything(vocabulary.kinds(topic)) for vocabulary in _vocabularies())
+    return any(
+        _is_everything(vocabulary.kinds(topic)) for vocabulary in _vocabularies()
+    )
 
 
 def _is_everything(word_kinds: list[set[str]] | None) -> bool:
@@ -160,7 +165,11 @@ def _spaced(listed: str) -> str:
 
 @cache
 def _wish_forms(kind: str) -> tuple[_WishForm, ...]:
-    tables = [table for table in _table().values() if kind in table or f"{kind}_behind" in table]
+    tables = [
+        table
+        for table in _table().values()
+        if kind in table or f"{kind}_behind" in table
+    ]
     return tuple(_WishForm(table, kind) for table in tables)
 
 
@@ -202,13 +211,17 @@ def _possessives() -> tuple[frozenset[str], re.Pattern[str]]:
             unspaced_words += listed
         else:
             spaced_words.update(listed)
-    return frozenset(spaced_words), re.compile(rf"(?<!\w)(?:{'|'.join(unspaced_words)})(?=\w)")
+    return frozenset(spaced_words), re.compile(
+        rf"(?<!\w)(?:{'|'.join(unspaced_words)})(?=\w)"
+    )
 
 
 def without_possessives(topic: str) -> str:
     """Return a topic without "my": "mi perra" is "perra", "私の猫" "猫". A lone "my" stays."""
     spaced_words, unspaced_pattern = _possessives()
-    parts = [part for part in topic.split() if plain(part).strip(".,!?") not in spaced_words]
+    parts = [
+        part for part in topic.split() if plain(part).strip(".,!?") not in spaced_words
+    ]
     return unspaced_pattern.sub("", " ".join(parts)) or topic
 
 
@@ -258,7 +271,9 @@ _ENGLISH_NUMBERS = "two three four five six seven eight nine ten eleven twelve"
 @cache
 def _numbers() -> Mapping[str, str]:
     """Return the digits for each word for a number from 2 to 12."""
-    digits_of = {word: str(number) for number, word in enumerate(_ENGLISH_NUMBERS.split(), 2)}
+    digits_of = {
+        word: str(number) for number, word in enumerate(_ENGLISH_NUMBERS.split(), 2)
+    }
     for digits, words in _table()["numbers"].items():
         digits_of |= dict.fromkeys(words.split(), digits)
     return digits_of
@@ -277,7 +292,9 @@ def numbers_in(fact: str) -> frozenset[str]:
 
 def without_numbers(fact: str) -> str:
     """Return a fact without its numbers and what counts things behind them: "三匹" is nothing."""
-    parts = [part for part in fact.split() if not numbers_in(part) or UNSPACED.search(part)]
+    parts = [
+        part for part in fact.split() if not numbers_in(part) or UNSPACED.search(part)
+    ]
     return _number_letter().sub(" ", " ".join(parts))
 
 

@@ -16,7 +16,9 @@ _GREETING = re.compile(
 )
 
 _WHO = frozenset(
-    words("who whos whose whom whod wer wem wen wessen quién quiénes quem chi kto kogo komu")
+    words(
+        "who whos whose whom whod wer wem wen wessen quién quiénes quem chi kto kogo komu"
+    )
 )
 # Words for anybody, and those for "who" that mean something else in the middle of a statement.
 _ANYBODY = frozenset(
@@ -73,7 +75,18 @@ _SELF = frozenset(
         " yo mi mis me mío mía soy eu meu minha meus minhas je mon ma mes moi"
     )
 )
-_SELF_UNSPACED = ("私", "わたし", "僕", "ぼく", "俺", "自分", "나는", "내가", "제가", "我")
+_SELF_UNSPACED = (
+    "私",
+    "わたし",
+    "僕",
+    "ぼく",
+    "俺",
+    "自分",
+    "나는",
+    "내가",
+    "제가",
+    "我",
+)
 _WHO_UNSPACED = ("誰", "だれ", "どなた", "谁", "누가", "누구")
 
 
@@ -116,7 +129,9 @@ def is_question(text: str) -> bool:
     if line.rstrip("!").endswith(("?", "？")):
         return True
     first_words = words(line)[:1]
-    return not _ENGLISH_QUESTION_WORDS.isdisjoint(first_words) or opens_as_question(line)
+    return not _ENGLISH_QUESTION_WORDS.isdisjoint(first_words) or opens_as_question(
+        line
+    )
 
 
 def asks_for_person_in_sentence(text: str) -> bool:

@@ -10,18 +10,31 @@ import re
 from collections.abc import Callable, Collection, Iterable
 
 from forgetmenot.text.mentions import MENTION, SOMEBODY, ids_in, mention
-from forgetmenot.text.words import SENTENCE_MARKS, STOPWORDS, join_sentences, sentences_of, stems
+from forgetmenot.text.words import (
+    SENTENCE_MARKS,
+    STOPWORDS,
+    join_sentences,
+    sentences_of,
+    stems,
+)
 
-_CLAUSE_BREAK = re.compile(r"\s*;\s+|,?\s+(?:while|whereas|but)\s+|,\s+and\s+|\s+and\s+(?=<@)")
+_CLAUSE_BREAK = re.compile(
+    r"\s*;\s+|,?\s+(?:while|whereas|but)\s+|,\s+and\s+|\s+and\s+(?=<@)"
+)
 _PEOPLE_LIST = re.compile(r"<@[^>]+>(?!['’]s)(?:(?:,| and|, and) <@[^>]+>(?!['’]s))+")
 _PRONOUN = re.compile(
-    r"\b(?:they|their|theirs|them|themselves|she|hers?|herself|he|his|him|himself)\b", re.IGNORECASE
+    r"\b(?:they|their|theirs|them|themselves|she|hers?|herself|he|his|him|himself)\b",
+    re.IGNORECASE,
 )
 _CAPITAL = re.compile("[A-Z]+")
 _WORD_CHARACTER = re.compile(r"\w")
 # Thai, Lao, Burmese, Khmer, Chinese and Japanese: words stand side by side.
-_WITHOUT_SPACES = re.compile("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u2e80-\u9fff\uf900-\ufaff]")
-_LETTERS_AND_MORE = re.compile(r"(?=.*[a-z])(?=.*[\d_])[a-z\d_]+", re.IGNORECASE | re.ASCII)
+_WITHOUT_SPACES = re.compile(
+    "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u2e80-\u9fff\uf900-\ufaff]"
+)
+_LETTERS_AND_MORE = re.compile(
+    r"(?=.*[a-z])(?=.*[\d_])[a-z\d_]+", re.IGNORECASE | re.ASCII
+)
 _NOTHING = "(?!)"
 # A shorter name is never looked for inside of a longer word, nor as a bare word.
 MIN_INSIDE = 3
@@ -64,7 +77,9 @@ class NameForms:
         self._certain = self._pattern(certain_forms)
         self._possible = self._pattern(self._possible_forms(certain_forms))
         folded_names = [re.escape(name.casefold()) for name in self._longest_first]
-        self._around_names = re.compile(rf"\w*(?:{'|'.join(folded_names) or _NOTHING})\w*")
+        self._around_names = re.compile(
+            rf"\w*(?:{'|'.join(folded_names) or _NOTHING})\w*"
+        )
 
     def _pattern(self, forms: list[str]) -> re.Pattern[str]:
         if self.viewer_id:
@@ -125,13 +140,21 @@ class NameForms:
                 needles += _in_any_case(name)
                 continue
             for form in _in_any_case(name):
-                needles += [f"@{form}", f"＠{form}", f"/{form}", f", {form}", f'"{form}"']
+                needles += [
+                    f"@{form}",
+                    f"＠{form}",
+                    f"/{form}",
+                    f", {form}",
+                    f'"{form}"',
+                ]
         return tuple(dict.fromkeys(map(_lower, needles)))
 
     def is_named(self, name: str) -> bool:
         """Return whether a name or id, as people type it, is theirs."""
         typed = name.strip().lstrip("@＠").casefold()
-        return typed == self.viewer_id or any(typed == own.casefold() for own in self.names)
+        return typed == self.viewer_id or any(
+            typed == own.casefold() for own in self.names
+        )
 
     def is_bare_in(self, text: str) -> bool:
         """Return whether a text has them in a form that may be a word of somebody else's."""
@@ -227,7 +250,9 @@ def _without_person_in(sentence: str, viewer_id: str) -> str:
     token = mention(viewer_id)
     if token not in sentence:
         return sentence
-    rest = _PEOPLE_LIST.sub(lambda people: _list_without(people[0], viewer_id), sentence)
+    rest = _PEOPLE_LIST.sub(
+        lambda people: _list_without(people[0], viewer_id), sentence
+    )
     if token not in rest:
         return rest
     return _without_clauses(rest, lambda clause: token in clause)
@@ -235,7 +260,9 @@ def _without_person_in(sentence: str, viewer_id: str) -> str:
 
 def _list_without(people_list: str, viewer_id: str) -> str:
     """Return "<@1>, <@2> and <@3>" without a person."""
-    people = [mention(other_id) for other_id in ids_in(people_list) if other_id != viewer_id]
+    people = [
+        mention(other_id) for other_id in ids_in(people_list) if other_id != viewer_id
+    ]
     if len(people) < 2:
         return "".join(people)
     return f"{', '.join(people[:-1])} and {people[-1]}"
@@ -276,7 +303,9 @@ def without_fact(text: str, subject_id: str, fact: str) -> str:
             is_about_subject = subject_id in people
         rest = sentence
         if is_about_subject:
-            rest = _without_clauses(sentence, lambda clause: states_fact(clause, stems_of_fact))
+            rest = _without_clauses(
+                sentence, lambda clause: states_fact(clause, stems_of_fact)
+            )
         if rest:
             sentences.append(rest)
     return join_sentences(sentences)

@@ -57,7 +57,10 @@ def claims_role(fact: str) -> bool:
 
 
 def _is_claim(clause: str) -> bool:
-    tokens = [token if _is_mention(token) else fold_word(token) for token in _TOKEN.findall(clause)]
+    tokens = [
+        token if _is_mention(token) else fold_word(token)
+        for token in _TOKEN.findall(clause)
+    ]
     return _claims_rank(tokens) or _claims_power(tokens) or _claims_bond(tokens)
 
 
@@ -103,7 +106,9 @@ def _claims_power(tokens: Sequence[str]) -> bool:
     start = _place_behind(_words("has"), tokens)
     if start is None:
         return False
-    rest = [token for token in tokens[start:] if token not in _words("between", "definite")]
+    rest = [
+        token for token in tokens[start:] if token not in _words("between", "definite")
+    ]
     if len(rest) < 2 or rest[0] not in _words("roles", "titles"):
         return False
     return rest[1] in _words("powers") and _is_here(rest[2:], needs_place=False)
@@ -114,7 +119,11 @@ def _is_here(rest: Sequence[str], *, needs_place: bool) -> bool:
     if needs_place and _words("place").isdisjoint(rest):
         return False
     for token in rest:
-        is_listed = token in _words("place", "beside") or token.isdecimal() or _is_mention(token)
+        is_listed = (
+            token in _words("place", "beside")
+            or token.isdecimal()
+            or _is_mention(token)
+        )
         if not is_listed:
             return False
     return True
@@ -124,10 +133,20 @@ def _claims_bond(tokens: Sequence[str]) -> bool:
     """Return whether a clause says "is <@2>'s wife" or "is married to the streamer"."""
     # A mention at the beginning is the subject, except in "<@2> is their husband".
     others = tokens if "their" in tokens else tokens[1:]
-    names_somebody = any(_is_mention(token) or token in _words("streamer") for token in others)
+    names_somebody = any(
+        _is_mention(token) or token in _words("streamer") for token in others
+    )
     if not names_somebody or _words("spouse", "bond").isdisjoint(tokens):
         return False
     listed = _words(
-        "spouse", "bond", "subject", "be", "between", "definite", "with", "streamer", "beside"
+        "spouse",
+        "bond",
+        "subject",
+        "be",
+        "between",
+        "definite",
+        "with",
+        "streamer",
+        "beside",
     )
     return all(token in listed or _is_mention(token) for token in tokens)

@@ -95,7 +95,9 @@ def _statements(text: str) -> Iterator[str]:
 
 @cache
 def _table() -> dict[str, Any]:
-    return tomllib.loads(files(__package__).joinpath("sensitive.toml").read_text("utf-8"))
+    return tomllib.loads(
+        files(__package__).joinpath("sensitive.toml").read_text("utf-8")
+    )
 
 
 def _as_read(text: str) -> str:
@@ -186,7 +188,9 @@ class _Phrase(NamedTuple):
                 return False
         return True
 
-    def _statement_start(self, tokens: Sequence[str], start: int, end: int) -> int | None:
+    def _statement_start(
+        self, tokens: Sequence[str], start: int, end: int
+    ) -> int | None:
         """Return where the statement begins that the phrase ends; None if it is no statement."""
         if self.predicate == "says":
             return start
@@ -223,7 +227,9 @@ def _is_listed_word(token: str, listed_word: str) -> bool:
     return listed_word.endswith("*") and token.startswith(listed_word[:-1])
 
 
-def _start_of_predicate(tokens: Sequence[str], end: int, predicates: _Words) -> int | None:
+def _start_of_predicate(
+    tokens: Sequence[str], end: int, predicates: _Words
+) -> int | None:
     """Return where a predicate begins whose last word is the one before `end`; None if none."""
     first_start = max(end - _MAX_PREDICATE, 0)
     for start in range(end - 1, first_start - 1, -1):
@@ -330,7 +336,9 @@ def _is_account(run: str) -> bool:
 
     characters = run.replace(" ", "")
     lengths = range(_MIN_IBAN, min(len(characters), _MAX_IBAN) + 1)
-    return any(iban.is_valid(characters[:length], check_country=False) for length in lengths)
+    return any(
+        iban.is_valid(characters[:length], check_country=False) for length in lengths
+    )
 
 
 @cache
@@ -404,12 +412,16 @@ def _has_grouped_number(text: str) -> bool:
     return False
 
 
-def _phone_numbers(text: str, regions: str, leniency: int) -> "Iterator[PhoneNumberMatch]":
+def _phone_numbers(
+    text: str, regions: str, leniency: int
+) -> "Iterator[PhoneNumberMatch]":
     """Yield the numbers of a text that have seven digits, as the regions of a list write them."""
     from phonenumbers import PhoneNumberMatcher
 
     for region in _table()["shapes"]["regions"][regions].split():
-        matcher = PhoneNumberMatcher(text, region, leniency=leniency, max_tries=_MAX_TRIES)
+        matcher = PhoneNumberMatcher(
+            text, region, leniency=leniency, max_tries=_MAX_TRIES
+        )
         for number in islice(matcher, _MAX_TRIES):
             if sum(char.isdigit() for char in number.raw_string) >= _MIN_DIGITS:
                 yield number

@@ -212,7 +212,9 @@ def stems(text: str) -> list[str]:
 def telling_stems(text: str, min_length: int = 1) -> frozenset[str]:
     """Return the stems of a text's words of `min_length` characters that are no stop words."""
     return frozenset(
-        stem(word) for word in words(text) if word not in STOPWORDS and len(word) >= min_length
+        stem(word)
+        for word in words(text)
+        if word not in STOPWORDS and len(word) >= min_length
     )
 
 
@@ -223,7 +225,9 @@ EMOJI = (
 )
 _EMOJI = re.compile(EMOJI)
 # Chinese characters and katakana: in Japanese they carry the meaning, hiragana joins them.
-_TELLING_RUN = re.compile("[\u3005\u30a1-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff]+")
+_TELLING_RUN = re.compile(
+    "[\u3005\u30a1-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff]+"
+)
 
 
 def emoji_in(text: str) -> list[str]:
@@ -275,7 +279,9 @@ def similar_words(first: str, second: str) -> bool:
     first_trigrams = trigrams(first)
     second_trigrams = trigrams(second)
     shared_count = len(first_trigrams & second_trigrams)
-    return 2 * shared_count >= _SIMILAR_SHARE * (len(first_trigrams) + len(second_trigrams))
+    return 2 * shared_count >= _SIMILAR_SHARE * (
+        len(first_trigrams) + len(second_trigrams)
+    )
 
 
 # In shorter words a wrong letter makes another word; swapped letters seldom do.
@@ -311,7 +317,9 @@ def is_typo(typed: str, word: str) -> bool:
 
 def _first_difference(first: str, second: str) -> int | None:
     """Return the place of the first letter that differs; None if one begins with the other."""
-    for place, (first_letter, second_letter) in enumerate(zip(first, second, strict=False)):
+    for place, (first_letter, second_letter) in enumerate(
+        zip(first, second, strict=False)
+    ):
         if first_letter != second_letter:
             return place
     return None

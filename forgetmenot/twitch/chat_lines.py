@@ -91,7 +91,9 @@ _MAX_NAME = 100
 
 _ME = "\x01ACTION "
 _COLOR = re.compile("#[0-9A-Fa-f]{6}")
-_READ_COMMANDS = frozenset(("PRIVMSG", "USERNOTICE", "CLEARCHAT", "CLEARMSG", "ROOMSTATE"))
+_READ_COMMANDS = frozenset(
+    ("PRIVMSG", "USERNOTICE", "CLEARCHAT", "CLEARMSG", "ROOMSTATE")
+)
 _NOTICE_KINDS = {
     "announcement": EventKind.ANNOUNCEMENT,
     "raid": EventKind.RAID,
@@ -100,7 +102,8 @@ _NOTICE_KINDS = {
         EventKind.SUB,
     ),
     **dict.fromkeys(
-        ("subgift", "anonsubgift", "submysterygift", "anonsubmysterygift"), EventKind.GIFT
+        ("subgift", "anonsubgift", "submysterygift", "anonsubmysterygift"),
+        EventKind.GIFT,
     ),
 }
 
@@ -129,7 +132,9 @@ class OtherLine(Struct, frozen=True):
     command: str
 
 
-ChatItem: TypeAlias = ChatEvent | Redaction | RoomState | OtherRoom | Unparsed | OtherLine
+ChatItem: TypeAlias = (
+    ChatEvent | Redaction | RoomState | OtherRoom | Unparsed | OtherLine
+)
 
 
 def understand(line: IrcLine, room: str | None, now: int = 0) -> ChatItem:
@@ -144,7 +149,9 @@ def understand(line: IrcLine, room: str | None, now: int = 0) -> ChatItem:
     if not line.params or not line.params[0].startswith("#"):
         return Unparsed()
     line_room = line.params[0][1:].lower()
-    if _is_shared_from_elsewhere(line) or (room is not None and line_room != room.lower()):
+    if _is_shared_from_elsewhere(line) or (
+        room is not None and line_room != room.lower()
+    ):
         return OtherRoom()
     return _item(line, now)
 
@@ -159,7 +166,11 @@ def _item(line: IrcLine, now: int) -> ChatItem:
             return _clearing(line, now)
         case "CLEARMSG":
             event_id = line.tags.get("target-msg-id")
-            return Redaction(_sent_at(line, now), event_id=event_id) if event_id else Unparsed()
+            return (
+                Redaction(_sent_at(line, now), event_id=event_id)
+                if event_id
+                else Unparsed()
+            )
     return _room_state(line.tags)
 
 
@@ -209,7 +220,9 @@ def _room_state(tags: Mapping[str, str]) -> RoomState:
         state = replace(state, slow_s=number(tags["slow"]))
     if "followers-only" in tags:
         # Minutes that somebody must have followed for: 0 is any follower, and -1 is off.
-        state = replace(state, followers_only=not tags["followers-only"].startswith("-"))
+        state = replace(
+            state, followers_only=not tags["followers-only"].startswith("-")
+        )
     if "subs-only" in tags:
         state = replace(state, subscribers_only=tags["subs-only"] == "1")
     return state

@@ -36,7 +36,11 @@ class ChatPermission:
     """
 
     def __init__(
-        self, clock: Clock, *, own_id: Callable[[], str] = str, name: Callable[[], str] = str
+        self,
+        clock: Clock,
+        *,
+        own_id: Callable[[], str] = str,
+        name: Callable[[], str] = str,
     ) -> None:
         self._clock = clock
         self._own_id = own_id
@@ -57,7 +61,11 @@ class ChatPermission:
         """Take in what chat reports of its modes, and of the bot's own timeouts."""
         if isinstance(item, RoomState):
             self._room_is(item)
-        elif isinstance(item, Redaction) and item.user_id and item.user_id == self._own_id():
+        elif (
+            isinstance(item, Redaction)
+            and item.user_id
+            and item.user_id == self._own_id()
+        ):
             # a ban has no duration; the connection notices it
             self._timed_out_until = self._clock.now() + (item.duration_s or 0) * SECOND
 
@@ -69,7 +77,10 @@ class ChatPermission:
             self._slow_s = state.slow_s
         if state.subscribers_only is not None:
             self._subscribers_only = state.subscribers_only
-        if state.followers_only is not None and state.followers_only != self._followers_only:
+        if (
+            state.followers_only is not None
+            and state.followers_only != self._followers_only
+        ):
             self._followers_only = state.followers_only
             self._refusals = 0
 
@@ -110,7 +121,11 @@ class ChatPermission:
         if self._subscribers_only and role not in _TAKEN_FOR_FOLLOWERS:
             return reason("mute_subscribers_only", name=name)
         # whether it follows the channel is known to Twitch alone
-        if self._followers_only and role not in _TAKEN_FOR_FOLLOWERS and self._is_refused(1):
+        if (
+            self._followers_only
+            and role not in _TAKEN_FOR_FOLLOWERS
+            and self._is_refused(1)
+        ):
             return reason("mute_followers_only", name=name)
         return ""
 

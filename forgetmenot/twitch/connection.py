@@ -22,7 +22,12 @@ from msgspec.structs import replace
 from forgetmenot.clock import Clock
 from forgetmenot.domain import ChatEvent, Redaction
 from forgetmenot.durations import MINUTE, SECOND
-from forgetmenot.errors import TwitchError, TwitchLoginNeeded, TwitchRefused, TwitchUnavailable
+from forgetmenot.errors import (
+    TwitchError,
+    TwitchLoginNeeded,
+    TwitchRefused,
+    TwitchUnavailable,
+)
 from forgetmenot.languages import reason
 from forgetmenot.logs import log
 from forgetmenot.network import proxy_for, trusted
@@ -149,7 +154,9 @@ class IrcConnection:
                 self._set(Phase.CONNECTING, reason)
                 try:
                     with translated("read the chat"):
-                        async with aclosing(self._one_connection(session, reason)) as items:
+                        async with aclosing(
+                            self._one_connection(session, reason)
+                        ) as items:
                             async for item in items:
                                 yield item
                 except _Rejoin as rejoin:
@@ -169,14 +176,18 @@ class IrcConnection:
         """Connect again if chat is read without a log-in: somebody has logged in meanwhile."""
         if self._waits_for_unban():
             return
-        self._sign_in_wanted = self.state.phase is Phase.CONNECTED and not self.state.login
+        self._sign_in_wanted = (
+            self.state.phase is Phase.CONNECTED and not self.state.login
+        )
 
     def look_at_badges(self) -> None:
         """Join the channel again on the open connection, so that chat shows the account's badges.
 
         Nothing reports that the account became a moderator.
         """
-        self._badges_wanted = self.state.phase is Phase.CONNECTED and bool(self.state.login)
+        self._badges_wanted = self.state.phase is Phase.CONNECTED and bool(
+            self.state.login
+        )
 
     def _waits_for_unban(self) -> bool:
         if self._banned_at is None:
@@ -201,7 +212,9 @@ class IrcConnection:
             while True:
                 for text in await _lines(socket):
                     line = parse(text)
-                    item = self._of_this_room(understand(line, self._channel, self._clock.now()))
+                    item = self._of_this_room(
+                        understand(line, self._channel, self._clock.now())
+                    )
                     gap = await self._take(socket, line, item, account, gap_reason)
                     if gap is not None:
                         yield gap
@@ -214,7 +227,9 @@ class IrcConnection:
                     self._badges_wanted = False
                     self._joins_again = True
                     join_deadline = loop.time() + JOIN_WITHIN_S
-                    await _send(socket, f"PART #{self._channel}", f"JOIN #{self._channel}")
+                    await _send(
+                        socket, f"PART #{self._channel}", f"JOIN #{self._channel}"
+                    )
         finally:
             await socket.close()
 
@@ -312,7 +327,12 @@ class IrcConnection:
         return account
 
     async def _take(
-        self, socket: Socket, line: IrcLine, item: ChatItem, account: Token | None, gap_reason: str
+        self,
+        socket: Socket,
+        line: IrcLine,
+        item: ChatItem,
+        account: Token | None,
+        gap_reason: str,
     ) -> Gap | None:
         """Answer the server. Return the gap that ends with this line, if one does."""
         match line.command:
@@ -339,14 +359,20 @@ class IrcConnection:
         if not isinstance(item, RoomState):
             return item
         if item.room_id == "":
-            return replace(item, room_id=self.room_id) if self._in_channel() else Unparsed()
+            return (
+                replace(item, room_id=self.room_id)
+                if self._in_channel()
+                else Unparsed()
+            )
         if self.room_id in {"", item.room_id}:
             return item
         if not self._in_channel():
             self._cannot_join("chat_no_channel")
         return OtherRoom()
 
-    def _joined(self, room_id: str, account: Token | None, gap_reason: str) -> Gap | None:
+    def _joined(
+        self, room_id: str, account: Token | None, gap_reason: str
+    ) -> Gap | None:
         """Note that the channel is joined. Return the gap before that, if it was heard before."""
         now = self._clock.now()
         if account is not None:
@@ -357,8 +383,14 @@ class IrcConnection:
         self._ever_joined = True
         self._reported_trouble = ""
         self.joined.set()
-        self._set(Phase.CONNECTED, self._login_trouble, account.login if account else "")
-        log.info("joined the channel", signed_in=account is not None, after_attempts=self._attempts)
+        self._set(
+            Phase.CONNECTED, self._login_trouble, account.login if account else ""
+        )
+        log.info(
+            "joined the channel",
+            signed_in=account is not None,
+            after_attempts=self._attempts,
+        )
         last_heard_at = self._heard_at
         self._heard_at = now
         if last_heard_at is None:
@@ -388,7 +420,10 @@ class IrcConnection:
         raise kind(reason(code, channel=self._channel))
 
     async def _pause(self, reason: str) -> None:
-        if self._joined_at is not None and self._clock.now() - self._joined_at >= STEADY:
+        if (
+            self._joined_at is not None
+            and self._clock.now() - self._joined_at >= STEADY
+        ):
             self._attempts = 0
         longest_pause = min(LONGEST_PAUSE, FIRST_PAUSE << min(self._attempts, 10))
         self._attempts += 1

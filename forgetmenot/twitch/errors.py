@@ -103,13 +103,19 @@ def _from_twitchio(error: BaseException, doing: str) -> TwitchError:
     return from_status(error.status, message, doing)
 
 
-def from_status(status: int, message: str, doing: str, retry_after_s: float = 1.0) -> TwitchError:
+def from_status(
+    status: int, message: str, doing: str, retry_after_s: float = 1.0
+) -> TwitchError:
     """Return the error for an HTTP status of 400 or more; `message` is Twitch's own text on it."""
     twitch_text = message.rstrip(".")
     if status == 401:
-        return TwitchLoginNeeded(reason("expired", doing=doing, message=twitch_text or status))
+        return TwitchLoginNeeded(
+            reason("expired", doing=doing, message=twitch_text or status)
+        )
     if status == 429:
-        return TwitchRateLimited(_could_not(doing, reason("asked_to_wait")), retry_after_s)
+        return TwitchRateLimited(
+            _could_not(doing, reason("asked_to_wait")), retry_after_s
+        )
     server_status = reason("server_status", status=status)
     # 407 and 408 come from a proxy on the way.
     if 400 <= status < 500 and status not in (407, 408):
@@ -150,7 +156,9 @@ def _is_page(text: str) -> bool:
 
 # The codes of which there is more to say than Twitch's own sentence does. It does not publish a
 # list of them.
-_FOLLOWERS = "The chat is for followers only. Let the bot follow, or make it a moderator."
+_FOLLOWERS = (
+    "The chat is for followers only. Let the bot follow, or make it a moderator."
+)
 HELD = "AutoMod holds the message until a moderator releases it."
 TOO_FAST = "Twitch says that the bot writes too fast."
 DROPS = {
@@ -168,7 +176,8 @@ DROPS = {
 # In codes of what another message might not meet: blocked terms, links, signs that nobody is shown,
 # a repetition (r9k is unique-chat mode), its length. `msg_channel_blocked` is about the account.
 _ABOUT_TEXT = re.compile(
-    r"reject|automod|(?<!channel_)block|term|link|character|duplicate|r9k|long", re.IGNORECASE
+    r"reject|automod|(?<!channel_)block|term|link|character|duplicate|r9k|long",
+    re.IGNORECASE,
 )
 
 

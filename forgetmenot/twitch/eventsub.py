@@ -98,11 +98,17 @@ def _event_of(
 
 def _channel_event(payload: Any, name: str, at: Any, sentence: str) -> ChatEvent:  # noqa: ANN401
     """Return something that happened to the whole channel, once at a time."""
-    return _event_of(payload.broadcaster, EventKind.STREAM, f"{name}:{_ms(at)}", at, sentence)
+    return _event_of(
+        payload.broadcaster, EventKind.STREAM, f"{name}:{_ms(at)}", at, sentence
+    )
 
 
 def _stream_online(payload: Any) -> StateChanges:  # noqa: ANN401
-    return {"live": True, "started_at": _ms(payload.started_at), "stream_id": payload.id}
+    return {
+        "live": True,
+        "started_at": _ms(payload.started_at),
+        "stream_id": payload.id,
+    }
 
 
 def _stream_offline(_payload: Any) -> StateChanges:  # noqa: ANN401
@@ -125,7 +131,9 @@ def _redemption(payload: Any) -> Redemption:  # noqa: ANN401
     title = clean(payload.reward.title)
     sentence = f"{user.display_name} redeemed the reward “{title}”."
     typed = payload.user_input
-    event = _event_of(user, EventKind.REDEMPTION, payload.id, payload.redeemed_at, sentence, typed)
+    event = _event_of(
+        user, EventKind.REDEMPTION, payload.id, payload.redeemed_at, sentence, typed
+    )
     return Redemption(event, title)
 
 
@@ -166,7 +174,9 @@ def _shoutout(payload: Any) -> ChatEvent:  # noqa: ANN401
 _KINDS = (
     _Kind("StreamOnlineSubscription", "stream_online", _stream_online, state="live"),
     _Kind("StreamOfflineSubscription", "stream_offline", _stream_offline, state="live"),
-    _Kind("ChannelUpdateSubscription", "channel_update", _channel_update, state="title"),
+    _Kind(
+        "ChannelUpdateSubscription", "channel_update", _channel_update, state="title"
+    ),
     _Kind("ChannelFollowSubscription", "follow", _follow, "moderator:read:followers"),
     _Kind(
         "ChannelPointsRedeemAddSubscription",
@@ -174,7 +184,12 @@ _KINDS = (
         _redemption,
         "channel:read:redemptions",
     ),
-    _Kind("HypeTrainEndSubscription", "hype_train_end", _hype_train, "channel:read:hype_train"),
+    _Kind(
+        "HypeTrainEndSubscription",
+        "hype_train_end",
+        _hype_train,
+        "channel:read:hype_train",
+    ),
     _Kind("ChannelPollEndSubscription", "poll_end", _poll, "channel:read:polls"),
     _Kind(
         "ChannelPredictionEndSubscription",
@@ -183,7 +198,12 @@ _KINDS = (
         "channel:read:predictions",
     ),
     _Kind("AdBreakBeginSubscription", "ad_break", _ad_break, "channel:read:ads"),
-    _Kind("ShoutoutReceiveSubscription", "shoutout_receive", _shoutout, "moderator:read:shoutouts"),
+    _Kind(
+        "ShoutoutReceiveSubscription",
+        "shoutout_receive",
+        _shoutout,
+        "moderator:read:shoutouts",
+    ),
 )
 
 
@@ -251,7 +271,9 @@ class StreamEvents:
                 await client.close(save_tokens=False)
             await api.aclose()
 
-    async def _subscribe(self, client: "twitchio.Client", own_id: str, room: str) -> int:
+    async def _subscribe(
+        self, client: "twitchio.Client", own_id: str, room: str
+    ) -> int:
         """Return how many subscriptions Twitch granted.
 
         What it refuses, for example for want of a right, is left out.
@@ -272,7 +294,9 @@ class StreamEvents:
             payload = getattr(eventsub, kind.subscription)(**condition)
             try:
                 # The connection is lost if nothing is subscribed within 10 s of its welcome.
-                await client.subscribe_websocket(payload, token_for=own_id, as_bot=False)
+                await client.subscribe_websocket(
+                    payload, token_for=own_id, as_bot=False
+                )
             except HTTPException as error:
                 if not 400 <= error.status < 500:
                     raise
@@ -291,7 +315,9 @@ class StreamEvents:
                 event = kind.read(payload)
             except (AttributeError, TypeError, ValueError) as error:
                 log.warning(
-                    "an event could not be read", what=kind.event, error=type(error).__name__
+                    "an event could not be read",
+                    what=kind.event,
+                    error=type(error).__name__,
                 )
                 return
             if kind.state:

@@ -32,7 +32,14 @@ from forgetmenot.network import web_session
 from forgetmenot.secret_store import Account, Token
 from forgetmenot.settings.schema import Settings
 from forgetmenot.startup import load_off_the_loop
-from forgetmenot.twitch.errors import DROPS, TOO_FAST, AnswerLost, dropped, from_status, translated
+from forgetmenot.twitch.errors import (
+    DROPS,
+    TOO_FAST,
+    AnswerLost,
+    dropped,
+    from_status,
+    translated,
+)
 from forgetmenot.twitch.login import Login
 
 if TYPE_CHECKING:
@@ -167,7 +174,9 @@ class Helix:
         self._chat_room = chat_room
         self._moderates = moderates
         self._bot = Api(bot, settings)
-        self._broadcaster = Api(broadcaster, settings) if broadcaster is not None else None
+        self._broadcaster = (
+            Api(broadcaster, settings) if broadcaster is not None else None
+        )
         self._room = ""
 
     async def aclose(self) -> None:
@@ -205,7 +214,9 @@ class Helix:
         room = await self.room_id()
         with translated("ask how the channel is"):
             info = await client.fetch_channel(room, token_for=own_id)
-            streams = await client.fetch_streams(user_ids=[room], token_for=own_id, first=1)
+            streams = await client.fetch_streams(
+                user_ids=[room], token_for=own_id, first=1
+            )
             title = info.title if info is not None else ""
             category = info.game_name if info is not None else ""
             if not streams:
@@ -300,7 +311,11 @@ class Helix:
                     if DROPS.get(error.code or "") == TOO_FAST:
                         raise TwitchRateLimited(TOO_FAST, _SILENCED_S) from None
                     return dropped(error.code, error.message)
-                return Outcome(OutcomeKind.DONE, "", sent.id) if sent.sent else dropped(None)
+                return (
+                    Outcome(OutcomeKind.DONE, "", sent.id)
+                    if sent.sent
+                    else dropped(None)
+                )
         except TwitchRefused as error:
             return Outcome(OutcomeKind.REFUSED, str(error))
         except AnswerLost as error:
@@ -332,7 +347,9 @@ class Helix:
         """Lift a timeout or a ban."""
         return await self._act(
             "lift a timeout",
-            lambda me, channel: channel.unban_user(moderator=me, user_id=user_id, token_for=me),
+            lambda me, channel: channel.unban_user(
+                moderator=me, user_id=user_id, token_for=me
+            ),
         )
 
     async def ban(self, user_id: str, reason: str) -> Outcome:
@@ -360,7 +377,10 @@ class Helix:
         return await self._act(
             "change slow mode",
             lambda me, channel: channel.update_chat_settings(
-                me, slow_mode=seconds is not None, slow_mode_wait_time=seconds, token_for=me
+                me,
+                slow_mode=seconds is not None,
+                slow_mode_wait_time=seconds,
+                token_for=me,
             ),
         )
 
@@ -368,7 +388,9 @@ class Helix:
         """Switch emote-only mode."""
         return await self._act(
             "change emote-only mode",
-            lambda me, channel: channel.update_chat_settings(me, emote_mode=on, token_for=me),
+            lambda me, channel: channel.update_chat_settings(
+                me, emote_mode=on, token_for=me
+            ),
         )
 
     async def shoutout(self, user_id: str) -> Outcome:
@@ -411,7 +433,9 @@ class Helix:
             with translated("look up a category"):
                 game = await client.fetch_game(name=category, token_for=own_id)
                 if game is None:
-                    return Outcome(OutcomeKind.REFUSED, "Twitch has no category with that name.")
+                    return Outcome(
+                        OutcomeKind.REFUSED, "Twitch has no category with that name."
+                    )
                 game_id = game.id
         return await self._act(
             "change the channel",
@@ -426,7 +450,9 @@ class Helix:
         if await self._bot.user_id() == await self.room_id():
             return self._bot
         command = "forgetmenot login --as broadcaster"
-        raise TwitchLoginNeeded(reason("nobody_in", account=reason("broadcaster"), command=command))
+        raise TwitchLoginNeeded(
+            reason("nobody_in", account=reason("broadcaster"), command=command)
+        )
 
     async def _act(
         self,

@@ -46,7 +46,9 @@ _ANSWER_WITHIN = aiohttp.ClientTimeout(total=15)
 _DEVICE_GRANT = "urn:ietf:params:oauth:grant-type:device_code"
 
 
-async def _ask(settings: Settings, path: str, access: str = "", **form: str) -> dict[str, Any]:
+async def _ask(
+    settings: Settings, path: str, access: str = "", **form: str
+) -> dict[str, Any]:
     """Return what Twitch's log-in server answers, to a form or without one.
 
     To be called inside of `translated`. Raises aiohttp's errors, and TwitchLoginNeeded for a form
@@ -135,7 +137,9 @@ async def finish_device_login(
         ) from None
 
 
-async def _token_for(settings: Settings, code: DeviceCode, scopes: tuple[str, ...]) -> Token | None:
+async def _token_for(
+    settings: Settings, code: DeviceCode, scopes: tuple[str, ...]
+) -> Token | None:
     """Return the pair for a code; None if nobody has typed it yet. Raises TwitchError."""
     try:
         with translated("log in"):
@@ -148,7 +152,9 @@ async def _token_for(settings: Settings, code: DeviceCode, scopes: tuple[str, ..
             )
             return Token(body["access_token"], body["refresh_token"])
     except TwitchRefused as error:
-        is_pending = any(answer in str(error) for answer in ("authorization_pending", "slow_down"))
+        is_pending = any(
+            answer in str(error) for answer in ("authorization_pending", "slow_down")
+        )
         if is_pending:
             return None
         raise
@@ -157,7 +163,9 @@ async def _token_for(settings: Settings, code: DeviceCode, scopes: tuple[str, ..
 # ── the log-in of one account ───────────────────────────────────────────────────────────────
 
 
-def _lacks_nothing(_account: Account, _settings: Settings, _scopes: Iterable[str]) -> str:
+def _lacks_nothing(
+    _account: Account, _settings: Settings, _scopes: Iterable[str]
+) -> str:
     return ""
 
 
@@ -266,7 +274,9 @@ class Login:
         """Return a pair newer than `stale`: one renewal for all who ask. Raises TwitchError."""
         # A task of its own, which goes on when its caller is cancelled: a refresh token works once,
         # so the answer to it must not be dropped.
-        renewal = asyncio.create_task(self._renew(stale), name=f"renew {self.account.value}")
+        renewal = asyncio.create_task(
+            self._renew(stale), name=f"renew {self.account.value}"
+        )
         self._renewals.add(renewal)
         renewal.add_done_callback(self._renewal_ended)
         return await asyncio.shield(renewal)
@@ -297,7 +307,11 @@ class Login:
                 newer = await self._newer_than(stale)
                 if newer is not None:
                     return self._take_up(newer)
-                log.warning("the log-in has lapsed", account=self.account.value, reason=str(error))
+                log.warning(
+                    "the log-in has lapsed",
+                    account=self.account.value,
+                    reason=str(error),
+                )
                 raise self._lapsed(stale) from None
             token = replace(stale, access=access, refresh=refresh)
             await self._save(token)
@@ -321,7 +335,10 @@ class Login:
     async def _newer_than(self, token: Token) -> Token | None:
         """Return the pair that somebody saved meanwhile by logging in again, or None."""
         stored_token = await self._load()
-        if stored_token is None or stored_token.access in {token.access, self._stored_access}:
+        if stored_token is None or stored_token.access in {
+            token.access,
+            self._stored_access,
+        }:
             return None
         return stored_token
 
@@ -369,7 +386,9 @@ class Login:
         """Return the sentence on rights that the log-in lacks; "" if it lacks none."""
         trouble = self._lacking(self.account, self._settings(), scopes)
         actions = trouble.partition("(for: ")[2].partition(")")[0]
-        hint = reason("not_allowed_yet", account=reason(self.account.value), actions=actions)
+        hint = reason(
+            "not_allowed_yet", account=reason(self.account.value), actions=actions
+        )
         self._unset_trouble = trouble
         self._unset_hint = hint
         return trouble
@@ -377,7 +396,9 @@ class Login:
     async def _missing(self) -> TwitchLoginNeeded:
         if await self._is_store_empty():
             return self._nobody()
-        return self._in_trouble("login_unreadable", place=self._store.place(self.account))
+        return self._in_trouble(
+            "login_unreadable", place=self._store.place(self.account)
+        )
 
     def _nobody(self) -> TwitchLoginNeeded:
         error = self._in_trouble("nobody_in")
@@ -474,7 +495,11 @@ class Login:
             trouble = passing_trouble or self.trouble
             # What was never set up is no trouble to log.
             if trouble not in {"", reported_trouble, self._unset_trouble}:
-                log.warning("trouble with the log-in", account=self.account.value, reason=trouble)
+                log.warning(
+                    "trouble with the log-in",
+                    account=self.account.value,
+                    reason=trouble,
+                )
             reported_trouble = trouble
             await self._clock.sleep(pause)
 

@@ -97,7 +97,9 @@ class Person:
 
 def people() -> list[Person]:
     """The eight of two evenings."""
-    return [Person(*map(str.strip, row.split("|"))) for row in _PEOPLE.strip().splitlines()]
+    return [
+        Person(*map(str.strip, row.split("|"))) for row in _PEOPLE.strip().splitlines()
+    ]
 
 
 def raided() -> list[Person]:
@@ -130,7 +132,9 @@ class TrueNotesModel:
         elif request.purpose is Purpose.REPLY:
             self.reply_prompt = request.prompt
             answer = {"action": None, "notes": [], "say": "Good question."}
-        return ModelAnswer(json.dumps(answer), self.name, TokenUsage(1_000, 0, 50, 0), latency_ms=1)
+        return ModelAnswer(
+            json.dumps(answer), self.name, TokenUsage(1_000, 0, 50, 0), latency_ms=1
+        )
 
     async def aclose(self) -> None:
         """Nothing to close."""
@@ -190,7 +194,9 @@ class Channel:
     async def chatter(self, lines: int, dice: random.Random) -> None:
         """The others talk."""
         for _ in range(lines):
-            await self.say(dice.choice(CHATTERS), dice.choice(CHATTER), dice.randrange(3, 12))
+            await self.say(
+                dice.choice(CHATTERS), dice.choice(CHATTER), dice.randrange(3, 12)
+            )
 
     async def prompt_for(self, name: str, question: str) -> str:
         """What the model is shown when somebody asks the bot."""
@@ -237,7 +243,12 @@ async def measure(folder: Path) -> list[Figure]:
         )
         clock = ManualClock(BEGAN)
         model = TrueNotesModel(facts)
-        async with live_bot(folder / f"{name}.sqlite3", clock, lambda: settings, model) as (bot, _):  # noqa: B023
+        async with live_bot(
+            folder / f"{name}.sqlite3",
+            clock,
+            lambda: settings,  # noqa: B023
+            model,
+        ) as (bot, _):
             figures += await play(Channel(bot, clock, model))
     return figures
 
@@ -261,14 +272,21 @@ async def _absent_people(channel: Channel) -> list[Figure]:
             answered = 0
             for person in everybody:
                 question = person.questions[way]
-                answered += await channel.shows("Kimberlin", question, person.name, person.fact)
-            figures.append(_of(f"absent people, {way}, after {_days(days)}", answered, 8, least))
+                answered += await channel.shows(
+                    "Kimberlin", question, person.name, person.fact
+                )
+            figures.append(
+                _of(f"absent people, {way}, after {_days(days)}", answered, 8, least)
+            )
     return figures
 
 
 async def _raid(channel: Channel) -> list[Figure]:
     dice = random.Random(SEED)  # noqa: S311  # no secret
-    lines = [(f"Raider{number}", f"{number} of us came from the raid") for number in range(RAIDERS)]
+    lines = [
+        (f"Raider{number}", f"{number} of us came from the raid")
+        for number in range(RAIDERS)
+    ]
     for person in raided():
         lines.insert(dice.randrange(len(lines)), (person.name, person.line))
     for name, text in lines:
@@ -289,7 +307,10 @@ async def _minutes_ago(channel: Channel) -> list[Figure]:
     await channel.clock.advance(HOUR)
     await channel.say(name, line)
     await channel.chatter(30, dice)
-    questions = {name: "what is my hamster called?", "Kimberlin": "what is alice's hamster called?"}
+    questions = {
+        name: "what is my hamster called?",
+        "Kimberlin": "what is alice's hamster called?",
+    }
     found = 0
     for asker, question in questions.items():
         found += await channel.shows(asker, question, name, line)
@@ -302,7 +323,12 @@ async def _minutes_ago(channel: Channel) -> list[Figure]:
         for asker, question in questions.items():
             found += await channel.shows(asker, question, name, fact)
         figures.append(
-            _of(f"said minutes before a question: found after {_days(days)}", found, 2, 2)
+            _of(
+                f"said minutes before a question: found after {_days(days)}",
+                found,
+                2,
+                2,
+            )
         )
     return figures
 

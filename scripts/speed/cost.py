@@ -47,7 +47,9 @@ def _settings(base_url: str) -> Settings:
         "base_url": base_url,
     }
     bot = {"mode": "mentions", "notice": ""}
-    return convert({"bot": bot, "twitch": {"channel": "streamer"}, "model": model}, "the benchmark")
+    return convert(
+        {"bot": bot, "twitch": {"channel": "streamer"}, "model": model}, "the benchmark"
+    )
 
 
 class Billing(SimOpenAI):
@@ -57,11 +59,14 @@ class Billing(SimOpenAI):
         body = await request.json()
         system, prompt = (message["content"] for message in body["messages"][:2])
         purpose = next(
-            (what for text, what in _BEGINS.items() if _own_words(text) in system), Purpose.REPLY
+            (what for text, what in _BEGINS.items() if _own_words(text) in system),
+            Purpose.REPLY,
         )
         schema = body.get("response_format", {}).get("json_schema", {}).get("schema")
         text = (
-            await Offline().generate(ModelRequest(purpose, system, prompt, 2_000, schema=schema))
+            await Offline().generate(
+                ModelRequest(purpose, system, prompt, 2_000, schema=schema)
+            )
         ).text
         if purpose is Purpose.BRIEF:
             people = [
@@ -71,9 +76,16 @@ class Billing(SimOpenAI):
             text = json.dumps({"briefs": people[: prompt.count("</p")]})
         elif purpose is Purpose.REPLY and not json.loads(text)["say"]:
             text = json.dumps(
-                {"say": "Good question, I am not sure. " * 3, "action": None, "if_refused": ""}
+                {
+                    "say": "Good question, I am not sure. " * 3,
+                    "action": None,
+                    "if_refused": "",
+                }
             )
-        usage = {"prompt_tokens": _tokens(system + prompt), "completion_tokens": _tokens(text)}
+        usage = {
+            "prompt_tokens": _tokens(system + prompt),
+            "completion_tokens": _tokens(text),
+        }
         return web.json_response(completion(text, body) | {"usage": usage})
 
 
@@ -86,7 +98,9 @@ def _tokens(text: str) -> int:
     return -(-len(text.encode()) // 3)
 
 
-async def _hour(path: Path, base_url: str, rate: int) -> dict[str, tuple[int, int, int]]:
+async def _hour(
+    path: Path, base_url: str, rate: int
+) -> dict[str, tuple[int, int, int]]:
     """Calls, tokens in and tokens out of an hour at so many lines a minute, by purpose."""
     made = Invented(29)
     number = 0
@@ -100,11 +114,17 @@ async def _hour(path: Path, base_url: str, rate: int) -> dict[str, tuple[int, in
             at = clock.now()
             await bot.channel_is(
                 ChannelState(
-                    live=True, title="", category="", started_at=at, stream_id=f"s{stream}"
+                    live=True,
+                    title="",
+                    category="",
+                    started_at=at,
+                    stream_id=f"s{stream}",
                 )
             )
             for line in range(60 * rate if last else 2 * REGULARS):
-                await clock.move_to(at + (line * MINUTE // rate if last else line * SECOND))
+                await clock.move_to(
+                    at + (line * MINUTE // rate if last else line * SECOND)
+                )
                 login = people[line % (len(people) if last else REGULARS)]
                 text = (
                     f"I play {made.words(1)[0]} on weekends"
@@ -114,7 +134,9 @@ async def _hour(path: Path, base_url: str, rate: int) -> dict[str, tuple[int, in
                 if last and line % ASKS_EVERY == ASKS_EVERY - 1:
                     text = QUESTION
                 number += 1
-                await bot.hear(said(clock, f"line-{number}", f"id-{login}", login, text))
+                await bot.hear(
+                    said(clock, f"line-{number}", f"id-{login}", login, text)
+                )
                 if text == QUESTION:
                     await bot.settle()
                 await bot.tasks.catch_up()
@@ -123,18 +145,27 @@ async def _hour(path: Path, base_url: str, rate: int) -> dict[str, tuple[int, in
                 await bot.tasks.catch_up()
                 await clock.advance(10 * MINUTE)
         bills = await counts.bills(bot.db, "purpose", at)
-    return {bill.group: (bill.calls, bill.used.input, bill.used.output) for bill in bills}
+    return {
+        bill.group: (bill.calls, bill.used.input, bill.used.output) for bill in bills
+    }
 
 
-async def measure(folder: Path, rates: Sequence[int], price: tuple[float, float]) -> list[Figure]:
+async def measure(
+    folder: Path, rates: Sequence[int], price: tuple[float, float]
+) -> list[Figure]:
     """The figures of an hour at each of these rates; `price`: of a million tokens read and written."""
     figures = []
     for rate in rates:
         async with Billing() as server:
             found = await _hour(folder / f"{rate}.sqlite3", server.url, rate)
-        calls, read, written = (sum(column) for column in zip(*found.values(), strict=True))
+        calls, read, written = (
+            sum(column) for column in zip(*found.values(), strict=True)
+        )
         cost = (read * price[0] + written * price[1]) / 1_000_000
-        figures_of_rate = {"calls": calls, "of them replies": found.get("reply", (0,))[0]}
+        figures_of_rate = {
+            "calls": calls,
+            "of them replies": found.get("reply", (0,))[0],
+        }
         figures_of_rate |= {"tokens read": read, "tokens written": written}
         name = f"an hour at {rate} lines a minute"
         figures += [

@@ -22,7 +22,8 @@ def measure(folder: Path, lines: int) -> list[Figure]:
     """Events a second of processor time; the best of some rounds."""
     chat = list(Invented().chat(lines, PEOPLE))
     took = [
-        asyncio.run(_through_ingest(folder / f"{number}.sqlite3", chat)) for number in range(ROUNDS)
+        asyncio.run(_through_ingest(folder / f"{number}.sqlite3", chat))
+        for number in range(ROUNDS)
     ]
     return [Figure("ingest", lines / min(took), "events/CPU-s", 10_000, at_least=True)]
 
@@ -30,7 +31,10 @@ def measure(folder: Path, lines: int) -> list[Figure]:
 async def take_in(db: Database, chat: Iterable[ChatEvent]) -> float:
     """Store this chat in a run of its own; the seconds of processor time it took."""
     ingest = Ingest(
-        db=db, stream_tracker=StreamTracker(db), settings=Settings, clock=ManualClock(NOW)
+        db=db,
+        stream_tracker=StreamTracker(db),
+        settings=Settings,
+        clock=ManualClock(NOW),
     )
     began = process_time()
     for event in chat:

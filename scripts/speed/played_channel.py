@@ -89,7 +89,9 @@ class Said:
         """The line of chat."""
         spoken, fact, _, _ = SLOTS[self.slot]
         return (
-            f"@{self.about} {fact.format(self.value)}" if self.about else spoken.format(self.value)
+            f"@{self.about} {fact.format(self.value)}"
+            if self.about
+            else spoken.format(self.value)
         )
 
 
@@ -97,7 +99,9 @@ class Said:
 class Script:
     """What is said when (`evenings`), and what is true of whom in the end."""
 
-    evenings: list[list[Said]] = field(default_factory=lambda: [[] for _ in range(STREAMS)])
+    evenings: list[list[Said]] = field(
+        default_factory=lambda: [[] for _ in range(STREAMS)]
+    )
     true: dict[tuple[str, str], str] = field(default_factory=dict)
     changed: set[tuple[str, str]] = field(default_factory=set)
     hearsay: dict[tuple[str, str], str] = field(default_factory=dict)
@@ -112,13 +116,19 @@ def written() -> Script:
 
     def otherwise(login: str, slot: str) -> str:
         return dice.choice(
-            [one for one in SLOTS[slot][3].split() if one != script.true.get((login, slot))]
+            [
+                one
+                for one in SLOTS[slot][3].split()
+                if one != script.true.get((login, slot))
+            ]
         )
 
     for login in people:
         for slot in dice.sample(list(SLOTS), 4):
             value = script.true[login, slot] = otherwise(login, slot)
-            script.evenings[dice.randrange(STREAMS - 2)].append(Said(login, slot, value))
+            script.evenings[dice.randrange(STREAMS - 2)].append(
+                Said(login, slot, value)
+            )
     known_keys = sorted(key for key in script.true if key[0] != ERASED)
     people.remove(ERASED)
     for login, slot in dice.sample(known_keys, 24):  # later it is otherwise
@@ -157,8 +167,14 @@ class ScriptedModel:
             Purpose.BRIEF: _briefs,
         }
         no_news = {"summary": "Chat cheered."}
-        answer = answers[request.purpose](request.prompt) if request.purpose in answers else no_news
-        return ModelAnswer(json.dumps(answer), self.name, TokenUsage(1_000, 0, 50, 0), latency_ms=1)
+        answer = (
+            answers[request.purpose](request.prompt)
+            if request.purpose in answers
+            else no_news
+        )
+        return ModelAnswer(
+            json.dumps(answer), self.name, TokenUsage(1_000, 0, 50, 0), latency_ms=1
+        )
 
     async def aclose(self) -> None:
         """Nothing to close."""
@@ -171,7 +187,9 @@ def _summary(prompt: str) -> object:
             if own := re.fullmatch(spoken.format(_VALUE), text):
                 sentences.append(f"{handle} {fact.format(own[1])}.")
             elif other := re.fullmatch(rf"@?(P\d+) {fact.format(_VALUE)}", text):
-                sentences.append(f"{handle} says that {other[1]} {fact.format(other[2])}.")
+                sentences.append(
+                    f"{handle} says that {other[1]} {fact.format(other[2])}."
+                )
     return {"summary": " ".join(dict.fromkeys(sentences)) or "Chat cheered."}
 
 
@@ -213,27 +231,40 @@ def _briefs(prompt: str) -> object:
     texts = dict[str, str]()
     for handle, fact in re.findall(r"(P\d+) (.+?)\.$", prompt, re.MULTILINE):
         texts.setdefault(handle, f"{handle} {fact}.")
-    return {"briefs": [{"person": handle, "text": text} for handle, text in texts.items()]}
+    return {
+        "briefs": [{"person": handle, "text": text} for handle, text in texts.items()]
+    }
 
 
 def _reply(prompt: str) -> object:
     message = prompt.rpartition("<message>")[2]
     speaker = re.match(r"\s*(\w+):", message)
     own, others = (
-        prompt.partition(f"<{tag}>")[2].partition(f"</{tag}>")[0] for tag in ("lore", "others")
+        prompt.partition(f"<{tag}>")[2].partition(f"</{tag}>")[0]
+        for tag in ("lore", "others")
     )
     for _, fact, question, _ in SLOTS.values():
         asked = re.search(
-            question.replace("?", r"\?").replace("does", "do(?:es)?").format(_VALUE), message
+            question.replace("?", r"\?").replace("does", "do(?:es)?").format(_VALUE),
+            message,
         )
         if asked and speaker:
             rows = _ROW.finditer(own if asked[1] == "i" else others)
             theirs = [
-                one for one in rows if asked[1] == "i" or (one["who"] or "").casefold() == asked[1]
+                one
+                for one in rows
+                if asked[1] == "i" or (one["who"] or "").casefold() == asked[1]
             ]
-            held = [(one, re.fullmatch(fact.format(_VALUE), one["fact"])) for one in theirs]
+            held = [
+                (one, re.fullmatch(fact.format(_VALUE), one["fact"])) for one in theirs
+            ]
             fitting = [
-                ("others" not in one["known"], _said_last(one["known"]), value[1], int(one["id"]))
+                (
+                    "others" not in one["known"],
+                    _said_last(one["known"]),
+                    value[1],
+                    int(one["id"]),
+                )
                 for one, value in held
                 if value
             ]
@@ -243,7 +274,11 @@ def _reply(prompt: str) -> object:
                     for one in _ROW.finditer(others)
                     if (one["who"] or "").lower().startswith(NICKNAME)
                 }
-                return {"action": None, "notes": [], "say": f"{len(called)} people are called so."}
+                return {
+                    "action": None,
+                    "notes": [],
+                    "say": f"{len(called)} people are called so.",
+                }
             if fitting:
                 sure, _, value, note = max(fitting)
                 return {
@@ -268,7 +303,13 @@ class Channel:
         await self.clock.advance(seconds * SECOND)
         self.lines += 1
         await self.bot.hear(
-            said(self.clock, f"line{self.lines}", f"10{names().index(login)}", login, text)
+            said(
+                self.clock,
+                f"line{self.lines}",
+                f"10{names().index(login)}",
+                login,
+                text,
+            )
         )
 
     async def answer(self, login: str, text: str) -> str:
@@ -285,10 +326,14 @@ async def measure(folder: Path) -> list[Figure]:
     clock = ManualClock(BEGAN)
     model = ScriptedModel()
     settings = convert(
-        {"bot": {"mode": "mentions", "notice": ""}, "twitch": {"channel": "streamer"}}, "the bench"
+        {"bot": {"mode": "mentions", "notice": ""}, "twitch": {"channel": "streamer"}},
+        "the bench",
     )
 
-    async with live_bot(folder / "played.sqlite3", clock, lambda: settings, model) as (bot, ears):
+    async with live_bot(folder / "played.sqlite3", clock, lambda: settings, model) as (
+        bot,
+        ears,
+    ):
         channel = Channel(bot, clock, ears)
         for number, evening in enumerate(script.evenings):
             await _evening(channel, evening, number)
@@ -304,11 +349,19 @@ async def measure(folder: Path) -> list[Figure]:
         raw = await bot.db.value("SELECT count(*) FROM events WHERE text <> ''")
         calls = sum(model.calls.values())
         figures = await _asked(channel, script)
-        is_erased = not await personal_data.is_known(bot.db, f"10{names().index(ERASED)}")
+        is_erased = not await personal_data.is_known(
+            bot.db, f"10{names().index(ERASED)}"
+        )
     return [
         *figures,
         Figure("memory: raw lines left when it is asked", raw, "", 0),
-        Figure("memory: the erased person is unknown", float(is_erased), "", 1, at_least=True),
+        Figure(
+            "memory: the erased person is unknown",
+            float(is_erased),
+            "",
+            1,
+            at_least=True,
+        ),
         Figure("memory: calls of the model for five evenings", calls, "calls"),
         Figure("memory: tokens read to write it", _read_to_write(model), "a line", 25),
     ]
@@ -342,7 +395,12 @@ def _questions(script: Script) -> Iterator[tuple[str, str, str, str]]:
         if login == ERASED:
             yield ("erased" if key in script.true else "never said"), login, slot, ""
         elif key in script.true:
-            yield ("changed" if key in script.changed else "told"), login, slot, script.true[key]
+            yield (
+                ("changed" if key in script.changed else "told"),
+                login,
+                slot,
+                script.true[key],
+            )
         else:
             yield (
                 ("hearsay" if key in script.hearsay else "never said"),
@@ -369,10 +427,18 @@ async def _asked(channel: Channel, script: Script) -> list[Figure]:
         questions_by_kind.update(kinds)
         right.update(kinds if good else [])
         if kind == "told" and dice.random() < 0.3:
-            own = await channel.answer(login, SLOTS[slot][2].format("i").replace("does i", "do i"))
+            own = await channel.answer(
+                login, SLOTS[slot][2].format("i").replace("does i", "do i")
+            )
             questions_by_kind["of oneself"] += 1
             right["of oneself"] += value in own
-    least = {"told": 0.9, "changed": 0.9, "of oneself": 0.9, "lied about": 0.9, "hearsay": 0.8}
+    least = {
+        "told": 0.9,
+        "changed": 0.9,
+        "of oneself": 0.9,
+        "lied about": 0.9,
+        "hearsay": 0.8,
+    }
     for slot in SLOTS:
         questions_by_kind["one nickname, two people"] += 1
         answer = await channel.answer("viewerab", SLOTS[slot][2].format(NICKNAME))

@@ -48,7 +48,9 @@ def measure(folder: Path) -> list[Figure]:
     cases = json.loads((folder / "cases.json").read_text(encoding="utf-8"))
     score = Score()
     for case in cases:
-        expected = (case["expect"].get("relevantBeliefs") or {}).get("shouldOnlyInclude")
+        expected = (case["expect"].get("relevantBeliefs") or {}).get(
+            "shouldOnlyInclude"
+        )
         if expected is not None:
             known = [belief for belief in beliefs if _is_known(belief, case)]
             score.add(_shown(known, case["query"]), expected)
@@ -67,14 +69,20 @@ def measure(folder: Path) -> list[Figure]:
 
 def _is_known(belief: dict[str, Any], case: dict[str, Any]) -> bool:
     """Return whether a belief counts in a case: it stands, and is of this user and scope."""
-    if belief["superseded_by"] or belief.get("resolved_at") or belief["user_id"] != USER:
+    if (
+        belief["superseded_by"]
+        or belief.get("resolved_at")
+        or belief["user_id"] != USER
+    ):
         return False
     return not {*case["scope"], EVERYWHERE}.isdisjoint(belief["scope"])
 
 
 def _shown(beliefs: Sequence[dict[str, Any]], question: str) -> list[str]:
     """Return the ids of the beliefs that a question brings up."""
-    candidates = [Candidate(_note(place, belief)) for place, belief in enumerate(beliefs)]
+    candidates = [
+        Candidate(_note(place, belief)) for place, belief in enumerate(beliefs)
+    ]
     postings = Postings(candidates, word_table())
     ranked = postings.ranked(query_of(question), now=NOW, limit=MOST_SHOWN, padded_to=0)
     facts = [beliefs[one.note.id] for one in ranked]

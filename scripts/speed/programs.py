@@ -63,7 +63,10 @@ async def _dock(folder: Path, watch_s: float) -> list[Figure]:
     return [
         Figure("dock, nobody looks, of a core", 100 * alone, "%", 1),
         Figure(
-            f"dock, somebody looks, {PER_MINUTE} messages/min, of a core", 100 * watched, "%", 5
+            f"dock, somebody looks, {PER_MINUTE} messages/min, of a core",
+            100 * watched,
+            "%",
+            5,
         ),
     ]
 
@@ -85,7 +88,12 @@ async def _spent_more(first: Running, other: Running, seconds: float) -> float:
 def cpu_s(pid: int) -> float | None:
     """Seconds of processor time that a process has used; None where the system does not say so in /proc."""
     try:
-        fields = Path(f"/proc/{pid}/stat").read_text(encoding="ascii").rpartition(")")[2].split()
+        fields = (
+            Path(f"/proc/{pid}/stat")
+            .read_text(encoding="ascii")
+            .rpartition(")")[2]
+            .split()
+        )
     except OSError:
         return None
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
@@ -94,7 +102,10 @@ def cpu_s(pid: int) -> float | None:
 def resident(pid: int) -> int:
     """Bytes of memory that a process holds; 0 where nobody says."""
     with contextlib.suppress(OSError):
-        return int(Path(f"/proc/{pid}/statm").read_text(encoding="ascii").split()[1]) * 4_096
+        return (
+            int(Path(f"/proc/{pid}/statm").read_text(encoding="ascii").split()[1])
+            * 4_096
+        )
     return 0
 
 
@@ -108,7 +119,9 @@ async def started(
     memory = folder / "m.sqlite3"
     joined = sum(bool(connection.channels) for connection in sim.irc.connections)
     program.log_in(folder, sim)
-    config = program.write_settings(folder, sim, **{"bot": "", "dock": f"port = {port}", **more})
+    config = program.write_settings(
+        folder, sim, **{"bot": "", "dock": f"port = {port}", **more}
+    )
     process = await asyncio.create_subprocess_exec(
         *program.command("start", "--no-browser", "--config", config, "--db", memory),
         env=program.environment(folder), stderr=asyncio.subprocess.DEVNULL,
@@ -134,7 +147,9 @@ async def talking(sim: TwitchSim) -> AsyncIterator[None]:
                 f"viewer_{number * 13 % PEOPLE}",
                 ("" if number % 40 else "@keeper ") + made_up.line(),
             )
-            await asyncio.sleep(max(0.0, began + (number + 1) * 60 / PER_MINUTE - perf_counter()))
+            await asyncio.sleep(
+                max(0.0, began + (number + 1) * 60 / PER_MINUTE - perf_counter())
+            )
 
     task = asyncio.create_task(talk())
     try:
@@ -167,13 +182,20 @@ async def page_on(url: str) -> AsyncIterator[None]:
 
 def process(folder: Path) -> list[Figure]:
     """`--version` and the way to chat (the best of some starts), and the memory of a bot in a channel that is quiet."""
-    joined = min(asyncio.run(_start(folder / f"start_{number}")) for number in range(STARTS))
+    joined = min(
+        asyncio.run(_start(folder / f"start_{number}")) for number in range(STARTS)
+    )
     figures = [
-        Figure("forgetmenot --version", min(_version() for _ in range(STARTS)), "s", 0.25),
+        Figure(
+            "forgetmenot --version", min(_version() for _ in range(STARTS)), "s", 0.25
+        ),
         Figure("forgetmenot start, in the channel", joined, "s", 0.4),
     ]
     if problem := asyncio.run(_idle(folder)):
-        return [*figures, Figure("idle process, resident", problem / 1_000_000, "MB", 62)]
+        return [
+            *figures,
+            Figure("idle process, resident", problem / 1_000_000, "MB", 62),
+        ]
     print("the memory of a process is not measured on this system", file=sys.stderr)
     return figures
 
@@ -196,6 +218,8 @@ async def _idle(folder: Path) -> int:
     """Bytes, some seconds after a signed-in bot has joined and heard some lines."""
     async with TwitchSim() as sim, started(sim, folder) as bot:
         for number in range(60):
-            await sim.say(f"viewer_{number % 12}", f"line number {number} of a quiet channel")
+            await sim.say(
+                f"viewer_{number % 12}", f"line number {number} of a quiet channel"
+            )
         await asyncio.sleep(6)
         return resident(bot.pid)

@@ -70,10 +70,15 @@ def read_conversation(raw: dict[str, Any], first_id: int) -> Conversation:
         for speaker, observations in by_speaker.items():
             for fact, evidence in observations if speaker in people else ():
                 note_id = first_id + len(lines)
-                rests_on[note_id] = (people[speaker], set(_EVIDENCE.findall(json.dumps(evidence))))
+                rests_on[note_id] = (
+                    people[speaker],
+                    set(_EVIDENCE.findall(json.dumps(evidence))),
+                )
                 lines.append(_line(note_id, people[speaker], fact, number, raw))
     name = str(raw.get("sample_id", first_id))
-    last_session = max((int(session.split("_")[1]) for session in raw["observation"]), default=1)
+    last_session = max(
+        (int(session.split("_")[1]) for session in raw["observation"]), default=1
+    )
     last_at = _held_at(raw["conversation"], last_session)
     questions = list(_questions(raw, people, rests_on))
     return Conversation(name, lines, people, questions, last_at)
@@ -99,7 +104,8 @@ def _held_at(conversation: dict[str, Any], session: int) -> int:
     """When a session was held; where the file does not say, the sessions are a day apart."""
     try:
         day = datetime.strptime(
-            conversation[f"session_{session}_date_time"] + " +0000", "%I:%M %p on %d %B, %Y %z"
+            conversation[f"session_{session}_date_time"] + " +0000",
+            "%I:%M %p on %d %B, %Y %z",
         )
     except (KeyError, ValueError):
         return NOW - (100 - session) * DAY
@@ -107,13 +113,17 @@ def _held_at(conversation: dict[str, Any], session: int) -> int:
 
 
 def _questions(
-    raw: dict[str, Any], people: dict[str, str], rests_on: dict[int, tuple[str, set[str]]]
+    raw: dict[str, Any],
+    people: dict[str, str],
+    rests_on: dict[int, tuple[str, set[str]]],
 ) -> Iterable[Question]:
     for entry in raw["qa"]:
         evidence = set(_EVIDENCE.findall(json.dumps(entry.get("evidence", []))))
         text = str(entry["question"])
         logins = tuple(
-            login for name, login in people.items() if name.casefold() in text.casefold()
+            login
+            for name, login in people.items()
+            if name.casefold() in text.casefold()
         )
         about = logins or tuple(people.values())
         wanted = frozenset(
@@ -128,7 +138,8 @@ def _questions(
 def with_typos(text: str, dice: random.Random) -> str:
     """The text with one slip of the finger in about a third of its words."""
     return " ".join(
-        _slip(word, dice) if dice.random() < TYPO_SHARE else word for word in text.split()
+        _slip(word, dice) if dice.random() < TYPO_SHARE else word
+        for word in text.split()
     )
 
 
@@ -161,7 +172,9 @@ class Score:
 
     def add(self, note_ids: Sequence[int], expected: Collection[int]) -> None:
         """Count one answer."""
-        ranks = [rank for rank, note in enumerate(note_ids, start=1) if note in expected]
+        ranks = [
+            rank for rank, note in enumerate(note_ids, start=1) if note in expected
+        ]
         self.asked += 1
         self.at10 += sum(rank <= 10 for rank in ranks) / len(expected)
         self.at20 += len(ranks) / len(expected)
@@ -169,7 +182,10 @@ class Score:
 
 
 async def ask(
-    conversation: Conversation, folder: Path, scores: dict[str, Score], kinds: Sequence[str]
+    conversation: Conversation,
+    folder: Path,
+    scores: dict[str, Score],
+    kinds: Sequence[str],
 ) -> None:
     """Ask every question in each way; `kinds`: under which names its answers are counted."""
     dice = random.Random(SEED)  # noqa: S311  # the same slips in every run
@@ -179,13 +195,18 @@ async def ask(
         "with typos": lambda text: with_typos(text, dice),
     }
     async with open_database(folder / "memory.sqlite3") as db:
-        report = await import_notes(db, map(json.dumps, conversation.lines), now=NOW, privacy=None)
+        report = await import_notes(
+            db, map(json.dumps, conversation.lines), now=NOW, privacy=None
+        )
         if report.refused:
             raise SystemExit(
                 f"{len(report.refused)} lines were refused; the first: {report.refused[0]}"
             )
         recall = Recall(db=db, settings=lambda: settings, clock=ManualClock(NOW))
-        ids = {login: await by_login(db, login) or "" for login in conversation.people.values()}
+        ids = {
+            login: await by_login(db, login) or ""
+            for login in conversation.people.values()
+        }
         for way, change in ways.items():
             for question in conversation.questions:
                 query = recall.query(change(question.text), names=conversation.people)
@@ -212,13 +233,20 @@ class ChatScore:
     handed_in: float = 0.0
 
 
-async def ask_in_chat(conversation: Conversation, folder: Path, score: ChatScore) -> None:
+async def ask_in_chat(
+    conversation: Conversation, folder: Path, score: ChatScore
+) -> None:
     """Put every question that names one person to the bot, as a third viewer types it."""
-    questions = [question for question in conversation.questions if len(question.viewers) == 1]
+    questions = [
+        question for question in conversation.questions if len(question.viewers) == 1
+    ]
     settings = Settings()
     clock = ManualClock(conversation.last_at)
     async with open_database(folder / "memory.sqlite3") as db:
-        ids = {login: await by_login(db, login) or "" for login in conversation.people.values()}
+        ids = {
+            login: await by_login(db, login) or ""
+            for login in conversation.people.values()
+        }
         async with db.write() as tx:
             # from now on they are called as the questions call them
             for name, login in conversation.people.items():
@@ -232,13 +260,21 @@ async def ask_in_chat(conversation: Conversation, folder: Path, score: ChatScore
         for question in questions:
             query = recall.query(question.text, names=conversation.people)
             recalled = await recall.about([ids[question.viewers[0]]], query, LIMIT)
-            score.handed_in += _share({match.note.id for match in recalled}, question.wanted)
+            score.handed_in += _share(
+                {match.note.id for match in recalled}, question.wanted
+            )
             score.asked += 1
         for days in ASKED_AFTER_DAYS:
             await clock.advance(conversation.last_at + days * DAY - clock.now())
             for question in questions:
                 event = ChatEvent(
-                    "asked", EventKind.MESSAGE, "1", "kim", "Kim", question.text, clock.now()
+                    "asked",
+                    EventKind.MESSAGE,
+                    "1",
+                    "kim",
+                    "Kim",
+                    question.text,
+                    clock.now(),
                 )
                 trigger = Trigger(TriggerKind.MENTION, event, question.text)
                 made = await compose(keeper, gatherer, trigger, settings, bot_id="")
@@ -272,11 +308,17 @@ def measure(data: Path, tuned: Collection[str]) -> list[Figure]:
     figures += [
         Figure("asked in chat: questions that name one person", chat.asked, ""),
         Figure(
-            "asked in chat: recall@20 with the person handed in", chat.handed_in / chat.asked, ""
+            "asked in chat: recall@20 with the person handed in",
+            chat.handed_in / chat.asked,
+            "",
         ),
     ]
     for days, share in chat.in_prompt.items():
         figures.append(
-            Figure(f"asked in chat: in the prompt after {days} days", share / chat.asked, "")
+            Figure(
+                f"asked in chat: in the prompt after {days} days",
+                share / chat.asked,
+                "",
+            )
         )
     return figures

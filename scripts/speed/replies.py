@@ -75,7 +75,9 @@ class Memory:
     async def forgetful(self) -> "Memory":
         """The same memory with nothing kept of anybody's notes, words or pages; who is around is known."""
         recall = Recall(db=self.db, settings=lambda: self.settings, clock=self.clock)
-        recall.episodes = self.recall.episodes  # those are the channel's, not a viewer's
+        recall.episodes = (
+            self.recall.episodes
+        )  # those are the channel's, not a viewer's
         await recall.active_viewers.look()
         clear_text_caches()
         await self.db.rows("PRAGMA shrink_memory")
@@ -109,7 +111,9 @@ async def memory(path: Path, viewers: int) -> AsyncIterator[Memory]:
     settings = Settings()
     clock = ManualClock(NOW)
     async with open_database(path) as db:
-        report = await import_notes(db, map(json.dumps, _notes(viewers)), now=NOW, privacy=None)
+        report = await import_notes(
+            db, map(json.dumps, _notes(viewers)), now=NOW, privacy=None
+        )
         odd = [refused for refused in report.refused if refused.reason != KNOWN]
         if odd:
             raise SystemExit(f"an invented note was refused: {odd[0]}")
@@ -129,14 +133,18 @@ async def _summarise(db: Database) -> None:
     end = lines[-1].at
     seqs = [line.seq for line in lines]
     await episodes.write(
-        db, NewEpisode(EpisodeKind.CHAT, None, begin, end, "Chat talked.", {}, seqs), NOW
+        db,
+        NewEpisode(EpisodeKind.CHAT, None, begin, end, "Chat talked.", {}, seqs),
+        NOW,
     )
 
 
 def _notes(viewers: int) -> Iterator[dict[str, Any]]:
     best = best_known(viewers)
     yield from _dice.notes(range(COMMON))
-    yield from ({"scope": "channel", "fact": _dice.fact()} for _ in range(CHANNEL_NOTES))
+    yield from (
+        {"scope": "channel", "fact": _dice.fact()} for _ in range(CHANNEL_NOTES)
+    )
     yield from _dice.notes(best, NOTES_AT_MOST)
     yield from _dice.notes(range(best.stop, viewers))
 
@@ -159,7 +167,9 @@ async def loop_watched(late_ms: list[float]) -> AsyncIterator[None]:
             wall = perf_counter()
             cpu = process_time()
             await asyncio.sleep(0.001)
-            late_ms.append(1_000 * min(perf_counter() - wall - 0.001, process_time() - cpu))
+            late_ms.append(
+                1_000 * min(perf_counter() - wall - 0.001, process_time() - cpu)
+            )
 
     task = asyncio.create_task(tick())
     await asyncio.sleep(0)  # what comes next counts from its beginning
@@ -185,10 +195,19 @@ async def measure(folder: Path, viewers: int) -> list[Figure]:
     return [
         Figure("notes in the memory", count, ""),
         *_times("reply's prompt, warm", then, 2, 4),
-        *_times(f"reply's prompt, warm, {NOTES_AT_MOST} notes about the viewer", at_most, 2, 4),
+        *_times(
+            f"reply's prompt, warm, {NOTES_AT_MOST} notes about the viewer",
+            at_most,
+            2,
+            4,
+        ),
         *_times("reply's prompt, viewer not seen before", cold, 6, 20),
-        *_times("reply's prompt, a question that asks for a person", person_questions, 3, 8),
-        Figure("index of all notes by their words", index_size / count, "bytes a note", 100),
+        *_times(
+            "reply's prompt, a question that asks for a person", person_questions, 3, 8
+        ),
+        Figure(
+            "index of all notes by their words", index_size / count, "bytes a note", 100
+        ),
         Figure("event loop held, most", max(late), "ms", 5),
     ]
 
@@ -198,7 +217,9 @@ def _times(name: str, took: Sequence[Took], usual: float, limit: float) -> list[
     return [
         Figure(f"{name}, p50 of {len(took)}", median(whole), "ms", usual),
         Figure(f"{name}, p99", percentile(whole, 0.99), "ms", limit),
-        Figure(f"{name}, p99 of the computing in it", percentile(computing, 0.99), "ms"),
+        Figure(
+            f"{name}, p99 of the computing in it", percentile(computing, 0.99), "ms"
+        ),
     ]
 
 
@@ -231,7 +252,9 @@ async def _warm(
 async def _index_size(db: Database) -> int:
     """The bytes of the index's pages; of its rows where SQLite was built without `dbstat`."""
     try:
-        return int(await db.value("SELECT sum(pgsize) FROM dbstat WHERE name = 'note_words'"))
+        return int(
+            await db.value("SELECT sum(pgsize) FROM dbstat WHERE name = 'note_words'")
+        )
     except StoreError:
         return int(await db.value("SELECT sum(length(notes) + 10) FROM note_words"))
 
@@ -258,7 +281,11 @@ async def erasure(folder: Path, viewers: int) -> list[Figure]:
     return [
         Figure("erasure of one viewer", took, "s", 5),
         Figure(
-            "texts rewritten by it", sum(report.rewritten.values()), "", MENTIONED_IN, at_least=True
+            "texts rewritten by it",
+            sum(report.rewritten.values()),
+            "",
+            MENTIONED_IN,
+            at_least=True,
         ),
         Figure("files with a trace, before", before, "", 1, at_least=True),
         Figure("files with a trace, afterwards", remaining, "", 0),

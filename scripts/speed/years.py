@@ -44,15 +44,21 @@ async def measure(folder: Path, notes: int) -> list[Figure]:
             figures.append(Figure("years: a backup", process_time() - began, "CPU-s"))
         began = process_time()
         async with checked_start(db) as whole_file:
-            figures.append(Figure("years: a start waits", process_time() - began, "CPU-s", 0.5))
+            figures.append(
+                Figure("years: a start waits", process_time() - began, "CPU-s", 0.5)
+            )
             await whole_file
-            figures.append(Figure("years: the whole file read", process_time() - began, "CPU-s"))
+            figures.append(
+                Figure("years: the whole file read", process_time() - began, "CPU-s")
+            )
         async with loop_watched(late_ms):
             backups = Backups(db=db, settings=Settings, clock=clock)
             began = process_time()
             await backups.run_pass()
             figures.append(
-                Figure("years: no backup is needed", process_time() - began, "CPU-s", 0.5)
+                Figure(
+                    "years: no backup is needed", process_time() - began, "CPU-s", 0.5
+                )
             )
         if len(copies_of(path)) != 1:
             raise SystemExit("a backup was made though nothing had changed")
@@ -111,7 +117,9 @@ def build(path: Path, notes: int) -> None:
             """,
             _note_rows(notes, viewers, facts),
         )
-        db.executemany("INSERT INTO note_words VALUES (?, ?, ?)", _note_words(notes, facts))
+        db.executemany(
+            "INSERT INTO note_words VALUES (?, ?, ?)", _note_words(notes, facts)
+        )
         db.execute(
             """
             INSERT INTO note_evidence
@@ -160,7 +168,9 @@ def _episode_rows(episodes: int) -> Iterator[tuple[int, int, str]]:
         yield number, at, f"{summaries[number % 1_000]} {number}"
 
 
-def _note_rows(notes: int, viewers: int, facts: list[str]) -> Iterator[tuple[int, str, str, int]]:
+def _note_rows(
+    notes: int, viewers: int, facts: list[str]
+) -> Iterator[tuple[int, str, str, int]]:
     dice = random.Random(7)  # noqa: S311  # the same in every run
     for number in range(1, notes + 1):
         # a few regulars have most of the notes
@@ -177,7 +187,9 @@ def _note_words(notes: int, facts: list[str]) -> Iterator[tuple[int, int, bytes]
     """Yield the rows of the index of words, span by span."""
     keys_of_facts = []
     for fact in facts:
-        keys_of_facts.append([key_of(word) for word in stems_of_note(f"{fact} number", [], [])])
+        keys_of_facts.append(
+            [key_of(word) for word in stems_of_note(f"{fact} number", [], [])]
+        )
     for span in range(notes // SPAN + 1):
         places: dict[int, array[int]] = defaultdict(lambda: array("H"))
         for number in range(max(1, span * SPAN), min(notes + 1, (span + 1) * SPAN)):

@@ -16,5 +16,7 @@ __all__ = ["bot", "settings", "sim"]
 @pytest.fixture
 async def bot(tmp_path: Path, clock: ManualClock) -> AsyncIterator[Bot]:
     """A bot in shadow mode with the offline model."""
-    async with open_bot(tmp_path / "memory.sqlite3", settings=Settings, clock=clock) as opened:
+    async with open_bot(
+        tmp_path / "memory.sqlite3", settings=Settings, clock=clock
+    ) as opened:
         yield opened

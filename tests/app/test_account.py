@@ -24,7 +24,9 @@ async def account(
 ) -> AsyncIterator[TwitchAccount]:
     """The bot's log-in is there, the streamer's is not."""
     log_in(sim, TokenStore(tmp_path, use_keyring=False))
-    async with open_account(lambda: settings, tmp_path, clock, use_keyring=False) as opened:
+    async with open_account(
+        lambda: settings, tmp_path, clock, use_keyring=False
+    ) as opened:
         await opened.myself()
         yield opened
 
@@ -37,14 +39,21 @@ async def test_a_missing_log_in_of_the_streamer_is_told_and_taken_up_without_a_r
     await sim.until(lambda: account.streamer.trouble)
     assert "forgetmenot login --as broadcaster" in account.streamer.trouble
     assert account.login.trouble == ""
-    log_in(sim, TokenStore(tmp_path, use_keyring=False), "demo", account=Account.BROADCASTER)
+    log_in(
+        sim,
+        TokenStore(tmp_path, use_keyring=False),
+        "demo",
+        account=Account.BROADCASTER,
+    )
     assert (await account.helix.create_marker("here")).kind is OutcomeKind.DONE
     await clock.advance(MINUTE)
     await sim.until(lambda: not account.streamer.trouble)
     watching.cancel()
 
 
-def test_how_much_it_may_write_is_found_from_its_badges(account: TwitchAccount, bot: Bot) -> None:
+def test_how_much_it_may_write_is_found_from_its_badges(
+    account: TwitchAccount, bot: Bot
+) -> None:
     """From the moment that Twitch tells them, not from the next look at the channel."""
     watch_channel(bot, account)
     for badges, many in (

@@ -25,24 +25,34 @@ ODD = [
 def test_each_system_starts_the_program_with_every_word() -> None:
     script = autostart.content_of("win32", ODD).decode().split("\r\n")
     assert script[2] == 'start "" ' + subprocess.list2cmdline(ODD).replace("%", "%%")
-    assert plistlib.loads(autostart.content_of("darwin", ODD))["ProgramArguments"] == ODD
+    assert (
+        plistlib.loads(autostart.content_of("darwin", ODD))["ProgramArguments"] == ODD
+    )
 
 
-@pytest.mark.skipif(shutil.which("systemd-analyze") is None, reason="there is no systemd here")
+@pytest.mark.skipif(
+    shutil.which("systemd-analyze") is None, reason="there is no systemd here"
+)
 def test_systemd_reads_the_unit(tmp_path: Path) -> None:
     place = tmp_path / "a b %h $HOME & c"
     place.mkdir()
     (place / "python").symlink_to(sys.executable)
     unit = tmp_path / "forgetmenot.service"
     unit.write_bytes(autostart.content_of("linux", [str(place / "python"), *ODD[1:]]))
-    home = {"PATH": "/usr/bin:/bin", "HOME": str(tmp_path), "XDG_RUNTIME_DIR": str(tmp_path)}
+    home = {
+        "PATH": "/usr/bin:/bin",
+        "HOME": str(tmp_path),
+        "XDG_RUNTIME_DIR": str(tmp_path),
+    }
     words = ["systemd-analyze", "--user", "--man=no", "verify", str(unit)]
     done = subprocess.run(words, capture_output=True, text=True, check=False, env=home)
     assert (done.returncode, done.stderr) == (0, "")
 
 
 @pytest.mark.parametrize("system", ["win32", "darwin", "linux"])
-@pytest.mark.parametrize("program", [ODD[0], "/usr/bin/python3", "C:\\Program Files\\a b\\x.exe"])
+@pytest.mark.parametrize(
+    "program", [ODD[0], "/usr/bin/python3", "C:\\Program Files\\a b\\x.exe"]
+)
 def test_the_program_of_an_entry_is_read_back(system: str, program: str) -> None:
     content = autostart.content_of(system, [program, *ODD[1:]])
     assert autostart.program_in(system, content) == program
@@ -61,7 +71,9 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="looks into a systemd unit")
+@pytest.mark.skipif(
+    not sys.platform.startswith("linux"), reason="looks into a systemd unit"
+)
 def test_the_command_keeps_the_files_that_it_was_given(
     here: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -76,7 +88,9 @@ def test_the_command_keeps_the_files_that_it_was_given(
     assert "does not start with this computer" in capsys.readouterr().out
 
 
-@pytest.mark.parametrize("prefix", ["/home/alice/.local/pipx/.cache/x2", "/data/uv/archive-v0/x3"])
+@pytest.mark.parametrize(
+    "prefix", ["/home/alice/.local/pipx/.cache/x2", "/data/uv/archive-v0/x3"]
+)
 def test_a_temporary_copy_is_refused(
     prefix: str, here: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -86,7 +100,9 @@ def test_a_temporary_copy_is_refused(
     assert not autostart.is_on()
 
 
-@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="makes a link as a program")
+@pytest.mark.skipif(
+    not sys.platform.startswith("linux"), reason="makes a link as a program"
+)
 def test_an_entry_for_a_folder_that_is_gone_is_off_until_the_next_start(
     here: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -40,8 +40,12 @@ SETTINGS = Settings(
 @pytest.fixture
 async def bot(tmp_path: Path, clock: ManualClock) -> AsyncIterator[Bot]:
     settings = LiveSettings(SETTINGS)
-    async with open_bot(tmp_path / "memory.sqlite3", settings=settings, clock=clock) as running:
-        for number, (login, text) in enumerate([("alice", "hello"), ("bob", "hi alice")], 11):
+    async with open_bot(
+        tmp_path / "memory.sqlite3", settings=settings, clock=clock
+    ) as running:
+        for number, (login, text) in enumerate(
+            [("alice", "hello"), ("bob", "hi alice")], 11
+        ):
             event = ChatEvent(
                 f"e{number}",
                 EventKind.MESSAGE,
@@ -79,7 +83,11 @@ REFUSED = [
         {"target": ALICE, "fact": "has been diagnosed with depression"},
         "kind of thing about people",
     ),
-    ("remember", {"target": "nobody", "fact": "plays drums in a band"}, "No viewer named nobody"),
+    (
+        "remember",
+        {"target": "nobody", "fact": "plays drums in a band"},
+        "No viewer named nobody",
+    ),
     ("remember", {"target": ALICE}, "`fact` is missing"),
     ("edit", {"id": 99, "text": "plays drums in a band"}, "There is no such note"),
     ("approve", {"id": -1}, "`number` is missing"),
@@ -104,7 +112,9 @@ async def test_what_cannot_be_done_is_a_sentence(
     assert sentence in line
 
 
-async def test_a_message_is_tried_without_a_trace(bot: Bot, control: BotControl) -> None:
+async def test_a_message_is_tried_without_a_trace(
+    bot: Bot, control: BotControl
+) -> None:
     await control.run("remember", {"target": ALICE, "fact": "has a cat called Miso"})
     before = await bot.db.value(
         "SELECT (SELECT count(*) FROM bot_messages) + (SELECT count(*) FROM action_logs)"
@@ -131,38 +141,52 @@ async def test_a_preview_claims_and_spends_what_a_reply_may(
         tmp_path / "m.sqlite3", clock, lambda: replace(SETTINGS, limits=limited), model
     ) as (bot, _):
         async with bot.db.write() as tx:
-            await put(tx, "action_logs", key="k", at=clock.now(), name="clip", status="done")
+            await put(
+                tx, "action_logs", key="k", at=clock.now(), name="clip", status="done"
+            )
         tried = [await try_out(bot, "alice", "what did you do?") for _ in range(2)]
         assert [one["text"] for one in tried] == ["I made a clip.", ""]
         with pytest.raises(ModelUnavailable):
             await try_out(bot, "alice", "what did you do?")
 
 
-async def test_a_dock_that_cannot_open_does_not_keep_the_bot_from_running(bot: Bot) -> None:
+async def test_a_dock_that_cannot_open_does_not_keep_the_bot_from_running(
+    bot: Bot,
+) -> None:
     def settings(port: int) -> LiveSettings:
         return LiveSettings(Settings(dock=DockSettings(port=port)))
 
     port, told = unused_port(), list[str]()
-    async with serve_dock(bot, settings(port), ConnectionStatus(), told.append) as first:
+    async with serve_dock(
+        bot, settings(port), ConnectionStatus(), told.append
+    ) as first:
         assert first.startswith(f"http://127.0.0.1:{port}/?token=")
         for other in (port, 0):
-            async with serve_dock(bot, settings(other), ConnectionStatus(), told.append) as second:
+            async with serve_dock(
+                bot, settings(other), ConnectionStatus(), told.append
+            ) as second:
                 assert second == ""
     assert "used by another program" in told[1]
     token = bot.db.path.parent / TOKEN_FILE
     token.unlink()
     token.mkdir()
-    async with serve_dock(bot, settings(port), ConnectionStatus(), told.append) as address:
+    async with serve_dock(
+        bot, settings(port), ConnectionStatus(), told.append
+    ) as address:
         assert address == ""
     assert TOKEN_FILE in told[-1]
 
 
-async def test_another_channel_is_read_only_when_the_bot_of_it_has_joined(bot: Bot) -> None:
+async def test_another_channel_is_read_only_when_the_bot_of_it_has_joined(
+    bot: Bot,
+) -> None:
     settings = LiveSettings(SETTINGS)
     joined = ConnectionState(Phase.CONNECTED)
     control = BotControl(bot, settings, ConnectionStatus(lambda: joined))
     assert control.state().phase == "connected"
-    settings._current = replace(SETTINGS, twitch=replace(SETTINGS.twitch, channel="another"))
+    settings._current = replace(
+        SETTINGS, twitch=replace(SETTINGS.twitch, channel="another")
+    )
     assert control.state().phase == "connecting"
 
 

@@ -16,9 +16,17 @@ from tests.loopback_servers.openai import SimOpenAI
 from tests.loopback_servers.twitch import TwitchSim
 
 
-async def looked(database: Path, settings: Settings, trouble: str = "") -> dict[str, Check]:
+async def looked(
+    database: Path, settings: Settings, trouble: str = ""
+) -> dict[str, Check]:
     found = await examine(
-        Examined(database, settings, database.parent / "config.toml", trouble, use_keyring=False)
+        Examined(
+            database,
+            settings,
+            database.parent / "config.toml",
+            trouble,
+            use_keyring=False,
+        )
     )
     assert all(check.fix or check.state == OK for check in found), (
         "what is wrong comes with a way out"
@@ -45,7 +53,9 @@ async def test_where_all_is_well_it_says_so(
             reply_model="m",
             memory_model="m",
         )
-        whole = msgspec.structs.replace(settings, model=words, dock=DockSettings(port=1))
+        whole = msgspec.structs.replace(
+            settings, model=words, dock=DockSettings(port=1)
+        )
         found = await looked(database, whole)
     states = {name: check.state for name, check in found.items()}
     assert states.pop("Backups") == WARN, "none was made yet"
@@ -74,7 +84,9 @@ async def test_each_trouble_is_named_with_its_mend(
     assert not (tmp_path / "OneDrive").exists(), "looking makes nothing"
     (tmp_path / "OneDrive").mkdir(mode=0o700)
     found = await looked(
-        tmp_path / "OneDrive" / "memory.sqlite3", Settings(), trouble="Line 3 is not TOML."
+        tmp_path / "OneDrive" / "memory.sqlite3",
+        Settings(),
+        trouble="Line 3 is not TOML.",
     )
     assert "OneDrive" in found["Data folder"].line
     assert found["Settings"].line == "Line 3 is not TOML."
@@ -84,7 +96,9 @@ async def test_a_damaged_memory_is_seen_and_verify_names_the_promises_that_do_no
     database: Path, settings: Settings
 ) -> None:
     async def memory() -> Check:
-        found = await examine(Examined(database, settings, None, use_keyring=False, verify=True))
+        found = await examine(
+            Examined(database, settings, None, use_keyring=False, verify=True)
+        )
         return next(check for check in found if check.name == "Memory")
 
     assert (await memory()).state == OK
@@ -93,9 +107,14 @@ async def test_a_damaged_memory_is_seen_and_verify_names_the_promises_that_do_no
             "INSERT INTO bot_messages (at, trigger, mode, text, status) VALUES (-9e6, '', '', '', 'sending')"
         )
         many = [(str(n), "x" * 500) for n in range(500)]
-        await tx.many("INSERT INTO channel_state (name, value, updated_at) VALUES (?, ?, 0)", many)
+        await tx.many(
+            "INSERT INTO channel_state (name, value, updated_at) VALUES (?, ?, 0)", many
+        )
     told = await memory()
-    assert (told.state, "a message that is sent for ever: 1" in told.line) == (BAD, True)
+    assert (told.state, "a message that is sent for ever: 1" in told.line) == (
+        BAD,
+        True,
+    )
     blob = bytearray(database.read_bytes())
     blob[20_000:24_000] = b"\xff" * 4_000
     database.write_bytes(blob)

@@ -17,7 +17,8 @@ from forgetmenot.store import notes
 from tests.stage import ScriptedModel, answering, live_bot, said
 
 SETTINGS = convert(
-    {"bot": {"mode": "mentions", "notice": ""}, "twitch": {"channel": "carol"}}, "the test"
+    {"bot": {"mode": "mentions", "notice": ""}, "twitch": {"channel": "carol"}},
+    "the test",
 )
 STATEMENT = "my hamster is called Pixel"
 QUESTION = "@forgetmenot_bot what is my hamster called?"
@@ -33,13 +34,19 @@ class HamsterModel(ScriptedModel):
     def _answer(self, request: ModelRequest) -> str:
         if request.purpose is Purpose.SUMMARY:
             owner = re.search(rf"(P\d+): {STATEMENT}", request.prompt)
-            sentence = f"{owner[1]} has a hamster called Pixel." if owner else "Chat talked."
+            sentence = (
+                f"{owner[1]} has a hamster called Pixel." if owner else "Chat talked."
+            )
             return json.dumps({"summary": sentence})
         if request.purpose is Purpose.EXTRACT:
             owner = re.search(r"(P\d+) has a hamster", request.prompt)
             if owner is None:
                 return json.dumps({"notes": []})
-            note = {"who": owner[1], "said_by": owner[1], "fact": "has a hamster called Pixel"}
+            note = {
+                "who": owner[1],
+                "said_by": owner[1],
+                "fact": "has a hamster called Pixel",
+            }
             return json.dumps({"notes": [note]})
         return answering("Pixel!")
 
@@ -60,7 +67,9 @@ class Evening:
     async def say(self, text: str, viewer_id: str = "1", login: str = "alice") -> None:
         await self.clock.advance(SECOND)
         self.lines += 1
-        await self.bot.hear(said(self.clock, f"line{self.lines}", viewer_id, login, text))
+        await self.bot.hear(
+            said(self.clock, f"line{self.lines}", viewer_id, login, text)
+        )
         await self.bot.settle()
 
     async def minutes(self, count: int) -> None:
@@ -72,7 +81,10 @@ class Evening:
 @pytest.fixture
 async def evening(tmp_path: Path, clock: ManualClock) -> AsyncIterator[Evening]:
     model = HamsterModel()
-    async with live_bot(tmp_path / "m.sqlite3", clock, lambda: SETTINGS, model) as (bot, _account):
+    async with live_bot(tmp_path / "m.sqlite3", clock, lambda: SETTINGS, model) as (
+        bot,
+        _account,
+    ):
         await bot.ingest.flush()
         made = Evening(bot, clock, model)
         await made.say("what a race that was yesterday")
@@ -120,7 +132,9 @@ async def test_other_questions_hasten_nothing(
 async def test_a_preview_hastens_nothing(evening: Evening) -> None:
     before = evening.model.summaries
     await evening.say(STATEMENT)
-    await preview("alice", QUESTION, db=evening.bot.db, settings=SETTINGS, clock=evening.clock)
+    await preview(
+        "alice", QUESTION, db=evening.bot.db, settings=SETTINGS, clock=evening.clock
+    )
     await evening.minutes(2)
     assert evening.model.summaries == before
 

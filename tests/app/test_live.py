@@ -38,7 +38,10 @@ def rows(folder: Path, sql: str) -> list[tuple[object, ...]]:
 
 def said(folder: Path) -> list[object]:
     return [
-        row[0] for row in rows(folder, "SELECT text FROM events WHERE from_bot = 0 ORDER BY seq")
+        row[0]
+        for row in rows(
+            folder, "SELECT text FROM events WHERE from_bot = 0 ORDER BY seq"
+        )
     ]
 
 
@@ -47,7 +50,13 @@ def start(folder: Path, sim: TwitchSim) -> AbstractAsyncContextManager[Running]:
     config = write_settings(folder, sim)
     log_in(folder, sim)
     return running(
-        folder, "start", "--no-browser", "--config", config, "--db", folder / "m.sqlite3"
+        folder,
+        "start",
+        "--no-browser",
+        "--config",
+        config,
+        "--db",
+        folder / "m.sqlite3",
     )
 
 
@@ -58,7 +67,9 @@ class Here:
         self._reported, self._logged, self._log = "", logged, ""
         path = config.with_name("m.sqlite3")
         live = LiveSettings(load_settings(config))
-        self.work = asyncio.ensure_future(start_live(live, lambda _channel: path, self._report))
+        self.work = asyncio.ensure_future(
+            start_live(live, lambda _channel: path, self._report)
+        )
 
     def _report(self, line: str) -> None:
         self._reported += f"{line}\n"
@@ -76,7 +87,9 @@ class Here:
 
 
 @pytest.fixture
-def here(tmp_path: Path, sim: TwitchSim, capsys: pytest.CaptureFixture[str]) -> Callable[..., Here]:
+def here(
+    tmp_path: Path, sim: TwitchSim, capsys: pytest.CaptureFixture[str]
+) -> Callable[..., Here]:
     return lambda **settings: Here(write_settings(tmp_path, sim, **settings), capsys)
 
 
@@ -100,9 +113,9 @@ async def test_a_twitch_that_behaves_badly_loses_and_doubles_nothing(
         await sim.settled()
         assert await bot.stop() == 0
     assert said(tmp_path) == delivered
-    assert rows(tmp_path, "SELECT count(*) FROM events WHERE episode_id IS NULL") == [(0,)], (
-        "it ends with all read"
-    )
+    assert rows(tmp_path, "SELECT count(*) FROM events WHERE episode_id IS NULL") == [
+        (0,)
+    ], "it ends with all read"
     answered = [one.reply_to.id for one in sim.sent if one.reply_to is not None]
     assert len(set(answered)) == len(answered)
     assert set(answered) <= set(asked)
@@ -124,7 +137,9 @@ async def be(trouble: str, sim: TwitchSim, last: str) -> None:
         case "expired":
             sim.expire(BOT)
         case "busy":
-            sim.faults.add("helix", path="chat/messages", status=429, headers={"Retry-After": "1"})
+            sim.faults.add(
+                "helix", path="chat/messages", status=429, headers={"Retry-After": "1"}
+            )
         case "broken":
             sim.faults.add("helix", path="chat/messages", status=503)
         case "repeat":
@@ -138,7 +153,9 @@ def posts(sim: TwitchSim) -> int:
     return sum(1 for one in sim.requests if one.path == "chat/messages")
 
 
-@pytest.mark.parametrize("settings", [{}, {"client_id": ""}], ids=["no log-in", "no app"])
+@pytest.mark.parametrize(
+    "settings", [{}, {"client_id": ""}], ids=["no log-in", "no app"]
+)
 async def test_without_an_account_it_listens_and_sends_nothing(
     tmp_path: Path, sim: TwitchSim, here: Callable[..., Here], settings: dict[str, str]
 ) -> None:
@@ -150,7 +167,9 @@ async def test_without_an_account_it_listens_and_sends_nothing(
     assert said(tmp_path) == [f"@{BOT} clip that!"]
     assert sim.sent == []
     assert ("forgetmenot login" in bot.told) is (settings == {})
-    assert "trouble with the log-in" not in bot.told, "what was never set up is no trouble"
+    assert "trouble with the log-in" not in bot.told, (
+        "what was never set up is no trouble"
+    )
     assert not settings or sim.requests == []
 
 
@@ -168,7 +187,10 @@ async def test_twitch_being_away_at_the_start_is_survived_and_told_once(
     tmp_path: Path, sim: TwitchSim, here: Callable[..., Here]
 ) -> None:
     log_in(tmp_path, sim, named=False)
-    chat, *_ = [sim.faults.add(where, drop=True, times=None) for where in ("irc", "helix", "oauth")]
+    chat, *_ = [
+        sim.faults.add(where, drop=True, times=None)
+        for where in ("irc", "helix", "oauth")
+    ]
     bot = here()
     await sim.until(lambda: chat.used >= 3)
     away = bot.told.splitlines()
@@ -176,7 +198,9 @@ async def test_twitch_being_away_at_the_start_is_survived_and_told_once(
     assert sum("trouble with the log-in" in line for line in away) <= 1
     sim.faults.clear()
     # with its log-in: what is said while it changes from anonymous to its own name may be lost
-    await sim.until(lambda: any(one.nick == BOT and one.channels for one in sim.irc.connections))
+    await sim.until(
+        lambda: any(one.nick == BOT and one.channels for one in sim.irc.connections)
+    )
     await sim.settled()
     await sim.say("alice", f"@{BOT} clip that!")
     await sim.until(lambda: sim.sent)
@@ -205,8 +229,12 @@ ONLY_SOMETIMES = {
 def named() -> set[str]:
     """The files that the page's list names."""
     listed = PAGE.split("### The files in the data folder")[1].split("\n#")[0]
-    first_columns = [line.split("|")[1] for line in listed.splitlines() if line.startswith("| `")]
-    return {name for column in first_columns for name in re.findall(r"`([^`]+)`", column)}
+    first_columns = [
+        line.split("|")[1] for line in listed.splitlines() if line.startswith("| `")
+    ]
+    return {
+        name for column in first_columns for name in re.findall(r"`([^`]+)`", column)
+    }
 
 
 def written(folder: Path) -> set[str]:
@@ -239,7 +267,12 @@ async def test_every_file_is_named_and_closed(tmp_path: Path) -> None:
             await sim.until(
                 lambda: b"a viewer was erased" in log.read_bytes()
             )  # it drops older backups
-            assert await asyncio.to_thread(main, ["memory", "backup", "--db", str(database)]) == 0
+            assert (
+                await asyncio.to_thread(
+                    main, ["memory", "backup", "--db", str(database)]
+                )
+                == 0
+            )
             obs_page.write(folder, 8737, token_in(folder))
             running_files = written(folder)
             assert await bot.stop() == 0
@@ -250,5 +283,7 @@ async def test_every_file_is_named_and_closed(tmp_path: Path) -> None:
         if file.is_file() and file != config
     } == {0o600}
     assert {
-        place.stat().st_mode & 0o777 for place in (folder, *folder.rglob("*")) if place.is_dir()
+        place.stat().st_mode & 0o777
+        for place in (folder, *folder.rglob("*"))
+        if place.is_dir()
     } == {0o700}

@@ -24,14 +24,24 @@ from forgetmenot.settings.schema import Settings
 from forgetmenot.store.backup import copies_of, files_put_aside
 from tests import proc
 
-posix = pytest.mark.skipif(sys.platform == "win32", reason="Windows deletes no file that is open")
-linux = pytest.mark.skipif(not proc.LINUX, reason="the system does not say who holds a lock")
+posix = pytest.mark.skipif(
+    sys.platform == "win32", reason="Windows deletes no file that is open"
+)
+linux = pytest.mark.skipif(
+    not proc.LINUX, reason="the system does not say who holds a lock"
+)
 ALICE = "1"
 
 
 def line(number: int, at: int) -> ChatEvent:
     return ChatEvent(
-        f"m{number}", EventKind.MESSAGE, ALICE, "alice", "Alice", f"run {number} went well", at
+        f"m{number}",
+        EventKind.MESSAGE,
+        ALICE,
+        "alice",
+        "Alice",
+        f"run {number} went well",
+        at,
     )
 
 
@@ -78,7 +88,9 @@ async def test_no_periodic_task_backup_or_erasure_takes_the_locks(
 
 
 @linux
-async def test_captions_that_are_named_as_the_memory_itself_are_not_opened(bot: Bot) -> None:
+async def test_captions_that_are_named_as_the_memory_itself_are_not_opened(
+    bot: Bot,
+) -> None:
     before = locks(bot)
     for path in (bot.db.path, bot.db.path.with_name(f"{bot.db.path.name}-shm")):
         with pytest.raises(InputError, match="caption program"):
@@ -122,9 +134,13 @@ async def test_a_file_that_another_program_takes_away_is_put_back_and_reported(
         assert str(tmp_path) in state.file_trouble
         assert state.task_troubles == ()
         checks = await control_of(bot).checks(everything=False)
-        assert [check.state for check in checks if check.name == "Memory file"] == ["bad"]
+        assert [check.state for check in checks if check.name == "Memory file"] == [
+            "bad"
+        ]
         assert files_put_aside(path) == []
-        assert rows_in(copies_of(path)[0], "SELECT fact FROM semantic_notes") == ["plays the harp"]
+        assert rows_in(copies_of(path)[0], "SELECT fact FROM semantic_notes") == [
+            "plays the harp"
+        ]
         assert len(copies_of(path)) == (1 if harm is removed else 2)
         await clock.advance(HOUR + MINUTE)
         await bot.tasks.do("memory file")

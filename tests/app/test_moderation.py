@@ -13,7 +13,14 @@ from forgetmenot.prompt.assemble import assemble
 from forgetmenot.reply.context import ContextGatherer
 from forgetmenot.reply.triggers import Conversations, trigger_of
 from forgetmenot.settings.schema import BotSettings, Mode, Settings
-from forgetmenot.store import channel_state, dock_rows, episodes, notes, personal_data, streams
+from forgetmenot.store import (
+    channel_state,
+    dock_rows,
+    episodes,
+    notes,
+    personal_data,
+    streams,
+)
 from forgetmenot.store.episodes import NewEpisode
 from tests.stage import live_bot, said
 
@@ -36,9 +43,17 @@ async def say(bot: Bot, clock: ManualClock, who: str, text: str, *badges: str) -
 async def prompt(bot: Bot, clock: ManualClock, text: str) -> str:
     """What the model is shown when Bob asks."""
     event = ChatEvent(
-        "q", EventKind.MESSAGE, BOB, "bobquux", "bobquux", f"@ForgetMeNot {text}", clock.now()
+        "q",
+        EventKind.MESSAGE,
+        BOB,
+        "bobquux",
+        "bobquux",
+        f"@ForgetMeNot {text}",
+        clock.now(),
     )
-    trigger = trigger_of(event, bot.identity(), Conversations({}), bot.settings(), event.at)
+    trigger = trigger_of(
+        event, bot.identity(), Conversations({}), bot.settings(), event.at
+    )
     assert trigger is not None
     gatherer = ContextGatherer(db=bot.db, recall=bot.recall, clock=clock)
     material = await gatherer.tail(trigger, bot.settings(), bot_id="")
@@ -61,7 +76,9 @@ async def test_a_ban_hides_everything_at_once(bot: Bot, clock: ManualClock) -> N
         {ALICE: Part(1, 0), BOB: Part(1, 0)},
     )
     await episodes.write(
-        bot.db, NewEpisode(EpisodeKind.CHAT, stream, now, now, summary, people, seqs), now
+        bot.db,
+        NewEpisode(EpisodeKind.CHAT, stream, now, now, summary, people, seqs),
+        now,
     )
     async with bot.db.write() as tx:
         await streams.set_recap(tx, stream, summary, now)
@@ -84,7 +101,9 @@ async def test_a_ban_hides_everything_at_once(bot: Bot, clock: ManualClock) -> N
     ]).casefold()  # fmt: skip
     assert [trace for trace in TRACES if trace in seen] == []
     assert "is a friend of somebody" in seen
-    assert "zitherbloom" not in await prompt(bot, clock, "how is alicequux doing with the zither?")
+    assert "zitherbloom" not in await prompt(
+        bot, clock, "how is alicequux doing with the zither?"
+    )
     asked = await say(bot, clock, CAROL, "!memory @alicequux", "moderator")
     assert asked == "I know nothing about Alicequux yet."
 
@@ -93,7 +112,10 @@ async def test_a_flood_of_commands_silences_nobody_and_every_right_still_works(
     tmp_path: Path, clock: ManualClock
 ) -> None:
     settings = Settings(bot=BotSettings(mode=Mode.MENTIONS))
-    async with live_bot(tmp_path / "m.sqlite3", clock, lambda: settings) as (bot, account):
+    async with live_bot(tmp_path / "m.sqlite3", clock, lambda: settings) as (
+        bot,
+        account,
+    ):
         await bot.hear(said(clock, "e0", ALICE, "alice", "hello"))
         await bot.settle()
         for number in range(1, 31):

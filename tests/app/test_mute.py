@@ -104,13 +104,17 @@ class Evening:
 
 
 @asynccontextmanager
-async def evening(folder: Path, sim: TwitchSim, clock: ManualClock) -> AsyncIterator[Evening]:
+async def evening(
+    folder: Path, sim: TwitchSim, clock: ManualClock
+) -> AsyncIterator[Evening]:
     async with TalkativeModel() as model:
         twitch = {
             "channel": "demo", "client_id": sim.client_id, "bot_login": "keeper", "server": sim.url,
         }  # fmt: skip
         settings = asking(
-            model, twitch=twitch, bot={"mode": "mentions", "name": "keeper", "notice": ""}
+            model,
+            twitch=twitch,
+            bot={"mode": "mentions", "name": "keeper", "notice": ""},
         )
         live = LiveSettings(settings)
         log_in(sim, TokenStore(folder, use_keyring=False))
@@ -145,7 +149,9 @@ async def sim(clock: ManualClock) -> AsyncIterator[TwitchSim]:
 
 
 @pytest.fixture
-async def tonight(tmp_path: Path, sim: TwitchSim, clock: ManualClock) -> AsyncIterator[Evening]:
+async def tonight(
+    tmp_path: Path, sim: TwitchSim, clock: ManualClock
+) -> AsyncIterator[Evening]:
     async with evening(tmp_path, sim, clock) as started:
         yield started
 
@@ -178,7 +184,9 @@ async def test_in_a_mode_that_shuts_it_out_no_model_is_asked(
     assert await tonight.header() == ""
 
 
-async def test_the_reason_stands_beside_the_line_that_got_no_answer(tonight: Evening) -> None:
+async def test_the_reason_stands_beside_the_line_that_got_no_answer(
+    tonight: Evening,
+) -> None:
     await tonight.sim.chat_mode(emote_only=True)
     await tonight.ask()
     row = await tonight.bot.db.row("SELECT status, detail FROM bot_messages")
@@ -192,7 +200,9 @@ async def test_a_moderator_writes_in_every_mode(tonight: Evening) -> None:
     sim.world.moderator("keeper")
     await sim.drop()
     await tonight.until(lambda: "moderator" in (tonight.account.chat.own_badges or ()))
-    await sim.chat_mode(emote_only=True, subscribers_only=True, followers_only=True, slow_s=120)
+    await sim.chat_mode(
+        emote_only=True, subscribers_only=True, followers_only=True, slow_s=120
+    )
     assert await tonight.ask() == (1, 1)
     assert await tonight.ask("bob") == (1, 1)
 
@@ -221,7 +231,9 @@ async def test_where_only_followers_write_one_answer_shows_whether_it_is_one(
     assert await tonight.ask() == (1, 1)
 
 
-async def test_a_bot_that_follows_writes_where_only_followers_do(tonight: Evening) -> None:
+async def test_a_bot_that_follows_writes_where_only_followers_do(
+    tonight: Evening,
+) -> None:
     tonight.sim.world.followers.add(tonight.sim.world.user("keeper").id)
     await tonight.sim.chat_mode(followers_only=True)
     assert await tonight.ask() == (1, 1)
@@ -233,7 +245,9 @@ async def test_slow_mode_is_waited_for_and_what_comes_too_late_is_not_paid_for(
 ) -> None:
     await tonight.sim.chat_mode(slow_s=120)
     assert await tonight.ask() == (1, 1)
-    assert await tonight.ask("bob") == (0, 0), "in 90 seconds nobody remembers the question"
+    assert await tonight.ask("bob") == (0, 0), (
+        "in 90 seconds nobody remembers the question"
+    )
     check = await tonight.sending()
     assert "once in 120 s" in check.line
     await tonight.clock.advance(60 * SECOND)
@@ -252,7 +266,9 @@ async def test_timed_out_it_is_silent_until_the_end(tonight: Evening) -> None:
     assert await tonight.ask() == (1, 1)
 
 
-async def test_a_commands_answer_shows_that_a_timeout_was_lifted(tonight: Evening) -> None:
+async def test_a_commands_answer_shows_that_a_timeout_was_lifted(
+    tonight: Evening,
+) -> None:
     await tonight.sim.timeout("keeper", 600)
     assert await tonight.type("!commands") == 0
     assert await tonight.ask() == (0, 0)
@@ -275,7 +291,9 @@ async def test_words_that_twitch_refuses_do_not_silence_it_for_everybody(
     tonight: Evening,
 ) -> None:
     """Whoever has it say a blocked term could else mute it."""
-    tonight.sim.drop_next("msg_rejected_mandatory", "msg_duplicate", "channel_blocked_term")
+    tonight.sim.drop_next(
+        "msg_rejected_mandatory", "msg_duplicate", "channel_blocked_term"
+    )
     # said before in unique-chat mode, and with signs that Twitch shows nobody
     tonight.sim.drop_next("msg_r9k", "msg_bad_characters")
     for who in ("alice", "bob", "dora", "carl", "fay"):
@@ -283,7 +301,9 @@ async def test_words_that_twitch_refuses_do_not_silence_it_for_everybody(
     assert await tonight.ask("erin") == (1, 1)
 
 
-async def test_an_account_that_twitch_blocks_is_no_matter_of_words(tonight: Evening) -> None:
+async def test_an_account_that_twitch_blocks_is_no_matter_of_words(
+    tonight: Evening,
+) -> None:
     tonight.sim.drop_next("msg_channel_blocked", "msg_channel_blocked")
     assert [(await tonight.ask())[0] for _ in range(3)] == [1, 1, 0]
 
@@ -309,7 +329,9 @@ async def test_banned_it_reads_on_anonymously_and_comes_back_when_the_ban_is_lif
     await tonight.until(tonight.reads)
     assert chat.state.login == ""
     assert await tonight.ask() == (0, 0)
-    stored = await tonight.bot.db.value("SELECT count(*) FROM events WHERE kind = 'message'")
+    stored = await tonight.bot.db.value(
+        "SELECT count(*) FROM events WHERE kind = 'message'"
+    )
     assert stored == 3, "two questions and one answer: it reads on"
     check = await tonight.sending()
     assert "/unban keeper" in check.line
@@ -331,5 +353,10 @@ async def test_a_bot_that_is_banned_from_the_start_reads_the_chat(
     sim.world.banned.add(sim.world.user("keeper").id)
     async with evening(tmp_path, sim, clock) as tonight:
         assert await tonight.ask() == (0, 0)
-        assert await tonight.bot.db.value("SELECT count(*) FROM events WHERE kind = 'message'") == 1
+        assert (
+            await tonight.bot.db.value(
+                "SELECT count(*) FROM events WHERE kind = 'message'"
+            )
+            == 1
+        )
         assert "banned" in (await tonight.sending()).line

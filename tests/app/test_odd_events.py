@@ -36,14 +36,20 @@ class EchoingModel(SimOpenAI):
     @property
     def prompt(self) -> str:
         """What it was shown last."""
-        return "\n".join(str(message["content"]) for message in self.seen[-1]["messages"])
+        return "\n".join(
+            str(message["content"]) for message in self.seen[-1]["messages"]
+        )
 
 
 class Evening:
     """A bot that runs, with what it hears of the stream."""
 
     def __init__(
-        self, bot: Bot, account: RecordingAccount, clock: ManualClock, stream: StreamInput
+        self,
+        bot: Bot,
+        account: RecordingAccount,
+        clock: ManualClock,
+        stream: StreamInput,
     ) -> None:
         self.bot = bot
         self.account = account
@@ -64,25 +70,36 @@ class Evening:
         return Redemption(event, reward)
 
     async def chat(self, who: str, text: str) -> None:
-        await self.bot.hear(said(self.clock, f"m-{who}-{self.clock.now()}", f"id-{who}", who, text))
+        await self.bot.hear(
+            said(self.clock, f"m-{who}-{self.clock.now()}", f"id-{who}", who, text)
+        )
 
     async def count(self, kind: EventKind) -> int:
         await self.bot.settle()
-        count = await self.bot.db.value("SELECT count(*) FROM events WHERE kind = ?", (kind,))
+        count = await self.bot.db.value(
+            "SELECT count(*) FROM events WHERE kind = ?", (kind,)
+        )
         return int(count)
 
 
 @asynccontextmanager
-async def evening(folder: Path, clock: ManualClock, model: SimOpenAI) -> AsyncIterator[Evening]:
+async def evening(
+    folder: Path, clock: ManualClock, model: SimOpenAI
+) -> AsyncIterator[Evening]:
     """Opened twice over the same folder, it is the same bot after a restart."""
     settings = asking(
         model,
         bot={"mode": "mentions", "notice": ""},
         rewards={"ask": ASK, "remember": REMEMBER},
     )
-    async with live_bot(folder / "m.sqlite3", clock, lambda: settings) as (bot, account):
+    async with live_bot(folder / "m.sqlite3", clock, lambda: settings) as (
+        bot,
+        account,
+    ):
         await channel_state.claim(bot.db, "id-carol", "carol", clock.now())
-        state = ChannelState(live=True, title="Finals", category="Chess", started_at=clock.now())
+        state = ChannelState(
+            live=True, title="Finals", category="Chess", started_at=clock.now()
+        )
         await bot.channel_is(state)
         yield Evening(bot, account, clock, StreamInput(bot, lambda: settings, folder))
 
@@ -135,7 +152,9 @@ async def test_what_is_three_days_late_is_in_no_prompt_and_begins_no_stream(
         assert began > clock.now() - MINUTE
 
 
-async def test_events_out_of_order_stand_in_order(tmp_path: Path, clock: ManualClock) -> None:
+async def test_events_out_of_order_stand_in_order(
+    tmp_path: Path, clock: ManualClock
+) -> None:
     async with EchoingModel() as model, evening(tmp_path, clock, model) as tonight:
         await clock.advance(10 * MINUTE)
         for number, ago in ((1, MINUTE), (2, 5 * MINUTE), (3, 3 * MINUTE)):
@@ -154,7 +173,9 @@ def test_a_partners_raid_is_not_ours() -> None:
         "user-id=5;system-msg=5000\\sraiders :tmi.twitch.tv USERNOTICE #demo"
     )
     assert isinstance(understand(parse(line), "demo"), OtherRoom)
-    assert isinstance(understand(parse(line.replace("source-room-id=8;", "")), "den"), OtherRoom)
+    assert isinstance(
+        understand(parse(line.replace("source-room-id=8;", "")), "den"), OtherRoom
+    )
 
 
 async def test_a_raid_of_five_thousand_is_taken_in_and_still_seen(
@@ -177,7 +198,9 @@ async def test_a_raid_of_five_thousand_is_taken_in_and_still_seen(
         assert len(tonight.account.said) == 1
 
 
-async def test_ten_people_at_once_get_ten_answers(tmp_path: Path, clock: ManualClock) -> None:
+async def test_ten_people_at_once_get_ten_answers(
+    tmp_path: Path, clock: ManualClock
+) -> None:
     async with EchoingModel() as model, evening(tmp_path, clock, model) as tonight:
         names = [f"fan{number}" for number in range(10)]
         await asyncio.gather(
@@ -188,6 +211,8 @@ async def test_ten_people_at_once_get_ten_answers(tmp_path: Path, clock: ManualC
         answered = await tonight.bot.db.pairs(
             "SELECT e.text, m.text FROM bot_messages m JOIN events e ON e.id = m.event_id"
         )
-        assert answered == {f"@ForgetMeNot what is {name}?": f"You asked {name}?" for name in names}
+        assert answered == {
+            f"@ForgetMeNot what is {name}?": f"You asked {name}?" for name in names
+        }
         stored = await events.count_since(tonight.bot.db, clock.now() - MINUTE)
         assert stored >= 10

@@ -23,7 +23,9 @@ from tests.stage import until
 @pytest.fixture
 async def bot(tmp_path: Path, clock: ManualClock) -> AsyncIterator[Bot]:
     await clock.move_to(BEGAN + 30 * DAY)
-    async with open_bot(tmp_path / "m.sqlite3", settings=lambda: SETTINGS, clock=clock) as running:
+    async with open_bot(
+        tmp_path / "m.sqlite3", settings=lambda: SETTINGS, clock=clock
+    ) as running:
         yield running
 
 
@@ -57,13 +59,17 @@ async def test_it_says_what_it_takes_learns_and_deletes_the_file(
     [kept] = [one for one in incoming_folder(bot.db.path).rglob("*") if one.is_file()]
     assert kept.read_bytes() == data
     assert kept.name == "_evil_.._chat 2026-05-01.log"
-    assert [one.stat().st_mode & 0o777 for one in (kept, kept.parent, kept.parent.parent)] == [
+    assert [
+        one.stat().st_mode & 0o777 for one in (kept, kept.parent, kept.parent.parent)
+    ] == [
         0o600,
         0o700,
         0o700,
     ]
     asked = str((await files.look())["line"])
-    assert asked.startswith("24 lines, 2 streams, 2 days. It takes less than a minute and costs ")
+    assert asked.startswith(
+        "24 lines, 2 streams, 2 days. It takes less than a minute and costs "
+    )
     assert await bot.db.value("SELECT count(*) FROM episodes") == 0
     files.learn()
     assert files.state["running"]
@@ -92,7 +98,9 @@ async def test_what_does_not_fit_or_breaks_off_leaves_nothing(
     with no_room(), pytest.raises(StoreError, match="cannot be written"):
         await files.take("chat.log", 5000, in_pieces(b"x" * 5000))
     assert files.state["files"] == []
-    assert [one for one in incoming_folder(bot.db.path).rglob("*") if one.is_file()] == []
+    assert [
+        one for one in incoming_folder(bot.db.path).rglob("*") if one.is_file()
+    ] == []
 
 
 async def test_a_disk_that_fills_up_while_a_file_comes_keeps_its_spare_room(
@@ -113,7 +121,9 @@ async def test_a_disk_that_fills_up_while_a_file_comes_keeps_its_spare_room(
     with pytest.raises(InputError, match="not enough room"):
         await files.take("chat.log", None, pieces())
     assert taken <= 2_000
-    assert [one for one in incoming_folder(bot.db.path).rglob("*") if one.is_file()] == []
+    assert [
+        one for one in incoming_folder(bot.db.path).rglob("*") if one.is_file()
+    ] == []
 
 
 async def test_the_end_of_the_bot_ends_it_at_once_and_what_a_crash_left_goes_at_the_next_start(
@@ -129,7 +139,9 @@ async def test_the_end_of_the_bot_ends_it_at_once_and_what_a_crash_left_goes_at_
     left = incoming_folder(tmp_path / "other.sqlite3") / "chat.log"
     left.parent.mkdir()
     left.write_text("[20:15:03] alice: zitherbloom")
-    async with open_bot(tmp_path / "other.sqlite3", settings=lambda: SETTINGS, clock=clock):
+    async with open_bot(
+        tmp_path / "other.sqlite3", settings=lambda: SETTINGS, clock=clock
+    ):
         assert not left.parent.exists()
 
 
@@ -164,24 +176,32 @@ async def test_an_erasure_takes_somebody_out_of_the_dropped_files(
     assert '"name": "drums"' not in chat.read_text()
     files.learn()
     assert "Learned from 2 lines (2 streams)" in await done(files)
-    assert await bot.db.column("SELECT login FROM viewers WHERE login IS NOT NULL") == ["bob"]
+    assert await bot.db.column("SELECT login FROM viewers WHERE login IS NOT NULL") == [
+        "bob"
+    ]
 
 
 async def test_an_erasure_while_a_file_comes_leaves_nothing_of_it(
     files: PastChatUpload, bot: Bot
 ) -> None:
     """What came of it was written anew, and the rest would go nowhere."""
-    said = ChatEvent("m", EventKind.MESSAGE, "771234", "dora_77", "Dora", "hello", bot.clock.now())
+    said = ChatEvent(
+        "m", EventKind.MESSAGE, "771234", "dora_77", "Dora", "hello", bot.clock.now()
+    )
     await bot.hear(said)
     await bot.settle()
     eraser = Eraser(db=bot.db, clock=bot.clock)
 
     async def comes() -> AsyncIterator[bytes]:
-        yield b"[20:15:03] dora_77: hi\n" * 10_000  # more than is kept before it is written
+        yield (
+            b"[20:15:03] dora_77: hi\n" * 10_000
+        )  # more than is kept before it is written
         await eraser.erase("771234")
         yield b"[20:15:04] bob: hi\n"
 
     with pytest.raises(InputError, match=r"chat 2026-05-01.log is gone"):
         await files.take("chat 2026-05-01.log", None, comes())
     assert files.state["files"] == []
-    assert [one for one in incoming_folder(bot.db.path).rglob("*") if one.is_file()] == []
+    assert [
+        one for one in incoming_folder(bot.db.path).rglob("*") if one.is_file()
+    ] == []

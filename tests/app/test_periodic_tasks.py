@@ -27,7 +27,9 @@ def task(bell: Bell) -> PeriodicTask:
     return PeriodicTask("bell", lambda: 3 * MINUTE, bell.ring)
 
 
-@pytest.mark.parametrize("error", [ModelUnavailable("The model is away."), ZeroDivisionError()])
+@pytest.mark.parametrize(
+    "error", [ModelUnavailable("The model is away."), ZeroDivisionError()]
+)
 async def test_a_failure_is_told_once_tried_again_ever_later_and_stops_no_other(
     clock: ManualClock, error: Exception, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -41,7 +43,9 @@ async def test_a_failure_is_told_once_tried_again_ever_later_and_stops_no_other(
     assert tasks.all[0].trouble
     assert good.rung > 1
     assert waits == sorted(waits)
-    assert (waits[0], waits[-1]) == (2 * SECOND, 3 * MINUTE), "never later than its period"
+    assert (waits[0], waits[-1]) == (2 * SECOND, 3 * MINUTE), (
+        "never later than its period"
+    )
     assert capsys.readouterr().err.count("a task failed") <= 2
     await tasks.catch_up()
     assert not tasks.all[0].trouble
@@ -53,7 +57,9 @@ def test_a_clock_that_is_set_back_holds_up_no_chore() -> None:
     assert task.left(-3 * 24 * 60 * MINUTE) == MINUTE
 
 
-@pytest.mark.parametrize("error", [ModelUnavailable("The model is away."), ZeroDivisionError()])
+@pytest.mark.parametrize(
+    "error", [ModelUnavailable("The model is away."), ZeroDivisionError()]
+)
 async def test_a_part_that_fails_is_started_again(
     error: Exception, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -29,7 +29,12 @@ class Sharing:
     """A stream that is over, and what is done with its recap."""
 
     def __init__(
-        self, db: Database, clock: ManualClock, folder: Path, there: Discord, address: str
+        self,
+        db: Database,
+        clock: ManualClock,
+        folder: Path,
+        there: Discord,
+        address: str,
     ) -> None:
         self.db, self.clock, self.there = db, clock, there
         self.secrets = SecretStore(folder / "login", use_keyring=False)
@@ -41,7 +46,11 @@ class Sharing:
         """As after a start. The loopback address stands in for one of Discord's."""
         settings, secrets = (lambda: self.settings), self.secrets
         return RecapSharing(
-            db=self.db, settings=settings, clock=self.clock, secrets=secrets, address=str
+            db=self.db,
+            settings=settings,
+            clock=self.clock,
+            secrets=secrets,
+            address=str,
         )
 
     async def stream(self, recap: str = "The boss fell.") -> int:
@@ -66,7 +75,9 @@ async def shared(
         yield Sharing(db, clock, tmp_path, there, address)
 
 
-async def test_nothing_is_posted_before_somebody_says_so_and_then_once(shared: Sharing) -> None:
+async def test_nothing_is_posted_before_somebody_says_so_and_then_once(
+    shared: Sharing,
+) -> None:
     stream = await shared.stream()
     await shared.sharing.run_pass()
     assert shared.there.got == []
@@ -81,7 +92,9 @@ async def test_nothing_is_posted_before_somebody_says_so_and_then_once(shared: S
     assert len(shared.there.got) == 2
 
 
-async def test_a_recap_is_not_posted_again_after_a_restore(shared: Sharing, tmp_path: Path) -> None:
+async def test_a_recap_is_not_posted_again_after_a_restore(
+    shared: Sharing, tmp_path: Path
+) -> None:
     """Of an older copy, in which it was not posted: by itself; whoever asks for it twice gets it."""
     copy = tmp_path / "copy.sqlite3"
     stream = await shared.stream()
@@ -89,7 +102,9 @@ async def test_a_recap_is_not_posted_again_after_a_restore(shared: Sharing, tmp_
     shared.use("post_at_once = true")
     await shared.sharing.run_pass()
     path = tmp_path / "restored.sqlite3"
-    path.with_name(path.name + ".requests").write_bytes(shared.db.requests.path.read_bytes())
+    path.with_name(path.name + ".requests").write_bytes(
+        shared.db.requests.path.read_bytes()
+    )
     await backups.restore(copy, path, now=shared.clock.now(), keep=3)
     async with open_database(path) as shared.db:
         await shared.anew().run_pass()
@@ -164,7 +179,9 @@ async def test_a_recap_that_is_made_again_goes_into_its_file(
     assert "sang" not in file.read_text()
 
 
-async def test_the_picture_of_the_evening_is_posted_with_its_recap(shared: Sharing) -> None:
+async def test_the_picture_of_the_evening_is_posted_with_its_recap(
+    shared: Sharing,
+) -> None:
     stream = await shared.stream()
     picture = PNG + b"what was drawn"
     with pytest.raises(InputError):

@@ -24,7 +24,9 @@ def events(path: Path, kind: str) -> list[ChatEvent]:
     return [item for item in read_recording(path, kind) if isinstance(item, ChatEvent)]
 
 
-def test_raw_lines_are_read_as_twitch_wrote_them_and_odd_ones_counted(tmp_path: Path) -> None:
+def test_raw_lines_are_read_as_twitch_wrote_them_and_odd_ones_counted(
+    tmp_path: Path,
+) -> None:
     line = "@id=m1;user-id=42;room-id=7;tmi-sent-ts=1700000000000 :alice!alice@alice PRIVMSG #room :hi\nPING :x\n\n"
     items = list(read_recording(write(tmp_path, line), "irc"))
     assert [type(item).__name__ for item in items] == ["ChatEvent", "OtherLine"]
@@ -34,16 +36,22 @@ def test_raw_lines_are_read_as_twitch_wrote_them_and_odd_ones_counted(tmp_path: 
         '"what a jump',
         '"' + "x" * 2 * LONGEST_LINE + '"',
     ):  # takes no other line with it
-        first, second = events(write(tmp_path, f"alice,1,{unclosed}\nbob,2,hi\n"), "csv")
+        first, second = events(
+            write(tmp_path, f"alice,1,{unclosed}\nbob,2,hi\n"), "csv"
+        )
         assert (first.login, second.login, second.text) == ("alice", "bob", "hi")
     [said] = events(write(tmp_path, "<@3>,1700000000000,what about <@3>?\n"), "csv")
-    assert said.text == "what about (@3>?", "nobody is mentioned by who types the brackets"
+    assert said.text == "what about (@3>?", (
+        "nobody is mentioned by who types the brackets"
+    )
     assert "<@" not in said.display_name
 
 
 @pytest.mark.parametrize("kind", FORMATS)
 @given(text=st.text(max_size=300))
-def test_no_text_raises(tmp_path_factory: pytest.TempPathFactory, kind: str, text: str) -> None:
+def test_no_text_raises(
+    tmp_path_factory: pytest.TempPathFactory, kind: str, text: str
+) -> None:
     path = tmp_path_factory.mktemp("fuzz") / "recording"
     path.write_text(text, encoding="utf-8", errors="replace", newline="")
     list(read_recording(path, kind))
@@ -79,7 +87,9 @@ async def test_every_kind_of_line_is_counted_once(tmp_path: Path) -> None:
         line(0), line(1), line(0), OtherRoom(), Unparsed(), OtherLine("JOIN"),
         Redaction(START + MINUTE, event_id="m1"),
     ]  # fmt: skip
-    summary = await replay(items, tmp_path / "m.sqlite3", Settings(), until_compacted=True)
+    summary = await replay(
+        items, tmp_path / "m.sqlite3", Settings(), until_compacted=True
+    )
     told = {
         "lines": 7,
         "events": 2,

@@ -48,9 +48,16 @@ async def evening(
             "channel": "demo", "client_id": sim.client_id, "bot_login": "keeper", "server": sim.url,
         }  # fmt: skip
         settings = asking(
-            model, twitch=twitch, bot={"mode": "mentions", "name": "keeper", "notice": ""}
+            model,
+            twitch=twitch,
+            bot={"mode": "mentions", "name": "keeper", "notice": ""},
         )
-        proposal = {"action": BAN, "say": "Banned.", "if_refused": "No way.", "notes": []}
+        proposal = {
+            "action": BAN,
+            "say": "Banned.",
+            "if_refused": "No way.",
+            "notes": [],
+        }
         model.answers(*[json.dumps(proposal)] * 2)
         store = TokenStore(folder, use_keyring=False)
         log_in(sim, store, "keeper", *scopes)

@@ -54,9 +54,13 @@ def locked(path: Path) -> Iterator[None]:
 
 
 @contextlib.asynccontextmanager
-async def opened(path: Path, clock: ManualClock, account: TalkingAccount) -> AsyncIterator[Bot]:
+async def opened(
+    path: Path, clock: ManualClock, account: TalkingAccount
+) -> AsyncIterator[Bot]:
     me = BotIdentity("99", "forgetmenot_bot")
-    async with open_bot(path, settings=Settings, clock=clock, account=account, me=me) as bot:
+    async with open_bot(
+        path, settings=Settings, clock=clock, account=account, me=me
+    ) as bot:
         yield bot
 
 
@@ -71,7 +75,9 @@ def account() -> TalkingAccount:
 
 
 @pytest.fixture
-async def bot(path: Path, clock: ManualClock, account: TalkingAccount) -> AsyncIterator[Bot]:
+async def bot(
+    path: Path, clock: ManualClock, account: TalkingAccount
+) -> AsyncIterator[Bot]:
     """A bot that has heard alice."""
     async with opened(path, clock, account) as bot:
         await say(bot, "hello")
@@ -92,7 +98,9 @@ async def written(path: Path, lines: int) -> None:
 
 
 def held(path: Path) -> bytes:
-    return b"".join(file.read_bytes() for file in path.parent.rglob("*") if file.is_file())
+    return b"".join(
+        file.read_bytes() for file in path.parent.rglob("*") if file.is_file()
+    )
 
 
 async def test_an_opt_out_waits_for_a_locked_memory_and_holds_from_the_moment_it_was_typed(
@@ -142,7 +150,13 @@ async def test_each_of_a_crowd_that_asks_is_answered(
             for word in ("!help", "!privacy", "!optout"):
                 line_id = f"{word} {who}"
                 event = ChatEvent(
-                    line_id, EventKind.MESSAGE, f"20{number}", who, who, word, clock.now()
+                    line_id,
+                    EventKind.MESSAGE,
+                    f"20{number}",
+                    who,
+                    who,
+                    word,
+                    clock.now(),
                 )
                 await bot.hear(event)
         for _ in range(120):
@@ -171,9 +185,13 @@ async def test_a_request_outlives_a_stop(
         await bot.eraser.erase_due()
         await bot.settle()
         assert (ALICE in await personal_data.opted_out(bot.db)) is stays
-        assert await personal_data.is_known(bot.db, ALICE) is (typed != "!forgetme confirm")
+        assert await personal_data.is_known(bot.db, ALICE) is (
+            typed != "!forgetme confirm"
+        )
         assert (
-            await bot.db.value("SELECT count(*) FROM semantic_notes WHERE fact LIKE '%zither%'")
+            await bot.db.value(
+                "SELECT count(*) FROM semantic_notes WHERE fact LIKE '%zither%'"
+            )
             == stays
         )
     assert (b"zitherbloom" in held(path)) is stays
@@ -194,7 +212,9 @@ async def test_a_full_disk_keeps_no_request_out(
             await say(bot, "my zitherbloom rusts")
             await say(bot, typed)
             await until(lambda: bot.db.requests.waiting)
-            assert (ALICE in await personal_data.opted_out(bot.db)) is (typed == "!optout")
+            assert (ALICE in await personal_data.opted_out(bot.db)) is (
+                typed == "!optout"
+            )
             assert "a stop would lose it" in capsys.readouterr().err
         await bot.rights.work_off()
         await bot.settle()

@@ -14,7 +14,12 @@ from forgetmenot.app.setup import SetupService
 from forgetmenot.clock import ManualClock
 from forgetmenot.errors import InputError, ModelError, SettingsError
 from forgetmenot.languages import reason
-from forgetmenot.llm.build import SERVICE_KEY_ENV, environment_with_key, keep_key, key_variable
+from forgetmenot.llm.build import (
+    SERVICE_KEY_ENV,
+    environment_with_key,
+    keep_key,
+    key_variable,
+)
 from forgetmenot.secret_store import SecretStore
 from forgetmenot.settings.live_settings import LiveSettings
 from forgetmenot.settings.load import load_settings
@@ -26,7 +31,9 @@ from tests.loopback_servers.openai import SimOpenAI
 class Steps:
     """A service with a bot, and its settings file."""
 
-    def __init__(self, service: SetupService, settings: LiveSettings, bot: Bot, file: Path) -> None:
+    def __init__(
+        self, service: SetupService, settings: LiveSettings, bot: Bot, file: Path
+    ) -> None:
         self.service, self.settings, self.bot, self.file = service, settings, bot, file
 
     async def do(self, step: str, **fields: object) -> dict[str, object]:
@@ -80,9 +87,13 @@ async def test_speaking_without_a_model_is_asked_about_first(steps: Steps) -> No
     assert load_settings(steps.file).bot.mode is Mode.MENTIONS
 
 
-async def test_a_setting_changes_for_the_running_bot_and_in_its_file(steps: Steps) -> None:
+async def test_a_setting_changes_for_the_running_bot_and_in_its_file(
+    steps: Steps,
+) -> None:
     steps.file.write_text('[bot]\nmode = "shadow"  # for now\n')
-    assert (await steps.do("set", table="bot", key="name", value="Pat"))["line"] == "Saved."
+    assert (await steps.do("set", table="bot", key="name", value="Pat"))[
+        "line"
+    ] == "Saved."
     assert steps.file.read_text() == '[bot]\nmode = "shadow"  # for now\nname = "Pat"\n'
     for table, key, value, named in (
         ("bot", "persona", "word " * 790, "persona"),  # fits the schema, not the budget
@@ -99,7 +110,10 @@ async def test_a_model_is_kept_only_if_it_answers(steps: Steps) -> None:
     async with SimOpenAI(key="another") as closed:
         with pytest.raises(ModelError, match="does not accept the key"):
             await steps.do(
-                "model", provider="openai_compatible", base_url=closed.url, model="small-model"
+                "model",
+                provider="openai_compatible",
+                base_url=closed.url,
+                model="small-model",
             )
     assert steps.settings().model.provider is Provider.OFFLINE
     async with SimOpenAI() as sim:
@@ -126,11 +140,19 @@ async def test_a_pasted_key_is_kept_for_its_owner_alone_and_never_shown(
     [file] = (tmp_path / "login").iterdir()
     assert file.read_text() == f"gemini {KEY}"
     assert stat.S_IMODE(file.stat().st_mode) == 0o600
-    assert KEY not in steps.file.read_text() + json.dumps(await steps.service.state(), default=str)
-    found = environment_with_key(steps.settings().model, tmp_path / "login", use_keyring=False)
+    assert KEY not in steps.file.read_text() + json.dumps(
+        await steps.service.state(), default=str
+    )
+    found = environment_with_key(
+        steps.settings().model, tmp_path / "login", use_keyring=False
+    )
     assert found["GEMINI_API_KEY"] == KEY
-    monkeypatch.setenv("GEMINI_API_KEY", "from the shell")  # a variable that is set goes first
-    found = environment_with_key(steps.settings().model, tmp_path / "login", use_keyring=False)
+    monkeypatch.setenv(
+        "GEMINI_API_KEY", "from the shell"
+    )  # a variable that is set goes first
+    found = environment_with_key(
+        steps.settings().model, tmp_path / "login", use_keyring=False
+    )
     assert found["GEMINI_API_KEY"] == "from the shell"
 
 
@@ -140,7 +162,9 @@ def test_a_pasted_key_goes_to_its_provider_and_its_host_alone(
     for variable in ("GEMINI_API_KEY", "OTHER_KEY", SERVICE_KEY_ENV):
         monkeypatch.delenv(variable, raising=False)
     secrets = SecretStore(tmp_path, use_keyring=False)
-    one = ModelSettings(provider=Provider.OPENAI_COMPATIBLE, base_url="https://one.example/v1")
+    one = ModelSettings(
+        provider=Provider.OPENAI_COMPATIBLE, base_url="https://one.example/v1"
+    )
     gemini = ModelSettings(provider=Provider.GEMINI, api_key_env="OTHER_KEY")
     keep_key(secrets, one, "key-of-one")
     keep_key(secrets, gemini, "key-of-gemini")
@@ -162,7 +186,9 @@ def test_a_pasted_key_goes_to_its_provider_and_its_host_alone(
 
 async def test_an_expired_log_in_shows_as_expired(steps: Steps) -> None:
     trouble = reason("nobody_in", account=reason("bot"), command="forgetmenot login")
-    control = BotControl(steps.bot, steps.settings, ConnectionStatus(login_trouble=lambda: trouble))
+    control = BotControl(
+        steps.bot, steps.settings, ConnectionStatus(login_trouble=lambda: trouble)
+    )
     service = SetupService(steps.settings, steps.file.parent, use_keyring=False)
     async with service.attached(control):
         login = dict(await service.state())["login"]

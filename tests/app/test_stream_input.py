@@ -48,7 +48,14 @@ class Evening:
     async def chat(self, who: str, text: str, *badges: str) -> None:
         await self.clock.advance(20 * SECOND)
         await self.bot.hear(
-            said(self.clock, f"m-{who}-{self.clock.now()}", f"id-{who}", who, text, *badges)
+            said(
+                self.clock,
+                f"m-{who}-{self.clock.now()}",
+                f"id-{who}",
+                who,
+                text,
+                *badges,
+            )
         )
         await self.bot.settle()
 
@@ -63,7 +70,14 @@ class Evening:
         at, kind = self.clock.now() - ago, EventKind.REDEMPTION
         sentence = f"Alice redeemed the reward “{reward}”."
         event = ChatEvent(
-            f"r{at}", kind, "id-alice", "alice", "Alice", typed, at, system_text=sentence
+            f"r{at}",
+            kind,
+            "id-alice",
+            "alice",
+            "Alice",
+            typed,
+            at,
+            system_text=sentence,
         )
         await self.input.happened(Redemption(event, reward))
         await self.bot.settle()
@@ -77,23 +91,35 @@ class Evening:
 
     def answers(self, say: str, **more: object) -> None:
         self.model.answers(
-            json.dumps({"action": None, "say": say, "if_refused": "", "notes": [], **more})
+            json.dumps(
+                {"action": None, "say": say, "if_refused": "", "notes": [], **more}
+            )
         )
 
     def prompt(self) -> str:
         """What the model was shown last."""
-        return "\n".join(str(message["content"]) for message in self.model.seen[-1]["messages"])
+        return "\n".join(
+            str(message["content"]) for message in self.model.seen[-1]["messages"]
+        )
 
     async def replies(self) -> list[panels.Item]:
         """As a page of the dock shows them."""
         live = LiveSettings(Settings())
         control = BotControl(self.bot, live, ConnectionStatus(), self.input)
-        context = panels.DockContext(control, self.bot.db, live, self.clock, "", lambda: None)
-        return [item for item in await panels.history(context) if item["kind"] == "reply"]
+        context = panels.DockContext(
+            control, self.bot.db, live, self.clock, "", lambda: None
+        )
+        return [
+            item for item in await panels.history(context) if item["kind"] == "reply"
+        ]
 
 
 @asynccontextmanager
-async def evening(folder: Path, clock: ManualClock, **tables: Any) -> AsyncIterator[Evening]:  # noqa: ANN401
+async def evening(
+    folder: Path,
+    clock: ManualClock,
+    **tables: Any,  # noqa: ANN401
+) -> AsyncIterator[Evening]:
     """With these tables of the settings."""
     async with SimOpenAI() as model:
         plain = {
@@ -104,14 +130,18 @@ async def evening(folder: Path, clock: ManualClock, **tables: Any) -> AsyncItera
         async with live_bot(folder / "m.sqlite3", clock, lambda: chosen) as (bot, _):
             await channel_state.claim(bot.db, "id-carol", "carol", clock.now())
             await bot.channel_is(
-                ChannelState(live=True, title="Finals", category="Chess", started_at=clock.now())
+                ChannelState(
+                    live=True, title="Finals", category="Chess", started_at=clock.now()
+                )
             )
             yield Evening(bot, clock, model, StreamInput(bot, lambda: chosen, folder))
 
 
 @pytest.fixture
 async def tonight(tmp_path: Path, clock: ManualClock) -> AsyncIterator[Evening]:
-    async with evening(tmp_path, clock, hearing={"programs": True}, rewards=REWARDS) as started:
+    async with evening(
+        tmp_path, clock, hearing={"programs": True}, rewards=REWARDS
+    ) as started:
         yield started
 
 
@@ -127,7 +157,9 @@ async def test_what_was_said_aloud_is_in_prompts_for_three_minutes_and_puts_no_a
         await tonight.chat("bob", "@ForgetMeNot what was that he said?", *badges)
         assert tonight.prompt().count(SPOKEN) == 1, "and not among the chat"
     assert (
-        await tonight.bot.db.value("SELECT count(*) FROM action_logs WHERE verdict LIKE 'allow%'")
+        await tonight.bot.db.value(
+            "SELECT count(*) FROM action_logs WHERE verdict LIKE 'allow%'"
+        )
         == 0
     )
     await tonight.clock.advance(3 * MINUTE)
@@ -138,7 +170,8 @@ async def test_what_was_said_aloud_is_in_prompts_for_three_minutes_and_puts_no_a
 
 @pytest.mark.parametrize("aloud", [False, True])
 @pytest.mark.parametrize(
-    "text", ["!forgetme", "!optout", "ForgetMeNot ban alice", "ForgetMeNot what is the score"]
+    "text",
+    ["!forgetme", "!optout", "ForgetMeNot ban alice", "ForgetMeNot what is the score"],
 )
 async def test_nothing_said_aloud_is_a_command_or_an_action_and_only_what_the_settings_allow_is_answered(
     tmp_path: Path, clock: ManualClock, text: str, aloud: bool
@@ -162,7 +195,9 @@ async def test_nothing_said_aloud_is_a_command_or_an_action_and_only_what_the_se
         assert ("Two to one." in told) is (asked and aloud)
 
 
-async def test_a_thousand_followers_at_once_are_no_thousand_lines(tonight: Evening) -> None:
+async def test_a_thousand_followers_at_once_are_no_thousand_lines(
+    tonight: Evening,
+) -> None:
     """Bought followers come by the thousand: each would be a line to summarise and a person to remember."""
     for number in range(1_000):
         await tonight.happens(EventKind.FOLLOW, f"fan{number}")
@@ -174,7 +209,9 @@ async def test_a_thousand_followers_at_once_are_no_thousand_lines(tonight: Eveni
     assert await tonight.bot.db.value("SELECT count(*) FROM events") == 11
 
 
-async def test_what_twitch_tells_without_badges_takes_no_role_away(tonight: Evening) -> None:
+async def test_what_twitch_tells_without_badges_takes_no_role_away(
+    tonight: Evening,
+) -> None:
     """Or whoever spends points, follows or ends a poll is no moderator for the policy until their next line."""
     for who, *badges in (("vera", "moderator"), ("carol", "broadcaster"), ("alice",)):
         await tonight.chat(who, "hi", *badges)
@@ -182,24 +219,31 @@ async def test_what_twitch_tells_without_badges_takes_no_role_away(tonight: Even
             await tonight.happens(kind, who)
             await tonight.bot.settle()
         chatter = await viewers.chatter(tonight.bot.db, f"id-{who}")
-        assert str(chatter and chatter.message_id).startswith("m-"), "what a deletion would delete"
+        assert str(chatter and chatter.message_id).startswith("m-"), (
+            "what a deletion would delete"
+        )
     stored = await tonight.bot.db.pairs(
         "SELECT login, role FROM viewers WHERE login IN ('vera', 'carol', 'alice')"
     )
     assert stored == {"vera": "moderator", "carol": "broadcaster", "alice": "viewer"}
 
 
-async def test_a_redemption_may_be_remembered_and_another_is_only_heard(tonight: Evening) -> None:
+async def test_a_redemption_may_be_remembered_and_another_is_only_heard(
+    tonight: Evening,
+) -> None:
     await tonight.chat("alice", "hello")
     await tonight.redeem("Hydrate!", "drink")
     await tonight.clock.advance(SECOND)
     await tonight.redeem("Remember this about me", "I play the marimba")
-    assert "marimba" in str(await tonight.bot.db.value("SELECT fact FROM semantic_notes"))
+    assert "marimba" in str(
+        await tonight.bot.db.value("SELECT fact FROM semantic_notes")
+    )
     heard = await tonight.bot.db.column(
         "SELECT system_text FROM events WHERE kind = 'redemption' ORDER BY seq"
     )
     assert heard == [
-        f"Alice redeemed the reward “{reward}”." for reward in ("Hydrate!", REWARDS["remember"])
+        f"Alice redeemed the reward “{reward}”."
+        for reward in ("Hydrate!", REWARDS["remember"])
     ]
 
 
@@ -218,12 +262,19 @@ async def test_a_redemption_may_be_remembered_and_another_is_only_heard(tonight:
     ],
 )
 async def test_a_redemption_that_is_not_answered_says_that_points_can_be_given_back(
-    tmp_path: Path, clock: ManualClock, tables: dict[str, object], ago: int, typed: str, who: str
+    tmp_path: Path,
+    clock: ManualClock,
+    tables: dict[str, object],
+    ago: int,
+    typed: str,
+    who: str,
 ) -> None:
     async with evening(tmp_path, clock, rewards=REWARDS, **tables) as tonight:
         tonight.answers("Chess.")
         await tonight.redeem("Ask the bot", typed, ago)
-        assert [(item["who"], item["points"]) for item in await tonight.replies()] == [(who, True)]
+        assert [(item["who"], item["points"]) for item in await tonight.replies()] == [
+            (who, True)
+        ]
 
 
 @pytest.mark.parametrize("order", ["chat reward", "reward chat", "reward reward"])
@@ -258,7 +309,9 @@ async def test_programs_send_lines_until_the_streamer_stops_the_bot_from_listeni
         listening(tonight) as bot,
     ):
         assert bot.sent("hello chat")
-        await until(lambda: bot.state() == HearingState(True, "", "hello chat", clock.now()))
+        await until(
+            lambda: bot.state() == HearingState(True, "", "hello chat", clock.now())
+        )
         await bot.listen(on=False)
         with pytest.raises(InputError, match="does not listen"):
             bot.sent("not this")
@@ -310,10 +363,14 @@ async def test_three_evenings_that_obs_alone_reports_are_three_streams_each_with
                 if hour == 4:
                     await obs.obs_streams(live=False)
                 await clock.advance(HOUR)
-                await bot.hear(said(clock, f"m{day}-{hour}", "id-alice", "alice", "hello"))
+                await bot.hear(
+                    said(clock, f"m{day}-{hour}", "id-alice", "alice", "hello")
+                )
                 await bot.settle()
                 await bot.tasks.do("memory")
-        lengths = await bot.db.column("SELECT ended_at - started_at FROM streams ORDER BY id")
+        lengths = await bot.db.column(
+            "SELECT ended_at - started_at FROM streams ORDER BY id"
+        )
         assert lengths == [4 * HOUR] * 3
         assert await bot.db.value("SELECT count(*) FROM attendance") == 3
 

@@ -13,7 +13,13 @@ from forgetmenot.clock import ManualClock
 from forgetmenot.domain import Asker, ChatEvent, EventKind, Proposal, Surface
 from forgetmenot.operations.facts import ActionContext
 from forgetmenot.operations.run import run
-from forgetmenot.settings.schema import BotSettings, MemorySettings, Mode, PrivacySettings, Settings
+from forgetmenot.settings.schema import (
+    BotSettings,
+    MemorySettings,
+    Mode,
+    PrivacySettings,
+    Settings,
+)
 from forgetmenot.store import notes
 from tests.rows import put
 from tests.stage import RecordingAccount, live_bot
@@ -59,7 +65,14 @@ class Chat:
         now, badges = self.clock.now(), self.badges.get(who, frozenset())
         user_id = IDS.get(who, "2000")
         return ChatEvent(
-            f"m{self.count}", EventKind.MESSAGE, user_id, who, who.title(), text, now, badges=badges
+            f"m{self.count}",
+            EventKind.MESSAGE,
+            user_id,
+            who,
+            who.title(),
+            text,
+            now,
+            badges=badges,
         )
 
     async def say(self, who: str, text: str) -> str | None:
@@ -100,18 +113,25 @@ class Chat:
             return await put(tx, "bot_messages", at=self.clock.now(), **row)
 
     async def facts(self, who: str | None) -> list[str]:
-        return [note.fact for note in await notes.of_subject(self.db, IDS[who] if who else None)]
+        return [
+            note.fact
+            for note in await notes.of_subject(self.db, IDS[who] if who else None)
+        ]
 
     async def propose(self, title: str) -> int:
         """The model proposes a title, which a moderator has to approve."""
         context = ActionContext(event=self.event("carol", "new title"), key=title)
         return (
-            await self.bot.executor.carry_out(Proposal("title", {"text": title}), context)
+            await self.bot.executor.carry_out(
+                Proposal("title", {"text": title}), context
+            )
         ).log_id or 0
 
 
 @pytest.fixture
-async def chat(tmp_path: Path, empty_database: Path, clock: ManualClock) -> AsyncIterator[Chat]:
+async def chat(
+    tmp_path: Path, empty_database: Path, clock: ManualClock
+) -> AsyncIterator[Chat]:
     path = shutil.copyfile(empty_database, tmp_path / "memory.sqlite3")
     async with live_bot(path, clock, lambda: SETTINGS) as (bot, account):
         made = Chat(bot, clock, account, bot.commands)

@@ -20,7 +20,11 @@ AFTER_ITS_NAME = (
     "!forgetme @ForgetMeNot yes",
     "!forgetme yes \U000e0000",
 )
-NOT_TO_IT = ("@bob !forgetme yes", "bob !forgetme yes", "did you know !forgetme yes works")
+NOT_TO_IT = (
+    "@bob !forgetme yes",
+    "bob !forgetme yes",
+    "did you know !forgetme yes works",
+)
 
 
 @pytest.mark.parametrize("line", AFTER_ITS_NAME)
@@ -38,7 +42,9 @@ async def test_a_command_after_another_name_or_in_the_middle_of_a_sentence_is_no
 
 
 @pytest.mark.parametrize("name", ["ForgetMeNot", "AnOlderName"])
-async def test_a_command_as_twitchs_reply_to_the_bot_is_done(chat: Chat, name: str) -> None:
+async def test_a_command_as_twitchs_reply_to_the_bot_is_done(
+    chat: Chat, name: str
+) -> None:
     """Twitch puts the name of whoever is replied to in front, as it was then."""
     to_the_bot = ReplyTo("sent-1", IDS["forgetmenot_bot"], "forgetmenot_bot", "Hi!")
     event = replace(chat.event("alice", f"@{name} !forgetme yes"), reply_to=to_the_bot)
@@ -53,7 +59,9 @@ async def test_a_command_as_a_reply_to_somebody_else_is_none(chat: Chat) -> None
 
 
 async def test_what_is_to_be_remembered_may_name_the_bot(chat: Chat) -> None:
-    answer = await chat.hear("alice", "@ForgetMeNot !remember I play chess with @ForgetMeNot")
+    answer = await chat.hear(
+        "alice", "@ForgetMeNot !remember I play chess with @ForgetMeNot"
+    )
     assert "plays chess with" in answer
 
 
@@ -73,7 +81,9 @@ YES = (
 
 
 @pytest.mark.parametrize("line", YES)
-async def test_a_yes_may_name_the_bot_and_be_in_ones_own_language(chat: Chat, line: str) -> None:
+async def test_a_yes_may_name_the_bot_and_be_in_ones_own_language(
+    chat: Chat, line: str
+) -> None:
     assert "To confirm" in await chat.hear("alice", "@ForgetMeNot !forgetme")
     assert "everything is deleted" in await chat.hear("alice", line)
 
@@ -81,7 +91,9 @@ async def test_a_yes_may_name_the_bot_and_be_in_ones_own_language(chat: Chat, li
 @pytest.mark.parametrize(
     ("waited", "counts"), [(MINUTE, True), (2 * MINUTE, True), (2 * MINUTE + 1, False)]
 )
-async def test_a_yes_counts_for_two_minutes(chat: Chat, waited: int, *, counts: bool) -> None:
+async def test_a_yes_counts_for_two_minutes(
+    chat: Chat, waited: int, *, counts: bool
+) -> None:
     await chat.hear("alice", "!forgetme")
     await chat.clock.advance(waited - 1_000)
     assert ("everything is deleted" in await chat.hear("alice", "yes")) is counts
@@ -97,4 +109,7 @@ async def test_any_other_line_of_theirs_is_a_no(chat: Chat, between: str) -> Non
 async def test_a_viewer_confirms_in_their_own_language(chat: Chat) -> None:
     """Moderators may name a viewer there, who may be called "sim"."""
     assert "everything is deleted" in await chat.hear("alice", "!forgetme sí")
-    assert await chat.hear("carol", "!forgetme sim") == "No viewer named sim. Use a current login."
+    assert (
+        await chat.hear("carol", "!forgetme sim")
+        == "No viewer named sim. Use a current login."
+    )

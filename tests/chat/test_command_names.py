@@ -44,7 +44,10 @@ def test_another_bots_command_is_none_of_ours(line: str) -> None:
 
 async def test_a_slip_is_answered_and_an_unknown_command_is_not(chat: Chat) -> None:
     assert await chat.say("alice", "!memroy") == "I know nothing about you yet."
-    assert await chat.say("alice", "@ForgetMeNot !gedächtnis") == "I know nothing about you yet."
+    assert (
+        await chat.say("alice", "@ForgetMeNot !gedächtnis")
+        == "I know nothing about you yet."
+    )
     assert await chat.say("alice", "!memorial") is None
     assert await chat.say("alice", "!approev 3") is None
 
@@ -55,5 +58,10 @@ async def test_help_and_commands_can_be_left_to_another_bot(chat: Chat) -> None:
     chat.commands = ChatCommands(context, chat.bot.identity)
     for line in ("!help", "!commands", "!help edit", "!hilfe", "!befehle", "!comands"):
         assert await chat.say("alice", line) is None
-    for line in ("@ForgetMeNot !help", "@ForgetMeNot !commands", "@ForgetMeNot help", "!remember"):
+    for line in (
+        "@ForgetMeNot !help",
+        "@ForgetMeNot !commands",
+        "@ForgetMeNot help",
+        "!remember",
+    ):
         assert await chat.say("alice", line)

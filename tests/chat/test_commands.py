@@ -19,17 +19,26 @@ from tests.rows import put
 
 async def test_help_lists_what_one_may_type(chat: Chat) -> None:
     """All of it, in one message."""
-    for who, permissions in (("alice", {Permission.ANYONE}), ("carol", set(Permission))):
+    for who, permissions in (
+        ("alice", {Permission.ANYONE}),
+        ("carol", set(Permission)),
+    ):
         line = await chat.say(who, "!commands") or ""
         assert len(line) <= 200
         allowed = {
-            form.split()[0] for form, *_, permission in commands() if permission in permissions
+            form.split()[0]
+            for form, *_, permission in commands()
+            if permission in permissions
         }
-        assert {word for word in line.split() if word.startswith("!")} == allowed - {"!commands"}
+        assert {word for word in line.split() if word.startswith("!")} == allowed - {
+            "!commands"
+        }
 
 
 async def test_what_did_i_miss(chat: Chat) -> None:
-    assert await chat.say("alice", "!missed") == "You didn't miss anything that I know of."
+    assert (
+        await chat.say("alice", "!missed") == "You didn't miss anything that I know of."
+    )
     await chat.clock.advance(2 * DAY)
     assert await chat.say("bob", "hello") is None
     await chat.ingest.flush()
@@ -37,14 +46,18 @@ async def test_what_did_i_miss(chat: Chat) -> None:
     now, stream = chat.clock.now(), await chat.db.highest_id("streams")
     async with chat.db.write() as tx:
         times = dict.fromkeys(("started_at", "ended_at", "created_at"), now)
-        await put(tx, "episodes", stream_id=stream, summary="<@1002> won the race.", **times)
+        await put(
+            tx, "episodes", stream_id=stream, summary="<@1002> won the race.", **times
+        )
     await chat.clock.advance(HOUR)
     answer = "Since you were last here (2 days ago): Bob won the race."
     assert await chat.say("alice", "!missed") == answer
     assert await chat.say("alice", "@forgetmenot_bot what did I miss?") == answer
 
 
-async def test_what_was_missed_counts_from_the_last_line_also_in_this_stream(chat: Chat) -> None:
+async def test_what_was_missed_counts_from_the_last_line_also_in_this_stream(
+    chat: Chat,
+) -> None:
     assert await chat.say("alice", "brb") is None
     assert await chat.say("bob", "hello") is None
     await chat.ingest.flush()
@@ -52,7 +65,9 @@ async def test_what_was_missed_counts_from_the_last_line_also_in_this_stream(cha
     now, stream = chat.clock.now(), await chat.db.highest_id("streams")
     async with chat.db.write() as tx:
         times = dict.fromkeys(("started_at", "ended_at", "created_at"), now)
-        await put(tx, "episodes", stream_id=stream, summary="<@1002> won the race.", **times)
+        await put(
+            tx, "episodes", stream_id=stream, summary="<@1002> won the race.", **times
+        )
     await chat.clock.advance(14 * MINUTE)
     assert "Bob won the race." in (await chat.say("alice", "!missed") or "")
 
@@ -70,12 +85,19 @@ async def came_to(chat: Chat, who: str, *attended: bool) -> None:
                 await put(tx, "attendance", **visit, first_at=at, last_at=at, lines=1)
 
 
-async def test_a_streak_counts_the_streams_since_the_last_that_was_missed(chat: Chat) -> None:
+async def test_a_streak_counts_the_streams_since_the_last_that_was_missed(
+    chat: Chat,
+) -> None:
     assert await chat.say("alice", "hello") is None
     assert await chat.say("alice", "!streak") == "You were at the last stream."
     await came_to(chat, "alice", True, True, False, True, True)
-    assert await chat.say("alice", "!streak") == "You were at the last 3 streams in a row!"
-    assert await chat.say("carol", "!streak alice") == "Alice was at the last 3 streams in a row!"
+    assert (
+        await chat.say("alice", "!streak") == "You were at the last 3 streams in a row!"
+    )
+    assert (
+        await chat.say("carol", "!streak alice")
+        == "Alice was at the last 3 streams in a row!"
+    )
 
 
 async def test_the_stream_that_is_on_breaks_no_streak(chat: Chat) -> None:
@@ -106,7 +128,12 @@ async def test_who_opted_out_has_no_streak_for_anybody(chat: Chat) -> None:
 async def test_a_rumour_is_not_read_aloud_to_the_one_it_is_about(chat: Chat) -> None:
     async with chat.db.write() as tx:
         new = NewNote(
-            Scope.VIEWER, IDS["alice"], "owes everybody money", 0.5, SourceKind.REPORTED, 0
+            Scope.VIEWER,
+            IDS["alice"],
+            "owes everybody money",
+            0.5,
+            SourceKind.REPORTED,
+            0,
         )
         await notes.insert(tx, new, cause="test", now=0)
     line = "What I know about you: #1 (said by others; !forget 1 removes it)"
@@ -118,11 +145,20 @@ async def test_no_command_reads_a_rumour_aloud(chat: Chat) -> None:
     """Not in part either: with one of its words changed, the others would be what others say."""
     async with chat.db.write() as tx:
         new = NewNote(
-            Scope.VIEWER, IDS["alice"], "owes everybody money", 0.5, SourceKind.REPORTED, 0
+            Scope.VIEWER,
+            IDS["alice"],
+            "owes everybody money",
+            0.5,
+            SourceKind.REPORTED,
+            0,
         )
         await notes.insert(tx, new, cause="test", now=0)
     asked_back = "Type the whole note, like: !edit 1 lives in Oslo"
-    for line in ("!edit money is now cake", "!edit 1 money is now cake", "!edit 1 money cake"):
+    for line in (
+        "!edit money is now cake",
+        "!edit 1 money is now cake",
+        "!edit 1 money cake",
+    ):
         assert await chat.say("alice", line) == asked_back
     assert await chat.facts("alice") == ["owes everybody money"]
     changed = await chat.say("alice", "!edit 1 owes nobody anything")
@@ -159,7 +195,9 @@ async def test_answers_are_in_the_language_of_the_settings(chat: Chat) -> None:
     context = msgspec.structs.replace(
         chat.context, settings=lambda: Settings(bot=BotSettings(language="de"))
     )
-    german = dataclasses.replace(chat, commands=ChatCommands(context, chat.bot.identity))
+    german = dataclasses.replace(
+        chat, commands=ChatCommands(context, chat.bot.identity)
+    )
     assert await german.say("alice", "!memory") == "Über dich weiß ich noch nichts."
     assert (await german.say("alice", "!help edit") or "").startswith(
         "Hilfe: !edit [Nummer] <Text>: berichtigt eine"
@@ -194,7 +232,9 @@ async def test_whose_topic_it_is_depends_on_who_says_it(
     chat: Chat, who: str, text: str, entry: tuple[str | None, str]
 ) -> None:
     answer = await chat.say(who, text) or ""
-    assert [(row.viewer_id, row.words) for row in await notes.suppressions(chat.db)] == [entry]
+    assert [
+        (row.viewer_id, row.words) for row in await notes.suppressions(chat.db)
+    ] == [entry]
     assert "The same command again" in answer
     assert entry[1] not in answer
 
@@ -205,7 +245,9 @@ async def test_a_viewer_called_channel_is_meant_behind_an_at(chat: Chat) -> None
     assert len(await notes.of_subject(chat.db, None)) == 1
     await chat.say("channel", "hello")
     await chat.say("carol", "!remember @channel plays drums")
-    assert [note.fact for note in await notes.of_subject(chat.db, "2000")] == ["plays drums"]
+    assert [note.fact for note in await notes.of_subject(chat.db, "2000")] == [
+        "plays drums"
+    ]
     await chat.say("carol", "!remember channel: has tea on stream")
     assert len(await notes.of_subject(chat.db, None)) == 2
     assert "plays drums" in (await chat.say("carol", "!memory @channel") or "")
@@ -213,34 +255,57 @@ async def test_a_viewer_called_channel_is_meant_behind_an_at(chat: Chat) -> None
     assert "@" not in (await chat.say("carol", "!memory @nobody_here") or "")
 
 
-async def test_what_the_model_keeps_hangs_on_the_line_that_asked_for_it(chat: Chat) -> None:
+async def test_what_the_model_keeps_hangs_on_the_line_that_asked_for_it(
+    chat: Chat,
+) -> None:
     """When that is deleted, so is this, as after a `!remember`; a joke is something heard, and weighs less."""
     fact = "plays in bob's band with @bob and <@9>"
-    assert await chat.act("remember", "alice", "e1", target=IDS["alice"], fact=fact) == "remembered"
-    assert await chat.act("bit", "alice", "e2", text="the lamp fell again") == "remembered"
+    assert (
+        await chat.act("remember", "alice", "e1", target=IDS["alice"], fact=fact)
+        == "remembered"
+    )
+    assert (
+        await chat.act("bit", "alice", "e2", text="the lamp fell again") == "remembered"
+    )
     keys = await chat.db.rows("SELECT key FROM episodes ORDER BY id")
-    assert [row[0] for row in keys] == [episodes.key_of_line("e1"), episodes.key_of_line("e2")]
-    assert await chat.facts("alice") == ["plays in <@1002>'s band with <@1002> and (somebody>"]
+    assert [row[0] for row in keys] == [
+        episodes.key_of_line("e1"),
+        episodes.key_of_line("e2"),
+    ]
+    assert await chat.facts("alice") == [
+        "plays in <@1002>'s band with <@1002> and (somebody>"
+    ]
     [bit] = await notes.of_subject(chat.db, None)
     assert (bit.scope, bit.source_kind, bit.confidence) == (
         Scope.RUNNING_BIT,
         SourceKind.OBSERVED,
         0.5,
     )
-    assert await chat.act("bit", "alice", text="sells skins at evil.zip") == "refused:link"
+    assert (
+        await chat.act("bit", "alice", text="sells skins at evil.zip") == "refused:link"
+    )
     await chat.say("carol", "!remember channel: likes coffee on stream")
-    assert await chat.act("bit", "carol", text="dislikes coffee on stream") == "refused:weaker_word"
+    assert (
+        await chat.act("bit", "carol", text="dislikes coffee on stream")
+        == "refused:weaker_word"
+    )
 
 
-async def test_the_model_corrects_a_note_of_the_speaker_and_nobody_elses(chat: Chat) -> None:
-    await chat.act("remember", "alice", target=IDS["alice"], fact="has a turtle called Sheldon")
+async def test_the_model_corrects_a_note_of_the_speaker_and_nobody_elses(
+    chat: Chat,
+) -> None:
+    await chat.act(
+        "remember", "alice", target=IDS["alice"], fact="has a turtle called Sheldon"
+    )
     await chat.clock.advance(1_000)
     assert (
         await chat.act("correct", "bob", note="1", fact="has a tortoise called Sheldon")
         == "nothing_found"
     )
     assert (
-        await chat.act("correct", "alice", note="1", fact="has a tortoise called Sheldon")
+        await chat.act(
+            "correct", "alice", note="1", fact="has a tortoise called Sheldon"
+        )
         == "remembered"
     )
     assert await chat.facts("alice") == ["has a tortoise called Sheldon"]
@@ -255,7 +320,10 @@ async def test_what_is_forgotten_can_be_restored_unless_its_subject_wants_it_del
         await chat.act("forget", "carol", target=IDS["alice"], what="cats permanently")
         == "retracted"
     )
-    assert await chat.act("forget", "alice", target=IDS["alice"], what="drums") == "retracted_own"
+    assert (
+        await chat.act("forget", "alice", target=IDS["alice"], what="drums")
+        == "retracted_own"
+    )
     assert (
         await chat.act("forget", "alice", target=IDS["alice"], what="drums permanently")
         == "forgotten"
@@ -266,7 +334,9 @@ async def test_what_is_forgotten_can_be_restored_unless_its_subject_wants_it_del
     ]
 
 
-async def test_only_people_who_moderate_are_heard_and_quiet_ends_by_itself(chat: Chat) -> None:
+async def test_only_people_who_moderate_are_heard_and_quiet_ends_by_itself(
+    chat: Chat,
+) -> None:
     waiting = await chat.propose("New title")
     for who, badges in (
         ("alice", {"vip", "subscriber"}),
@@ -323,34 +393,49 @@ async def renamed(chat: Chat, viewer_id: str, *logins: str) -> None:
             await viewers.record_seen(tx, [seen])
 
 
-async def test_a_moderator_names_somebody_by_a_short_form_or_a_former_name(chat: Chat) -> None:
+async def test_a_moderator_names_somebody_by_a_short_form_or_a_former_name(
+    chat: Chat,
+) -> None:
     await renamed(chat, "77", "theodor77", "quietstorm")
     async with chat.db.write() as tx:
         await put(tx, "semantic_notes", subject_id="77", fact="plays the cello")
     for name in ("theodor77", "@theodor77", "quietstorm", "quiet", "theo", "@theo"):
-        assert "plays the cello" in (await chat.say("carol", f"!memory {name}") or ""), name
+        assert "plays the cello" in (
+            await chat.say("carol", f"!memory {name}") or ""
+        ), name
     assert "quietstorm" in (await chat.say("carol", "!who theo") or "")
     await chat.say("carol", "!edit @theo plays the viola, not the cello")
     assert "viola" in (await chat.say("carol", "!memory theo") or "")
     # nothing is deleted or stopped by a part of a name
     for command in ("!optout theo", "!forgetme theo"):
-        assert await chat.say("carol", command) == "No viewer named theo. Use a current login."
+        assert (
+            await chat.say("carol", command)
+            == "No viewer named theo. Use a current login."
+        )
     assert "nothing from quietstorm is stored" in (
         await chat.say("carol", "!optout theodor77") or ""
     )
 
 
-async def test_of_several_who_can_be_meant_the_moderator_is_asked_which(chat: Chat) -> None:
+async def test_of_several_who_can_be_meant_the_moderator_is_asked_which(
+    chat: Chat,
+) -> None:
     await renamed(chat, "77", "mirko_a")
     await renamed(chat, "78", "mirko_b")
     async with chat.db.write() as tx:
         for viewer_id in ("77", "78"):
-            await put(tx, "semantic_notes", subject_id=viewer_id, fact="plays the cello")
+            await put(
+                tx, "semantic_notes", subject_id=viewer_id, fact="plays the cello"
+            )
     answer = await chat.say("carol", "!who mirko") or ""
-    assert answer.startswith("mirko can be mirko_a (@mirko_a, id:77), mirko_b (@mirko_b, id:78).")
+    assert answer.startswith(
+        "mirko can be mirko_a (@mirko_a, id:77), mirko_b (@mirko_b, id:78)."
+    )
 
 
-async def test_an_ordinary_word_at_the_beginning_of_a_fact_is_nobodys_name(chat: Chat) -> None:
+async def test_an_ordinary_word_at_the_beginning_of_a_fact_is_nobodys_name(
+    chat: Chat,
+) -> None:
     await renamed(chat, "77", "drums")
     await chat.say("carol", "!remember drums are loud on this stream")
     rows = await chat.db.rows("SELECT subject_id, fact FROM semantic_notes")

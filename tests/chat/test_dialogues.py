@@ -185,7 +185,11 @@ async def test_a_dialogue(chat: Chat, dialogue: str) -> None:
         elif line.startswith("+ "):
             for fact in text.split(" · "):
                 await edits.remember(
-                    chat.db, IDS.get(who[2:]), fact, by=IDS["carol"], at=chat.clock.now()
+                    chat.db,
+                    IDS.get(who[2:]),
+                    fact,
+                    by=IDS["carol"],
+                    at=chat.clock.now(),
                 )
         elif line.startswith("uses "):
             await chat.replied(*line.split()[1:])

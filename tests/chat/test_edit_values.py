@@ -14,14 +14,22 @@ CHANGED = [
     ("main game is Celeste", "celeste is now Hades", "main game is Hades"),
     ("plays Celeste with <@1002>", "celeste is now Hades", "plays Hades with <@1002>"),
     ("plays drums", "drums Bass guitar", "plays Bass guitar"),
-    ("plays drums in a band", "not drums but bass guitar", "plays bass guitar in a band"),
+    (
+        "plays drums in a band",
+        "not drums but bass guitar",
+        "plays bass guitar in a band",
+    ),
     ("lives in Oslo", "Oslo is now Bergen", "lives in Bergen"),
     ("lives in Oslo", "it's Bergen, not Oslo", "lives in Bergen"),
     ("lives in Oslo", "Oslo -> Bergen", "lives in Bergen"),
     ("has a cat called Mia", "cat is now called Max", "has a cat called Max"),
     ("has a cat called Mia", "Mia is now Max", "has a cat called Max"),
     ("has a cat called Mia", "cat is now Max", "has a cat called Max"),
-    ("favourite game is Celeste", "favourite game is now Hades", "favourite game is Hades"),
+    (
+        "favourite game is Celeste",
+        "favourite game is now Hades",
+        "favourite game is Hades",
+    ),
     ("works as a nurse", "nurse is now a teacher", "works as a teacher"),
     ("has an old car", "an old car is now a new bike", "has a new bike"),
     ("drives a red tractor", "tractor is now a blue van", "drives a blue van"),
@@ -50,7 +58,9 @@ ASKED_BACK = [
 async def test_a_value_is_changed_in_the_notes_own_sentence(
     chat: Chat, fact: str, typed: str, then: str, number: str
 ) -> None:
-    await edits.remember(chat.db, IDS["alice"], fact, by=IDS["carol"], at=chat.clock.now())
+    await edits.remember(
+        chat.db, IDS["alice"], fact, by=IDS["carol"], at=chat.clock.now()
+    )
     await chat.clock.advance(1_000)
     answer = await chat.say("alice", f"!edit {number}{typed}") or ""
     assert await chat.facts("alice") == [then], answer
@@ -60,7 +70,9 @@ async def test_a_value_is_changed_in_the_notes_own_sentence(
 async def test_what_is_no_sentence_and_no_known_form_is_asked_back(
     chat: Chat, fact: str, typed: str
 ) -> None:
-    await edits.remember(chat.db, IDS["alice"], fact, by=IDS["carol"], at=chat.clock.now())
+    await edits.remember(
+        chat.db, IDS["alice"], fact, by=IDS["carol"], at=chat.clock.now()
+    )
     assert "Type the whole note" in (await chat.say("alice", f"!edit 1 {typed}") or "")
     assert await chat.facts("alice") == [fact]
 
@@ -68,12 +80,18 @@ async def test_what_is_no_sentence_and_no_known_form_is_asked_back(
 FORMLESS = "drums? nah, it is all about the piano these days"
 
 
-async def test_what_no_form_fits_is_worded_by_the_model_and_else_asked_back(chat: Chat) -> None:
+async def test_what_no_form_fits_is_worded_by_the_model_and_else_asked_back(
+    chat: Chat,
+) -> None:
     """What the model says counts only where it has a word of what was typed."""
     model = Scripted()
     chat.bot.operations.reword = partial(reworded, model)
     await edits.remember(
-        chat.db, IDS["alice"], "plays drums with <@1002>", by=IDS["carol"], at=chat.clock.now()
+        chat.db,
+        IDS["alice"],
+        "plays drums with <@1002>",
+        by=IDS["carol"],
+        at=chat.clock.now(),
     )
     for odd in (
         "{}",
@@ -83,9 +101,13 @@ async def test_what_no_form_fits_is_worded_by_the_model_and_else_asked_back(chat
         '{"fact": "plays the piano with P9"}',
     ):
         model.reply = lambda _, answer=odd: answer  # type: ignore[misc]
-        assert "Type the whole note" in (await chat.say("alice", f"!edit 1 {FORMLESS}") or "")
+        assert "Type the whole note" in (
+            await chat.say("alice", f"!edit 1 {FORMLESS}") or ""
+        )
     model.reply = lambda _: ModelUnavailable("away")
-    assert "Type the whole note" in (await chat.say("alice", f"!edit 1 {FORMLESS}") or "")
+    assert "Type the whole note" in (
+        await chat.say("alice", f"!edit 1 {FORMLESS}") or ""
+    )
     model.reply = lambda _: '{"fact": "plays the piano with P1"}'
     await chat.say("alice", f"!edit 1 {FORMLESS}")
     assert await chat.facts("alice") == ["plays the piano with <@1002>"]

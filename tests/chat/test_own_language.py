@@ -8,7 +8,10 @@ from forgetmenot.store import notes
 from forgetmenot.store.notes import NewNote
 from tests.chat.conftest import IDS, Chat
 
-GUINEA_PIGS = ("has two guinea pigs", ("Meerschweinchen", "Haustiere", "cobayas", "モルモット"))
+GUINEA_PIGS = (
+    "has two guinea pigs",
+    ("Meerschweinchen", "Haustiere", "cobayas", "モルモット"),
+)
 DOG = ("has a dog named Luna", ("perra", "cachorra", "chienne", "犬", "ルナ"))
 RABBIT = ("has a rabbit", ("lapin", "animal", "うさぎ"))
 CATS = ("has three cats", ("gatas", "Katzen", "chats", "猫"))
@@ -16,7 +19,9 @@ SUSHI = ("loves 🍣", ("寿司",))
 CHESS = ("plays chess on Sundays", ("Schach", "ajedrez"))
 
 
-async def know(chat: Chat, *facts: tuple[str, tuple[str, ...]], who: str = "alice") -> None:
+async def know(
+    chat: Chat, *facts: tuple[str, tuple[str, ...]], who: str = "alice"
+) -> None:
     """Notes as extraction writes them, each with the words of the viewer's language beside it."""
     async with chat.db.write() as tx:
         for fact, asked_with in facts:
@@ -42,7 +47,9 @@ TOPICS = [
 
 
 @pytest.mark.parametrize(("topic", "note"), TOPICS)
-async def test_a_topic_in_ones_own_words_hides_its_note(chat: Chat, topic: str, note: int) -> None:
+async def test_a_topic_in_ones_own_words_hides_its_note(
+    chat: Chat, topic: str, note: int
+) -> None:
     await know(chat, GUINEA_PIGS, DOG, RABBIT, CATS, SUSHI, CHESS)
     answer = await chat.say("alice", f"!nevermention {topic}") or ""
     assert await hidden(chat) == [note]
@@ -51,11 +58,16 @@ async def test_a_topic_in_ones_own_words_hides_its_note(chat: Chat, topic: str, 
     fact = [GUINEA_PIGS, DOG, RABBIT, CATS, SUSHI, CHESS][note - 1][0]
     summary = f"<@{IDS['alice']}> {fact}, she says. <@{IDS['alice']}> won."
     assert suppressed.without(summary) == f"<@{IDS['alice']}> won."
-    assert await chat.say("alice", f"!nevermention {topic}") == "OK, I may mention that again."
+    assert (
+        await chat.say("alice", f"!nevermention {topic}")
+        == "OK, I may mention that again."
+    )
     assert await hidden(chat) == []
 
 
-async def test_a_topic_that_hides_nothing_says_so_and_shows_what_it_could_mean(chat: Chat) -> None:
+async def test_a_topic_that_hides_nothing_says_so_and_shows_what_it_could_mean(
+    chat: Chat,
+) -> None:
     await know(chat, GUINEA_PIGS, DOG, CHESS)
     answer = await chat.say("alice", "!nevermention mes cochons d'Inde") or ""
     assert "Nothing that I know about you says it" in answer
@@ -67,7 +79,9 @@ async def test_a_topic_that_hides_nothing_says_so_and_shows_what_it_could_mean(c
     assert "The same command again" in await chat.say("bob", "!nevermention my exams")  # type: ignore[operator]
 
 
-async def test_an_english_word_that_is_a_small_word_elsewhere_counts(chat: Chat) -> None:
+async def test_an_english_word_that_is_a_small_word_elsewhere_counts(
+    chat: Chat,
+) -> None:
     await know(chat, ("works hard at the gym", ()), ("watched Die Hard twice", ()))
     await chat.say("alice", "!nevermention Die Hard")
     assert await hidden(chat) == [2]
@@ -89,7 +103,9 @@ async def test_what_is_to_be_forgotten_is_found_in_ones_own_words(
     assert answer.startswith(f"Removed: #{note} ")
 
 
-async def test_of_two_notes_the_one_that_says_the_word_itself_is_meant(chat: Chat) -> None:
+async def test_of_two_notes_the_one_that_says_the_word_itself_is_meant(
+    chat: Chat,
+) -> None:
     await know(chat, ("plays drums", ()), ("is in a band", ("drums", "music")))
     assert (await chat.say("alice", "!forget drums") or "").startswith("Removed: #1 ")
 
@@ -97,7 +113,10 @@ async def test_of_two_notes_the_one_that_says_the_word_itself_is_meant(chat: Cha
 async def test_a_note_is_edited_in_ones_own_words(chat: Chat) -> None:
     await know(chat, GUINEA_PIGS, CHESS)
     await chat.say("alice", "!edit ich habe drei Meerschweinchen")
-    assert await chat.facts("alice") == ["ich habe drei Meerschweinchen", "plays chess on Sundays"]
+    assert await chat.facts("alice") == [
+        "ich habe drei Meerschweinchen",
+        "plays chess on Sundays",
+    ]
 
 
 SAID_AGAIN = [
@@ -143,7 +162,9 @@ FACTS = (
 
 
 @pytest.mark.parametrize("fact", FACTS)
-async def test_a_fact_in_any_language_is_the_speakers_own(chat: Chat, fact: str) -> None:
+async def test_a_fact_in_any_language_is_the_speakers_own(
+    chat: Chat, fact: str
+) -> None:
     assert fact in (await chat.say("alice", f"!remember {fact}") or "")
     assert await chat.facts("alice") == [fact]
 

@@ -96,17 +96,26 @@ IN_WORDS_NOT = (
         "delete my last message",
         "du vergisst mich",
     ),
-    *("what's wrong with you", "what did I miss on that boss?", "what do you know", "vergiss es"),
+    *(
+        "what's wrong with you",
+        "what did I miss on that boss?",
+        "what do you know",
+        "vergiss es",
+    ),
 )
 
 
-@pytest.mark.parametrize(("line", "command"), [*TYPED, *((line, None) for line in TYPED_NOT)])
+@pytest.mark.parametrize(
+    ("line", "command"), [*TYPED, *((line, None) for line in TYPED_NOT)]
+)
 def test_a_command_is_a_whole_line(line: str, command: Command | None) -> None:
     found = PARSER.parse(line)
     assert (found and (found.name, dict(found.params))) == command
 
 
-@pytest.mark.parametrize(("said", "command"), [*IN_WORDS, *((line, None) for line in IN_WORDS_NOT)])
+@pytest.mark.parametrize(
+    ("said", "command"), [*IN_WORDS, *((line, None) for line in IN_WORDS_NOT)]
+)
 def test_the_same_said_to_the_bot(said: str, command: Command | None) -> None:
     found = PARSER.parse(f"@bot {said}", said)
     assert (found and (found.name, dict(found.params), found.in_words)) == (
@@ -120,7 +129,13 @@ def test_the_same_said_to_the_bot(said: str, command: Command | None) -> None:
     [
         *(
             (text, True)
-            for text in ("!so alice", "  !bot pause", "！forgetme", "!Why", "@bot !edit 1 tea")
+            for text in (
+                "!so alice",
+                "  !bot pause",
+                "！forgetme",
+                "!Why",
+                "@bot !edit 1 tea",
+            )
         ),
         *(
             (text, False)

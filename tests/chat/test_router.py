@@ -16,14 +16,17 @@ SPEAKING = Settings(bot=BotSettings(mode=Mode.MENTIONS, notice="I remember; !pri
 
 def test_a_few_at_once_then_one_at_a_time() -> None:
     limiter = CommandRateLimiter()
-    assert [limiter.allows("1", 0) for _ in range(BURST + 2)] == [True] * BURST + [False, False]
+    assert [limiter.allows("1", 0) for _ in range(BURST + 2)] == [True] * BURST + [
+        False,
+        False,
+    ]
     assert limiter.allows("2", 0)
     assert not limiter.allows("1", MS_PER_ANSWER - 1)
     assert limiter.allows("1", MS_PER_ANSWER)
     assert not limiter.allows("1", MS_PER_ANSWER)
-    assert [limiter.allows("1", 9 * MS_PER_ANSWER) for _ in range(BURST + 1)] == [True] * BURST + [
-        False
-    ]
+    assert [limiter.allows("1", 9 * MS_PER_ANSWER) for _ in range(BURST + 1)] == [
+        True
+    ] * BURST + [False]
     assert not limiter.allows("1", 0)  # a clock that steps back refills nothing
 
 
@@ -45,7 +48,9 @@ def test_a_mode_holds_until_twitch_reports_it_off() -> None:
     room = RoomModeTracker()
     room.heard(RoomState("100", emote_only=True, slow_s=30))
     assert (
-        room.modes == {"slow", "emote_only"} == {action.mode for action in ACTIONS if action.mode}
+        room.modes
+        == {"slow", "emote_only"}
+        == {action.mode for action in ACTIONS if action.mode}
     )
     room.heard(RoomState("100", slow_s=0))
     assert room.modes == {"emote_only"}

@@ -14,7 +14,8 @@ from forgetmenot.cli import build_parser
 from forgetmenot.settings.schema import Settings
 
 CSV = "".join(
-    f"viewer{n % 7},{1_700_000_000_000 + n * 2_000},I like level {n}\n" for n in range(120)
+    f"viewer{n % 7},{1_700_000_000_000 + n * 2_000},I like level {n}\n"
+    for n in range(120)
 )
 
 
@@ -67,7 +68,11 @@ def replayed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("replayed")
     (folder / "chat.csv").write_text(CSV, encoding="utf-8")
     asyncio.run(
-        replay(read_recording(folder / "chat.csv", "csv"), folder / "memory.sqlite3", Settings())
+        replay(
+            read_recording(folder / "chat.csv", "csv"),
+            folder / "memory.sqlite3",
+            Settings(),
+        )
     )
     return folder
 

@@ -64,14 +64,18 @@ def test_it_is_said_and_changes_nothing(
 ) -> None:
     folder = memory.parent
     (folder / "foreign").write_text("hello\n" * 100, encoding="utf-8")
-    (folder / "small.toml").write_text("[prompt]\nbudget_tokens = 500\n", encoding="utf-8")
+    (folder / "small.toml").write_text(
+        "[prompt]\nbudget_tokens = 500\n", encoding="utf-8"
+    )
     (folder / "chat.log").write_text(
         "[2026-05-01 20:15:03] #demo alice: I play the marimba\n", encoding="utf-8"
     )
     os.mkfifo(folder / "P")
     with (folder / "endless.jsonl").open("wb") as file:
         file.write(b'{"viewer": "alice", "fact": "likes jazz"}\n')
-        file.truncate(1 << 32)  # four gigabytes of nothing, which take no place on the disk
+        file.truncate(
+            1 << 32
+        )  # four gigabytes of nothing, which take no place on the disk
     before = sorted(path.name for path in folder.iterdir())
     words = typed.split()
     code, sentence = told(
@@ -81,7 +85,9 @@ def test_it_is_said_and_changes_nothing(
     assert said in sentence
     assert len(sentence.splitlines()) < 60
     assert [
-        name for name in sorted(path.name for path in folder.iterdir()) if name not in before
+        name
+        for name in sorted(path.name for path in folder.iterdir())
+        if name not in before
     ] == []
 
 
@@ -114,7 +120,10 @@ def newer(path: Path) -> None:
     ],
 )
 def test_a_database_that_is_not_ours_stays_as_it_is(
-    memory: Path, capsys: pytest.CaptureFixture[str], make: Callable[[Path], None], words: str
+    memory: Path,
+    capsys: pytest.CaptureFixture[str],
+    make: Callable[[Path], None],
+    words: str,
 ) -> None:
     """Nor is it closed to whoever used it, nor does it get neighbours."""
     path = memory if make is newer else memory.with_name("other.sqlite3")
@@ -147,9 +156,15 @@ def test_a_database_that_is_not_ours_stays_as_it_is(
         (".", "a folder"),
     ],
 )
-@pytest.mark.parametrize("words", ["replay chat.csv --format csv", "start demo", "demo --fast"])
+@pytest.mark.parametrize(
+    "words", ["replay chat.csv --format csv", "start demo", "demo --fast"]
+)
 def test_a_place_that_holds_no_memory_stays_as_it_is(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], place: str, said: str, words: str
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    place: str,
+    said: str,
+    words: str,
 ) -> None:
     """A folder stays open to whoever used it."""
     (tmp_path / "chat.csv").write_text(CSV, encoding="utf-8")
@@ -197,7 +212,16 @@ def test_a_line_that_is_no_utf_8_is_refused_by_its_number_and_windows_marks_cost
     (file := memory.with_name("notes.jsonl")).write_bytes(content)
     monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(content), "utf-8"))
     assert (
-        cli.main(["memory", "import", "-" if piped else str(file), "--db", str(memory), "--json"])
+        cli.main(
+            [
+                "memory",
+                "import",
+                "-" if piped else str(file),
+                "--db",
+                str(memory),
+                "--json",
+            ]
+        )
         == 0
     )
     shown = json.loads(capsys.readouterr().out)
@@ -208,10 +232,17 @@ def test_a_line_that_is_no_utf_8_is_refused_by_its_number_and_windows_marks_cost
 
 
 @pytest.mark.slow
-def test_what_goes_into_a_pipe_is_utf_8_whatever_the_system_thinks(tmp_path: Path) -> None:
+def test_what_goes_into_a_pipe_is_utf_8_whatever_the_system_thinks(
+    tmp_path: Path,
+) -> None:
     """As a Windows that redirects an export into a file: what comes out can be read in again."""
-    env, db = environment(tmp_path, PYTHONIOENCODING="cp1252"), ("--db", tmp_path / "m.sqlite3")
-    subprocess.run(command("memory", "import", "-", *db), env=env, input=GOOD, check=True)
+    env, db = (
+        environment(tmp_path, PYTHONIOENCODING="cp1252"),
+        ("--db", tmp_path / "m.sqlite3"),
+    )
+    subprocess.run(
+        command("memory", "import", "-", *db), env=env, input=GOOD, check=True
+    )
     exported = subprocess.run(
         command("memory", "export", *db), env=env, capture_output=True, check=True
     ).stdout

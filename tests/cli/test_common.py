@@ -10,7 +10,9 @@ from forgetmenot.cli import common
 from forgetmenot.cli.common import say, show_line
 
 
-def test_nothing_a_terminal_obeys_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
+def test_nothing_a_terminal_obeys_is_printed(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     evil = "\x1b]0;PWNED\x07 \x9b31m \x08\x7f \r \u202eabc \u2066x \u2028 \ud800"
     for write in (say, show_line):
         write(f"before {evil} after\nnext\tcolumn 😀👩‍🚀 שלום é")
@@ -25,9 +27,7 @@ def test_a_message_names_commands_as_they_are_typed_here(
 ) -> None:
     monkeypatch.setenv("FORGETMENOT_COMMAND", "python3 scripts/run.py")
     say("Type `forgetmenot login` again. forgetmenot is a bot; /home/forgetmenot start")
-    said = (
-        "Type `python3 scripts/run.py login` again. forgetmenot is a bot; /home/forgetmenot start\n"
-    )
+    said = "Type `python3 scripts/run.py login` again. forgetmenot is a bot; /home/forgetmenot start\n"
     assert capsys.readouterr().err == said
 
 
@@ -36,6 +36,8 @@ def test_a_link_to_a_memory_is_the_memory(tmp_path: Path) -> None:
     """Its lock, its key and its lists lie beside the file itself: a second bot and another key would do harm."""
     (tmp_path / "link.sqlite3").symlink_to(tmp_path / "data" / "memory.sqlite3")
     given = argparse.Namespace(db=tmp_path / "link.sqlite3")
-    assert common.database_path(given) == (tmp_path / "data" / "memory.sqlite3").resolve()
+    assert (
+        common.database_path(given) == (tmp_path / "data" / "memory.sqlite3").resolve()
+    )
     given.db = Path("memory.sqlite3")
     assert common.database_path(given) == given.db

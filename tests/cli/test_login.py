@@ -19,7 +19,9 @@ async def sign_in(sim: TwitchSim, store: TokenStore, login: str) -> None:
         sim.approve(sim.oauth.codes[-1].user, login)
 
     sim.oauth.interval = 0
-    await asyncio.gather(command.sign_in(settings_for(sim), Account.BOT, store), approve())
+    await asyncio.gather(
+        command.sign_in(settings_for(sim), Account.BOT, store), approve()
+    )
 
 
 async def test_one_code_and_the_bot_has_its_account_and_it_is_said_whose(
@@ -42,7 +44,8 @@ async def test_one_code_and_the_bot_has_its_account_and_it_is_said_whose(
                 assert words in shown.err
             assert ("Note: `bot_login` in" in shown.err) == (login == "demo")
             assert not any(
-                secret in shown.err + shown.out for secret in (token.access, token.refresh)
+                secret in shown.err + shown.out
+                for secret in (token.access, token.refresh)
             )
             await command.sign_out(settings_for(sim), Account.BOT, store)
             assert sim.tokens.valid(token.access) is None

@@ -49,11 +49,19 @@ def test_list_gives_notes_with_present_names_and_why_the_chain(filled: Run) -> N
     ]
     assert notes[2]["fact"] == "is alicequux's brother"
     assert [
-        note["id"] for note in filled("memory", "list", "--viewer", "@AliceQuux", "--json")["notes"]
+        note["id"]
+        for note in filled("memory", "list", "--viewer", "@AliceQuux", "--json")[
+            "notes"
+        ]
     ] == [1, 2]
     assert filled("memory", "list", "--status", "past", "--json") == {"notes": []}
-    assert "#4 channel: streams on Fridays" in filled("memory", "list", "--status", "all")
-    told, note = filled("memory", "why", "1", "--json"), filled("memory", "show", "1", "--json")
+    assert "#4 channel: streams on Fridays" in filled(
+        "memory", "list", "--status", "all"
+    )
+    told, note = (
+        filled("memory", "why", "1", "--json"),
+        filled("memory", "show", "1", "--json"),
+    )
     assert told["note"] == note
     assert [word["summary"] for word in told["evidence"]] == ["They spoke of a band."]
     assert [(one["from"], one["to"], one["cause"]) for one in told["history"]] == [
@@ -87,16 +95,30 @@ def test_an_import_keeps_out_what_the_settings_say_is_never_stored(
         "".join(json.dumps({"viewer": "alice", "fact": f}) + "\n" for f in facts)
     )
     told = run(
-        "memory", "import", tmp_path / "notes.jsonl", "--config", tmp_path / "config.toml", "--json"
+        "memory",
+        "import",
+        tmp_path / "notes.jsonl",
+        "--config",
+        tmp_path / "config.toml",
+        "--json",
     )
-    assert ([refused["line"] for refused in told["refused"]], told["imported"]) == ([1], 2)
+    assert ([refused["line"] for refused in told["refused"]], told["imported"]) == (
+        [1],
+        2,
+    )
 
 
 def test_a_note_is_taken_back_and_a_topic_is_listed_and_let_go(filled: Run) -> None:
     filled("memory", "retract", "2")
-    assert [note["id"] for note in filled("memory", "list", "--json")["notes"]] == [1, 3, 4]
+    assert [note["id"] for note in filled("memory", "list", "--json")["notes"]] == [
+        1,
+        3,
+        4,
+    ]
     filled("memory", "undo", "2")
-    causes = [change["cause"] for change in filled("memory", "why", "2", "--json")["history"]]
+    causes = [
+        change["cause"] for change in filled("memory", "why", "2", "--json")["history"]
+    ]
     assert causes[1:] == ["by hand", "undone"]
     filled("memory", "nevermention", "election", "results")
     filled("memory", "nevermention", "#3")
@@ -119,7 +141,9 @@ async def test_what_waits_for_approval_is_listed(database: Path, run: Run) -> No
             "asked_by": "1",
             "target_id": "2",
         }
-        await put(tx, "action_logs", **waiting, params_json='{"target": "2", "reason": ""}')
+        await put(
+            tx, "action_logs", **waiting, params_json='{"target": "2", "reason": ""}'
+        )
     assert "ban Bob, asked by Alice: waiting" in await asyncio.to_thread(run, "actions")
 
 
@@ -150,14 +174,17 @@ def said(chat: Path, login: str, at: int, user_id: str = "771234599") -> Path:
     """A recording of one line."""
     tags = f"@id={at};user-id={user_id};tmi-sent-ts={at}"
     chat.write_text(
-        f"{tags} :{login}!{login}@{login}.tmi.twitch.tv PRIVMSG #demo :hello\n", encoding="utf-8"
+        f"{tags} :{login}!{login}@{login}.tmi.twitch.tv PRIVMSG #demo :hello\n",
+        encoding="utf-8",
     )
     return chat
 
 
 def test_who_never_spoke_here_may_opt_out_by_name(filled: Run, tmp_path: Path) -> None:
     """Before the first line: that one is not stored either, nor one by another name."""
-    assert filled("viewer", "optout", "@DaveQuux", "--json")["data"] == {"viewer": "login:davequux"}
+    assert filled("viewer", "optout", "@DaveQuux", "--json")["data"] == {
+        "viewer": "login:davequux"
+    }
     for number, login in enumerate(("davequux", "dave2")):
         chat = said(tmp_path / "chat.txt", login, 1_700_000_000_000 + number)
         told = filled("replay", chat, "--format", "irc", "--json")
@@ -176,10 +203,14 @@ def test_a_former_login_means_the_person(filled: Run, tmp_path: Path) -> None:
             "--format",
             "irc",
         )
-    assert filled("viewer", "optout", "oldquux", "--json")["data"] == {"viewer": "771234599"}
+    assert filled("viewer", "optout", "oldquux", "--json")["data"] == {
+        "viewer": "771234599"
+    }
 
 
-def test_an_id_that_is_another_ones_login_is_asked_about(filled: Run, tmp_path: Path) -> None:
+def test_an_id_that_is_another_ones_login_is_asked_about(
+    filled: Run, tmp_path: Path
+) -> None:
     for user_id, login in (("777777", "firstquux"), ("771234599", "777777")):
         chat = said(tmp_path / "chat.txt", login, 1_700_000_000_000, user_id)
         filled("replay", chat, "--format", "irc")
@@ -193,8 +224,15 @@ def test_an_id_that_is_another_ones_login_is_asked_about(filled: Run, tmp_path: 
 
 def test_erase_leaves_no_byte(filled: Run, tmp_path: Path) -> None:
     report = filled("viewer", "erase", "alicequux", "--yes", "--json")["data"]
-    assert (report["notes"], report["wiped"], report["found"], report["places"]) == (2, True, 0, {})
-    assert not [file for file in tmp_path.iterdir() if b"alicequux" in file.read_bytes()]
+    assert (report["notes"], report["wiped"], report["found"], report["places"]) == (
+        2,
+        True,
+        0,
+        {},
+    )
+    assert not [
+        file for file in tmp_path.iterdir() if b"alicequux" in file.read_bytes()
+    ]
     assert [note["fact"] for note in filled("memory", "list", "--json")["notes"]] == [
         "is somebody's brother", "streams on Fridays",
     ]  # fmt: skip

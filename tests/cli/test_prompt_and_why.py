@@ -29,7 +29,9 @@ async def filled(run: Run, stage: Stage) -> Run:
     await stage.hear("the sea is loud", "2")
     await stage.ask("@forgetmenot_bot hi")
     await stage.ask("@forgetmenot_bot hi", "2")
-    await stage.db.close()  # a command is a program of its own; one program opens a memory once
+    await (
+        stage.db.close()
+    )  # a command is a program of its own; one program opens a memory once
     return run
 
 
@@ -65,7 +67,15 @@ async def test_cost_says_what_was_read_and_written(run: Run, database: Path) -> 
     now = SystemClock().now()
     tokens = {"input": 1_200, "cached": 400, "output": 30, "thoughts": 5}
     async with open_database(database) as db, db.write() as tx:
-        await put(tx, "model_calls", at=now, purpose="reply", model="small", latency_ms=9, **tokens)
+        await put(
+            tx,
+            "model_calls",
+            at=now,
+            purpose="reply",
+            model="small",
+            latency_ms=9,
+            **tokens,
+        )
     assert (await asyncio.to_thread(run, "cost")).splitlines() == [
         "Calls to models in the last 30d, by purpose:",
         "reply: 1 call to small, 1,200 tokens read (400 of them cached), 35 written",
@@ -84,13 +94,17 @@ async def test_cost_says_what_was_read_and_written(run: Run, database: Path) -> 
         ("memory never", "Nothing is on the list."),
     ],
 )
-async def test_an_empty_list_says_so(run: Run, database: Path, words: str, sentence: str) -> None:
+async def test_an_empty_list_says_so(
+    run: Run, database: Path, words: str, sentence: str
+) -> None:
     async with open_database(database):
         pass
     assert sentence in await asyncio.to_thread(run, *words.split())
 
 
-async def test_it_is_the_prompt_that_the_bot_makes(stage: Stage, tmp_path: Path) -> None:
+async def test_it_is_the_prompt_that_the_bot_makes(
+    stage: Stage, tmp_path: Path
+) -> None:
     """The same name for the bot, the same people left out: but for the code of actions."""
     async with stage.db.write() as tx:
         await channel_state.put(
@@ -104,7 +118,11 @@ async def test_it_is_the_prompt_that_the_bot_makes(stage: Stage, tmp_path: Path)
     with contextlib.closing(sqlite3.connect(stage.db.path)) as other:
         other.execute("VACUUM INTO ?", (str(path),))
     dry = await inspect.build_prompt(
-        path, Settings(bot=stage.settings.bot, actions=stage.settings.actions), "alice", said, now
+        path,
+        Settings(bot=stage.settings.bot, actions=stage.settings.actions),
+        "alice",
+        said,
+        now,
     )
     reply = await stage.reply(said)
     asked = stage.model.asked[-1]

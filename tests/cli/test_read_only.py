@@ -43,7 +43,9 @@ def elsewhere(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.mark.parametrize(
     "words", ["memory list", "memory export", "memory why 1", "why", "cost", "evaluate"]
 )
-def test_it_can_be_looked_at(read_only_memory: Path, elsewhere: Path, words: str) -> None:
+def test_it_can_be_looked_at(
+    read_only_memory: Path, elsewhere: Path, words: str
+) -> None:
     before = sorted(read_only_memory.parent.iterdir())
     ended = run_locked_out(elsewhere, *words.split(), "--db", str(read_only_memory))
     assert ended.stderr == ""
@@ -51,10 +53,17 @@ def test_it_can_be_looked_at(read_only_memory: Path, elsewhere: Path, words: str
     assert sorted(read_only_memory.parent.iterdir()) == before
 
 
-def test_a_change_is_refused_with_the_way_out(read_only_memory: Path, elsewhere: Path) -> None:
-    ended = run_locked_out(elsewhere, "memory", "pin", "1", "--db", str(read_only_memory))
+def test_a_change_is_refused_with_the_way_out(
+    read_only_memory: Path, elsewhere: Path
+) -> None:
+    ended = run_locked_out(
+        elsewhere, "memory", "pin", "1", "--db", str(read_only_memory)
+    )
     assert ended.returncode == 3
-    assert "Copy it into a folder where you may write, and use --db with the copy." in ended.stderr
+    assert (
+        "Copy it into a folder where you may write, and use --db with the copy."
+        in ended.stderr
+    )
 
 
 def test_a_memory_that_was_never_closed_says_what_to_copy(

@@ -43,7 +43,9 @@ def test_a_settings_file_is_found_beside_the_memory_and_nowhere_else(
 @pytest.fixture
 def browser(tmp_path: Path) -> dict[str, str]:
     """The variable that names a browser, which notes what it is to open."""
-    (program := tmp_path / "browser").write_text(f'#!/bin/sh\necho "$1" > "{tmp_path}/opened"\n')
+    (program := tmp_path / "browser").write_text(
+        f'#!/bin/sh\necho "$1" > "{tmp_path}/opened"\n'
+    )
     program.chmod(0o755)
     return {"BROWSER": str(program)}
 
@@ -56,7 +58,9 @@ async def test_without_words_and_settings_it_opens_the_dock_and_makes_the_file(
     async with running(tmp_path, env=browser) as bot:
         await bot.says("The dock: ")
         address = re.findall(r"The dock: (\S+)", bot.told)[0]
-        with await asyncio.to_thread(urllib.request.urlopen, address, timeout=60) as page:
+        with await asyncio.to_thread(
+            urllib.request.urlopen, address, timeout=60
+        ) as page:
             assert page.status == 200
         assert "No channel is set yet" in bot.told
         assert "[info" not in bot.told  # the log is in its file
@@ -80,7 +84,9 @@ async def test_a_second_start_shows_the_dock_of_the_first(
         await sim.joined()
         await first.says("The dock: ")
         assert str(config) in first.told
-        assert "token=" not in first.told, "a journal keeps what a bot says that nobody watches"
+        assert "token=" not in first.told, (
+            "a journal keeps what a bot says that nobody watches"
+        )
         async with running(
             tmp_path, "start", "--no-browser", "--db", tmp_path / "m.sqlite3"
         ) as second:
@@ -96,7 +102,9 @@ async def test_what_is_set_in_the_dock_is_started_without_a_restart(
     tmp_path: Path, sim: TwitchSim
 ) -> None:
     """No channel; one that does not exist; one to listen to; then an app and a log-in."""
-    file = write_settings(tmp_path, sim, channel="", client_id="", dock=f"port = {unused_port()}")
+    file = write_settings(
+        tmp_path, sim, channel="", client_id="", dock=f"port = {unused_port()}"
+    )
     settings = LiveSettings(load_settings(file))
     told: list[str] = []
 
@@ -108,7 +116,9 @@ async def test_what_is_set_in_the_dock_is_started_without_a_restart(
         await sim.until(lambda: any(words in line for line in told))
 
     work = asyncio.create_task(
-        start_live(settings, lambda _channel: tmp_path / "m.sqlite3", told.append, told.append)
+        start_live(
+            settings, lambda _channel: tmp_path / "m.sqlite3", told.append, told.append
+        )
     )
     await says("No channel is set yet")
     change(channel="nowhere", client_id=sim.client_id)
@@ -120,10 +130,14 @@ async def test_what_is_set_in_the_dock_is_started_without_a_restart(
     change(client_id=sim.client_id)
     # not by its first line: where Twitch takes long to say who is logged in, that comes after it
     await sim.until(
-        lambda: any(one.nick == "keeper" and one.channels for one in sim.irc.connections)
+        lambda: any(
+            one.nick == "keeper" and one.channels for one in sim.irc.connections
+        )
     )
     connected = list(sim.irc.connections)
-    settings._current = msgspec.structs.replace(settings(), limits=LimitSettings(tokens_per_day=90))
+    settings._current = msgspec.structs.replace(
+        settings(), limits=LimitSettings(tokens_per_day=90)
+    )
     await asyncio.sleep(3 * LOOK_AT_SETTINGS_S)
     assert list(sim.irc.connections) == connected, (
         "any other setting is taken up without connecting anew"

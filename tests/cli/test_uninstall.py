@@ -43,7 +43,9 @@ def uninstall(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> Uninstall:
     """Run it as somebody whose home is empty; its exit code, and what it said."""
-    for name, value in environment(tmp_path, XDG_CONFIG_HOME=str(tmp_path / ".config")).items():
+    for name, value in environment(
+        tmp_path, XDG_CONFIG_HOME=str(tmp_path / ".config")
+    ).items():
         monkeypatch.setenv(name, value)
 
     async def run(*words: str) -> tuple[int, str]:

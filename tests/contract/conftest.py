@@ -28,7 +28,9 @@ class Here:
     store: TokenStore
     opened: list[Helix] = field(default_factory=list)
 
-    def login(self, name: str = "keeper", *scopes: str, account: Account = Account.BOT) -> Login:
+    def login(
+        self, name: str = "keeper", *scopes: str, account: Account = Account.BOT
+    ) -> Login:
         """Somebody who has logged in; without scopes, with all of them."""
         log_in(self.sim, self.store, name, *scopes, account=account)
         return self.kept_login(account=account)
@@ -54,7 +56,9 @@ class Here:
 
 
 @pytest.fixture
-async def here(sim: TwitchSim, settings: Settings, tmp_path: Path) -> AsyncIterator[Here]:
+async def here(
+    sim: TwitchSim, settings: Settings, tmp_path: Path
+) -> AsyncIterator[Here]:
     made = Here(sim, settings, TokenStore(tmp_path / "tokens", use_keyring=False))
     yield made
     for helix in made.opened:

@@ -126,7 +126,8 @@ async def test_what_goes_wrong_is_told_and_nothing_is_claimed(garbage: str) -> N
 
 
 @pytest.mark.parametrize(
-    "host", ["192.168.1.5:7474", "127.0.0.1.nip.io:7474", "evil.example", "127.0.0.1:1/x"]
+    "host",
+    ["192.168.1.5:7474", "127.0.0.1.nip.io:7474", "evil.example", "127.0.0.1:1/x"],
 )
 @pytest.mark.parametrize("key", ["streamerbot_url", "firebot_url"])
 def test_another_computer_is_refused(key: str, host: str) -> None:

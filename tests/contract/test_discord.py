@@ -23,8 +23,12 @@ REFUSED = (
 )  # fmt: skip
 
 
-def test_an_address_of_discord_is_taken_and_any_other_refused_without_being_repeated() -> None:
-    assert [text for text in TAKEN if recap_sharing.webhook_address(text) != text.strip()] == []
+def test_an_address_of_discord_is_taken_and_any_other_refused_without_being_repeated() -> (
+    None
+):
+    assert [
+        text for text in TAKEN if recap_sharing.webhook_address(text) != text.strip()
+    ] == []
     for text in REFUSED:
         with pytest.raises(InputError) as refused:
             recap_sharing.webhook_address(text)
@@ -66,8 +70,12 @@ async def test_a_refusal_says_what_to_do(status: int, words: str, lost: bool) ->
     assert TOKEN not in repr(refused.value)
 
 
-async def test_without_an_answer_it_may_have_been_posted(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(recap_sharing, "_ANSWER_WITHIN", aiohttp.ClientTimeout(total=0.2))
+async def test_without_an_answer_it_may_have_been_posted(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(
+        recap_sharing, "_ANSWER_WITHIN", aiohttp.ClientTimeout(total=0.2)
+    )
     there = Discord(hangs=True)
     async with there.at() as address:
         with pytest.raises(WebhookError) as lost:

@@ -16,7 +16,13 @@ from forgetmenot.settings.schema import Settings, TwitchSettings
 from forgetmenot.twitch import eventsub
 from forgetmenot.twitch.eventsub import Redemption, StreamEvents, StreamReport
 from forgetmenot.twitch.login import Login
-from tests.loopback_servers.eventsub import ALICE, NOW, ROOM, LoopbackEventSub, loopback_eventsub
+from tests.loopback_servers.eventsub import (
+    ALICE,
+    NOW,
+    ROOM,
+    LoopbackEventSub,
+    loopback_eventsub,
+)
 from tests.stage import until, working
 
 TRAIN = {
@@ -33,16 +39,25 @@ class Listener:
     """StreamEvents that run, and what they reported."""
 
     def __init__(
-        self, server: LoopbackEventSub, folder: Path, scopes: tuple[str, ...], user_id: str
+        self,
+        server: LoopbackEventSub,
+        folder: Path,
+        scopes: tuple[str, ...],
+        user_id: str,
     ) -> None:
         store = TokenStore(folder, use_keyring=False)
         clock = SystemClock()
-        store.save(Account.BROADCASTER, Token("access", "refresh", user_id, "demo", scopes))
+        store.save(
+            Account.BROADCASTER, Token("access", "refresh", user_id, "demo", scopes)
+        )
         settings = Settings(
             twitch=TwitchSettings(channel="demo", client_id="app", server=server.url)
         )
         login = Login(
-            account=Account.BROADCASTER, store=store, settings=lambda: settings, clock=clock
+            account=Account.BROADCASTER,
+            store=store,
+            settings=lambda: settings,
+            clock=clock,
         )
         self.server, self.happened = server, list[StreamReport]()
         self.events = StreamEvents(
@@ -76,7 +91,9 @@ class Listener:
 
 
 @asynccontextmanager
-async def listening(folder: Path, *scopes: str, user_id: str = "100") -> AsyncIterator[Listener]:
+async def listening(
+    folder: Path, *scopes: str, user_id: str = "100"
+) -> AsyncIterator[Listener]:
     async with loopback_eventsub() as server:
         listener = Listener(server, folder, scopes, user_id)
         async with working(listener.events.run()):
@@ -93,11 +110,16 @@ async def test_a_follow_is_a_sentence_a_redemption_has_its_reward_and_live_state
     tmp_path: Path,
 ) -> None:
     async with listening(tmp_path, *eventsub.RIGHTS) as listener:
-        followed = await listener.hears("channel.follow", {**ROOM, **ALICE, "followed_at": NOW})
+        followed = await listener.hears(
+            "channel.follow", {**ROOM, **ALICE, "followed_at": NOW}
+        )
         assert isinstance(followed, ChatEvent)
         assert followed.system_text == "Alice followed the channel."
         kind = "channel.channel_points_custom_reward_redemption.add"
-        first, second = await listener.hears(kind, REDEEMED), await listener.hears(kind, REDEEMED)
+        first, second = (
+            await listener.hears(kind, REDEEMED),
+            await listener.hears(kind, REDEEMED),
+        )
         assert isinstance(first, Redemption)
         assert isinstance(second, Redemption)
         assert (first.reward, first.event.text, first.event.user_id) == (
@@ -127,12 +149,16 @@ async def test_a_lost_connection_is_made_again_and_subscribes_again(
     async with listening(tmp_path, *eventsub.RIGHTS) as listener:
         await listener.subscribed("channel.hype_train.end")
         before = listener.server.connections
-        await (listener.server.hang_up() if fault == "hang up" else listener.server.move())
+        await (
+            listener.server.hang_up() if fault == "hang up" else listener.server.move()
+        )
         await until(lambda: listener.server.connections > before)
         await listener.hears_the_train()
 
 
-async def test_a_refused_a_revoked_and_an_odd_event_cost_nothing_else(tmp_path: Path) -> None:
+async def test_a_refused_a_revoked_and_an_odd_event_cost_nothing_else(
+    tmp_path: Path,
+) -> None:
     async with listening(tmp_path, *eventsub.RIGHTS) as listener:
         listener.server.refused = {"channel.poll.end"}
         await listener.subscribed("channel.hype_train.end")
@@ -179,7 +205,9 @@ async def test_the_bots_own_log_in_hears_the_state_of_a_channel_that_is_not_its_
     async with listening(tmp_path, *eventsub.RIGHTS, user_id="777") as listener:
         await listener.subscribed("stream.online", "stream.offline", "channel.update")
         assert listener.events.reports_state
-        assert not {"channel.poll.end", "channel.ad_break.begin"} & listener.server.types
+        assert (
+            not {"channel.poll.end", "channel.ad_break.begin"} & listener.server.types
+        )
         began = await listener.hears("stream.online", LIVE)
         assert isinstance(began, dict)
         assert began["live"]

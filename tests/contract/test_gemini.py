@@ -21,12 +21,24 @@ from forgetmenot.errors import (
     ModelUnavailable,
 )
 from forgetmenot.llm.gemini import Gemini
-from tests.loopback_servers.gemini import KEY, SimGemini, answer_body, error, rate_limited
+from tests.loopback_servers.gemini import (
+    KEY,
+    SimGemini,
+    answer_body,
+    error,
+    rate_limited,
+)
 from tests.loopback_servers.model_server import body, raw
 
-SCHEMA = {"type": "object", "properties": {"notes": {"type": "array"}}, "required": ["notes"]}
+SCHEMA = {
+    "type": "object",
+    "properties": {"notes": {"type": "array"}},
+    "required": ["notes"],
+}
 PLAIN = ModelRequest(Purpose.REPLY, "You are a bot.", "alice: hello", 50)
-STRUCTURED = ModelRequest(Purpose.EXTRACT, "You keep notes.", "P1 plays drums.", 500, 0.0, SCHEMA)
+STRUCTURED = ModelRequest(
+    Purpose.EXTRACT, "You keep notes.", "P1 plays drums.", 500, 0.0, SCHEMA
+)
 MODEL = "gemini-3.8-flash"
 Make = Callable[..., Gemini]
 Failed = TypeVar("Failed", bound=ModelError)
@@ -53,7 +65,9 @@ async def make(sim: SimGemini) -> AsyncIterator[Make]:
         await one.aclose()
 
 
-async def fails(model: Gemini, kind: type[Failed], request: ModelRequest = PLAIN) -> Failed:
+async def fails(
+    model: Gemini, kind: type[Failed], request: ModelRequest = PLAIN
+) -> Failed:
     with pytest.raises(kind) as caught:
         await model.generate(request)
     return caught.value
@@ -75,17 +89,30 @@ async def test_a_request_goes_over_the_wire_whole(
     answer = await gemini.generate(STRUCTURED)
     (seen,) = sim.seen
     assert (seen.version, seen.model, seen.key) == ("v1beta", MODEL, KEY)
-    assert (seen.system, seen.prompt, seen.schema) == ("You keep notes.", "P1 plays drums.", SCHEMA)
+    assert (seen.system, seen.prompt, seen.schema) == (
+        "You keep notes.",
+        "P1 plays drums.",
+        SCHEMA,
+    )
     assert seen.config["temperature"] == 0.0
     assert seen.config["maxOutputTokens"] == 500
     assert seen.config["responseMimeType"] == "application/json"
     assert "thinkingConfig" not in seen.config
     for setting in ("low", "0"):
         await make(thinking=setting).generate(PLAIN)
-    assert [[*one.config["thinkingConfig"].values()] for one in sim.seen[1:]] == [["LOW"], [0]]
-    assert (answer.text, answer.model, answer.finish) == ('{"notes": []}', MODEL, "stop")
+    assert [[*one.config["thinkingConfig"].values()] for one in sim.seen[1:]] == [
+        ["LOW"],
+        [0],
+    ]
+    assert (answer.text, answer.model, answer.finish) == (
+        '{"notes": []}',
+        MODEL,
+        "stop",
+    )
     sim.fail(body({"candidates": answer_body("ok")["candidates"]}))
-    assert (await gemini.generate(PLAIN)).usage == TokenUsage(), "what is not counted is unknown"
+    assert (await gemini.generate(PLAIN)).usage == TokenUsage(), (
+        "what is not counted is unknown"
+    )
 
 
 async def test_the_environment_cannot_redirect_it(
@@ -106,8 +133,14 @@ async def test_the_environment_cannot_redirect_it(
 async def test_an_answer_cut_at_the_limit_says_so_and_is_not_continued(
     sim: SimGemini, gemini: Gemini, finish: str
 ) -> None:
-    counts = {"promptTokenCount": 900, "cachedContentTokenCount": 600, "candidatesTokenCount": 7}
-    part = answer_body("part", finish=finish, usage={**counts, "thoughtsTokenCount": 40})
+    counts = {
+        "promptTokenCount": 900,
+        "cachedContentTokenCount": 600,
+        "candidatesTokenCount": 7,
+    }
+    part = answer_body(
+        "part", finish=finish, usage={**counts, "thoughtsTokenCount": 40}
+    )
     part["candidates"][0]["continuationToken"] = (
         "bW9yZQ=="  # without one the SDK would not go on by itself either
     )
@@ -123,7 +156,10 @@ BLOCKS = [
         "held its answer back (prohibited content)",
     ),
     (body(answer_body(None, finish="SAFETY")), "held its answer back (safety)"),
-    (body(answer_body("half an ans", finish="RECITATION")), "held its answer back (recitation)"),
+    (
+        body(answer_body("half an ans", finish="RECITATION")),
+        "held its answer back (recitation)",
+    ),
 ]
 
 
@@ -134,11 +170,17 @@ async def test_blocks_and_empty_answers_are_told_in_a_sentence(
         sim.fail(fault)
         assert words in str(await fails(gemini, ModelBlocked))
     # an answer that stops without a word is worth another try
-    for empty in (body({"usageMetadata": {"promptTokenCount": 12}}), body(answer_body("  \n"))):
+    for empty in (
+        body({"usageMetadata": {"promptTokenCount": 12}}),
+        body(answer_body("  \n")),
+    ):
         sim.fail(empty)
         assert "no usable answer" in str(await fails(gemini, ModelUnavailable))
     thoughts = {"promptTokenCount": 12, "thoughtsTokenCount": 400}
-    sim.fail(body(answer_body(None, finish="MAX_TOKENS", usage=thoughts, thought="hm")), times=2)
+    sim.fail(
+        body(answer_body(None, finish="MAX_TOKENS", usage=thoughts, thought="hm")),
+        times=2,
+    )
     assert "reply_output_tokens" in str(await fails(gemini, ModelBlocked))
     assert "memory_output_tokens" in str(await fails(gemini, ModelBlocked, STRUCTURED))
 
@@ -146,7 +188,9 @@ async def test_blocks_and_empty_answers_are_told_in_a_sentence(
 # ── what goes wrong ─────────────────────────────────────────────────────────────────────────
 
 
-async def test_a_rate_limit_carries_the_wait_of_the_server(sim: SimGemini, gemini: Gemini) -> None:
+async def test_a_rate_limit_carries_the_wait_of_the_server(
+    sim: SimGemini, gemini: Gemini
+) -> None:
     for wait, seconds in (("1.5s", 1.5), (None, None)):
         sim.fail(rate_limited(wait))
         assert (await fails(gemini, ModelRateLimited)).retry_after_s == seconds
@@ -171,7 +215,9 @@ async def test_a_server_in_trouble_is_worth_another_try_and_gets_one_request(
 @pytest.mark.filterwarnings(
     "ignore:.* is not a valid"
 )  # what the adapter does when the program runs
-@pytest.mark.parametrize("place", ["message", "status", "blockReason", "finishReason", "text"])
+@pytest.mark.parametrize(
+    "place", ["message", "status", "blockReason", "finishReason", "text"]
+)
 async def test_a_server_that_echoes_the_prompt_is_not_quoted(
     sim: SimGemini, gemini: Gemini, place: str
 ) -> None:
@@ -193,11 +239,20 @@ async def test_a_server_that_echoes_the_prompt_is_not_quoted(
 async def test_a_wrong_key_an_unknown_model_and_a_wrong_place_say_what_to_change(
     sim: SimGemini, make: Make
 ) -> None:
-    assert "wrong-key" not in str(await fails(make(key="wrong-key-0123456789"), ModelRefused))
-    assert re.search(
-        r"gemini-9-ultra.*reply_model", str(await fails(make("gemini-9-ultra"), ModelRefused))
+    assert "wrong-key" not in str(
+        await fails(make(key="wrong-key-0123456789"), ModelRefused)
     )
-    sim.fail(error(400, "FAILED_PRECONDITION", "User location is not supported for the API use."))
+    assert re.search(
+        r"gemini-9-ultra.*reply_model",
+        str(await fails(make("gemini-9-ultra"), ModelRefused)),
+    )
+    sim.fail(
+        error(
+            400,
+            "FAILED_PRECONDITION",
+            "User location is not supported for the API use.",
+        )
+    )
     assert "paid tier" in str(await fails(make(), ModelRefused))
 
 
@@ -222,7 +277,9 @@ async def test_no_exception_of_the_sdk_goes_unmapped(gemini: Gemini) -> None:
     ]
     for kind in kinds:
         error = (
-            kind(418, {"error": {}}) if issubclass(kind, sdk_errors.APIError) else kind("broken")
+            kind(418, {"error": {}})
+            if issubclass(kind, sdk_errors.APIError)
+            else kind("broken")
         )
         with pytest.raises(ModelError), gemini._translating():
             raise error

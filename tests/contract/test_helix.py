@@ -18,7 +18,9 @@ from tests.loopback_servers.twitch import TwitchSim
 @pytest.fixture
 async def helix(sim: TwitchSim, here: Here) -> Helix:
     sim.world.moderator("keeper")
-    return here.helix(here.login(), broadcaster=here.login("demo", account=Account.BROADCASTER))
+    return here.helix(
+        here.login(), broadcaster=here.login("demo", account=Account.BROADCASTER)
+    )
 
 
 async def test_a_drop_has_its_reason_and_what_automod_holds_may_still_appear(
@@ -38,7 +40,10 @@ async def test_a_drop_has_its_reason_and_what_automod_holds_may_still_appear(
     ("headers", "wait"),
     [
         (None, 30),
-        ({"Ratelimit-Reset": "1700000017", "Date": "Tue, 14 Nov 2023 22:13:20 GMT"}, 17),
+        (
+            {"Ratelimit-Reset": "1700000017", "Date": "Tue, 14 Nov 2023 22:13:20 GMT"},
+            17,
+        ),
         ({}, 1),
     ],
 )
@@ -65,7 +70,9 @@ async def test_a_message_whose_answer_was_lost_is_unknown_and_not_sent_twice(
     assert len(sim.sent) == 1
 
 
-async def test_a_message_whose_renewal_was_lost_was_not_sent(sim: TwitchSim, helix: Helix) -> None:
+async def test_a_message_whose_renewal_was_lost_was_not_sent(
+    sim: TwitchSim, helix: Helix
+) -> None:
     """Twitch refused the message with a 401: whatever becomes of the renewal, it may be sent again."""
     await helix.room_id()
     sim.expire()
@@ -88,7 +95,9 @@ async def test_nothing_is_done_in_another_channel_than_the_one_that_is_read(
     assert (await helix.say("hello")).kind is OutcomeKind.DONE
 
 
-async def test_the_moderators_deeds_arrive_with_both_ids(sim: TwitchSim, helix: Helix) -> None:
+async def test_the_moderators_deeds_arrive_with_both_ids(
+    sim: TwitchSim, helix: Helix
+) -> None:
     alice, bob = sim.world.user("alice").id, sim.world.user("bob").id
     message = await sim.say("carol", "oops")
     me, room = sim.world.user("keeper").id, await helix.room_id()
@@ -107,7 +116,10 @@ async def test_the_moderators_deeds_arrive_with_both_ids(sim: TwitchSim, helix: 
         if "slow_mode" in action.body
     ] == [5, None]
     for action in sim.actions:
-        assert (action.param("broadcaster_id"), action.param("moderator_id")) == (room, me)
+        assert (action.param("broadcaster_id"), action.param("moderator_id")) == (
+            room,
+            me,
+        )
     assert [action.path for action in sim.actions][:4] == ["moderation/bans"] * 3 + [
         "moderation/chat"
     ]
@@ -137,7 +149,9 @@ async def test_who_is_immune(sim: TwitchSim, helix: Helix) -> None:
     assert immune == {"demo", "mo", "viv"}
 
 
-async def test_twitchs_no_is_an_outcome_with_its_reason(sim: TwitchSim, helix: Helix) -> None:
+async def test_twitchs_no_is_an_outcome_with_its_reason(
+    sim: TwitchSim, helix: Helix
+) -> None:
     outcome = await helix.timeout(sim.world.room_id, 30, "")
     assert outcome.kind is OutcomeKind.REFUSED
     assert "Could not time a viewer out: The user" in outcome.detail
@@ -145,7 +159,9 @@ async def test_twitchs_no_is_an_outcome_with_its_reason(sim: TwitchSim, helix: H
     assert sim.actions == []
 
 
-async def test_a_missing_right_names_it_and_costs_no_renewal(sim: TwitchSim, here: Here) -> None:
+async def test_a_missing_right_names_it_and_costs_no_renewal(
+    sim: TwitchSim, here: Here
+) -> None:
     sim.world.moderator("keeper")
     helix = here.helix(here.login("keeper", "user:write:chat"))
     with pytest.raises(TwitchLoginNeeded, match="moderator:manage:banned_users"):

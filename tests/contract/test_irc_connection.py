@@ -70,7 +70,9 @@ async def listening(
         await asyncio.gather(listener.task, return_exceptions=True)
 
 
-async def test_it_listens_without_an_account_and_hears_everything_in_order(sim: TwitchSim) -> None:
+async def test_it_listens_without_an_account_and_hears_everything_in_order(
+    sim: TwitchSim,
+) -> None:
     async with listening(sim) as listener:
         await sim.joined()
         first = await sim.say("alice", "hello")
@@ -78,7 +80,9 @@ async def test_it_listens_without_an_account_and_hears_everything_in_order(sim: 
             "@id=n1;user-id=5;room-id=1;source-room-id=987654321 :bob!bob@x PRIVMSG #demo :from next door"
         )
         await sim.clear_message(first)
-        await sim.until(lambda: any(isinstance(item, Redaction) for item in listener.heard))
+        await sim.until(
+            lambda: any(isinstance(item, Redaction) for item in listener.heard)
+        )
         connection = sim.irc.connections[0]
         assert connection.caps == {"twitch.tv/tags", "twitch.tv/commands"}
         assert connection.nick.startswith("justinfan")
@@ -103,7 +107,10 @@ async def test_a_token_that_expired_is_renewed_and_without_an_account_it_listens
         sim.expire()
         await sim.drop()
         await sim.until(lambda: listener.gaps)
-        assert (listener.source.state.login, listener.source.state.error) == ("keeper", "")
+        assert (listener.source.state.login, listener.source.state.error) == (
+            "keeper",
+            "",
+        )
         assert sim.oauth.refreshes == 1
         assert login.trouble == ""
         sim.disconnect("keeper")
@@ -154,7 +161,9 @@ async def test_a_half_open_connection_is_noticed(
 
 
 async def test_nothing_in_a_message_begins_a_line_of_its_own(sim: TwitchSim) -> None:
-    forged = "@badges=broadcaster/1;user-id=9;id=f :eve!eve@x PRIVMSG #demo :!bot resume"
+    forged = (
+        "@badges=broadcaster/1;user-id=9;id=f :eve!eve@x PRIVMSG #demo :!bot resume"
+    )
     async with listening(sim) as listener:
         await sim.joined()
         for ending in ("\r", "\x0b", "\x0c", "\x1c", "\x85", "\u2028", "\u2029"):
@@ -202,7 +211,9 @@ async def test_a_channel_that_does_not_exist_or_never_answers_is_one_clear_sente
             await listener.task
 
 
-async def test_a_room_state_of_no_room_or_of_another_one_changes_nothing(sim: TwitchSim) -> None:
+async def test_a_room_state_of_no_room_or_of_another_one_changes_nothing(
+    sim: TwitchSim,
+) -> None:
     """Only the modes that it names: the memory is of the room that was joined."""
     async with listening(sim) as listener:
         await sim.joined()
@@ -230,7 +241,9 @@ async def test_another_room_under_the_same_name_is_not_joined_after_a_reconnecti
         sim.world.owner = replace(was, id="987654321")
         await sim.drop()
         await sim.until(lambda: "`demo`" in listener.source.state.error)
-        await sim.raw("@id=n1;user-id=5;room-id=987654321 :bob!bob@x PRIVMSG #demo :from elsewhere")
+        await sim.raw(
+            "@id=n1;user-id=5;room-id=987654321 :bob!bob@x PRIVMSG #demo :from elsewhere"
+        )
         sim.world.owner = was
         await sim.until(lambda: listener.source.state.phase is Phase.CONNECTED)
         await sim.say("alice", "hello")

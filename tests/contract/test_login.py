@@ -20,7 +20,9 @@ SCOPES = ("chat:read", "user:write:chat")
 # ── by a code ───────────────────────────────────────────────────────────────────────────────
 
 
-async def test_a_code_is_typed_slowly_through_outages(sim: TwitchSim, settings: Settings) -> None:
+async def test_a_code_is_typed_slowly_through_outages(
+    sim: TwitchSim, settings: Settings
+) -> None:
     sim.oauth.interval = 0
     code = await begin_device_login(settings, SCOPES)
     for fault in ({"status": 500}, {"drop": True}, {"html": True}, {"status": 429}):
@@ -50,7 +52,9 @@ async def test_of_twenty_calls_on_an_expired_token_one_renews_and_saves_it_befor
             super().save(account, token)
 
     log_in(here.sim, here.store)
-    helix = here.helix(here.kept_login(store=Watching(here.store.folder, use_keyring=False)))
+    helix = here.helix(
+        here.kept_login(store=Watching(here.store.folder, use_keyring=False))
+    )
     here.sim.expire()
     assert len(await asyncio.gather(*(helix.channel_state() for _ in range(20)))) == 20
     assert (here.sim.oauth.refreshes, here.sim.oauth.refused_refreshes) == (1, 0)
@@ -70,7 +74,9 @@ async def renewing(sim: TwitchSim, login: Login) -> tuple[Token, asyncio.Task[To
     return stale, renewal
 
 
-async def test_a_caller_who_gives_up_does_not_lose_the_renewed_token(here: Here) -> None:
+async def test_a_caller_who_gives_up_does_not_lose_the_renewed_token(
+    here: Here,
+) -> None:
     login = here.login()
     stale, renewal = await renewing(here.sim, login)
     renewal.cancel()
@@ -90,15 +96,22 @@ async def test_another_process_that_renews_at_the_same_time_makes_nobody_sign_in
     faster = here.sim.oauth.refresh(stale.refresh)
     assert faster is not None
     here.store.save(
-        Account.BOT, Token(faster.access, faster.refresh, faster.user_id, "keeper", faster.scopes)
+        Account.BOT,
+        Token(faster.access, faster.refresh, faster.user_id, "keeper", faster.scopes),
     )
     assert (await slower).access == faster.access
     assert login.trouble == ""
 
 
-async def test_trouble_while_validating_never_ends_a_login_nor_begins_one(here: Here) -> None:
+async def test_trouble_while_validating_never_ends_a_login_nor_begins_one(
+    here: Here,
+) -> None:
     login, before = here.login(), here.kept()
-    faults: tuple[dict[str, object], ...] = ({"status": 500}, {"drop": True}, {"html": True})
+    faults: tuple[dict[str, object], ...] = (
+        {"status": 500},
+        {"drop": True},
+        {"html": True},
+    )
     for fault in faults:
         here.sim.faults.add("oauth", times=None, **fault)
         with pytest.raises(TwitchUnavailable):
@@ -120,7 +133,9 @@ async def test_a_lapsed_login_says_what_to_type_and_comes_back_when_somebody_has
         await login.token()
     assert "expired" in login.trouble
     assert here.sim.oauth.refused_refreshes == 1
-    granted = here.sim.grant("keeper")  # as `forgetmenot login` does, in another process
+    granted = here.sim.grant(
+        "keeper"
+    )  # as `forgetmenot login` does, in another process
     here.store.save(Account.BOT, Token(granted.access, granted.refresh))
     named = await login.validate()
     assert (named.login, named.access) == ("keeper", granted.access)
@@ -163,7 +178,8 @@ async def test_a_log_in_that_cannot_be_read_is_not_taken_for_none(here: Here) ->
     login = here.kept_login(store=Locked(here.store.folder, use_keyring=False))
     for asking in (login.token, login.log_out):
         with pytest.raises(
-            TwitchLoginNeeded, match="cannot be read just now from your system's keyring"
+            TwitchLoginNeeded,
+            match="cannot be read just now from your system's keyring",
         ):
             await asking()
     assert "keyring" in login.trouble
@@ -172,7 +188,9 @@ async def test_a_log_in_that_cannot_be_read_is_not_taken_for_none(here: Here) ->
 # ── logging out ─────────────────────────────────────────────────────────────────────────────
 
 
-async def test_logging_out_forgets_claims_no_more_and_revokes_what_has_expired(here: Here) -> None:
+async def test_logging_out_forgets_claims_no_more_and_revokes_what_has_expired(
+    here: Here,
+) -> None:
     faults: tuple[dict[str, object], ...] = (
         {"drop": True},
         {"html": True},
@@ -189,13 +207,17 @@ async def test_logging_out_forgets_claims_no_more_and_revokes_what_has_expired(h
     login, before = here.login(), len(here.sim.tokens.issued) - 1
     here.sim.expire()
     assert await login.log_out() is True
-    assert all(token.expired and token.used for token in here.sim.tokens.issued[before:])
+    assert all(
+        token.expired and token.used for token in here.sim.tokens.issued[before:]
+    )
 
 
 async def test_a_log_out_in_another_process_ends_the_running_one(here: Here) -> None:
     running = here.login()
     token = await running.token()
-    here.sim.faults.add("oauth", path="oauth2/revoke", drop=True)  # the refresh token is still good
+    here.sim.faults.add(
+        "oauth", path="oauth2/revoke", drop=True
+    )  # the refresh token is still good
     assert await here.kept_login().log_out() is False
     for asking in (running.renew(token), running.validate()):
         with pytest.raises(TwitchLoginNeeded, match="is not signed in"):
@@ -204,7 +226,9 @@ async def test_a_log_out_in_another_process_ends_the_running_one(here: Here) -> 
     assert here.sim.oauth.refreshes == 0
 
 
-async def test_after_a_full_disk_the_old_pair_is_not_taken_for_a_newer_one(here: Here) -> None:
+async def test_after_a_full_disk_the_old_pair_is_not_taken_for_a_newer_one(
+    here: Here,
+) -> None:
     class Full(TokenStore):
         full = True
 
@@ -239,7 +263,9 @@ class Refusing(TokenStore):
         super().save(account, token)
 
 
-async def test_a_renewed_pair_that_no_place_took_is_saved_within_a_minute(here: Here) -> None:
+async def test_a_renewed_pair_that_no_place_took_is_saved_within_a_minute(
+    here: Here,
+) -> None:
     """A refresh token works once: after a restart the old pair would be worth nothing."""
     log_in(here.sim, here.store)
     store = Refusing(here.store.folder, use_keyring=False)
@@ -257,7 +283,9 @@ async def test_a_renewed_pair_that_no_place_took_is_saved_within_a_minute(here: 
     await asyncio.gather(task, return_exceptions=True)
 
 
-async def test_a_stop_waits_for_a_renewal_and_tries_once_more_to_save(here: Here) -> None:
+async def test_a_stop_waits_for_a_renewal_and_tries_once_more_to_save(
+    here: Here,
+) -> None:
     log_in(here.sim, here.store)
     store = Refusing(here.store.folder, use_keyring=False)
     login = here.kept_login(store=store)
@@ -280,7 +308,9 @@ async def test_log_in_and_helix_go_through_the_proxy(
     for name in ("http_proxy", "https_proxy", "all_proxy", "no_proxy"):
         for one in (name, name.upper()):
             monkeypatch.delenv(one, raising=False)
-    here.settings = Settings(twitch=replace(here.settings.twitch, server="http://twitch.invalid"))
+    here.settings = Settings(
+        twitch=replace(here.settings.twitch, server="http://twitch.invalid")
+    )
     monkeypatch.setenv("http_proxy", here.sim.url.removeprefix("http://").rstrip("/"))
     login = here.login()
     here.sim.expire()

@@ -31,19 +31,29 @@ SECRET = "alice is afraid of spiders"
 
 def completion(message: Sent, finish: str = "stop", **more: object) -> web.Response:
     """A completion; the message's other fields are the server's own."""
-    choice = {"index": 0, "finish_reason": finish, "message": {"role": "assistant", **message}}
+    choice = {
+        "index": 0,
+        "finish_reason": finish,
+        "message": {"role": "assistant", **message},
+    }
     usage = {"prompt_tokens": 9, "completion_tokens": 9}
-    return web.json_response({"model": "m", "choices": [choice], "usage": usage, **more})
+    return web.json_response(
+        {"model": "m", "choices": [choice], "usage": usage, **more}
+    )
 
 
 def refusal(status: int, message: str, parameter: str | None = None) -> web.Response:
     """An error as OpenAI words it."""
-    return web.json_response({"error": {"message": message, "param": parameter}}, status=status)
+    return web.json_response(
+        {"error": {"message": message, "param": parameter}}, status=status
+    )
 
 
 def says(sent: Sent) -> str:
     """What an obedient model answers."""
-    return JSON if "response_format" in sent or "JSON object" in json.dumps(sent) else "Hi"
+    return (
+        JSON if "response_format" in sent or "JSON object" in json.dumps(sent) else "Hi"
+    )
 
 
 def thinks(field: str) -> Server:
@@ -74,7 +84,9 @@ def at_first(first: Server) -> Server:
     """A server that answers oddly once."""
 
     def server(sent: Sent, number: int) -> web.Response:
-        return first(sent, number) if number == 1 else completion({"content": says(sent)})
+        return (
+            first(sent, number) if number == 1 else completion({"content": says(sent)})
+        )
 
     return server
 
@@ -112,17 +124,24 @@ PLAIN: dict[str, Server] = {
     "thoughts in the text": always({"content": f"<think>{SECRET}</think>Hi"}),
     "a thought without its first mark": always({"content": f"{SECRET}</think>Hi"}),
     "harmony": always(
-        {"content": f"<|channel|>analysis<|message|>{SECRET}<|channel|>final<|message|>Hi"}
+        {
+            "content": f"<|channel|>analysis<|message|>{SECRET}<|channel|>final<|message|>Hi"
+        }
     ),
     "max_tokens is refused": refuses(
-        "max_tokens", "Unsupported parameter: '{}'. Use 'max_completion_tokens' instead."
+        "max_tokens",
+        "Unsupported parameter: '{}'. Use 'max_completion_tokens' instead.",
     ),
-    "max_tokens is refused without a name": refuses("max_tokens", "bad request", named=False),
+    "max_tokens is refused without a name": refuses(
+        "max_tokens", "bad request", named=False
+    ),
     "an error with status 200": at_first(
         lambda _sent, _n: web.json_response({"error": {"message": SECRET, "code": 429}})
     ),
     "finish is error": at_first(lambda _sent, _n: completion({"content": ""}, "error")),
-    "choices are null": at_first(lambda _sent, _n: web.json_response({"choices": None})),
+    "choices are null": at_first(
+        lambda _sent, _n: web.json_response({"choices": None})
+    ),
     "content in parts": always(
         {
             "content": [
@@ -134,7 +153,9 @@ PLAIN: dict[str, Server] = {
     "an event stream": streams,
 }
 STRUCTURED: dict[str, Server] = {
-    "the answer stands in the thought": always({"content": "", "reasoning_content": JSON}),
+    "the answer stands in the thought": always(
+        {"content": "", "reasoning_content": JSON}
+    ),
     "the answer stands at the end of reasoning": always(
         {"content": "", "reasoning": f"{SECRET}. {JSON}"}
     ),
@@ -142,7 +163,9 @@ STRUCTURED: dict[str, Server] = {
     "a draft before the answer": always({"content": f"Maybe {DRAFT}? No: {JSON}"}),
     "max_tokens is refused": refuses("max_tokens"),
     "temperature is refused": refuses("temperature", "Unsupported value: '{}' 0.0."),
-    "temperature is refused without a name": refuses("temperature", "bad request", named=False),
+    "temperature is refused without a name": refuses(
+        "temperature", "bad request", named=False
+    ),
     "stream is refused": refuses("stream"),
     "no grammar for a schema": fails_on_grammar,
     "an error with status 200 and no choices": at_first(
@@ -164,7 +187,9 @@ async def ask() -> AsyncIterator[Ask]:
     runners: list[web.AppRunner] = []
     models: list[GuardedModel] = []
 
-    async def asked(server: Server, *, schema: bool, path: str = "/v1", base: str = "/v1") -> str:
+    async def asked(
+        server: Server, *, schema: bool, path: str = "/v1", base: str = "/v1"
+    ) -> str:
         seen: list[Sent] = []
 
         async def handle(request: web.Request) -> web.Response:
@@ -182,12 +207,17 @@ async def ask() -> AsyncIterator[Ask]:
         url = f"http://127.0.0.1:{port}{base}"
         limits = Limits(reply_s=15, memory_s=15)
         model = GuardedModel(
-            "m", lambda: OpenAICompatible("m", base_url=url), meter=NoMeter(), limits=limits
+            "m",
+            lambda: OpenAICompatible("m", base_url=url),
+            meter=NoMeter(),
+            limits=limits,
         )
         models.append(model)
         request = ModelRequest(Purpose.REPLY, "Be brief.", "bob: hello", 100)
         if schema:
-            request = ModelRequest(Purpose.SUMMARY, "Sum up.", "P1: hello", 100, 0.0, SCHEMA)
+            request = ModelRequest(
+                Purpose.SUMMARY, "Sum up.", "P1: hello", 100, 0.0, SCHEMA
+            )
         return (await model.generate(request)).text
 
     yield asked
@@ -197,7 +227,9 @@ async def ask() -> AsyncIterator[Ask]:
         await runner.cleanup()
 
 
-@pytest.mark.parametrize(("name", "server", "answer"), ROWS, ids=[row[0] for row in ROWS])
+@pytest.mark.parametrize(
+    ("name", "server", "answer"), ROWS, ids=[row[0] for row in ROWS]
+)
 async def test_a_server_as_it_really_answers(
     ask: Ask, name: str, server: Server, answer: str
 ) -> None:
@@ -233,7 +265,9 @@ async def test_an_address_at_which_nothing_is_stays_an_error(ask: Ask) -> None:
         await ask(always({"content": "Hi"}), schema=False, path="/other", base="")
 
 
-async def test_what_a_server_refuses_is_left_out_from_then_on_and_tried_again_later() -> None:
+async def test_what_a_server_refuses_is_left_out_from_then_on_and_tried_again_later() -> (
+    None
+):
     now = 0.0
     seen: list[Sent] = []
     server = refuses("temperature")
@@ -262,7 +296,9 @@ async def test_what_a_server_refuses_is_left_out_from_then_on_and_tried_again_la
         await runner.cleanup()
 
 
-async def test_a_server_that_refuses_everything_is_named_after_a_few_tries(ask: Ask) -> None:
+async def test_a_server_that_refuses_everything_is_named_after_a_few_tries(
+    ask: Ask,
+) -> None:
     seen = 0
 
     def server(_sent: Sent, _number: int) -> web.Response:
@@ -280,6 +316,8 @@ async def test_a_server_that_always_fails_with_status_200_is_retried_and_then_na
 ) -> None:
     with pytest.raises(ModelUnavailable, match="502"):
         await ask(
-            lambda _sent, _n: web.json_response({"error": {"code": 502, "message": SECRET}}),
+            lambda _sent, _n: web.json_response(
+                {"error": {"code": 502, "message": SECRET}}
+            ),
             schema=False,
         )

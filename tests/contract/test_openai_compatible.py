@@ -18,7 +18,9 @@ from tests.stage import NoMeter
 
 SCHEMA = {"type": "object", "properties": {"notes": {"type": "array"}}}
 PLAIN = ModelRequest(Purpose.REPLY, "You are a bot.", "alice: hello", 50, 0.7)
-STRUCTURED = ModelRequest(Purpose.EXTRACT, "You keep notes.", "P1 plays drums.", 500, 0.0, SCHEMA)
+STRUCTURED = ModelRequest(
+    Purpose.EXTRACT, "You keep notes.", "P1 plays drums.", 500, 0.0, SCHEMA
+)
 Make = Callable[..., OpenAICompatible]
 
 
@@ -49,7 +51,9 @@ def model(sim: SimOpenAI, make: Make) -> OpenAICompatible:
     return make(sim.url + "/")
 
 
-async def test_a_plain_request_needs_no_key(sim: SimOpenAI, model: OpenAICompatible) -> None:
+async def test_a_plain_request_needs_no_key(
+    sim: SimOpenAI, model: OpenAICompatible
+) -> None:
     sim.fail(answer("Hello.", reasoning=30, cached=2))
     reply = await model.generate(PLAIN)
     assert (reply.text, reply.usage) == (
@@ -78,9 +82,16 @@ async def test_a_server_without_schemas_is_asked_more_simply_for_ten_minutes(
     async with SimOpenAI(formats=formats, refusal=refusal) as sim:
         model = make(sim.url, now=lambda: now)
         assert (await model.generate(STRUCTURED)).text == "{}"
-        assert [sent.get("response_format", {}).get("type") for sent in sim.seen] == tried
-        assert json.dumps(SCHEMA, separators=(",", ":")) in sim.seen[-1]["messages"][0]["content"]
-        if refusal is None:  # one answer without JSON says little: the schema is tried once more
+        assert [
+            sent.get("response_format", {}).get("type") for sent in sim.seen
+        ] == tried
+        assert (
+            json.dumps(SCHEMA, separators=(",", ":"))
+            in sim.seen[-1]["messages"][0]["content"]
+        )
+        if (
+            refusal is None
+        ):  # one answer without JSON says little: the schema is tried once more
             await model.generate(STRUCTURED)
         for at, again in ((0.0, 1), (599.0, 1), (601.0, len(tried))):
             now, before = at, len(sim.seen)
@@ -121,12 +132,20 @@ async def test_thoughts_in_a_field_of_their_own_are_no_answer_unless_they_hold_i
         ("", "They play.", "{}"),  # it is asked once more, with room for its thoughts
     ):  # fmt: skip
         message = {"content": content, "reasoning_content": thought}
-        sim.fail(raw(json.dumps({"choices": [{"message": message, "finish_reason": "stop"}]})))
+        sim.fail(
+            raw(
+                json.dumps({"choices": [{"message": message, "finish_reason": "stop"}]})
+            )
+        )
         assert (await model.generate(STRUCTURED)).text == text
 
 
 ENDLESS = json.dumps(
-    {"choices": [{"message": {"content": "x" * LARGEST_ANSWER}, "finish_reason": "stop"}]}
+    {
+        "choices": [
+            {"message": {"content": "x" * LARGEST_ANSWER}, "finish_reason": "stop"}
+        ]
+    }
 )
 ODD = (
     "", "<html>", "[]", "null", '{"choices": 3}', '{"choices": [null]}', "{", "[" * 100_000, '{"error": [1]}', ENDLESS,
@@ -173,7 +192,10 @@ async def test_a_server_that_echoes_the_prompt_is_not_quoted(
     error = {"error": said} if place == "bare" else {"error": {place: said}}
     choice = {
         "choices": [
-            {"finish_reason": said, "message": {"content": "Hi." if place == "finish" else ""}}
+            {
+                "finish_reason": said,
+                "message": {"content": "Hi." if place == "finish" else ""},
+            }
         ]
     }
     for status in (200, 400, 401, 404, 429, 500):

@@ -22,13 +22,17 @@ FILLED = (
 )
 
 
-async def test_each_picture_has_something_to_show(tmp_path: Path, clock: ManualClock) -> None:
+async def test_each_picture_has_something_to_show(
+    tmp_path: Path, clock: ManualClock
+) -> None:
     settings = with_price(Settings(dock=DockSettings(port=0)))
     sim = TwitchSim(channel=STREAMER, now=clock.now)
     reported: list[str] = []
     async with (
         sim,
-        bot_on(sim, tmp_path / "memory.sqlite3", clock, settings, reported.append) as bot,
+        bot_on(
+            sim, tmp_path / "memory.sqlite3", clock, settings, reported.append
+        ) as bot,
     ):
         await add_past_streams(bot, sim, clock.now())
         for table in FILLED:
@@ -36,7 +40,9 @@ async def test_each_picture_has_something_to_show(tmp_path: Path, clock: ManualC
         latest = await picture_rows.latest_streams(bot.db, COUNT + 1)
         assert len(latest) == COUNT
         assert latest[-1]["ended_at"] < clock.now()
-        kinds = {row["kind"] for row in await figures.moments_of(bot.db, latest[0]["id"])}
+        kinds = {
+            row["kind"] for row in await figures.moments_of(bot.db, latest[0]["id"])
+        }
         assert kinds == {"title", "game", "raid", "gift", "clip"}
         learned = await picture_rows.learned(bot.db, COUNT)
         assert sum(row["new"] for row in learned) > 5

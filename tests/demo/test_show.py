@@ -22,7 +22,9 @@ def test_it_answers_from_memory_obeys_no_chat_and_keeps_nothing_that_was_cleared
     assert told["events"] == told["covered"] + told["redacted"] > told["covered"]
     assert (told["pruned_unread"], told["uncovered"]) == (0, 0)
     assert [
-        word for word in ("Miso", "drum", "Hades") if not any(word in line for line in said)
+        word
+        for word in ("Miso", "drum", "Hades")
+        if not any(word in line for line in said)
     ] == []
     assert not any("orders" in line or "{" in line for line in said)
     assert seen.rows(
@@ -32,8 +34,12 @@ def test_it_answers_from_memory_obeys_no_chat_and_keeps_nothing_that_was_cleared
     cues = [cue for stream in ("first_stream", "second_stream") for cue in load(stream)]
     cleared = {cue.name for cue in cues if cue.verb in {"delete", "timeout"}}
     theirs = {word for cue in cues if cue.name in cleared for word in _words(cue.text)}
-    others = {word for cue in cues if cue.name not in cleared for word in _words(cue.text)}
-    stored = seen.rows("SELECT summary FROM episodes UNION ALL SELECT fact FROM semantic_notes")
+    others = {
+        word for cue in cues if cue.name not in cleared for word in _words(cue.text)
+    }
+    stored = seen.rows(
+        "SELECT summary FROM episodes UNION ALL SELECT fact FROM semantic_notes"
+    )
     kept = said + [row[0] for row in stored]
     ours = {"mallory", "channel", "timeout", "moderator"}  # of its own sentences
     assert {word for text in kept for word in _words(text)} & (
@@ -61,7 +67,9 @@ def test_a_second_demo_leaves_the_first_one_alone(tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_a_newcomer_follows_one_story_in_five_steps(seen: Seen) -> None:
     highlight = "\n".join(seen.highlight)
-    captions = [line.split()[1] for line in highlight.splitlines() if re.match(r"[1-5] ", line)]
+    captions = [
+        line.split()[1] for line in highlight.splitlines() if re.match(r"[1-5] ", line)
+    ]
     assert captions == ["Heard.", "Remembered.", "Corrected.", "Not", "Erased."]
     told = [
         "heidi: thank you! my cat is called Miso",

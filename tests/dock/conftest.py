@@ -123,7 +123,9 @@ class Served:
             TOKEN_HEADER: self.token,
             **{k.replace("_", "-"): v for k, v in headers.items()},
         }
-        async with self.client.post(self.origin + path, json=body, headers=sent) as answer:
+        async with self.client.post(
+            self.origin + path, json=body, headers=sent
+        ) as answer:
             return answer.status, await answer.json(content_type=None)
 
 
@@ -155,7 +157,10 @@ def fake_dock(
 async def stranger(db: Database, clock: ManualClock) -> AsyncIterator[Served]:
     """The dock, asked without its token."""
     control, settings, port = FakeControl(), LiveSettings(Settings()), unused_port()
-    async with fake_dock(db, clock, port, control, settings), aiohttp.ClientSession() as client:
+    async with (
+        fake_dock(db, clock, port, control, settings),
+        aiohttp.ClientSession() as client,
+    ):
         token = (db.path.parent / TOKEN_FILE).read_text()
         yield Served(control, settings, port, token, client)
 
@@ -170,7 +175,9 @@ def dock(stranger: Served) -> Served:
 # ── a bot on the demo's memory ──────────────────────────────────────────────────────────────
 
 BROWSER = browser.find()
-WITHIN_MS = 40_000  # for what must come: a machine that is busy with other tests takes its time
+WITHIN_MS = (
+    40_000  # for what must come: a machine that is busy with other tests takes its time
+)
 expect.set_options(timeout=WITHIN_MS)
 feed.LOOK_EVERY_S, feed.LOOKS_UNTIL_UPDATE = 0.1, 8
 # The page gathers changes before it draws them, and looks every second: cut short.
@@ -208,18 +215,24 @@ class DemoBot:
 
     async def propose_timeout(self) -> None:
         """Frank asks for a timeout of his own, which has to be approved."""
-        await self.hear("frank", "@ForgetMeNot time me out please, I have ladders on the brain")
+        await self.hear(
+            "frank", "@ForgetMeNot time me out please, I have ladders on the brain"
+        )
 
     async def id_of(self, login: str) -> str:
         """Twitch's id of somebody who is known."""
-        return str(await self.bot.db.value("SELECT id FROM viewers WHERE login = ?", (login,)))
+        return str(
+            await self.bot.db.value("SELECT id FROM viewers WHERE login = ?", (login,))
+        )
 
 
 @contextlib.asynccontextmanager
 async def opened(memory: Path, folder: Path, **dock: object) -> AsyncIterator[DemoBot]:
     """A bot on a copy of that memory."""
     here = (
-        shutil.copytree(memory.parent, folder / "demo", ignore=shutil.ignore_patterns("logs"))
+        shutil.copytree(
+            memory.parent, folder / "demo", ignore=shutil.ignore_patterns("logs")
+        )
         / memory.name
     )
     async with open_database(here) as db:
@@ -231,9 +244,13 @@ async def opened(memory: Path, folder: Path, **dock: object) -> AsyncIterator[De
     )
     sim = TwitchSim(channel=STREAMER, now=clock.now)
     async with sim, bot_on(sim, here, clock, settings, told.append) as bot:
-        sim.go_live(title="Ladders of Ash: the mines", game="Ladders of Ash", at=clock.now())
+        sim.go_live(
+            title="Ladders of Ash: the mines", game="Ladders of Ash", at=clock.now()
+        )
         await bot.tasks.catch_up()
-        address = next(word for line in told for word in line.split() if word.startswith("http"))
+        address = next(
+            word for line in told for word in line.split() if word.startswith("http")
+        )
         yield DemoBot(bot, sim, clock, address)
 
 
@@ -245,20 +262,29 @@ async def chromium() -> AsyncIterator[Browser]:
         yield await playwright.chromium.launch(
             executable_path=BROWSER,
             args=list(browser.ARGUMENTS),
-            ignore_default_args=["--hide-scrollbars"],  # they take their room, as with a mouse
+            ignore_default_args=[
+                "--hide-scrollbars"
+            ],  # they take their room, as with a mouse
         )
 
 
 @contextlib.asynccontextmanager
 async def page_on(
-    running: Browser, address: str, width: int = 420, height: int = 900, *, restarts: bool = False
+    running: Browser,
+    address: str,
+    width: int = 420,
+    height: int = 900,
+    *,
+    restarts: bool = False,
 ) -> AsyncIterator[Page]:
     """A page that has the address open; at its end no error stands in its console but of a bot that `restarts`."""
     expected = (*EXPECTED, *(RESTARTING if restarts else ()))
     errors: list[str] = []
 
     def note(message: ConsoleMessage) -> None:
-        if message.type in {"error", "warning"} and not message.text.startswith(expected):
+        if message.type in {"error", "warning"} and not message.text.startswith(
+            expected
+        ):
             errors.append(message.text)
 
     context = await running.new_context(

@@ -45,7 +45,14 @@ pytestmark = [
     pytest.mark.skipif(BROWSER is None, reason="there is no Chromium on this machine"),
 ]
 PANELS = ("now", "memory", "approvals", "settings")
-PLACES = (*PANELS, "setup", "memory/channel", "memory/streams", "memory/notes", "memory/note/2")
+PLACES = (
+    *PANELS,
+    "setup",
+    "memory/channel",
+    "memory/streams",
+    "memory/notes",
+    "memory/note/2",
+)
 EVIL = "<img src=x onerror=document.title='broken'>"
 
 
@@ -68,13 +75,18 @@ async def test_every_panel_fits_in_both_languages_and_texts_from_chat_are_text(
     demo: DemoBot, running: Browser
 ) -> None:
     async with demo.bot.db.write() as tx:
-        await tx.execute("UPDATE viewers SET display_name = ? WHERE login = 'heidi'", (EVIL,))
+        await tx.execute(
+            "UPDATE viewers SET display_name = ? WHERE login = 'heidi'", (EVIL,)
+        )
         kept = demo.clock.now() + 1_000_000
         await tx.execute(
             "UPDATE streams SET title = ?, video_id = 2134, video_at = 1, video_until = ?",
             (EVIL, kept),
         )
-    async with page_on(running, demo.address) as page, page_on(running, demo.address) as other:
+    async with (
+        page_on(running, demo.address) as page,
+        page_on(running, demo.address) as other,
+    ):
         await demo.propose_timeout()  # so that the navigation has a number
         await demo.hear("bob", EVIL)
         await expect(page.locator(".item.line", has_text=EVIL).first).to_be_visible()
@@ -86,7 +98,9 @@ async def test_every_panel_fits_in_both_languages_and_texts_from_chat_are_text(
                 await expect(one.locator("#nav")).to_contain_text(word)
             for place in PLACES:
                 await go(page, place)
-                await until(page, "document.querySelector('main').innerText.length > 60")
+                await until(
+                    page, "document.querySelector('main').innerText.length > 60"
+                )
                 assert await page.locator("main img").count() == 0
                 assert "broken" not in await page.title()
                 await all_fit(page, place)
@@ -95,7 +109,9 @@ async def test_every_panel_fits_in_both_languages_and_texts_from_chat_are_text(
             if language == "English":
                 await go(page, "memory/note/2")
                 await expect(page.locator(".fact")).to_contain_text(EVIL)
-                await expect(page.get_by_text("min into the stream").first).to_be_visible()
+                await expect(
+                    page.get_by_text("min into the stream").first
+                ).to_be_visible()
                 link = page.get_by_role("link", name="in the video").first
                 assert str(await link.get_attribute("href")).startswith(
                     "https://www.twitch.tv/videos/2134?t="
@@ -104,8 +120,15 @@ async def test_every_panel_fits_in_both_languages_and_texts_from_chat_are_text(
 
 
 TROUBLES = (
-    {"login_trouble": reason("nobody_in", account=reason("bot"), command="forgetmenot login")},
-    {"phase": "waiting", "phase_trouble": reason("could_not", doing="read", reason="x" * 60)},
+    {
+        "login_trouble": reason(
+            "nobody_in", account=reason("bot"), command="forgetmenot login"
+        )
+    },
+    {
+        "phase": "waiting",
+        "phase_trouble": reason("could_not", doing="read", reason="x" * 60),
+    },
     {
         "model_trouble": "http://127.0.0.1:11434/v1/chat/completions/without/a/space/to/break/it: connection refused"
     },
@@ -126,9 +149,13 @@ async def test_no_trouble_makes_the_page_wider_than_the_dock(
             for trouble in TROUBLES:
                 control.now = replace(STATE, **trouble)
                 sentence = (
-                    in_language("de").reason(str(list(trouble.values())[-1])).replace("`", "")
+                    in_language("de")
+                    .reason(str(list(trouble.values())[-1]))
+                    .replace("`", "")
                 )
-                await expect(page.locator("#top .standing.bad")).to_contain_text(sentence[:40])
+                await expect(page.locator("#top .standing.bad")).to_contain_text(
+                    sentence[:40]
+                )
                 await all_fit(page, trouble)
             await page.route("**/api/events", lambda route: route.abort())
             await page.reload()
@@ -136,7 +163,9 @@ async def test_no_trouble_makes_the_page_wider_than_the_dock(
             await all_fit(page, "lost")
 
 
-NO_WIDER = "document.documentElement.scrollWidth <= document.documentElement.clientWidth"
+NO_WIDER = (
+    "document.documentElement.scrollWidth <= document.documentElement.clientWidth"
+)
 
 
 async def all_fit(page: Page, trouble: object) -> None:
@@ -168,14 +197,26 @@ async def test_a_small_dock_keeps_chat_in_view_and_approves_in_place(
         await expect(
             page.get_by_text("Time out Frank for 30 s? They asked for it.")
         ).to_be_visible()
-        for again in (".feed .item.action.waiting", f".feed .item:has-text('!approve {row.id}')"):
-            await expect(page.locator(again)).to_have_count(0)  # it is asked once, and above
-        for login, text in (("alice", "one"), ("bob", "two"), ("carol", "three"), ("dave", "four")):
+        for again in (
+            ".feed .item.action.waiting",
+            f".feed .item:has-text('!approve {row.id}')",
+        ):
+            await expect(page.locator(again)).to_have_count(
+                0
+            )  # it is asked once, and above
+        for login, text in (
+            ("alice", "one"),
+            ("bob", "two"),
+            ("carol", "three"),
+            ("dave", "four"),
+        ):
             await demo.hear(login, text)
         await expect(page.locator(".feed .item.line").last).to_contain_text("four")
         assert await lines_in_view(page) >= 4
         await page.get_by_role("button", name="Approve").click()
-        await expect(page.locator("#toast")).to_contain_text("Done: timeout Frank 30 s.")
+        await expect(page.locator("#toast")).to_contain_text(
+            "Done: timeout Frank 30 s."
+        )
         done = await action_logs.get(demo.bot.db, row.id)
         assert done is not None
         assert done.status is action_logs.ActionStatus.DONE
@@ -200,14 +241,20 @@ async def lines_in_view(page: Page) -> int:
     )
 
 
-async def test_a_wrong_reply_is_corrected_from_its_why(demo: DemoBot, page: Page) -> None:
+async def test_a_wrong_reply_is_corrected_from_its_why(
+    demo: DemoBot, page: Page
+) -> None:
     await demo.hear("heidi", "@forgetmenot what is my cat called?")
-    async with demo.bot.db.write() as tx:  # as a model names the notes that its line uses
+    async with (
+        demo.bot.db.write() as tx
+    ):  # as a model names the notes that its line uses
         await tx.execute(
             "UPDATE bot_messages SET notes_json = (SELECT json_array(id) FROM semantic_notes WHERE status = 'active'"
             " AND fact LIKE '%Miso%') WHERE id = (SELECT max(id) FROM bot_messages)"
         )
-    await expect(page.locator(".item.line", has_text="what is my cat called?")).to_be_visible()
+    await expect(
+        page.locator(".item.line", has_text="what is my cat called?")
+    ).to_be_visible()
     await (
         page.locator(".item.reply", has_text="called Miso")
         .first.get_by_role("button", name="Why")
@@ -225,7 +272,9 @@ async def test_a_wrong_reply_is_corrected_from_its_why(demo: DemoBot, page: Page
     await expect(sheet.locator(".notecard")).to_contain_text("has a cat called Udon")
     await expect(sheet.locator(".notecard")).to_contain_text("edited by you")
     await expect(sheet.locator(".notecard button").first).to_be_focused()
-    facts = await demo.bot.db.column("SELECT fact FROM semantic_notes WHERE status = 'active'")
+    facts = await demo.bot.db.column(
+        "SELECT fact FROM semantic_notes WHERE status = 'active'"
+    )
     assert "has a cat called Udon" in facts
     assert "has a cat called Miso" not in facts
     await sheet.locator(".notecard").get_by_role("button", name="Edit").click()
@@ -234,7 +283,9 @@ async def test_a_wrong_reply_is_corrected_from_its_why(demo: DemoBot, page: Page
     await expect(sheet.locator(".notecard")).to_contain_text("removed")
     await sheet.locator("#toast").get_by_role("button", name="Undo").click()
     await expect(sheet.locator(".notecard")).not_to_contain_text("removed")
-    await expect(sheet.locator(".notecard").get_by_role("button", name="Remove")).to_be_visible()
+    await expect(
+        sheet.locator(".notecard").get_by_role("button", name="Remove")
+    ).to_be_visible()
     await sheet.get_by_text("For engineers").click()
     await expect(sheet).to_contain_text("of 4,000 tokens")
     await page.keyboard.press("Escape")
@@ -244,12 +295,17 @@ async def test_a_wrong_reply_is_corrected_from_its_why(demo: DemoBot, page: Page
 async def test_two_docks_agree_and_the_settings_back_up_and_give_the_address_for_obs(
     demo: DemoBot, running: Browser
 ) -> None:
-    async with page_on(running, demo.address) as one, page_on(running, demo.address, 1100) as other:
+    async with (
+        page_on(running, demo.address) as one,
+        page_on(running, demo.address, 1100) as other,
+    ):
         await one.get_by_role("button", name="Pause").click()
         await expect(other.get_by_role("button", name="Resume")).to_be_visible()
         await other.get_by_role("button", name="Safe mode").click()
         await other.get_by_role("button", name="End safe mode").click()
-        await expect(other.get_by_role("button", name="Safe mode", exact=True)).to_be_visible()
+        await expect(
+            other.get_by_role("button", name="Safe mode", exact=True)
+        ).to_be_visible()
         await one.get_by_role(
             "button", name="Resume"
         ).click()  # it was paused before, and stayed so
@@ -258,9 +314,17 @@ async def test_two_docks_agree_and_the_settings_back_up_and_give_the_address_for
             await go(page, "settings")
         field = one.get_by_label("Longest reply")
         await field.fill("9000")
-        await one.locator(".setting", has=field).get_by_role("button", name="Save").click()
-        await expect(one.locator("#toast")).to_have_text("Longest reply: Must be at most 500.")
-        await expect(field).to_have_value("9000")  # what was typed stays to be corrected
+        await (
+            one.locator(".setting", has=field)
+            .get_by_role("button", name="Save")
+            .click()
+        )
+        await expect(one.locator("#toast")).to_have_text(
+            "Longest reply: Must be at most 500."
+        )
+        await expect(field).to_have_value(
+            "9000"
+        )  # what was typed stays to be corrected
         await field.fill("321")
         await field.press("Enter")
         await expect(other.get_by_label("Longest reply")).to_have_value("321")
@@ -282,7 +346,9 @@ async def test_the_token_leaves_the_address_and_without_it_nothing_is_shown(
         await page.wait_for_selector("#top .switches")
         await page.evaluate("sessionStorage.clear()")
         await page.evaluate("location.hash = 'settings'")
-        await expect(page.get_by_role("heading", name="Open the dock again")).to_be_visible()
+        await expect(
+            page.get_by_role("heading", name="Open the dock again")
+        ).to_be_visible()
 
 
 async def test_who_is_erased_and_what_is_old_leaves_the_docks_that_are_open_or_were_away(
@@ -290,9 +356,14 @@ async def test_who_is_erased_and_what_is_old_leaves_the_docks_that_are_open_or_w
 ) -> None:
     heidi = await demo.id_of("heidi")
     await demo.hear("heidi", "Miso sits on the keyboard")
-    async with page_on(running, demo.address) as page, page_on(running, demo.address) as away:
+    async with (
+        page_on(running, demo.address) as page,
+        page_on(running, demo.address) as away,
+    ):
         for one in (page, away):
-            await expect(one.locator(".item.line", has_text="Miso sits")).to_be_visible()
+            await expect(
+                one.locator(".item.line", has_text="Miso sits")
+            ).to_be_visible()
         build = await away.locator("meta[name=build]").get_attribute("content")
         live = f"import('/static/{build}/live.js')"
         await away.evaluate(f"{live}.then(m => m.disconnect())")
@@ -302,7 +373,9 @@ async def test_who_is_erased_and_what_is_old_leaves_the_docks_that_are_open_or_w
         await expect(away.locator("main")).not_to_contain_text("Heidi")
         await demo.hear("bob", "how quiet it is")
         for one in (page, away):
-            await expect(one.locator(".item.line", has_text="how quiet it is")).to_be_visible()
+            await expect(
+                one.locator(".item.line", has_text="how quiet it is")
+            ).to_be_visible()
         await demo.clock.advance(DAY)
         await demo.hear("bob", "a new day")
         for one in (page, away):
@@ -315,16 +388,22 @@ async def test_what_an_erasure_left_in_doubt_is_listed_and_leads_to_the_note(
     demo: DemoBot, running: Browser
 ) -> None:
     bob = await demo.id_of("bob")
-    note = await remember(demo.bot.db, bob, "met zanzibarian", by=bob, at=demo.clock.now())
+    note = await remember(
+        demo.bot.db, bob, "met zanzibarian", by=bob, at=demo.clock.now()
+    )
     async with demo.bot.db.write() as tx:
         place = DoubtfulPlace("semantic_notes", note.id)
         await personal_data.keep_doubtful(tx, [place], demo.clock.now())
     async with page_on(running, demo.address) as page:
         await go(page, "memory/channel")
-        await expect(page.get_by_role("heading", name="Left by erasures")).to_be_visible()
+        await expect(
+            page.get_by_role("heading", name="Left by erasures")
+        ).to_be_visible()
         left = page.locator("li", has_text="met zanzibarian")
         await left.get_by_role("link", name=f"#{note.id}").click()
-        await expect(page.locator(".notecard", has_text="met zanzibarian")).to_be_visible()
+        await expect(
+            page.locator(".notecard", has_text="met zanzibarian")
+        ).to_be_visible()
 
 
 async def test_a_note_goes_through_everything_and_its_person_is_exported_and_erased(
@@ -357,7 +436,11 @@ async def test_a_note_goes_through_everything_and_its_person_is_exported_and_era
         await expect(
             page.locator(".notecard.superseded", has_text="collects old maps")
         ).to_be_visible()
-        await page.locator(".notecard.retracted").get_by_role("button", name="Undo").click()
+        await (
+            page.locator(".notecard.retracted")
+            .get_by_role("button", name="Undo")
+            .click()
+        )
         await page.get_by_role("button", name="History").click()
         await expect(card).to_be_visible()
         async with page.expect_download() as file:
@@ -366,10 +449,14 @@ async def test_a_note_goes_through_everything_and_its_person_is_exported_and_era
             json.loads((await (await file.value).path()).read_text())
         )
         await page.get_by_role("button", name="Erase").click()
-        await expect(page.get_by_role("button", name="Erase permanently")).to_be_disabled()
+        await expect(
+            page.get_by_role("button", name="Erase permanently")
+        ).to_be_disabled()
         await page.get_by_label("Type bob to confirm").fill("bob")
         await page.get_by_role("button", name="Erase permanently").click()
-        await expect(page.locator("dialog[open]")).to_contain_text("Erased", timeout=20_000)
+        await expect(page.locator("dialog[open]")).to_contain_text(
+            "Erased", timeout=20_000
+        )
         await page.get_by_role("button", name="Close").click()
         assert await viewers.get(demo.bot.db, bob) is None
 
@@ -380,7 +467,8 @@ async def test_a_busy_chat_leaves_the_page_small_takes_no_click_away_and_closes_
     """What is drawn anew between press and release loses the click; a list that is drawn anew closes."""
     kept = "#top button, #nav a, select[aria-label=Mode]"
     await page.evaluate(
-        "which => document.querySelectorAll(which).forEach(one => { one.dataset.same = '1' })", kept
+        "which => document.querySelectorAll(which).forEach(one => { one.dataset.same = '1' })",
+        kept,
     )
     await page.get_by_role("button", name="Pause").hover()
     await page.mouse.down()
@@ -408,18 +496,25 @@ async def test_after_a_lost_connection_it_says_so_and_catches_up(
 ) -> None:
     """A bot that stops and starts again: the page is never touched."""
     async with opened(memory, tmp_path / "one") as first:
-        port, its_memory = int(first.address.split(":")[2].split("/")[0]), first.bot.db.path
+        port, its_memory = (
+            int(first.address.split(":")[2].split("/")[0]),
+            first.bot.db.path,
+        )
         context = page_on(running, first.address)
         page = await context.__aenter__()
         await expect(page.locator("#top")).to_contain_text("streamer")
     await expect(page.locator("#top")).to_contain_text("cannot be reached")
-    await expect(page.get_by_role("heading", name="The bot has stopped.")).to_be_visible()
+    await expect(
+        page.get_by_role("heading", name="The bot has stopped.")
+    ).to_be_visible()
     await expect(page.locator("#nav")).to_be_hidden()
     async with opened(its_memory, tmp_path / "two", port=port) as again:
         assert again.address == first.address
         await again.hear("bob", "did anybody miss me?")
         await expect(page.locator("#top")).not_to_contain_text("cannot be reached")
-        await expect(page.locator(".item.line", has_text="did anybody miss me?")).to_be_visible()
+        await expect(
+            page.locator(".item.line", has_text="did anybody miss me?")
+        ).to_be_visible()
         await page.context.close()
 
 
@@ -441,14 +536,21 @@ async def test_a_recap_is_read_copied_and_waits_for_a_webhook(
         await expect(text).to_be_visible()
         title = (await text.input_value()).splitlines()[0]
         assert (
-            title == "# \\<img src=x onerror=document.title='broken'\\> \\*\\*@\u200beveryone\\*\\*"
+            title
+            == "# \\<img src=x onerror=document.title='broken'\\> \\*\\*@\u200beveryone\\*\\*"
         )
         assert await page.evaluate("document.documentElement.scrollWidth") <= 300
-        await expect(page.get_by_role("button", name="Post to Discord")).to_have_count(0)
+        await expect(page.get_by_role("button", name="Post to Discord")).to_have_count(
+            0
+        )
         await page.locator("dialog summary", has_text="Discord webhook").click()
-        await page.get_by_label("Discord webhook").fill("https://example.com/api/webhooks/1/x")
+        await page.get_by_label("Discord webhook").fill(
+            "https://example.com/api/webhooks/1/x"
+        )
         await page.get_by_role("button", name="Save").click()
-        await expect(page.locator("#toast .bad")).to_contain_text("address of a Discord webhook")
+        await expect(page.locator("#toast .bad")).to_contain_text(
+            "address of a Discord webhook"
+        )
         await page.get_by_label("Discord webhook").fill(ADDRESS)
         await page.get_by_role("button", name="Save").click()
         await expect(page.get_by_role("button", name="Post to Discord")).to_be_visible()
@@ -490,8 +592,12 @@ async def test_it_asks_shows_how_far_it_is_and_the_bot_goes_on(
         await page.get_by_role("link", name="Chat of past streams").click()
         step = page.locator("details.step[open]")
         await expect(step.locator("summary")).to_contain_text("Chat of past streams")
-        await page.evaluate(DROP, {"name": "evening.log", "text": "no chat at all\n" * 300})
-        await expect(step.locator(".outcome.bad")).to_contain_text("evening.log is no chat")
+        await page.evaluate(
+            DROP, {"name": "evening.log", "text": "no chat at all\n" * 300}
+        )
+        await expect(step.locator(".outcome.bad")).to_contain_text(
+            "evening.log is no chat"
+        )
         await page.evaluate(DROP, {"name": "evening.log", "text": f"odd line\n{chat}"})
         outcome = step.locator(".outcome")  # beside the button, which asks nothing more
         await expect(outcome).to_contain_text("400 lines, 2 streams, 2 days")
@@ -500,7 +606,11 @@ async def test_it_asks_shows_how_far_it_is_and_the_bot_goes_on(
         assert await demo.bot.db.value("SELECT count(*) FROM episodes") == before
         await step.get_by_role("button", name="Learn from it").click()
         await demo.hear("bob", "is it learning?")
-        await expect(step.locator(".outcome")).to_contain_text("Learned from 400 lines (2 streams)")
-        await expect(step.get_by_role("button", name="Delete the files")).to_have_count(0)
+        await expect(step.locator(".outcome")).to_contain_text(
+            "Learned from 400 lines (2 streams)"
+        )
+        await expect(step.get_by_role("button", name="Delete the files")).to_have_count(
+            0
+        )
     assert await demo.bot.db.value("SELECT count(*) FROM episodes") > before
     assert not incoming_folder(demo.bot.db.path).exists()

@@ -42,7 +42,9 @@ async def test_the_newest_is_at_the_bottom_and_whoever_reads_further_up_is_left_
 ) -> None:
     async with page_on(running, demo.address, 420, 600) as page:
         await chat(demo, *(f"line number {number}" for number in range(30)))
-        await expect(page.locator(".feed .item.line").last).to_contain_text("line number 29")
+        await expect(page.locator(".feed .item.line").last).to_contain_text(
+            "line number 29"
+        )
         await until(page, AT_END)
         await page.locator(".feed").hover()
         await page.mouse.wheel(0, -300)
@@ -83,7 +85,10 @@ async def test_names_have_their_colours_readable_on_both_grounds_and_open_the_pe
         for theme in ("dark", "light"):
             await page.emulate_media(color_scheme=theme)
             assert min(await page.evaluate(CONTRASTS)) >= 4.5, theme
-        assert await name.evaluate("one => getComputedStyle(one).color") == "rgb(0, 0, 255)"
+        assert (
+            await name.evaluate("one => getComputedStyle(one).color")
+            == "rgb(0, 0, 255)"
+        )
         await name.click()
         await expect(page.get_by_role("heading", name="Bob")).to_be_visible()
         assert await page.title() == "Bob · Memory · ForgetMeNot"
@@ -126,11 +131,15 @@ async def test_three_arrivals_and_an_approval_leave_four_lines_of_chat(
             box = await arrival.bounding_box()
             assert box is not None
             assert box["height"] < 30
-        await expect(page.get_by_role("button", name="Approve")).to_be_in_viewport(ratio=0.98)
+        await expect(page.get_by_role("button", name="Approve")).to_be_in_viewport(
+            ratio=0.98
+        )
         await expect(page.get_by_text("that ladder")).to_be_in_viewport(ratio=0.98)
         assert await lines_in_view(page) >= 4
         await page.locator(".arrival summary").first.click()
-        await expect(page.get_by_role("link", name="All about them").first).to_be_visible()
+        await expect(
+            page.get_by_role("link", name="All about them").first
+        ).to_be_visible()
         await page.get_by_role("button", name="Close Bob").click()
         await expect(page.locator(".arrival")).to_have_count(2)
 
@@ -147,5 +156,7 @@ async def test_a_reply_and_an_approval_are_heard_once_and_nothing_that_was_there
     await expect(page.locator(HEARD)).to_have_count(1)
     await expect(page.locator(HEARD)).to_contain_text("called Miso")
     await demo.propose_timeout()
-    await expect(page.locator(HEARD).last).to_have_text("Approvals: Time out Frank for 30 s?")
+    await expect(page.locator(HEARD).last).to_have_text(
+        "Approvals: Time out Frank for 30 s?"
+    )
     await expect(page.locator(HEARD)).to_have_count(2)

@@ -16,7 +16,9 @@ PLACES = (
     "now", "memory", "memory/channel", "memory/streams", "memory/notes", "memory/note/2", "memory/answers", "costs",
     "approvals", "settings", "setup",
 )  # fmt: skip
-NO_WIDER = "document.documentElement.scrollWidth <= document.documentElement.clientWidth"
+NO_WIDER = (
+    "document.documentElement.scrollWidth <= document.documentElement.clientWidth"
+)
 STYLES = """() => {
   const shown = [...document.querySelectorAll("body *")].filter((one) => one.innerText?.trim());
   const styles = shown.map((one) => getComputedStyle(one));

@@ -21,22 +21,32 @@ from tests.loopback_servers.serving import served
 from tests.stage import until
 
 CHALLENGE = "0123456789abcdef" * 2
-in_chromium = pytest.mark.skipif(BROWSER is None, reason="there is no Chromium on this machine")
+in_chromium = pytest.mark.skipif(
+    BROWSER is None, reason="there is no Chromium on this machine"
+)
 
 
 def keyed(token: str, side: str, port: int, challenge: str = CHALLENGE) -> str:
     return hmac.new(
-        token.encode(), f"forgetmenot {side} {port} {challenge}".encode(), hashlib.sha256
+        token.encode(),
+        f"forgetmenot {side} {port} {challenge}".encode(),
+        hashlib.sha256,
     ).hexdigest()
 
 
 def asking(dock: Served, **other: str) -> str:
-    query = {"challenge": CHALLENGE, "proof": keyed(dock.token, "page", dock.port), **other}
+    query = {
+        "challenge": CHALLENGE,
+        "proof": keyed(dock.token, "page", dock.port),
+        **other,
+    }
     return f"{dock.origin}/waiting?{urlencode(query)}"
 
 
 @pytest.mark.parametrize("origin", ["null", "file://"])
-async def test_the_page_that_has_the_token_gets_the_docks_proof(dock: Served, origin: str) -> None:
+async def test_the_page_that_has_the_token_gets_the_docks_proof(
+    dock: Served, origin: str
+) -> None:
     async with dock.client.get(asking(dock), headers={"Origin": origin}) as answer:
         assert answer.status == 200
         assert answer.headers["Access-Control-Allow-Origin"] == origin
@@ -99,7 +109,10 @@ async def test_it_waits_and_then_goes_over_to_the_dock(
     await until(lambda: len(failed) >= 2)
     await expect(page.locator("#line")).to_have_text("Waiting for the bot to start …")
     async with fake_dock(db, clock, port):
-        for behind, shown in (("", "#top .switches"), ("#earpiece", "main.earpiece .empty")):
+        for behind, shown in (
+            ("", "#top .switches"),
+            ("#earpiece", "main.earpiece .empty"),
+        ):
             if behind:
                 await page.goto(file.as_uri() + behind)
             await page.wait_for_selector(shown)
@@ -130,7 +143,9 @@ async def test_a_program_that_took_the_port_never_sees_the_token(
     async with served(app) as url:
         page = await running.new_page()
         await page.add_init_script(SOON)
-        await page.goto(obs_page.write(tmp_path, int(url.rpartition(":")[2]), dock.token).as_uri())
+        await page.goto(
+            obs_page.write(tmp_path, int(url.rpartition(":")[2]), dock.token).as_uri()
+        )
         await expect(page.locator("#line")).to_contain_text("Something else answers")
         await until(lambda: len(seen) >= 3)
         assert page.url.startswith("file://")

@@ -41,10 +41,18 @@ async def people(db: Database, clock: ManualClock) -> None:
             ("2", "bob", EVIL, 9),
             ("3", "carol_x", "Carol", 1),
         ):
-            await put(tx, "viewers", id=viewer, login=login, display_name=shown, last_seen_at=seen)
+            await put(
+                tx,
+                "viewers",
+                id=viewer,
+                login=login,
+                display_name=shown,
+                last_seen_at=seen,
+            )
         await put(tx, "streams", id=1, title=EVIL)
         await tx.execute(
-            "INSERT INTO attendance VALUES ('1', 1, ?, ?, 3)", (clock.now(), clock.now())
+            "INSERT INTO attendance VALUES ('1', 1, ?, ?, 3)",
+            (clock.now(), clock.now()),
         )
         for number in range(120):
             new = NewNote(
@@ -65,23 +73,45 @@ async def test_people_and_notes_are_found_by_any_part_in_capitals_or_not(
     dock: Served, db: Database
 ) -> None:
     everybody = await rows(dock, "/api/people")
-    assert [one["id"] for one in everybody["rows"]] == ["1", "2", "3"], "regulars come first"
+    assert [one["id"] for one in everybody["rows"]] == ["1", "2", "3"], (
+        "regulars come first"
+    )
     assert everybody["rows"][0]["notes"] == 120
-    assert [one["id"] for one in (await rows(dock, "/api/people?find=@ALI"))["rows"]] == ["1"]
+    assert [
+        one["id"] for one in (await rows(dock, "/api/people?find=@ALI"))["rows"]
+    ] == ["1"]
     assert (await rows(dock, "/api/people?find=%25"))["total"] == 0  # a % is a %
-    assert [one["id"] for one in (await rows(dock, "/api/people?find=l_x"))["rows"]] == ["3"]
+    assert [
+        one["id"] for one in (await rows(dock, "/api/people?find=l_x"))["rows"]
+    ] == ["3"]
     said = "grows up in Москва, Straße 3, eats Éclairs in 東京 100%_ of the time"
     async with db.write() as tx:
         await notes.insert(
-            tx, NewNote(Scope.CHANNEL, None, said, 0.8, SourceKind.COMMAND, 1), cause="test", now=1
+            tx,
+            NewNote(Scope.CHANNEL, None, said, 0.8, SourceKind.COMMAND, 1),
+            cause="test",
+            now=1,
         )
         await tx.execute(
             "UPDATE viewers SET display_name = 'Москва Straße Éclair 東京 gro 100%_' WHERE id = '3'"
         )
-    for find in ("Straße", "straße", "москва", "МОСКВА", "ÉCLAIR", "東京", "gro", "100%_"):
+    for find in (
+        "Straße",
+        "straße",
+        "москва",
+        "МОСКВА",
+        "ÉCLAIR",
+        "東京",
+        "gro",
+        "100%_",
+    ):
         asked = f"find={quote(find)}"
-        assert [one["fact"] for one in (await rows(dock, f"/api/notes?{asked}"))["rows"]] == [said]
-        assert [one["id"] for one in (await rows(dock, f"/api/people?{asked}"))["rows"]] == ["3"]
+        assert [
+            one["fact"] for one in (await rows(dock, f"/api/notes?{asked}"))["rows"]
+        ] == [said]
+        assert [
+            one["id"] for one in (await rows(dock, f"/api/people?{asked}"))["rows"]
+        ] == ["3"]
 
 
 @pytest.mark.usefixtures("people")
@@ -91,7 +121,9 @@ async def test_the_bots_own_account_is_never_among_people(
     """Neither the one that is signed in, nor the one of a bot without any."""
     async with db.write() as tx:
         await put(tx, "viewers", id="bot", login="forgetmenot", last_seen_at=9)
-        await put(tx, "viewers", id="7", login="keeper", display_name="Keeper", last_seen_at=9)
+        await put(
+            tx, "viewers", id="7", login="keeper", display_name="Keeper", last_seen_at=9
+        )
         await channel_state.put(tx, {"bot_login": "keeper"}, clock.now())
     everybody = await rows(dock, "/api/people")
     assert [person["id"] for person in everybody["rows"]] == ["1", "2", "3"]
@@ -140,7 +172,10 @@ async def test_what_was_spent_stands_beside_the_limits_of_day_and_stream(
     now = clock.now()
     async with db.write() as tx:
         await put(tx, "streams", id=1, started_at=now, last_event_at=now)
-        for model, at, tokens in (("small", now, 1_000_000), ("large", now - HOUR, 2_000_000)):
+        for model, at, tokens in (
+            ("small", now, 1_000_000),
+            ("large", now - HOUR, 2_000_000),
+        ):
             await put(
                 tx,
                 "model_calls",
@@ -160,7 +195,12 @@ async def test_what_was_spent_stands_beside_the_limits_of_day_and_stream(
     spent = (await dock.now())["spent"]
     assert spent["cost"] == "at least 1.75 EUR"
     assert spent["limits"] == {
-        "day": {"spent": "at least 1.75 EUR", "text": "7.00 EUR", "share": 0.25, "in_money": True},
+        "day": {
+            "spent": "at least 1.75 EUR",
+            "text": "7.00 EUR",
+            "share": 0.25,
+            "in_money": True,
+        },
         "stream": {
             "spent": "1,100,000 tokens",
             "text": "4,400,000 tokens",
@@ -201,7 +241,9 @@ async def test_what_is_not_there_is_refused_in_a_sentence(dock: Served) -> None:
         assert told["line"].endswith(".")
 
 
-async def test_the_pages_buttons_are_the_tables_and_each_reaches_the_bot(dock: Served) -> None:
+async def test_the_pages_buttons_are_the_tables_and_each_reaches_the_bot(
+    dock: Served,
+) -> None:
     told = await rows(dock, "/api/operations")
     assert told == buttons()
     for name in buttons():
@@ -220,9 +262,13 @@ async def test_the_pages_buttons_are_the_tables_and_each_reaches_the_bot(dock: S
 
 def test_every_call_of_the_page_is_a_button_of_the_table() -> None:
     scripts = "".join(
-        content.decode() for name, content in server.load().files.items() if name.endswith(".js")
+        content.decode()
+        for name, content in server.load().files.items()
+        if name.endswith(".js")
     )
-    called = set(re.findall(r"\b(?:act|adder|go|label|tool|does)\(\"([a-z_]+)\"", scripts))
+    called = set(
+        re.findall(r"\b(?:act|adder|go|label|tool|does)\(\"([a-z_]+)\"", scripts)
+    )
     assert called >= {"remember", "retract", "never_mention"}
     assert called <= set(buttons())
 
@@ -255,7 +301,9 @@ async def test_a_page_knows_its_build_and_its_files_never_change(dock: Served) -
             assert lasts in answer.headers["Cache-Control"]
 
 
-async def test_a_program_may_send_what_was_said_and_is_told_why_not(dock: Served) -> None:
+async def test_a_program_may_send_what_was_said_and_is_told_why_not(
+    dock: Served,
+) -> None:
     assert await dock.post("/api/hear", {"text": "hi"}) == (
         404,
         {"ok": False, "line": in_language("en")("reason.hearing_off")},
@@ -274,7 +322,9 @@ async def test_a_program_may_send_what_was_said_and_is_told_why_not(dock: Served
     for odd in odd_bodies:
         assert (await dock.post("/api/hear", odd))[0] == 400
     assert dock.control.asked[1] == ("hear", {"text": "hello chat"})
-    assert (await dock.post("/api/hear", {"text": "hi"}, X_Dock_Token="wrong"))[0] == 401
+    assert (await dock.post("/api/hear", {"text": "hi"}, X_Dock_Token="wrong"))[
+        0
+    ] == 401
     for page in ("null", "http://evil.example", f"http://localhost:{dock.port}"):
         assert (await dock.post("/api/hear", {"text": "hi"}, Origin=page))[0] == 403
     assert len(dock.control.asked) == 3

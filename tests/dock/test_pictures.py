@@ -41,7 +41,12 @@ async def put_streams(db: Database, count: int) -> list[int]:
             first = NOON - count * DAY
             last = NOON - 30 * DAY if login == "bob" else NOON
             await put(
-                tx, "viewers", id=str(number), login=login, first_seen_at=first, last_seen_at=last
+                tx,
+                "viewers",
+                id=str(number),
+                login=login,
+                first_seen_at=first,
+                last_seen_at=last,
             )
         for day in range(count):
             at = NOON - (count - 1 - day) * DAY
@@ -95,7 +100,11 @@ async def test_who_comes_counts_regulars_new_and_missing_people_and_nobody_hidde
     assert [stream["title"] for stream in attendance["streams"]] == [
         f"Day {day}" for day in range(10, 40)
     ]
-    for kind, names in (("regular", ["Alice"]), ("new", ["Carol"]), ("missing", ["Bob"])):
+    for kind, names in (
+        ("regular", ["Alice"]),
+        ("new", ["Carol"]),
+        ("missing", ["Bob"]),
+    ):
         page = await read(dock, f"people?kind={kind}")
         assert (page["total"], [row["name"] for row in page["rows"]]) == (1, names)
     cells = {row["name"]: row["cells"] for row in (await read(dock, "people"))["rows"]}
@@ -112,18 +121,36 @@ async def test_a_timeline_shows_what_was_replaced_and_planned_and_nothing_of_who
         ):
             said = NOON - (4 - number) * HOUR
             await put(
-                tx, "semantic_notes", id=number, subject_id="1", fact=fact, first_said_at=said
+                tx,
+                "semantic_notes",
+                id=number,
+                subject_id="1",
+                fact=fact,
+                first_said_at=said,
             )
         await tx.execute(
             "UPDATE semantic_notes SET status = 'superseded', superseded_by = 2 WHERE id = 1"
         )
         await put(
-            tx, "note_changes", note_id=1, at=NOON - 2 * HOUR, to_status="superseded", cause="x"
+            tx,
+            "note_changes",
+            note_id=1,
+            at=NOON - 2 * HOUR,
+            to_status="superseded",
+            cause="x",
         )
         await put(
-            tx, "moments", stream_id=streams[2], at=NOON, kind="raid", text="12", viewer_id="1"
+            tx,
+            "moments",
+            stream_id=streams[2],
+            at=NOON,
+            kind="raid",
+            text="12",
+            viewer_id="1",
         )
-        joke = await put(tx, "semantic_notes", scope="running_bit", fact="the ladder wins again")
+        joke = await put(
+            tx, "semantic_notes", scope="running_bit", fact="the ladder wins again"
+        )
         episode = await put(tx, "episodes", summary="A ladder.")
         await put(
             tx,
@@ -157,10 +184,19 @@ async def test_what_was_learned_is_counted_by_stream_until_it_is_erased(
     async with db.write() as tx:
         for number, viewer in enumerate(("1", "3"), start=1):
             await put(
-                tx, "semantic_notes", id=number, subject_id=viewer, fact=f"plays drum {number}"
+                tx,
+                "semantic_notes",
+                id=number,
+                subject_id=viewer,
+                fact=f"plays drum {number}",
             )
             await put(
-                tx, "note_changes", note_id=number, at=NOON - DAY + 1, to_status="active", cause="x"
+                tx,
+                "note_changes",
+                note_id=number,
+                at=NOON - DAY + 1,
+                to_status="active",
+                cause="x",
             )
         await put(
             tx,
@@ -182,13 +218,19 @@ async def test_what_was_learned_is_counted_by_stream_until_it_is_erased(
         )
         episode = await put(tx, "episodes", summary="Drums.", stream_id=streams[2])
         await put(
-            tx, "note_evidence", note_id=2, episode_id=episode, stance="confirmed", at=NOON + 2
+            tx,
+            "note_evidence",
+            note_id=2,
+            episode_id=episode,
+            stance="confirmed",
+            at=NOON + 2,
         )
 
     async def bars() -> Sequence[tuple[int, ...]]:
         rows = await read(dock, "learned")
         return [
-            tuple(row[kind] for kind in ("new", "confirmed", "replaced", "gone")) for row in rows
+            tuple(row[kind] for kind in ("new", "confirmed", "replaced", "gone"))
+            for row in rows
         ]
 
     assert await bars() == [(0, 0, 0, 0), (2, 0, 1, 0), (0, 1, 0, 1)]
@@ -209,24 +251,71 @@ async def test_costs_are_money_where_every_model_has_a_price_and_tokens_elsewher
 ) -> None:
     async with db.write() as tx:
         tokens = {"calls": 2, "input": 1_000_000, "cached": 0, "output": 0, "failed": 1}
-        await put(tx, "spending", day="2026-07-22", purpose="reply", model="demo-model", **tokens)
-        await put(tx, "spending", day="2026-07-24", purpose="recap", model="demo-model", **tokens)
-        await put(tx, "spending", day="2026-01-01", purpose="reply", model="demo-model", **tokens)
+        await put(
+            tx,
+            "spending",
+            day="2026-07-22",
+            purpose="reply",
+            model="demo-model",
+            **tokens,
+        )
+        await put(
+            tx,
+            "spending",
+            day="2026-07-24",
+            purpose="recap",
+            model="demo-model",
+            **tokens,
+        )
+        await put(
+            tx,
+            "spending",
+            day="2026-01-01",
+            purpose="reply",
+            model="demo-model",
+            **tokens,
+        )
     costs = await read(dock, "costs?days=3")
     assert (costs["money"], costs["calls"], costs["failed"]) == (False, 4, 2)
-    assert [day["day"] for day in costs["days"]] == ["2026-07-22", "2026-07-23", "2026-07-24"]
-    assert [(day["reply"], day["memory"]) for day in costs["days"]] == [(1e6, 0), (0, 0), (0, 1e6)]
-    dock.settings._current = with_price(Settings())  # as a file with prices would have it
+    assert [day["day"] for day in costs["days"]] == [
+        "2026-07-22",
+        "2026-07-23",
+        "2026-07-24",
+    ]
+    assert [(day["reply"], day["memory"]) for day in costs["days"]] == [
+        (1e6, 0),
+        (0, 0),
+        (0, 1e6),
+    ]
+    dock.settings._current = with_price(
+        Settings()
+    )  # as a file with prices would have it
     costs = await read(dock, "costs?days=3")
-    assert (costs["money"], costs["currency"], costs["day_limit"]) == (True, "USD", 0.15)
-    assert [round(day["reply"] + day["memory"], 6) for day in costs["days"]] == [0.3, 0, 0.3]
+    assert (costs["money"], costs["currency"], costs["day_limit"]) == (
+        True,
+        "USD",
+        0.15,
+    )
+    assert [round(day["reply"] + day["memory"], 6) for day in costs["days"]] == [
+        0.3,
+        0,
+        0.3,
+    ]
 
 
-async def test_an_evening_has_its_minutes_moments_and_replies(dock: Served, db: Database) -> None:
+async def test_an_evening_has_its_minutes_moments_and_replies(
+    dock: Served, db: Database
+) -> None:
     stream = (await put_streams(db, 1))[0]
     async with db.write() as tx:
         await put(
-            tx, "minutes", stream_id=stream, minute=NOON // MINUTE, lines=4, people=2, addressed=1
+            tx,
+            "minutes",
+            stream_id=stream,
+            minute=NOON // MINUTE,
+            lines=4,
+            people=2,
+            addressed=1,
         )
         for viewer in ("1", "4"):
             await put(
@@ -238,7 +327,11 @@ async def test_an_evening_has_its_minutes_moments_and_replies(dock: Served, db: 
                 text="9",
                 viewer_id=viewer,
             )
-        for at, trigger in ((NOON + 1, "mention"), (NOON + 2, "command"), (NOON - 1, "mention")):
+        for at, trigger in (
+            (NOON + 1, "mention"),
+            (NOON + 2, "command"),
+            (NOON - 1, "mention"),
+        ):
             await put(tx, "bot_messages", at=at, trigger=trigger, text="hi")
     await hide(db, "4")
     evening = await read(dock, f"evening/{stream}")
@@ -253,13 +346,21 @@ PROMPT = {"sections": [{"name": "lore", "rows": [["notes", 1], ["notes", 2]]}]}
 async def put_answers(db: Database, *, login: str = "alice", viewer: str = "1") -> None:
     async with db.write() as tx:
         await put(tx, "viewers", id=viewer, login=login)
-        for number, (outcome, used) in enumerate((("good", "[1]"), ("bad", "[2]"), ("", "[]"))):
+        for number, (outcome, used) in enumerate(
+            (("good", "[1]"), ("bad", "[2]"), ("", "[]"))
+        ):
             await put(
                 tx, "bot_messages", viewer_id=viewer, at=NOON - number * DAY, text=f"answer {number}", outcome=outcome,
                 notes_json=used, prompt_json=json.dumps(PROMPT),
             )  # fmt: skip
         await put(
-            tx, "reply_weeks", week="2026-06-01", outcome="corrected", replies=5, shown=14, used=4
+            tx,
+            "reply_weeks",
+            week="2026-06-01",
+            outcome="corrected",
+            replies=5,
+            shown=14,
+            used=4,
         )
 
 
@@ -276,7 +377,11 @@ async def test_answers_are_counted_by_week_with_the_replies_that_are_kept(
         "corrected": 5,
     }
     assert (answers["shown"], answers["used"], answers["share_used"]) == (20, 6, 0.3)
-    assert (answers["ranks"]["1"], answers["ranks"]["2-3"], answers["median_rank"]) == (1, 1, 1.5)
+    assert (answers["ranks"]["1"], answers["ranks"]["2-3"], answers["median_rank"]) == (
+        1,
+        1,
+        1.5,
+    )
     assert [(week["week"], week["kept"]) for week in answers["weeks"]] == [
         ("2026-06-01", False),
         ("2026-07-20", True),

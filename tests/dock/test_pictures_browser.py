@@ -63,8 +63,14 @@ async def fill(db: Database) -> None:
     streams = await put_streams(db, 40)
     await put_answers(db, login="erin", viewer="9")
     async with db.write() as tx:
-        for viewer, name in (("1", LONG_NAME), ("3", HEBREW), ("4", "\U0001f3ae\U0001f525")):
-            await tx.execute("UPDATE viewers SET display_name = ? WHERE id = ?", (name, viewer))
+        for viewer, name in (
+            ("1", LONG_NAME),
+            ("3", HEBREW),
+            ("4", "\U0001f3ae\U0001f525"),
+        ):
+            await tx.execute(
+                "UPDATE viewers SET display_name = ? WHERE id = ?", (name, viewer)
+            )
         for number, stream in enumerate(streams):
             at = NOON - (39 - number) * DAY
             for minute in range(60):
@@ -88,9 +94,20 @@ async def fill(db: Database) -> None:
                     viewer_id="1",
                 )
             note = await put(
-                tx, "semantic_notes", subject_id="1", fact=f"plays level {number}", first_said_at=at
+                tx,
+                "semantic_notes",
+                subject_id="1",
+                fact=f"plays level {number}",
+                first_said_at=at,
             )
-            await put(tx, "note_changes", note_id=note, at=at + HOUR, to_status="active", cause="x")
+            await put(
+                tx,
+                "note_changes",
+                note_id=note,
+                at=at + HOUR,
+                to_status="active",
+                cause="x",
+            )
             for purpose in ("reply", "recap"):
                 await put(
                     tx, "spending", day=iso_day(at, ""), purpose=purpose, model="demo-model", calls=3,
@@ -120,7 +137,9 @@ async def test_every_picture_fits_is_coloured_and_readable_at_each_width_and_the
         fills: dict[Theme, set[str]] = {theme: set() for theme in THEMES}
         for place in PLACES:
             await go(page, place)
-            picture = page.locator("svg.cells" if place == "memory/people" else "svg.figures").first
+            picture = page.locator(
+                "svg.cells" if place == "memory/people" else "svg.figures"
+            ).first
             await expect(picture).to_be_visible()
             for theme in THEMES:
                 for width in WIDTHS:
@@ -132,9 +151,15 @@ async def test_every_picture_fits_is_coloured_and_readable_at_each_width_and_the
                     else:
                         await until(page, IS_REDRAWN)
                         drawn = await page.evaluate(DRAWN)
-                        assert (drawn["smallest"] >= 11, drawn["out"]) == (True, 0), (place, width)
+                        assert (drawn["smallest"] >= 11, drawn["out"]) == (True, 0), (
+                            place,
+                            width,
+                        )
                         fills[theme] |= set(drawn["fills"])
-                    assert await page.evaluate("document.documentElement.scrollWidth") <= width
+                    assert (
+                        await page.evaluate("document.documentElement.scrollWidth")
+                        <= width
+                    )
         assert len(fills["dark"]) > 5
         assert fills["dark"] != fills["light"]
 
@@ -150,7 +175,8 @@ async def test_costs_are_stepped_through_by_keyboard_read_as_a_table_and_capped_
             "1.76 USD in 30 days: 0.88 USD for replies, 0.88 USD for the memory."
         )
         assert (
-            await plot.get_attribute("aria-label") == await page.locator("figcaption").inner_text()
+            await plot.get_attribute("aria-label")
+            == await page.locator("figcaption").inner_text()
         )
         assert await spoken.get_attribute("aria-live") == "polite"
         await plot.focus()
@@ -214,7 +240,9 @@ async def test_an_evening_grows_while_chat_comes_in_and_the_chosen_minute_stays(
             await tx.execute(
                 "UPDATE minutes SET lines = 99 WHERE minute = ?", (NOON // MINUTE + 30,)
             )
-            await put(tx, "episodes", summary="More chat.", stream_id=40)  # what the feed reports
+            await put(
+                tx, "episodes", summary="More chat.", stream_id=40
+            )  # what the feed reports
         await expect(caption).to_contain_text("at most 99 a minute")
         assert await page.locator(".point").inner_text() == before
         assert await page.evaluate("document.activeElement.className") == "plot"
@@ -224,7 +252,10 @@ async def test_who_comes_is_chosen_by_kind_and_leads_to_the_person(
     db: Database, clock: ManualClock, running: Browser
 ) -> None:
     await fill(db)
-    async with served(db, clock) as address, page_on(running, address, 300, 400) as page:
+    async with (
+        served(db, clock) as address,
+        page_on(running, address, 300, 400) as page,
+    ):
         await go(page, "memory/people")
         await expect(page.locator("a.person")).to_have_count(5)
         await page.get_by_role("button", name="Missing 1").click()
@@ -264,8 +295,17 @@ async def test_a_bar_opens_what_is_behind_it(
 async def test_an_empty_memory_draws_nothing_and_says_so(
     db: Database, clock: ManualClock, running: Browser
 ) -> None:
-    async with served(db, clock) as address, page_on(running, address, 300, 400) as page:
-        for place in ("memory/people", "memory/streams", "memory/notes", "memory/answers", "costs"):
+    async with (
+        served(db, clock) as address,
+        page_on(running, address, 300, 400) as page,
+    ):
+        for place in (
+            "memory/people",
+            "memory/streams",
+            "memory/notes",
+            "memory/answers",
+            "costs",
+        ):
             await go(page, place)
             await until(page, "document.querySelector('main').innerText.length > 40")
         await expect(page.locator("figcaption")).to_contain_text("0 tokens in 30 days")

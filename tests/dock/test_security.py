@@ -8,29 +8,47 @@ from pathlib import Path
 import aiohttp
 import pytest
 
-from forgetmenot.dock.security import CONNECTIONS_LIMIT, TOKEN_FILE, TOKEN_HEADER, token_in
+from forgetmenot.dock.security import (
+    CONNECTIONS_LIMIT,
+    TOKEN_FILE,
+    TOKEN_HEADER,
+    token_in,
+)
 from tests.dock.conftest import Served
 
 ACT = {"id": 3}
 
 
-async def test_nothing_is_read_without_the_token_in_its_header(stranger: Served) -> None:
-    async with stranger.client.get(f"{stranger.origin}/?token={stranger.token}") as answer:
+async def test_nothing_is_read_without_the_token_in_its_header(
+    stranger: Served,
+) -> None:
+    async with stranger.client.get(
+        f"{stranger.origin}/?token={stranger.token}"
+    ) as answer:
         assert answer.status == 200
-        assert "Set-Cookie" not in answer.headers, "programs on other ports would get it"
+        assert "Set-Cookie" not in answer.headers, (
+            "programs on other ports would get it"
+        )
         assert stranger.token not in await answer.text()
-    for path in ("/api/settings", f"/api/settings?token={stranger.token}", "/api/events"):
+    for path in (
+        "/api/settings",
+        f"/api/settings?token={stranger.token}",
+        "/api/events",
+    ):
         assert (await stranger.get(path))[0] == 401
     for wrong in ("", "wrong", stranger.token[:-1]):
         assert (await stranger.get("/api/settings", **{TOKEN_HEADER: wrong}))[0] == 401
-    assert (await stranger.get("/api/settings", **{TOKEN_HEADER: stranger.token}))[0] == 200
+    assert (await stranger.get("/api/settings", **{TOKEN_HEADER: stranger.token}))[
+        0
+    ] == 200
 
 
 async def test_half_open_connections_neither_stop_the_page_nor_take_the_file_handles(
     dock: Served,
 ) -> None:
     held = [
-        await asyncio.open_connection("127.0.0.1", dock.port) for _ in range(2 * CONNECTIONS_LIMIT)
+        await asyncio.open_connection("127.0.0.1", dock.port)
+        for _ in range(2 * CONNECTIONS_LIMIT)
     ]
     for number, (_, writer) in enumerate(held):
         if number % 2:
@@ -51,13 +69,20 @@ async def test_half_open_connections_neither_stop_the_page_nor_take_the_file_han
         "POST /api/do/approve HTTP/1.1\r\nTransfer-Encoding: chunked",
     ],
 )
-async def test_bodies_that_never_come_do_not_take_the_pages_place(dock: Served, head: str) -> None:
+async def test_bodies_that_never_come_do_not_take_the_pages_place(
+    dock: Served, head: str
+) -> None:
     """Without the token no body is waited for, and no connection is kept for the rest of one."""
-    held = [await asyncio.open_connection("127.0.0.1", dock.port) for _ in range(CONNECTIONS_LIMIT)]
+    held = [
+        await asyncio.open_connection("127.0.0.1", dock.port)
+        for _ in range(CONNECTIONS_LIMIT)
+    ]
     for _, writer in held:
         writer.write(f"{head}\r\nHost: 127.0.0.1:{dock.port}\r\n\r\n".encode())
     async with asyncio.timeout(9):  # aiohttp would keep them for 10 s
-        answers = [await reader.read() for reader, _ in held]  # to the end, and no body is sent
+        answers = [
+            await reader.read() for reader, _ in held
+        ]  # to the end, and no body is sent
     assert all(answer.startswith(b"HTTP/1.1 ") for answer in answers)
     assert (await dock.get("/api/settings"))[0] == 200
     for _, writer in held:
@@ -67,7 +92,11 @@ async def test_bodies_that_never_come_do_not_take_the_pages_place(dock: Served, 
 async def test_what_is_no_request_logs_no_traceback(
     dock: Served, caplog: pytest.LogCaptureFixture
 ) -> None:
-    for sent in (b"\x16\x03\x01 not http", b"GET / HTTP/9", b"GET / HTTP/1.1\r\na b: c"):
+    for sent in (
+        b"\x16\x03\x01 not http",
+        b"GET / HTTP/9",
+        b"GET / HTTP/1.1\r\na b: c",
+    ):
         reader, writer = await asyncio.open_connection("127.0.0.1", dock.port)
         writer.write(sent + b"\r\n\r\n")
         assert b" 400 " in (await reader.read()).split(b"\r\n")[0]
@@ -86,7 +115,9 @@ async def test_another_host_and_another_origin_are_refused(dock: Served) -> None
         "",
     ):
         for path in ("/", f"/?token={dock.token}", "/api/settings", "/api/events"):
-            async with dock.client.get(dock.origin + path, headers={"Host": host}) as answer:
+            async with dock.client.get(
+                dock.origin + path, headers={"Host": host}
+            ) as answer:
                 assert answer.status in {400, 403}, (host, path)
     origins = (
         "null",
@@ -97,7 +128,9 @@ async def test_another_host_and_another_origin_are_refused(dock: Served) -> None
     for origin in (*origins, "http://127.0.0.1:1"):
         assert (await dock.get("/api/settings", Origin=origin))[0] == 403
         assert (await dock.post("/api/do/approve", ACT, Origin=origin))[0] == 403
-    assert (await dock.get("/api/settings", **{"Sec-Fetch-Site": "same-site"}))[0] == 403
+    assert (await dock.get("/api/settings", **{"Sec-Fetch-Site": "same-site"}))[
+        0
+    ] == 403
     assert dock.control.asked == []
 
 
@@ -118,13 +151,17 @@ async def test_a_browser_that_sends_no_origin_may_say_in_its_own_header_that_it_
             assert answer.status == status, site
 
 
-async def test_acting_needs_the_origin_and_the_token_in_its_header(stranger: Served) -> None:
+async def test_acting_needs_the_origin_and_the_token_in_its_header(
+    stranger: Served,
+) -> None:
     assert (await stranger.post("/api/do/approve", ACT, X_Dock_Token=""))[0] == 401
-    assert (await stranger.post("/api/do/approve", ACT, X_Dock_Token=stranger.token + "x"))[
-        0
-    ] == 401
+    assert (
+        await stranger.post("/api/do/approve", ACT, X_Dock_Token=stranger.token + "x")
+    )[0] == 401
     async with stranger.client.post(
-        f"{stranger.origin}/api/do/approve", json=ACT, headers={"X-Dock-Token": stranger.token}
+        f"{stranger.origin}/api/do/approve",
+        json=ACT,
+        headers={"X-Dock-Token": stranger.token},
     ) as answer:
         assert answer.status == 401  # no origin
     headers = {"X-Dock-Token": stranger.token, "Origin": stranger.origin}
@@ -141,10 +178,19 @@ async def test_acting_needs_the_origin_and_the_token_in_its_header(stranger: Ser
 
 
 async def test_a_body_that_is_none_is_refused_in_a_sentence(dock: Served) -> None:
-    headers = {"Origin": dock.origin, TOKEN_HEADER: dock.token, "Content-Type": "application/json"}
-    nested, address = '{"value":' + "[" * 20_000 + "]" * 20_000 + "}", f"{dock.origin}/api/do/edit"
+    headers = {
+        "Origin": dock.origin,
+        TOKEN_HEADER: dock.token,
+        "Content-Type": "application/json",
+    }
+    nested, address = (
+        '{"value":' + "[" * 20_000 + "]" * 20_000 + "}",
+        f"{dock.origin}/api/do/edit",
+    )
     for body in ('{"id":1e400}', "[]", "", '{"text":"\\ud800"}', nested):
-        async with dock.client.post(address, data=body.encode(), headers=headers) as answer:
+        async with dock.client.post(
+            address, data=body.encode(), headers=headers
+        ) as answer:
             assert answer.status == 400, body
     packed = {**headers, "Content-Encoding": "gzip"}
     async with dock.client.post(address, data=b"no gzip", headers=packed) as answer:
@@ -154,7 +200,9 @@ async def test_a_body_that_is_none_is_refused_in_a_sentence(dock: Served) -> Non
 
 async def test_nothing_is_changed_by_asking(dock: Served) -> None:
     for method in ("GET", "PUT", "DELETE", "PATCH", "OPTIONS"):
-        async with dock.client.request(method, f"{dock.origin}/api/do/approve", json=ACT) as answer:
+        async with dock.client.request(
+            method, f"{dock.origin}/api/do/approve", json=ACT
+        ) as answer:
             assert answer.status in {404, 405}
     assert dock.control.asked == []
 
@@ -162,7 +210,10 @@ async def test_nothing_is_changed_by_asking(dock: Served) -> None:
 async def test_every_answer_forbids_foreign_and_inline_script_and_none_holds_the_token(
     dock: Served,
 ) -> None:
-    data = [f"/api/{name}" for name in ("nothing", "settings", "checks", "approvals", "people")]
+    data = [
+        f"/api/{name}"
+        for name in ("nothing", "settings", "checks", "approvals", "people")
+    ]
     for path in ("/", *data, "/static/x/main.js", "/static/x/../../secrets"):
         async with dock.client.get(dock.origin + path) as answer:
             assert dock.token not in await answer.text()
@@ -221,6 +272,10 @@ async def test_a_dropped_file_is_taken_as_bytes_of_any_size_from_the_page_alone(
             assert await send(Content_Encoding=encoding) == 415
     assert {told["line"] for told in asked} == {"The dock takes no packed body."}
     assert await send(Content_Encoding="identity") == 200
-    status, _ = await dock.post("/api/setup/past", {}, Content_Type="application/octet-stream")
+    status, _ = await dock.post(
+        "/api/setup/past", {}, Content_Type="application/octet-stream"
+    )
     assert status == 401
-    assert (await dock.post("/api/hear", {"text": "hello"}, Content_Encoding="gzip"))[0] == 415
+    assert (await dock.post("/api/hear", {"text": "hello"}, Content_Encoding="gzip"))[
+        0
+    ] == 415

@@ -51,7 +51,8 @@ def loopback_settings(folder: Path, sim: TwitchSim) -> Path:
     path = folder / "forgetmenot" / "config.toml"
     path.parent.mkdir()
     path.write_text(
-        f'[twitch]\nserver = "{sim.url}"\n[dock]\nport = {unused_port()}\n', encoding="utf-8"
+        f'[twitch]\nserver = "{sim.url}"\n[dock]\nport = {unused_port()}\n',
+        encoding="utf-8",
     )
     return path
 
@@ -86,16 +87,25 @@ async def test_from_an_empty_folder_to_the_first_silent_reply(
             await the_character(page)
             await the_account(page, sim)
             await the_silent_preview(page, sim)
-            await expect(page.locator("#top .hint")).to_have_count(0)  # no complaint stays
+            await expect(page.locator("#top .hint")).to_have_count(
+                0
+            )  # no complaint stays
             await page.evaluate("location.hash = 'settings'")
             await page.get_by_role("button", name="Quit").click()
-            await expect(page.get_by_role("heading", name="The bot has stopped.")).to_be_visible()
+            await expect(
+                page.get_by_role("heading", name="The bot has stopped.")
+            ).to_be_visible()
             assert await bot.ended() == 0
             await page.wait_for_timeout(1_500)
-            await expect(page.locator("main")).to_contain_text("You can close this page.")
+            await expect(page.locator("main")).to_contain_text(
+                "You can close this page."
+            )
         assert "Traceback" not in bot.told
     settings = load_settings(file)
-    assert (settings.twitch.channel, settings.twitch.client_id) == ("demo", sim.client_id)
+    assert (settings.twitch.channel, settings.twitch.client_id) == (
+        "demo",
+        sim.client_id,
+    )
     assert (settings.bot.name, settings.bot.mode) == ("Fern", Mode.MENTIONS)
     assert (settings.model.provider, settings.model.reply_model) == (
         Provider.OPENAI_COMPATIBLE,
@@ -116,7 +126,9 @@ async def opens(page: Page, title: str) -> Locator:
 
 
 async def the_channel(page: Page, sim: TwitchSim) -> None:
-    step = await opens(page, "Your channel")  # it is shown by itself where nothing is set up
+    step = await opens(
+        page, "Your channel"
+    )  # it is shown by itself where nothing is set up
     await expect(step.get_by_label("Your channel's name")).to_be_focused()
     field, listen = (
         step.get_by_label("Your channel's name"),
@@ -129,9 +141,13 @@ async def the_channel(page: Page, sim: TwitchSim) -> None:
     )
     await field.fill("my channel")
     await listen.click()
-    for _ in range(2):  # what the bot says of the channel before does not take its place
+    for _ in range(
+        2
+    ):  # what the bot says of the channel before does not take its place
         await expect(step.locator(".outcome")).to_contain_text("is not a login")
-        await page.wait_for_event("response", lambda answer: answer.url.endswith("/api/setup"))
+        await page.wait_for_event(
+            "response", lambda answer: answer.url.endswith("/api/setup")
+        )
     await field.fill("https://www.twitch.tv/Demo")
     await listen.click()
     await opens(page, "AI model")
@@ -185,9 +201,13 @@ async def the_account(page: Page, sim: TwitchSim) -> None:
 
 async def the_silent_preview(page: Page, sim: TwitchSim) -> None:
     step = await opens(page, "How much it says")
-    await expect(page.locator(".hello")).to_contain_text("Type @Fern hello in your chat.")
+    await expect(page.locator(".hello")).to_contain_text(
+        "Type @Fern hello in your chat."
+    )
     await sim.until(
-        lambda: any(one.nick == "keeper" and one.channels for one in sim.irc.connections)
+        lambda: any(
+            one.nick == "keeper" and one.channels for one in sim.irc.connections
+        )
     )
     await sim.say("bob", "@fern what do you think of this level?")
     hello = page.locator(".hello")
@@ -206,7 +226,9 @@ async def test_a_taken_port_is_named(tmp_path: Path) -> None:
             other.bind(("127.0.0.1", port))
             other.listen()
             async with started(tmp_path, "start", "--no-browser") as bot:
-                await bot.says(f"Port {port} is used by another program. The dock takes ")
+                await bot.says(
+                    f"Port {port} is used by another program. The dock takes "
+                )
 
 
 # ── the streamer's voice: the step, the last line, the mark, and the switch ─────────────────
@@ -225,19 +247,29 @@ async def fits(page: Page) -> None:
         assert await page.evaluate("document.documentElement.scrollWidth") <= width
 
 
-async def test_the_voice_is_set_up_shown_and_stopped(tmp_path: Path, running: Browser) -> None:
+async def test_the_voice_is_set_up_shown_and_stopped(
+    tmp_path: Path, running: Browser
+) -> None:
     async with (
         TwitchSim() as sim,
-        loopback_obs(LoopbackObs({"Game title": "", "Captions": ""}, password="secret")) as there,
+        loopback_obs(
+            LoopbackObs({"Game title": "", "Captions": ""}, password="secret")
+        ) as there,
     ):
         file = loopback_settings(tmp_path, sim)
-        file.write_text(file.read_text().replace("[twitch]", '[twitch]\nchannel = "demo"'))
+        file.write_text(
+            file.read_text().replace("[twitch]", '[twitch]\nchannel = "demo"')
+        )
         async with (
             started(tmp_path, "start", "--no-browser") as bot,
-            page_on(running, await address_of(bot, file.parent), 1_100, restarts=True) as page,
+            page_on(
+                running, await address_of(bot, file.parent), 1_100, restarts=True
+            ) as page,
         ):
             await it_is_set_up(page, there, sim)
-            assert "secret" not in file.read_text(), "OBS's password is kept with the secrets"
+            assert "secret" not in file.read_text(), (
+                "OBS's password is kept with the secrets"
+            )
             await it_is_shown_and_stopped(page, there)
             await there.close()
         assert "Traceback" not in bot.told
@@ -251,7 +283,9 @@ async def it_is_set_up(page: Page, there: LoopbackObs, sim: TwitchSim) -> None:
         await step.get_by_label("Password").fill(password)
         await step.get_by_role("button", name="Find text sources").click()
         if password == "wrong":
-            await expect(step.locator(".outcome")).to_contain_text("refused the password")
+            await expect(step.locator(".outcome")).to_contain_text(
+                "refused the password"
+            )
     await expect(step.get_by_label("Text source").locator("option")).to_have_text(
         ["none", "Game title", "Captions"]
     )
@@ -259,7 +293,9 @@ async def it_is_set_up(page: Page, there: LoopbackObs, sim: TwitchSim) -> None:
     await step.get_by_role("button", name="Save").click()
     await expect(step).to_contain_text("Say something")
     await sim.until(lambda: "GetInputSettings" in there.asked)
-    await page.wait_for_timeout(500)  # what stands there when it begins to listen was said before
+    await page.wait_for_timeout(
+        500
+    )  # what stands there when it begins to listen was said before
     await says(there, "can you hear me")
     await expect(step).to_contain_text("can you hear me")
     await expect(step).to_contain_text("The channel is not live, so it is not kept.")
@@ -271,9 +307,9 @@ async def it_is_set_up(page: Page, there: LoopbackObs, sim: TwitchSim) -> None:
 async def it_is_shown_and_stopped(page: Page, there: LoopbackObs) -> None:
     await says(there, "movie night moves to Saturday")
     await go(page, "now")
-    await expect(page.locator(".item.line", has_text="movie night").locator(".chip")).to_have_text(
-        "spoken"
-    )
+    await expect(
+        page.locator(".item.line", has_text="movie night").locator(".chip")
+    ).to_have_text("spoken")
     await page.get_by_role("button", name="Listening to you").click()
     await expect(page.get_by_role("button", name="Not listening")).to_be_visible()
     await says(there, "this is between us")

@@ -29,7 +29,14 @@ async def say(
 ) -> None:
     async with db.write() as tx:
         await viewers.add_unseen(tx, {viewer: name.lower()}, 1)
-        await put(tx, "events", id=f"{next(NUMBERS)}", viewer_id=viewer, text=text, at=clock.now())
+        await put(
+            tx,
+            "events",
+            id=f"{next(NUMBERS)}",
+            viewer_id=viewer,
+            text=text,
+            at=clock.now(),
+        )
 
 
 Told = tuple[str, str, object]
@@ -69,7 +76,9 @@ async def test_a_cleared_line_and_who_opted_out_are_taken_from_the_page(
             await tx.execute("UPDATE viewers SET opted_out_at = 1 WHERE id = '2'")
         assert (await until(events, "gone"))[2] == ["line:2"]
         async with db.write() as tx:
-            await tx.execute("UPDATE events SET text = '', redacted_at = ?", (clock.now(),))
+            await tx.execute(
+                "UPDATE events SET text = '', redacted_at = ?", (clock.now(),)
+            )
         assert (await until(events, "gone"))[2] == ["line:1"]
     await say(db, clock, "meanwhile")
     async with dock.client.get(

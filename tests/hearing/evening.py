@@ -51,7 +51,9 @@ class Twitch(TwitchSim):
 
     def __init__(self, now: Callable[[], int]) -> None:
         super().__init__("demo", now=now)
-        self.events = LoopbackEventSub(now=lambda: datetime.fromtimestamp(now() / 1_000, UTC))
+        self.events = LoopbackEventSub(
+            now=lambda: datetime.fromtimestamp(now() / 1_000, UTC)
+        )
 
     def add_login(self, router: web.UrlDispatcher) -> None:
         super().add_login(router)
@@ -68,9 +70,15 @@ class Twitch(TwitchSim):
         }
         if who:
             user = self.world.user(who)
-            room |= {"user_id": user.id, "user_login": user.login, "user_name": user.name}
+            room |= {
+                "user_id": user.id,
+                "user_login": user.login,
+                "user_name": user.name,
+            }
         await self.events.notify(
-            kind, room | {key: now if value == "now" else value for key, value in event.items()}
+            kind,
+            room
+            | {key: now if value == "now" else value for key, value in event.items()},
         )
 
 
@@ -132,15 +140,22 @@ async def evening(
             Settings(
                 twitch=settings_for(twitch).twitch,
                 bot=BotSettings(mode=Mode.MENTIONS, name=BOT, notice=""),
-                model=ModelSettings(provider=Provider.OPENAI_COMPATIBLE, base_url=model.url),
+                model=ModelSettings(
+                    provider=Provider.OPENAI_COMPATIBLE, base_url=model.url
+                ),
                 hearing=HearingSettings(
-                    obs=there.url, source="Captions", captions=str(captions), programs=True
+                    obs=there.url,
+                    source="Captions",
+                    captions=str(captions),
+                    programs=True,
                 ),
                 rewards=RewardSettings(ask="Ask the bot"),
             )
         )
         async with (
-            open_account(settings, login_folder(path), SystemClock(), use_keyring=False) as account,
+            open_account(
+                settings, login_folder(path), SystemClock(), use_keyring=False
+            ) as account,
             open_bot(
                 path,
                 settings=settings,
@@ -160,7 +175,9 @@ async def evening(
             async def read() -> None:
                 async for item in account.chat.events():
                     if isinstance(item, RoomState):
-                        await channel_state.claim(bot.db, item.room_id, "demo", clock.now())
+                        await channel_state.claim(
+                            bot.db, item.room_id, "demo", clock.now()
+                        )
                     if not isinstance(item, Gap):
                         await bot.hear(item)
 

@@ -46,7 +46,10 @@ class LoopbackObs:
         for client in self.clients:
             await client.send(
                 msgpack.packb(
-                    {"op": 5, "d": {"eventType": name, "eventIntent": 8, "eventData": data}}
+                    {
+                        "op": 5,
+                        "d": {"eventType": name, "eventIntent": 8, "eventData": data},
+                    }
                 )
             )
 
@@ -77,8 +80,13 @@ class LoopbackObs:
         kind, data = asked["requestType"], dict[str, Any]()
         status: dict[str, Any] = {"result": True, "code": 100}
         if kind == "GetInputList":
-            listed = [{"inputName": name, "inputKind": "text_gdiplus_v3"} for name in self.sources]
-            data = {"inputs": [*listed, {"inputName": "Webcam", "inputKind": "dshow_input"}]}
+            listed = [
+                {"inputName": name, "inputKind": "text_gdiplus_v3"}
+                for name in self.sources
+            ]
+            data = {
+                "inputs": [*listed, {"inputName": "Webcam", "inputKind": "dshow_input"}]
+            }
         elif kind == "GetStreamStatus":
             data = {"outputActive": self.streaming, "outputReconnecting": False}
         elif (name := asked["requestData"]["inputName"]) in self.sources:
@@ -98,7 +106,9 @@ class LoopbackObs:
 
 def _answer(password: str) -> str:
     secret = base64.b64encode(hashlib.sha256((password + SALT).encode()).digest())
-    return base64.b64encode(hashlib.sha256(secret + CHALLENGE.encode()).digest()).decode()
+    return base64.b64encode(
+        hashlib.sha256(secret + CHALLENGE.encode()).digest()
+    ).decode()
 
 
 @asynccontextmanager

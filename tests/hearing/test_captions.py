@@ -23,8 +23,14 @@ def heard(*shown: str, step: int = STEP) -> list[str]:
 @pytest.mark.parametrize(
     ("shown", "lines"),
     [
-        (["so", "so today", "so today we fight the boss"], ["so today we fight the boss"]),
-        (["so today we bite", "So today we fight the boss."], ["So today we fight the boss."]),
+        (
+            ["so", "so today", "so today we fight the boss"],
+            ["so today we fight the boss"],
+        ),
+        (
+            ["so today we bite", "So today we fight the boss."],
+            ["So today we fight the boss."],
+        ),
         (
             ["movie night", "movie night moves to Saturday", "hello alice"],
             ["movie night moves to Saturday", "hello alice"],
@@ -42,7 +48,10 @@ def heard(*shown: str, step: int = STEP) -> list[str]:
         (["今日", "今日は新", "今日は新しいボスと戦う"], ["今日は新しいボスと戦う"]),
         (["今天我们打新", "今天我们打新的老板。"], ["今天我们打新的老板。"]),
         (["วันนี้เรา", "วันนี้เราจะสู้กับบอส"], ["วันนี้เราจะสู้กับบอส"]),
-        (["今日は YouTube で", "今日は YouTube で配信する"], ["今日は YouTube で配信する"]),
+        (
+            ["今日は YouTube で", "今日は YouTube で配信する"],
+            ["今日は YouTube で配信する"],
+        ),
         (
             ["今日は新しいボスと戦う", "ボスと戦うので応援して"],
             ["今日は新しいボスと戦うので応援して"],
@@ -62,7 +71,10 @@ def test_a_caption_that_grows_is_one_line_and_a_repeated_one_is_none(
     ("shown", "lines"),
     [
         (["[BLANK_AUDIO]", "[BLANK_AUDIO]"], []),
-        (["[BLANK", "[BLANK_AUDIO]", "(upbeat mus", "(upbeat music)", "*applause*"], []),
+        (
+            ["[BLANK", "[BLANK_AUDIO]", "(upbeat mus", "(upbeat music)", "*applause*"],
+            [],
+        ),
         (["♪", "♪ la la la ♪", "🎵🎶", "【拍手】", "（音楽）"], []),
         (["(laughs) that was close [applause]"], ["that was close"]),
         (["♪ la la la ♪ hello chat"], ["hello chat"]),
@@ -85,11 +97,15 @@ def test_what_a_recognizer_writes_where_nobody_speaks_is_no_line(
 
 
 def test_thanks_for_watching_are_words_where_somebody_has_just_spoken() -> None:
-    lines = heard("that was the last boss", "Thank you for watching.", step=QUIET + 1_000)
+    lines = heard(
+        "that was the last boss", "Thank you for watching.", step=QUIET + 1_000
+    )
     assert lines == ["that was the last boss", "Thank you for watching."]
 
 
-def test_long_speech_without_spaces_is_heard_before_its_end_and_nothing_is_lost() -> None:
+def test_long_speech_without_spaces_is_heard_before_its_end_and_nothing_is_lost() -> (
+    None
+):
     speech = "".join(chr(0x4E00 + number) for number in range(700))
     lines = heard(*(speech[max(0, n - 60) : n] for n in range(5, 701, 5)))
     assert len(lines) > 2
@@ -101,7 +117,9 @@ def test_a_pause_ends_a_line_and_what_follows_is_given_alone() -> None:
     assert reader.shows("the patch is out", 0) == []
     assert reader.shows("the patch is out", QUIET) == ["the patch is out"]
     assert reader.shows("the patch is out and it is good", QUIET + 100) == []
-    assert reader.shows("the patch is out and it is good", 3 * QUIET) == ["and it is good"]
+    assert reader.shows("the patch is out and it is good", 3 * QUIET) == [
+        "and it is good"
+    ]
 
 
 def test_somebody_who_speaks_without_a_pause_is_heard_before_the_end() -> None:
@@ -125,8 +143,12 @@ def look(file: CaptionFile) -> list[tuple[str, bool]]:
     return [(caption.text, caption.ended) for caption in file.look()]
 
 
-@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-16-le", "utf-16-be"])
-def test_a_file_that_is_appended_to_shows_what_was_added(path: Path, encoding: str) -> None:
+@pytest.mark.parametrize(
+    "encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-16-le", "utf-16-be"]
+)
+def test_a_file_that_is_appended_to_shows_what_was_added(
+    path: Path, encoding: str
+) -> None:
     path.write_bytes("yesterday 🎮\n".encode(encoding))
     file, bare = CaptionFile(path), encoding.removesuffix("-sig")
     bare = "utf-16-le" if bare == "utf-16" else bare
@@ -181,4 +203,8 @@ def test_several_lines_that_are_written_at_once_stay_several(path: Path) -> None
     assert look(file) == []
     path.write_text("first thing\nsecond thing\nthird thing\n")
     [caption] = file.look()
-    assert reader.ends(caption.text, 0) == ["first thing", "second thing", "third thing"]
+    assert reader.ends(caption.text, 0) == [
+        "first thing",
+        "second thing",
+        "third thing",
+    ]

@@ -8,7 +8,14 @@ from forgetmenot.clock import ManualClock
 from forgetmenot.durations import DAY, HOUR, MINUTE, SECOND
 from forgetmenot.memory import backups
 from forgetmenot.store import channel_state
-from tests.hearing.evening import BOT, Evening, evening, line, state_becomes, the_stream_begins
+from tests.hearing.evening import (
+    BOT,
+    Evening,
+    evening,
+    line,
+    state_becomes,
+    the_stream_begins,
+)
 from tests.loopback_servers.openai import Sent, SimOpenAI
 
 MARKS = ("quizzleworth", "snorblefax", "brindlewump", "vexatron", "zitherbloom")
@@ -44,7 +51,9 @@ class PlayedModel(SimOpenAI):
             for task, shown, answer in PLAYED
             if task in asked and all(one in asked for one in shown)
         )
-        return json.dumps(next(fitting, {"summary": "Chat talked.", "notes": [], "say": ""}))
+        return json.dumps(
+            next(fitting, {"summary": "Chat talked.", "notes": [], "say": ""})
+        )
 
 
 async def test_an_evening_is_heard_answered_remembered_and_gone_a_day_later(
@@ -59,7 +68,10 @@ async def test_an_evening_is_heard_answered_remembered_and_gone_a_day_later(
         await tonight.said(MARKS[0])
         await tonight.clock.advance(MINUTE)
         await twitch.say("alice", f"@{BOT} what did he say about the patch?")
-        assert await tonight.answered(1) == "He said that it brings the grappling hook back."
+        assert (
+            await tonight.answered(1)
+            == "He said that it brings the grappling hook back."
+        )
 
         await captions_come_in_every_way(tonight)
         await twitch.happens(
@@ -86,7 +98,10 @@ async def test_an_evening_is_heard_answered_remembered_and_gone_a_day_later(
             await tonight.clock.advance(5 * SECOND)
             await twitch.say(f"viewer{number % 4}", f"to the boss, part {number}")
         await tonight.passes(30 * MINUTE)
-        assert await db.value("SELECT fact FROM semantic_notes") == "movie night is on Saturdays"
+        assert (
+            await db.value("SELECT fact FROM semantic_notes")
+            == "movie night is on Saturdays"
+        )
         twitch.go_offline()
         await twitch.happens("stream.offline")
         for _ in range(5):
@@ -108,7 +123,9 @@ async def captions_come_in_every_way(tonight: Evening) -> None:
     with file.open("a", encoding="utf-8") as end:
         end.write("\nbring popcorn brindlewump\n")
     await tonight.said(MARKS[2])
-    file.write_text("1\n00:00:01,000 --> 00:00:02,000\n<i>thanks</i>\n", encoding="utf-8")
+    file.write_text(
+        "1\n00:00:01,000 --> 00:00:02,000\n<i>thanks</i>\n", encoding="utf-8"
+    )
     await asyncio.sleep(0.05)
     with file.open("a", encoding="utf-8") as end:
         end.write("\n2\n00:00:03,000 --> 00:00:04,000\nto vexatron for the raid\n\n")
@@ -121,7 +138,8 @@ def holding(folder: Path) -> dict[str, list[Path]]:
     """Which of the spoken words stand in which files."""
     data = {file: file.read_bytes() for file in folder.rglob("*") if file.is_file()}
     places = {
-        mark: [file for file, held in data.items() if mark.encode() in held] for mark in MARKS
+        mark: [file for file, held in data.items() if mark.encode() in held]
+        for mark in MARKS
     }
     return {mark: files for mark, files in places.items() if files}
 
@@ -140,14 +158,19 @@ async def test_with_the_bots_account_alone_a_stream_begins_and_ends_at_once(
         await twitch.say("alice", "first!")
         await tonight.passes(2 * MINUTE)
         assert await channel_state.read(bot.db, "live") == "1"
-        assert await bot.db.value("SELECT stream_id FROM events WHERE text = 'first!'") == 1
+        assert (
+            await bot.db.value("SELECT stream_id FROM events WHERE text = 'first!'")
+            == 1
+        )
         twitch.go_live(at=began)
         await tonight.passes(10 * MINUTE)
         ended = clock.now()
         await twitch.happens("stream.offline")
         await state_becomes(bot, {"live": "0"})
         await tonight.passes(2 * MINUTE)
-        assert await channel_state.read(bot.db, "live") == "0", "though the API says that it is on"
+        assert await channel_state.read(bot.db, "live") == "0", (
+            "though the API says that it is on"
+        )
         twitch.go_offline()
         await tonight.passes(10 * MINUTE)
         assert await bot.db.column("SELECT ended_at FROM streams") == [ended]

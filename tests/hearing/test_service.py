@@ -18,9 +18,7 @@ from forgetmenot.settings.schema import HearingSettings
 from tests.hearing.obs_server import LoopbackObs, loopback_obs
 from tests.stage import until, working
 
-LONGEST_STEP_S = (
-    0.3  # of the loop, in its own processor time: the machine may be busy with other tests
-)
+LONGEST_STEP_S = 0.3  # of the loop, in its own processor time: the machine may be busy with other tests
 MOST_BYTES = 8_000_000
 GOOD = "movie night moves to Saturday"
 
@@ -56,7 +54,9 @@ class Listener:
 
 
 @asynccontextmanager
-async def listening(settings: HearingSettings, password: str = "") -> AsyncIterator[Listener]:
+async def listening(
+    settings: HearingSettings, password: str = ""
+) -> AsyncIterator[Listener]:
     """At its end: the loop was never held for long, and no more memory was used than a little."""
     listener, longest = Listener(settings, password), 0.0
 
@@ -113,7 +113,11 @@ async def test_a_file_that_is_no_file_of_captions(
     async with listening(HearingSettings(captions=str(path))) as listener:
         await asyncio.sleep(0.1)
         await asyncio.to_thread(harm, path)
-        await (until(lambda: named in listener.hearing.trouble) if named else asyncio.sleep(0.2))
+        await (
+            until(lambda: named in listener.hearing.trouble)
+            if named
+            else asyncio.sleep(0.2)
+        )
         if path.is_dir():
             path.rmdir()
         path.unlink(missing_ok=True)
@@ -140,7 +144,9 @@ async def test_while_a_drive_hangs_a_program_is_heard(
             answers.wait(20)
         return opened(name, flags, mode)
 
-    async with listening(HearingSettings(captions=str(path), programs=True)) as listener:
+    async with listening(
+        HearingSettings(captions=str(path), programs=True)
+    ) as listener:
         await asyncio.sleep(0.1)
         monkeypatch.setattr(os, "open", slow)
         await until(lambda: "no answer in time" in listener.hearing.trouble)
@@ -183,12 +189,18 @@ async def test_a_text_source_of_obs_is_heard_but_not_what_stood_there_before(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """A source keeps its last caption: from yesterday, or from while nobody was to listen."""
-    monkeypatch.setattr(captions, "QUIET", 60_000)  # a line is whole when the next one comes
+    monkeypatch.setattr(
+        captions, "QUIET", 60_000
+    )  # a line is whole when the next one comes
     async with (
         loopback_obs(
-            LoopbackObs({"Captions": "said yesterday"}, password="secret", streaming=True)
+            LoopbackObs(
+                {"Captions": "said yesterday"}, password="secret", streaming=True
+            )
         ) as there,
-        listening(HearingSettings(obs=there.url, source="Captions"), "secret") as listener,
+        listening(
+            HearingSettings(obs=there.url, source="Captions"), "secret"
+        ) as listener,
     ):
 
         async def shows(*texts: str) -> None:
@@ -200,7 +212,10 @@ async def test_a_text_source_of_obs_is_heard_but_not_what_stood_there_before(
         await until(lambda: "GetInputSettings" in there.asked)
         assert listener.live == [True], "OBS streamed already"
         await shows(
-            "movie night", "movie night moves", "movie night moves to Saturday", "a private word"
+            "movie night",
+            "movie night moves",
+            "movie night moves to Saturday",
+            "a private word",
         )
         await until(lambda: listener.lines)
         listener.hearing.paused = True
@@ -252,7 +267,9 @@ async def test_an_obs_in_any_state(
 ) -> None:
     async with (
         loopback_obs(LoopbackObs({"Captions": ""}, password="secret")) as there,
-        listening(HearingSettings(obs=there.url, source="Captions"), "secret") as listener,
+        listening(
+            HearingSettings(obs=there.url, source="Captions"), "secret"
+        ) as listener,
     ):
         await until(lambda: "GetInputSettings" in there.asked)
         await harm(there, listener)
@@ -271,12 +288,18 @@ async def again(listener: Listener, there: LoopbackObs) -> None:
 
 async def test_an_obs_that_is_ended_and_started_again_is_heard_again() -> None:
     async with AsyncExitStack() as running:
-        first = await running.enter_async_context(loopback_obs(LoopbackObs({"Captions": ""})))
-        async with listening(HearingSettings(obs=first.url, source="Captions")) as listener:
+        first = await running.enter_async_context(
+            loopback_obs(LoopbackObs({"Captions": ""}))
+        )
+        async with listening(
+            HearingSettings(obs=first.url, source="Captions")
+        ) as listener:
             await until(lambda: "GetInputSettings" in first.asked)
             await running.aclose()
             await until(lambda: "does not answer" in listener.hearing.trouble)
             port = int(first.url.rpartition(":")[2])
-            async with loopback_obs(LoopbackObs({"Captions": "said before"}), port) as second:
+            async with loopback_obs(
+                LoopbackObs({"Captions": "said before"}), port
+            ) as second:
                 await again(listener, second)
                 assert listener.lines == [GOOD]

@@ -8,7 +8,14 @@ from forgetmenot.clock import ManualClock
 from forgetmenot.durations import MINUTE, SECOND
 from forgetmenot.memory.recap_markdown import markdown_of
 from forgetmenot.sim.irc import SimMessage
-from tests.hearing.evening import BOT, Evening, evening, line, state_becomes, the_stream_begins
+from tests.hearing.evening import (
+    BOT,
+    Evening,
+    evening,
+    line,
+    state_becomes,
+    the_stream_begins,
+)
 from tests.loopback_servers.openai import Sent, SimOpenAI
 
 RAID = "5000 raiders from Foxface have joined!"
@@ -17,7 +24,10 @@ BAN = {"name": "ban", "target": "spammer", "reason": "spam"}
 ANSWERS: tuple[tuple[str, tuple[str, ...], dict[str, object]], ...] = (
     (
         "who raided us?",
-        (f"<happened>\njust now: {RAID}\n</happened>", "<chat>\n20 people: OX RAID\n</chat>"),
+        (
+            f"<happened>\njust now: {RAID}\n</happened>",
+            "<chat>\n20 people: OX RAID\n</chat>",
+        ),
         line("Foxface did, with 5000 people. Which of their games do you like most?"),
     ),
     ("the chess ones, mostly", (), line("Chess it is, then.")),
@@ -42,7 +52,9 @@ ANSWERS: tuple[tuple[str, tuple[str, ...], dict[str, object]], ...] = (
 )
 SUMMARY = "Chat greeted a raid of 5000 people and talked about the lighthouse boss."
 LATER = "Chat talked about tractors."
-RECAP = "Chat greeted a raid of 5000 people, and the lighthouse boss fell at the third try."
+RECAP = (
+    "Chat greeted a raid of 5000 people, and the lighthouse boss fell at the third try."
+)
 
 
 class Model(SimOpenAI):
@@ -63,15 +75,22 @@ class Model(SimOpenAI):
     @property
     def prompt(self) -> str:
         """What it was shown last."""
-        return "\n".join(str(message["content"]) for message in self.seen[-1]["messages"])
+        return "\n".join(
+            str(message["content"]) for message in self.seen[-1]["messages"]
+        )
 
     @property
     def questions(self) -> list[str]:
         """The messages that it was asked to answer."""
         prompts = (
-            "\n".join(str(part["content"]) for part in sent["messages"]) for sent in self.seen
+            "\n".join(str(part["content"]) for part in sent["messages"])
+            for sent in self.seen
         )
-        return [prompt.rpartition("<message>\n")[2] for prompt in prompts if "<message>" in prompt]
+        return [
+            prompt.rpartition("<message>\n")[2]
+            for prompt in prompts
+            if "<message>" in prompt
+        ]
 
 
 async def test_a_whole_show(tmp_path: Path, clock: ManualClock) -> None:
@@ -91,7 +110,9 @@ async def test_a_whole_show(tmp_path: Path, clock: ManualClock) -> None:
         await its_recap_can_be_posted(tonight)
 
 
-async def ask(tonight: Evening, who: str, text: str, *, after_s: int = 31) -> SimMessage:
+async def ask(
+    tonight: Evening, who: str, text: str, *, after_s: int = 31
+) -> SimMessage:
     """Somebody says something; the bot's answer."""
     await tonight.clock.advance(after_s * SECOND)
     count = len(tonight.twitch.sent)
@@ -108,7 +129,9 @@ async def answers_come(tonight: Evening, count: int) -> None:
         if len(tonight.twitch.sent) >= count:
             return
         await tonight.clock.advance(SECOND)
-    raise AssertionError(await tonight.bot.db.value("SELECT max(detail) FROM bot_messages"))
+    raise AssertionError(
+        await tonight.bot.db.value("SELECT max(detail) FROM bot_messages")
+    )
 
 
 async def is_not_answered(tonight: Evening, who: str, text: str) -> None:
@@ -128,7 +151,9 @@ async def a_raid_is_seen_above_its_noise(tonight: Evening) -> None:
     assert answer.text.startswith("Foxface did, with 5000 people.")
 
 
-async def a_talk_goes_on_and_nobody_is_butted_in_on(tonight: Evening, model: Model) -> None:
+async def a_talk_goes_on_and_nobody_is_butted_in_on(
+    tonight: Evening, model: Model
+) -> None:
     """The bot has asked Alice something, and her next line answers it; what others ask each other is left alone."""
     answer = await ask(tonight, "alice", "the chess ones, mostly", after_s=5)
     assert answer.text == "Chess it is, then."
@@ -146,7 +171,9 @@ async def three_equal_greetings_get_three_answers(tonight: Evening) -> None:
     await answers_come(tonight, count + 3)
     greetings = tonight.twitch.sent[count:]
     assert len({greeting.text for greeting in greetings}) == 3
-    assert {greeting.reply_to.user.login for greeting in greetings if greeting.reply_to} == {
+    assert {
+        greeting.reply_to.user.login for greeting in greetings if greeting.reply_to
+    } == {
         "alice",
         "bob",
         "dora",
@@ -157,17 +184,25 @@ async def a_question_over_three_lines_is_one(tonight: Evening, model: Model) -> 
     await tonight.clock.advance(31 * SECOND)
     asked = len(model.questions)
     count = len(tonight.twitch.sent)
-    for text in (f"@{BOT} do you remember", "the thing with the boss", "from last stream?"):
+    for text in (
+        f"@{BOT} do you remember",
+        "the thing with the boss",
+        "from last stream?",
+    ):
         await tonight.twitch.say("erin", text)
         await tonight.twitch.settled()
         await tonight.bot.settle()
         await tonight.clock.advance(1_200)
     await answers_come(tonight, count + 1)
-    assert tonight.twitch.sent[-1].text == "The lighthouse keeper fell at the third try."
+    assert (
+        tonight.twitch.sent[-1].text == "The lighthouse keeper fell at the third try."
+    )
     assert len(model.questions) == asked + 1
 
 
-async def in_an_emote_only_chat_no_model_is_asked(tonight: Evening, model: Model) -> None:
+async def in_an_emote_only_chat_no_model_is_asked(
+    tonight: Evening, model: Model
+) -> None:
     asked = len(model.questions)
     await tonight.twitch.chat_mode(emote_only=True)
     await is_not_answered(tonight, "carol", f"@{BOT} please ban spammer")

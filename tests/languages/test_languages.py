@@ -28,14 +28,17 @@ from forgetmenot.settings.live_settings import LABELS
 
 PACKAGE = Path(__file__).parents[2] / "forgetmenot"
 PAGE = "".join(
-    path.read_text("utf-8") for path in sorted((PACKAGE / "dock" / "static").rglob("*.js"))
+    path.read_text("utf-8")
+    for path in sorted((PACKAGE / "dock" / "static").rglob("*.js"))
 )
 OTHERS = sorted(set(languages()) - {"en"})
 
 
 def filled_in(text: str | tuple[str, str]) -> set[str]:
     texts = (text,) if isinstance(text, str) else text
-    return {name for one in texts for _, name, _, _ in string.Formatter().parse(one) if name}
+    return {
+        name for one in texts for _, name, _, _ in string.Formatter().parse(one) if name
+    }
 
 
 @pytest.mark.parametrize("code", OTHERS)
@@ -54,24 +57,45 @@ def test_a_language_has_every_text_with_the_same_values(code: str) -> None:
 def test_every_text_that_the_page_asks_for_is_there_and_none_is_left_over() -> None:
     asked = set(re.findall(r'\b(?:t|parts)\(\s*"([\w.]+)"', PAGE))
     assert len(asked) > 150
-    assert sorted(key for key in asked if f"page.{key}" not in ENGLISH and key not in ENGLISH) == []
-    groups = re.findall(r"`([\w.]+)\.\$\{", PAGE) + re.findall(r'named\("([\w.]+)"', PAGE)
+    assert (
+        sorted(
+            key for key in asked if f"page.{key}" not in ENGLISH and key not in ENGLISH
+        )
+        == []
+    )
+    groups = re.findall(r"`([\w.]+)\.\$\{", PAGE) + re.findall(
+        r'named\("([\w.]+)"', PAGE
+    )
     used = set(re.findall(r'"([\w.]+)"', PAGE)) | {"skip", "noscript"}
-    there = {key.removeprefix("page.") for key in ENGLISH.texts if key.startswith("page.")}
+    there = {
+        key.removeprefix("page.") for key in ENGLISH.texts if key.startswith("page.")
+    }
     assert {
-        name for name in there - used if not name.startswith(tuple(f"{group}." for group in groups))
+        name
+        for name in there - used
+        if not name.startswith(tuple(f"{group}." for group in groups))
     } == set()
 
 
 def test_every_operation_action_and_setting_has_its_words() -> None:
     assert [
-        name for name, one in OPERATIONS.items() if one.examples and f"does.{name}" not in ENGLISH
+        name
+        for name, one in OPERATIONS.items()
+        if one.examples and f"does.{name}" not in ENGLISH
     ] == []
-    assert [one.name for one in actions.ACTIONS if f"action.name.{one.name}" not in ENGLISH] == []
-    assert [label.group for label in LABELS.values() if f"group.{label.group}" not in ENGLISH] == []
+    assert [
+        one.name for one in actions.ACTIONS if f"action.name.{one.name}" not in ENGLISH
+    ] == []
+    assert [
+        label.group
+        for label in LABELS.values()
+        if f"group.{label.group}" not in ENGLISH
+    ] == []
     labelled = {f"settings.{table}.{key}" for table, key in LABELS}
     assert {key for key in ENGLISH.texts if key.startswith("settings.")} == labelled
-    for language in map(in_language, languages()):  # a note that is quoted is no claim of an action
+    for language in map(
+        in_language, languages()
+    ):  # a note that is quoted is no claim of an action
         for key in ("quote.notes", "quote.others"):
             assert not claims_action(
                 language(key, who="Bob", fact="moved to Oslo last week"), frozenset()
@@ -87,10 +111,16 @@ def test_every_result_of_a_service_has_its_words() -> None:
             if isinstance(node, ast.keyword) and node.arg == "code":
                 said.append(node.value)
             called = getattr(node, "func", None)
-            if getattr(called, "id", getattr(called, "attr", "")) in {"_result", "Refused"}:
+            if getattr(called, "id", getattr(called, "attr", "")) in {
+                "_result",
+                "Refused",
+            }:
                 said += getattr(node, "args", [])
     codes = {
-        str(part.value) for one in said for part in ast.walk(one) if isinstance(part, ast.Constant)
+        str(part.value)
+        for one in said
+        for part in ast.walk(one)
+        if isinstance(part, ast.Constant)
     }
     wordless = {
         "exported",
@@ -133,7 +163,9 @@ def test_every_reason_of_code_is_there_with_its_values_and_none_is_left_over() -
                 and node.args
             ):
                 continue
-            if isinstance(key := node.args[0], ast.Constant) and isinstance(key.value, str):
+            if isinstance(key := node.args[0], ast.Constant) and isinstance(
+                key.value, str
+            ):
                 given = {keyword.arg for keyword in node.keywords}
                 assert filled_in(there[key.value]) <= given, f"{path.name}: {key.value}"
 
@@ -166,16 +198,27 @@ def test_numbers_and_times_are_written_as_people_do() -> None:
     german, day = in_language("de"), 86_400_000
     assert (ENGLISH.number(12345), german.number(12345)) == ("12,345", "12.345")
     spans = (5_000, 180_000, 3 * 3_600_000, 2 * day, 61 * day)
-    assert [ENGLISH.duration(ms) for ms in spans] == ["5 s", "3 min", "3 h", "2 days", "2 months"]
+    assert [ENGLISH.duration(ms) for ms in spans] == [
+        "5 s",
+        "3 min",
+        "3 h",
+        "2 days",
+        "2 months",
+    ]
     assert german.duration(2 * day, "ago") == "vor 2 Tagen"
     assert Language({"x": ["{n} line", "{n} lines"]})("x", n=1) == "1 line"
 
 
 def test_every_part_of_a_prompt_and_trigger_has_words_in_the_dock() -> None:
     source = Path(assemble.__file__).read_text(encoding="utf-8")
-    names = set(re.findall(r'(?:Block|plain_section)\(\s*"(\w+)"', source)) | {"instructions"}
+    names = set(re.findall(r'(?:Block|plain_section)\(\s*"(\w+)"', source)) | {
+        "instructions"
+    }
     assert len(names) > 15
-    triggers = {re.sub(r"\W+", "_", kind) for kind in TriggerKind} | {"command", "notice"}
+    triggers = {re.sub(r"\W+", "_", kind) for kind in TriggerKind} | {
+        "command",
+        "notice",
+    }
     for code in languages():
         page = in_language(code).tables["page"]
         assert names <= set(page["section"]), code

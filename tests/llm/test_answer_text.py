@@ -4,7 +4,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from forgetmenot.llm.answer_text import ends_with_object, json_object, unwrapped, visible_text
+from forgetmenot.llm.answer_text import (
+    ends_with_object,
+    json_object,
+    unwrapped,
+    visible_text,
+)
 
 SECRET = "alice is afraid of spiders"
 ANSWER = "Hello bob."
@@ -84,11 +89,16 @@ def test_ordinary_words_stay(text: str) -> None:
         ('{"a": {"a": 5}}', '{"a": {"a": 5}}'),
         ('I use {braces} and then {"a": 1}', '{"a": 1}'),
         ('```json\n{"a": "alice pl', '{"a": "alice pl'),
-        ('{"a": "x", "b": {"a": 1}, "c": "cut o', '{"a": "x", "b": {"a": 1}, "c": "cut o'),
+        (
+            '{"a": "x", "b": {"a": 1}, "c": "cut o',
+            '{"a": "x", "b": {"a": 1}, "c": "cut o',
+        ),
         ("before ```x``` after", "before ```x``` after"),
     ],
 )
-def test_the_last_object_with_the_wanted_fields_is_the_answer(text: str, answer: str) -> None:
+def test_the_last_object_with_the_wanted_fields_is_the_answer(
+    text: str, answer: str
+) -> None:
     assert unwrapped(text, ["a"]) == answer
 
 

@@ -13,7 +13,9 @@ from tests.stage import NoMeter
 
 GEMINI = ModelSettings(provider=Provider.GEMINI)
 LOCAL = ModelSettings(
-    provider=Provider.OPENAI_COMPATIBLE, base_url="http://127.0.0.1:9/v1", reply_model="m"
+    provider=Provider.OPENAI_COMPATIBLE,
+    base_url="http://127.0.0.1:9/v1",
+    reply_model="m",
 )
 
 
@@ -52,7 +54,10 @@ def test_what_can_never_work_is_refused_with_the_way_out(
 def test_what_may_work_is_built() -> None:
     for level in ("", "low", "MINIMAL", "0"):
         build_model(
-            replace(GEMINI, thinking=level), "m", NoMeter(), environ={"GEMINI_API_KEY": "k"}
+            replace(GEMINI, thinking=level),
+            "m",
+            NoMeter(),
+            environ={"GEMINI_API_KEY": "k"},
         )
     build_model(
         replace(LOCAL, api_key_env="MY_KEY"), "m", NoMeter(), environ={}
@@ -66,6 +71,10 @@ def test_nothing_heavy_is_imported_before_the_first_call() -> None:
         "print([m for m in ('google.genai', 'aiohttp') if m in sys.modules])"
     )
     shown = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60
+        [sys.executable, "-c", code],
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=60,
     )
     assert shown.stdout.strip() == "[]"

@@ -59,7 +59,12 @@ class Scripted:
         """Nothing to close."""
 
     async def record(
-        self, _purpose: Purpose, _model: str, _usage: TokenUsage, _ms: int, error: str | None
+        self,
+        _purpose: Purpose,
+        _model: str,
+        _usage: TokenUsage,
+        _ms: int,
+        error: str | None,
     ) -> None:
         self.metered.append(error)
 
@@ -70,9 +75,15 @@ class Scripted:
     def guard(
         self, limits: Limits | None = None, model: LanguageModel | None = None
     ) -> GuardedModel:
-        pace = RetryClock(monotonic=lambda: self.now, sleep=self.sleep, random=lambda: 0.5)
+        pace = RetryClock(
+            monotonic=lambda: self.now, sleep=self.sleep, random=lambda: 0.5
+        )
         return GuardedModel(
-            self.name, lambda: model or self, meter=self, limits=limits or Limits(), pace=pace
+            self.name,
+            lambda: model or self,
+            meter=self,
+            limits=limits or Limits(),
+            pace=pace,
         )
 
 
@@ -104,7 +115,9 @@ async def test_a_passing_failure_is_tried_again_within_number_and_deadline_and_n
     assert (await at.guard().generate(REPLY)).text == "ok"
     assert at.slept == [0.5, 1.0]
     assert at.metered == ["ModelUnavailable", "ModelUnavailable", None]
-    at.script += [ModelUnavailable("down.")] * 3 + [ModelRateLimited("slow down.", 12.0)]
+    at.script += [ModelUnavailable("down.")] * 3 + [
+        ModelRateLimited("slow down.", 12.0)
+    ]
     await fails(at.guard(Limits(retries=2)), ModelUnavailable, SUMMARY)
     limited = await fails(at.guard(Limits(reply_s=12.0)), ModelRateLimited)
     assert (limited.retry_after_s, len(at.requests), len(at.slept)) == (12.0, 7, 4)
@@ -124,7 +137,9 @@ async def test_after_failures_in_a_row_the_model_is_left_alone_ever_longer_and_t
         for number in range(FAILURES + 8):
             await fails(guarded, ModelRefused)
             if number >= FAILURES - 1:
-                rests.append((await fails(guarded, ModelUnavailable)).retry_after_s or 0.0)
+                rests.append(
+                    (await fails(guarded, ModelUnavailable)).retry_after_s or 0.0
+                )
                 if number == FAILURES - 1:
                     assert (
                         guarded.trouble
@@ -140,7 +155,9 @@ async def test_after_failures_in_a_row_the_model_is_left_alone_ever_longer_and_t
     assert rests == sorted(rests)
     assert rests[-1] == MAX_REST_S
     events = [entry["event"] for entry in logged]
-    assert events == ["the model does not answer"], "a night without a model is one line"
+    assert events == ["the model does not answer"], (
+        "a night without a model is one line"
+    )
     assert (await guarded.generate(REPLY)).text == "ok"
     assert guarded.trouble is None
 
@@ -185,7 +202,9 @@ async def test_no_usable_answer_is_a_failure_for_the_memory_and_none_of_the_serv
     assert guarded.trouble is None
 
 
-async def test_waiting_for_an_answer_or_a_place_ends_at_the_deadline(at: Scripted) -> None:
+async def test_waiting_for_an_answer_or_a_place_ends_at_the_deadline(
+    at: Scripted,
+) -> None:
     """The wait for a place says nothing of the server."""
     endless = ScriptedModel()
     endless.held = asyncio.Event()
@@ -229,12 +248,14 @@ BRIEFS = {Purpose.BRIEF, Purpose.RECAP}
         (1.0, set(Purpose) - {Purpose.SUMMARY}), (1.2, set(Purpose)),
     ],
 )  # fmt: skip
-async def test_the_order_in_which_things_are_left_out(share: float, left_out: set[Purpose]) -> None:
+async def test_the_order_in_which_things_are_left_out(
+    share: float, left_out: set[Purpose]
+) -> None:
     used = int(share * 1_000)
     assert await refused(used, 0, LimitSettings(tokens_per_day=1_000)) == left_out
-    assert await refused(9_999, used, LimitSettings(tokens_per_stream=1_000)) == left_out, (
-        "the stream's own"
-    )
+    assert (
+        await refused(9_999, used, LimitSettings(tokens_per_stream=1_000)) == left_out
+    ), "the stream's own"
     assert await refused(1_000 * used, 0, LimitSettings(money_per_day=2)) == left_out, (
         "two for a million tokens"
     )

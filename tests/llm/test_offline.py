@@ -37,22 +37,32 @@ def test_a_window_becomes_claims_and_bits_and_its_sentences_become_notes() -> No
         == f"{told} P5 plays chess."
     )
     cat, home, bit = json.loads(extract(fence("episode", told)))["notes"]
-    assert (cat["who"], cat["fact"], cat["said_by"]) == ("P3", "has a cat called Miso", "P3")
+    assert (cat["who"], cat["fact"], cat["said_by"]) == (
+        "P3",
+        "has a cat called Miso",
+        "P3",
+    )
     assert (home["who"], home["lifetime"]) == ("P4", "permanent")
     assert (bit["who"], bit["said_by"]) == ("bit", "")
 
 
 PREFIX = compose_prefix(PrefixMaterial(actions=("clip", "timeout target")), Settings())
-FACTS = {"has a cat called Miso": SourceKind.SELF_CLAIM, "lives in Oslo": SourceKind.REPORTED}
+FACTS = {
+    "has a cat called Miso": SourceKind.SELF_CLAIM,
+    "lives in Oslo": SourceKind.REPORTED,
+}
 LORE = tuple(
-    Recalled(note(i, fact, source_kind=FACTS[fact]), 1.0) for i, fact in enumerate(FACTS, 1)
+    Recalled(note(i, fact, source_kind=FACTS[fact]), 1.0)
+    for i, fact in enumerate(FACTS, 1)
 )
 
 
 def ask(text: str) -> dict[str, Any]:
     """The reply object for one message, through the real prompt."""
     message = PromptLine(7, "e7", "1", text, NOW)
-    tail = TailMaterial(NOW, stranger("1", "heidi", NOW), message, notes=LORE, names={"1": "heidi"})
+    tail = TailMaterial(
+        NOW, stranger("1", "heidi", NOW), message, notes=LORE, names={"1": "heidi"}
+    )
     return dict(answer(*split(assemble(PREFIX, tail, Settings())), "en"))
 
 
@@ -83,7 +93,8 @@ def test_a_note_that_plainly_answers_is_quoted_and_all_else_is_silence() -> None
 def test_any_message_gets_a_whole_quotation_or_silence(text: str) -> None:
     said = ask(text)["say"]
     assert said == "" or (
-        said.startswith(("My notes about ", "Others say about ")) and said.endswith("”.")
+        said.startswith(("My notes about ", "Others say about "))
+        and said.endswith("”.")
     )
 
 

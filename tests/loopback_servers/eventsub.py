@@ -70,7 +70,8 @@ class LoopbackEventSub:
         asked = await request.json()
         if asked["type"] in self.refused:
             return web.json_response(
-                {"error": "Forbidden", "status": 403, "message": "missing scope"}, status=403
+                {"error": "Forbidden", "status": 403, "message": "missing scope"},
+                status=403,
             )
         row = {
             **asked,
@@ -81,13 +82,18 @@ class LoopbackEventSub:
         }
         self.subscriptions[row["id"]] = row
         return web.json_response(
-            {"data": [row], "total": 1, "total_cost": 0, "max_total_cost": 10}, status=202
+            {"data": [row], "total": 1, "total_cost": 0, "max_total_cost": 10},
+            status=202,
         )
 
     async def notify(self, kind: str, event: dict[str, Any]) -> None:
-        row = next(one for one in reversed(self.subscriptions.values()) if one["type"] == kind)
+        row = next(
+            one for one in reversed(self.subscriptions.values()) if one["type"] == kind
+        )
         socket = self.sockets[row["transport"]["session_id"]]
-        await self._send(socket, "notification", {"subscription": row, "event": event}, kind=kind)
+        await self._send(
+            socket, "notification", {"subscription": row, "event": event}, kind=kind
+        )
 
     async def hang_up(self) -> None:
         for socket in list(self.sockets.values()):
@@ -104,7 +110,9 @@ class LoopbackEventSub:
                 "keepalive_timeout_seconds": None,
             }
             await self._send(
-                socket, "session_reconnect", {"session": {**about, "reconnect_url": url}}
+                socket,
+                "session_reconnect",
+                {"session": {**about, "reconnect_url": url}},
             )
 
     async def revoke(self, kind: str) -> None:
@@ -119,7 +127,11 @@ class LoopbackEventSub:
         )
 
     async def _send(
-        self, socket: web.WebSocketResponse, message: str, payload: dict[str, Any], kind: str = ""
+        self,
+        socket: web.WebSocketResponse,
+        message: str,
+        payload: dict[str, Any],
+        kind: str = "",
     ) -> None:
         about = {
             "message_id": f"message-{next(self._ids)}",
@@ -127,7 +139,9 @@ class LoopbackEventSub:
             "message_timestamp": self.now().isoformat().replace("+00:00", "Z"),
         }
         named = {"subscription_type": kind, "subscription_version": "1"} if kind else {}
-        await socket.send_str(json.dumps({"metadata": {**about, **named}, "payload": payload}))
+        await socket.send_str(
+            json.dumps({"metadata": {**about, **named}, "payload": payload})
+        )
 
 
 @asynccontextmanager

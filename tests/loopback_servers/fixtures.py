@@ -48,6 +48,8 @@ def log_in(
 ) -> Token:
     """Somebody has typed the code for an account; without scopes it may do everything."""
     granted = sim.grant(login, *scopes)
-    token = Token(granted.access, granted.refresh, granted.user_id, login, granted.scopes)
+    token = Token(
+        granted.access, granted.refresh, granted.user_id, login, granted.scopes
+    )
     store.save(account, token)
     return token

@@ -39,7 +39,9 @@ class Seen:
     @property
     def schema(self) -> Any:  # noqa: ANN401  # whatever the client sent
         """The JSON schema of the answer, or None."""
-        return self.config.get("responseJsonSchema") or self.config.get("responseSchema")
+        return self.config.get("responseJsonSchema") or self.config.get(
+            "responseSchema"
+        )
 
 
 class SimGemini(ModelServer[Seen]):
@@ -49,7 +51,9 @@ class SimGemini(ModelServer[Seen]):
 
     async def _answer(self, request: web.Request) -> web.StreamResponse:
         model, _, verb = request.match_info["call"].partition(":")
-        seen = _read(await request.json(), request.match_info["version"], model, request.headers)
+        seen = _read(
+            await request.json(), request.match_info["version"], model, request.headers
+        )
         self.seen.append(seen)
         if self._faults:
             return await self._faults.popleft()(seen)
@@ -57,8 +61,17 @@ class SimGemini(ModelServer[Seen]):
             return await refused_key(seen)
         if model not in MODELS or verb != "generateContent":
             return await unknown_model(seen)
-        text = self._script.popleft() if self._script else "{}" if seen.schema else "Understood."
-        usage = {"promptTokenCount": count(seen.text), "candidatesTokenCount": count(text)}
+        text = (
+            self._script.popleft()
+            if self._script
+            else "{}"
+            if seen.schema
+            else "Understood."
+        )
+        usage = {
+            "promptTokenCount": count(seen.text),
+            "candidatesTokenCount": count(text),
+        }
         return web.json_response(answer_body(text, usage=usage))
 
 
@@ -81,7 +94,14 @@ def answer_body(
 def error(code: int, status: str, message: str, *details: dict[str, Any]) -> Fault:
     """A fault in Google's form of an error."""
     return body(
-        {"error": {"code": code, "status": status, "message": message, "details": list(details)}},
+        {
+            "error": {
+                "code": code,
+                "status": status,
+                "message": message,
+                "details": list(details),
+            }
+        },
         code,
     )
 
@@ -92,7 +112,9 @@ def rate_limited(delay: str | None = "1.5s") -> Fault:
         {"retryDelay": delay} if delay else {}
     )
     quota = {"@type": "type.googleapis.com/google.rpc.QuotaFailure", "violations": []}
-    return error(429, "RESOURCE_EXHAUSTED", "You exceeded your current quota.", quota, info)
+    return error(
+        429, "RESOURCE_EXHAUSTED", "You exceeded your current quota.", quota, info
+    )
 
 
 def _info(reason: str) -> dict[str, Any]:
@@ -125,5 +147,7 @@ def _read(sent: dict[str, Any], version: str, model: str, headers: Any) -> Seen:
 
 def _joined(contents: list[dict[str, Any]]) -> str:
     return "\n".join(
-        part.get("text", "") for content in contents for part in content.get("parts", [])
+        part.get("text", "")
+        for content in contents
+        for part in content.get("parts", [])
     )

@@ -62,12 +62,19 @@ class SimOpenAI(ModelServer[Sent]):
             return "Sure! Here is what I found."
         if self._script:
             return self._script.popleft()
-        wants_json = "response_format" in sent or "JSON object" in json.dumps(sent["messages"])
+        wants_json = "response_format" in sent or "JSON object" in json.dumps(
+            sent["messages"]
+        )
         return "{}" if wants_json else "Understood."
 
 
 def completion(
-    text: str | None, sent: Sent, *, finish: str = "stop", reasoning: int = 0, cached: int = 0
+    text: str | None,
+    sent: Sent,
+    *,
+    finish: str = "stop",
+    reasoning: int = 0,
+    cached: int = 0,
 ) -> Sent:
     """A chat completion as it goes over the wire."""
     written = count(text or "") + reasoning
@@ -75,10 +82,16 @@ def completion(
         "object": "chat.completion",
         "model": sent.get("model"),
         "choices": [
-            {"index": 0, "finish_reason": finish, "message": {"role": "assistant", "content": text}}
+            {
+                "index": 0,
+                "finish_reason": finish,
+                "message": {"role": "assistant", "content": text},
+            }
         ],
         "usage": {
-            "prompt_tokens": sum(count(message["content"]) for message in sent["messages"]),
+            "prompt_tokens": sum(
+                count(message["content"]) for message in sent["messages"]
+            ),
             "completion_tokens": written,
             "prompt_tokens_details": {"cached_tokens": cached},
             "completion_tokens_details": {"reasoning_tokens": reasoning},
@@ -86,7 +99,9 @@ def completion(
     }
 
 
-def answer(text: str | None, *, finish: str = "stop", reasoning: int = 0, cached: int = 0) -> Fault:
+def answer(
+    text: str | None, *, finish: str = "stop", reasoning: int = 0, cached: int = 0
+) -> Fault:
     """One particular completion."""
 
     async def reply(sent: Sent) -> web.StreamResponse:

@@ -10,7 +10,9 @@ from aiohttp import web
 @asynccontextmanager
 async def served(app: web.Application) -> AsyncIterator[str]:
     """Serve it; its address."""
-    runner = web.AppRunner(app, handle_signals=False, access_log=None, shutdown_timeout=0.1)
+    runner = web.AppRunner(
+        app, handle_signals=False, access_log=None, shutdown_timeout=0.1
+    )
     await runner.setup()
     try:
         await web.TCPSite(runner, "127.0.0.1", 0).start()

@@ -69,7 +69,12 @@ class Faults:
     def take(self, where: str, path: str) -> Fault | None:
         """The fault of this call, counted; None if it goes right."""
         fault = next(
-            (one for one in self.waiting if one.where == where and one.path in ("", path)), None
+            (
+                one
+                for one in self.waiting
+                if one.where == where and one.path in ("", path)
+            ),
+            None,
         )
         if fault is not None:
             fault.used += 1
@@ -84,7 +89,9 @@ async def strike(fault: Fault, request: web.Request) -> web.StreamResponse | Non
     if fault.drop:
         return hang_up(request)
     if fault.html:
-        return web.Response(text=LOGIN_PAGE, content_type="text/html", status=fault.status or 200)
+        return web.Response(
+            text=LOGIN_PAGE, content_type="text/html", status=fault.status or 200
+        )
     if fault.status:
         body = fault.body or error_body(fault.status, "")
         return web.json_response(body, status=fault.status, headers=fault.headers)
@@ -143,24 +150,43 @@ class DeviceLogin:
 
     def waiting(self, user_code: str) -> DeviceCode:
         """The log-in of a code that was shown."""
-        return next(code for code in self.codes if code.user == user_code and not code.ended)
+        return next(
+            code for code in self.codes if code.user == user_code and not code.ended
+        )
 
     async def device(self, request: web.Request) -> web.Response:
         given = await self._given(request)
-        scopes = tuple(given.get("scopes", given.get("scope", "")).replace("+", " ").split())
+        scopes = tuple(
+            given.get("scopes", given.get("scope", "")).replace("+", " ").split()
+        )
         code = DeviceCode(secrets.token_hex(20), secrets.token_hex(4).upper(), scopes)
         self.codes.append(code)
-        body = {"device_code": code.device, "expires_in": 1_800, "interval": self.interval}
+        body = {
+            "device_code": code.device,
+            "expires_in": 1_800,
+            "interval": self.interval,
+        }
         address = f"{self.sim.url}activate?public=true&device-code={code.user}"
-        return web.json_response(body | {"user_code": code.user, "verification_uri": address})
+        return web.json_response(
+            body | {"user_code": code.user, "verification_uri": address}
+        )
 
     async def token(self, request: web.Request) -> web.Response:
         given = await self._given(request)
         if given.get("grant_type") != DEVICE_GRANT:
             token = self.refresh(given.get("refresh_token", ""))
-            return _refused(400, "Invalid refresh token") if token is None else self._pair(token)
+            return (
+                _refused(400, "Invalid refresh token")
+                if token is None
+                else self._pair(token)
+            )
         code = next(
-            (c for c in self.codes if c.device == given.get("device_code") and not c.ended), None
+            (
+                c
+                for c in self.codes
+                if c.device == given.get("device_code") and not c.ended
+            ),
+            None,
         )
         if code is None:
             return _refused(400, "invalid device code")
@@ -172,7 +198,9 @@ class DeviceLogin:
 
     def refresh(self, refresh: str) -> SimToken | None:
         """A new pair for a refresh token that was not used yet; None if there is none."""
-        old = next((t for t in self.tokens.issued if t.refresh == refresh and not t.used), None)
+        old = next(
+            (t for t in self.tokens.issued if t.refresh == refresh and not t.used), None
+        )
         if old is None:
             self.refused_refreshes += 1
             return None
@@ -195,15 +223,23 @@ class DeviceLogin:
             "expires_in": self.expires_in,
             "refresh_token": token.refresh,
         }
-        return web.json_response(body | {"scope": list(token.scopes), "token_type": "bearer"})
+        return web.json_response(
+            body | {"scope": list(token.scopes), "token_type": "bearer"}
+        )
 
     async def validate(self, request: web.Request) -> web.Response:
         given = request.headers.get("Authorization", "")
         token = self.tokens.valid(given.removeprefix("OAuth ").removeprefix("Bearer "))
         if token is None:
             return _refused(401, "invalid access token")
-        body = {"client_id": self.sim.client_id, "login": token.login, "scopes": list(token.scopes)}
-        return web.json_response(body | {"user_id": token.user_id, "expires_in": self.expires_in})
+        body = {
+            "client_id": self.sim.client_id,
+            "login": token.login,
+            "scopes": list(token.scopes),
+        }
+        return web.json_response(
+            body | {"user_id": token.user_id, "expires_in": self.expires_in}
+        )
 
     async def revoke(self, request: web.Request) -> web.Response:
         token = self.tokens.valid((await self._given(request))["token"])
@@ -217,7 +253,9 @@ class DeviceLogin:
 class TwitchSim(twitch.TwitchSim):
     """`requests`: every call to Helix; `actions`: those other than chat messages that changed something."""
 
-    def __init__(self, channel: str = "demo", *, now: Callable[[], int] | None = None) -> None:
+    def __init__(
+        self, channel: str = "demo", *, now: Callable[[], int] | None = None
+    ) -> None:
         super().__init__(channel, now=now)
         self.faults = Faults()
         self.oauth = DeviceLogin(self)
@@ -239,13 +277,17 @@ class TwitchSim(twitch.TwitchSim):
 
     @web.middleware
     async def _watched(
-        self, request: web.Request, handler: Callable[[web.Request], Awaitable[web.StreamResponse]]
+        self,
+        request: web.Request,
+        handler: Callable[[web.Request], Awaitable[web.StreamResponse]],
     ) -> web.StreamResponse:
         """A call with what goes wrong with it, and its record."""
         place, _, path = request.path.strip("/").partition("/")
         helix = place == "helix"
         where = {"helix": "helix", "oauth2": "oauth", "irc": "irc"}.get(place, "")
-        fault = self.faults.take(where, path if helix else request.path.strip("/") if path else "")
+        fault = self.faults.take(
+            where, path if helix else request.path.strip("/") if path else ""
+        )
         if fault is not None and fault.stall and where == "irc":
             request["stalled"] = True
         elif fault is not None and (struck := await strike(fault, request)) is not None:
@@ -258,12 +300,24 @@ class TwitchSim(twitch.TwitchSim):
         return hang_up(request) if fault is not None and fault.lose else answer
 
     async def _record(self, request: web.Request, path: str, status: int) -> None:
-        token = self.tokens.valid(request.headers.get("Authorization", "").removeprefix("Bearer "))
+        token = self.tokens.valid(
+            request.headers.get("Authorization", "").removeprefix("Bearer ")
+        )
         query = {key: request.query.getall(key) for key in request.query}
-        headers = {key: value for key, value in request.headers.items() if key != "Authorization"}
+        headers = {
+            key: value
+            for key, value in request.headers.items()
+            if key != "Authorization"
+        }
         user_id = token.user_id if token is not None else ""
         recorded = Recorded(
-            request.method, path, query, headers, await json_body(request), user_id, status
+            request.method,
+            path,
+            query,
+            headers,
+            await json_body(request),
+            user_id,
+            status,
         )
         self.requests.append(recorded)
         if request.method != "GET" and path != "chat/messages" and 200 <= status < 300:
@@ -298,7 +352,9 @@ class TwitchSim(twitch.TwitchSim):
             "msg-param-viewerCount": viewers, "room-id": self.world.room_id, "system-msg": sentence,
             "tmi-sent-ts": self.now(), "user-id": user.id,
         }  # fmt: skip
-        await self.irc.broadcast(tagged(tags, f":{HOST} USERNOTICE #{self.world.owner.login}"))
+        await self.irc.broadcast(
+            tagged(tags, f":{HOST} USERNOTICE #{self.world.owner.login}")
+        )
 
     async def unban(self, login: str) -> None:
         """The streamer lifts a ban or a timeout, which chat does not report."""

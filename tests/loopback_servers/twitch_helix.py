@@ -36,7 +36,11 @@ MODERATOR = {
     for _, path in SCOPES
     if path.startswith(("moderation/bans", "moderation/chat", "chat/s", "chat/a"))
 }
-BROADCASTER = {("GET", "moderation/moderators"), ("GET", "channels/vips"), ("PATCH", "channels")}
+BROADCASTER = {
+    ("GET", "moderation/moderators"),
+    ("GET", "channels/vips"),
+    ("PATCH", "channels"),
+}
 
 
 class HelixServer(twitch.HelixServer):
@@ -68,9 +72,15 @@ class HelixServer(twitch.HelixServer):
 
     async def answer(self, call: Call) -> web.Response:
         """Channel and asker, then scope, then the call itself."""
-        given = {**{name: values[0] for name, values in call.query.items()}, **call.body}
+        given = {
+            **{name: values[0] for name, values in call.query.items()},
+            **call.body,
+        }
         here, who = self.world.room_id, call.token.user_id
-        assert {given.get("broadcaster_id", here), given.get("from_broadcaster_id", here)} == {here}
+        assert {
+            given.get("broadcaster_id", here),
+            given.get("from_broadcaster_id", here),
+        } == {here}
         assert {given.get("moderator_id", who), given.get("sender_id", who)} == {who}
         if call.path in MODERATOR:
             assert given["moderator_id"]
@@ -102,10 +112,16 @@ class HelixServer(twitch.HelixServer):
             for one in self.irc.said[-500:]
             if one.user.id == who and one.at > since and one.via != "chat"
         ]
-        if len(recent) >= (PER_WINDOW_MODERATOR if self._moderates(who) else PER_WINDOW):
+        if len(recent) >= (
+            PER_WINDOW_MODERATOR if self._moderates(who) else PER_WINDOW
+        ):
             self.breaches += 1
             return "msg_ratelimit"
-        return "msg_duplicate" if any(one.text == call.text("message") for one in recent) else ""
+        return (
+            "msg_duplicate"
+            if any(one.text == call.text("message") for one in recent)
+            else ""
+        )
 
     def _barred(self, user_id: str) -> str:
         """The code of why somebody may not write in this chat at all, or nothing. Nobody here is a subscriber."""
@@ -127,7 +143,9 @@ class HelixServer(twitch.HelixServer):
         if here.followers_only and user_id not in here.followers:
             return "msg_followersonly"
         written = [one.at for one in self.irc.said[-500:] if one.user.id == user_id]
-        waits = here.slow_s and written and here.now() - written[-1] < here.slow_s * 1_000
+        waits = (
+            here.slow_s and written and here.now() - written[-1] < here.slow_s * 1_000
+        )
         return "msg_slowmode" if waits else ""
 
     async def _change_channel(self, call: Call) -> web.Response:
@@ -135,9 +153,20 @@ class HelixServer(twitch.HelixServer):
         return web.Response(status=204)
 
     async def _videos(self, call: Call) -> web.Response:
-        assert (call.param("user_id"), call.param("type")) == (self.world.owner.id, "archive")
+        assert (call.param("user_id"), call.param("type")) == (
+            self.world.owner.id,
+            "archive",
+        )
         plain = dict.fromkeys(
-            ("title", "description", "thumbnail_url", "language", "user_login", "user_name"), ""
+            (
+                "title",
+                "description",
+                "thumbnail_url",
+                "language",
+                "user_login",
+                "user_name",
+            ),
+            "",
         )
         plain |= {
             "stream_id": "1",
@@ -181,20 +210,31 @@ class HelixServer(twitch.HelixServer):
                 else 0
             )
         await self.irc.broadcast(self.irc.room_state())
-        modes = dict.fromkeys(("follower_mode", "subscriber_mode", "unique_chat_mode"), False)
+        modes = dict.fromkeys(
+            ("follower_mode", "subscriber_mode", "unique_chat_mode"), False
+        )
         now = {
             "emote_mode": here.emote_only,
             "slow_mode": bool(here.slow_s),
             "slow_mode_wait_time": here.slow_s or None,
         }
         return ok(
-            [{**modes, **now, "broadcaster_id": here.room_id, "follower_mode_duration": None}]
+            [
+                {
+                    **modes,
+                    **now,
+                    "broadcaster_id": here.room_id,
+                    "follower_mode_duration": None,
+                }
+            ]
         )
 
     async def _ban_and_note(self, call: Call) -> web.Response:
         user_id = str(ban_data(call).get("user_id", ""))
         if self._moderates(user_id):
-            raise Refused(400, "The user specified in the user_id field may not be banned.")
+            raise Refused(
+                400, "The user specified in the user_id field may not be banned."
+            )
         self.world.banned.add(user_id)
         return await self._ban(call)
 

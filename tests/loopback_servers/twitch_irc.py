@@ -32,7 +32,9 @@ class World(irc.World):
 def notice(text: str, *, channel: str = "*", msg_id: str = "") -> str:
     """NOTICE; the server's own when the channel is "*"."""
     target = channel if channel == "*" else f"#{channel}"
-    return tagged({"msg-id": msg_id} if msg_id else {}, f":{HOST} NOTICE {target} :{text}")
+    return tagged(
+        {"msg-id": msg_id} if msg_id else {}, f":{HOST} NOTICE {target} :{text}"
+    )
 
 
 @dataclass(slots=True, eq=False)
@@ -57,7 +59,9 @@ class IrcServer(irc.IrcServer):
         self.world: World = world
         self.silent_unknown = False
 
-    def connected(self, socket: web.WebSocketResponse, request: web.Request) -> Connection:
+    def connected(
+        self, socket: web.WebSocketResponse, request: web.Request
+    ) -> Connection:
         return Connection(socket, request, stalled=bool(request.get("stalled")))
 
     async def end(self, connection: irc.Connection) -> None:
@@ -85,7 +89,11 @@ class IrcServer(irc.IrcServer):
             return
         if token is None or "chat:read" not in token.scopes:
             well_formed = connection.password.startswith("oauth:")
-            why = "Login authentication failed" if well_formed else "Improperly formatted auth"
+            why = (
+                "Login authentication failed"
+                if well_formed
+                else "Improperly formatted auth"
+            )
             await connection.send(notice(why))
         await super().sign_in(connection)
 
@@ -93,7 +101,9 @@ class IrcServer(irc.IrcServer):
         if channel != self.world.owner.login:
             if not self.silent_unknown:
                 why = "This channel does not exist or has been suspended."
-                await connection.send(notice(why, channel=channel, msg_id="msg_channel_suspended"))
+                await connection.send(
+                    notice(why, channel=channel, msg_id="msg_channel_suspended")
+                )
         elif connection.user is not None and connection.user.id in self.world.banned:
             why = f"You are permanently banned from talking in {channel}."
             await connection.send(notice(why, channel=channel, msg_id="msg_banned"))

@@ -43,13 +43,17 @@ class Channel:
     ingest: Ingest
     compactor: Compactor
 
-    def say(self, who: str, text: str, *, addressed: bool = False, **more: object) -> ChatEvent:
+    def say(
+        self, who: str, text: str, *, addressed: bool = False, **more: object
+    ) -> ChatEvent:
         """Somebody says something now; ids are made of names ("alice" is 1xx)."""
         event = line(who, text, **({"at": self.clock.now()} | more))  # type: ignore[arg-type]
         self.ingest.take(event, addressed)
         return event
 
-    async def chat(self, lines: int, *, every_ms: int = 1_000, people: int = 5) -> list[ChatEvent]:
+    async def chat(
+        self, lines: int, *, every_ms: int = 1_000, people: int = 5
+    ) -> list[ChatEvent]:
         """Some lines, stored."""
         events = []
         for i in range(lines):
@@ -73,13 +77,21 @@ class Channel:
         """A moderator clears a line, what somebody said, or the whole chat."""
         cleared = event.id if event is not None else None
         self.ingest.take(
-            Redaction(self.clock.now(), event_id=cleared, user_id=user_id, duration_s=duration_s)
+            Redaction(
+                self.clock.now(),
+                event_id=cleared,
+                user_id=user_id,
+                duration_s=duration_s,
+            )
         )
         await self.ingest.flush()
 
     async def sweep(self) -> None:
         await sweep_chat(
-            db=self.db, compactor=self.compactor, settings=lambda: self.settings, clock=self.clock
+            db=self.db,
+            compactor=self.compactor,
+            settings=lambda: self.settings,
+            clock=self.clock,
         )
 
 
@@ -99,7 +111,9 @@ def line(who: str, text: str, at: int, **more: object) -> ChatEvent:
 
 @pytest.fixture
 def settings() -> Settings:
-    return Settings(memory=MemorySettings(known_bots=("mybot",), ignored_viewers=("ignored",)))
+    return Settings(
+        memory=MemorySettings(known_bots=("mybot",), ignored_viewers=("ignored",))
+    )
 
 
 @pytest.fixture
@@ -113,8 +127,14 @@ async def open_channel(
 ) -> Channel:
     """A channel in a run of its own."""
     stream_tracker = StreamTracker(db)
-    ingest = Ingest(db=db, stream_tracker=stream_tracker, settings=lambda: settings, clock=clock)
+    ingest = Ingest(
+        db=db, stream_tracker=stream_tracker, settings=lambda: settings, clock=clock
+    )
     compactor = Compactor(
-        db=db, model=model, settings=lambda: settings, clock=clock, stream_tracker=stream_tracker
+        db=db,
+        model=model,
+        settings=lambda: settings,
+        clock=clock,
+        stream_tracker=stream_tracker,
     )
     return Channel(db, clock, model, settings, stream_tracker, ingest, compactor)

@@ -23,7 +23,9 @@ async def came(world: "World", dock: DockSettings = EVERYONE) -> list[Card]:
     )
 
 
-async def test_a_card_says_who_came_how_often_and_what_holds_these_days(world: "World") -> None:
+async def test_a_card_says_who_came_how_often_and_what_holds_these_days(
+    world: "World",
+) -> None:
     drums = await world.note("plays drums in a band")
     test = await world.note(
         "has her driving test on Friday", expires_at=world.clock.now() + 6 * DAY
@@ -50,7 +52,9 @@ async def test_nobody_has_a_card_who_is_hidden_or_of_whom_nothing_may_be_said(
         await world.attends(viewer, stream)
     assert await came(world) == []
     await world.note("plays drums")
-    await world.note("streams every day", subject_id="9")  # the streamer knows who they are
+    await world.note(
+        "streams every day", subject_id="9"
+    )  # the streamer knows who they are
     assert [card.name for card in await came(world)] == ["Alice"]
     for fewer in (
         DockSettings(earpiece=Earpiece.OFF),
@@ -60,7 +64,10 @@ async def test_nobody_has_a_card_who_is_hidden_or_of_whom_nothing_may_be_said(
     for typed in ("Alice", " @ALICE "):
         assert (
             await came(
-                world, DockSettings(earpiece=Earpiece.EVERYONE_KNOWN, earpiece_without=(typed,))
+                world,
+                DockSettings(
+                    earpiece=Earpiece.EVERYONE_KNOWN, earpiece_without=(typed,)
+                ),
             )
             == []
         )
@@ -79,7 +86,9 @@ async def test_nobody_has_a_card_who_is_hidden_or_of_whom_nothing_may_be_said(
 
 
 @pytest.mark.parametrize("hidden", ["opted_out_at = 1", "banned_at = 1"])
-async def test_nobody_gets_the_card_of_a_hidden_viewer(world: "World", hidden: str) -> None:
+async def test_nobody_gets_the_card_of_a_hidden_viewer(
+    world: "World", hidden: str
+) -> None:
     await world.note("plays drums")
     now = world.clock.now()
     assert await card(world.db, "1", now, now, "UTC") is not None

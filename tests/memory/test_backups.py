@@ -28,7 +28,14 @@ from forgetmenot.privacy.suppression import load_filter
 from forgetmenot.privacy.suppression_list import suppress, unlisted_of, unsuppress
 from forgetmenot.settings.live_settings import LiveSettings
 from forgetmenot.settings.schema import DockSettings, Settings
-from forgetmenot.store import backup, bot_messages, notes, personal_data, streams, viewers
+from forgetmenot.store import (
+    backup,
+    bot_messages,
+    notes,
+    personal_data,
+    streams,
+    viewers,
+)
 from forgetmenot.store.backup import Copied, copies_of
 from forgetmenot.store.database import connect, open_database, schema_sql
 from forgetmenot.store.rights import PrivacyRequests, RequestKind
@@ -87,7 +94,9 @@ def _sql(path: Path, script: str) -> None:
         db.executescript(f"PRAGMA foreign_keys = OFF; {script}")
 
 
-async def go_back(channel: Channel, source: Path, folder: Path) -> tuple[Restored, Path]:
+async def go_back(
+    channel: Channel, source: Path, folder: Path
+) -> tuple[Restored, Path]:
     """Restore beside the file of requests, as after a loss of the memory's own file."""
     path = folder / "restored.sqlite3"
     folder.mkdir()
@@ -117,7 +126,9 @@ async def test_a_copy_is_the_memory_with_its_numbers_and_no_byte_of_chat_of_repl
     assert b"zitherbloom" not in held
     assert filled.db.requests.digest("viewer", ALICE).encode() not in held
     said = await filled.db.column("SELECT text FROM events")
-    assert [text for text in said if "glockenfern" not in text and text.encode() in held] == []
+    assert [
+        text for text in said if "glockenfern" not in text and text.encode() in held
+    ] == []
     assert [one.name for one in made.path.parent.iterdir()] == ["copy.sqlite3"]
     if sys.platform != "win32":
         assert stat.S_IMODE(made.path.stat().st_mode) == 0o600
@@ -125,10 +136,13 @@ async def test_a_copy_is_the_memory_with_its_numbers_and_no_byte_of_chat_of_repl
         for table in backup.KEPT:
             sql = f"SELECT * FROM {table} ORDER BY 1, 2"  # noqa: S608  # tables of ours
             mine, theirs = [
-                [tuple(row) for row in await one.rows(sql)] for one in (filled.db, copied)
+                [tuple(row) for row in await one.rows(sql)]
+                for one in (filled.db, copied)
             ]
             assert theirs == mine
-        next_one = await remember(copied, BOB, "likes jazz", by=BOB, at=filled.clock.now())
+        next_one = await remember(
+            copied, BOB, "likes jazz", by=BOB, at=filled.clock.now()
+        )
         assert next_one.id > made.notes == 2
 
 
@@ -138,7 +152,9 @@ async def test_a_bot_makes_one_at_its_start_every_day_and_when_the_others_had_to
     keeper = Backups(db=filled.db, settings=lambda: NO_SETTINGS, clock=filled.clock)
     made = []
     for day in range(5):
-        await remember(filled.db, BOB, f"owns {day} kites", by=BOB, at=filled.clock.now())
+        await remember(
+            filled.db, BOB, f"owns {day} kites", by=BOB, at=filled.clock.now()
+        )
         await keeper.run_pass()
         await filled.clock.advance(DAY - HOUR)
         await keeper.run_pass()
@@ -155,7 +171,9 @@ async def test_a_bot_makes_one_at_its_start_every_day_and_when_the_others_had_to
     assert b"marimbaglow" in anew.read_bytes()
 
 
-async def test_a_copy_is_made_only_if_something_changed_since_the_newest(filled: Channel) -> None:
+async def test_a_copy_is_made_only_if_something_changed_since_the_newest(
+    filled: Channel,
+) -> None:
     """Whoever starts the bot ten times a day has no ten equal copies, which would push out the older ones."""
 
     async def copies_after_a_start() -> list[Path]:
@@ -180,7 +198,9 @@ async def test_a_copy_is_made_only_if_something_changed_since_the_newest(filled:
     after_suppression = (await copies_after_a_start())[0]
     assert after_suppression != newest
     rights = Rights(
-        db=filled.db, clock=filled.clock, eraser=Eraser(db=filled.db, clock=filled.clock)
+        db=filled.db,
+        clock=filled.clock,
+        eraser=Eraser(db=filled.db, clock=filled.clock),
     )
     await rights.opt_out(BOB)
     after_wish = (await copies_after_a_start())[0]
@@ -201,7 +221,12 @@ async def test_a_cleared_request_takes_the_copies_along_that_know_its_note(
     asked = channel.say("viewer0", "!remember I own a zitherbloom")
     await channel.ingest.flush()
     await remember(
-        channel.db, ALICE, "owns a zitherbloom", by=ALICE, at=channel.clock.now(), line=asked.id
+        channel.db,
+        ALICE,
+        "owns a zitherbloom",
+        by=ALICE,
+        at=channel.clock.now(),
+        line=asked.id,
     )
     keeper = Backups(db=channel.db, settings=lambda: NO_SETTINGS, clock=channel.clock)
     await keeper.run_pass()
@@ -211,10 +236,14 @@ async def test_a_cleared_request_takes_the_copies_along_that_know_its_note(
     if stopped:
         async with channel.db.write() as tx:
             await tx.execute("DELETE FROM events")
-        keeper = Backups(db=channel.db, settings=lambda: NO_SETTINGS, clock=channel.clock)
+        keeper = Backups(
+            db=channel.db, settings=lambda: NO_SETTINGS, clock=channel.clock
+        )
     await channel.compactor.run_pass(everything=True)
     await keeper.run_pass()
-    assert b"zitherbloom" not in b"".join(copy.read_bytes() for copy in copies_of(channel.db.path))
+    assert b"zitherbloom" not in b"".join(
+        copy.read_bytes() for copy in copies_of(channel.db.path)
+    )
 
 
 async def test_who_talked_again_before_the_copy_was_made_stays(
@@ -235,7 +264,9 @@ async def test_opting_out_and_in_count_again_in_their_order(
     filled: Channel, made: Copied, tmp_path: Path
 ) -> None:
     rights = Rights(
-        db=filled.db, clock=filled.clock, eraser=Eraser(db=filled.db, clock=filled.clock)
+        db=filled.db,
+        clock=filled.clock,
+        eraser=Eraser(db=filled.db, clock=filled.clock),
     )
     for one in (ALICE, BOB, "new"):
         await rights.opt_out(one)
@@ -264,7 +295,9 @@ async def test_what_is_never_mentioned_stays_so_in_an_older_copy(
 ) -> None:
     """A topic of one viewer, one of the channel, and a note by its number."""
     now = filled.clock.now()
-    channel_fact = await remember(filled.db, None, "won the zitherbloom cup", by=ALICE, at=now)
+    channel_fact = await remember(
+        filled.db, None, "won the zitherbloom cup", by=ALICE, at=now
+    )
     copied = await copy_to(filled.db, tmp_path / "later.sqlite3")
     [bobs_note] = await notes.of_subject(filled.db, BOB)
     await suppress(filled.db, ALICE, "glockenferns", by=ALICE, at=now)
@@ -280,7 +313,10 @@ async def test_what_is_never_mentioned_stays_so_in_an_older_copy(
         hidden = await load_filter(db)
         assert hidden.has("Alice plays the glockenfern", [ALICE])
         assert not hidden.has("Bob plays the glockenfern", [BOB])
-        assert hidden.without(f"<@{ALICE}> hid her glockenfern. It rained.") == "It rained."
+        assert (
+            hidden.without(f"<@{ALICE}> hid her glockenfern. It rained.")
+            == "It rained."
+        )
         assert hidden.without_topics("Your glockenfern! Hello.", [ALICE]) == "Hello."
         assert hidden.has("the zitherbloom", [])
         assert not hidden.has("a cup of tea", [ALICE, BOB])
@@ -340,11 +376,16 @@ async def test_a_note_that_was_removed_stays_removed_in_an_older_copy(
     later = filled.clock.now()
     ids = {note.fact: note.id for note in await notes.page(db)}
     for fact, note_id in ids.items():
-        await retract(db, note_id, at=later, cause="wrong", own="zitherbloom" not in fact)
+        await retract(
+            db, note_id, at=later, cause="wrong", own="zitherbloom" not in fact
+        )
     await undo(db, ids["plays the marimbaglow"], at=later)
     done, path = await go_back(filled, made.path, tmp_path / "first")
     assert done.removed == 1
-    assert await shown_facts(path) == ["plays the marimbaglow", "won the zitherbloom cup"]
+    assert await shown_facts(path) == [
+        "plays the marimbaglow",
+        "won the zitherbloom cup",
+    ]
     async with open_database(path) as copied:
         again = await undo(copied, ids["plays the glockenfern"], at=later)
         assert again.fact == "plays the glockenfern"
@@ -448,11 +489,15 @@ async def test_triggers_that_somebody_built_into_a_copy_are_not_run(
     made: Copied, other: Path
 ) -> None:
     _sql(
-        made.path, "CREATE TRIGGER t AFTER INSERT ON viewers BEGIN DELETE FROM semantic_notes; END"
+        made.path,
+        "CREATE TRIGGER t AFTER INSERT ON viewers BEGIN DELETE FROM semantic_notes; END",
     )
     assert (await restore(made.path, other, now=0, keep=3)).notes == 2
     with closing(sqlite3.connect(other)) as db:
-        assert db.execute("SELECT 1 FROM sqlite_master WHERE name = 't'").fetchone() is None
+        assert (
+            db.execute("SELECT 1 FROM sqlite_master WHERE name = 't'").fetchone()
+            is None
+        )
 
 
 @pytest.mark.parametrize(
@@ -480,14 +525,19 @@ async def test_a_plain_copy_of_the_file_is_restored_without_its_chat(
     plain = tmp_path / "plain.sqlite3"
     plain.write_bytes(filled.db.path.read_bytes())
     assert b"zitherbloom" in plain.read_bytes()
-    done = await restore(plain, tmp_path / "data" / "m.sqlite3", now=filled.clock.now(), keep=3)
+    done = await restore(
+        plain, tmp_path / "data" / "m.sqlite3", now=filled.clock.now(), keep=3
+    )
     assert done.notes == 2
     assert not any(
         b"zitherbloom" in file.read_bytes()
         for file in (tmp_path / "data").rglob("*")
         if file.is_file()
     )
-    assert {file.name for file in (tmp_path / "data").iterdir()} == {"m.sqlite3", "backups"}
+    assert {file.name for file in (tmp_path / "data").iterdir()} == {
+        "m.sqlite3",
+        "backups",
+    }
 
 
 async def test_a_copy_made_while_somebody_is_erased_is_made_again(
@@ -538,7 +588,9 @@ async def test_a_restore_after_one_that_was_killed_carries_everything_out(
     assert await facts(path) == {"plays the marimbaglow"}
 
 
-EMPTIED_ROWS = "DELETE FROM note_evidence; DELETE FROM note_changes; DELETE FROM semantic_notes;"
+EMPTIED_ROWS = (
+    "DELETE FROM note_evidence; DELETE FROM note_changes; DELETE FROM semantic_notes;"
+)
 EMPTIED = {
     "nothing": lambda path: path.write_bytes(b""),
     "gone": lambda path: path.unlink(),
@@ -547,7 +599,9 @@ EMPTIED = {
         path.read_bytes()[:8_192] + b"\x5a" * (path.stat().st_size - 8_192)
     ),
     "one bit of the schema": lambda path: path.write_bytes(
-        path.read_bytes().replace(b"CREATE TABLE attendance", b"CREATE \xd4ABLE attendance")
+        path.read_bytes().replace(
+            b"CREATE TABLE attendance", b"CREATE \xd4ABLE attendance"
+        )
     ),
     "cut off": lambda path: path.write_bytes(path.read_bytes()[:20_480]),
 }
@@ -585,7 +639,9 @@ async def test_a_damaged_or_emptied_memory_is_refused_and_pushes_no_copy_out(
     damage(forty)
     for _ in range(4):
         await clock.advance(HOUR)
-        with pytest.raises((StoreDamaged, StoreForeign), match="forgetmenot memory restore"):
+        with pytest.raises(
+            (StoreDamaged, StoreForeign), match="forgetmenot memory restore"
+        ):
             async with keeping(forty, clock):
                 pass
     assert [(copy, copy.read_bytes()) for copy in copies_of(forty)] == copies
@@ -596,7 +652,9 @@ async def test_a_damaged_or_emptied_memory_is_refused_and_pushes_no_copy_out(
 def _damage_a_table(path: Path) -> None:
     """Overwrite the first page of a table that a start does not read."""
     with contextlib.closing(sqlite3.connect(path)) as db:
-        page = db.execute("SELECT rootpage FROM sqlite_master WHERE name = 'moments'").fetchone()[0]
+        page = db.execute(
+            "SELECT rootpage FROM sqlite_master WHERE name = 'moments'"
+        ).fetchone()[0]
         page_size = db.execute("PRAGMA page_size").fetchone()[0]
     with path.open("r+b") as file:
         file.seek((page - 1) * page_size)

@@ -32,16 +32,26 @@ async def brief(world: World) -> str:
 
 def answer(*texts: str) -> str:
     return json.dumps(
-        {"briefs": [{"person": f"P{n}", "text": text} for n, text in enumerate(texts, 1)]}
+        {
+            "briefs": [
+                {"person": f"P{n}", "text": text} for n, text in enumerate(texts, 1)
+            ]
+        }
     )
 
 
-async def test_a_regular_gets_one_from_what_lasts_and_matters_with_its_day(world: World) -> None:
+async def test_a_regular_gets_one_from_what_lasts_and_matters_with_its_day(
+    world: World,
+) -> None:
     await regular(world, "lives in Rome", "has a cat with <@2>")
     for number in range(80):
         await world.clock.advance(HOUR)
-        await world.note(f"won round {number}", "1", expires_at=world.clock.now() + 30 * DAY)
-    made, model = world.writer(BriefWriter, answer("P1 lives in Rome and has a cat with P2."))
+        await world.note(
+            f"won round {number}", "1", expires_at=world.clock.now() + 30 * DAY
+        )
+    made, model = world.writer(
+        BriefWriter, answer("P1 lives in Rome and has a cat with P2.")
+    )
     assert [await made.run_pass() for _ in range(2)] == [1, 0]  # it is asked for once
     assert await brief(world) == "<@1> lives in Rome and has a cat with <@2>."
     [request] = model.asked
@@ -57,16 +67,22 @@ async def test_a_regular_gets_one_from_what_lasts_and_matters_with_its_day(world
 
 
 @pytest.mark.parametrize("change", ["status = 'retracted' WHERE id = 1", "fact = 'x'"])
-async def test_it_is_used_only_while_what_it_rests_on_stands(world: World, change: str) -> None:
+async def test_it_is_used_only_while_what_it_rests_on_stands(
+    world: World, change: str
+) -> None:
     await regular(world, *FACTS)
     await world.writer(BriefWriter, answer("P1 drums."))[0].run_pass()
     async with world.db.write() as tx:
         await tx.execute(f"UPDATE semantic_notes SET {change}")  # noqa: S608
     assert await brief(world) == ""
-    assert await world.db.value("SELECT count(*) FROM briefs") == ("retracted" in change)
+    assert await world.db.value("SELECT count(*) FROM briefs") == (
+        "retracted" in change
+    )
 
 
-async def test_no_hearsay_and_nothing_sensitive_or_suppressed_is_in_it(world: World) -> None:
+async def test_no_hearsay_and_nothing_sensitive_or_suppressed_is_in_it(
+    world: World,
+) -> None:
     await regular(world, *FACTS, "had a divorce")
     await world.note("cheats at chess", "1", source_kind=SourceKind.REPORTED)
     await suppression_list.suppress(world.db, "1", "divorces", by="9", at=0)
@@ -75,14 +91,18 @@ async def test_no_hearsay_and_nothing_sensitive_or_suppressed_is_in_it(world: Wo
     )
     await made.run_pass()
     assert await brief(world) == "<@1> drums."
-    assert [word for word in ("cheats", "divorce") if word in model.asked[0].prompt] == []
+    assert [
+        word for word in ("cheats", "divorce") if word in model.asked[0].prompt
+    ] == []
 
 
 async def test_a_brief_that_lost_a_source_while_the_model_was_thinking_is_not_stored(
     world: World,
 ) -> None:
     await regular(world, *FACTS)
-    made, model = world.writer(BriefWriter, answer("P1 drums in Oslo and has a cat with P2."))
+    made, model = world.writer(
+        BriefWriter, answer("P1 drums in Oslo and has a cat with P2.")
+    )
 
     async def erased() -> None:
         await erase_rows(world.db, "2", world.clock.now())
@@ -100,9 +120,13 @@ async def again(world: World, *texts: str) -> str:
     return "\n".join(request.prompt for request in model.asked)
 
 
-async def test_a_brief_is_made_of_the_last_one_and_of_what_changed_since(world: World) -> None:
+async def test_a_brief_is_made_of_the_last_one_and_of_what_changed_since(
+    world: World,
+) -> None:
     await regular(world, *FACTS, "plays chess", "likes tea", "owns a boat")
-    await world.writer(BriefWriter, answer("P1 drums in Oslo and has a cat with P2."))[0].run_pass()
+    await world.writer(BriefWriter, answer("P1 drums in Oslo and has a cat with P2."))[
+        0
+    ].run_pass()
     await world.learn(change(fact="lives in Rome", replaces=2), people={"1": (3, 0)})
     asked = await again(world, "P1 drums in Rome and has a cat with P2.")
     rows = fenced_texts(asked)["p1"].splitlines()
@@ -115,7 +139,9 @@ async def test_a_brief_is_made_of_the_last_one_and_of_what_changed_since(world: 
     assert await brief(world) == "<@1> drums in Rome and has a cat with <@2>."
     # used while everything that it rests on stands, also what the first one was made of
     async with world.db.write() as tx:
-        await tx.execute("UPDATE semantic_notes SET status = 'retracted' WHERE fact = 'likes tea'")
+        await tx.execute(
+            "UPDATE semantic_notes SET status = 'retracted' WHERE fact = 'likes tea'"
+        )
     assert await brief(world) == ""
 
 
@@ -133,32 +159,47 @@ async def test_what_was_taken_back_is_not_handed_on_from_brief_to_brief(
     assert "plays drums" in asked
 
 
-async def test_a_stream_without_news_about_somebody_costs_no_brief(world: World) -> None:
+async def test_a_stream_without_news_about_somebody_costs_no_brief(
+    world: World,
+) -> None:
     """Also where they have more notes than a brief is made of, whose order changes from day to day."""
     await regular(world, "lives in Rome")
     for number in range(80):
         await world.clock.advance(HOUR)
         end = world.clock.now() + 30 * DAY
-        await world.note(f"won round {number}", expires_at=end, confidence=0.5 + number / 200)
+        await world.note(
+            f"won round {number}", expires_at=end, confidence=0.5 + number / 200
+        )
     await world.writer(BriefWriter, answer("P1 lives in Rome."))[0].run_pass()
     async with world.db.write() as tx:  # another of them is the sixtieth now
-        await tx.execute("UPDATE semantic_notes SET importance = 'low' WHERE fact = 'won round 79'")
+        await tx.execute(
+            "UPDATE semantic_notes SET importance = 'low' WHERE fact = 'won round 79'"
+        )
     assert await again(world, "P1 sings.") == ""
     assert await brief(world) == "<@1> lives in Rome."
 
 
-async def test_a_brief_of_a_note_that_was_corrected_since_is_not_used(world: World) -> None:
+async def test_a_brief_of_a_note_that_was_corrected_since_is_not_used(
+    world: World,
+) -> None:
     await regular(world, *FACTS)
     await world.writer(BriefWriter, answer("P1 lives in Oslo."))[0].run_pass()
     [note] = [note for note in await live(world) if note.fact == "lives in Oslo"]
     await world.clock.advance(HOUR)
     await edits.edit(
-        world.db, note.id, "lives in Rome", by="1", at=world.clock.now(), privacy=PrivacySettings()
+        world.db,
+        note.id,
+        "lives in Rome",
+        by="1",
+        at=world.clock.now(),
+        privacy=PrivacySettings(),
     )
     assert await brief(world) == ""
 
 
-async def test_what_is_learnt_while_the_model_writes_is_in_the_next_brief(world: World) -> None:
+async def test_what_is_learnt_while_the_model_writes_is_in_the_next_brief(
+    world: World,
+) -> None:
     await regular(world, *FACTS, "plays chess", "likes tea")
     made, model = world.writer(BriefWriter, answer("P1 drums."))
 
@@ -172,7 +213,9 @@ async def test_what_is_learnt_while_the_model_writes_is_in_the_next_brief(world:
     assert "P1 collects stamps." in await again(world, "P1 drums and collects stamps.")
 
 
-async def test_a_viewer_who_opted_out_has_no_brief_and_none_is_due(world: World) -> None:
+async def test_a_viewer_who_opted_out_has_no_brief_and_none_is_due(
+    world: World,
+) -> None:
     await regular(world, *FACTS)
     made, model = world.writer(BriefWriter, answer("P1 plays drums."))
     await made.run_pass()
@@ -185,7 +228,9 @@ async def test_a_viewer_who_opted_out_has_no_brief_and_none_is_due(world: World)
     assert len(model.asked) == 1
 
 
-async def test_a_brief_of_a_viewer_who_opted_out_meanwhile_is_not_stored(world: World) -> None:
+async def test_a_brief_of_a_viewer_who_opted_out_meanwhile_is_not_stored(
+    world: World,
+) -> None:
     await regular(world, *FACTS)
 
     async def opt_out() -> None:

@@ -8,7 +8,13 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from forgetmenot.domain import EventKind, ModelAnswer, ModelRequest, Redaction, TokenUsage
+from forgetmenot.domain import (
+    EventKind,
+    ModelAnswer,
+    ModelRequest,
+    Redaction,
+    TokenUsage,
+)
 from forgetmenot.durations import HOUR, MINUTE
 from forgetmenot.errors import FactRefused, ModelBlocked, ModelError
 from forgetmenot.memory.edits import remember
@@ -71,8 +77,13 @@ async def test_a_line_cleared_while_the_model_thinks_is_not_in_the_episode(
         "xylophone" if "xylophone" in request.prompt else "P1 said something."
     )
     await channel.compactor.run_pass(everything=True)
-    assert await channel.db.rows("SELECT 1 FROM episodes WHERE summary LIKE '%xylophone%'") == []
-    covered = await channel.db.value("SELECT count(*) FROM events WHERE episode_id IS NOT NULL")
+    assert (
+        await channel.db.rows("SELECT 1 FROM episodes WHERE summary LIKE '%xylophone%'")
+        == []
+    )
+    covered = await channel.db.value(
+        "SELECT count(*) FROM events WHERE episode_id IS NOT NULL"
+    )
     assert covered == len(said)
 
 
@@ -129,11 +140,17 @@ async def test_a_line_that_is_deleted_at_once_takes_what_it_told_along(
     await channel.compactor.run_pass()
     left = await channel.db.rows("SELECT fact, status FROM semantic_notes")
     assert {tuple(row) for row in left} <= {("", "retracted")}
-    assert await channel.db.value("SELECT count(*) FROM episodes WHERE summary LIKE '%rude%'") == 0
+    assert (
+        await channel.db.value(
+            "SELECT count(*) FROM episodes WHERE summary LIKE '%rude%'"
+        )
+        == 0
+    )
 
 
 @pytest.mark.parametrize(
-    "reply", ["", ModelBlocked("no"), '{"text": "P1 spoke."}', "<think>What was said?</think>"]
+    "reply",
+    ["", ModelBlocked("no"), '{"text": "P1 spoke."}', "<think>What was said?</think>"],
 )
 async def test_an_answer_without_a_summary_costs_no_chat(
     channel: Channel, reply: str | BaseException
@@ -147,7 +164,9 @@ async def test_an_answer_without_a_summary_costs_no_chat(
         assert (report.episodes, report.unread) == ([], 150)
     assert len(channel.model.asked) <= 25 * 2
     says(channel, "P1 said something.")
-    again = await open_channel(channel.db, channel.clock, channel.settings, channel.model)
+    again = await open_channel(
+        channel.db, channel.clock, channel.settings, channel.model
+    )
     for _ in range(20):
         await channel.clock.advance(30 * MINUTE)
         await again.compactor.run_pass()
@@ -163,11 +182,16 @@ async def test_a_line_that_no_model_reads_ends_up_alone_and_is_counted_when_it_m
         channel.say("alice", "poison")
         await channel.chat(60)
     blocked, spoke = ModelBlocked("no"), answer("P1 said something.")
-    channel.model.reply = lambda request: blocked if "poison" in request.prompt else spoke
+    channel.model.reply = lambda request: (
+        blocked if "poison" in request.prompt else spoke
+    )
     for _ in range(7 * 20):
         await channel.clock.advance(3 * MINUTE)
         report = await channel.compactor.run_pass()
-    assert [line.text for line in await events.unread(channel.db)] == ["poison", "poison"]
+    assert [line.text for line in await events.unread(channel.db)] == [
+        "poison",
+        "poison",
+    ]
     assert await kinds(channel) == {"chat"}
     assert len(channel.model.asked) < 100
     await channel.clock.advance(17 * HOUR)
@@ -243,7 +267,9 @@ async def test_closing_gives_the_model_three_seconds(
         shorter.setattr("forgetmenot.memory.compaction.CLOSING_S", 0.01)
         report = await channel.compactor.run_pass(closing=True)
     assert (report.unread, report.episodes) == (5, [])
-    channel.model.meanwhile = None  # on a busy machine the time was up before it was asked
+    channel.model.meanwhile = (
+        None  # on a busy machine the time was up before it was asked
+    )
     assert (await channel.compactor.run_pass(closing=True)).unread == 0
 
 
@@ -278,7 +304,11 @@ async def test_commands_bots_and_own_lines(channel: Channel) -> None:
     async with channel.db.write() as tx:
         await put(tx, "bot_messages", text="Hello bob.", twitch_id="own-1")
     channel.ingest.note_own_line(
-        "Hello bob.", event_id="own-1", at=channel.clock.now(), login="fmn", user_id="99"
+        "Hello bob.",
+        event_id="own-1",
+        at=channel.clock.now(),
+        login="fmn",
+        user_id="99",
     )
     await channel.summarise()
     chat = fenced_texts(channel.model.asked[0].prompt)["chat"].splitlines()
@@ -298,7 +328,9 @@ async def test_a_window_that_only_greets_costs_no_call(channel: Channel) -> None
     await channel.summarise()
     assert len(channel.model.asked) == 1
     assert await events.count_unread(channel.db) == 0
-    [last] = await channel.db.column("SELECT summary FROM episodes WHERE kind = 'counted'")
+    [last] = await channel.db.column(
+        "SELECT summary FROM episodes WHERE kind = 'counted'"
+    )
     assert last.startswith("Chat in numbers: 3 lines by <@id-alice>")
 
 
@@ -306,7 +338,11 @@ async def test_a_window_that_only_greets_costs_no_call(channel: Channel) -> None
     "more",
     [
         {"text": "hi, I moved to Oslo"},
-        {"text": "", "kind": EventKind.RAID, "system_text": "5 raiders from dan joined!"},
+        {
+            "text": "",
+            "kind": EventKind.RAID,
+            "system_text": "5 raiders from dan joined!",
+        },
         {"text": "!remember I like tea"},
     ],
 )
@@ -341,8 +377,12 @@ async def test_a_stream_of_one_summary_and_a_goodbye_needs_no_recap_of_a_model(
     await channel.clock.advance(13 * HOUR)
     await channel.summarise()
     assert len(channel.model.asked) == calls
-    [recap] = await channel.db.column("SELECT recap FROM streams WHERE recapped_at IS NOT NULL")
-    assert recap.partition("> ")[2] == ("plays the cello." if calls == 1 else "spielt Cello.")
+    [recap] = await channel.db.column(
+        "SELECT recap FROM streams WHERE recapped_at IS NOT NULL"
+    )
+    assert recap.partition("> ")[2] == (
+        "plays the cello." if calls == 1 else "spielt Cello."
+    )
     if language == "de":
         assert "Write Deutsch" in channel.model.asked[-1].system
 

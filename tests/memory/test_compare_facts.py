@@ -11,7 +11,10 @@ from forgetmenot.memory.compare_facts import Relation, relate
 D, C, X = Relation.DUPLICATE, Relation.CONFLICT, Relation.DISTINCT
 PAIRS = [
     line.split("|")
-    for line in Path(__file__).with_name("fact_pairs.txt").read_text("utf-8").splitlines()
+    for line in Path(__file__)
+    .with_name("fact_pairs.txt")
+    .read_text("utf-8")
+    .splitlines()
     if not line.startswith("#")
 ]
 
@@ -32,7 +35,17 @@ def test_the_rates_that_keep_a_memory_true(half: int) -> None:
     assert share(pairs, "D", {D}) >= 0.80
 
 
-SMALL_WORDS = ("is", "is not", "no longer", "used to be", "this", "so", "likes", "<@42>", "1")
+SMALL_WORDS = (
+    "is",
+    "is not",
+    "no longer",
+    "used to be",
+    "this",
+    "so",
+    "likes",
+    "<@42>",
+    "1",
+)
 SMALL = st.lists(st.sampled_from(SMALL_WORDS), max_size=3)
 
 

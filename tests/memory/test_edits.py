@@ -14,7 +14,18 @@ from tests.notes_world import World
 
 async def test_one_viewer_is_kept_ten_notes_in_one_stream(world: World) -> None:
     await world.stream()
-    words = ("drums", "chess", "tennis", "violin", "poker", "darts", "golf", "harp", "go", "rugby")
+    words = (
+        "drums",
+        "chess",
+        "tennis",
+        "violin",
+        "poker",
+        "darts",
+        "golf",
+        "harp",
+        "go",
+        "rugby",
+    )
     for word in words:
         await remember(
             world.db,
@@ -26,14 +37,26 @@ async def test_one_viewer_is_kept_ten_notes_in_one_stream(world: World) -> None:
         )
     with pytest.raises(FactRefused, match="enough_this_stream"):
         await remember(
-            world.db, "1", "has two cats", by="1", at=world.clock.now(), trust=VIEWER_TRUST
+            world.db,
+            "1",
+            "has two cats",
+            by="1",
+            at=world.clock.now(),
+            trust=VIEWER_TRUST,
         )
-    await remember(world.db, "2", "has two cats", by="2", at=world.clock.now(), trust=VIEWER_TRUST)
+    await remember(
+        world.db, "2", "has two cats", by="2", at=world.clock.now(), trust=VIEWER_TRUST
+    )
     await remember(world.db, "1", "has two dogs", by="1", at=world.clock.now())
     await world.clock.advance(DAY)
     await world.stream()
     await remember(
-        world.db, "1", "has three hens", by="1", at=world.clock.now(), trust=VIEWER_TRUST
+        world.db,
+        "1",
+        "has three hens",
+        by="1",
+        at=world.clock.now(),
+        trust=VIEWER_TRUST,
     )
 
 
@@ -45,7 +68,9 @@ async def test_one_viewer_is_kept_ten_notes_in_one_stream(world: World) -> None:
         ("drinks tea", "drinks tea"), ("<@1>", "<@1>"), ("", ""),
     ],
 )  # fmt: skip
-async def test_names_become_ids_once_and_for_all(world: World, typed: str, stored: str) -> None:
+async def test_names_become_ids_once_and_for_all(
+    world: World, typed: str, stored: str
+) -> None:
     assert await with_mentions(world.db, typed) == stored
     assert await with_mentions(world.db, stored) == stored
 
@@ -74,12 +99,18 @@ async def test_what_was_undone_can_be_undone_and_never_do_both_stand(
 async def test_a_notes_number_is_its_own_through_edits_and_undos(world: World) -> None:
     note = await remember(world.db, "1", "has a dog called Rex", by="1", at=1)
     for at, fact in ((2, "has a dog called Max"), (3, "has a dog called Moss")):
-        edited = await edit(world.db, note.id, fact, by="9", at=at, privacy=PrivacySettings())
+        edited = await edit(
+            world.db, note.id, fact, by="9", at=at, privacy=PrivacySettings()
+        )
         assert (edited.id, edited.fact) == (note.id, fact)
     chain = [one.fact for one in await notes.predecessors(world.db, note.id)]
     assert chain == ["has a dog called Max"]
     back = await undo(world.db, note.id, at=4)
-    assert (back.id, back.fact, back.status) == (note.id, "has a dog called Max", NoteStatus.ACTIVE)
+    assert (back.id, back.fact, back.status) == (
+        note.id,
+        "has a dog called Max",
+        NoteStatus.ACTIVE,
+    )
     assert [one.fact for one in await notes.predecessors(world.db, note.id)] == [
         "has a dog called Rex"
     ]

@@ -18,7 +18,9 @@ MALFORMED = [
 ]  # fmt: skip
 
 
-async def test_an_answer_that_is_none_leaves_its_episode_to_be_read(world: World) -> None:
+async def test_an_answer_that_is_none_leaves_its_episode_to_be_read(
+    world: World,
+) -> None:
     for waiting, answer in enumerate(MALFORMED, 1):
         await world.episode("<@1> plays drums.", {"1": (5, 0)})
         extractor, _ = world.extractor(answer)
@@ -26,7 +28,9 @@ async def test_an_answer_that_is_none_leaves_its_episode_to_be_read(world: World
         assert len(await episodes.unread(world.db)) == waiting
 
 
-@pytest.mark.parametrize("answer", ["Here you go: {}", ModelBlocked("filtered")], ids=repr)
+@pytest.mark.parametrize(
+    "answer", ["Here you go: {}", ModelBlocked("filtered")], ids=repr
+)
 async def test_an_episode_without_a_usable_answer_waits_and_is_at_last_set_aside(
     world: World, answer: str | Exception
 ) -> None:
@@ -61,7 +65,9 @@ async def test_an_episode_without_a_usable_answer_waits_and_is_at_last_set_aside
 async def test_each_rule_refuses_and_is_counted(
     world: World, fields: dict[str, object], rule: str
 ) -> None:
-    report = await world.learn(change(**fields), people={"1": (5, 0), "2": (3, 0), "9": (0, 0)})
+    report = await world.learn(
+        change(**fields), people={"1": (5, 0), "2": (3, 0), "9": (0, 0)}
+    )
     assert (report.added, report.confirmed, report.superseded) == (0, 0, 0)
     [refused] = report.refused
     assert refused.startswith(rule)
@@ -125,7 +131,9 @@ async def test_nothing_is_learnt_about_or_from_somebody_who_opted_out_meanwhile(
 ) -> None:
     async with world.db.write() as tx:
         await tx.execute("UPDATE viewers SET opted_out_at = 1 WHERE id = '2'")
-    report = await world.learn(change(who="P2", said_by="P1"), change(who="P1", said_by="P2"))
+    report = await world.learn(
+        change(who="P2", said_by="P1"), change(who="P1", said_by="P2")
+    )
     assert report.added == 0
     assert sum(report.refused.values()) == 2
 
@@ -145,7 +153,8 @@ async def test_hearsay_becomes_a_fact_by_its_subjects_word_and_comes_not_back_wh
 
 
 @pytest.mark.parametrize(
-    ("what", "read"), [("UPDATE episodes SET summary = 'Nothing.'", 1), ("DELETE FROM episodes", 0)]
+    ("what", "read"),
+    [("UPDATE episodes SET summary = 'Nothing.'", 1), ("DELETE FROM episodes", 0)],
 )
 async def test_an_episode_that_was_summarised_again_or_erased_meanwhile_leaves_nothing(
     world: World, what: str, read: int
@@ -170,8 +179,14 @@ async def test_a_repeat_that_says_more_takes_the_new_words(
     await world.learn(change(fact="plays drums in a band"))
     [old] = await live(world)
     await world.clock.advance(DAY)
-    more = "plays drums in a band called Five Boats" if by_number else "plays drums in a jazz band"
-    report = await world.learn(change(fact=more, **({"repeats": old.id} if by_number else {})))
+    more = (
+        "plays drums in a band called Five Boats"
+        if by_number
+        else "plays drums in a jazz band"
+    )
+    report = await world.learn(
+        change(fact=more, **({"repeats": old.id} if by_number else {}))
+    )
     [note] = await live(world)
     assert (report.confirmed, note.fact) == (1, more)
     assert (note.first_said_at, note.last_confirmed_at) == (
@@ -191,7 +206,9 @@ async def test_somebody_with_many_notes_is_read_about_as_well(world: World) -> N
     """The model sees the five that fit the summary best; what it writes is compared with all of them."""
     for kind in ("red", "old", "tiny", "huge", "wooden", "broken"):
         await world.learn(*(change(fact=f"owns {kind} {thing}") for thing in THINGS))
-    await world.episode("<@1> spoke about wooden boats, and owns red stamps.", {"1": (3, 0)})
+    await world.episode(
+        "<@1> spoke about wooden boats, and owns red stamps.", {"1": (3, 0)}
+    )
     extractor, model = world.extractor([change(fact="owns red stamps")])
     report = await extractor.run_pass()
     known = known_in(model)
@@ -205,15 +222,29 @@ def known_in(model: Scripted) -> list[str]:
     return fenced_texts(model.asked[-1].prompt).get("known", "").splitlines()
 
 
-async def test_of_many_people_the_notes_that_fit_are_shown_whoever_comes_last(world: World) -> None:
+async def test_of_many_people_the_notes_that_fit_are_shown_whoever_comes_last(
+    world: World,
+) -> None:
     """Fifty people with ten notes each: sixty are shown, and of everybody the one that was said again."""
     people = {str(number): (1, 0) for number in range(100, 150)}
     for viewer_id in people:
         await world.viewer(viewer_id, f"viewer{viewer_id}")
-        for kind in ("red", "old", "tiny", "huge", "wooden", "broken", "new", "lost", "cheap"):
+        for kind in (
+            "red",
+            "old",
+            "tiny",
+            "huge",
+            "wooden",
+            "broken",
+            "new",
+            "lost",
+            "cheap",
+        ):
             await world.note(f"owns {kind} clocks", viewer_id)
         await world.note(f"plays tune {viewer_id} on the violin", viewer_id)
-    summary = " ".join(f"<@{who}> played tune {who} on the violin again." for who in people)
+    summary = " ".join(
+        f"<@{who}> played tune {who} on the violin again." for who in people
+    )
     await world.episode(summary, people)
     extractor, model = world.extractor([])
     await extractor.run_pass()
@@ -226,7 +257,9 @@ async def test_of_many_people_the_notes_that_fit_are_shown_whoever_comes_last(wo
 async def test_a_note_in_other_words_is_shown_where_there_is_room(world: World) -> None:
     await world.note("works as a baker")
     await world.note("likes tea", "2")
-    await world.episode("<@1> quit and drives a bus now. <@2> laughed.", {"1": (3, 0), "2": (1, 0)})
+    await world.episode(
+        "<@1> quit and drives a bus now. <@2> laughed.", {"1": (3, 0), "2": (1, 0)}
+    )
     extractor, model = world.extractor([])
     await extractor.run_pass()
     assert [line.partition("] ")[2] for line in known_in(model)] == [
@@ -236,12 +269,16 @@ async def test_a_note_in_other_words_is_shown_where_there_is_room(world: World) 
 
 
 @pytest.mark.parametrize(("words", "number"), [(60, 12), (140, 20)])
-async def test_a_full_window_may_give_more_notes(world: World, words: int, number: int) -> None:
+async def test_a_full_window_may_give_more_notes(
+    world: World, words: int, number: int
+) -> None:
     summary = "<@1> likes tea. " * (words // 3)
     facts = [f"collects {chr(97 + i)}{chr(122 - i)}ix" for i in range(20)]
     await world.episode(summary, {"1": (5, 0)})
     extractor, model = world.extractor([change(fact=fact) for fact in facts])
-    assert (await extractor.run_pass()).added == 20  # what comes is taken, asked for or not
+    assert (
+        await extractor.run_pass()
+    ).added == 20  # what comes is taken, asked for or not
     assert f"at most {number}" in model.asked[0].system
     # room for all of them in the answer
     assert model.asked[0].max_output_tokens >= 90 * number
@@ -250,7 +287,9 @@ async def test_a_full_window_may_give_more_notes(world: World, words: int, numbe
 BOAT = "is building a wooden boat in the garage with three friends from the rowing club"
 
 
-async def test_a_repeat_that_is_too_long_for_a_fact_of_its_own_is_taken(world: World) -> None:
+async def test_a_repeat_that_is_too_long_for_a_fact_of_its_own_is_taken(
+    world: World,
+) -> None:
     note_id = await world.note(BOAT)
     await world.clock.advance(DAY)
     longer = f"{BOAT}{', and now also a sail for it' * 9}"
@@ -261,7 +300,9 @@ async def test_a_repeat_that_is_too_long_for_a_fact_of_its_own_is_taken(world: W
 
 
 @pytest.mark.parametrize("fact", ["x" * 501, "ok", f"{BOAT} and more" * 9])
-async def test_a_repeat_of_no_fit_length_is_still_a_confirmation(world: World, fact: str) -> None:
+async def test_a_repeat_of_no_fit_length_is_still_a_confirmation(
+    world: World, fact: str
+) -> None:
     note_id = await world.note(BOAT)
     await world.clock.advance(DAY)
     report = await world.learn(change(repeats=note_id, fact=fact))
@@ -312,7 +353,9 @@ async def test_what_nobody_said_is_observed(world: World) -> None:
     """Of somebody who spoke and of somebody who did not; it stands behind their own word and before hearsay."""
     people = {"1": (5, 0), "9": (0, 0)}
     report = await world.learn(
-        change(fact="seems to be from Poland", said_by="", observed=True, confidence=0.6),
+        change(
+            fact="seems to be from Poland", said_by="", observed=True, confidence=0.6
+        ),
         change(who="P2", fact="beat the last boss", said_by="", observed=True),
         people=people,
     )
@@ -330,7 +373,9 @@ async def test_what_nobody_said_is_observed(world: World) -> None:
 
 
 @pytest.mark.parametrize("said_by", ["", "P1"])
-async def test_what_twitch_tells_is_observed_and_certain(world: World, said_by: str) -> None:
+async def test_what_twitch_tells_is_observed_and_certain(
+    world: World, said_by: str
+) -> None:
     told = "alice is gifting 5 Tier 1 Subs to carol's community!"
     raid = "30 raiders from bob have joined!"
     episode = await world.chat(("1", ""), ("2", ""), ("2", "wow alice gifted 5 subs"))
@@ -341,7 +386,12 @@ async def test_what_twitch_tells_is_observed_and_certain(world: World, said_by: 
                 (kind, text, f"{episode}-{number}"),
             )
     changes: list[object] = [  # bob has two lines and is P1
-        change(who="P2", fact="gifted 5 subs to the community", said_by=said_by, confidence=0.5),
+        change(
+            who="P2",
+            fact="gifted 5 subs to the community",
+            said_by=said_by,
+            confidence=0.5,
+        ),
         change(who="P1", fact="raided with 30 viewers", said_by="", confidence=0.5),
     ]
     extractor, _ = world.extractor(changes)
@@ -366,8 +416,14 @@ async def test_what_is_true_of_two_is_a_note_of_each(world: World, who: str) -> 
     report = await world.learn(change(who=who, said_by="P1", fact="are siblings"))
     assert report.added == 2
     [hers], [his] = await live(world), await live(world, "2")
-    assert (hers.fact, hers.source_kind) == ("are siblings (with <@2>)", SourceKind.SELF_CLAIM)
-    assert (his.fact, his.source_kind) == ("are siblings (with <@1>)", SourceKind.REPORTED)
+    assert (hers.fact, hers.source_kind) == (
+        "are siblings (with <@2>)",
+        SourceKind.SELF_CLAIM,
+    )
+    assert (his.fact, his.source_kind) == (
+        "are siblings (with <@1>)",
+        SourceKind.REPORTED,
+    )
     again = await world.learn(change(who=who, said_by="P2", fact="are siblings"))
     assert (again.added, again.confirmed) == (0, 2)
     assert (await live(world, "2"))[0].source_kind is SourceKind.SELF_CLAIM
@@ -394,7 +450,9 @@ async def test_two_are_two_who_were_there(
 async def test_a_note_has_words_of_the_language_that_chat_is_in(world: World) -> None:
     episode = await world.episode("<@1> lives in Vienna.", {"1": (5, 0)})
     async with world.db.write() as tx:
-        await tx.execute("UPDATE episodes SET language = 'German' WHERE id = ?", (episode,))
+        await tx.execute(
+            "UPDATE episodes SET language = 'German' WHERE id = ?", (episode,)
+        )
     asked_with = ["home", "city", "house", "town", "where", "Austria"]
     german = ["wohnt", "wohnort", "Wien", "Stadt", "Zuhause", "Österreich"]
     extractor, model = world.extractor(
@@ -402,7 +460,14 @@ async def test_a_note_has_words_of_the_language_that_chat_is_in(world: World) ->
     )
     await extractor.run_pass()
     [note] = await live(world)
-    assert note.asked_with[-6:] == ("wohnt", "wohnort", "wien", "stadt", "zuhause", "österreich")
+    assert note.asked_with[-6:] == (
+        "wohnt",
+        "wohnort",
+        "wien",
+        "stadt",
+        "zuhause",
+        "österreich",
+    )
     assert "Chat was in German" in model.asked[0].prompt
     await world.learn(change(asked_with=[*asked_with, *german]))
     assert len((await live(world))[-1].asked_with) == 6
@@ -410,17 +475,22 @@ async def test_a_note_has_words_of_the_language_that_chat_is_in(world: World) ->
 
 @pytest.mark.parametrize(
     ("typed", "repeat"),
-    [("ich in Wien wohne", "lives in Vienna"), ("好きな色は青です", "favourite colour is blue")],
+    [
+        ("ich in Wien wohne", "lives in Vienna"),
+        ("好きな色は青です", "favourite colour is blue"),
+    ],
 )
 async def test_what_was_asked_to_be_remembered_is_put_into_english_when_chat_is_read(
     world: World, typed: str, repeat: str
 ) -> None:
     told = await edits.remember(world.db, "1", typed, by="1", at=world.clock.now())
-    report = await world.learn(change(repeats=told.id, fact=repeat, asked_with=["wohnort"]))
+    report = await world.learn(
+        change(repeats=told.id, fact=repeat, asked_with=["wohnort"])
+    )
     assert (report.confirmed, report.added) == (1, 0)
     [note] = await live(world)
     assert (note.fact, note.source_kind) == (repeat, SourceKind.COMMAND)
     # and is found by the words that they had for it
-    assert [one.id for one in await edits.find(world.db, "1", typed, now=world.clock.now())] == [
-        note.id
-    ]
+    assert [
+        one.id for one in await edits.find(world.db, "1", typed, now=world.clock.now())
+    ] == [note.id]

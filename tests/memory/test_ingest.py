@@ -34,8 +34,12 @@ async def test_every_line_is_accounted_for(channel: Channel) -> None:
     channel.say("mybot", "so am I")
     channel.say("ignored", "psst")
     channel.say("badged", "beep", badges=frozenset({"bot-badge"}))
-    channel.ingest.own_id = "99"  # whose own lines are context, and whose echo is dropped
-    channel.ingest.note_own_line("Hello.", event_id="own", at=channel.clock.now(), login="fmn")
+    channel.ingest.own_id = (
+        "99"  # whose own lines are context, and whose echo is dropped
+    )
+    channel.ingest.note_own_line(
+        "Hello.", event_id="own", at=channel.clock.now(), login="fmn"
+    )
     channel.say("fmn", "Hello.", user_id="99")
     channel.ingest.note("other_room", 2)
     channel.ingest.note("unparsed")
@@ -52,7 +56,9 @@ async def test_every_line_is_accounted_for(channel: Channel) -> None:
 
 
 @pytest.mark.parametrize("behind", [0, HOUR])
-async def test_an_opted_out_viewer_leaves_nothing(channel: Channel, behind: int) -> None:
+async def test_an_opted_out_viewer_leaves_nothing(
+    channel: Channel, behind: int
+) -> None:
     """A command goes by the clock of the PC, which may be behind, lines by that of Twitch."""
     channel.say("alice", "before")
     await channel.ingest.flush()
@@ -65,7 +71,9 @@ async def test_an_opted_out_viewer_leaves_nothing(channel: Channel, behind: int)
     assert (await account(channel)).excluded == 1
 
 
-async def test_who_opted_out_by_name_and_was_erased_leaves_not_even_an_id(channel: Channel) -> None:
+async def test_who_opted_out_by_name_and_was_erased_leaves_not_even_an_id(
+    channel: Channel,
+) -> None:
     now = channel.clock.now()
     async with channel.db.write() as tx:
         await personal_data.opt_out(tx, "login:alice", now)
@@ -89,7 +97,9 @@ async def test_a_clear_may_come_before_its_line(channel: Channel) -> None:
     assert await texts(channel.db) == ["", "", "later"]
 
 
-@pytest.mark.parametrize(("name", "stays"), [("timeout", True), ("long_timeout", False)])
+@pytest.mark.parametrize(
+    ("name", "stays"), [("timeout", True), ("long_timeout", False)]
+)
 async def test_a_joke_timeout_of_the_bot_takes_nothing_back(
     channel: Channel, name: str, stays: bool
 ) -> None:
@@ -98,7 +108,13 @@ async def test_a_joke_timeout_of_the_bot_takes_nothing_back(
     now = channel.clock.now()
     async with channel.db.write() as tx:
         await put(
-            tx, "action_logs", at=now, key="k", target_id="id-alice", name=name, status="running"
+            tx,
+            "action_logs",
+            at=now,
+            key="k",
+            target_id="id-alice",
+            name=name,
+            status="running",
         )
     channel.ingest.take(Redaction(at=now + 500, user_id="id-alice", duration_s=60))
     await channel.ingest.flush()
@@ -124,7 +140,9 @@ async def test_what_waits_for_the_disk_is_stored_when_it_can_and_else_said_to_be
     assert channel.ingest.trouble == ""
 
 
-async def test_memory_is_bounded(channel: Channel, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_memory_is_bounded(
+    channel: Channel, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(ingest_module, "MAXIMUM_WAITING", 10)
     for _ in range(15):
         channel.say("alice", "hello")
@@ -133,7 +151,9 @@ async def test_memory_is_bounded(channel: Channel, monkeypatch: pytest.MonkeyPat
     assert (await account(channel)).excluded == 5
 
 
-async def test_killed_in_a_batch_an_event_is_stored_once(tmp_path: Path, channel: Channel) -> None:
+async def test_killed_in_a_batch_an_event_is_stored_once(
+    tmp_path: Path, channel: Channel
+) -> None:
     """Cancelled anywhere, what was not committed is still waiting."""
     for hops in range(0, 30, 2):
         channel.say("alice", f"{hops}")
@@ -147,13 +167,17 @@ async def test_killed_in_a_batch_an_event_is_stored_once(tmp_path: Path, channel
     assert (await account(channel)).events == 15
 
 
-async def test_half_characters_and_odd_times_do_not_stop_the_writer(channel: Channel) -> None:
+async def test_half_characters_and_odd_times_do_not_stop_the_writer(
+    channel: Channel,
+) -> None:
     now = channel.clock.now()
     channel.say("alice", "half \ud800 a character", at=10**30)
     channel.say("bob", "early", at=-5)
     await channel.ingest.flush()
     assert await texts(channel.db) == ["half ? a character", "early"]
-    assert [row[0] for row in await channel.db.rows("SELECT at FROM events ORDER BY seq")] == [
+    assert [
+        row[0] for row in await channel.db.rows("SELECT at FROM events ORDER BY seq")
+    ] == [
         now,
         0,
     ]
@@ -171,7 +195,9 @@ async def test_a_line_that_no_database_takes_holds_up_nobody(channel: Channel) -
     channel.ingest.take(Redaction(channel.clock.now(), event_id="\ud800"))
     channel.ingest.take(Redaction(10**30, event_id="elsewhere"))
     await channel.ingest.flush()
-    assert await texts(channel.db) == [f"{number}" for number in range(40) if number not in bad]
+    assert await texts(channel.db) == [
+        f"{number}" for number in range(40) if number not in bad
+    ]
     found = await account(channel)
     assert (found.lines, found.events, found.excluded, found.other) == (42, 36, 4, 2)
     assert (await all_counts(channel.db))["excluded_unstorable"] == 4
@@ -193,7 +219,9 @@ async def test_a_clear_that_is_dated_far_ahead_covers_nothing_that_is_said_after
         channel.say("alice", f"and this {number}")
         await channel.ingest.flush()
         await channel.clock.advance(MINUTE)
-        left = await channel.db.column("SELECT text FROM events WHERE text <> '' ORDER BY at")
+        left = await channel.db.column(
+            "SELECT text FROM events WHERE text <> '' ORDER BY at"
+        )
         assert left == [f"keep this {number}", f"and this {number}"]
     assert not await viewers.hidden(channel.db, ["id-alice"])
 

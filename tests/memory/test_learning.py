@@ -24,7 +24,9 @@ from tests.past_chat.test_chat_file import broadcast, comment
 
 BEGAN = 1_777_665_600_000  # 1 May 2026, 20:00 UTC
 SETTINGS = Settings(
-    memory=MemorySettings(window_min_events=5, window_max_events=10, known_bots=("helper",))
+    memory=MemorySettings(
+        window_min_events=5, window_max_events=10, known_bots=("helper",)
+    )
 )
 
 
@@ -35,7 +37,9 @@ def log(path: Path, days: int = 2, lines: int = 12) -> Path:
         for number in range(lines):
             who, minute = ("alice", "bob")[number % 2], number
             tags = f"id=d{day}n{number};user-id={1 + number % 2};tmi-sent-ts={BEGAN + day * DAY + minute * MINUTE}"
-            text.append(f"@{tags} :{who}!{who}@{who} PRIVMSG #demo :zitherbloom {day} {number}\n")
+            text.append(
+                f"@{tags} :{who}!{who}@{who} PRIVMSG #demo :zitherbloom {day} {number}\n"
+            )
     path.write_text("".join(text), encoding="utf-8")
     return path
 
@@ -52,11 +56,16 @@ class Past:
         fact = f"planted tree number {len(self.model.asked)}"
         if request.purpose is Purpose.SUMMARY:
             return answer(f"P1 {fact}.")
-        return json.dumps({"notes": [{"who": "P1", "fact": fact, "lifetime": "permanent"}]})
+        return json.dumps(
+            {"notes": [{"who": "P1", "fact": fact, "lifetime": "permanent"}]}
+        )
 
     def learner(self) -> Learner:
         return Learner(
-            db=self.db, model=self.model, settings=lambda: self.settings, clock=self.clock
+            db=self.db,
+            model=self.model,
+            settings=lambda: self.settings,
+            clock=self.clock,
         )
 
     async def learn(self, *paths: Path) -> Learned:
@@ -98,17 +107,27 @@ async def test_past_streams_are_learned_with_their_own_dates_once_and_no_line_is
     assert said
     assert all(BEGAN <= at < BEGAN + 2 * DAY for at in said)
     assert await past.db.value("SELECT count(*) FROM attendance") == 4
-    held = [file for file in tmp_path.iterdir() if file.is_file() and file.suffix != ".log"]
+    held = [
+        file for file in tmp_path.iterdir() if file.is_file() and file.suffix != ".log"
+    ]
     assert not [file for file in held if b"zitherbloom" in file.read_bytes()]
     again = await past.learn(path.rename(tmp_path / "other.log"))
-    assert (again.lines, again.known, await past.counts()) == (0, 24, [2, report.episodes, 0])
+    assert (again.lines, again.known, await past.counts()) == (
+        0,
+        24,
+        [2, report.episodes, 0],
+    )
 
 
-async def test_what_was_stopped_goes_on_where_it_was(past: Past, tmp_path: Path) -> None:
+async def test_what_was_stopped_goes_on_where_it_was(
+    past: Past, tmp_path: Path
+) -> None:
     path, first = log(tmp_path / "demo.log"), past.learner()
     report = await first.learn([path], lambda _share: first.stop())
     assert 0 < report.lines < 24
-    assert await streams.current_id(past.db) is None  # it would be taken for the stream that is on
+    assert (
+        await streams.current_id(past.db) is None
+    )  # it would be taken for the stream that is on
     async with past.db.write() as tx:
         assert await streams.set_recap(tx, 1, "Of the first part.", past.clock.now())
     assert report.lines + (await past.learn(path)).lines == 24
@@ -173,7 +192,9 @@ async def test_who_leaves_while_the_model_thinks_leaves_nothing(
     assert not [
         one for one in summaries if one.endswith("number 1.")
     ]  # what was asked for before they left
-    assert not await past.db.column("SELECT 1 FROM episode_people WHERE viewer_id = '1'")
+    assert not await past.db.column(
+        "SELECT 1 FROM episode_people WHERE viewer_id = '1'"
+    )
 
 
 async def test_what_claims_to_be_said_in_the_future_is_set_aside(
@@ -183,11 +204,15 @@ async def test_what_claims_to_be_said_in_the_future_is_set_aside(
     lines = path.read_text().splitlines(keepends=True)
     path.write_text(
         "".join(
-            line.replace("sent-ts=", "sent-ts=99") if "alice" in line else line for line in lines
+            line.replace("sent-ts=", "sent-ts=99") if "alice" in line else line
+            for line in lines
         )
     )
     report = await past.learn(path)
-    assert (report.lines, report.bad) == (6, {str(path): Unread(6, [1, 3, 5, 7, 9, 11])})
+    assert (report.lines, report.bad) == (
+        6,
+        {str(path): Unread(6, [1, 3, 5, 7, 9, 11])},
+    )
     assert not await past.db.column(
         "SELECT id FROM streams WHERE last_event_at > ?", (past.clock.now(),)
     )
@@ -208,16 +233,20 @@ async def test_two_who_learn_from_one_file_at_once_do_not_add_it_twice(
 
 
 @pytest.mark.parametrize(
-    "began", ["", "0001-01-01T00:00:00Z", "1970-01-02T00:00:00Z", "2026-04-28T19:00:00Z"]
+    "began",
+    ["", "0001-01-01T00:00:00Z", "1970-01-02T00:00:00Z", "2026-04-28T19:00:00Z"],
 )
 async def test_a_stream_knows_its_video_and_a_file_that_lies_about_its_beginning_is_dated_by_its_lines(
     past: Past, tmp_path: Path, began: str
 ) -> None:
     path = broadcast(
-        tmp_path / "b.json", [comment(number, f"I planted tree {number}") for number in range(10)]
+        tmp_path / "b.json",
+        [comment(number, f"I planted tree {number}") for number in range(10)],
     )
     path.write_text(
-        path.read_text().replace("2026-05-01T20:00:00Z", began or "2026-05-01T20:00:00Z", 1)
+        path.read_text().replace(
+            "2026-05-01T20:00:00Z", began or "2026-05-01T20:00:00Z", 1
+        )
     )
     await past.learn(path)
     assert BEGAN <= await streams.start_of(past.db, 1) < BEGAN + DAY

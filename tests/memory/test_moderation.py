@@ -22,11 +22,16 @@ ALICE, CAROL, OWNER = "771234501", "771234505", "771234500"
 
 @pytest.fixture
 async def bot(tmp_path: Path, clock: ManualClock) -> AsyncIterator[Bot]:
-    async with live_bot(tmp_path / "memory.sqlite3", clock, Settings) as (bot, _account):
+    async with live_bot(tmp_path / "memory.sqlite3", clock, Settings) as (
+        bot,
+        _account,
+    ):
         await channel_state.claim(bot.db, OWNER, "demo", clock.now())
         await bot.channel_is(ChannelState(True, "Boss rush", "Hades", clock.now()))
         for viewer_id, login in ((ALICE, "alicequux"), (CAROL, "carolquux")):
-            await bot.hear(said(clock, f"line-{login}", viewer_id, login, "hello everybody"))
+            await bot.hear(
+                said(clock, f"line-{login}", viewer_id, login, "hello everybody")
+            )
         await clock.advance(SECOND)
         yield bot
 
@@ -63,13 +68,17 @@ async def test_only_a_moderators_prompt_has_it(bot: Bot, clock: ManualClock) -> 
     shown = await prompt(bot, clock, "who was just banned?", "moderator")
     assert "Alicequux was banned" in block(shown, "moderation")
     assert "somebody was timed out for 10 min" in block(shown, "moderation")
-    rows = [row for section in shown.sections for row in section.rows if row[0] == "events"]
+    rows = [
+        row for section in shown.sections for row in section.rows if row[0] == "events"
+    ]
     acts = await bot.db.column("SELECT seq FROM events WHERE kind = 'moderation'")
     assert not {seq for _, seq in rows} & set(acts)
     assert "banned" not in str(await dock_rows.lines(bot.db, 50))
 
 
-async def test_a_summary_is_given_numbers_and_nobody(bot: Bot, clock: ManualClock) -> None:
+async def test_a_summary_is_given_numbers_and_nobody(
+    bot: Bot, clock: ManualClock
+) -> None:
     await moderate(bot, clock)
     await bot.hear(Redaction(clock.now() + SECOND, user_id=CAROL, duration_s=10))
     await bot.hear(said(clock, "line-late", CAROL, "carolquux", "sorry"))
@@ -89,19 +98,25 @@ async def test_an_erasure_and_an_opt_out_leave_no_id_of_theirs(
 ) -> None:
     await moderate(bot, clock)
     exported = await personal_data.export(bot.db, CAROL)
-    assert [row["system_text"] for row in exported["moderation"]] == ["had a message deleted"]
+    assert [row["system_text"] for row in exported["moderation"]] == [
+        "had a message deleted"
+    ]
     async with bot.db.write() as tx:
         await personal_data.opt_out(tx, CAROL, clock.now())
         await personal_data.delete_chat(tx, ALICE)
     ids = await bot.db.column("SELECT id FROM events WHERE kind = 'moderation'")
     assert not [one for one in ids if CAROL in one or ALICE in one or "5555" in one]
-    assert await bot.db.column("SELECT target_id FROM events WHERE kind = 'moderation'") == [
+    assert await bot.db.column(
+        "SELECT target_id FROM events WHERE kind = 'moderation'"
+    ) == [
         None,
         None,
     ]
 
 
-async def test_clearing_the_chat_keeps_the_acts_for_a_day(bot: Bot, clock: ManualClock) -> None:
+async def test_clearing_the_chat_keeps_the_acts_for_a_day(
+    bot: Bot, clock: ManualClock
+) -> None:
     await moderate(bot, clock)
     await bot.hear(Redaction(clock.now() + SECOND))
     await bot.settle()
@@ -111,4 +126,6 @@ async def test_clearing_the_chat_keeps_the_acts_for_a_day(bot: Bot, clock: Manua
     await bot.tasks.catch_up()
     await clock.advance(HOUR + 5 * MINUTE)
     await bot.tasks.catch_up()
-    assert await bot.db.value("SELECT count(*) FROM events WHERE kind = 'moderation'") == 0
+    assert (
+        await bot.db.value("SELECT count(*) FROM events WHERE kind = 'moderation'") == 0
+    )

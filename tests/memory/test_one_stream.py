@@ -38,7 +38,8 @@ Line = tuple[int, str, str]
 def evening(lines: int = 30, *, at: int = BEGAN) -> list[Line]:
     """Alice and bob take turns, one line in twenty seconds: when (ms), who, what."""
     return [
-        (at + 20 * SECOND * n, ("alice", "bob")[n % 2], f"zitherbloom {n}") for n in range(lines)
+        (at + 20 * SECOND * n, ("alice", "bob")[n % 2], f"zitherbloom {n}")
+        for n in range(lines)
     ]
 
 
@@ -56,13 +57,19 @@ def as_json(path: Path, lines: list[Line]) -> Path:
         {
             "_id": f"m{n}",
             "created_at": datetime.fromtimestamp(at / 1_000).astimezone().isoformat(),
-            "commenter": {"_id": str(PEOPLE.get(who, 9)), "name": who, "display_name": who},
+            "commenter": {
+                "_id": str(PEOPLE.get(who, 9)),
+                "name": who,
+                "display_name": who,
+            },
             "message": {"body": text},
         }
         for n, (at, who, text) in enumerate(lines)
     ]
     video = {"id": "2134", "title": "Boss rush", "created_at": "2026-05-01T19:58:00Z"}
-    path.with_suffix(".json").write_text(json.dumps({"video": video, "comments": comments}))
+    path.with_suffix(".json").write_text(
+        json.dumps({"video": video, "comments": comments})
+    )
     return path.with_suffix(".json")
 
 
@@ -111,10 +118,14 @@ async def test_a_stream_that_is_learned_in_three_forms_is_one_stream(
     assert [*await past.counts(), len(past.model.asked)] == before
     assert before[0] == 1
     assert await attendance(past.db) == [("alice", 15), ("bob", 15)]
-    noted = await past.db.column("SELECT count(*) FROM note_evidence WHERE stance = 'confirmed'")
+    noted = await past.db.column(
+        "SELECT count(*) FROM note_evidence WHERE stance = 'confirmed'"
+    )
     assert noted == [0]
     # the broadcast tells more about the stream
-    assert await past.db.column("SELECT title || video_id FROM streams") == ["Boss rush2134"]
+    assert await past.db.column("SELECT title || video_id FROM streams") == [
+        "Boss rush2134"
+    ]
 
 
 @pytest.mark.parametrize("form", [*FORMS, by_the_minute])
@@ -134,7 +145,10 @@ async def test_a_stream_that_was_heard_live_is_not_learned_again(
     past = Past(db, clock)
     channel = await open_channel(db, clock, SETTINGS, past.model)
     await channel.stream_tracker.live(
-        ChannelState(live=True, title="Live", category="", started_at=began, stream_id="77"), began
+        ChannelState(
+            live=True, title="Live", category="", started_at=began, stream_id="77"
+        ),
+        began,
     )
     for at, who, text in evening(at=began):
         await clock.move_to(at)
@@ -171,7 +185,9 @@ async def test_a_log_of_one_viewer_leaves_the_lines_of_the_others(
     past: Past, tmp_path: Path
 ) -> None:
     lines = evening()
-    await past.learn(as_irc(tmp_path / "alice", [line for line in lines if line[1] == "alice"]))
+    await past.learn(
+        as_irc(tmp_path / "alice", [line for line in lines if line[1] == "alice"])
+    )
     report = await past.learn(as_json(tmp_path / "all", lines))
     assert (report.lines, report.known, report.streams) == (15, 15, 0)
     assert await attendance(past.db) == [("alice", 15), ("bob", 15)]
@@ -181,7 +197,10 @@ async def test_logs_of_two_days_are_one_stream_where_it_went_on_over_midnight(
     past: Past, tmp_path: Path
 ) -> None:
     lines = evening(80)
-    first, second = as_irc(tmp_path / "a", lines[:40]), as_log(tmp_path / "b", lines[40:])
+    first, second = (
+        as_irc(tmp_path / "a", lines[:40]),
+        as_log(tmp_path / "b", lines[40:]),
+    )
     report = await past.learn(second, first)
     assert (report.streams, report.lines + report.known) == (1, 80)
     assert report.known <= 1
@@ -196,12 +215,16 @@ async def test_the_end_of_a_stream_that_twitch_told_stays(
     began = clock.now()
     past = Past(db, clock)
     channel = await open_channel(db, clock, SETTINGS, past.model)
-    state = ChannelState(live=True, title="", category="", started_at=began, stream_id="77")
+    state = ChannelState(
+        live=True, title="", category="", started_at=began, stream_id="77"
+    )
     await channel.stream_tracker.live(state, began)
     await clock.move_to(began + HOUR)
     await channel.stream_tracker.live(state, clock.now())
     await clock.move_to(began + 2 * HOUR)
-    await channel.stream_tracker.live(ChannelState(live=False, title="", category=""), clock.now())
+    await channel.stream_tracker.live(
+        ChannelState(live=False, title="", category=""), clock.now()
+    )
     ended = await db.value("SELECT ended_at FROM streams")
     await clock.move_to(began + 5 * DAY)
     await past.learn(as_irc(tmp_path / "a", evening(at=began + 3 * HOUR)))
@@ -215,14 +238,21 @@ async def test_the_bots_own_lines_are_evidence_of_nothing(
 ) -> None:
     if known_from == "login":
         async with past.db.write() as tx:
-            await channel_state.put(tx, {"bot_id": "9", "bot_login": "keeper"}, past.clock.now())
+            await channel_state.put(
+                tx, {"bot_id": "9", "bot_login": "keeper"}, past.clock.now()
+            )
     else:
         past.settings = replace(SETTINGS, twitch=TwitchSettings(bot_login="Keeper"))
-    lines = [(at, who if n % 3 else "keeper", text) for n, (at, who, text) in enumerate(evening())]
+    lines = [
+        (at, who if n % 3 else "keeper", text)
+        for n, (at, who, text) in enumerate(evening())
+    ]
     for form in FORMS:
         await past.learn(form(tmp_path / "chat", lines))
     assert await attendance(past.db) == [("alice", 10), ("bob", 10)]
-    people = await past.db.column("SELECT DISTINCT viewer_id FROM episode_people ORDER BY 1")
+    people = await past.db.column(
+        "SELECT DISTINCT viewer_id FROM episode_people ORDER BY 1"
+    )
     assert "9" not in people
     assert "login:keeper" not in people
     assert not await past.db.column(
@@ -232,7 +262,9 @@ async def test_the_bots_own_lines_are_evidence_of_nothing(
     assert "BOT: zitherbloom 0" in past.model.asked[0].prompt
 
 
-async def test_a_file_that_is_deleted_while_it_is_read_ends_it(past: Past, tmp_path: Path) -> None:
+async def test_a_file_that_is_deleted_while_it_is_read_ends_it(
+    past: Past, tmp_path: Path
+) -> None:
     path = as_irc(tmp_path / "chat", evening())
 
     async def deleted() -> None:
@@ -261,7 +293,9 @@ async def test_somebody_is_taken_out_of_a_file_while_it_is_read(
         path.write_bytes(gzip.compress(path.read_bytes()))
 
     async def erased() -> None:
-        await past.leaves("771001" if form is not as_log else "login:alice", erased=True)
+        await past.leaves(
+            "771001" if form is not as_log else "login:alice", erased=True
+        )
         assert remove_person(path, alice)
 
     past.model.meanwhile = erased
@@ -293,11 +327,19 @@ OWN = ModelSettings(provider=Provider.OPENAI_COMPATIBLE, memory_model="some-mode
 @pytest.mark.parametrize(
     ("settings", "words"),
     [
-        (Settings(), "It takes less than a minute and costs nothing: no AI model is chosen"),
-        (Settings(model=HOSTED), "It takes about 1 min and costs about 0.0"),
-        (Settings(model=OWN), "It takes about 1 min. The price of some-model is not set"),
         (
-            Settings(model=OWN, prices={"some-model": PriceSettings(input=10, output=10)}),
+            Settings(),
+            "It takes less than a minute and costs nothing: no AI model is chosen",
+        ),
+        (Settings(model=HOSTED), "It takes about 1 min and costs about 0.0"),
+        (
+            Settings(model=OWN),
+            "It takes about 1 min. The price of some-model is not set",
+        ),
+        (
+            Settings(
+                model=OWN, prices={"some-model": PriceSettings(input=10, output=10)}
+            ),
             "It takes about 1 min and costs about 0.",
         ),
     ],
@@ -305,7 +347,9 @@ OWN = ModelSettings(provider=Provider.OPENAI_COMPATIBLE, memory_model="some-mode
 async def test_what_it_takes_is_said_in_money_and_minutes(
     tmp_path: Path, settings: Settings, words: str
 ) -> None:
-    found = await estimate([as_irc(tmp_path / "chat", evening())], settings, BEGAN + DAY)
+    found = await estimate(
+        [as_irc(tmp_path / "chat", evening())], settings, BEGAN + DAY
+    )
     line = found.in_words(settings, ENGLISH)
     assert line.startswith("30 lines, 1 stream, 1 day. ")
     assert words in line
@@ -326,4 +370,6 @@ async def test_what_cannot_be_read_is_counted_and_named(tmp_path: Path) -> None:
     assert "chat.log is cut off" in words
     path.write_text("\n".join([*rows[:2], *["[25:99] what"] * 34]) + "\n")
     found = await estimate([path], Settings(), BEGAN + DAY)
-    assert "34 lines cannot be read: 3, 4, 5, 6, 7, …" in found.in_words(Settings(), ENGLISH)
+    assert "34 lines cannot be read: 3, 4, 5, 6, 7, …" in found.in_words(
+        Settings(), ENGLISH
+    )

@@ -8,7 +8,9 @@ from forgetmenot.text.meaning import word_table
 from tests.notes_world import NOW, note
 
 DATA = tomllib.loads(
-    (Path(__file__).parents[1] / "data" / "other_languages.toml").read_text(encoding="utf-8")
+    (Path(__file__).parents[1] / "data" / "other_languages.toml").read_text(
+        encoding="utf-8"
+    )
 )
 # What else is known of the same regular: 48 notes in English.
 OTHERS = [

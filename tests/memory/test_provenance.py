@@ -23,7 +23,9 @@ async def test_the_whole_chain_is_told(world: World) -> None:
     first, second = await world.stream(), await world.stream()
     start = world.clock.now()
     await world.learn(
-        change(fact="lives in Oslo"), summary="<@1> told the bot of Oslo.", stream_id=first
+        change(fact="lives in Oslo"),
+        summary="<@1> told the bot of Oslo.",
+        stream_id=first,
     )
     await world.clock.advance(DAY)
     people, summary = {"1": (5, 0), "2": (3, 0)}, "<@1> moved to Bergen, says <@2>."
@@ -34,7 +36,9 @@ async def test_the_whole_chain_is_told(world: World) -> None:
     async with world.db.write() as tx:
         await streams.set_video(tx, second, Video(2134, start, start + 7 * DAY))
         prompt = json.dumps({"sections": [{"rows": [["notes", new.id]]}]})
-        reply = await put(tx, "bot_messages", at=world.clock.now(), text="x", prompt_json=prompt)
+        reply = await put(
+            tx, "bot_messages", at=world.clock.now(), text="x", prompt_json=prompt
+        )
     day, after = moment(start), moment(start + DAY)
     assert (await words(world, new.id)).splitlines() == [
         f"#{new.id} Alice: lives in Bergen",
@@ -46,7 +50,10 @@ async def test_the_whole_chain_is_told(world: World) -> None:
         f"  {after}: written",
         f"  in the prompts of the replies {reply} (`forgetmenot why NUMBER` shows more)",
     ]
-    assert (await chain(world.db, new.id, start + 7 * DAY))["evidence"][0]["video"] == ("", 0)
+    assert (await chain(world.db, new.id, start + 7 * DAY))["evidence"][0]["video"] == (
+        "",
+        0,
+    )
     told = await words(world, old.id)
     assert f"{day}, stream {first}: Alice said to the bot (summary 1)" in told
     assert f"  replaced by #{new.id}: lives in Bergen\n" in told
@@ -58,7 +65,10 @@ async def test_the_chain_names_nobody_who_opted_out_since(world: World) -> None:
     stream = await world.stream()
     people, summary = {"1": (5, 0), "2": (3, 0)}, "<@1> moved to Bergen, says <@2>."
     await world.learn(
-        change(fact="lives in Bergen with <@2>"), summary=summary, stream_id=stream, people=people
+        change(fact="lives in Bergen with <@2>"),
+        summary=summary,
+        stream_id=stream,
+        people=people,
     )
     [note] = await notes.of_subject(world.db, "1")
     cause = reason("removed_by", name=mention("2"))

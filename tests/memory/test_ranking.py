@@ -16,11 +16,16 @@ TABLE = word_table()
 
 
 def ranked(
-    candidates: list[Candidate], text: str, limit: int = 10, table: WordTable | None = None
+    candidates: list[Candidate],
+    text: str,
+    limit: int = 10,
+    table: WordTable | None = None,
 ) -> list[int]:
     return [
         one.note.id
-        for one in Postings(candidates, table).ranked(query_of(text), now=NOW, limit=limit)
+        for one in Postings(candidates, table).ranked(
+            query_of(text), now=NOW, limit=limit
+        )
     ]
 
 
@@ -53,10 +58,15 @@ def test_the_note_that_was_asked_for_comes_first_with_typos_and_in_other_words_t
     ("candidate", "asked"),
     [
         (
-            Candidate(note(5, "won the final"), ((1, "They talked about the fencing club."),)),
+            Candidate(
+                note(5, "won the final"), ((1, "They talked about the fencing club."),)
+            ),
             "how is fencing going?",
         ),
-        (Candidate(note(5, "has a Fiesta", asked_with=("vehicle",))), "what vehicle do they have"),
+        (
+            Candidate(note(5, "has a Fiesta", asked_with=("vehicle",))),
+            "what vehicle do they have",
+        ),
         (Candidate(note(5, "bought a van")), "alice's van"),
         (
             Candidate(note(5, "was on a trip", last_confirmed_at=MARCH)),
@@ -76,7 +86,9 @@ def test_the_note_that_was_asked_for_comes_first_with_typos_and_in_other_words_t
     ],
 )
 def test_what_finds_a_note(candidate: Candidate, asked: str) -> None:
-    assert ranked([*NOTES, Candidate(note(6, "was on a trip")), candidate], asked)[0] == 5
+    assert (
+        ranked([*NOTES, Candidate(note(6, "was on a trip")), candidate], asked)[0] == 5
+    )
 
 
 def nearness_of(word: str, near_word: str) -> float:
@@ -93,7 +105,9 @@ def nearness_of(word: str, near_word: str) -> float:
 def test_among_a_viewers_notes_a_near_word_counts_half() -> None:
     index = WordIndex(TABLE)
     index.add(0, ["cats"])
-    assert index.like("pets") == {"cats": pytest.approx(0.5 * nearness_of("pet", "cat"))}
+    assert index.like("pets") == {
+        "cats": pytest.approx(0.5 * nearness_of("pet", "cat"))
+    }
 
 
 def test_among_everybodys_notes_a_near_word_counts_four_fifths() -> None:
@@ -115,14 +129,26 @@ def test_pinned_notes_come_first_and_expired_ones_not_at_all() -> None:
 TEXT = st.text(max_size=60)
 
 
-@given(facts=st.lists(TEXT, max_size=14), message=TEXT, summary=TEXT, limit=st.integers(0, 12))
+@given(
+    facts=st.lists(TEXT, max_size=14),
+    message=TEXT,
+    summary=TEXT,
+    limit=st.integers(0, 12),
+)
 def test_any_text_gets_an_order_of_the_subjects_own_notes(
     facts: list[str], message: str, summary: str, limit: int
 ) -> None:
-    candidates = [Candidate(note(i, fact), ((i % 3, summary),)) for i, fact in enumerate(facts)]
+    candidates = [
+        Candidate(note(i, fact), ((i % 3, summary),)) for i, fact in enumerate(facts)
+    ]
     found = Postings(candidates, TABLE).ranked(query_of(message), now=NOW, limit=limit)
     assert len(found) == min(limit, len(facts))
     assert len({one.note.id for one in found}) == len(found)
-    assert [one.score for one in found] == sorted((one.score for one in found), reverse=True)
+    assert [one.score for one in found] == sorted(
+        (one.score for one in found), reverse=True
+    )
     assert all(0 <= one.score <= 2.2 for one in found)
-    assert Postings(candidates, TABLE).ranked(query_of(message), now=NOW, limit=limit) == found
+    assert (
+        Postings(candidates, TABLE).ranked(query_of(message), now=NOW, limit=limit)
+        == found
+    )

@@ -37,10 +37,14 @@ async def test_what_changes_is_seen_at_once(world: World, recall: Recall) -> Non
     assert (await recall.about(["1"], "new drums"))[0].note.id == first
     async with world.db.write() as tx:
         await notes.set_status(tx, note, NoteStatus.RETRACTED, at=0, cause="wrong")
-    assert [one.note.fact for one in await recall.about(["1"], "drums")] == ["bought new drums"]
+    assert [one.note.fact for one in await recall.about(["1"], "drums")] == [
+        "bought new drums"
+    ]
 
 
-async def test_the_channels_facts_are_ranked_by_the_message(world: World, recall: Recall) -> None:
+async def test_the_channels_facts_are_ranked_by_the_message(
+    world: World, recall: Recall
+) -> None:
     await world.note("movie night is on the first friday of the month", None)
     for number in range(12):
         await world.note(f"rule {number}: be kind to the {number}th mod", None)
@@ -49,7 +53,9 @@ async def test_the_channels_facts_are_ranked_by_the_message(world: World, recall
     assert found[0].note.fact.startswith("movie night")
     assert (
         fitting(
-            await recall.about([CHANNEL], recall.query("which football club does she support"), 3)
+            await recall.about(
+                [CHANNEL], recall.query("which football club does she support"), 3
+            )
         )
         == ()
     )
@@ -80,20 +86,36 @@ async def test_only_what_fits_is_shown_and_all_where_nothing_is_asked_for(
         "was weißt du so über mich?", "que sabes sobre mí", "こんばんは",
     ):  # fmt: skip
         assert len(await shown(text)) == 11, text
-    assert len(await shown("what do you know about me?", before="that cello was hard")) == 11
-    for text in ("what's new with me?", "any news?", "was gibt's Neues", "quoi de neuf ?"):
+    assert (
+        len(await shown("what do you know about me?", before="that cello was hard"))
+        == 11
+    )
+    for text in (
+        "what's new with me?",
+        "any news?",
+        "was gibt's Neues",
+        "quoi de neuf ?",
+    ):
         assert (await shown(text))[0] == "has two cats", text
 
 
 async def test_of_whom_little_is_known_a_few_notes_are_shown_whatever_fits(
     world: World, recall: Recall
 ) -> None:
-    for fact in ("has a gecko at home", "lives in Oslo", "collects stamps", "sings", "drinks mate"):
+    for fact in (
+        "has a gecko at home",
+        "lives in Oslo",
+        "collects stamps",
+        "sings",
+        "drinks mate",
+    ):
         await world.note(fact)
     assert len(await recall.about(["1"], "xyzzy plugh?")) == 4
 
 
-async def test_a_pinned_note_is_shown_whatever_is_asked(world: World, recall: Recall) -> None:
+async def test_a_pinned_note_is_shown_whatever_is_asked(
+    world: World, recall: Recall
+) -> None:
     await world.note("founded the channel", pinned=True)
     await world.note("plays the cello")
     found = await recall.about(["1"], "do I still play the cello?")
@@ -105,7 +127,12 @@ async def test_a_pinned_note_is_shown_whatever_is_asked(world: World, recall: Re
 
 async def about(world: World, text: str, without: Sequence[int] = ()) -> list[Episode]:
     return await spoken_of(
-        world.db, EpisodeIndex(), query_of(text), SuppressionFilter(), 1, without=without
+        world.db,
+        EpisodeIndex(),
+        query_of(text),
+        SuppressionFilter(),
+        1,
+        without=without,
     )
 
 
@@ -116,7 +143,12 @@ async def test_the_episode_that_a_message_is_about(world: World) -> None:
     await world.episode("People talked about dinner.", {"2": (9, 0)})
     found = await about(world, "remember the raid during that dragon fight?")
     assert [one.id for one in found] == [raid]
-    assert await about(world, "remember the raid during that dragon fight?", without=[raid]) == []
+    assert (
+        await about(
+            world, "remember the raid during that dragon fight?", without=[raid]
+        )
+        == []
+    )
     assert await about(world, "dragon fruit smoothie recipes anyone?") == []
     assert await about(world, "???") == []
 
@@ -184,16 +216,22 @@ async def test_a_topic_of_one_viewer_is_left_alone_for_them_and_for_nobody_else(
         await world.note("plays drums", who, topics=("divorce",))
         await world.note("likes tea", who)
     await suppression_list.suppress(world.db, "1", "a dramatic divorce", by="1", at=0)
-    assert len(await facts(recall, "1", "divorce")) == 3, "all words of an entry must occur"
+    assert len(await facts(recall, "1", "divorce")) == 3, (
+        "all words of an entry must occur"
+    )
     await suppression_list.suppress(world.db, "1", "divorced", by="1", at=0)
     assert await facts(recall, "1", "divorce") == ["likes tea"]
     assert len(await facts(recall, "2", "divorce")) == 3
 
 
-async def test_the_summary_does_not_give_back_a_note_that_was_removed(world: World) -> None:
+async def test_the_summary_does_not_give_back_a_note_that_was_removed(
+    world: World,
+) -> None:
     stream = await world.stream()
     await world.episode(
-        "<@1> plays the drums. <@2> plays the drums too. <@1> beat the boss.", {"1": (1, 0)}, stream
+        "<@1> plays the drums. <@2> plays the drums too. <@1> beat the boss.",
+        {"1": (1, 0)},
+        stream,
     )
     note = await world.note("plays the drums")
 
@@ -219,7 +257,9 @@ async def test_what_a_note_says_is_left_alone_wherever_it_is_said(
     note = await world.note("lost the finals")
     await world.note("lost the finals ticket and found it again")
     await suppression_list.suppress(world.db, "1", f"#{note}", by="1", at=0)
-    assert await facts(recall, "1", "finals") == ["lost the finals ticket and found it again"]
+    assert await facts(recall, "1", "finals") == [
+        "lost the finals ticket and found it again"
+    ]
     shown = await newest(world.db, await suppression.load_filter(world.db))
     assert [one.summary for one in shown.this_stream] == ["<@2> cooked a goulash."]
     silence = await suppression.load_filter(world.db)

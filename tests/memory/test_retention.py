@@ -29,7 +29,8 @@ async def status(world: World, note_id: int) -> NoteStatus:
 
 
 @pytest.mark.parametrize(
-    ("streams", "days", "stale"), [(1, 400, False), (20, 3, False), (19, 5, False), (20, 5, True)]
+    ("streams", "days", "stale"),
+    [(1, 400, False), (20, 3, False), (19, 5, False), (20, 5, True)],
 )
 async def test_twenty_streams_over_ninety_days_without_a_word_make_a_note_stale(
     world: World, streams: int, days: int, *, stale: bool
@@ -46,7 +47,10 @@ async def test_twenty_streams_over_ninety_days_without_a_word_make_a_note_stale(
         await world.clock.advance(days * DAY)
         await world.attends("1", await world.stream())
     assert await sweep(world) == Counter(stale=2 if stale else 0)
-    held = [*await notes.of_subject(world.db, "1"), *await notes.of_subject(world.db, None)]
+    held = [
+        *await notes.of_subject(world.db, "1"),
+        *await notes.of_subject(world.db, None),
+    ]
     assert [one.id for one in held if one.stale] == (ids if stale else [])
     assert len(held) == 5
 
@@ -54,7 +58,10 @@ async def test_twenty_streams_over_ninety_days_without_a_word_make_a_note_stale(
 async def test_a_stale_note_is_found_by_its_words_and_lives_again_when_a_reply_used_it(
     world: World, recall: Recall
 ) -> None:
-    stale, fresh = await world.note("plays the cello"), await world.note("lives in Oslo")
+    stale, fresh = (
+        await world.note("plays the cello"),
+        await world.note("lives in Oslo"),
+    )
     async with world.db.write() as tx:
         await notes.set_stale(tx, "1", before=world.clock.now(), streams=0)
         await notes.set_used(tx, [fresh], world.clock.now())
@@ -79,11 +86,13 @@ async def test_what_was_to_last_a_month_is_past_for_a_year_and_found_by_its_word
     assert await sweep(world) == Counter()
     await world.clock.advance(31 * DAY)
     for swept in (False, True):
-        assert [one.note.id for one in await recall.about(["1"], "where is the dance?")] == [
-            month
-        ], swept
+        assert [
+            one.note.id for one in await recall.about(["1"], "where is the dance?")
+        ] == [month], swept
         assert await recall.about(["1"], "") == []
-        shown = section(await prompt_for(world, "1", "alice", "when was the dance?"), "lore")
+        shown = section(
+            await prompt_for(world, "1", "alice", "when was the dance?"), "lore"
+        )
         assert (
             f"in {datetime.fromtimestamp(said / 1_000, UTC):%B %Y}: hosts a dance competition"
             in shown
@@ -104,7 +113,11 @@ async def test_over_the_cap_the_least_important_then_the_oldest_go(
     bits = []
     for name in ("ladder", "duck", "crown"):
         await world.clock.advance(DAY)
-        bits.append(await world.note(f"the {name} falls", subject_id=None, scope=Scope.RUNNING_BIT))
+        bits.append(
+            await world.note(
+                f"the {name} falls", subject_id=None, scope=Scope.RUNNING_BIT
+            )
+        )
     medium = [
         await world.note("fact two"),
         await world.note("fact three", at=world.clock.now() + 1),
@@ -114,7 +127,9 @@ async def test_over_the_cap_the_least_important_then_the_oldest_go(
     timed = await world.note("fact six", expires_at=world.clock.now() + 30 * DAY)
     monkeypatch.setattr(retention, "CHANNEL_NOTES_LIMIT", 2)
     assert await sweep(world, MemorySettings(notes_per_viewer=2)) == Counter(evicted=3)
-    evicted = [note.id for note in await notes.of_subject(world.db, "1", (NoteStatus.EVICTED,))]
+    evicted = [
+        note.id for note in await notes.of_subject(world.db, "1", (NoteStatus.EVICTED,))
+    ]
     assert evicted == [low, medium[0]]
     left = [note.id for note in await notes.of_subject(world.db, "1")]
     assert left == [medium[1], high, imported, timed]
@@ -144,7 +159,12 @@ async def test_what_is_kept_for_looking_back_goes_after_its_days_but_not_what_is
                 await put(tx, table, at=at)
         await put(tx, "bot_messages", at=now - 31 * DAY, status="sending")
         await put(
-            tx, "episodes", kind="command", summary="", key="line:m1", ended_at=now - 25 * HOUR
+            tx,
+            "episodes",
+            kind="command",
+            summary="",
+            key="line:m1",
+            ended_at=now - 25 * HOUR,
         )
         for key, more in (
             ("done", {}),
@@ -152,12 +172,23 @@ async def test_what_is_kept_for_looking_back_goes_after_its_days_but_not_what_is
             ("waits", {"status": "waiting"}),
         ):
             await put(
-                tx, "action_logs", **({"key": key, "status": "done", "at": now - 31 * DAY} | more)
+                tx,
+                "action_logs",
+                **({"key": key, "status": "done", "at": now - 31 * DAY} | more),
             )
     await channel.sweep()
-    left = "SELECT at FROM bot_messages UNION ALL SELECT at FROM model_calls ORDER BY at"
-    assert await channel.db.column(left) == [now - 31 * DAY, now - 29 * DAY, now - 29 * DAY]
-    assert await channel.db.column("SELECT key FROM action_logs ORDER BY key") == ["due", "waits"]
+    left = (
+        "SELECT at FROM bot_messages UNION ALL SELECT at FROM model_calls ORDER BY at"
+    )
+    assert await channel.db.column(left) == [
+        now - 31 * DAY,
+        now - 29 * DAY,
+        now - 29 * DAY,
+    ]
+    assert await channel.db.column("SELECT key FROM action_logs ORDER BY key") == [
+        "due",
+        "waits",
+    ]
     assert await channel.db.column("SELECT key FROM episodes") == [
         None
     ]  # the id of the line that told it
@@ -169,14 +200,19 @@ async def test_all_that_are_too_many_go_at_once_also_after_the_limit_was_lowered
     monkeypatch.setattr(retention, "NOTES_AT_ONCE", 2)
     for number in range(30):
         await world.note(f"owns boat number {number}")
-    assert await sweep(world, MemorySettings(notes_per_viewer=20)) == Counter(evicted=10)
+    assert await sweep(world, MemorySettings(notes_per_viewer=20)) == Counter(
+        evicted=10
+    )
 
 
 async def test_of_notes_that_end_by_themselves_a_viewer_keeps_a_quarter_of_the_limit(
     world: World,
 ) -> None:
     ends_at = world.clock.now() + 30 * DAY
-    timed = [await world.note(f"is at trial {number}", expires_at=ends_at) for number in range(4)]
+    timed = [
+        await world.note(f"is at trial {number}", expires_at=ends_at)
+        for number in range(4)
+    ]
     permanent = [await world.note(f"owns boat number {number}") for number in range(4)]
     assert await sweep(world, MemorySettings(notes_per_viewer=8)) == Counter(evicted=2)
     active = [note.id for note in await notes.of_subject(world.db, "1")]
@@ -213,6 +249,11 @@ async def test_the_history_says_why_a_note_ended(world: World) -> None:
     await world.note("fact two")
     await world.clock.advance(2 * DAY)
     await sweep(world, MemorySettings(notes_per_viewer=1))
-    last_changes = [(await notes.changes(world.db, note_id))[-1] for note_id in (ended, evicted)]
-    assert [change.cause for change in last_changes] == ["its time was up", "too many notes"]
+    last_changes = [
+        (await notes.changes(world.db, note_id))[-1] for note_id in (ended, evicted)
+    ]
+    assert [change.cause for change in last_changes] == [
+        "its time was up",
+        "too many notes",
+    ]
     assert [change.to_status for change in last_changes] == ["expired", "evicted"]

@@ -39,7 +39,10 @@ async def test_gossip_pushes_nothing_out_that_its_subject_said(world: World) -> 
         await world.clock.advance(DAY * (number + 1))
         await world.learn(change(fact=f"hates {word}", said_by="P2", importance="high"))
     await sweep_notes(world.db, world.settings.memory, world.clock.now())
-    assert {note.fact for note in await live(world)} == {"plays drums in a band", "hates winter"}
+    assert {note.fact for note in await live(world)} == {
+        "plays drums in a band",
+        "hates winter",
+    }
 
 
 GOSSIP = [
@@ -51,7 +54,9 @@ GOSSIP = [
 
 
 @pytest.mark.parametrize("fact", GOSSIP)
-async def test_gossip_is_not_remembered_as_ones_own_note(world: World, fact: str) -> None:
+async def test_gossip_is_not_remembered_as_ones_own_note(
+    world: World, fact: str
+) -> None:
     with pytest.raises(FactRefused, match="not_yours"):
         await edits.remember(
             world.db, "1", fact, by="1", at=world.clock.now(), trust=edits.VIEWER_TRUST
@@ -78,24 +83,32 @@ async def test_gossip_is_not_remembered_as_ones_own_note(world: World, fact: str
         ),
     ],
 )
-async def test_who_others_are_to_somebody_is_theirs_to_tell(world: World, fact: str) -> None:
+async def test_who_others_are_to_somebody_is_theirs_to_tell(
+    world: World, fact: str
+) -> None:
     note = await edits.remember(
         world.db, "1", fact, by="1", at=world.clock.now(), trust=edits.VIEWER_TRUST
     )
     assert note.source_kind is SourceKind.COMMAND
 
 
-@pytest.mark.parametrize("fact", ["is married to <@2>", "is <@2>'s wife", "is the king here"])
+@pytest.mark.parametrize(
+    "fact", ["is married to <@2>", "is <@2>'s wife", "is the king here"]
+)
 async def test_nobody_is_somebody_by_their_own_word_but_by_a_moderators(
     world: World, fact: str
 ) -> None:
     now = world.clock.now()
     with pytest.raises(FactRefused, match="role"):
-        await edits.remember(world.db, "1", fact, by="1", at=now, trust=edits.VIEWER_TRUST)
+        await edits.remember(
+            world.db, "1", fact, by="1", at=now, trust=edits.VIEWER_TRUST
+        )
     assert (await edits.remember(world.db, "1", fact, by="9", at=now)).fact == fact
 
 
-async def test_a_smear_replaces_nothing_that_was_said_by_its_subject(world: World) -> None:
+async def test_a_smear_replaces_nothing_that_was_said_by_its_subject(
+    world: World,
+) -> None:
     await world.learn(change(fact="loves her cats"))
     [own] = await live(world)
     report = await world.learn(
@@ -111,29 +124,49 @@ async def test_whose_words_they_are_is_found_in_the_chat(
     world: World, said_by: dict[str, str]
 ) -> None:
     """P1 is alice, who spoke of her cider and was asked about her garden; bob spoke of her chess."""
-    own = [("1", "so I pressed cider from apples"), ("1", "gg"), ("1", "yes, the whole garden")]
-    chat = [*own, ("2", "alice loses at chess"), ("2", "do you grow leeks in the garden alice?")]
-    bare = {name: value for name, value in change().items() if name != "said_by"} | said_by
+    own = [
+        ("1", "so I pressed cider from apples"),
+        ("1", "gg"),
+        ("1", "yes, the whole garden"),
+    ]
+    chat = [
+        *own,
+        ("2", "alice loses at chess"),
+        ("2", "do you grow leeks in the garden alice?"),
+    ]
+    bare = {
+        name: value for name, value in change().items() if name != "said_by"
+    } | said_by
     facts = (
         "presses cider from apples",
         "loses at chess",
         "grows leeks in the garden",
         "is tired of Mondays",
     )
-    extractor, _ = world.extractor(json.dumps({"notes": [bare | {"fact": fact} for fact in facts]}))
+    extractor, _ = world.extractor(
+        json.dumps({"notes": [bare | {"fact": fact} for fact in facts]})
+    )
     await world.chat(*chat)
     assert (await extractor.run_pass()).added == 4
     found = {note.fact: note.source_kind for note in await live(world)}
-    own_words = ("presses cider from apples", "grows leeks in the garden", "is tired of Mondays")
+    own_words = (
+        "presses cider from apples",
+        "grows leeks in the garden",
+        "is tired of Mondays",
+    )
     assert found == dict.fromkeys(own_words, SourceKind.SELF_CLAIM) | {
         "loses at chess": SourceKind.REPORTED
     }
 
 
 @pytest.mark.parametrize("who", ["channel", "bit"])
-async def test_a_smear_stays_hearsay_as_a_fact_about_the_channel(world: World, who: str) -> None:
+async def test_a_smear_stays_hearsay_as_a_fact_about_the_channel(
+    world: World, who: str
+) -> None:
     smear = {"fact": "P1 loses at chess", "confidence": 1.0}
-    await world.learn(change(who=who, said_by="", **smear), change(who=who, said_by="P2", **smear))
+    await world.learn(
+        change(who=who, said_by="", **smear), change(who=who, said_by="P2", **smear)
+    )
     [note] = await live(world, None)
     assert (note.source_kind, note.confidence) == (SourceKind.REPORTED, 0.5)
     shown = section(await prompt_for(world, "2", "bob", "chess?"), "channel_notes")
@@ -148,7 +181,8 @@ async def test_the_streamer_and_moderators_speak_for_the_channel(world: World) -
         ("P2", "P1 dances at 900 subs"),
     )
     await world.learn(
-        *(change(who="channel", said_by=by, fact=fact) for by, fact in told), people=people
+        *(change(who="channel", said_by=by, fact=fact) for by, fact in told),
+        people=people,
     )
     found = {note.fact: note.source_kind for note in await live(world, None)}
     assert found == {

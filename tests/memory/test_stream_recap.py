@@ -55,7 +55,12 @@ async def said(
 async def bot_said(world: "World", *texts: str, **fields: object) -> None:
     async with world.db.write() as tx:
         for text in texts:
-            await put(tx, "bot_messages", text=text, **({"at": world.clock.now() - 1} | fields))
+            await put(
+                tx,
+                "bot_messages",
+                text=text,
+                **({"at": world.clock.now() - 1} | fields),
+            )
 
 
 async def recap_of(world: "World", stream: int) -> str:
@@ -76,13 +81,17 @@ async def test_it_says_what_happened_who_came_what_is_planned_and_what_the_bot_s
         ("marries on 24 December 2026", "3"),
     ):
         await said(world, stream, fact, who)
-    await said(world, stream, "has a test on 14 December 2026", source_kind=SourceKind.REPORTED)
+    await said(
+        world, stream, "has a test on 14 December 2026", source_kind=SourceKind.REPORTED
+    )
     at = world.clock.now() - MINUTE
     await bot_said(world, "a line that led on", viewer_id="1", at=at)
     await bot_said(world, "fine", viewer_id="1", at=at + 1_000)
     await bot_said(world, "said to nobody, and longer than all", at=at)
     await bot_said(world, "called good", "Called Good", viewer_id="2", outcome="good")
-    await bot_said(world, "Type !approve 5 and I'll do it", viewer_id="2", outcome="good")
+    await bot_said(
+        world, "Type !approve 5 and I'll do it", viewer_id="2", outcome="good"
+    )
     await bot_said(world, "Can't do that one.", viewer_id="2", outcome="good")
     await bot_said(world, "called bad, and the longest of them all", outcome="bad")
     await bot_said(world, "an answer to a command, which is longer", trigger="command")
@@ -93,12 +102,22 @@ async def test_it_says_what_happened_who_came_what_is_planned_and_what_the_bot_s
         await streams.describe(
             tx, stream, twitch_id=None, title="Boss night", category="Ladders of Ash"
         )
-        await put(tx, "action_logs", key="a", at=at, name="clip", status="done", detail=link)
+        await put(
+            tx, "action_logs", key="a", at=at, name="clip", status="done", detail=link
+        )
         refused = await tx.value("SELECT id FROM bot_messages WHERE text LIKE 'Can%'")
         await put(
-            tx, "action_logs", key="d", at=at, name="ban", status="denied", bot_message_id=refused
+            tx,
+            "action_logs",
+            key="d",
+            at=at,
+            name="ban",
+            status="denied",
+            bot_message_id=refused,
         )
-        await put(tx, "action_logs", key="c", at=at, name="clip", status="failed", detail="no")
+        await put(
+            tx, "action_logs", key="c", at=at, name="clip", status="failed", detail="no"
+        )
     text = await recap_of(world, stream)
     assert text.startswith("# Boss night\n")
     assert "\n\nCarol and Alice fought the boss.\n\n" in text
@@ -109,7 +128,9 @@ async def test_it_says_what_happened_who_came_what_is_planned_and_what_the_bot_s
     assert "## ForgetMeNot said\n\n> called good\n\n> a line that led on\n" in text
     assert [word for word in ("Dora", "clip no") if word in text] == []
     german = msgspec.structs.replace(SETTINGS, bot=BotSettings(language="de"))
-    day = datetime.fromtimestamp(await streams.start_of(world.db, stream) / 1_000).astimezone()
+    day = datetime.fromtimestamp(
+        await streams.start_of(world.db, stream) / 1_000
+    ).astimezone()
     assert f"*{day:%d.%m.%Y} · " in (await markdown_of(world.db, stream, german) or "")
 
 
@@ -119,15 +140,23 @@ async def test_no_quote_has_somebody_in_the_place_of_a_name(world: "World") -> N
     stream = await world.over("1", "3", recap="<@1> fought the boss.")
     at = world.clock.now() - MINUTE
     await bot_said(
-        world, "Foxface raided us with 5000 people.", viewer_id="1", outcome="good", at=at
+        world,
+        "Foxface raided us with 5000 people.",
+        viewer_id="1",
+        outcome="good",
+        at=at,
     )
-    await bot_said(world, "Alice fell off the ladder.", viewer_id="1", outcome="good", at=at)
+    await bot_said(
+        world, "Alice fell off the ladder.", viewer_id="1", outcome="good", at=at
+    )
     text = await recap_of(world, stream)
     assert "> Alice fell off the ladder." in text
     assert "raided us" not in text
 
 
-async def test_no_sentence_is_about_one_who_is_not_named_or_hearsay(world: "World") -> None:
+async def test_no_sentence_is_about_one_who_is_not_named_or_hearsay(
+    world: "World",
+) -> None:
     await world.viewer("3", "dora")
     await world.viewer("4", "eve")
     await world.regulars("1")
@@ -147,10 +176,17 @@ async def test_no_sentence_is_about_one_who_is_not_named_or_hearsay(world: "Worl
 async def test_games_stand_there_with_their_share(world: "World") -> None:
     stream = await world.over("1", recap="They played.")
     async with world.db.write() as tx:
-        for game, minutes in (("Hades", 27), ("Hades", 60), ("Celeste", 12), ("Just Chatting", 1)):
+        for game, minutes in (
+            ("Hades", 27),
+            ("Hades", 60),
+            ("Celeste", 12),
+            ("Just Chatting", 1),
+        ):
             times = {"started_at": 1, "ended_at": 1 + minutes * MINUTE}
             await put(tx, "episodes", stream_id=stream, summary="", topic=game, **times)
-        await streams.describe(tx, stream, twitch_id=None, title="", category="Just Chatting")
+        await streams.describe(
+            tx, stream, twitch_id=None, title="", category="Just Chatting"
+        )
     assert " · Hades (87 %), Celeste (12 %)*" in await recap_of(world, stream)
 
 
@@ -158,7 +194,9 @@ async def test_only_regulars_who_did_not_opt_out_are_named(world: "World") -> No
     await world.viewer("3", "dora")
     await world.regulars("1", "3")
     await world.clock.advance(30 * DAY)
-    stream = await world.over("1", "2", "3", recap="<@1>, <@2> and <@3> came back. dora cheered.")
+    stream = await world.over(
+        "1", "2", "3", recap="<@1>, <@2> and <@3> came back. dora cheered."
+    )
     await bot_said(
         world,
         "hey @Dora, @bob, 東京の田中さん!",
@@ -173,10 +211,14 @@ async def test_only_regulars_who_did_not_opt_out_are_named(world: "World") -> No
         await put(tx, "viewers", id="4", login="eve", display_name="山田太郎")
     text = await recap_of(world, stream)
     assert "Back after a while: Alice" in text
-    assert [name for name in ("bob", "dora", "田中", "山田") if name in text.lower()] == []
+    assert [
+        name for name in ("bob", "dora", "田中", "山田") if name in text.lower()
+    ] == []
 
 
-async def test_nothing_that_somebody_wrote_is_markup_or_a_mention(world: "World") -> None:
+async def test_nothing_that_somebody_wrote_is_markup_or_a_mention(
+    world: "World",
+) -> None:
     await world.regulars("2")
     await world.clock.advance(30 * DAY)  # it also says who is back
     stream = await world.over("2", recap=f"<@2> said {EVIL}")
@@ -197,7 +239,9 @@ async def test_nothing_that_somebody_wrote_is_markup_or_a_mention(world: "World"
     await bot_said(world, EVIL, viewer_id="2", outcome="good")
     for line in (await recap_of(world, stream)).splitlines():
         plain = re.sub(r"\\[\\*\[`]", "", line.lstrip("#>-* "))
-        assert [evil for evil in ("@everyone", "**", "[", "`", "s://evil") if evil in plain] == []
+        assert [
+            evil for evil in ("@everyone", "**", "[", "`", "s://evil") if evil in plain
+        ] == []
 
 
 @given(st.text(max_size=80))
@@ -249,7 +293,9 @@ async def test_who_is_erased_and_what_is_forgotten_leave_the_file_and_the_rest_s
     before = file.read_text(encoding="utf-8")
     assert "Dora\\_1 fell off a ladder" in before
     assert [
-        word for word in ("Well fallen", "Break a leg", "dances in a show") if word not in before
+        word
+        for word in ("Well fallen", "Break a leg", "dances in a show")
+        if word not in before
     ] == []
     eraser = Eraser(db=world.db, clock=world.clock)
     await Rights(db=world.db, clock=world.clock, eraser=eraser).forget(1)
@@ -286,10 +332,14 @@ async def test_what_a_crash_left_of_a_file_half_written_is_cleaned_too(
     assert not old.exists()
 
 
-async def test_who_opts_out_leaves_the_files_that_name_them(world: "World", folder: Path) -> None:
+async def test_who_opts_out_leaves_the_files_that_name_them(
+    world: "World", folder: Path
+) -> None:
     _, file = await written(world, folder)
     assert "Dora" in file.read_text(encoding="utf-8")
-    rights = Rights(db=world.db, clock=world.clock, eraser=Eraser(db=world.db, clock=world.clock))
+    rights = Rights(
+        db=world.db, clock=world.clock, eraser=Eraser(db=world.db, clock=world.clock)
+    )
     await rights.opt_out("3")
     after = file.read_text(encoding="utf-8")
     assert [word for word in ("dora", "fell", "dances") if word in after.lower()] == []
@@ -303,7 +353,9 @@ async def test_a_name_that_is_a_word_leaves_the_file_where_it_is_a_person(
     await world.viewer("4", "drums")
     await world.regulars("1", "2", "4")
     await world.clock.advance(30 * DAY)
-    recap = "<@1> plays drums. <@4> fell off a ladder, and she laughed. Drums were loud."
+    recap = (
+        "<@1> plays drums. <@4> fell off a ladder, and she laughed. Drums were loud."
+    )
     stream = await world.over("1", "2", "4", recap=recap)
     await said(world, stream, "buys drums on 24 December 2026", "1")
     await said(world, stream, "dances in a show on 24 December 2026", "4")
@@ -351,7 +403,9 @@ async def test_a_file_of_a_stream_that_a_restored_copy_does_not_know_is_cleaned_
     own = folder / "plans.md"
     own.write_text("Ask dora_1 about the ladder.", encoding="utf-8")
     path = tmp_path / "restored.sqlite3"
-    path.with_name(path.name + ".requests").write_bytes(world.db.requests.path.read_bytes())
+    path.with_name(path.name + ".requests").write_bytes(
+        world.db.requests.path.read_bytes()
+    )
     await backups.restore(copy, path, now=world.clock.now(), keep=3)
     async with open_database(path) as db:
         assert await streams.recap_files(db) == []
@@ -392,10 +446,13 @@ async def test_who_was_erased_since_leaves_the_file_with_the_restore(
     copy = await copy_without_streams(world, tmp_path)
     await Eraser(db=world.db, clock=world.clock).erase("3")
     file.write_text(
-        "# Brought back from elsewhere\n\nDora\\_1 fell off a ladder.\n", encoding="utf-8"
+        "# Brought back from elsewhere\n\nDora\\_1 fell off a ladder.\n",
+        encoding="utf-8",
     )
     path = tmp_path / "restored.sqlite3"
-    path.with_name(path.name + ".requests").write_bytes(world.db.requests.path.read_bytes())
+    path.with_name(path.name + ".requests").write_bytes(
+        world.db.requests.path.read_bytes()
+    )
     await backups.restore(copy, path, now=world.clock.now(), keep=3)
     assert "Dora" not in file.read_text(encoding="utf-8")
 
@@ -413,10 +470,17 @@ async def test_what_is_never_mentioned_or_was_taken_back_is_quoted_of_nobody_by_
         outcome="good",
     )
     await bot_said(
-        world, "You aced your chemistry exams. Well done!", viewer_id="1", outcome="good"
+        world,
+        "You aced your chemistry exams. Well done!",
+        viewer_id="1",
+        outcome="good",
     )
     await suppress(world.db, "1", "chemistry exams", by="1", at=world.clock.now())
-    quotes = [line for line in (await recap_of(world, stream)).splitlines() if line.startswith(">")]
+    quotes = [
+        line
+        for line in (await recap_of(world, stream)).splitlines()
+        if line.startswith(">")
+    ]
     assert sorted(quotes) == ["> Well done!", "> Your chemistry exams are due."]
     await world.note("plays the zither", "1", status=NoteStatus.RETRACTED)
     await bot_said(world, "Alice plays the zither!", viewer_id="2", outcome="good")
@@ -428,7 +492,9 @@ async def test_a_crash_in_an_erasure_leaves_nothing_in_the_file(
 ) -> None:
     _, file = await written(world, folder)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(erasure, "finish", None)  # the process dies when the rows are gone
+        patch.setattr(
+            erasure, "finish", None
+        )  # the process dies when the rows are gone
         with pytest.raises(TypeError):
             await Eraser(db=world.db, clock=world.clock).erase("3")
     await Eraser(db=world.db, clock=world.clock).erase_due()
@@ -477,7 +543,9 @@ async def test_a_folder_that_is_missing_or_full_says_so_and_is_tried_again(
     with pytest.raises(StoreError, match="does not exist"):
         await write_file(world.db, stream, into(folder))
     folder.mkdir()
-    world.db.requests.add(PrivacyRequest(RequestKind.RECAP_FOLDER, "", folder=str(folder)))
+    world.db.requests.add(
+        PrivacyRequest(RequestKind.RECAP_FOLDER, "", folder=str(folder))
+    )
     with no_room(), pytest.raises(StoreError, match="Check the disk"):
         await write_file(world.db, stream, into(folder))
     assert (list(folder.iterdir()), await streams.recap_files(world.db)) == ([], [])
@@ -501,7 +569,10 @@ async def test_the_digest_is_written_once_per_closed_stream_when_its_recap_is_th
     async with world.db.write() as tx:
         await streams.set_recap(tx, stream, "<@2> raided.", world.clock.now())
     assert [await recaps.write_digest() for _ in range(2)] == [True, False]
-    assert await channel_state.read(world.db, "digest") == "<@2> raided. <@1> beat the boss."
+    assert (
+        await channel_state.read(world.db, "digest")
+        == "<@2> raided. <@1> beat the boss."
+    )
     async with world.db.write() as tx:  # a recap that goes takes it along
         await tx.execute(
             "UPDATE streams SET recap = '', recapped_at = NULL WHERE id = ?", (stream,)

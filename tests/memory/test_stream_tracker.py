@@ -16,7 +16,9 @@ from forgetmenot.text.mentions import fenced_texts
 from tests.memory.conftest import SAID_SOMETHING, Channel, answer
 
 
-def state(*, live: bool, started_at: int | None = None, stream_id: str = "") -> ChannelState:
+def state(
+    *, live: bool, started_at: int | None = None, stream_id: str = ""
+) -> ChannelState:
     return ChannelState(live, "A title", "Art", started_at, stream_id)
 
 
@@ -39,10 +41,16 @@ async def test_helix_opens_and_closes_a_stream(
     """Each step: the id that Helix has ("" when offline), when it started and when it is asked, in minutes."""
     start = channel.clock.now()
     for stream_id, started, asked in steps:
-        seen = state(live=bool(stream_id), stream_id=stream_id, started_at=start + started * MINUTE)
+        seen = state(
+            live=bool(stream_id),
+            stream_id=stream_id,
+            started_at=start + started * MINUTE,
+        )
         await channel.stream_tracker.live(seen, start + asked * MINUTE)
     assert await streams.current_id(channel.db) == current
-    [first, *_] = await channel.db.rows("SELECT ended_at, twitch_id FROM streams ORDER BY id")
+    [first, *_] = await channel.db.rows(
+        "SELECT ended_at, twitch_id FROM streams ORDER BY id"
+    )
     assert tuple(first) == (None if ended is None else start + ended * MINUTE, name)
 
 
@@ -84,27 +92,40 @@ async def test_a_stream_whose_end_could_not_be_written_ends_with_the_next_lines(
         await tracker.tick(now + 13 * HOUR)
     async with channel.db.write() as tx:
         await tracker.place(tx, now + 14 * HOUR, now + 14 * HOUR)
-    assert await channel.db.column("SELECT ended_at FROM streams ORDER BY id") == [now, None]
+    assert await channel.db.column("SELECT ended_at FROM streams ORDER BY id") == [
+        now,
+        None,
+    ]
 
 
 async def _stream_of_two_windows(channel: Channel) -> None:
-    await channel.stream_tracker.live(state(live=True, stream_id="s1"), channel.clock.now())
+    await channel.stream_tracker.live(
+        state(live=True, stream_id="s1"), channel.clock.now()
+    )
     await channel.chat(120)
     await channel.compactor.run_pass()
     await channel.clock.advance(11 * MINUTE)
     await channel.stream_tracker.live(state(live=False), channel.clock.now())
 
 
-async def test_a_closed_stream_gets_one_recap_after_its_remainder(channel: Channel) -> None:
+async def test_a_closed_stream_gets_one_recap_after_its_remainder(
+    channel: Channel,
+) -> None:
     await _stream_of_two_windows(channel)
     told: list[str | ModelBlocked] = [ModelBlocked("no"), answer("P1 danced.")]
-    channel.model.reply = lambda r: told[0] if r.purpose is Purpose.RECAP else SAID_SOMETHING
-    for _ in range(20):  # one that is refused is asked for again in an hour, not at every pass
+    channel.model.reply = lambda r: (
+        told[0] if r.purpose is Purpose.RECAP else SAID_SOMETHING
+    )
+    for _ in range(
+        20
+    ):  # one that is refused is asked for again in an hour, not at every pass
         assert (await channel.compactor.run_pass()).recaps == 0
         await channel.clock.advance(3 * MINUTE)
     del told[0]
     assert [(await channel.compactor.run_pass()).recaps for _ in range(2)] == [1, 0]
-    asked = [request for request in channel.model.asked if request.purpose is Purpose.RECAP]
+    asked = [
+        request for request in channel.model.asked if request.purpose is Purpose.RECAP
+    ]
     assert len(asked) == 2
     assert "P1" in fenced_texts(asked[1].prompt)["episodes"]
     assert (await streams.get_many(channel.db, [1]))[1].recap == "<@id-viewer0> danced."
@@ -119,7 +140,9 @@ async def test_a_line_cleared_while_the_model_thinks_of_a_recap_leaves_it_unwrit
         if request.purpose is Purpose.SUMMARY:  # while the next one is made, the recap
             channel.model.meanwhile = partial(channel.clear, user_id="id-viewer0")
         return answer(
-            "P1 told a secret." if request.purpose is Purpose.RECAP else "P1 said something."
+            "P1 told a secret."
+            if request.purpose is Purpose.RECAP
+            else "P1 said something."
         )
 
     channel.model.reply = reply
@@ -133,7 +156,9 @@ async def test_a_stream_begins_by_twitchs_clock_where_the_pcs_own_is_behind(
     """Helix answers before the first line of chat tells what time it is."""
     wrong = channel.clock.now()
     right = wrong + 9 * HOUR
-    await channel.stream_tracker.live(state(live=True, stream_id="s1", started_at=right), wrong)
+    await channel.stream_tracker.live(
+        state(live=True, stream_id="s1", started_at=right), wrong
+    )
     assert await channel.db.value("SELECT started_at FROM streams") == right
     await channel.stream_tracker.live(state(live=False), wrong + 11 * MINUTE)
     assert await channel.db.value("SELECT ended_at - started_at FROM streams") >= 0
@@ -145,14 +170,18 @@ async def test_a_stream_that_obs_alone_reports_ends_and_three_evenings_are_three
     """OBS knows no id of Twitch's, and says once that it is over; chat goes on with a line an hour."""
     tracker = channel.stream_tracker
     for _ in range(3):
-        await tracker.live(state(live=True, started_at=channel.clock.now()), channel.clock.now())
+        await tracker.live(
+            state(live=True, started_at=channel.clock.now()), channel.clock.now()
+        )
         await channel.chat(3, every_ms=HOUR)
         await tracker.live(state(live=True), channel.clock.now())
         await tracker.live(state(live=False), channel.clock.now())
         for _ in range(20):
             await channel.chat(1, every_ms=HOUR)
             await tracker.tick(channel.clock.now())
-    rows = await channel.db.rows("SELECT ended_at - started_at FROM streams ORDER BY id")
+    rows = await channel.db.rows(
+        "SELECT ended_at - started_at FROM streams ORDER BY id"
+    )
     assert [row[0] for row in rows] == [3 * HOUR] * 3
     assert await channel.db.column("SELECT DISTINCT twitch_id FROM streams") == [None]
 
@@ -174,10 +203,14 @@ async def test_an_obs_that_streams_again_within_ten_minutes_goes_on_and_later_be
 ) -> None:
     tracker = channel.stream_tracker
     for pause in (9 * MINUTE, 11 * MINUTE):
-        await tracker.live(state(live=True, started_at=channel.clock.now()), channel.clock.now())
+        await tracker.live(
+            state(live=True, started_at=channel.clock.now()), channel.clock.now()
+        )
         await tracker.live(state(live=False), channel.clock.now())
         await channel.clock.advance(pause)
-    await tracker.live(state(live=True, started_at=channel.clock.now()), channel.clock.now())
+    await tracker.live(
+        state(live=True, started_at=channel.clock.now()), channel.clock.now()
+    )
     assert len(await channel.db.rows("SELECT id FROM streams")) == 2
 
 

@@ -22,7 +22,11 @@ def kept(
     summary: str, *messages: str, words: int = 150, never: tuple[str, ...] = ()
 ) -> tuple[str, dict[str, int]]:
     return storable_summary(
-        summary, messages, HANDLES, limit=words, privacy=PrivacySettings(never_store=never)
+        summary,
+        messages,
+        HANDLES,
+        limit=words,
+        privacy=PrivacySettings(never_store=never),
     )
 
 
@@ -45,8 +49,13 @@ def test_twelve_words_may_stay_and_a_sentence_with_the_thirteenth_is_cut() -> No
 )
 def test_no_quotation_ever_stays(summary: list[str], message: list[str]) -> None:
     left = stay(" ".join(summary), " ".join(message)).replace(".", "").lower().split()
-    runs = {tuple(message[i : i + QUOTE_WORDS]) for i in range(len(message) - QUOTE_WORDS + 1)}
-    assert not runs & {tuple(left[i : i + QUOTE_WORDS]) for i in range(len(left) - QUOTE_WORDS + 1)}
+    runs = {
+        tuple(message[i : i + QUOTE_WORDS])
+        for i in range(len(message) - QUOTE_WORDS + 1)
+    }
+    assert not runs & {
+        tuple(left[i : i + QUOTE_WORDS]) for i in range(len(left) - QUOTE_WORDS + 1)
+    }
 
 
 @pytest.mark.parametrize(
@@ -94,7 +103,9 @@ def test_no_transcript_is_handed_down_in_any_script(copy: str) -> None:
     assert uncopied([own, *(f"{copy} {number}" for number in range(12))], CHAT) == [own]
 
 
-def test_half_of_a_summary_may_stand_in_runs_of_chat_and_a_short_one_as_it_was_said() -> None:
+def test_half_of_a_summary_may_stand_in_runs_of_chat_and_a_short_one_as_it_was_said() -> (
+    None
+):
     own = "P1 told a long story about a dungeon that had been in the way of the whole group"
     partly = "P2 said that it took them after three evenings of trying and nobody believed it"
     short = [
@@ -107,7 +118,9 @@ def test_half_of_a_summary_may_stand_in_runs_of_chat_and_a_short_one_as_it_was_s
 
 
 def test_a_summary_that_was_cut_off_or_loops_keeps_its_whole_sentences() -> None:
-    looping = '{"summary": "' + r"P1 sang \"la\". P2 left. " + "P2 left. " * 40 + "P2 le"
+    looping = (
+        '{"summary": "' + r"P1 sang \"la\". P2 left. " + "P2 left. " * 40 + "P2 le"
+    )
     told = read_summary(looping)
     assert told is not None
     assert told.startswith('P1 sang "la". P2 left.')

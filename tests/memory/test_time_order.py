@@ -16,12 +16,15 @@ async def later(world: World) -> int:
     return world.clock.now()
 
 
-async def read(world: World, said: list[tuple[int, str]], *facts: str) -> dict[str, int]:
+async def read(
+    world: World, said: list[tuple[int, str]], *facts: str
+) -> dict[str, int]:
     """Summarise alice's lines, said then, and learn these facts from them; what was refused."""
     await later(world)
     await world.chat(*(("1", text, at) for at, text in said))
     changes = [
-        {"who": "P1", "said_by": "P1", "fact": fact, "lifetime": "permanent"} for fact in facts
+        {"who": "P1", "said_by": "P1", "fact": fact, "lifetime": "permanent"}
+        for fact in facts
     ]
     extractor, _ = world.extractor(json.dumps({"notes": changes}))
     return dict((await extractor.run_pass()).refused)
@@ -40,7 +43,8 @@ async def test_within_a_window_the_later_line_counts_whatever_order_a_model_give
     world: World, facts: tuple[str, str]
 ) -> None:
     said = [
-        (await later(world), f"well, my favourite game is {game}") for game in ("Celeste", "Hades")
+        (await later(world), f"well, my favourite game is {game}")
+        for game in ("Celeste", "Hades")
     ]
     await read(world, said, *facts)
     assert await known(world) == [NEW]

@@ -41,11 +41,18 @@ async def test_the_same_file_twice_changes_nothing(world: World) -> None:
     assert (await take_in(world.db, *lines)).imported == 4
     before = [tuple(row) for row in await world.db.rows("SELECT * FROM semantic_notes")]
     again = await take_in(world.db, *lines)
-    assert (again.imported, again.episodes, again.viewers, len(again.refused)) == (0, 0, 0, 4)
-    assert [tuple(row) for row in await world.db.rows("SELECT * FROM semantic_notes")] == before
-    assert (await take_in(world.db, {"id": 7, "viewer": "bob", "fact": "sings"})).imported == 1, (
-        "by another number"
+    assert (again.imported, again.episodes, again.viewers, len(again.refused)) == (
+        0,
+        0,
+        0,
+        4,
     )
+    assert [
+        tuple(row) for row in await world.db.rows("SELECT * FROM semantic_notes")
+    ] == before
+    assert (
+        await take_in(world.db, {"id": 7, "viewer": "bob", "fact": "sings"})
+    ).imported == 1, "by another number"
 
 
 JAZZ = {"viewer": "alice", "fact": "likes jazz"}
@@ -68,7 +75,11 @@ async def test_a_bad_line_is_refused_by_number_and_the_others_go_in(
     world: World, bad: object
 ) -> None:
     report = await take_in(
-        world.db, JAZZ | {"fact": "likes tea"}, "", bad, {"viewer": "bob", "fact": "naps"}
+        world.db,
+        JAZZ | {"fact": "likes tea"},
+        "",
+        bad,
+        {"viewer": "bob", "fact": "naps"},
     )
     assert report.imported == 2
     [refused] = report.refused
@@ -79,7 +90,12 @@ async def test_a_bad_line_is_refused_by_number_and_the_others_go_in(
 async def test_a_summary_and_words_pass_the_same_gate_as_a_fact(world: World) -> None:
     told = "Alice sang. Her card is 4111 1111 1111 1111. It rained."
     words = ["music", "her card is 4111 1111 1111 1111"]
-    line = {"viewer": "alice", "fact": "sings in a choir", "topics": words, "asked_with": words}
+    line = {
+        "viewer": "alice",
+        "fact": "sings in a choir",
+        "topics": words,
+        "asked_with": words,
+    }
     await take_in(world.db, line | {"episode": {"key": "a", "summary": told}})
     [note] = await live(world)
     episode = await episodes.get(world.db, note.episode_ids[0])
@@ -95,33 +111,48 @@ async def test_whoever_a_line_mentions_is_known_or_nobody(world: World) -> None:
     fact = "is a cousin of <@77>, <@login:zoe>, <@zoe> and <@1>"
     await take_in(
         world.db,
-        {"viewer": "bob", "fact": fact, "episode": {"key": "a", "summary": "<@78> and <@x> sang."}},
+        {
+            "viewer": "bob",
+            "fact": fact,
+            "episode": {"key": "a", "summary": "<@78> and <@x> sang."},
+        },
     )
     [note] = await live(world, "2")
     assert note.fact == fact.replace("<@zoe>", "somebody")
-    assert await viewers.hidden_or_gone(world.db, ["77", "78", "login:zoe"]) == frozenset()
+    assert (
+        await viewers.hidden_or_gone(world.db, ["77", "78", "login:zoe"]) == frozenset()
+    )
     assert [str(one) for one in await verify(world.db, now=NOW)] == []
 
 
 async def test_who_is_hidden_does_not_move_along(world: World) -> None:
     """Elsewhere nobody would know that they opted out or were banned."""
     await take_in(
-        world.db, *({"viewer": who, "fact": "likes jazz"} for who in ("alice", "bob", "carol"))
+        world.db,
+        *({"viewer": who, "fact": "likes jazz"} for who in ("alice", "bob", "carol")),
     )
     async with world.db.write() as tx:
         await personal_data.opt_out(tx, "1", NOW)
         await viewers.set_banned(tx, "2", NOW)
     assert [line["login"] async for line in export_notes(world.db)] == ["carol"]
-    assert [line["login"] async for line in export_notes(world.db, subject_id="1")] == ["alice"]
+    assert [line["login"] async for line in export_notes(world.db, subject_id="1")] == [
+        "alice"
+    ]
 
 
-async def test_an_import_brings_back_nobody_who_was_erased_or_opted_out(world: World) -> None:
+async def test_an_import_brings_back_nobody_who_was_erased_or_opted_out(
+    world: World,
+) -> None:
     """Of who came back only what is newer is taken."""
     await world.viewer("771", "gina")
     await world.viewer("772", "hugo")
     told = {"key": "k", "summary": "<@771> won. <@1> cheered."}
     old = [
-        {"viewer": "771", "fact": "plays the oboe", "observed_at": "2026-11-01T00:00:00Z"},
+        {
+            "viewer": "771",
+            "fact": "plays the oboe",
+            "observed_at": "2026-11-01T00:00:00Z",
+        },
         {"viewer": "gina", "fact": "plays the oboe"},
         {"viewer": "hugo", "fact": "plays the horn"},
         {"viewer": "alice", "fact": "is a friend of <@771>", "episode": told},
@@ -136,12 +167,18 @@ async def test_an_import_brings_back_nobody_who_was_erased_or_opted_out(world: W
         (3, OPTED_OUT),
     ]
     assert (
-        await world.db.value("SELECT count(*) FROM viewers WHERE id IN ('771', 'login:gina')") == 0
+        await world.db.value(
+            "SELECT count(*) FROM viewers WHERE id IN ('771', 'login:gina')"
+        )
+        == 0
     )
     assert [note.fact for note in await notes.of_subject(world.db, "1")] == [
         "is a friend of somebody"
     ]
-    assert await world.db.value("SELECT summary FROM episodes WHERE key = 'k'") == "<@1> cheered."
+    assert (
+        await world.db.value("SELECT summary FROM episodes WHERE key = 'k'")
+        == "<@1> cheered."
+    )
     await world.viewer("771", "gina")
     ages = ("2020-01-01T00:00:00Z", iso(world.clock.now() + 1_000))
     again = await take_in(
@@ -150,7 +187,9 @@ async def test_an_import_brings_back_nobody_who_was_erased_or_opted_out(world: W
     assert [one.line for one in again.refused] == [1]
 
 
-async def test_an_import_keeps_words_that_are_the_name_of_somebody_erased(world: World) -> None:
+async def test_an_import_keeps_words_that_are_the_name_of_somebody_erased(
+    world: World,
+) -> None:
     for viewer_id, login in (("771", "valorant"), ("772", "kuromi_87")):
         await world.viewer(viewer_id, login)
         await Eraser(db=world.db, clock=world.clock).erase(viewer_id)
@@ -160,7 +199,9 @@ async def test_an_import_keeps_words_that_are_the_name_of_somebody_erased(world:
     assert sorted(stored) == ["likes somebody", "met somebody", "plays valorant"]
 
 
-async def test_an_export_holds_everything_and_its_notes_come_in_again(world: World) -> None:
+async def test_an_export_holds_everything_and_its_notes_come_in_again(
+    world: World,
+) -> None:
     line = {
         "viewer": "alice",
         "fact": "lives in Oslo",
@@ -176,7 +217,10 @@ async def test_an_export_holds_everything_and_its_notes_come_in_again(world: Wor
     await take_in(world.db, {"id": 4, **line}, {"id": 5, **line, **timed})
     await edits.retract(world.db, 4, at=NOW, cause="test")
     out = [line async for line in export_notes(world.db)]
-    assert [(one["id"], one["status"]) for one in out] == [(4, "retracted"), (5, "active")]
+    assert [(one["id"], one["status"]) for one in out] == [
+        (4, "retracted"),
+        (5, "active"),
+    ]
     async with world.db.write() as tx:
         await tx.execute("DELETE FROM semantic_notes")
     again = await take_in(world.db, *out)
@@ -188,7 +232,8 @@ async def test_an_export_holds_everything_and_its_notes_come_in_again(world: Wor
 async def test_others_may_write_while_lines_come_in(world: World) -> None:
     """A reply, a command or a wish waits for a slice, not for the file."""
     lines = [
-        json.dumps({"viewer": "alice", "fact": f"owns {number} boats"}) for number in range(200)
+        json.dumps({"viewer": "alice", "fact": f"owns {number} boats"})
+        for number in range(200)
     ]
     importing = asyncio.create_task(import_notes(world.db, lines, now=NOW))
     stored = []

@@ -25,7 +25,9 @@ def writes_down_every_fact(request: ModelRequest) -> str:
         facts = re.findall(r"^(P\d+): i play the (\w+)$", blocks["chat"], re.MULTILINE)
         return answer(" ".join(f"{who} plays the {thing}." for who, thing in facts))
     facts = re.findall(r"(P\d+) (plays the \w+)\.", blocks["episode"])
-    listed = [{"who": who, "fact": fact, "lifetime": "permanent"} for who, fact in facts]
+    listed = [
+        {"who": who, "fact": fact, "lifetime": "permanent"} for who, fact in facts
+    ]
     return json.dumps({"notes": listed})
 
 
@@ -39,8 +41,12 @@ async def extract(channel: Channel) -> None:
     await extractor.run_pass()
 
 
-@pytest.mark.parametrize("cheer", ["OX RAID OX RAID", "hello from raider {}, nice stream"])
-async def test_a_raid_of_sixty_costs_no_regular_their_fact(channel: Channel, cheer: str) -> None:
+@pytest.mark.parametrize(
+    "cheer", ["OX RAID OX RAID", "hello from raider {}, nice stream"]
+)
+async def test_a_raid_of_sixty_costs_no_regular_their_fact(
+    channel: Channel, cheer: str
+) -> None:
     channel.model.reply = writes_down_every_fact
     for number in range(60):
         channel.say(f"raider{number}", cheer.format(number))
@@ -49,7 +55,10 @@ async def test_a_raid_of_sixty_costs_no_regular_their_fact(channel: Channel, che
     await channel.summarise()
     await extract(channel)
     kept = [
-        [note.fact for note in await notes.of_subject(channel.db, f"id-regular{number}")]
+        [
+            note.fact
+            for note in await notes.of_subject(channel.db, f"id-regular{number}")
+        ]
         for number in range(len(INSTRUMENTS))
     ]
     assert kept == [[f"plays the {instrument}"] for instrument in INSTRUMENTS]
@@ -135,7 +144,9 @@ async def test_a_summary_knows_channel_title_and_game(channel: Channel) -> None:
     channel.say("alice", "this level again")
     await channel.ingest.flush()
     async with channel.db.write() as tx:
-        await tx.execute("UPDATE streams SET title = 'Any% with <@1>', category = 'Celeste'")
+        await tx.execute(
+            "UPDATE streams SET title = 'Any% with <@1>', category = 'Celeste'"
+        )
     channel.model.reply = lambda _: answer("P2 plays this level of carol again.")
     await channel.summarise()
     shown = fenced_texts(channel.model.asked[0].prompt)["stream"]
@@ -151,7 +162,13 @@ async def test_a_summary_knows_channel_title_and_game(channel: Channel) -> None:
 
 
 async def test_a_raid_event_shows_who_raided(channel: Channel) -> None:
-    event: dict[str, Any] = {"kind": EventKind.RAID, "system_text": "30 raiders from dan joined!"}
+    event: dict[str, Any] = {
+        "kind": EventKind.RAID,
+        "system_text": "30 raiders from dan joined!",
+    }
     channel.say("dan", "", **event)
     await channel.summarise()
-    assert fenced_texts(channel.model.asked[0].prompt)["chat"] == "* 30 raiders from P1 joined!"
+    assert (
+        fenced_texts(channel.model.asked[0].prompt)["chat"]
+        == "* 30 raiders from P1 joined!"
+    )

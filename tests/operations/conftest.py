@@ -62,10 +62,14 @@ class Room:
             clock=self.clock, timeout_s=0.05,
         )  # fmt: skip
 
-    async def _run(self, name: str, params: Mapping[str, object], asker: Asker) -> OperationResult:
+    async def _run(
+        self, name: str, params: Mapping[str, object], asker: Asker
+    ) -> OperationResult:
         """Stands for operations/run: what the model asks of the memory."""
         self.line = asker.line_id
-        outcome = await self.account.act(name, *params.values(), f"by {asker.viewer_id}")
+        outcome = await self.account.act(
+            name, *params.values(), f"by {asker.viewer_id}"
+        )
         return OperationResult(ok=outcome.kind is OutcomeKind.DONE, code=outcome.detail)
 
     async def _run_effect(self, name: str) -> Outcome:
@@ -92,10 +96,17 @@ class Room:
             text,
             self.clock.now(),
         )
-        return ChatEvent(*made, badges=frozenset({"moderator", "broadcaster", "vip"} & {role}))
+        return ChatEvent(
+            *made, badges=frozenset({"moderator", "broadcaster", "vip"} & {role})
+        )
 
     async def propose(
-        self, name: str, params: dict[str, str] | None = None, *, who: str = "alice", text: str = ""
+        self,
+        name: str,
+        params: dict[str, str] | None = None,
+        *,
+        who: str = "alice",
+        text: str = "",
     ) -> ExecutedProposal:
         event = self.event(who, text or ("clip that" if name == "clip" else "please"))
         context = ActionContext(
@@ -105,7 +116,9 @@ class Room:
 
     async def timeout_alice(self, seconds: str = "30") -> ExecutedProposal:
         return await self.propose(
-            "timeout", {"target": "alice", "seconds": seconds}, text="@bot time me out please"
+            "timeout",
+            {"target": "alice", "seconds": seconds},
+            text="@bot time me out please",
         )
 
 
@@ -127,11 +140,22 @@ async def room(db: Database, clock: ManualClock) -> Room:
                 first_seen_at=now,
             )
             for stream in range(1, streams + 1):
-                there = {"stream_id": stream, "first_at": now, "last_at": now, "lines": 1}
+                there = {
+                    "stream_id": stream,
+                    "first_at": now,
+                    "last_at": now,
+                    "lines": 1,
+                }
                 await put(tx, "attendance", viewer_id=viewer_id, **there)
             said = f"said-{viewer_id}"
             await put(
-                tx, "events", id=said, viewer_id=viewer_id, text="hello", role=role, at=now - 60_000
+                tx,
+                "events",
+                id=said,
+                viewer_id=viewer_id,
+                text="hello",
+                role=role,
+                at=now - 60_000,
             )
     room = Room(db, clock)
     await room.set_state(

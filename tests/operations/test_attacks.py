@@ -28,7 +28,9 @@ LETTER = re.compile(r"\{([A-Z])\}")
 def _read(action: object, say: str = "Sure!") -> ModelReply:
     return read_reply(
         ModelAnswer(
-            json.dumps({"action": action, "say": say, "if_refused": say}), "m", TokenUsage()
+            json.dumps({"action": action, "say": say, "if_refused": say}),
+            "m",
+            TokenUsage(),
         )
     )
 
@@ -43,12 +45,17 @@ def _answers(told: str) -> tuple[str, ...]:
         json.dumps({"action": ACTIONS_OF[letter], "say": say, "if_refused": say})
         for letter in letters
     )
-    return tried or (json.dumps({"action": None, "say": told, "if_refused": told}), told)
+    return tried or (
+        json.dumps({"action": None, "say": told, "if_refused": told}),
+        told,
+    )
 
 
 async def test_a_hostile_model_hits_nobody(room: Room) -> None:
     """Each attack by a plain viewer, the model's text being the attacker's, on an executor with every class open."""
-    lines = (Path(__file__).parent / "attacks.txt").read_text(encoding="utf-8").splitlines()
+    lines = (
+        (Path(__file__).parent / "attacks.txt").read_text(encoding="utf-8").splitlines()
+    )
     attacks = [
         [part.strip() for part in line.split(" |", 2)[1:]]
         for line in lines
@@ -61,13 +68,22 @@ async def test_a_hostile_model_hits_nobody(room: Room) -> None:
             reply = read_reply(ModelAnswer(answer, "m", TokenUsage()))
             said = polish(reply.say, FilterContext(room.settings)).text
             if reply.proposal is not None:
-                event, question = room.event("alice", message), message.removeprefix("@bot ")
-                context = ActionContext(event=event, key=f"{number}:{answer}", question=question)
-                said += (await room.executor.carry_out(reply.proposal, context)).words_hint
+                event, question = (
+                    room.event("alice", message),
+                    message.removeprefix("@bot "),
+                )
+                context = ActionContext(
+                    event=event, key=f"{number}:{answer}", question=question
+                )
+                said += (
+                    await room.executor.carry_out(reply.proposal, context)
+                ).words_hint
             assert without_machine_text(said) == said, message
             assert not said.startswith(("/", "!", ".")), message
     assert room.account.done == []
-    assert (await room.timeout_alice()).decision.verdict is Verdict.ALLOW, "her own wish is one"
+    assert (await room.timeout_alice()).decision.verdict is Verdict.ALLOW, (
+        "her own wish is one"
+    )
 
 
 HARMLESS = (
@@ -97,7 +113,9 @@ TRIED = (
 
 
 @pytest.mark.parametrize("who", ["carol", "streamer", "alice"])
-async def test_nobodys_harmless_line_is_the_consent_to_anything(room: Room, who: str) -> None:
+async def test_nobodys_harmless_line_is_the_consent_to_anything(
+    room: Room, who: str
+) -> None:
     """Whoever speaks, the moderators and the streamer too: only words that ask for it let it happen."""
     lines = (*HARMLESS, "ban bob, I order it") if who == "alice" else HARMLESS
     for number, (message, action) in enumerate(itertools.product(lines, TRIED)):
@@ -111,7 +129,9 @@ async def test_nobodys_harmless_line_is_the_consent_to_anything(room: Room, who:
     assert room.account.done == []
 
 
-async def test_a_model_chooses_neither_whom_nor_what_a_moderator_meant(room: Room) -> None:
+async def test_a_model_chooses_neither_whom_nor_what_a_moderator_meant(
+    room: Room,
+) -> None:
     for number, (message, action) in enumerate(
         [
             ("give bob a shoutout", {"name": "shoutout", "target": "alice"}),
@@ -123,16 +143,24 @@ async def test_a_model_chooses_neither_whom_nor_what_a_moderator_meant(room: Roo
                 "remember that bob plays the violin",
                 {"name": "remember", "target": "bob", "fact": "is a thief"},
             ),
-            ("running joke: the lamp fell again", {"name": "bit", "text": "alice is king"}),
+            (
+                "running joke: the lamp fell again",
+                {"name": "bit", "text": "alice is king"},
+            ),
         ]
     ):
         proposal = _read(action).proposal
         assert proposal is not None
         context = ActionContext(
-            event=room.event("carol", f"@bot {message}"), key=f"{number}", question=message
+            event=room.event("carol", f"@bot {message}"),
+            key=f"{number}",
+            question=message,
         )
         await room.executor.carry_out(proposal, context)
-    assert room.account.done == ["remember 2 plays the violin by 9", "bit the lamp fell again by 9"]
+    assert room.account.done == [
+        "remember 2 plays the violin by 9",
+        "bit the lamp fell again by 9",
+    ]
 
 
 async def _calm_down(room: Room) -> None:

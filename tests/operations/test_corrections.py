@@ -14,7 +14,9 @@ __all__ = ["world"]
 async def typed(world: World, stored: str, fact: str, line: str) -> str:
     """The correction of a note of alice's that a line of hers may bring about; empty: none."""
     note_id = await world.note(stored)
-    event = ChatEvent("e1", EventKind.MESSAGE, "1", "alice", "Alice", line, world.clock.now())
+    event = ChatEvent(
+        "e1", EventKind.MESSAGE, "1", "alice", "Alice", line, world.clock.now()
+    )
     proposal = Proposal("correct", {"note": str(note_id), "fact": fact})
     context = ActionContext(event, "k1", question=line)
     gathered = await facts.gather(
@@ -32,7 +34,11 @@ async def typed(world: World, stored: str, fact: str, line: str) -> str:
         ("works as a plumber", "became a teacher", "ahora soy maestra"),
         ("is a student", "works as a nurse", "agora sou enfermeira"),
         ("has a dog called Rex", "has a cat", "今は猫がいます"),
-        ("favourite colour is green", "favourite colour is blue", "meine Lieblingsfarbe ist Blau"),
+        (
+            "favourite colour is green",
+            "favourite colour is blue",
+            "meine Lieblingsfarbe ist Blau",
+        ),
         ("works as a baker", "works as a cook", "I am a cook now"),
     ],
 )

@@ -21,10 +21,12 @@ TYPED = [(name, line) for name, line in EXAMPLES if not line.startswith("!")]
 
 def test_each_operation_that_people_type_has_an_example() -> None:
     in_chat, typed = {name for name, _ in IN_CHAT}, {name for name, _ in TYPED}
-    assert in_chat == {one.name for one in OPERATIONS.values() if Surface.CHAT in one.permissions}
-    assert typed == {one.name for one in OPERATIONS.values() if Surface.CLI in one.permissions} - {
-        "export"
+    assert in_chat == {
+        one.name for one in OPERATIONS.values() if Surface.CHAT in one.permissions
     }
+    assert typed == {
+        one.name for one in OPERATIONS.values() if Surface.CLI in one.permissions
+    } - {"export"}
 
 
 @pytest.mark.parametrize(("name", "line"), IN_CHAT)
@@ -61,7 +63,9 @@ def test_in_a_terminal_it_gives_the_one_shape(
     shown = json.loads(capsys.readouterr().out)
     assert shown.keys() == {"ok", "code", "line", "data"}
     assert (code == 0) is shown["ok"]
-    assert shown["ok"] or shown["code"] in {"not_waiting", "cannot_undo", "refused:not_found"}, (
-        shown
-    )
+    assert shown["ok"] or shown["code"] in {
+        "not_waiting",
+        "cannot_undo",
+        "refused:not_found",
+    }, shown
     assert shown["line"].endswith((".", "!", "#1 plays drums"))

@@ -16,16 +16,22 @@ from forgetmenot.store.action_logs import ActionStatus
 from tests.operations.conftest import Room
 
 
-async def test_an_effect_is_run_where_the_settings_list_it_and_no_other(room: Room) -> None:
+async def test_an_effect_is_run_where_the_settings_list_it_and_no_other(
+    room: Room,
+) -> None:
     room.settings = msgspec.structs.replace(
         room.settings, bridge=BridgeSettings(firebot_lists=("Confetti",))
     )
     assert (
         await room.propose("effect", {"effect": "end the stream"})
     ).decision.verdict is Verdict.DENY
-    denied = await room.propose("effect", {"effect": "confetti"}, text="no confetti please")
+    denied = await room.propose(
+        "effect", {"effect": "confetti"}, text="no confetti please"
+    )
     assert denied.decision.rule == "asked_in_words"
-    carried = await room.propose("effect", {"effect": "confetti"}, text="@bot some CONFETTI please")
+    carried = await room.propose(
+        "effect", {"effect": "confetti"}, text="@bot some CONFETTI please"
+    )
     assert room.account.done == ["effect Confetti"]
     assert carried.words_hint == "Done: effect “Confetti”."
 
@@ -57,20 +63,28 @@ async def test_nobody_is_hit_who_is_immune_new_or_not_in_chat_and_twitch_has_the
     assert room.account.done == []
 
 
-async def test_class_b_rests_for_its_target_and_who_is_refused_thrice_waits(room: Room) -> None:
+async def test_class_b_rests_for_its_target_and_who_is_refused_thrice_waits(
+    room: Room,
+) -> None:
     await room.timeout_alice()
     for minutes in (0, 6):
         await room.clock.advance(minutes * MINUTE)
         await room.speak()
         assert (await room.timeout_alice()).decision.rule == "too_soon"
-    asked = await room.propose("timeout", {"target": "me"}, who="bob", text="@bot time me out")
+    asked = await room.propose(
+        "timeout", {"target": "me"}, who="bob", text="@bot time me out"
+    )
     assert asked.decision.verdict is Verdict.ALLOW
     await room.clock.advance(11 * MINUTE)
     await room.speak()
     for _ in range(4):  # what nobody asked for counts against nobody
-        assert (await room.propose("clip", text="nice one")).decision.rule == "asked_in_words"
+        assert (
+            await room.propose("clip", text="nice one")
+        ).decision.rule == "asked_in_words"
     for _ in range(3):
-        assert (await room.propose("timeout", {"target": "bob"})).decision.rule == "consent"
+        assert (
+            await room.propose("timeout", {"target": "bob"})
+        ).decision.rule == "consent"
     assert (await room.propose("clip")).decision.rule == "refused_often"
     assert (await room.propose("clip", who="bob")).decision.verdict is Verdict.ALLOW
     await room.clock.advance(11 * MINUTE)
@@ -79,7 +93,9 @@ async def test_class_b_rests_for_its_target_and_who_is_refused_thrice_waits(room
 
 async def test_at_once_and_together_it_is_still_once(room: Room) -> None:
     context = ActionContext(event=room.event("alice", "clip it"), key="same")
-    await asyncio.gather(*(room.executor.carry_out(Proposal("clip"), context) for _ in range(5)))
+    await asyncio.gather(
+        *(room.executor.carry_out(Proposal("clip"), context) for _ in range(5))
+    )
     assert room.account.done == ["clip"]
 
 
@@ -102,19 +118,31 @@ async def test_a_mode_is_taken_back_after_a_crash_and_while_twitch_is_away_for_a
 
     room.account.before = die
     with pytest.raises(Crash):
-        await room.propose("emote_only", {"seconds": "20"}, who="carol", text="emote only please")
+        await room.propose(
+            "emote_only", {"seconds": "20"}, who="carol", text="emote only please"
+        )
     room.account.before, room.account.answer = None, errors.TwitchUnavailable("down")
     await room.clock.advance(30_000)
     await room.executor.recover()
-    assert [row.status for row in await action_logs.latest(room.db, 5)] == [ActionStatus.UNKNOWN]
+    assert [row.status for row in await action_logs.latest(room.db, 5)] == [
+        ActionStatus.UNKNOWN
+    ]
     room.account.answer = Outcome(OutcomeKind.DONE)
     await room.clock.advance(20_000)
     await room.executor.work_off()
-    assert room.account.done == ["emote_only True", "emote_only False", "emote_only False"]
-    assert [row.status for row in await action_logs.latest(room.db, 5)] == [ActionStatus.UNDONE]
+    assert room.account.done == [
+        "emote_only True",
+        "emote_only False",
+        "emote_only False",
+    ]
+    assert [row.status for row in await action_logs.latest(room.db, 5)] == [
+        ActionStatus.UNDONE
+    ]
     await room.clock.advance(31 * MINUTE)
     await room.speak()
-    await room.propose("emote_only", {"seconds": "20"}, who="carol", text="emote only please")
+    await room.propose(
+        "emote_only", {"seconds": "20"}, who="carol", text="emote only please"
+    )
     room.account.answer = Outcome(OutcomeKind.REFUSED, "not a moderator any more")
     tried = []
     for _ in range(6):
@@ -129,7 +157,12 @@ async def test_a_mode_is_taken_back_after_a_crash_and_while_twitch_is_away_for_a
 @pytest.mark.parametrize(
     ("name", "params", "text", "call"),
     [
-        ("timeout", {"target": "me", "seconds": "30"}, "@bot time me out", "timeout 1 30"),
+        (
+            "timeout",
+            {"target": "me", "seconds": "30"},
+            "@bot time me out",
+            "timeout 1 30",
+        ),
         (
             "delete",
             {"target": "me"},
@@ -139,21 +172,34 @@ async def test_a_mode_is_taken_back_after_a_crash_and_while_twitch_is_away_for_a
         ("marker", {}, "mark this", "marker"),
         ("shoutout", {"target": "bob"}, "shoutout to bob", "shoutout 2"),
         ("announce", {"text": "hear, hear"}, "announce it", "announce hear, hear"),
-        ("bit", {}, "running joke: the lamp fell again", "bit the lamp fell again by 9"),
+        (
+            "bit",
+            {},
+            "running joke: the lamp fell again",
+            "bit the lamp fell again by 9",
+        ),
         (
             "remember",
             {"target": "bob", "fact": "x"},
             "remember that bob knits",
             "remember 2 knits by 9",
         ),
-        ("forget", {"target": "bob", "what": "all"}, "please forget bob tea", "forget 2 tea by 9"),
+        (
+            "forget",
+            {"target": "bob", "what": "all"},
+            "please forget bob tea",
+            "forget 2 tea by 9",
+        ),
     ],
 )
 async def test_each_action_makes_its_one_call(
     room: Room, name: str, params: dict[str, str], text: str, call: str
 ) -> None:
     carried = await room.propose(
-        name, params, who="alice" if name in {"timeout", "delete"} else "carol", text=text
+        name,
+        params,
+        who="alice" if name in {"timeout", "delete"} else "carol",
+        text=text,
     )
     assert carried.decision.verdict in {Verdict.ALLOW, Verdict.ALLOW_CHANGED}
     assert room.account.done == [call]
@@ -175,11 +221,16 @@ async def _ask_for_ban(room: Room, who: str = "bob") -> int:
     return carried.log_id or 0
 
 
-async def test_a_ban_waits_and_is_carried_out_once_when_people_say_so(room: Room) -> None:
+async def test_a_ban_waits_and_is_carried_out_once_when_people_say_so(
+    room: Room,
+) -> None:
     waiting = await _ask_for_ban(room)
     assert room.account.done == []
     both = (room.executor.approve(waiting, "9"), room.executor.approve(waiting, "100"))
-    assert sorted(one.code for one in await asyncio.gather(*both)) == ["approved", "not_waiting"]
+    assert sorted(one.code for one in await asyncio.gather(*both)) == [
+        "approved",
+        "not_waiting",
+    ]
     lapsed = await _ask_for_ban(room, "alice")
     await room.clock.advance(5 * MINUTE)
     await room.speak()
@@ -192,7 +243,9 @@ async def test_approval_looks_again_and_claims_nothing(room: Room) -> None:
         (OutcomeKind.UNKNOWN, "approved_unknown"),
         (OutcomeKind.REFUSED, "approved_failed"),
     ):
-        room.account.before = asyncio.Event().wait if answer is OutcomeKind.UNKNOWN else None
+        room.account.before = (
+            asyncio.Event().wait if answer is OutcomeKind.UNKNOWN else None
+        )
         room.account.answer = Outcome(answer, "no")
         assert (await room.executor.approve(await _ask_for_ban(room), "9")).code == code
     room.account.done.clear()
@@ -204,7 +257,9 @@ async def test_approval_looks_again_and_claims_nothing(room: Room) -> None:
     assert room.account.done == []
 
 
-async def test_an_undo_lifts_what_holds_and_without_a_number_nothing_old(room: Room) -> None:
+async def test_an_undo_lifts_what_holds_and_without_a_number_nothing_old(
+    room: Room,
+) -> None:
     """A slip of the finger lifts no ban of last week; and what has ended by itself would be somebody else's by now."""
     waiting = await _ask_for_ban(room)
     assert (await room.executor.approve(waiting, "9")).ok
@@ -213,7 +268,10 @@ async def test_an_undo_lifts_what_holds_and_without_a_number_nothing_old(room: R
     await room.speak()
     assert (await room.executor.approve(await _ask_for_ban(room, "alice"), "9")).ok
     carried = await room.timeout_alice()
-    for answer, code in ((OutcomeKind.UNKNOWN, "undo_later"), (OutcomeKind.DONE, "cannot_undo")):
+    for answer, code in (
+        (OutcomeKind.UNKNOWN, "undo_later"),
+        (OutcomeKind.DONE, "cannot_undo"),
+    ):
         room.account.answer = Outcome(answer)
         assert (await room.executor.undo("9", carried.log_id)).code == code
         await room.clock.advance(MINUTE)

@@ -36,25 +36,37 @@ BOB = PersonFacts("2", "bob", display_name="Bob", message_id="m2")
 MOD = PersonFacts("9", "carol", role=Role.MODERATOR)
 LIVE = Settings(
     bot=BotSettings(mode=Mode.MENTIONS),
-    actions=ActionSettings(class_a=ClassMode.LIVE, class_b=ClassMode.LIVE, class_c=GuardedMode.ASK),
+    actions=ActionSettings(
+        class_a=ClassMode.LIVE, class_b=ClassMode.LIVE, class_c=GuardedMode.ASK
+    ),
 )
 TIMEOUT = Proposal("timeout", {"target": "alice", "seconds": "30"})
 CLIP = Proposal("clip")
 BAN = Proposal("ban", {"target": "bob"})
 WILLING = PolicyFacts(
-    asker=ALICE, target=ALICE, asked_for=frozenset({"timeout", "clip", "marker"}), live=True
+    asker=ALICE,
+    target=ALICE,
+    asked_for=frozenset({"timeout", "clip", "marker"}),
+    live=True,
 )
 ON_BOB = replace(WILLING, target=BOB)
 
 
 def _with(**actions: object) -> Settings:
-    return msgspec.structs.replace(LIVE, actions=msgspec.structs.replace(LIVE.actions, **actions))
+    return msgspec.structs.replace(
+        LIVE, actions=msgspec.structs.replace(LIVE.actions, **actions)
+    )
 
 
 ANNOUNCE = Proposal("announce", {"text": "hear, hear"})
-FORGET, SLOW = Proposal("forget", {"target": "bob", "what": "tea"}), Proposal("slow_mode")
+FORGET, SLOW = (
+    Proposal("forget", {"target": "bob", "what": "tea"}),
+    Proposal("slow_mode"),
+)
 SHOUTOUT = Proposal("shoutout", {"target": "bob"})
-BY_MOD = replace(ON_BOB, asker=MOD, asked_for=frozenset({"shoutout", "announce"}), named=True)
+BY_MOD = replace(
+    ON_BOB, asker=MOD, asked_for=frozenset({"shoutout", "announce"}), named=True
+)
 CALM = RecentDecisions()
 """Nothing was decided lately."""
 
@@ -111,7 +123,9 @@ CASES: list[tuple[str, Verdict, Proposal, PolicyFacts, Settings, RecentDecisions
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("rule", "verdict", "proposal", "facts", "settings", "recent"), CASES)
+@pytest.mark.parametrize(
+    ("rule", "verdict", "proposal", "facts", "settings", "recent"), CASES
+)
 def test_each_rule_decides_where_it_should(
     rule: str,
     verdict: Verdict,
@@ -156,9 +170,13 @@ BINDING = {
 def test_every_rule_has_a_case_and_binds_the_person_who_approves_or_protects_from_the_model_alone() -> (
     None
 ):
-    assert {rule.name for rule in RULES} - {case[0] for case in CASES} == {"always_asks"}
+    assert {rule.name for rule in RULES} - {case[0] for case in CASES} == {
+        "always_asks"
+    }
     for rule, verdict, proposal, facts, settings, recent in CASES:
-        decision = decide(proposal, replace(facts, approved_by="9"), settings, recent, NOW)
+        decision = decide(
+            proposal, replace(facts, approved_by="9"), settings, recent, NOW
+        )
         denied = rule in BINDING and verdict is DENY
         assert (decision.rule, decision.verdict) == (
             (rule, DENY) if denied else ("allowed", Verdict.ALLOW)
@@ -169,7 +187,9 @@ def test_class_c_needs_a_person_by_two_rules() -> None:
     """Whatever the rule of the classes says, even a setting that cannot be: the last one asks by itself."""
     free: Any = ClassMode.LIVE
     for settings in (LIVE, _with(class_c=free)):
-        assert decide(BAN, replace(ON_BOB, asker=MOD), settings, CALM, NOW).verdict is ASK
+        assert (
+            decide(BAN, replace(ON_BOB, asker=MOD), settings, CALM, NOW).verdict is ASK
+        )
         assert (
             decide(BAN, replace(ON_BOB, approved_by="9"), settings, CALM, NOW).verdict
             is Verdict.ALLOW
@@ -189,7 +209,11 @@ FREE = {**OFF, "class_a": ClassMode.LIVE}
     [
         ({**OFF, "class_b": ClassMode.SHADOW}, (), ()),
         ({"safe_mode": True}, (), ()),
-        (FREE, ("clips:edit", "moderator:manage:shoutouts"), ("channel:manage:broadcast",)),
+        (
+            FREE,
+            ("clips:edit", "moderator:manage:shoutouts"),
+            ("channel:manage:broadcast",),
+        ),
         ({**FREE, "disabled": ("clip", "marker")}, ("moderator:manage:shoutouts",), ()),
     ],
 )
@@ -204,10 +228,16 @@ def test_a_bot_that_only_talks_asks_for_the_rights_of_chat_alone(
 
 
 def test_every_right_and_every_action_that_needs_one_is_explained() -> None:
-    page = (Path(__file__).parents[2] / "docs" / "TWITCH_APP.md").read_text(encoding="utf-8")
+    page = (Path(__file__).parents[2] / "docs" / "TWITCH_APP.md").read_text(
+        encoding="utf-8"
+    )
     harmful = Settings(actions=ActionSettings(**OFF | {"class_b": ClassMode.LIVE}))
     assert set(IMMUNITY) <= set(scopes_for(Account.BROADCASTER, harmful)), (
         "it must be able to ask who is immune"
     )
-    asked = {*CHAT, *IMMUNITY, *(one for action in NEEDS for one in (action.name, action.scope))}
+    asked = {
+        *CHAT,
+        *IMMUNITY,
+        *(one for action in NEEDS for one in (action.name, action.scope)),
+    }
     assert [name for name in sorted(asked) if f"`{name}`" not in page] == []

@@ -43,7 +43,9 @@ NO_WISHES = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("message", "name"), [*WISHES, *((message, "") for message in NO_WISHES)])
+@pytest.mark.parametrize(
+    ("message", "name"), [*WISHES, *((message, "") for message in NO_WISHES)]
+)
 def test_only_whole_words_about_oneself_count(message: str, name: str) -> None:
     assert asked_for(message) == ({name} if name else set())
 
@@ -77,23 +79,33 @@ NAMES_ACTION = (
 WONDERS = ("I play the cello in a band", "who is bob?", "wie heißt meine Katze", "lol")
 
 
-def test_a_line_names_somebody_as_a_whole_word_and_small_talk_asks_for_nothing() -> None:
+def test_a_line_names_somebody_as_a_whole_word_and_small_talk_asks_for_nothing() -> (
+    None
+):
     assert names("shoutout to @Bob!", BOB, ALICE)
     assert not names("shoutout to bobby", BOB, ALICE)
     assert names("shoutout for me", ALICE, ALICE)
     assert not names("shoutout for me", BOB, ALICE)
-    assert [line for line in NAMES_ACTION + WONDERS if asks_nothing(line)] == list(WONDERS)
+    assert [line for line in NAMES_ACTION + WONDERS if asks_nothing(line)] == list(
+        WONDERS
+    )
 
 
 OTHER_LANGUAGES = tomllib.loads(
-    (Path(__file__).parents[1] / "data" / "other_languages.toml").read_text(encoding="utf-8")
+    (Path(__file__).parents[1] / "data" / "other_languages.toml").read_text(
+        encoding="utf-8"
+    )
 )
 
 
 def test_a_question_in_another_language_asks_for_no_deed_and_a_request_does() -> None:
     """So that a question does not carry the schema of all actions, and a moderator's wish is still one."""
-    questions = [text for rows in OTHER_LANGUAGES["questions"].values() for _, text in rows]
-    questions += [text for rows in OTHER_LANGUAGES["more_questions"].values() for text in rows]
+    questions = [
+        text for rows in OTHER_LANGUAGES["questions"].values() for _, text in rows
+    ]
+    questions += [
+        text for rows in OTHER_LANGUAGES["more_questions"].values() for text in rows
+    ]
     assert len(questions) == 78
     assert [text for text in questions if not asks_nothing(text)] == []
     assert [text for text in questions if is_small_talk(text)] == []
@@ -108,11 +120,19 @@ def test_do_you_know_before_a_question_is_no_request() -> None:
         "weißt du noch, wer gewonnen hat?",
     ):
         assert asks_nothing(text), text
-    for text in ("tell me a joke", "do you know how to clip that?", "do you remember me?"):
+    for text in (
+        "tell me a joke",
+        "do you know how to clip that?",
+        "do you remember me?",
+    ):
         assert not is_small_talk(text), text
 
 
-ANNOUNCE, TIMEOUT, LONG = BY_NAME["announce"], BY_NAME["timeout"], BY_NAME["long_timeout"]
+ANNOUNCE, TIMEOUT, LONG = (
+    BY_NAME["announce"],
+    BY_NAME["timeout"],
+    BY_NAME["long_timeout"],
+)
 
 
 def test_a_text_is_one_harmless_line() -> None:
@@ -123,7 +143,9 @@ def test_a_text_is_one_harmless_line() -> None:
         'ban {"action": "ban"} bob',
         "ban\nbob",
     ):
-        assert check(ANNOUNCE, {"text": given}, Settings()) == Checked({"text": "ban bob"})
+        assert check(ANNOUNCE, {"text": given}, Settings()) == Checked(
+            {"text": "ban bob"}
+        )
 
 
 @pytest.mark.parametrize(
@@ -160,7 +182,9 @@ def test_what_is_posted_passes_the_filters_of_a_reply() -> None:
             == "… free skins at and /ban"
         )
     allowed = check(
-        ANNOUNCE, {"text": "see evil.com"}, Settings(reply=ReplySettings(allow_links=True))
+        ANNOUNCE,
+        {"text": "see evil.com"},
+        Settings(reply=ReplySettings(allow_links=True)),
     )
     assert (allowed.params, allowed.changed) == ({"text": "see evil.com"}, "")
     assert check(ANNOUNCE, {"text": "https://evil.zip"}, Settings()).problem

@@ -39,7 +39,11 @@ def broadcast(path: Path, comments: list[Any]) -> Path:
     about = {
         "FileInfo": {"Version": {"Major": 1}},
         "streamer": {"name": "Demo", "id": 100},
-        "video": {"title": "Boss rush", "id": "2134", "created_at": "2026-05-01T20:00:00Z"},
+        "video": {
+            "title": "Boss rush",
+            "id": "2134",
+            "created_at": "2026-05-01T20:00:00Z",
+        },
     }
     path.write_text(
         json.dumps({**about, "comments": comments, "embeddedData": None}, indent=1),
@@ -56,7 +60,9 @@ def read(path: Path) -> tuple[PastChat, list[ChatEvent]]:
 
 def test_a_broadcast_of_twitchdownloader(tmp_path: Path) -> None:
     chat, events = read(
-        broadcast(tmp_path / "b.json", [comment(1, "hello <@42>"), comment(2, "x" * 900)])
+        broadcast(
+            tmp_path / "b.json", [comment(1, "hello <@42>"), comment(2, "x" * 900)]
+        )
     )
     first = events[0]
     assert (first.user_id, first.login, first.display_name, first.text) == (
@@ -68,7 +74,11 @@ def test_a_broadcast_of_twitchdownloader(tmp_path: Path) -> None:
     assert (first.badges, first.at) == (frozenset({"subscriber"}), 1_777_665_660_000)
     assert len(events[1].text) == 500
     about = chat.about
-    assert (about.title, about.video, about.began_at) == ("Boss rush", 2134, 1_777_665_600_000)
+    assert (about.title, about.video, about.began_at) == (
+        "Boss rush",
+        2134,
+        1_777_665_600_000,
+    )
 
 
 @pytest.mark.parametrize(
@@ -95,7 +105,8 @@ def test_an_odd_comment_is_set_aside_by_its_number(tmp_path: Path, odd: object) 
 @pytest.mark.slow
 def test_a_large_broadcast_takes_little_memory(tmp_path: Path) -> None:
     path = broadcast(
-        tmp_path / "b.json", [comment(number, "what a level " * 20) for number in range(30_000)]
+        tmp_path / "b.json",
+        [comment(number, "what a level " * 20) for number in range(30_000)],
     )
     tracemalloc.start()
     chat = PastChat(path, UNTIL)
@@ -106,7 +117,10 @@ def test_a_large_broadcast_takes_little_memory(tmp_path: Path) -> None:
     assert peak < 12_000_000 < path.stat().st_size
 
 
-HELLO, IRC = "[2026-05-01 20:00:05] #demo alice: hello\n", "@user-id=7;tmi-sent-ts=1777665605000"
+HELLO, IRC = (
+    "[2026-05-01 20:00:05] #demo alice: hello\n",
+    "@user-id=7;tmi-sent-ts=1777665605000",
+)
 
 
 @pytest.mark.parametrize(
@@ -117,11 +131,19 @@ HELLO, IRC = "[2026-05-01 20:00:05] #demo alice: hello\n", "@user-id=7;tmi-sent-
             "# Start logging at 2026-05-01 20:00:00 CEST\n[20:00:05]  alice: hello\n",
             [],
         ),
-        ("demo-2026-05-01.log", "[20:00:05]  alice: hello\n[20:01:00]  bob subscribed\n", []),
+        (
+            "demo-2026-05-01.log",
+            "[20:00:05]  alice: hello\n[20:01:00]  bob subscribed\n",
+            [],
+        ),
         ("any.txt", HELLO, []),
         ("utf16.txt", HELLO, []),
         ("raw.irc", f"{IRC} :alice!alice@alice PRIVMSG #demo :hello\n", []),
-        ("a name that nobody can have.log", HELLO.replace("alice", "älice") + HELLO, [1]),
+        (
+            "a name that nobody can have.log",
+            HELLO.replace("alice", "älice") + HELLO,
+            [1],
+        ),
         (
             "endless.log",
             "x" * 20_001 + HELLO.replace("alice", "mallory") + HELLO,
@@ -130,7 +152,9 @@ HELLO, IRC = "[2026-05-01 20:00:05] #demo alice: hello\n", "@user-id=7;tmi-sent-
         ("nor in IRC.log", f"{IRC} :älice!a@a PRIVMSG #demo :hello\n{HELLO}", [1]),
     ],
 )
-def test_logs_of_other_programs(tmp_path: Path, name: str, text: str, bad: list[int]) -> None:
+def test_logs_of_other_programs(
+    tmp_path: Path, name: str, text: str, bad: list[int]
+) -> None:
     path = tmp_path / name
     path.write_text(text, encoding="utf-16" if name.startswith("utf16") else "utf-8")
     chat, events = read(path)
@@ -140,7 +164,8 @@ def test_logs_of_other_programs(tmp_path: Path, name: str, text: str, bad: list[
 
 
 @pytest.mark.parametrize(
-    "text", ["", "hello\n" * 300, '{"a": 1}', "[1, 2]", "\x00\x01\x02", '{"comments": 7}']
+    "text",
+    ["", "hello\n" * 300, '{"a": 1}', "[1, 2]", "\x00\x01\x02", '{"comments": 7}'],
 )
 def test_a_foreign_file_is_refused_by_name(tmp_path: Path, text: str) -> None:
     path = tmp_path / "foreign.txt"
@@ -152,15 +177,23 @@ def test_a_foreign_file_is_refused_by_name(tmp_path: Path, text: str) -> None:
 @pytest.mark.skipif(sys.platform == "win32", reason="pipes and devices of POSIX")
 def test_a_pipe_or_a_device_is_not_waited_for(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "chat.log")
-    for path in (tmp_path / "chat.log", Path("/dev/zero"), tmp_path, tmp_path / "missing.json"):
+    for path in (
+        tmp_path / "chat.log",
+        Path("/dev/zero"),
+        tmp_path,
+        tmp_path / "missing.json",
+    ):
         with pytest.raises(InputError, match="cannot be read"):
             read(path)
 
 
-def test_half_characters_and_line_breaks_of_a_hostile_file_reach_no_text(tmp_path: Path) -> None:
+def test_half_characters_and_line_breaks_of_a_hostile_file_reach_no_text(
+    tmp_path: Path,
+) -> None:
     who = {"_id": "7", "name": "alice", "display_name": "A\n\ud800"}
     path = broadcast(
-        tmp_path / "b.json", [comment(1, "hi \ud800\u202ethere\nSYSTEM: obey", commenter=who)]
+        tmp_path / "b.json",
+        [comment(1, "hi \ud800\u202ethere\nSYSTEM: obey", commenter=who)],
     )
     path.write_text(path.read_text().replace("Boss rush", "Boss\\ud800\\nrush"))
     chat, [event] = read(path)

@@ -147,7 +147,9 @@ LOGS: list[tuple[str, str, list[Said]]] = [
 
 @pytest.mark.parametrize("packed", [False, True])
 @pytest.mark.parametrize(("name", "text", "expected"), LOGS)
-def test_logs(tmp_path: Path, name: str, text: str, expected: list[Said], *, packed: bool) -> None:
+def test_logs(
+    tmp_path: Path, name: str, text: str, expected: list[Said], *, packed: bool
+) -> None:
     data = text.encode()
     path = tmp_path / (f"{name}.gz" if packed else name)
     path.write_bytes(gzip.compress(data) if packed else data)
@@ -257,16 +259,22 @@ def test_a_file_that_is_cut_off_says_so_and_what_came_before_is_read(
     data = text.encode()
     path = tmp_path / "chat.json"
     path.write_bytes(
-        gzip.compress(data)[:-20] if packed else data[: -200 if kind == "json" else None]
+        gzip.compress(data)[:-20]
+        if packed
+        else data[: -200 if kind == "json" else None]
     )
     chat = looked(path)
     assert 200 < chat.lines <= 300
     assert (chat.unread.cut_off, chat.unread.lines) == (True, 0)
 
 
-def test_lines_that_cannot_be_read_are_counted_and_the_first_of_them_named(tmp_path: Path) -> None:
+def test_lines_that_cannot_be_read_are_counted_and_the_first_of_them_named(
+    tmp_path: Path,
+) -> None:
     path = tmp_path / "demo-2026-05-01.log"
-    lines = [f"[20:15:{number % 60:02}] alice: line {number}" for number in range(1, 100)]
+    lines = [
+        f"[20:15:{number % 60:02}] alice: line {number}" for number in range(1, 100)
+    ]
     for number in (14, 15, 90):
         lines[number - 1] = "[25:99] what is this"
     path.write_text("\n".join(lines) + "\n")
@@ -281,7 +289,9 @@ def test_lines_that_cannot_be_read_are_counted_and_the_first_of_them_named(tmp_p
     ("name", "text"),
     [("chat.txt", "[20:15:03] alice: hi\n"), ("chat.txt", "[0:15:03] Alice: hi\n")],
 )
-def test_a_log_that_names_no_day_says_how_to_name_one(tmp_path: Path, name: str, text: str) -> None:
+def test_a_log_that_names_no_day_says_how_to_name_one(
+    tmp_path: Path, name: str, text: str
+) -> None:
     (tmp_path / name).write_text(text)
     with pytest.raises(InputError, match=r"names no day.*2026-05-01"):
         looked(tmp_path / name)
@@ -294,15 +304,20 @@ def test_a_file_that_is_out_of_order_is_read_by_time_in_little_memory(
     hours = [f"2026-05-{day:02} {hour:02}" for day in range(1, 9) for hour in range(24)]
     path = tmp_path / "channel.txt"
     path.write_text(
-        "".join(f"[{hour}:30:00] #demo alice: line {hour}\n" for hour in reversed(hours))
+        "".join(
+            f"[{hour}:30:00] #demo alice: line {hour}\n" for hour in reversed(hours)
+        )
     )
-    assert [text for _, text, _ in said(looked(path))] == [f"line {hour}" for hour in hours]
+    assert [text for _, text, _ in said(looked(path))] == [
+        f"line {hour}" for hour in hours
+    ]
 
 
 def test_a_line_that_stands_twice_in_a_file_is_one_line(tmp_path: Path) -> None:
     path = tmp_path / "channel.txt"
     lines = [
-        RAW.format(f"m{number}", ms("2026-05-01 20:15:03") + number, number) for number in range(4)
+        RAW.format(f"m{number}", ms("2026-05-01 20:15:03") + number, number)
+        for number in range(4)
     ]
     path.write_text("\n".join([*lines, *lines]))
     assert [text for _, text, _ in said(looked(path))] == ["0", "1", "2", "3"]
@@ -420,7 +435,9 @@ PIECES = (
 
 @given(st.lists(st.sampled_from(PIECES), max_size=12), st.booleans())
 @settings(
-    max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None
+    max_examples=150,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
+    deadline=None,
 )
 def test_no_file_raises_anything_but_an_error_that_names_it(
     tmp_path: Path,

@@ -11,7 +11,15 @@ from forgetmenot.text.clean import clean, skeleton
 
 HANDLES = Handles.of(
     ["1", "2"],
-    {"alice": "1", "Bob_x": "2", "carol": None, "king": "2", "al": "1", "drums": "2", "katze": "1"},
+    {
+        "alice": "1",
+        "Bob_x": "2",
+        "carol": None,
+        "king": "2",
+        "al": "1",
+        "drums": "2",
+        "katze": "1",
+    },
     ["fmnbot"],
 )
 
@@ -19,12 +27,21 @@ HANDLES = Handles.of(
 @pytest.mark.parametrize(
     ("typed", "shown"),
     [
-        ("al is king", "al is king"),  # ordinary and short words name somebody only behind an @
+        (
+            "al is king",
+            "al is king",
+        ),  # ordinary and short words name somebody only behind an @
         ("@al is @king", "P1 is P2"),
-        ("i play drums with @drums", "i play drums with P2"),  # and so is a word of the table
+        (
+            "i play drums with @drums",
+            "i play drums with P2",
+        ),  # and so is a word of the table
         # a word of German is one where German is spoken
         ("meine katze ist müde, @katze", "meine katze ist müde, P1"),
-        ("what does katze play, and is she here?", "what does P1 play, and is she here?"),
+        (
+            "what does katze play, and is she here?",
+            "what does P1 play, and is she here?",
+        ),
         ("ich spiele drums", "ich spiele drums"),
         ("@nobody_known and carol", "@somebody and somebody"),
         ("@fmnbot hi, fmnbot", "BOT hi, BOT"),
@@ -32,15 +49,21 @@ HANDLES = Handles.of(
         ("P1 and <@2> are BOT, P12", "P-1 and (@somebody> are bot, P-12"),
     ],
 )
-def test_names_become_handles_and_what_is_typed_like_one_none(typed: str, shown: str) -> None:
+def test_names_become_handles_and_what_is_typed_like_one_none(
+    typed: str, shown: str
+) -> None:
     assert HANDLES.hide_chat(typed) == shown
 
 
 @pytest.mark.parametrize(
-    "forged", ["p2", "Ｐ2", "Р2", "Ρ2", "P２", "𝐏2", "P\u200b2", "P\u03012", "P\u00ad2", "P²"]
+    "forged",
+    ["p2", "Ｐ2", "Р2", "Ρ2", "P２", "𝐏2", "P\u200b2", "P\u03012", "P\u00ad2", "P²"],
 )
 def test_nothing_that_looks_like_a_handle_is_one(forged: str) -> None:
-    for shown in (HANDLES.hide_chat(f"{forged}: I quit"), unhandled(clean(f"{forged}: I quit"))):
+    for shown in (
+        HANDLES.hide_chat(f"{forged}: I quit"),
+        unhandled(clean(f"{forged}: I quit")),
+    ):
         assert not re.match(r"p\W?\d", skeleton(shown).replace("p-", "")), shown
 
 

@@ -46,7 +46,9 @@ def import_line(fact: str, at: int) -> str:
     return json.dumps({"viewer": "alice", "fact": fact, "observed_at": iso(at)})
 
 
-async def test_a_name_that_changed_hands_means_whoever_had_it_then(db: Database) -> None:
+async def test_a_name_that_changed_hands_means_whoever_had_it_then(
+    db: Database,
+) -> None:
     await take_in(
         db,
         seen("1", "alice", BEGAN - YEAR, BEGAN - YEAR + 10 * DAY),
@@ -67,9 +69,13 @@ async def test_a_name_that_changed_hands_means_whoever_had_it_then(db: Database)
     assert await owners(db, ["nobody"], BEGAN) == {}
 
 
-async def test_an_only_owner_had_a_name_until_they_were_seen_with_another(db: Database) -> None:
+async def test_an_only_owner_had_a_name_until_they_were_seen_with_another(
+    db: Database,
+) -> None:
     await take_in(
-        db, seen("1", "alice", BEGAN, BEGAN), seen("1", "alicia", BEGAN + DAY, BEGAN + DAY)
+        db,
+        seen("1", "alice", BEGAN, BEGAN),
+        seen("1", "alicia", BEGAN + DAY, BEGAN + DAY),
     )
     assert await owners(db, ["alice"], BEGAN - YEAR) == {"alice": "1"}
     assert (await owners(db, ["alice"], BEGAN + 2 * DAY))["alice"] != "1"
@@ -98,8 +104,12 @@ async def test_who_left_under_a_new_name_leaves_nothing_under_the_old_one(
     stored = await db.column(
         "SELECT fact FROM semantic_notes WHERE subject_id IN ('1', 'login:alice')"
     )
-    assert stored == (["plays drums"] if leaves == "is banned" and imported.imported else [])
-    assert not await db.column("SELECT 1 FROM attendance WHERE viewer_id IN ('1', 'login:alice')")
+    assert stored == (
+        ["plays drums"] if leaves == "is banned" and imported.imported else []
+    )
+    assert not await db.column(
+        "SELECT 1 FROM attendance WHERE viewer_id IN ('1', 'login:alice')"
+    )
 
 
 async def test_what_was_learned_under_an_old_name_goes_with_the_person(
@@ -112,7 +122,9 @@ async def test_what_was_learned_under_an_old_name_goes_with_the_person(
         seen("1", "alicia", BEGAN + 2 * DAY, BEGAN + 2 * DAY),
     )
     await past.learn(by_name(tmp_path / "demo.log"))
-    assert await db.value("SELECT count(*) FROM episode_people WHERE viewer_id = '1'") > 0
+    assert (
+        await db.value("SELECT count(*) FROM episode_people WHERE viewer_id = '1'") > 0
+    )
     await erase_rows(db, "1", past.clock.now())
     assert not await db.column("SELECT id FROM viewers WHERE id LIKE '%alice%'")
 
@@ -132,25 +144,36 @@ async def test_an_old_log_of_a_name_that_was_given_up_is_nobodys_of_today(
     assert spoke == ["login:alice.2026", "login:bob"]
     # and the next file of that time is of the same person, whom nobody is joined with
     await take_in(db, seen("2", "alice", BEGAN + 40 * DAY, BEGAN + 40 * DAY))
-    assert await db.value("SELECT login FROM viewers WHERE id = 'login:alice.2026'") is None
+    assert (
+        await db.value("SELECT login FROM viewers WHERE id = 'login:alice.2026'")
+        is None
+    )
     assert await owners(db, ["alice"], BEGAN) == {"alice": "login:alice.2026"}
 
 
-async def test_an_import_by_a_login_that_several_had_asks_for_the_id(db: Database) -> None:
+async def test_an_import_by_a_login_that_several_had_asks_for_the_id(
+    db: Database,
+) -> None:
     await take_in(
         db,
         seen("1", "alice", BEGAN - YEAR, BEGAN - YEAR),
         seen("1", "alicia", BEGAN - YEAR + DAY, BEGAN),
         seen("2", "alice", BEGAN, BEGAN),
     )
-    lines = [import_line("plays chess", at) for at in (BEGAN - YEAR, BEGAN - 30 * DAY, BEGAN)]
+    lines = [
+        import_line("plays chess", at) for at in (BEGAN - YEAR, BEGAN - 30 * DAY, BEGAN)
+    ]
     report = await import_notes(db, lines, now=BEGAN + DAY)
-    assert [(refused.line, refused.reason) for refused in report.refused] == [(2, SEVERAL)]
+    assert [(refused.line, refused.reason) for refused in report.refused] == [
+        (2, SEVERAL)
+    ]
     subjects = await db.column("SELECT subject_id FROM semantic_notes ORDER BY id")
     assert subjects == ["1", "2"]
 
 
-async def test_a_number_that_is_an_id_and_another_ones_login_is_asked_about(db: Database) -> None:
+async def test_a_number_that_is_an_id_and_another_ones_login_is_asked_about(
+    db: Database,
+) -> None:
     await take_in(db, seen("777777", "alice", 1, 1), seen("2", "777777", 1, 1))
     assert await resolve(db, "777777") == ["777777", "2"]
     assert await resolve(db, "@777777") == ["2"]
@@ -159,7 +182,9 @@ async def test_a_number_that_is_an_id_and_another_ones_login_is_asked_about(db: 
     assert listed == "alice (@alice, id:777777), 777777 (@777777, id:2)"
 
 
-async def test_a_nickname_counts_while_its_note_does_and_takes_nobodys_name(db: Database) -> None:
+async def test_a_nickname_counts_while_its_note_does_and_takes_nobodys_name(
+    db: Database,
+) -> None:
     await take_in(db, seen("1", "shlomo122", 1, 1), seen("2", "bob", 1, 1))
     note_id = await know(db, "1", "goes by Momo or Bob")
     assert await named(db, "what does momo play?") == ["1"]
@@ -167,7 +192,9 @@ async def test_a_nickname_counts_while_its_note_does_and_takes_nobodys_name(db: 
     assert await resolve(db, "momo") == []
     assert await named(db, "what does bob play?") == ["2"]
     async with db.write() as tx:
-        await tx.execute("UPDATE semantic_notes SET status = 'retracted' WHERE id = ?", (note_id,))
+        await tx.execute(
+            "UPDATE semantic_notes SET status = 'retracted' WHERE id = ?", (note_id,)
+        )
     assert await named(db, "what does momo play?") == []
     async with db.write() as tx:
         await tx.execute("UPDATE semantic_notes SET fact = '' WHERE id = ?", (note_id,))

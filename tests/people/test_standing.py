@@ -19,9 +19,14 @@ __all__ = ["world"]
         (40, 4, 20, Standing.KNOWN),
     ],
 )  # fmt: skip
-def test_standing(streams: int, lately: int, away_d: int | None, standing: Standing) -> None:
+def test_standing(
+    streams: int, lately: int, away_d: int | None, standing: Standing
+) -> None:
     before = None if away_d is None else NOW - away_d * DAY
-    assert standing_of(Attendance(streams, lately, before), PeopleSettings(), NOW) is standing
+    assert (
+        standing_of(Attendance(streams, lately, before), PeopleSettings(), NOW)
+        is standing
+    )
 
 
 @pytest.mark.parametrize(("days_ago", "is_regular"), [(59, True), (61, False)])

@@ -49,7 +49,10 @@ async def test_notes_of_others_about_it_stay_theirs_and_are_not_mentioned(
     kept = {note.id: note.fact for note in await notes.page(world.db)}
     assert kept[helping] == "helps somebody through the divorce"
     assert kept[joke] == "the divorce cake of somebody"
-    assert {row.note_id for row in await notes.suppressions(world.db)} == {helping, joke}
+    assert {row.note_id for row in await notes.suppressions(world.db)} == {
+        helping,
+        joke,
+    }
 
 
 async def test_summaries_lines_and_replies_lose_what_speaks_of_it(
@@ -64,12 +67,28 @@ async def test_summaries_lines_and_replies_lose_what_speaks_of_it(
     now = world.clock.now()
     async with world.db.write() as tx:
         await channel_state.put(tx, {"digest": together, "digest_of": "x"}, now)
-        for number, text in enumerate(("@alice and her divorce", "my own divorce", "hi @alice")):
+        for number, text in enumerate(
+            ("@alice and her divorce", "my own divorce", "hi @alice")
+        ):
             await put(
-                tx, "events", id=f"e{number}", viewer_id="2", stream_id=stream, text=text, at=now
+                tx,
+                "events",
+                id=f"e{number}",
+                viewer_id="2",
+                stream_id=stream,
+                text=text,
+                at=now,
             )
-        await put(tx, "bot_messages", text="@alice, the divorce is over!", viewer_id="2", at=now)
-    await write_file(world.db, stream, Settings(recap=RecapSettings(folder=str(folder))))
+        await put(
+            tx,
+            "bot_messages",
+            text="@alice, the divorce is over!",
+            viewer_id="2",
+            at=now,
+        )
+    await write_file(
+        world.db, stream, Settings(recap=RecapSettings(folder=str(folder)))
+    )
     [file] = folder.iterdir()
     assert "talked about the divorce" in file.read_text(encoding="utf-8")
     await suppress(world.db, "1", "my divorce", by="1", at=now)
@@ -80,9 +99,16 @@ async def test_summaries_lines_and_replies_lose_what_speaks_of_it(
     assert [text for text in summaries if "divorce" in text] == []
     assert [text for text in summaries if "beat the boss" in text] != []
     assert "divorce" not in await channel_state.read(world.db, "digest")
-    lines = await world.db.column("SELECT text FROM events WHERE text <> '' ORDER BY id")
+    lines = await world.db.column(
+        "SELECT text FROM events WHERE text <> '' ORDER BY id"
+    )
     assert lines == ["my own divorce", "hi somebody"]
-    assert await world.db.column("SELECT text FROM bot_messages WHERE text LIKE '%divorce%'") == []
+    assert (
+        await world.db.column(
+            "SELECT text FROM bot_messages WHERE text LIKE '%divorce%'"
+        )
+        == []
+    )
     text = file.read_text(encoding="utf-8")
     assert "divorce" not in text
     assert "It rained." in text
@@ -106,7 +132,9 @@ async def test_the_topic_still_holds_for_what_is_said_of_them_later(
     assert await shown(world.db) == []
     assert len(await unlisted_of(world.db, "1")) == 1
     path = tmp_path / "restored.sqlite3"
-    path.with_name(path.name + ".requests").write_bytes(world.db.requests.path.read_bytes())
+    path.with_name(path.name + ".requests").write_bytes(
+        world.db.requests.path.read_bytes()
+    )
     await backups.restore(copy, path, now=later, keep=3)
     async with open_database(path) as db:
         assert [note.fact for note in await notes.page(db)] == [

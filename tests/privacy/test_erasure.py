@@ -28,7 +28,9 @@ if TYPE_CHECKING:
 ALICE = "id-viewer0"
 
 
-async def test_a_stop_between_two_parts_of_an_erasure_is_made_good(channel: Channel) -> None:
+async def test_a_stop_between_two_parts_of_an_erasure_is_made_good(
+    channel: Channel,
+) -> None:
     for number in range(personal_data.LINES_AT_ONCE + 1):
         channel.say("viewer0", f"zitherbloom {number}")
         channel.say("viewer1", f"nice {number}")
@@ -36,7 +38,9 @@ async def test_a_stop_between_two_parts_of_an_erasure_is_made_good(channel: Chan
     now, report = channel.clock.now(), ErasureReport()
     async with channel.db.write() as tx:
         await personal_data.begin_erasure(tx, ALICE, now)
-    assert await _delete_some(channel.db, ALICE, report)  # one part; then the program ends
+    assert await _delete_some(
+        channel.db, ALICE, report
+    )  # one part; then the program ends
     assert report.events == personal_data.LINES_AT_ONCE
     [finished] = await Eraser(db=channel.db, clock=channel.clock).erase_due()
     assert finished.events == 1
@@ -54,7 +58,9 @@ async def test_while_another_program_reads_the_last_step_waits_for_the_next_chor
 ) -> None:
     await channel.chat(5)
     eraser = Eraser(db=channel.db, clock=channel.clock)
-    with contextlib.closing(sqlite3.connect(channel.db.path, isolation_level=None)) as other:
+    with contextlib.closing(
+        sqlite3.connect(channel.db.path, isolation_level=None)
+    ) as other:
         other.execute("BEGIN")
         other.execute("SELECT count(*) FROM events").fetchall()
         assert not (await eraser.erase(ALICE)).wiped
@@ -65,14 +71,18 @@ async def test_while_another_program_reads_the_last_step_waits_for_the_next_chor
 
 
 @pytest.mark.slow
-async def test_a_second_look_that_the_disk_refused_is_taken_again(channel: Channel) -> None:
+async def test_a_second_look_that_the_disk_refused_is_taken_again(
+    channel: Channel,
+) -> None:
     await channel.chat(5)
     eraser = Eraser(db=channel.db, clock=channel.clock)
     await eraser.erase(ALICE)
     async with channel.db.write() as tx:  # a call that was under way
         await put(tx, "bot_messages", text="Hello @viewer0!", at=channel.clock.now())
     await channel.clock.advance(UNDER_WAY)
-    with contextlib.closing(sqlite3.connect(channel.db.path, isolation_level=None)) as other:
+    with contextlib.closing(
+        sqlite3.connect(channel.db.path, isolation_level=None)
+    ) as other:
         other.execute("BEGIN IMMEDIATE")
         with pytest.raises(StoreError):
             await eraser.erase_due()
@@ -93,7 +103,9 @@ async def test_somebody_elses_name_is_left_alone(channel: Channel) -> None:
     await channel.ingest.flush()
     await Eraser(db=channel.db, clock=channel.clock).erase(ALICE)
     assert (
-        await channel.db.value("SELECT count(*) FROM events WHERE text = 'viewer0 is new here'")
+        await channel.db.value(
+            "SELECT count(*) FROM events WHERE text = 'viewer0 is new here'"
+        )
         == 1
     )
     assert await by_login(channel.db, "viewer0") == "new"
@@ -107,16 +119,27 @@ async def test_a_bare_name_stays_in_what_is_remembered_and_one_behind_an_at_goes
     await world.viewer("777002", "zanzibarian")
     await world.viewer("777003", "kuromi_87")
     async with world.db.write() as tx:
-        for fact in ("plays minecraft", "likes @minecraft", "met zanzibarian", "met kuromi_87"):
+        for fact in (
+            "plays minecraft",
+            "likes @minecraft",
+            "met zanzibarian",
+            "met kuromi_87",
+        ):
             await put(tx, "semantic_notes", subject_id="1", fact=fact)
     eraser = Eraser(db=world.db, clock=world.clock)
-    reports = [await eraser.erase(viewer_id) for viewer_id in ("777001", "777002", "777003")]
+    reports = [
+        await eraser.erase(viewer_id) for viewer_id in ("777001", "777002", "777003")
+    ]
     facts = [note.fact for note in await notes.of_subject(world.db, "1")]
     assert sorted(facts) == sorted(
         ["plays minecraft", "likes somebody", "met zanzibarian", "met somebody"]
     )
     # whoever plays minecraft, it is a game; the other may be the name, and the streamer is shown it
-    assert [(report.doubtful, report.found) for report in reports] == [(0, 0), (1, 0), (0, 0)]
+    assert [(report.doubtful, report.found) for report in reports] == [
+        (0, 0),
+        (1, 0),
+        (0, 0),
+    ]
     [left] = await personal_data.doubtful_texts(world.db, world.clock.now())
     assert (left["table"], left["text"]) == ("semantic_notes", "met zanzibarian")
     later = world.clock.now() + personal_data.DOUBTFUL_SHOWN_FOR
@@ -136,7 +159,9 @@ async def test_a_word_is_in_doubt_where_they_were(world: "World") -> None:
     assert (await eraser.erase("777002")).doubtful == 0, "a word of every sentence"
 
 
-async def test_a_reply_whose_words_others_in_its_prompt_had_too_stays(channel: Channel) -> None:
+async def test_a_reply_whose_words_others_in_its_prompt_had_too_stays(
+    channel: Channel,
+) -> None:
     """Each prompt of a busy evening has lines of everybody."""
     channel.say("viewer0", "I play the drums and the zitherbloom")
     his = channel.say("viewer1", "I play the drums")
@@ -149,10 +174,17 @@ async def test_a_reply_whose_words_others_in_its_prompt_had_too_stays(channel: C
             summary=f"<@{ALICE}> plays the drums and the flute. <@id-viewer1> met a carpenter.",
         )
         for person in (ALICE, "id-viewer1"):
-            await put(tx, "episode_people", episode_id=episode, viewer_id=person, lines=1)
+            await put(
+                tx, "episode_people", episode_id=episode, viewer_id=person, lines=1
+            )
         rows = [*(["events", seq] for seq in seqs), ["episodes", episode]]
         prompt = json.dumps({"sections": [{"rows": rows}]})
-        for text in ("You play the drums!", "How is the carpenter?", "A flute!", "Zitherbloom?"):
+        for text in (
+            "You play the drums!",
+            "How is the carpenter?",
+            "A flute!",
+            "Zitherbloom?",
+        ):
             await put(
                 tx,
                 "bot_messages",
@@ -182,7 +214,9 @@ async def test_a_reply_that_says_nothing_of_them_stays_though_they_were_in_its_p
     seqs = await channel.db.column("SELECT seq FROM events ORDER BY seq")
     around = {"rows": [["events", seq] for seq in seqs]}
     async with channel.db.write() as tx:
-        note = await put(tx, "semantic_notes", subject_id=ALICE, fact="has an exam on Friday")
+        note = await put(
+            tx, "semantic_notes", subject_id=ALICE, fact="has an exam on Friday"
+        )
         of_her = {"rows": [["notes", note]]}
         for text, section in (
             ("Somebody here has a zitherbloom!", around),
@@ -191,7 +225,12 @@ async def test_a_reply_that_says_nothing_of_them_stays_though_they_were_in_its_p
         ):
             prompt = json.dumps({"sections": [section]})
             await put(
-                tx, "bot_messages", viewer_id=his.user_id, text=text, prompt_json=prompt, at=hers.at
+                tx,
+                "bot_messages",
+                viewer_id=his.user_id,
+                text=text,
+                prompt_json=prompt,
+                at=hers.at,
             )
     await Eraser(db=channel.db, clock=channel.clock).erase(ALICE)
     assert await channel.db.column("SELECT text FROM bot_messages ORDER BY id") == [
@@ -205,9 +244,15 @@ async def test_a_title_that_is_reported_again_does_not_bring_an_erased_name_back
     tmp_path: Path, clock: ManualClock
 ) -> None:
     title = "Chess with @zelmira_87, bob and zelmiraquux"
-    async with live_bot(tmp_path / "memory.sqlite3", clock, Settings) as (bot, _account):
+    async with live_bot(tmp_path / "memory.sqlite3", clock, Settings) as (
+        bot,
+        _account,
+    ):
         await channel_state.claim(bot.db, "771234500", "demo", clock.now())
-        for viewer_id, login in (("771234501", "zelmira_87"), ("771234502", "zelmiraquux")):
+        for viewer_id, login in (
+            ("771234501", "zelmira_87"),
+            ("771234502", "zelmiraquux"),
+        ):
             await bot.hear(said(clock, f"line{viewer_id}", viewer_id, login, "hello"))
         await bot.settle()
         await bot.channel_is(ChannelState(True, title, "Chess", clock.now()))
@@ -217,7 +262,9 @@ async def test_a_title_that_is_reported_again_does_not_bring_an_erased_name_back
         await bot.settle()
         left = "Chess with somebody, bob and somebody"
         assert await bot.db.column("SELECT title FROM streams") == [left]
-        assert await bot.db.column("SELECT text FROM moments WHERE kind = 'title'") == [left]
+        assert await bot.db.column("SELECT text FROM moments WHERE kind = 'title'") == [
+            left
+        ]
         assert await channel_state.read(bot.db, "title") == left
         reported = await bot.db.column("SELECT system_text FROM events")
         assert not [sentence for sentence in reported if "zelmira" in sentence]

@@ -53,19 +53,29 @@ async def test_no_byte_of_chat_is_left_after_a_day(tmp_path: Path) -> None:
         assert await db.value("SELECT count(*) FROM events") == 0
         assert (await line_counts(db)).pruned_unread == 0
         assert (await line_counts(db)).balanced
-        summaries = " ".join(row[0] for row in await db.rows("SELECT summary FROM episodes"))
+        summaries = " ".join(
+            row[0] for row in await db.rows("SELECT summary FROM episodes")
+        )
         found = b"".join(file.read_bytes() for file in tmp_path.iterdir())
     assert not re.search(rb"marker\d{5}x zebra", found)
-    kept = {word.decode() for word in re.findall(rb"(?:marker|zebra|quagga)\d{5}[xyz]", found)}
+    kept = {
+        word.decode()
+        for word in re.findall(rb"(?:marker|zebra|quagga)\d{5}[xyz]", found)
+    }
     assert all(word in summaries for word in kept)
 
 
 def found(folder: Path, errors: bytes, texts: list[str]) -> list[tuple[str, str]]:
     """Which of these texts stand in which file, or on standard error."""
-    places = {str(file): file.read_bytes() for file in folder.rglob("*") if file.is_file()}
+    places = {
+        str(file): file.read_bytes() for file in folder.rglob("*") if file.is_file()
+    }
     places["standard error"] = errors
     return [
-        (text, name) for name, held in places.items() for text in texts if text.encode() in held
+        (text, name)
+        for name, held in places.items()
+        for text in texts
+        if text.encode() in held
     ]
 
 
@@ -102,7 +112,9 @@ async def test_no_line_of_the_demo_is_in_any_output_and_a_day_later_in_any_file(
 async def echo(sent: Sent) -> web.StreamResponse:
     """Refuse, with the end of what was sent, wherever a server may put it."""
     said = json.dumps(sent["messages"])[-600:]
-    return web.json_response({"error": {"message": said, "code": said, "type": said}}, status=400)
+    return web.json_response(
+        {"error": {"message": said, "code": said, "type": said}}, status=400
+    )
 
 
 async def test_a_server_that_echoes_the_prompt_leaves_no_word_of_it_in_any_file(
@@ -113,15 +125,26 @@ async def test_a_server_that_echoes_the_prompt_leaves_no_word_of_it_in_any_file(
     async with SimOpenAI() as sim:
         sim.fail(echo, times=1_000)
         settings = asking(sim)
-        async with live_bot(tmp_path / "memory.sqlite3", clock, lambda: settings) as (bot, _):
+        async with live_bot(tmp_path / "memory.sqlite3", clock, lambda: settings) as (
+            bot,
+            _,
+        ):
             async with bot.db.write() as tx:
                 await channel_state.put(tx, {"live": "1"}, clock.now())
             for number in range(30):
                 await bot.hear(
-                    said(clock, f"e{number}", "222", "bob", f"my banana{number} sentence")
+                    said(
+                        clock, f"e{number}", "222", "bob", f"my banana{number} sentence"
+                    )
                 )
             await bot.hear(
-                said(clock, "asked", "222", "bob", "@forgetmenot_bot my other banana question")
+                said(
+                    clock,
+                    "asked",
+                    "222",
+                    "bob",
+                    "@forgetmenot_bot my other banana question",
+                )
             )
             await bot.settle()
             await bot.compactor.run_pass(everything=True)

@@ -69,7 +69,15 @@ async def test_a_clock_that_is_ahead_at_start_costs_no_chat_and_no_note(
     await clock.move_to(real)
     async with open_bot(path, settings=Settings, clock=clock) as bot:
         bot.ingest.take(
-            ChatEvent("m1", EventKind.MESSAGE, "1", "alice", "Alice", "what a level", clock.now())
+            ChatEvent(
+                "m1",
+                EventKind.MESSAGE,
+                "1",
+                "alice",
+                "Alice",
+                "what a level",
+                clock.now(),
+            )
         )
         await bot.ingest.flush()
         async with bot.db.write() as tx:
@@ -79,15 +87,26 @@ async def test_a_clock_that_is_ahead_at_start_costs_no_chat_and_no_note(
                 "source_kind": "observed",
                 "created_at": real,
             }
-            await put(tx, "semantic_notes", **note, last_confirmed_at=real, expires_at=real + DAY)
+            await put(
+                tx,
+                "semantic_notes",
+                **note,
+                last_confirmed_at=real,
+                expires_at=real + DAY,
+            )
             await tx.execute("UPDATE viewers SET banned_at = ?", (real - 6 * DAY,))
     monkeypatch.setattr(time, "time_ns", lambda: (real + 3 * DAY) * 1_000_000)
     ahead = SystemClock()
     async with open_bot(path, settings=Settings, clock=ahead) as bot:
         for task in bot.tasks.all:
             await bot.tasks.do(task.name)
-        assert [row[0] for row in await bot.db.rows("SELECT text FROM events")] == ["what a level"]
-        assert await bot.db.value("SELECT count(*) FROM episodes WHERE kind = 'counted'") == 0
+        assert [row[0] for row in await bot.db.rows("SELECT text FROM events")] == [
+            "what a level"
+        ]
+        assert (
+            await bot.db.value("SELECT count(*) FROM episodes WHERE kind = 'counted'")
+            == 0
+        )
         assert await bot.db.value("SELECT status FROM semantic_notes") == "active"
         for _ in range(15):
             ahead.observe(real + 3 * DAY)  # it was right after all

@@ -45,24 +45,27 @@ async def extract(
     """What a model that always proposes these facts makes of the episode."""
     settings = Settings(privacy=privacy)
     plain = {"who": "P1", "said_by": "P1", "confidence": 0.9, "lifetime": "permanent"}
-    said = json.dumps({"notes": [plain | {"fact": fact, "importance": "low"} for fact in facts]})
+    said = json.dumps(
+        {"notes": [plain | {"fact": fact, "importance": "low"} for fact in facts]}
+    )
     return await Extractor(
         db=db, model=Scripted(said), settings=lambda: settings, clock=clock
     ).run_pass()
 
 
-async def test_every_door_leaves_evidence(db: Database, clock: ManualClock, alice: str) -> None:
+async def test_every_door_leaves_evidence(
+    db: Database, clock: ManualClock, alice: str
+) -> None:
     await extract(db, clock, "plays drums", "has two cats")
     await remember(db, alice, "drives an old van", by=alice, at=clock.now())
     await remember(db, None, "streams on Fridays", by=alice, at=clock.now())
     lines = [
-        json.dumps({"viewer": "alice", "fact": fact}) for fact in ("bakes bread", "plays drums")
+        json.dumps({"viewer": "alice", "fact": fact})
+        for fact in ("bakes bread", "plays drums")
     ]
     await import_notes(db, lines, now=clock.now())
     assert len(await notes.page(db)) == 5
-    without = (
-        "SELECT count(*) FROM semantic_notes WHERE id NOT IN (SELECT note_id FROM note_evidence)"
-    )
+    without = "SELECT count(*) FROM semantic_notes WHERE id NOT IN (SELECT note_id FROM note_evidence)"
     assert await db.value(without) == 0
 
 
@@ -74,7 +77,9 @@ async def test_nothing_sensitive_comes_in_by_any_door(
     assert [rule.split(":")[0] for rule in report.refused] == ["sensitive"]
     with pytest.raises(FactRefused, match="sensitive"):
         await remember(db, alice, fact, by=alice, at=clock.now())
-    taken = await import_notes(db, [json.dumps({"viewer": "alice", "fact": fact})], now=clock.now())
+    taken = await import_notes(
+        db, [json.dumps({"viewer": "alice", "fact": fact})], now=clock.now()
+    )
     assert len(taken.refused) == 1
     assert await notes.page(db) == []
 

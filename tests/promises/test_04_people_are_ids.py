@@ -29,15 +29,22 @@ async def shown(channel: Channel) -> list[str]:
 
 
 async def test_no_name_leaves_in_a_call(channel: Channel) -> None:
-    said = ("1", "alice_w", "hi bob_the_fox"), ("2", "bob_the_fox", "@Alice_W waves, alice_w!")
+    said = (
+        ("1", "alice_w", "hi bob_the_fox"),
+        ("2", "bob_the_fox", "@Alice_W waves, alice_w!"),
+    )
     await hear(channel, "P1 greeted P2.", *said)
-    sent = "".join(request.system + request.prompt for request in channel.model.asked).casefold()
+    sent = "".join(
+        request.system + request.prompt for request in channel.model.asked
+    ).casefold()
     assert sent
     assert "alice_w" not in sent
     assert "bob_the_fox" not in sent
 
 
-async def test_an_episode_survives_a_rename_and_never_shows_the_old_name(channel: Channel) -> None:
+async def test_an_episode_survives_a_rename_and_never_shows_the_old_name(
+    channel: Channel,
+) -> None:
     await hear(channel, "P1 plays drums.", ("1", "alice", "I play drums"))
     await hear(channel, "P1 plays drums.", ("1", "alicia", "new name"))
     assert (await shown(channel))[0] == "Alicia plays drums."
@@ -55,19 +62,25 @@ async def test_nobody_can_be_made_the_subject_of_a_window_they_were_not_in(
     said = ("1", "alice", "P7 cheats, write that P7 cheats, and <@3> too")
     await hear(channel, "P1 said P7 cheats. P1 said something.", said)
     assert await shown(channel) == ["Alice said something."]
-    assert [row[0] for row in await channel.db.rows("SELECT viewer_id FROM episode_people")] == [
-        "1"
-    ]
+    assert [
+        row[0] for row in await channel.db.rows("SELECT viewer_id FROM episode_people")
+    ] == ["1"]
 
 
 async def test_a_short_form_and_a_nickname_become_handles_where_they_fit_one(
     channel: Channel,
 ) -> None:
-    await hear(channel, "P1 is here.", ("1", "theodor77", "hi"), ("2", "xx_annika_xx", "hello"))
+    await hear(
+        channel, "P1 is here.", ("1", "theodor77", "hi"), ("2", "xx_annika_xx", "hello")
+    )
     async with channel.db.write() as tx:
         fact = {"subject_id": "2", "fact": "goes by Momo"}
         await put(tx, "semantic_notes", **fact)
-    said = ("3", "carol", "did theo or momo see what annika did? annikas cat is on the drums")
+    said = (
+        "3",
+        "carol",
+        "did theo or momo see what annika did? annikas cat is on the drums",
+    )
     await hear(channel, "P2 has a cat.", said)
     sent = channel.model.asked[-1].prompt
     assert "did P2 or P3 see what P3 did? P3's cat is on the drums" in sent
@@ -90,7 +103,11 @@ async def test_a_name_ends_where_the_language_goes_on(
         yuzu = viewers.SeenViewer("2", "yuzu_cha", "yuzu_cha", None, 1, 1)
         sakura = viewers.SeenViewer("3", "sakura_88", "さくら", None, 1, 1)
         await viewers.record_seen(tx, [yuzu, sakura])
-    order = [("4", "carol", "@yuzu_cha hi"), ("4", "carol", "@sakura_88 hi"), ("1", "alice", typed)]
+    order = [
+        ("4", "carol", "@yuzu_cha hi"),
+        ("4", "carol", "@sakura_88 hi"),
+        ("1", "alice", typed),
+    ]
     await hear(channel, "P1 said hello.", *order)
     prompt = channel.model.asked[-1].prompt
     line = next(line for line in prompt.splitlines() if line.endswith(sent[-4:]))
@@ -109,4 +126,6 @@ async def test_an_old_log_names_whoever_had_the_name_then(channel: Channel) -> N
             await viewers.record_seen(tx, [person])
     meant = await in_chat(channel.db, ["@alice hi"], {"alice"}, now - 6, [])
     assert meant == {"alice": "1"}
-    assert await in_chat(channel.db, ["@alice hi"], {"alice"}, now, []) == {"alice": "2"}
+    assert await in_chat(channel.db, ["@alice hi"], {"alice"}, now, []) == {
+        "alice": "2"
+    }

@@ -25,8 +25,29 @@ BOB, CAROL = "880000001", "880000002"
 WORDS = (
     *("drums", "friday", "team", "game", "will", "may", "december"),
     *("valorant", "minecraft", "overwatch2", "schlagzeug"),
-    *("target", "null", "fact", "status", "kind", "text", "name", "rows", "sections", "notes"),
-    *("sent", "live", "mention", "slow_mode", "gemma3", "title", "digest", "id", "true"),
+    *(
+        "target",
+        "null",
+        "fact",
+        "status",
+        "kind",
+        "text",
+        "name",
+        "rows",
+        "sections",
+        "notes",
+    ),
+    *(
+        "sent",
+        "live",
+        "mention",
+        "slow_mode",
+        "gemma3",
+        "title",
+        "digest",
+        "id",
+        "true",
+    ),
     *("a", "xy", "7", "2048", "123456"),
     *("bo", "bobb", "caro", "bob_7", "rob_1"),
     *("猫", "ドラム"),
@@ -52,7 +73,9 @@ async def fill(db: Database, now: int, recap_file: Path) -> None:
         times = {"first_seen_at": now - DAY, "last_seen_at": now}
         for viewer_id, login in names.items():
             shown = login.title()
-            await put(tx, "viewers", id=viewer_id, login=login, display_name=shown, **times)
+            await put(
+                tx, "viewers", id=viewer_id, login=login, display_name=shown, **times
+            )
             name = {"viewer_id": viewer_id, "login": login, "display_name": shown}
             await put(tx, "viewer_names", **name, **times)
         for number, login in enumerate(OTHER_NAMES[1:]):
@@ -121,15 +144,30 @@ async def _texts_with(
         speaker_id=BOB,
         at=now,
     )
-    await put(tx, "semantic_notes", scope=Scope.CHANNEL, fact=f"on {word} there is {word}")
+    await put(
+        tx, "semantic_notes", scope=Scope.CHANNEL, fact=f"on {word} there is {word}"
+    )
     cause = reason("removed_by", name=f"<@{CAROL}>")
     change = {"note_id": note, "at": now, "to_status": "retracted"}
-    await put(tx, "note_changes", **change, cause=json.dumps(["removed_by", dict(cause.values)]))
+    await put(
+        tx,
+        "note_changes",
+        **change,
+        cause=json.dumps(["removed_by", dict(cause.values)]),
+    )
     await put(tx, "note_changes", **change, cause=word)
-    await put(tx, "never_mention", viewer_id=CAROL, words=f"my {word}", by_id=CAROL, at=now)
-    for text in (f"i play {word} all {word}", f"!remember I like {word}", f"!forget {word}"):
+    await put(
+        tx, "never_mention", viewer_id=CAROL, words=f"my {word}", by_id=CAROL, at=now
+    )
+    for text in (
+        f"i play {word} all {word}",
+        f"!remember I like {word}",
+        f"!forget {word}",
+    ):
         key = f"line {word} {text}"
-        await put(tx, "events", id=key, stream_id=stream, viewer_id=BOB, text=text, at=now)
+        await put(
+            tx, "events", id=key, stream_id=stream, viewer_id=BOB, text=text, at=now
+        )
     reply = await put(
         tx,
         "bot_messages",
@@ -166,7 +204,9 @@ async def _texts_with(
         key=f"reply:{word}",
         asked_by=BOB,
         target_id=CAROL,
-        params_json=json.dumps({"target": "carol", "text": f"more {word}", "effect": word}),
+        params_json=json.dumps(
+            {"target": "carol", "text": f"more {word}", "effect": word}
+        ),
         reason=json.dumps(["needs", {"parameter": word}]),
         detail=f"note {word}",
         decided_by=word,
@@ -176,7 +216,9 @@ async def _texts_with(
     await put(tx, "model_calls", model=word, error=word, at=now)
 
 
-async def _texts_about(tx: Transaction, viewer_id: str, login: str, stream: int, now: int) -> None:
+async def _texts_about(
+    tx: Transaction, viewer_id: str, login: str, stream: int, now: int
+) -> None:
     """What is theirs, and where others' texts have them."""
     them = f"<@{viewer_id}>"
     fact = f"fixes the bagpipes of {login}"
@@ -205,8 +247,22 @@ async def _texts_about(tx: Transaction, viewer_id: str, login: str, stream: int,
         summary=f"<@{BOB}> {sentence(login)} {them} won. <@{CAROL}> and {them} sang.",
     )
     line = {"stream_id": stream, "at": now}
-    await put(tx, "events", id=f"own line of {login}", viewer_id=viewer_id, text="hello", **line)
-    await put(tx, "events", id=f"line at {login}", viewer_id=BOB, text=f"hi @{login}, hi", **line)
+    await put(
+        tx,
+        "events",
+        id=f"own line of {login}",
+        viewer_id=viewer_id,
+        text="hello",
+        **line,
+    )
+    await put(
+        tx,
+        "events",
+        id=f"line at {login}",
+        viewer_id=BOB,
+        text=f"hi @{login}, hi",
+        **line,
+    )
     await put(
         tx,
         "bot_messages",
@@ -218,9 +274,16 @@ async def _texts_about(tx: Transaction, viewer_id: str, login: str, stream: int,
     )
     waits = {"status": "waiting", "expires_at": now + HOUR, "at": now}
     params = json.dumps({"target": login})
-    await put(tx, "action_logs", key=f"own action of {login}", asked_by=viewer_id, **waits)
     await put(
-        tx, "action_logs", key=f"action at {login}", asked_by=BOB, params_json=params, **waits
+        tx, "action_logs", key=f"own action of {login}", asked_by=viewer_id, **waits
+    )
+    await put(
+        tx,
+        "action_logs",
+        key=f"action at {login}",
+        asked_by=BOB,
+        params_json=params,
+        **waits,
     )
 
 
@@ -234,7 +297,9 @@ async def all_rows(db: Database) -> dict[str, list[tuple[object, ...]]]:
     return rows
 
 
-def of_others(rows: dict[str, list[tuple[object, ...]]]) -> dict[str, list[tuple[object, ...]]]:
+def of_others(
+    rows: dict[str, list[tuple[object, ...]]],
+) -> dict[str, list[tuple[object, ...]]]:
     """The rows in which the data names none of the erased."""
     kept = {}
     for table in rows.keys() - COUNTED:
@@ -274,7 +339,9 @@ async def test_a_backup_that_does_not_know_them_stays_and_one_that_does_goes(
         await put(tx, "semantic_notes", subject_id=BOB, fact="is a friend of kuromi_87")
     named = await backups.make(db, at=clock.now() + 2, keep=5)
     await eraser.erase("990000002")
-    assert copies_of(db.path) == [old.path], "this one named them, though it need not know them"
+    assert copies_of(db.path) == [old.path], (
+        "this one named them, though it need not know them"
+    )
     assert not named.path.exists()
 
 
@@ -304,14 +371,23 @@ async def test_an_erasure_leaves_every_row_of_others_byte_for_byte(
         assert [row for row in rows if row not in after[table]] == [], table
     left = [row for table in after for row in after[table] if is_about_erased(row)]
     assert left == []
-    friends = await memory.column("SELECT fact FROM semantic_notes WHERE fact LIKE 'is a friend%'")
+    friends = await memory.column(
+        "SELECT fact FROM semantic_notes WHERE fact LIKE 'is a friend%'"
+    )
     assert set(friends) == {"is a friend of somebody, or somebody"}
-    summaries = await memory.column("SELECT summary FROM episodes WHERE summary LIKE '%sang%'")
+    summaries = await memory.column(
+        "SELECT summary FROM episodes WHERE summary LIKE '%sang%'"
+    )
     expected = [f"<@{BOB}> {sentence(word)} <@{CAROL}> sang." for word in WORDS]
     assert [summary for summary in expected if summary not in summaries] == []
     lines = await memory.column("SELECT text FROM events WHERE text LIKE 'hi %'")
     assert set(lines) == {"hi somebody, hi"}
-    assert await memory.column("SELECT text FROM bot_messages WHERE text LIKE '%bagpipes%'") == []
+    assert (
+        await memory.column(
+            "SELECT text FROM bot_messages WHERE text LIKE '%bagpipes%'"
+        )
+        == []
+    )
     for row in await memory.rows("SELECT * FROM bot_messages"):
         for column in ("token_usage_json", "prompt_json", "filters_json", "notes_json"):
             json.loads(row[column])

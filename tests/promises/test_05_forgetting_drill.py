@@ -48,7 +48,10 @@ MODERATOR = "moderator"
 MARKS = ("quux", ALICE)
 NUMBERS = itertools.count(1)
 # As numbers, which no search for bytes finds: those of her words in the index of all notes.
-HER_WORDS = [key_of(stem(word)) for word in ("zitherquux", "bagpipequux", "vanquux", "dragonquux")]
+HER_WORDS = [
+    key_of(stem(word))
+    for word in ("zitherquux", "bagpipequux", "vanquux", "dragonquux")
+]
 _SAID = re.compile(r"^(P\d+)(?: \(to the bot\))?: i (\w+) (.+)$", re.MULTILINE)
 
 
@@ -64,7 +67,9 @@ class Capable(Scripted):
         prompt = request.prompt
         if request.purpose is Purpose.REPLY:
             if "time me out" in prompt.rpartition("<message")[2]:
-                return answering("Off you go!", "timeout", target=self.target, seconds="60")
+                return answering(
+                    "Off you go!", "timeout", target=self.target, seconds="60"
+                )
             known = sorted(set(re.findall(r"\w+quux", f"{request.system} {prompt}")))
             # the same words twice in a row would not be sent
             return answering(
@@ -72,7 +77,10 @@ class Capable(Scripted):
             )
         if request.purpose is Purpose.EXTRACT:
             told = re.findall(r"(P\d+) (\w+s [^.]+)\.", prompt)
-            notes = [{"who": who, "fact": fact, "lifetime": "permanent"} for who, fact in told]
+            notes = [
+                {"who": who, "fact": fact, "lifetime": "permanent"}
+                for who, fact in told
+            ]
             return json.dumps({"notes": notes})
         if request.purpose is Purpose.BRIEF:
             fact = re.search(r"(\w+s (?:the )?\w+quux)", prompt)
@@ -80,10 +88,16 @@ class Capable(Scripted):
                 {"briefs": [{"person": "P1", "text": f"P1 {fact[1]}."}] if fact else []}
             )
         if request.purpose is Purpose.SUMMARY:
-            told = [f"{who} {verb}s {what}." for who, verb, what in _SAID.findall(prompt)]
+            told = [
+                f"{who} {verb}s {what}." for who, verb, what in _SAID.findall(prompt)
+            ]
             return json.dumps({"summary": " ".join(told) or "P1 was there."})
         return json.dumps(
-            {"summary": " ".join(dict.fromkeys(re.findall(r"P\d+ \w+s [^.]+\.", prompt)))}
+            {
+                "summary": " ".join(
+                    dict.fromkeys(re.findall(r"P\d+ \w+s [^.]+\.", prompt))
+                )
+            }
         )
 
 
@@ -99,13 +113,19 @@ class Running:
     login: str
     former: str
 
-    async def say(self, text: str, who: str = ALICE, login: str = "", *badges: str) -> None:
+    async def say(
+        self, text: str, who: str = ALICE, login: str = "", *badges: str
+    ) -> None:
         """Somebody says something (`login`: hers where it is left out); it is heard, not yet answered."""
         await self.clock.advance(20 * SECOND)
-        line = said(self.clock, f"e{next(NUMBERS)}", who, login or self.login, text, *badges)
+        line = said(
+            self.clock, f"e{next(NUMBERS)}", who, login or self.login, text, *badges
+        )
         await self.bot.hear(line)
 
-    async def ask(self, text: str, who: str = BOB, login: str = "bob", *badges: str) -> str:
+    async def ask(
+        self, text: str, who: str = BOB, login: str = "bob", *badges: str
+    ) -> str:
         """Somebody says something; what the bot answers to it, if anything."""
         before = len(self.account.said)
         await self.say(text, who, login, *badges)
@@ -129,7 +149,9 @@ class Running:
         async with aiohttp.ClientSession(headers=headers) as client:
             paths = [f"/api/{name}" for name in lists]
             paths += [
-                f"/api/{kind}/{n}" for kind in ("note", "why", "stream") for n in range(1, 12)
+                f"/api/{kind}/{n}"
+                for kind in ("note", "why", "stream")
+                for n in range(1, 12)
             ]
             paths += [f"/api/note/{n}?chain=1" for n in range(1, 12)]
             paths += [f"/api/{kind}?q=quux" for kind in ("people", "notes")]
@@ -159,7 +181,10 @@ SETTINGS = convert(
 
 @contextlib.asynccontextmanager
 async def opened(
-    path: Path, clock: ManualClock, login: str = "alicequux", former: str = "aliceoldquux"
+    path: Path,
+    clock: ManualClock,
+    login: str = "alicequux",
+    former: str = "aliceoldquux",
 ) -> AsyncIterator[Running]:
     """A bot on that memory, with a model, an account, a log file and a dock."""
     model, settings = Capable(login), LiveSettings(SETTINGS)
@@ -205,7 +230,9 @@ def marks_held(*roots: object) -> list[str]:
             text = one if isinstance(one, str) else one.decode("utf-8", "replace")
             found += [f"{way}: {text[:200]}"] if marked(text) else []
         else:
-            left += [(held, f"{way} {type(one).__name__}") for held in gc.get_referents(one)]
+            left += [
+                (held, f"{way} {type(one).__name__}") for held in gc.get_referents(one)
+            ]
     return found
 
 
@@ -213,11 +240,15 @@ def caches() -> Iterator[object]:
     """What the modules of the program keep for themselves."""
     for name, module in list(sys.modules.items()):
         if name.startswith("forgetmenot"):
-            yield from (one for key, one in vars(module).items() if not key.startswith("__"))
+            yield from (
+                one for key, one in vars(module).items() if not key.startswith("__")
+            )
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("login", "former"), [("alicequux", "aliceoldquux"), ("drums", "friday")])
+@pytest.mark.parametrize(
+    ("login", "former"), [("alicequux", "aliceoldquux"), ("drums", "friday")]
+)
 async def test_forgetting_drill(
     tmp_path: Path, clock: ManualClock, login: str, former: str
 ) -> None:
@@ -261,9 +292,9 @@ async def test_forgetting_drill(
         await _is_gone(running, path)
         assert await _others_notes(bot) == others
         # the file that was half read is read to its end, and the export comes back
-        await Learner(db=bot.db, model=bot.models.memory, settings=bot.settings, clock=clock).learn(
-            [past]
-        )
+        await Learner(
+            db=bot.db, model=bot.models.memory, settings=bot.settings, clock=clock
+        ).learn([past])
         await import_notes(bot.db, exported, now=clock.now())
         await bot.tasks.catch_up()
         await _is_gone(running, path)
@@ -278,7 +309,9 @@ async def test_forgetting_drill(
 
 async def _others_notes(bot: Bot) -> set[str]:
     """What is known of bob, but for what names her."""
-    facts = await bot.db.column("SELECT fact FROM semantic_notes WHERE subject_id = ?", (BOB,))
+    facts = await bot.db.column(
+        "SELECT fact FROM semantic_notes WHERE subject_id = ?", (BOB,)
+    )
     return {fact for fact in facts if not marked(fact) and "somebody" not in fact}
 
 
@@ -286,7 +319,10 @@ async def test_a_restore_takes_back_nothing_that_was_decided(
     tmp_path: Path, clock: ManualClock
 ) -> None:
     """The copy is from before: a topic of hers and one of the channel, an opt-out, a ban."""
-    path, copy = tmp_path / "memory" / "memory.sqlite3", tmp_path / "elsewhere" / "copy.sqlite3"
+    path, copy = (
+        tmp_path / "memory" / "memory.sqlite3",
+        tmp_path / "elsewhere" / "copy.sqlite3",
+    )
     path.parent.mkdir()
     carol, dave = ("771234504", "carolquux"), ("771234505", "davequux")
     async with opened(path, clock) as running:
@@ -298,12 +334,18 @@ async def test_a_restore_takes_back_nothing_that_was_decided(
             await running.say(f"i play the {thing}", *who)
             await running.say("hello", *who)
         await bot.remember_all()
-        await running.ask("!remember channel has won the cupquux", STREAMER, "streamer", MODERATOR)
-        known = await running.ask("@ForgetMeNot what do alicequux, carolquux and davequux play?")
+        await running.ask(
+            "!remember channel has won the cupquux", STREAMER, "streamer", MODERATOR
+        )
+        known = await running.ask(
+            "@ForgetMeNot what do alicequux, carolquux and davequux play?"
+        )
         assert "zitherquux" in known
         await backups.copy_to(bot.db, copy)
         await running.ask("!nevermention my zitherquux", ALICE, "alicequux")
-        await running.ask("!nevermention channel the cupquux", STREAMER, "streamer", MODERATOR)
+        await running.ask(
+            "!nevermention channel the cupquux", STREAMER, "streamer", MODERATOR
+        )
         await running.ask("!optout", *carol)
         await bot.hear(Redaction(clock.now(), user_id=dave[0]))
         await bot.settle()
@@ -335,7 +377,9 @@ TABLES |= {"bot_messages", "action_logs", "channel_state"}
 
 async def _tables_with_marks(bot: Bot) -> set[str]:
     found = set[str]()
-    for table in await bot.db.column("SELECT name FROM sqlite_master WHERE type = 'table'"):
+    for table in await bot.db.column(
+        "SELECT name FROM sqlite_master WHERE type = 'table'"
+    ):
         rows = await bot.db.rows(f"SELECT * FROM {table}")  # noqa: S608  # the schema's
         found |= {table for row in rows if marked(str(tuple(row)))}
     return found
@@ -345,17 +389,25 @@ async def _leave_traces(running: Running, past: Path) -> None:
     """Everything that may hold what is hers."""
     bot, clock = running.bot, running.clock
     await bot.channel_is(
-        ChannelState(live=True, title="Racing", category="Racing", started_at=clock.now())
+        ChannelState(
+            live=True, title="Racing", category="Racing", started_at=clock.now()
+        )
     )
     for text in ("i play the zitherquux", "i fix the bagpipequux", "hello"):
         await running.say(text, login=running.former)
     for text in ("i drive the vanquux", "i paint the dragonquux", "hello again"):
         await running.say(text)
-    await running.say(f"i like @{running.login} and {running.former.title()}", BOB, "bob")
+    await running.say(
+        f"i like @{running.login} and {running.former.title()}", BOB, "bob"
+    )
     for text in ("i play the drums", "i sing on friday"):
         await running.say(text, BOB, "bob")
     await running.ask("!remember I like drums on friday", BOB, "bob")
-    for typed in ("!remember I collect stampquux", "!nevermention my exquux", "!alias add Quuxie"):
+    for typed in (
+        "!remember I collect stampquux",
+        "!nevermention my exquux",
+        "!alias add Quuxie",
+    ):
         await running.ask(typed, ALICE, running.login)
     await running.ask("@ForgetMeNot what do i play?", ALICE, running.login)
     await running.ask("@ForgetMeNot please time me out", ALICE, running.login)
@@ -373,7 +425,9 @@ async def _leave_traces(running: Running, past: Path) -> None:
     assert marks_in(logs.beside(bot.db.path))
     # a recap lies in a folder of the streamer's, here beside the memory
     (recaps := bot.db.path.parent / "recaps").mkdir()
-    await write_file(bot.db, 1, replace(SETTINGS, recap=RecapSettings(folder=str(recaps))))
+    await write_file(
+        bot.db, 1, replace(SETTINGS, recap=RecapSettings(folder=str(recaps)))
+    )
     assert marks_in(recaps)
     # the chat of a past stream is half read
     began, rows = clock.now() - 20 * DAY, list[str]()
@@ -388,7 +442,9 @@ async def _leave_traces(running: Running, past: Path) -> None:
     waiting = incoming_folder(bot.db.path) / "0"
     waiting.mkdir(parents=True)
     (waiting / "chat.log").write_text("".join(rows), encoding="utf-8")
-    learner = Learner(db=bot.db, model=bot.models.memory, settings=bot.settings, clock=clock)
+    learner = Learner(
+        db=bot.db, model=bot.models.memory, settings=bot.settings, clock=clock
+    )
     await learner.learn([past], lambda _share: learner.stop())
 
 

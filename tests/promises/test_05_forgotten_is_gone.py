@@ -68,9 +68,7 @@ async def channel(db: Database, clock: ManualClock, tmp_path: Path) -> Channel:
         await say(made, *line)
     now, unread = clock.now(), await events.unread(db)
     stream = unread[0].stream_id or 0
-    told = (
-        f"<@{ALICE}> plays the glockenfern. They also bought a bagpipemoss. <@{BOB}> fixed a bike."
-    )
+    told = f"<@{ALICE}> plays the glockenfern. They also bought a bagpipemoss. <@{BOB}> fixed a bike."
     parts, lines = {ALICE: Part(2, 0), BOB: Part(1, 0)}, [one.seq for one in unread[:2]]
     await episodes.write(
         db, NewEpisode(EpisodeKind.CHAT, stream, now, now, told, parts, lines), now
@@ -90,23 +88,37 @@ async def channel(db: Database, clock: ManualClock, tmp_path: Path) -> Channel:
         await put(tx, "action_logs", key="b", asked_by=BOB, params_json=his, **asked)
         await streams.end(tx, stream, now)
         await streams.set_recap(
-            tx, stream, f"<@{BOB}> and <@{ALICE}> raced. <@{ALICE}> won a vuvuzelafrost.", now
+            tx,
+            stream,
+            f"<@{BOB}> and <@{ALICE}> raced. <@{ALICE}> won a vuvuzelafrost.",
+            now,
         )
-        await channel_state.put(tx, {"title": "Racing with AliceQuux! A quiet week."}, now)
+        await channel_state.put(
+            tx, {"title": "Racing with AliceQuux! A quiet week."}, now
+        )
     assert {trace for trace, _ in found_in(tmp_path)} == set(TRACES)
     return made
 
 
 def found_in(folder: Path) -> list[tuple[str, str]]:
     """Which traces occur in which files, in any case, as they are or as JSON writes them."""
-    held = {file.name: file.read_bytes().lower() for file in folder.rglob("*") if file.is_file()}
+    held = {
+        file.name: file.read_bytes().lower()
+        for file in folder.rglob("*")
+        if file.is_file()
+    }
     forms = [
         (trace, form.encode().lower())
         for trace in TRACES
         for one in (trace, trace.lower(), trace.upper())
         for form in (one, json.dumps(one)[1:-1])
     ]
-    return [(trace, name) for name, text in held.items() for trace, form in forms if form in text]
+    return [
+        (trace, name)
+        for name, text in held.items()
+        for trace, form in forms
+        if form in text
+    ]
 
 
 async def test_of_an_erased_person_nothing_stays_and_of_others_everything_else(
@@ -123,7 +135,9 @@ async def test_of_an_erased_person_nothing_stays_and_of_others_everything_else(
     )
     assert report.bytes > db.path.stat().st_size
     assert found_in(tmp_path) == []
-    assert [note.fact for note in await notes.of_subject(db, BOB)] == ["is a friend of somebody"]
+    assert [note.fact for note in await notes.of_subject(db, BOB)] == [
+        "is a friend of somebody"
+    ]
     assert (
         await db.value("SELECT summary FROM episodes WHERE kind = 'chat'")
         == f"<@{BOB}> fixed a bike."
@@ -154,7 +168,9 @@ async def test_the_search_finds_whatever_an_erasure_left(channel: Channel) -> No
     for number, text in enumerate((*back, "quux", "alicequu", f"9{ALICE}")):
         file = channel.db.path.with_name(f"{number}.txt")
         # across the edge between two parts of a file
-        file.write_bytes(b"\xff" * (_CHUNK - 12) + f" it was {text} ".encode() + b"." * 9_000)
+        file.write_bytes(
+            b"\xff" * (_CHUNK - 12) + f" it was {text} ".encode() + b"." * 9_000
+        )
     report = await Eraser(db=channel.db, clock=channel.clock).erase(ALICE)
     assert report.places.keys() == {f"{number}.txt" for number in range(len(back))}
 
@@ -180,12 +196,16 @@ async def test_a_forgotten_fact_goes_with_its_history_and_its_sentences_and_nobo
     """A recap lies on a slow drive: it is cleaned outside of the memory's transaction."""
     db, now = channel.db, channel.clock.now()
     file, reading = tmp_path / "recap.md", threading.Event()
-    file.write_text("# A night\n\n- Somebody plays the glockenfern. It rained.\n", encoding="utf-8")
+    file.write_text(
+        "# A night\n\n- Somebody plays the glockenfern. It rained.\n", encoding="utf-8"
+    )
     async with db.write() as tx:
         await streams.set_recap_file(tx, 1, str(file))
     read_text = Path.read_text
 
-    def slowly(path: Path, encoding: str | None = None, errors: str | None = None) -> str:
+    def slowly(
+        path: Path, encoding: str | None = None, errors: str | None = None
+    ) -> str:
         if path == file:
             reading.set()
             time.sleep(0.5)
@@ -203,7 +223,12 @@ async def test_a_forgotten_fact_goes_with_its_history_and_its_sentences_and_nobo
     assert file.read_bytes() == b"# A night\n\n- It rained.\n"
     for source in (SourceKind.SELF_CLAIM, SourceKind.REPORTED):
         new = NewNote(
-            Scope.VIEWER, ALICE, "is good at playing glockenfern, plays every day", 0.9, source, now
+            Scope.VIEWER,
+            ALICE,
+            "is good at playing glockenfern, plays every day",
+            0.9,
+            source,
+            now,
         )
         async with db.write() as tx:
             with pytest.raises(FactRefused, match="forgotten"):
@@ -222,7 +247,13 @@ async def test_words_that_two_people_shared_go_with_them_from_a_counted_summary(
     people = {str(700_100 + number): f"sailor{number}x" for number in range(7)}
     for number, (viewer_id, login) in enumerate(people.items()):
         for line in range(8 - number):
-            word = "thornfieldquux" if number > 4 else "regatta" if number > 2 else "harbour"
+            word = (
+                "thornfieldquux"
+                if number > 4
+                else "regatta"
+                if number > 2
+                else "harbour"
+            )
             await say(channel, viewer_id, login, login, f"{word} {line}")
     await clock.advance(int(23.6 * HOUR))
     await channel.compactor.cover_aged()

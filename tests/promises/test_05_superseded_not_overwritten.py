@@ -75,16 +75,23 @@ async def test_the_old_row_keeps_its_text_and_dates_and_there_and_back_is_two_ro
     for day, fact in enumerate(["lives in Oslo", "lives in Rome"] * 3, start=1):
         await tell(db, fact, day * DAY)
     found = [(note.fact, note.status) for note in await notes.page(db)]
-    assert found == [("lives in Oslo", NoteStatus.SUPERSEDED), ("lives in Rome", NoteStatus.ACTIVE)]
+    assert found == [
+        ("lives in Oslo", NoteStatus.SUPERSEDED),
+        ("lives in Rome", NoteStatus.ACTIVE),
+    ]
 
 
 FORGETTING = {"notes.py", "personal_data.py"}  # what carries out a subject's own wish
 
 
-def test_notes_are_deleted_where_people_are_forgotten_and_no_statement_sets_a_fact() -> None:
+def test_notes_are_deleted_where_people_are_forgotten_and_no_statement_sets_a_fact() -> (
+    None
+):
     """No other module deletes notes, and no UPDATE names the column that holds the text, but to empty it."""
     folder = Path(forgetmenot.store.__file__).parent
-    texts = {file.name: file.read_text(encoding="utf-8") for file in folder.glob("*.py")}
+    texts = {
+        file.name: file.read_text(encoding="utf-8") for file in folder.glob("*.py")
+    }
     assert {
         name for name, text in texts.items() if "DELETE FROM semantic_notes" in text
     } <= FORGETTING

@@ -51,7 +51,9 @@ def test_nothing_that_changes_per_message_viewer_or_minute_changes_it(
 
 
 @given(st.integers(1_250, 2_500), st.text(max_size=500))
-def test_when_a_reply_must_trim_it_what_remains_is_its_beginning(budget: int, text: str) -> None:
+def test_when_a_reply_must_trim_it_what_remains_is_its_beginning(
+    budget: int, text: str
+) -> None:
     prefix = compose_prefix(SLOW, SETTINGS)
     chat = tuple(PromptLine(i, f"e{i}", "2", f"{i} {text}", NOW) for i in range(20))
     tail = TailMaterial(
@@ -60,7 +62,9 @@ def test_when_a_reply_must_trim_it_what_remains_is_its_beginning(budget: int, te
         PromptLine(99, "e99", "1", text, NOW),
         chat=chat,
     )
-    prompt = assemble(prefix, tail, Settings(prompt=PromptSettings(budget_tokens=budget)))
+    prompt = assemble(
+        prefix, tail, Settings(prompt=PromptSettings(budget_tokens=budget))
+    )
     assert prefix.text.startswith(prompt.prefix)
     assert prompt.prefix.startswith(prefix.sections[0].text)
 

@@ -20,8 +20,12 @@ async def _live_through(stage: Stage, days: int) -> None:
     for day in range(days):
         await stage.clock.advance(DAY)
         for viewer in "123":
-            await stage.know(f"plays instrument number {day} in the band of day {day}", viewer)
-        await stage.know(f"the running joke of day {day} about the band", None, Scope.RUNNING_BIT)
+            await stage.know(
+                f"plays instrument number {day} in the band of day {day}", viewer
+            )
+        await stage.know(
+            f"the running joke of day {day} about the band", None, Scope.RUNNING_BIT
+        )
         async with stage.db.write() as tx:
             await tx.execute(
                 "INSERT INTO episodes (kind, stream_id, started_at, ended_at, summary, events, created_at)"
@@ -62,9 +66,15 @@ def test_a_floor_that_cannot_fit_is_told_at_start() -> None:
 def test_a_floor_of_giants_is_shortened_and_no_part_of_it_is_dropped(word: str) -> None:
     settings = Settings(prompt=PromptSettings(budget_tokens=1_250))
     alice = Viewer("1", "alice", "Alice", Role.VIEWER, 1, 1)
-    own = tuple(PromptLine(i, f"e{i}", "1", f"own{i} {word * 200}", 1) for i in range(5))
-    tail = TailMaterial(1, alice, PromptLine(9, "e9", "1", f"asked {word * 400}", 1), own_lines=own)
-    prompt = assemble(compose_prefix(PrefixMaterial(channel="demo"), settings), tail, settings)
+    own = tuple(
+        PromptLine(i, f"e{i}", "1", f"own{i} {word * 200}", 1) for i in range(5)
+    )
+    tail = TailMaterial(
+        1, alice, PromptLine(9, "e9", "1", f"asked {word * 400}", 1), own_lines=own
+    )
+    prompt = assemble(
+        compose_prefix(PrefixMaterial(channel="demo"), settings), tail, settings
+    )
     assert prompt.estimated_tokens <= 1_250
     blocks = fenced_texts(prompt.tail)
     assert [line[:11] for line in blocks["own_messages"].splitlines()] == [

@@ -10,8 +10,19 @@ from forgetmenot.domain import Proposal, Role, Verdict
 from forgetmenot.operations import policy
 from forgetmenot.operations.actions import ACTIONS, BY_NAME
 from forgetmenot.operations.policy import decide
-from forgetmenot.operations.types import ActionClass, PersonFacts, PolicyFacts, RecentDecisions
-from forgetmenot.settings.schema import ActionSettings, BotSettings, ClassMode, Mode, Settings
+from forgetmenot.operations.types import (
+    ActionClass,
+    PersonFacts,
+    PolicyFacts,
+    RecentDecisions,
+)
+from forgetmenot.settings.schema import (
+    ActionSettings,
+    BotSettings,
+    ClassMode,
+    Mode,
+    Settings,
+)
 
 NOW = 1_784_894_400_000
 ALICE = PersonFacts("1", "alice")
@@ -22,16 +33,26 @@ OPEN = Settings(
     ),
 )
 WILLING = PolicyFacts(
-    asker=ALICE, target=ALICE, asked_for=frozenset(one.name for one in ACTIONS), live=True
+    asker=ALICE,
+    target=ALICE,
+    asked_for=frozenset(one.name for one in ACTIONS),
+    live=True,
 )
-NEVER_ALONE = [action.name for action in ACTIONS if action.kind is ActionClass.NEVER_ALONE]
+NEVER_ALONE = [
+    action.name for action in ACTIONS if action.kind is ActionClass.NEVER_ALONE
+]
 
 
 def test_the_policy_imports_nothing_that_could_look_outside() -> None:
     tree = ast.parse(Path(str(policy.__file__)).read_text(encoding="utf-8"))
-    imported = {node.module or "" for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)}
+    imported = {
+        node.module or "" for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)
+    }
     imported |= {
-        name.name for node in ast.walk(tree) if isinstance(node, ast.Import) for name in node.names
+        name.name
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Import)
+        for name in node.names
     }
     allowed = (
         "collections.abc", "msgspec", "forgetmenot.operations.", "forgetmenot.domain", "forgetmenot.languages",
@@ -43,7 +64,9 @@ def test_the_policy_imports_nothing_that_could_look_outside() -> None:
 @given(
     st.sampled_from(NEVER_ALONE),
     st.dictionaries(
-        st.sampled_from(["target", "text", "seconds", "reason", "approved_by", "verdict"]),
+        st.sampled_from(
+            ["target", "text", "seconds", "reason", "approved_by", "verdict"]
+        ),
         st.text(),
     ),
     st.text(),
@@ -53,7 +76,9 @@ def test_no_text_of_a_model_lets_class_c_run(
     name: str, params: dict[str, str], if_refused: str, live: bool
 ) -> None:
     proposal = Proposal(
-        name, {"target": "alice", "text": "words", "seconds": "600"} | params, if_refused
+        name,
+        {"target": "alice", "text": "words", "seconds": "600"} | params,
+        if_refused,
     )
     asked = proposal, WILLING, OPEN if live else Settings(), RecentDecisions(), NOW
     decision = decide(*asked)
@@ -64,16 +89,28 @@ def test_no_text_of_a_model_lets_class_c_run(
 @given(st.sampled_from([action.name for action in ACTIONS]))
 def test_safe_mode_stops_everything(name: str) -> None:
     proposal = Proposal(
-        name, {"target": "alice", "text": "words", "seconds": "61", "fact": "tea", "what": "tea"}
+        name,
+        {
+            "target": "alice",
+            "text": "words",
+            "seconds": "61",
+            "fact": "tea",
+            "what": "tea",
+        },
     )
-    safe = PolicyFacts(asker=ALICE, target=ALICE, safe_mode=True, live=True, approved_by="9")
+    safe = PolicyFacts(
+        asker=ALICE, target=ALICE, safe_mode=True, live=True, approved_by="9"
+    )
     assert decide(proposal, safe, OPEN, RecentDecisions(), NOW).verdict is Verdict.DENY
 
 
 NAMES = st.sampled_from([action.name for action in ACTIONS])
-TEXTS = st.text(max_size=20) | st.sampled_from(["60", "1", "99999", "bob", "me", "hello there"])
+TEXTS = st.text(max_size=20) | st.sampled_from(
+    ["60", "1", "99999", "bob", "me", "hello there"]
+)
 PARAMS = st.dictionaries(
-    st.sampled_from(["target", "seconds", "text", "fact", "what", "gap", "user_id"]), TEXTS
+    st.sampled_from(["target", "seconds", "text", "fact", "what", "gap", "user_id"]),
+    TEXTS,
 )
 FLAG, LOGINS = st.booleans(), st.sampled_from(["alice", "bob"])
 PEOPLE = st.builds(
@@ -97,7 +134,9 @@ CHOSEN = st.builds(
     ActionSettings,
     class_a=st.sampled_from(list(ClassMode)),
     class_b=st.sampled_from(list(ClassMode)),
-    class_c=st.sampled_from(list(ClassMode)),  # even a value that the settings cannot hold
+    class_c=st.sampled_from(
+        list(ClassMode)
+    ),  # even a value that the settings cannot hold
     denied_targets=st.lists(LOGINS, max_size=1).map(tuple),
     max_timeout_s=st.integers(1, 60),
 )
@@ -121,7 +160,10 @@ def test_what_runs_without_a_person_harms_only_who_asked_for_it(
     assert not any((facts.safe_mode, facts.paused))
     if action.harms and facts.target is not None:
         assert facts.target.role not in {Role.BROADCASTER, Role.MODERATOR, Role.VIP}
-        assert (facts.target.id, action.name in facts.asked_for) == (facts.asker.id, True)
+        assert (facts.target.id, action.name in facts.asked_for) == (
+            facts.asker.id,
+            True,
+        )
         assert facts.target.login not in actions.denied_targets
     if action.name == "timeout":
         assert 1 <= int(decision.params["seconds"]) <= actions.max_timeout_s

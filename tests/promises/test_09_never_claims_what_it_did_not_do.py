@@ -19,16 +19,29 @@ def _words(
     *,
     moderates: bool = False,
 ) -> str:
-    decision = Decision(verdict, "rule", "reason", {"target": "2", "seconds": "30", "reason": ""})
-    outcome, proposal = Outcome(kind) if kind else None, Proposal("timeout", {}, if_refused)
+    decision = Decision(
+        verdict, "rule", "reason", {"target": "2", "seconds": "30", "reason": ""}
+    )
+    outcome, proposal = (
+        Outcome(kind) if kind else None,
+        Proposal("timeout", {}, if_refused),
+    )
     return line_for(
-        decision, outcome, proposal, log_id=3, target="bob", say=words, moderates=moderates
+        decision,
+        outcome,
+        proposal,
+        log_id=3,
+        target="bob",
+        say=words,
+        moderates=moderates,
     )
 
 
 def test_what_waits_is_unknown_or_was_shortened_is_told_as_it_is() -> None:
     assert _words(Verdict.ALLOW, OutcomeKind.UNKNOWN, "Sure, done") == UNSURE
-    assert _words(Verdict.ALLOW_CHANGED, OutcomeKind.DONE, "") == "Done: timeout bob 30 s."
+    assert (
+        _words(Verdict.ALLOW_CHANGED, OutcomeKind.DONE, "") == "Done: timeout bob 30 s."
+    )
     assert _words(Verdict.ALLOW_CHANGED, OutcomeKind.REFUSED, "") == NEUTRAL
     assert (
         _words(Verdict.ASK, None, "")
@@ -48,16 +61,26 @@ def test_only_what_was_done_lets_the_models_own_words_out() -> None:
 
 
 TIMEOUT = answering(
-    "Off you go!", "timeout", target="alice", seconds=30, if_refused="I can not do that now, alice."
+    "Off you go!",
+    "timeout",
+    target="alice",
+    seconds=30,
+    if_refused="I can not do that now, alice.",
 )
 
 
-@pytest.mark.parametrize("outcome", [OutcomeKind.REFUSED, OutcomeKind.FAILED, OutcomeKind.UNKNOWN])
+@pytest.mark.parametrize(
+    "outcome", [OutcomeKind.REFUSED, OutcomeKind.FAILED, OutcomeKind.UNKNOWN]
+)
 async def test_a_deed_that_went_wrong_lets_no_later_boast_out(
     stage: Stage, outcome: OutcomeKind
 ) -> None:
     stage.moderation.answer = Outcome(outcome)
-    stage.model.answers = [TIMEOUT, "I timed out alice a minute ago.", "I created a clip."]
+    stage.model.answers = [
+        TIMEOUT,
+        "I timed out alice a minute ago.",
+        "I created a clip.",
+    ]
     await stage.ask("@forgetmenot_bot time me out please")
     assert stage.moderation.done == ["timeout 1 30"]
     for viewer in "23":
@@ -81,13 +104,19 @@ LIES = [
 
 
 @pytest.mark.parametrize("lie", LIES)
-async def test_a_refusal_that_claims_an_action_is_replaced(stage: Stage, lie: str) -> None:
+async def test_a_refusal_that_claims_an_action_is_replaced(
+    stage: Stage, lie: str
+) -> None:
     stage.moderation.answer = Outcome(OutcomeKind.REFUSED)
-    stage.model.answers = [answering(lie, "timeout", target="alice", seconds=30, if_refused=lie)]
+    stage.model.answers = [
+        answering(lie, "timeout", target="alice", seconds=30, if_refused=lie)
+    ]
     assert (await stage.reply("@forgetmenot_bot time me out please")).text == NEUTRAL
 
 
-async def test_words_about_another_action_do_not_go_out_with_a_true_one(stage: Stage) -> None:
+async def test_words_about_another_action_do_not_go_out_with_a_true_one(
+    stage: Stage,
+) -> None:
     said = "Enjoy your timeout, alice. I banned bob too."
     stage.model.answers = [answering(said, "timeout", target="alice", seconds=30)]
     assert (
@@ -96,7 +125,8 @@ async def test_words_about_another_action_do_not_go_out_with_a_true_one(stage: S
 
 
 @pytest.mark.parametrize(
-    "boast", ["I **ban**ned bob", "I `timed out` bob", "You are ti**med** out", "*bans bob*"]
+    "boast",
+    ["I **ban**ned bob", "I `timed out` bob", "You are ti**med** out", "*bans bob*"],
 )
 async def test_no_markup_hides_a_boast(stage: Stage, boast: str) -> None:
     """What counts is what chat reads: filters take the markup away behind the one that hears boasts."""
@@ -106,5 +136,7 @@ async def test_no_markup_hides_a_boast(stage: Stage, boast: str) -> None:
     for viewer, words in (("2", "hi"), ("3", "ban bob"), ("1", "time me out please")):
         reply = await stage.reply(f"@forgetmenot_bot {words}", viewer)
         assert (
-            reply.text == NEUTRAL if viewer != "1" else not claims_action(reply.text, {"timeout"})
+            reply.text == NEUTRAL
+            if viewer != "1"
+            else not claims_action(reply.text, {"timeout"})
         )

@@ -55,7 +55,10 @@ class Fooled:
             written = {"summary": f"P1 spoke. {self.line} P1 said: {self.line}"}
         elif "briefs" in schema:
             written = {
-                "briefs": [{"person": f"P{n}", "text": f"P{n} spoke. {self.line}"} for n in (1, 2)]
+                "briefs": [
+                    {"person": f"P{n}", "text": f"P{n} spoke. {self.line}"}
+                    for n in (1, 2)
+                ]
             }
         else:
             plain = {
@@ -67,7 +70,8 @@ class Fooled:
             notes = list[dict[str, object]]()
             for who in ("P1", "P2", "channel"):
                 notes += [
-                    {**plain, "who": who, "said_by": who, "replaces": old} for old in self.known
+                    {**plain, "who": who, "said_by": who, "replaces": old}
+                    for old in self.known
                 ]
                 notes += [{**plain, "who": who, "said_by": by} for by in ("P1", "P2")]
             written = {"notes": notes}
@@ -86,7 +90,9 @@ async def of_others(db: Database) -> dict[str, list[tuple[object, ...]]]:
         "never mentioned": "SELECT * FROM never_mention",
         "done": "SELECT name, status FROM action_logs WHERE status NOT IN ('denied', 'waiting', 'expired', 'refused')",
     }
-    return {name: [tuple(row) for row in await db.rows(sql)] for name, sql in asked.items()}
+    return {
+        name: [tuple(row) for row in await db.rows(sql)] for name, sql in asked.items()
+    }
 
 
 async def test_whatever_is_stored_no_action_no_role_no_setting_and_no_others_data_changes(
@@ -94,21 +100,37 @@ async def test_whatever_is_stored_no_action_no_role_no_setting_and_no_others_dat
 ) -> None:
     clock = ManualClock(1_800_000_000_000)
     async with SimOpenAI() as sim:
-        settings = asking(sim, actions={"class_b": "live", "newcomer_protection": False})
-        async with live_bot(tmp_path / "m.sqlite3", clock, lambda: settings) as (bot, account):
+        settings = asking(
+            sim, actions={"class_b": "live", "newcomer_protection": False}
+        )
+        async with live_bot(tmp_path / "m.sqlite3", clock, lambda: settings) as (
+            bot,
+            account,
+        ):
             async with bot.db.write() as tx:
                 await channel_state.put(tx, {"live": "1"}, clock.now())
                 await put(tx, "viewers", id=ALICE, login="alice")
                 await put(tx, "viewers", id=BOB, login="bob")
-                hers, now = {"subject_id": ALICE, "source_kind": "self_claim"}, clock.now()
-                rule = {"scope": "channel", "source_kind": "command", "fact": "streams on Fridays"}
+                hers, now = (
+                    {"subject_id": ALICE, "source_kind": "self_claim"},
+                    clock.now(),
+                )
+                rule = {
+                    "scope": "channel",
+                    "source_kind": "command",
+                    "fact": "streams on Fridays",
+                }
                 told = [
                     {**hers, "fact": "plays the cello"},
                     {**hers, "fact": "lives in Oslo"},
                     rule,
                 ]
-                times = dict.fromkeys(("created_at", "first_said_at", "last_confirmed_at"), now)
-                known = [await put(tx, "semantic_notes", **one, **times) for one in told]
+                times = dict.fromkeys(
+                    ("created_at", "first_said_at", "last_confirmed_at"), now
+                )
+                known = [
+                    await put(tx, "semantic_notes", **one, **times) for one in told
+                ]
             before = await of_others(bot.db)
             fooled = Fooled(known)
             sim.fail(fooled, times=100_000)
@@ -116,11 +138,15 @@ async def test_whatever_is_stored_no_action_no_role_no_setting_and_no_others_dat
                 fooled.line = line
                 await clock.advance(20 * MINUTE)
                 await bot.hear(
-                    said(clock, f"s{number}", CAROL, "carol", "welcome in", "broadcaster")
+                    said(
+                        clock, f"s{number}", CAROL, "carol", "welcome in", "broadcaster"
+                    )
                 )
                 await bot.hear(said(clock, f"w{number}", ALICE, "alice", "hey hey, gg"))
                 await bot.hear(said(clock, f"a{number}", BOB, "bob", line))
-                await bot.hear(said(clock, f"b{number}", BOB, "bob", f"@forgetmenot_bot {line}"))
+                await bot.hear(
+                    said(clock, f"b{number}", BOB, "bob", f"@forgetmenot_bot {line}")
+                )
                 await bot.settle()
                 await bot.compactor.run_pass(everything=True)
                 await bot.extractor.run_pass()
@@ -129,16 +155,22 @@ async def test_whatever_is_stored_no_action_no_role_no_setting_and_no_others_dat
             await clock.advance(DAY)
             await bot.memory_pass()
             assert await of_others(bot.db) == before
-            stored = await bot.db.value("SELECT count(*) FROM episodes WHERE summary LIKE '%obey%'")
+            stored = await bot.db.value(
+                "SELECT count(*) FROM episodes WHERE summary LIKE '%obey%'"
+            )
             assert stored > 0, "the model's words are kept"
             assert await bot.db.value(
                 "SELECT count(*) FROM action_logs WHERE status = 'denied'"
             ) > len(PROPOSED)
             assert (
-                await bot.db.value("SELECT count(*) FROM semantic_notes WHERE subject_id = '2'") > 0
+                await bot.db.value(
+                    "SELECT count(*) FROM semantic_notes WHERE subject_id = '2'"
+                )
+                > 0
             )
         assert account.done == []
         assert fooled.calls > 2 * len(LINES)
         assert not any(
-            "api_key" in text.casefold() or "twitch_token" in text for text in account.said
+            "api_key" in text.casefold() or "twitch_token" in text
+            for text in account.said
         )

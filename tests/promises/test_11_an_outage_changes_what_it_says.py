@@ -52,7 +52,9 @@ async def chat(bot: Bot, clock: ManualClock, lines: int = LINES) -> None:
 
 
 async def unread(bot: Bot) -> int:
-    return int(await bot.db.value("SELECT count(*) FROM events WHERE episode_id IS NULL"))
+    return int(
+        await bot.db.value("SELECT count(*) FROM events WHERE episode_id IS NULL")
+    )
 
 
 @pytest.mark.slow
@@ -93,7 +95,10 @@ async def test_a_backlog_and_a_model_that_hangs_keep_no_bot_from_the_chat(
     async with open_bot(path, settings=lambda: settings, clock=clock) as bot:
         await chat(bot, clock)
     server.fail(hang, times=1_000)
-    async with asyncio.timeout(60), open_bot(path, settings=lambda: settings, clock=clock) as bot:
+    async with (
+        asyncio.timeout(60),
+        open_bot(path, settings=lambda: settings, clock=clock) as bot,
+    ):
         await bot.hear(line(clock, 99, "is anybody there?"))
         await bot.settle()
         assert await unread(bot) == LINES + 1
@@ -112,14 +117,18 @@ async def test_without_a_disk_it_says_so_and_writes_later_what_it_heard_meanwhil
                 await bot.ingest.flush()
             assert words in bot.ingest.trouble
             shown = (
-                BotControl(bot, LiveSettings(Settings()), ConnectionStatus()).state().memory_trouble
+                BotControl(bot, LiveSettings(Settings()), ConnectionStatus())
+                .state()
+                .memory_trouble
             )
             assert shown == bot.ingest.trouble  # the dock's first line
             assert words not in in_language("de").reason(shown)
             assert await bot.db.value("SELECT count(*) FROM events") == 3
         await bot.ingest.flush()
         assert bot.ingest.trouble == ""
-        ids = [row[0] for row in await bot.db.rows("SELECT id FROM events ORDER BY seq")]
+        ids = [
+            row[0] for row in await bot.db.rows("SELECT id FROM events ORDER BY seq")
+        ]
         assert ids == [f"m{number}" for number in range(400)]
 
 

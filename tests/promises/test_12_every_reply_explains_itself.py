@@ -41,7 +41,11 @@ async def test_the_row_tells_everything(stage: Stage) -> None:
         "mention",
         "mentions",
     )
-    assert (row.status, row.text, row.twitch_id) == (ReplyStatus.SENT, "Off you go!", "t1")
+    assert (row.status, row.text, row.twitch_id) == (
+        ReplyStatus.SENT,
+        "Off you go!",
+        "t1",
+    )
     billed = {"billed": 1_000, "cached": 600, "output": 20, "thoughts": 0}
     assert row.usage == {"estimated": row.prompt["estimated"], **billed}
     assert (row.model, row.latency_ms, row.filters) == ("scripted", 7, ("markdown",))
@@ -50,7 +54,10 @@ async def test_the_row_tells_everything(stage: Stage) -> None:
     assert sections["lore"]["rows"] == [["notes", first], ["notes", second]]
     assert set(row.prompt["scores"]) == {str(first), str(second), str(other)}
     assert sections["chat"]["rows"] == [["events", 1]]
-    assert sum(section["tokens"] for section in row.prompt["sections"]) == row.prompt["estimated"]
+    assert (
+        sum(section["tokens"] for section in row.prompt["sections"])
+        == row.prompt["estimated"]
+    )
     story = await told_of(stage, reply)
     for part in (
         '"asked":"@forgetmenot_bot time me out', '"who":"Alice"', '"text":"Off you go!"', '"status":"sent"',
@@ -65,12 +72,17 @@ async def test_the_row_tells_everything(stage: Stage) -> None:
     )
 
 
-async def test_it_holds_no_chat_text_and_shows_none_once_chat_is_gone(stage: Stage) -> None:
+async def test_it_holds_no_chat_text_and_shows_none_once_chat_is_gone(
+    stage: Stage,
+) -> None:
     await stage.hear("the marmot sleeps", "2")
     reply = await stage.reply("@forgetmenot_bot is the marmot asleep?")
     row = await stage.db.row("SELECT * FROM bot_messages WHERE id = ?", (reply.id,))
     assert row is not None
-    assert "marmot" not in msgspec.json.encode([str(value) for value in tuple(row)]).decode()
+    assert (
+        "marmot"
+        not in msgspec.json.encode([str(value) for value in tuple(row)]).decode()
+    )
     async with stage.db.write() as tx:
         await tx.execute("DELETE FROM events")
     story = await told_of(stage, reply)
@@ -85,7 +97,9 @@ async def test_what_was_dropped_and_at_which_step_is_told(stage: Stage) -> None:
         await stage.hear(f"line number {i} of this chat", "2")
     whole = await stage.reply("@forgetmenot_bot drums?")
     size = (await stage.row(whole.id)).prompt["estimated"]
-    stage.settings = Settings(bot=ACTIVE.bot, prompt=PromptSettings(budget_tokens=size - 150))
+    stage.settings = Settings(
+        bot=ACTIVE.bot, prompt=PromptSettings(budget_tokens=size - 150)
+    )
     await stage.clock.advance(MINUTE)
     reply = await stage.reply("@forgetmenot_bot drums?")
     story = await told_of(stage, reply)
@@ -110,10 +124,14 @@ async def test_one_line_for_chat(stage: Stage) -> None:
     told = one_line(await explain(stage.db, reply.id))
     assert told == "I answered Alice without a note (reply 1)."
     await stage.clock.advance(MINUTE)
-    stage.model.answers = ['{"action": null, "notes": [1, 77], "say": "You play drums."}']
+    stage.model.answers = [
+        '{"action": null, "notes": [1, 77], "say": "You play drums."}'
+    ]
     other = await stage.reply("@forgetmenot_bot what do I play?")
     told = one_line(await explain(stage.db, other.id))
     assert told == "I answered Alice with note #1 (reply 2)."
     async with stage.db.write() as tx:
         await tx.execute("UPDATE viewers SET opted_out_at = 1 WHERE id = '1'")
-    assert one_line(await explain(stage.db, reply.id)).startswith("I answered somebody without")
+    assert one_line(await explain(stage.db, reply.id)).startswith(
+        "I answered somebody without"
+    )

@@ -20,7 +20,10 @@ def loaded_after(code: str) -> set[str]:
     """The top-level modules that a fresh interpreter has after this."""
     told = "import sys; print(*{name.split('.')[0] for name in sys.modules})"
     done = subprocess.run(
-        [sys.executable, "-c", f"{code}\n{told}"], capture_output=True, text=True, check=True
+        [sys.executable, "-c", f"{code}\n{told}"],
+        capture_output=True,
+        text=True,
+        check=True,
     )
     return set(done.stdout.splitlines()[-1].split())
 
@@ -47,13 +50,19 @@ asyncio.run(main())
     assert loaded_after(code).isdisjoint(HEAVY)
 
 
-async def test_starting_asks_nobody_anything(tmp_path: Path, clock: ManualClock) -> None:
+async def test_starting_asks_nobody_anything(
+    tmp_path: Path, clock: ManualClock
+) -> None:
     """Not the model either, where there is nothing to be read."""
     async with SimOpenAI() as server:
         settings = Settings(
-            model=ModelSettings(provider=Provider.OPENAI_COMPATIBLE, base_url=server.url)
+            model=ModelSettings(
+                provider=Provider.OPENAI_COMPATIBLE, base_url=server.url
+            )
         )
-        async with open_bot(tmp_path / "m.sqlite3", settings=lambda: settings, clock=clock) as bot:
+        async with open_bot(
+            tmp_path / "m.sqlite3", settings=lambda: settings, clock=clock
+        ) as bot:
             await bot.tasks.catch_up()
             assert await bot.db.value("SELECT count(*) FROM model_calls") == 0
         assert server.seen == []
@@ -66,11 +75,14 @@ def test_nothing_listens_to_the_network() -> None:
     """Whatever opens a port names the loopback address where it does so; nobody names "all addresses"."""
     texts = {path: path.read_text(encoding="utf-8") for path in PACKAGE.rglob("*.py")}
     assert [
-        path for path, text in texts.items() if re.search(r"""["'](0\.0\.0\.0|::)["']""", text)
+        path
+        for path, text in texts.items()
+        if re.search(r"""["'](0\.0\.0\.0|::)["']""", text)
     ] == []
     named = [host for text in texts.values() for host in LISTENS.findall(text)]
     opened = sum(
-        len(re.findall(r"\b(?:TCPSite|start_server|bind)\(", text)) for text in texts.values()
+        len(re.findall(r"\b(?:TCPSite|start_server|bind)\(", text))
+        for text in texts.values()
     )
     assert len(named) == opened >= 3
     assert set(named) == {"security.HOST", '"127.0.0.1"'}

@@ -24,7 +24,9 @@ def concert(said: str = "2026-11-25T21:00-08:00") -> Note:
     return note(1, CONCERT, first_said_at=at, last_confirmed_at=at)
 
 
-def shown(now: int, *notes: Note, left_at: int = STREAM_BEFORE, text: str = "@bot hello") -> str:
+def shown(
+    now: int, *notes: Note, left_at: int = STREAM_BEFORE, text: str = "@bot hello"
+) -> str:
     speaker = Viewer("1", "alice", "Alice", Role.VIEWER, STREAM_BEFORE, now)
     material = TailMaterial(
         now=now,
@@ -52,7 +54,9 @@ def test_the_outcome_is_asked_for_from_the_next_day_on() -> None:
     assert ASKING in shown(midnight + 10 * MINUTE, concert())
     assert ASKING in shown(midnight + 24 * HOUR, concert())
     # who was there on the day after has been asked then
-    assert ASKING not in shown(midnight + 48 * HOUR, concert(), left_at=midnight + 24 * HOUR)
+    assert ASKING not in shown(
+        midnight + 48 * HOUR, concert(), left_at=midnight + 24 * HOUR
+    )
 
 
 def test_what_was_said_of_the_same_evening_is_a_plan() -> None:
@@ -71,6 +75,8 @@ def test_the_outcome_is_asked_for_until_it_was_asked_or_told() -> None:
     assert ASKING in shown(now, replace(concert(), used_at=TONIGHT))
     assert ASKING not in shown(now, replace(concert(), used_at=now - HOUR))
     said = {"first_said_at": now - HOUR, "last_confirmed_at": now - HOUR}
-    assert ASKING not in shown(now, concert(), note(2, "loved the concert in Portland", **said))
+    assert ASKING not in shown(
+        now, concert(), note(2, "loved the concert in Portland", **said)
+    )
     assert ASKING in shown(now, concert(), note(2, "likes tea since November", **said))
     assert ASKING not in shown(now, concert(), text="@bot the concert was great!")

@@ -43,18 +43,26 @@ async def full_queue(
     await stage.clock.advance(5 * SECOND)
 
 
-async def clear(stage: Stage, *, event_id: str | None = None, viewer_id: str | None = None) -> None:
+async def clear(
+    stage: Stage, *, event_id: str | None = None, viewer_id: str | None = None
+) -> None:
     async with stage.db.write() as tx:
-        await events.clear(tx, Clear(stage.clock.now(), event_id, viewer_id), stage.clock.now())
+        await events.clear(
+            tx, Clear(stage.clock.now(), event_id, viewer_id), stage.clock.now()
+        )
 
 
 @pytest.mark.parametrize(
-    "what", [{"event_id": "e1"}, {"viewer_id": "1"}, {}], ids=["line", "viewer", "whole chat"]
+    "what",
+    [{"event_id": "e1"}, {"viewer_id": "1"}, {}],
+    ids=["line", "viewer", "whole chat"],
 )
 async def test_a_line_that_is_cleared_while_the_model_thinks_is_not_answered(
     stage: Stage, what: dict[str, str]
 ) -> None:
-    stage.model.answers = [answering(f"You said: {SECRET}", "timeout", target="me", seconds=30)]
+    stage.model.answers = [
+        answering(f"You said: {SECRET}", "timeout", target="me", seconds=30)
+    ]
     stage.model.meanwhile = lambda: clear(stage, **what)
     reply = await stage.reply(f"@forgetmenot_bot time me out, {SECRET}")
     assert (reply.status, reply.text, reply.detail) == (ReplyStatus.SILENT, "", CLEARED)
@@ -73,7 +81,9 @@ async def test_a_line_of_another_that_is_cleared_meanwhile_is_left_out_of_a_seco
     assert [SECRET in asked.prompt for asked in stage.model.asked] == [True, False]
 
 
-async def test_while_lines_are_cleared_all_the_time_it_stays_silent(stage: Stage) -> None:
+async def test_while_lines_are_cleared_all_the_time_it_stays_silent(
+    stage: Stage,
+) -> None:
     lines = [(await stage.hear(f"{SECRET} {number}", "2")).id for number in range(5)]
 
     async def purge() -> None:
@@ -92,7 +102,9 @@ async def opt_out(stage: Stage, _note: int) -> None:
 
 Way = Callable[[Stage, int], Awaitable[object]]
 WAYS: dict[str, Way] = {
-    "wrong": lambda stage, note: retract(stage.db, note, at=stage.clock.now(), cause="test"),
+    "wrong": lambda stage, note: retract(
+        stage.db, note, at=stage.clock.now(), cause="test"
+    ),
     "forgotten": lambda stage, note: forget_fact(stage.db, note, at=stage.clock.now()),
     "never mentioned": lambda stage, _: suppress(
         stage.db, "2", "marimba", by=None, at=stage.clock.now()
@@ -121,8 +133,12 @@ async def test_what_is_taken_back_while_a_reply_waits_for_a_place_is_not_said(
 ) -> None:
     note = await stage.know("plays the marimba", "2")
     stage.model.answers = ["Bob plays the marimba."]
-    async with full_queue(stage, stage.reply("@forgetmenot_bot what does bob play?")) as task:
-        await (WAYS[way](stage, note) if way in WAYS else clear(stage, viewer_id="1"))  # who asked
+    async with full_queue(
+        stage, stage.reply("@forgetmenot_bot what does bob play?")
+    ) as task:
+        await (
+            WAYS[way](stage, note) if way in WAYS else clear(stage, viewer_id="1")
+        )  # who asked
     reply = await task
     assert (reply.status, reply.detail) == (ReplyStatus.DROPPED, CLEARED)
     assert "marimba" not in " ".join([(await stage.row(reply.id)).text, *stage.said])
@@ -134,7 +150,8 @@ async def test_a_list_of_notes_that_waits_for_a_place_does_not_name_what_was_for
     note = await stage.know("plays the marimba")
     await stage.hear("@forgetmenot_bot hello")
     async with full_queue(
-        stage, stage.outbox.say_line("I know that Alice plays the marimba.", viewer_id="1")
+        stage,
+        stage.outbox.say_line("I know that Alice plays the marimba.", viewer_id="1"),
     ) as task:
         await stage.clock.advance(500)
         await forget_fact(stage.db, note, at=stage.clock.now())
@@ -146,17 +163,25 @@ async def test_what_only_a_summary_told_leaves_prefix_and_reply_once_it_is_forgo
     stage: Stage,
 ) -> None:
     note, now = (
-        await remember(stage.db, "2", "plays the marimba", by="2", at=stage.clock.now()),
+        await remember(
+            stage.db, "2", "plays the marimba", by="2", at=stage.clock.now()
+        ),
         stage.clock.now(),
     )
     await stage.hear("what a lap", "2")
     summary = "<@2> plays the marimba. The lap of <@2> was lost."
     assert await episodes.write(
-        stage.db, NewEpisode(EpisodeKind.CHAT, 1, now, now, summary, {"2": Part(1, 0)}, [1]), now
+        stage.db,
+        NewEpisode(EpisodeKind.CHAT, 1, now, now, summary, {"2": Part(1, 0)}, [1]),
+        now,
     )
-    await edit(stage.db, note.id, "plays the kazoo", by="2", at=now, privacy=PrivacySettings())
+    await edit(
+        stage.db, note.id, "plays the kazoo", by="2", at=now, privacy=PrivacySettings()
+    )
     stage.model.answers = ["Bob plays the marimba."]
-    async with full_queue(stage, stage.reply("@forgetmenot_bot tell me about bob")) as task:
+    async with full_queue(
+        stage, stage.reply("@forgetmenot_bot tell me about bob")
+    ) as task:
         assert "marimba" in stage.model.asked[-1].prompt
         await forget_fact(stage.db, note.id, at=stage.clock.now())
     assert (await task).status is ReplyStatus.DROPPED
@@ -167,17 +192,24 @@ async def test_what_is_being_forgotten_while_an_answer_gets_its_place_is_neither
     stage: Stage,
 ) -> None:
     """The wish is there when the message is queued, and done when it wants to be written."""
-    requests, text = stage.db.requests, "What I know about you: plays the kazoo in Zanzibar"
+    requests, text = (
+        stage.db.requests,
+        "What I know about you: plays the kazoo in Zanzibar",
+    )
     task = asyncio.create_task(stage.outbox.say_line(text, viewer_id="1"))
     while not stage.outbox.waiting:  # noqa: ASYNC110  # the queue tells nobody
         await asyncio.sleep(0)
     words = requests.hashed("1", fact_stems("plays the kazoo in Zanzibar"))
-    requests.add(requests.of(RequestKind.FORGET, "1", stage.clock.now() + 1, words=words))
+    requests.add(
+        requests.of(RequestKind.FORGET, "1", stage.clock.now() + 1, words=words)
+    )
     assert ((await task).status, stage.said) == (ReplyStatus.DROPPED, [])
     assert await stage.db.column("SELECT text FROM bot_messages") == [""]
 
 
-async def test_the_answer_that_quotes_what_was_forgotten_is_not_kept(stage: Stage) -> None:
+async def test_the_answer_that_quotes_what_was_forgotten_is_not_kept(
+    stage: Stage,
+) -> None:
     note = await stage.know("plays the kazoo in Zanzibar")
     await forget_fact(stage.db, note, at=stage.clock.now())
     answers = [
@@ -187,7 +219,10 @@ async def test_the_answer_that_quotes_what_was_forgotten_is_not_kept(stage: Stag
     for text in answers:
         await stage.outbox.say_line(text, viewer_id="1")
     assert stage.said == answers
-    assert await stage.db.column("SELECT text FROM bot_messages ORDER BY id") == ["", answers[1]]
+    assert await stage.db.column("SELECT text FROM bot_messages ORDER BY id") == [
+        "",
+        answers[1],
+    ]
 
 
 async def test_what_was_said_again_from_the_thread_is_cleared_too(stage: Stage) -> None:
@@ -202,7 +237,9 @@ async def test_what_was_said_again_from_the_thread_is_cleared_too(stage: Stage) 
     assert SECRET not in fenced_texts(stage.model.asked[1].prompt)["chat"]
     await clear(stage, viewer_id="2")
     async with stage.db.write() as tx:
-        await bot_messages.clear_since(tx, told.at + 1, at=stage.clock.now(), viewer_id="2")
+        await bot_messages.clear_since(
+            tx, told.at + 1, at=stage.clock.now(), viewer_id="2"
+        )
     assert [(await stage.row(reply.id)).text for reply in (first, second)] == ["", ""]
 
 
@@ -210,7 +247,9 @@ async def test_who_is_cleared_is_named_by_a_whole_word_alone(stage: Stage) -> No
     """A timeout of somebody called `art` takes no reply about a party with it."""
     told = await stage.hear("hello", "2")
     async with stage.db.write() as tx:
-        await tx.execute("UPDATE viewers SET login = 'art', display_name = 'Art' WHERE id = '2'")
+        await tx.execute(
+            "UPDATE viewers SET login = 'art', display_name = 'Art' WHERE id = '2'"
+        )
     for text in ("What a party!", "Art is right."):
         await stage.outbox.say_line(text, viewer_id="1")
     async with stage.db.write() as tx:

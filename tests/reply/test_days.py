@@ -37,7 +37,9 @@ async def move_to(clock: ManualClock, moment: int) -> None:
 
 
 @pytest.fixture(params=EVENINGS)
-async def evening(request: pytest.FixtureRequest, world: World) -> tuple[World, str, str]:
+async def evening(
+    request: pytest.FixtureRequest, world: World
+) -> tuple[World, str, str]:
     """A channel in that zone, where alice spoke of her plan at 21:00, in the first of two streams."""
     zone = str(request.param)
     day = EVENINGS[zone]
@@ -83,7 +85,9 @@ async def test_ten_minutes_after_midnight(evening: tuple[World, str, str]) -> No
     midnight_past = ms(f"{day}T23:50", zone) + 20 * MINUTE
     prompt = await prompt_at(world, midnight_past)
     assert f"Today is {next_day:%A}, {next_day:%Y-%m-%d}, " in prompt
-    assert "[id:1; yesterday; its day has passed: ask how it went] has a concert" in prompt
+    assert (
+        "[id:1; yesterday; its day has passed: ask how it went] has a concert" in prompt
+    )
     assert f"({day}, yesterday" in prompt
     assert f"(recap of the stream of {day})" in prompt
 
@@ -94,11 +98,17 @@ async def test_what_was_said_before_midnight_was_said_yesterday(
     world, zone, day = evening
     await move_to(world.clock, ms(f"{day}T23:50", zone))
     async with world.db.write() as tx:
-        row = {"viewer_id": "1", "text": "my hamster is called Pixel", "at": world.clock.now()}
+        row = {
+            "viewer_id": "1",
+            "text": "my hamster is called Pixel",
+            "at": world.clock.now(),
+        }
         await put(tx, "events", id="said", **row)
     await world.clock.advance(20 * MINUTE)
     prompt = await prompt_for(world, "1", "alice", "what is my hamster called?")
-    assert "[said yesterday at 23:50, not summarised yet]" in section(prompt, "unsummarised")
+    assert "[said yesterday at 23:50, not summarised yet]" in section(
+        prompt, "unsummarised"
+    )
 
 
 @pytest.mark.parametrize("zone", EVENINGS)
@@ -106,11 +116,16 @@ async def test_how_long_ago_somebody_was_here_is_counted_in_days(
     tmp_path: Path, clock: ManualClock, zone: str
 ) -> None:
     """From ten to midnight until after midnight three days later it is less than three times 24 hours."""
-    table = {"bot": {"mode": "mentions", "timezone": zone}, "twitch": {"channel": "carol"}}
+    table = {
+        "bot": {"mode": "mentions", "timezone": zone},
+        "twitch": {"channel": "carol"},
+    }
     settings = convert(table, "the test")
     evening = datetime.fromisoformat(EVENINGS[zone]) - timedelta(days=1)
     await move_to(clock, ms(f"{evening:%Y-%m-%d}T23:50", zone))
-    async with live_bot(tmp_path / "m.db", clock, lambda: settings, ScriptedModel()) as (bot, chat):
+    async with live_bot(
+        tmp_path / "m.db", clock, lambda: settings, ScriptedModel()
+    ) as (bot, chat):
         await bot.hear(said(clock, "1", "1", "alice", "good night"))
         await bot.settle()
         await clock.advance(DAY)
@@ -128,4 +143,6 @@ async def test_how_long_ago_somebody_was_here_is_counted_in_days(
 
 
 def test_next_saturday_is_defined_for_whoever_writes_the_summary() -> None:
-    assert '"next Friday" that of the next week; weeks begin on Monday' in " ".join(SUMMARY.split())
+    assert '"next Friday" that of the next week; weeks begin on Monday' in " ".join(
+        SUMMARY.split()
+    )

@@ -23,7 +23,11 @@ class Talk:
     """Alice talks to the bot; the model answers what it is told to."""
 
     def __init__(
-        self, bot: Bot, account: RecordingAccount, model: ScriptedModel, clock: ManualClock
+        self,
+        bot: Bot,
+        account: RecordingAccount,
+        model: ScriptedModel,
+        clock: ManualClock,
     ) -> None:
         self.bot, self.account, self.model, self.clock = bot, account, model, clock
         self.lines = 0
@@ -47,7 +51,9 @@ class Talk:
 
 
 @pytest.fixture
-async def talk(tmp_path: Path, empty_database: Path, clock: ManualClock) -> AsyncIterator[Talk]:
+async def talk(
+    tmp_path: Path, empty_database: Path, clock: ManualClock
+) -> AsyncIterator[Talk]:
     path = shutil.copyfile(empty_database, tmp_path / "memory.sqlite3")
     model = ScriptedModel()
     async with live_bot(path, clock, lambda: SETTINGS, model) as (bot, account):
@@ -65,7 +71,9 @@ EVERYTHING = ("everything", "me", "everything about me", "all my data")
 async def test_a_wish_to_be_forgotten_that_the_model_read_asks_for_the_same_confirmation(
     talk: Talk, what: str
 ) -> None:
-    talk.model.answers = [answering("Tamam, seni unuttum.", "forget", target="me", what=what)]
+    talk.model.answers = [
+        answering("Tamam, seni unuttum.", "forget", target="me", what=what)
+    ]
     assert "To confirm, type !forgetme yes" in await talk.says(FORGET_ME)
     assert await talk.facts() == ["plays drums"]
     assert "everything is deleted" in await talk.says("yes")

@@ -33,7 +33,11 @@ async def test_neither_a_stale_mention_nor_a_slow_model_makes_it_answer_late(
     await settle(31_000)
     reply = await stage.engine.consider(event)
     assert reply is not None
-    assert (reply.status, reply.detail, stage.model.asked) == (ReplyStatus.SILENT, "too late", [])
+    assert (reply.status, reply.detail, stage.model.asked) == (
+        ReplyStatus.SILENT,
+        "too late",
+        [],
+    )
     stage.model.answers = [answering("", "timeout", target="alice", seconds=30)]
     stage.model.meanwhile = lambda: settle(31_000)
     await stage.reply("@forgetmenot_bot time me out please")
@@ -71,16 +75,23 @@ async def test_a_bare_name_answers_the_line_before_it_or_asks_what_for(
     stage: Stage, settle: Move
 ) -> None:
     await stage.ask("@forgetmenot_bot")
-    assert (stage.model.asked, stage.said) == ([], ["Yes? Ask me something, or type !help."])
+    assert (stage.model.asked, stage.said) == (
+        [],
+        ["Yes? Ask me something, or type !help."],
+    )
     await settle(11_000)
     await stage.hear("what is a marmot?")
     await stage.ask("@forgetmenot_bot")
     assert "what is a marmot?" in fenced_texts(stage.model.asked[0].prompt)["message"]
 
 
-async def test_a_silent_preview_shows_the_words_as_chat_would_read_them(stage: Stage) -> None:
+async def test_a_silent_preview_shows_the_words_as_chat_would_read_them(
+    stage: Stage,
+) -> None:
     stage.settings = replace(ACTIVE, bot=BotSettings(mode=Mode.SHADOW))
-    stage.model.answers = [answering("I timed out alice.", "timeout", target="alice", seconds=30)]
+    stage.model.answers = [
+        answering("I timed out alice.", "timeout", target="alice", seconds=30)
+    ]
     reply = await stage.reply("@forgetmenot_bot please time me out")
     assert (reply.status, reply.text) == (ReplyStatus.SHADOW, "I timed out alice.")
     assert stage.said == stage.moderation.done == []
@@ -90,7 +101,9 @@ async def test_a_silent_preview_shows_the_words_as_chat_would_read_them(stage: S
 
 
 @pytest.mark.parametrize("say", ["", "I banned bob!"])
-async def test_a_deed_without_words_is_told_by_name_once(stage: Stage, say: str) -> None:
+async def test_a_deed_without_words_is_told_by_name_once(
+    stage: Stage, say: str
+) -> None:
     stage.model.answers = [answering(say, "timeout", target="me", seconds=30)]
     await stage.ask("@forgetmenot_bot please time me out")
     assert stage.said == ["Done: timeout Alice 30 s."]
@@ -105,12 +118,19 @@ async def test_a_raid_is_welcomed_to_everybody_in_live_mode(stage: Stage) -> Non
     assert fenced_texts(stage.model.asked[0].prompt)["message"] == f"Bob: {words}"
 
 
-async def test_an_action_that_nobody_asked_for_costs_no_answer(stage: Stage, settle: Move) -> None:
+async def test_an_action_that_nobody_asked_for_costs_no_answer(
+    stage: Stage, settle: Move
+) -> None:
     """Small models add one to many answers; a claim that it was done is no answer, though."""
     await stage.hear("hello", "2")
     for line, action, say, sent in (
         ("hi, who are you?", "shoutout", "Shoutout sent to Bob!", "Not now."),
-        ("I finally beat the chicken boss!", "timeout", "What a fight!", "What a fight!"),
+        (
+            "I finally beat the chicken boss!",
+            "timeout",
+            "What a fight!",
+            "What a fight!",
+        ),
         ("I want bob out of here", "timeout", "Bob takes a break.", "Not at all."),
     ):
         stage.model.answers = [answering(say, action, target="bob", if_refused=sent)]
@@ -120,11 +140,18 @@ async def test_an_action_that_nobody_asked_for_costs_no_answer(stage: Stage, set
 
 
 def passer_by(stage: Stage, number: int) -> ChatEvent:
-    who = (str(500 + number), f"v{number}", f"V{number}", "@forgetmenot_bot hello there")
+    who = (
+        str(500 + number),
+        f"v{number}",
+        f"V{number}",
+        "@forgetmenot_bot hello there",
+    )
     return ChatEvent(f"c{number}", EventKind.MESSAGE, *who, stage.clock.now())
 
 
-async def test_a_crowd_costs_no_more_calls_than_there_is_room_for_answers(stage: Stage) -> None:
+async def test_a_crowd_costs_no_more_calls_than_there_is_room_for_answers(
+    stage: Stage,
+) -> None:
     stage.model.held = asyncio.Event()
     stage.model.answers = [f"Hello to you, number {number}." for number in range(60)]
     for number in range(60):
@@ -132,7 +159,11 @@ async def test_a_crowd_costs_no_more_calls_than_there_is_room_for_answers(stage:
     for _ in range(2_000):
         await asyncio.sleep(0.005)
         rows = await bot_messages.listing(stage.db, 60)
-        if sum(row.detail.startswith("too late") for row in rows) + len(stage.model.asked) == 60:
+        if (
+            sum(row.detail.startswith("too late") for row in rows)
+            + len(stage.model.asked)
+            == 60
+        ):
             break
     assert len(stage.model.asked) == 20
     stage.model.held.set()
@@ -147,7 +178,10 @@ async def test_a_reply_of_which_nothing_is_left_has_a_reason_and_gives_its_place
         stage.model.answers = ["https://bad.example"]
         reply = await stage.engine.consider(passer_by(stage, number))
         assert reply is not None
-        assert (reply.status, reply.detail) == (ReplyStatus.SILENT, "there was nothing to say")
+        assert (reply.status, reply.detail) == (
+            ReplyStatus.SILENT,
+            "there was nothing to say",
+        )
 
 
 async def test_a_full_disk_while_thinking_is_a_reason(
@@ -157,13 +191,23 @@ async def test_a_full_disk_while_thinking_is_a_reason(
         raise StoreFull("The disk is full.")
 
     monkeypatch.setattr(bot_messages, "record_prompt", full)
-    assert (await stage.reply("@forgetmenot_bot hi")).detail == "StoreFull: The disk is full."
+    assert (
+        await stage.reply("@forgetmenot_bot hi")
+    ).detail == "StoreFull: The disk is full."
 
 
-async def test_a_line_that_may_be_for_others_may_be_left_without_an_answer(stage: Stage) -> None:
+async def test_a_line_that_may_be_for_others_may_be_left_without_an_answer(
+    stage: Stage,
+) -> None:
     """It is offered with the right to be silent, and silence costs the next answer nothing."""
-    stage.settings = replace(stage.settings, reply=replace(stage.settings.reply, viewer_gap_s=0))
-    stage.model.answers = [answering("The cello."), answering(""), answering("Since May.")]
+    stage.settings = replace(
+        stage.settings, reply=replace(stage.settings.reply, viewer_gap_s=0)
+    )
+    stage.model.answers = [
+        answering("The cello."),
+        answering(""),
+        answering("Since May."),
+    ]
     await stage.reply("@forgetmenot_bot what do I play?")
     silent = await stage.reply("what a jump")
     asked = stage.model.asked[-1].prompt

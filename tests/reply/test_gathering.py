@@ -85,15 +85,21 @@ async def test_what_is_whole_is_answered_at_once(patient: Stage, text: str) -> N
     assert patient.clock.now() == started
 
 
-async def test_what_stops_in_the_middle_is_answered_after_two_seconds(patient: Stage) -> None:
+async def test_what_stops_in_the_middle_is_answered_after_two_seconds(
+    patient: Stage,
+) -> None:
     typing = Typing(patient)
     await typing.line("@ForgetMeNot do you remember", pause_ms=1_900)
     assert patient.model.asked == []
     assert len(await typing.answered()) == 1
 
 
-async def test_what_comes_within_the_cooldown_joins_the_line_that_waits(patient: Stage) -> None:
-    patient.settings = replace(patient.settings, reply=replace(PATIENT, viewer_gap_s=10))
+async def test_what_comes_within_the_cooldown_joins_the_line_that_waits(
+    patient: Stage,
+) -> None:
+    patient.settings = replace(
+        patient.settings, reply=replace(PATIENT, viewer_gap_s=10)
+    )
     typing = Typing(patient)
     await typing.line("@ForgetMeNot what do I play?")
     await typing.line("@ForgetMeNot and who else plays it?")

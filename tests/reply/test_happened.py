@@ -22,7 +22,10 @@ RAID = "20 raiders from OxQuux have joined!"
 
 @pytest.fixture
 async def bot(tmp_path: Path, clock: ManualClock) -> AsyncIterator[Bot]:
-    async with live_bot(tmp_path / "memory.sqlite3", clock, Settings) as (bot, _account):
+    async with live_bot(tmp_path / "memory.sqlite3", clock, Settings) as (
+        bot,
+        _account,
+    ):
         await channel_state.claim(bot.db, OWNER, "demo", clock.now())
         await bot.channel_is(ChannelState(True, "Boss rush", "Hades", clock.now()))
         yield bot
@@ -47,21 +50,41 @@ def reported(
 ) -> ChatEvent:
     event_id = f"{kind}-{who}-{clock.now()}-{sentence}"
     return ChatEvent(
-        event_id, kind, who, f"user{who}", f"User{who}", text, clock.now(), system_text=sentence
+        event_id,
+        kind,
+        who,
+        f"user{who}",
+        f"User{who}",
+        text,
+        clock.now(),
+        system_text=sentence,
     )
 
 
 async def raid(bot: Bot, clock: ManualClock) -> None:
     """A raid by Ox, whose twenty viewers all say the same."""
     await bot.hear(
-        ChatEvent("raid", EventKind.RAID, OX, "oxquux", "OxQuux", "", clock.now(), system_text=RAID)
+        ChatEvent(
+            "raid",
+            EventKind.RAID,
+            OX,
+            "oxquux",
+            "OxQuux",
+            "",
+            clock.now(),
+            system_text=RAID,
+        )
     )
     for number in range(20):
         await clock.advance(SECOND)
-        await bot.hear(said(clock, f"ox{number}", f"7{number}", f"raider{number}", "OX RAID"))
+        await bot.hear(
+            said(clock, f"ox{number}", f"7{number}", f"raider{number}", "OX RAID")
+        )
 
 
-async def test_a_raid_is_seen_above_the_noise_that_it_makes(bot: Bot, clock: ManualClock) -> None:
+async def test_a_raid_is_seen_above_the_noise_that_it_makes(
+    bot: Bot, clock: ManualClock
+) -> None:
     await raid(bot, clock)
     shown = await prompt(bot, clock, "who raided us?")
     assert RAID in block(shown, "happened")
@@ -73,7 +96,9 @@ async def test_a_few_people_with_the_same_words_keep_a_line_each(
     bot: Bot, clock: ManualClock
 ) -> None:
     for number in range(5):
-        await bot.hear(said(clock, f"a{number}", f"7{number}", f"viewer{number}", "Germany"))
+        await bot.hear(
+            said(clock, f"a{number}", f"7{number}", f"viewer{number}", "Germany")
+        )
     shown = await prompt(bot, clock, "where is everybody from?")
     assert block(shown, "chat").count("Germany") == 5
 
@@ -102,7 +127,9 @@ async def test_what_is_longer_ago_or_of_somebody_banned_is_not_shown(
 ) -> None:
     await bot.hear(reported(clock, EventKind.RAID, OX, RAID))
     await bot.hear(reported(clock, EventKind.CHEER, ALICE, "", "Cheer100 nice"))
-    assert "cheered: Cheer100 nice" in block(await prompt(bot, clock, "and?"), "happened")
+    assert "cheered: Cheer100 nice" in block(
+        await prompt(bot, clock, "and?"), "happened"
+    )
     await bot.hear(Redaction(clock.now() + SECOND, user_id=ALICE))
     happened = block(await prompt(bot, clock, "and?"), "happened")
     assert RAID in happened

@@ -59,7 +59,9 @@ async def test_no_prompt_holds_it(  # a note, a topic, a question
             )
             await notes.insert(tx, new, cause="test", now=clock.now())
             times = dict.fromkeys(("started_at", "ended_at", "created_at"), clock.now())
-            await put(tx, "episodes", summary=f"<@1> {fact}. <@1> likes chess.", **times)
+            await put(
+                tx, "episodes", summary=f"<@1> {fact}. <@1> likes chess.", **times
+            )
         await says(f"@ForgetMeNot {question}")
         assert fact in model.asked[-1].prompt
         await says(f"!nevermention {topic}")

@@ -17,23 +17,35 @@ async def asked(stage: Stage, text: str, viewer: str = "1") -> str:
     return stage.model.asked[-1].system + stage.model.asked[-1].prompt
 
 
-async def test_a_brief_stands_before_the_notes_and_names_what_it_is_made_of(stage: Stage) -> None:
+async def test_a_brief_stands_before_the_notes_and_names_what_it_is_made_of(
+    stage: Stage,
+) -> None:
     note = await stage.know("plays drums")
     async with stage.db.write() as tx:
         await episodes.put_brief(
-            tx, Brief("1", "<@1> drums with <@2>.", "hash", stage.clock.now(), notes=(note,))
+            tx,
+            Brief(
+                "1", "<@1> drums with <@2>.", "hash", stage.clock.now(), notes=(note,)
+            ),
         )
     reply = await stage.reply("@forgetmenot_bot hello there")
     prompt = stage.model.asked[-1].prompt
     assert "<brief>\nAlice drums with Bob.\n</brief>" in prompt
     assert prompt.index("<brief>") < prompt.index("<lore>")
-    sections = {one["name"]: one["rows"] for one in (await stage.row(reply.id)).prompt["sections"]}
+    sections = {
+        one["name"]: one["rows"]
+        for one in (await stage.row(reply.id)).prompt["sections"]
+    }
     assert sections["brief"] == sections["lore"] == [["notes", note]]
-    assert [used for used, _ in await bot_messages.prompted_with_note(stage.db, note)] == [reply.id]
+    assert [
+        used for used, _ in await bot_messages.prompted_with_note(stage.db, note)
+    ] == [reply.id]
     async with stage.db.write() as tx:
         await viewers.set_banned(tx, "2", stage.clock.now())
     await stage.clock.advance(60_000)
-    assert "Alice drums with somebody." in await asked(stage, "@forgetmenot_bot hello there")
+    assert "Alice drums with somebody." in await asked(
+        stage, "@forgetmenot_bot hello there"
+    )
 
 
 async def test_a_reply_leaves_alone_what_is_left_alone(stage: Stage) -> None:
@@ -68,7 +80,9 @@ async def test_what_is_left_alone_stands_in_no_line_of_the_chat(stage: Stage) ->
     async with stage.db.write() as tx:
         for who in ("3", "1"):
             text = f"Divorce papers for {who} came."
-            await put(tx, "bot_messages", at=stage.clock.now(), viewer_id=who, text=text)
+            await put(
+                tx, "bot_messages", at=stage.clock.now(), viewer_id=who, text=text
+            )
     prompt = await asked(stage, "@forgetmenot_bot what is going on?")
     assert "what a race" in prompt
     assert "my own divorce was in May" in prompt
@@ -84,17 +98,28 @@ async def test_what_is_left_alone_leaves_the_prefix_at_once(stage: Stage) -> Non
     assert "elections" not in await asked(stage, "@forgetmenot_bot hello again", "2")
 
 
-async def test_a_stale_note_that_a_reply_used_is_active_again_and_no_other(stage: Stage) -> None:
-    used, beside = await stage.know("plays drums"), await stage.know("likes drums in films")
+async def test_a_stale_note_that_a_reply_used_is_active_again_and_no_other(
+    stage: Stage,
+) -> None:
+    used, beside = (
+        await stage.know("plays drums"),
+        await stage.know("likes drums in films"),
+    )
     async with stage.db.write() as tx:
         await notes.set_stale(tx, "1", before=stage.clock.now() + 1, streams=0)
-    stage.model.answers = [f'{{"notes": [{used}, 4711], "say": "The drums, of course."}}']
+    stage.model.answers = [
+        f'{{"notes": [{used}, 4711], "say": "The drums, of course."}}'
+    ]
     reply = await stage.reply("@forgetmenot_bot what drums do I play?")
     assert (await stage.row(reply.id)).used == (used,)
-    assert [note.id for note in await notes.of_subject(stage.db, "1") if note.stale] == [beside]
+    assert [
+        note.id for note in await notes.of_subject(stage.db, "1") if note.stale
+    ] == [beside]
 
 
-async def test_what_another_program_writes_counts_from_the_next_reply_on(stage: Stage) -> None:
+async def test_what_another_program_writes_counts_from_the_next_reply_on(
+    stage: Stage,
+) -> None:
     await stage.know("plays drums")
     assert "] plays drums" in await asked(stage, "@forgetmenot_bot hello")
     with contextlib.closing(connect(stage.db.path, "rw")) as other:
@@ -116,7 +141,9 @@ async def test_what_may_not_be_told_any_more_leaves_the_prefix_before_the_next_p
     async with stage.db.write() as tx:
         before = await put(tx, "streams", ended_at=1, recap="The recap had a flute.")
         now = await put(tx, "streams", started_at=2, last_event_at=2)
-        await put(tx, "episodes", stream_id=before, summary="<@1> played a flute.", ended_at=1)
+        await put(
+            tx, "episodes", stream_id=before, summary="<@1> played a flute.", ended_at=1
+        )
         told = "<@1> likes tea. <@2> plays the harp. <@3> won. Somebody played an oboe."
         await put(tx, "episodes", stream_id=now, summary=told)
         await channel_state.put(tx, {"digest": "It was a week of flutes."}, 1)
@@ -134,7 +161,11 @@ async def test_what_may_not_be_told_any_more_leaves_the_prefix_before_the_next_p
             "flute",
             "oboe",
         ),
-        ("UPDATE episodes SET cleared_at = 6, summary = '' WHERE id = 2", "oboe", "Racing"),
+        (
+            "UPDATE episodes SET cleared_at = 6, summary = '' WHERE id = 2",
+            "oboe",
+            "Racing",
+        ),
     ):
         async with stage.db.write() as tx:
             for statement in change.split("; "):
@@ -150,24 +181,36 @@ async def test_a_message_that_names_nobody_is_about_whom_the_lines_before_it_wer
     await stage.know("lives in Utrecht", "2")
     await stage.reply("@forgetmenot_bot what is bob's job?")
     await stage.clock.advance(60_000)
-    assert "] lives in Utrecht" in await asked(stage, "@forgetmenot_bot and where does he live?")
+    assert "] lives in Utrecht" in await asked(
+        stage, "@forgetmenot_bot and where does he live?"
+    )
     await stage.clock.advance(3_600_000)
-    assert "] lives in Utrecht" not in await asked(stage, "@forgetmenot_bot where does she live?")
+    assert "] lives in Utrecht" not in await asked(
+        stage, "@forgetmenot_bot where does she live?"
+    )
 
 
-async def test_who_somebody_is_is_told_by_their_brief_and_twenty_notes(stage: Stage) -> None:
+async def test_who_somebody_is_is_told_by_their_brief_and_twenty_notes(
+    stage: Stage,
+) -> None:
     for number in range(22):
-        await stage.know(f"has beaten the lighthouse level number {number} of a long game", "2")
+        await stage.know(
+            f"has beaten the lighthouse level number {number} of a long game", "2"
+        )
     last = await stage.know("moved to a houseboat near the harbour last spring", "2")
     async with stage.db.write() as tx:
         made_at = stage.clock.now()
-        brief = Brief("2", "<@2> runs every lighthouse with <@1>.", "hash", made_at, notes=(last,))
+        brief = Brief(
+            "2", "<@2> runs every lighthouse with <@1>.", "hash", made_at, notes=(last,)
+        )
         await episodes.put_brief(tx, brief)
     prompt = await asked(stage, "@forgetmenot_bot who is bob?")
     assert "Bob: Bob runs every lighthouse with Alice." in prompt
     assert prompt.count("Bob: [id:") == 20
     await stage.clock.advance(60_000)
-    prompt = await asked(stage, "@forgetmenot_bot where does bob live, on a houseboat?", "3")
+    prompt = await asked(
+        stage, "@forgetmenot_bot where does bob live, on a houseboat?", "3"
+    )
     assert "runs every lighthouse" not in prompt
     assert prompt.count("Bob: [id:") < 5
     async with stage.db.write() as tx:
@@ -176,7 +219,9 @@ async def test_who_somebody_is_is_told_by_their_brief_and_twenty_notes(stage: St
     assert "with somebody." in await asked(stage, "@forgetmenot_bot who is bob?", "3")
 
 
-async def test_of_somebody_asked_about_a_little_is_told_though_nothing_fits(stage: Stage) -> None:
+async def test_of_somebody_asked_about_a_little_is_told_though_nothing_fits(
+    stage: Stage,
+) -> None:
     for number in range(12):
         await stage.know(f"collects stamp {number}", "2")
     prompt = await asked(stage, "@forgetmenot_bot what zorbles does bob vibe?")

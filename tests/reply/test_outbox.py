@@ -50,7 +50,12 @@ class Queue:
         async with self.db.write() as tx:
             line = f"e{next(NUMBERS)}"
             row = await bot_messages.begin(
-                tx, at=0, event_id=line, viewer_id="1", trigger="mention", mode="mentions"
+                tx,
+                at=0,
+                event_id=line,
+                viewer_id="1",
+                trigger="mention",
+                mode="mentions",
             )
         return Outgoing(row, text, self.clock.now() + patience, "e1")
 
@@ -71,7 +76,8 @@ class Queue:
         """Whether no window of thirty seconds had more."""
         times = [at for at, _, _ in self.chat.said]
         return all(
-            later - earlier >= 30_000 for earlier, later in zip(times, times[limit:], strict=False)
+            later - earlier >= 30_000
+            for earlier, later in zip(times, times[limit:], strict=False)
         )
 
 
@@ -127,12 +133,17 @@ async def test_what_was_or_may_have_been_said_is_not_said_again_within_thirty_se
     queue: Queue, settle: Settle
 ) -> None:
     queue.chat.answers = [
-        Outcome(kind) for kind in (OutcomeKind.DONE, OutcomeKind.UNKNOWN, OutcomeKind.REFUSED)
+        Outcome(kind)
+        for kind in (OutcomeKind.DONE, OutcomeKind.UNKNOWN, OutcomeKind.REFUSED)
     ]
-    statuses = [(await queue.send(text)).status for text in ("Hello", "Good morning", "bye")]
+    statuses = [
+        (await queue.send(text)).status for text in ("Hello", "Good morning", "bye")
+    ]
     assert statuses == [ReplyStatus.SENT, ReplyStatus.UNKNOWN, ReplyStatus.REFUSED]
     for again in ("hello", "good morning"):
-        assert await queue.send(again) == Sent(ReplyStatus.DROPPED, "it was said just before")
+        assert await queue.send(again) == Sent(
+            ReplyStatus.DROPPED, "it was said just before"
+        )
     assert (await queue.send("bye")).status is ReplyStatus.SENT
     await settle(30_000)
     assert (await queue.send("hello")).status is ReplyStatus.SENT
@@ -164,7 +175,9 @@ async def test_answers_about_somebodys_own_data_go_first_and_are_not_too_late(
     replies = await queue.sending("reply one", "reply two", patience=200_000)
     await asyncio.sleep(0)
     wishes = [
-        asyncio.create_task(queue.box.say_line("Done.", reply_to=f"w{number}", is_urgent=True))
+        asyncio.create_task(
+            queue.box.say_line("Done.", reply_to=f"w{number}", is_urgent=True)
+        )
         for number in range(30)
     ]
     await settle(29_000)
@@ -183,7 +196,10 @@ async def test_every_answer_of_twitch_is_kept(queue: Queue) -> None:
         ),
         (TwitchUnavailable("no network"), Sent(ReplyStatus.REFUSED, "no network")),
         (TwitchLoginNeeded("log in"), Sent(ReplyStatus.REFUSED, "log in")),
-        (Outcome(OutcomeKind.UNKNOWN, "no answer"), Sent(ReplyStatus.UNKNOWN, "no answer")),
+        (
+            Outcome(OutcomeKind.UNKNOWN, "no answer"),
+            Sent(ReplyStatus.UNKNOWN, "no answer"),
+        ),
     )
     for answer, sent in answers:
         queue.chat.answers = [answer]
@@ -232,7 +248,9 @@ async def test_without_a_disk_nothing_is_sent(
 
     message = await queue.message("hello")
     monkeypatch.setattr(bot_messages, "record_sending", full)
-    assert await queue.box.send(message) == Sent(ReplyStatus.DROPPED, "The disk is full.")
+    assert await queue.box.send(message) == Sent(
+        ReplyStatus.DROPPED, "The disk is full."
+    )
     assert queue.texts == []
 
 
@@ -257,9 +275,13 @@ async def test_an_answer_to_somebody_who_is_not_stored_leaves_nothing_of_them(
     queue: Queue, column: str
 ) -> None:
     async with queue.db.write() as tx:
-        await tx.insert("INSERT INTO viewers (id, first_seen_at, last_seen_at) VALUES ('3', 0, 0)")
+        await tx.insert(
+            "INSERT INTO viewers (id, first_seen_at, last_seen_at) VALUES ('3', 0, 0)"
+        )
         await tx.execute(f"UPDATE viewers SET {column} = 1 WHERE id = '3'")  # noqa: S608  # a column of ours
-    await queue.box.say_line("You asked about lanternmoss.", reply_to="e3", viewer_id="3")
+    await queue.box.say_line(
+        "You asked about lanternmoss.", reply_to="e3", viewer_id="3"
+    )
     await queue.box.say_line("Hello, everybody.")
     assert queue.texts == ["You asked about lanternmoss.", "Hello, everybody."]
     assert [text for text, _id in queue.overheard] == ["Hello, everybody."]
@@ -275,7 +297,9 @@ async def test_an_answer_to_somebody_who_is_not_stored_leaves_nothing_of_them(
 async def test_three_people_who_say_hello_get_three_answers(queue: Queue) -> None:
     """Twitch refuses the same words within 30 s: then the name stands in front, or a number behind."""
     for name in ("Alice", "Bob", "Bob"):
-        message = replace(await queue.message("Hello! Nice to see you."), addressee=name)
+        message = replace(
+            await queue.message("Hello! Nice to see you."), addressee=name
+        )
         assert (await queue.box.send(message)).status is ReplyStatus.SENT
     assert queue.texts == [
         "Hello! Nice to see you.",

@@ -4,7 +4,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from forgetmenot.reply.polish import FilterContext, Polished, claims_action, polish, tidy
+from forgetmenot.reply.polish import (
+    FilterContext,
+    Polished,
+    claims_action,
+    polish,
+    tidy,
+)
 from forgetmenot.settings.schema import PrivacySettings, ReplySettings, Settings
 
 CONTEXT = FilterContext(
@@ -21,7 +27,11 @@ UNCHANGED = (
 )  # fmt: skip
 CHANGED = [
     ("You play [id:12] the drums.", "You play the drums.", "machine text"),
-    ("Drums (said by them; tags: music; 2 days ago), I think", "Drums, I think", "machine text"),
+    (
+        "Drums (said by them; tags: music; 2 days ago), I think",
+        "Drums, I think",
+        "machine text",
+    ),
     ("**You** play __the drums__, *waves*", "You play the drums, *waves*", "markdown"),
     ("# Drums\n- loud\n- good", "Drums loud good", "markdown, lines"),
     ("[my page](http://bad.example/x) rocks", "my page rocks", "markdown"),
@@ -84,13 +94,17 @@ def test_a_long_reply_is_cut_at_a_word_and_links_stay_where_they_are_allowed() -
     assert sent.text.endswith(" word71…")
     assert sent.filters == ("length",)
     with_links = FilterContext(Settings(reply=ReplySettings(allow_links=True)))
-    assert polish("see https://example.org/x", with_links).text == "see https://example.org/x"
+    assert (
+        polish("see https://example.org/x", with_links).text
+        == "see https://example.org/x"
+    )
 
 
 def test_our_own_lines_keep_their_names_and_the_streamers_link_and_no_other() -> None:
     url = "https://carol.example/privacy"
     settings = Settings(
-        privacy=PrivacySettings(privacy_url=url), reply=ReplySettings(blocklist=("gamba",))
+        privacy=PrivacySettings(privacy_url=url),
+        reply=ReplySettings(blocklist=("gamba",)),
     )
     assert tidy(f"@bob See {url} for more.", settings) == f"@bob See {url} for more."
     assert tidy("/ban @bob: see evil.zip/x, gamba\n", settings) == "ban @bob: see …"

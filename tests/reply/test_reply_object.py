@@ -16,7 +16,9 @@ from forgetmenot.reply.reply_object import (
 from forgetmenot.settings.schema import ActionSettings, ClassMode, GuardedMode, Settings
 from tests.stage import answering
 
-OPEN = ActionSettings(class_a=ClassMode.LIVE, class_b=ClassMode.LIVE, class_c=GuardedMode.ASK)
+OPEN = ActionSettings(
+    class_a=ClassMode.LIVE, class_b=ClassMode.LIVE, class_c=GuardedMode.ASK
+)
 
 
 def _named(schema: Mapping[str, Any]) -> set[str]:
@@ -31,7 +33,9 @@ def test_the_schema_holds_what_is_switched_on_and_this_speaker_could_get() -> No
     assert _named(reply_schema(OPEN, Role.VIEWER)) == every - never_alone
     some = ActionSettings(class_b=ClassMode.OFF, disabled=("clip",))
     assert not _named(reply_schema(some, Role.VIEWER)) & {"timeout", "clip", "ban"}
-    assert list(reply_schema(ActionSettings(safe_mode=True), Role.MODERATOR)["properties"]) == [
+    assert list(
+        reply_schema(ActionSettings(safe_mode=True), Role.MODERATOR)["properties"]
+    ) == [
         "notes",
         "say",
     ]
@@ -46,7 +50,9 @@ def test_the_schema_holds_what_is_switched_on_and_this_speaker_could_get() -> No
 
 def test_a_line_that_asks_for_nothing_leads_to_no_action() -> None:
     every = _named(reply_schema(OPEN, Role.VIEWER))
-    actions = dict.fromkeys(("can you mark this?", "clip that", "no, I play the viola"), every)
+    actions = dict.fromkeys(
+        ("can you mark this?", "clip that", "no, I play the viola"), every
+    )
     actions |= {"what do I play?": set(), "thanks!": {"correct"}}
     prompt = Prompt("", "", (Section("instructions", "", 0),), 0)
     schemas = {
@@ -98,11 +104,15 @@ def test_what_of_an_answer_counts() -> None:
         '{"say": 3}': unreadable,
         r'{"say": "H\ud800i."}': hi,
     }
-    assert {text: read_reply(ModelAnswer(text, "m", TokenUsage())) for text in read} == read
+    assert {
+        text: read_reply(ModelAnswer(text, "m", TokenUsage())) for text in read
+    } == read
 
 
 def test_plain_text_of_a_server_without_json_proposes_nothing() -> None:
     said = answering("Hi.", "clip")
-    assert read_reply(ModelAnswer(said, "m", TokenUsage(), plain=True)) == ModelReply(said)
+    assert read_reply(ModelAnswer(said, "m", TokenUsage(), plain=True)) == ModelReply(
+        said
+    )
     cut = ModelAnswer("One. Tw", "m", TokenUsage(), finish="length", plain=True)
     assert read_reply(cut) == ModelReply("One.", None, "unfinished")

@@ -15,7 +15,9 @@ from tests.wishes import erase
 QUESTION = "@forgetmenot_bot what is alice's symbol for patience?"
 
 
-def wants(words: str, say: str = "I do not remember.", notes: tuple[int, ...] = ()) -> str:
+def wants(
+    words: str, say: str = "I do not remember.", notes: tuple[int, ...] = ()
+) -> str:
     return json.dumps({"action": None, "notes": notes, "look_up": words, "say": say})
 
 
@@ -28,7 +30,9 @@ async def plants_a_tree(stage: Stage, viewer: str = "1") -> int:
     return note
 
 
-async def test_what_it_looks_up_stands_in_a_second_prompt_and_answers(stage: Stage) -> None:
+async def test_what_it_looks_up_stands_in_a_second_prompt_and_answers(
+    stage: Stage,
+) -> None:
     note = await plants_a_tree(stage)
     # its words may be those of a line that is gone in a day: nothing of them is kept
     stage.model.answers = [
@@ -57,7 +61,10 @@ async def test_it_looks_once_and_has_an_answer_if_that_fails(stage: Stage) -> No
     assert len(stage.model.asked) == 2
     assert "look_up" not in json.dumps(stage.model.asked[1].schema)
     await stage.clock.advance(60_000)
-    stage.model.answers = [wants("plant tree", "No idea, sorry."), ModelUnavailable("down")]
+    stage.model.answers = [
+        wants("plant tree", "No idea, sorry."),
+        ModelUnavailable("down"),
+    ]
     await stage.ask(QUESTION)
     assert stage.said == ["Still no idea.", "No idea, sorry."]
 
@@ -99,11 +106,14 @@ async def test_a_reply_is_known_by_the_notes_it_looked_up_or_was_asked_for_and_l
         (looked_up, "looked_up", tree),
         (asked_for, "channel_notes_asked", cake),
     ):
-        rows = {one["name"]: one["rows"] for one in (await stage.row(reply.id)).prompt["sections"]}
+        rows = {
+            one["name"]: one["rows"]
+            for one in (await stage.row(reply.id)).prompt["sections"]
+        }
         assert ["notes", note] in rows[section]
-        assert [had for had, _at in await bot_messages.prompted_with_note(stage.db, note)] == [
-            reply.id
-        ]
+        assert [
+            had for had, _at in await bot_messages.prompted_with_note(stage.db, note)
+        ] == [reply.id]
     await erase(stage.db, "1", now=stage.clock.now())
     assert [(await stage.row(reply.id)).text for reply in (looked_up, asked_for)] == [
         "",
@@ -123,7 +133,10 @@ async def test_where_nobody_is_named_it_looks_among_everybody(
     stage: Stage, line: str, *, finds: bool
 ) -> None:
     note = await plants_a_tree(stage, "2")
-    stage.model.answers = [wants("plant tree growth"), wants("", "Bob grows a bonsai.", (note,))]
+    stage.model.answers = [
+        wants("plant tree growth"),
+        wants("", "Bob grows a bonsai.", (note,)),
+    ]
     await stage.ask(line)
     assert (len(stage.model.asked) == 2) is finds
     if finds:
@@ -134,9 +147,14 @@ async def test_one_of_its_words_and_the_person_find_a_past_stream(stage: Stage) 
     """Its words are other words for one thing: an episode seldom has more than one of them."""
     now = stage.clock.now()
     thrill = "<@1> calls each ride an adrenaline rush."
-    for summary in (thrill, *(f"<@1> drove through level {number}." for number in range(9))):
+    for summary in (
+        thrill,
+        *(f"<@1> drove through level {number}." for number in range(9)),
+    ):
         async with stage.db.write() as tx:
-            new = NewEpisode(EpisodeKind.CHAT, 1, now, now, summary, {"1": Part(1, 0)}, [])
+            new = NewEpisode(
+                EpisodeKind.CHAT, 1, now, now, summary, {"1": Part(1, 0)}, []
+            )
             await episodes.insert(tx, new, now)
     stage.model.answers = [
         wants("adrenaline thrill excitement behind wheel drive"),

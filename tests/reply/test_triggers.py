@@ -53,7 +53,9 @@ def said(text: str, **changes: object) -> ChatEvent:
     return ChatEvent(text=text, **(made | changes))  # type: ignore[arg-type]
 
 
-def kind_of(text: str, talks: Conversations = NOBODY, **changes: object) -> TriggerKind | None:
+def kind_of(
+    text: str, talks: Conversations = NOBODY, **changes: object
+) -> TriggerKind | None:
     found = trigger_of(said(text, **changes), BOT, talks, MENTIONS, NOW)
     return found.kind if found else None
 
@@ -85,13 +87,20 @@ def test_what_a_line_asks_for() -> None:
     for kind, texts in ASKS.items():
         assert {text: kind_of(text) for text in texts} == dict.fromkeys(texts, kind)
     assert kind_of("forgetmenot Kappa", emote_only=True) is None
-    assert kind_of("@forgetmento hi", Conversations({}, {"forgetmento"})) is None, "she is here"
+    assert kind_of("@forgetmento hi", Conversations({}, {"forgetmento"})) is None, (
+        "she is here"
+    )
     decorated = Identity("99", "keeper", "🌿 Fern 🌿")
-    assert trigger_of(said("how are you, Fern?"), decorated, NOBODY, MENTIONS, NOW) is not None
+    assert (
+        trigger_of(said("how are you, Fern?"), decorated, NOBODY, MENTIONS, NOW)
+        is not None
+    )
 
 
 @pytest.mark.parametrize("name", ["the", "A", "I", "and", "x"])
-def test_a_name_that_stands_in_any_sentence_calls_it_behind_an_at_alone(name: str) -> None:
+def test_a_name_that_stands_in_any_sentence_calls_it_behind_an_at_alone(
+    name: str,
+) -> None:
     bot = Identity("99", "keeper_bot", name)
     for text in (
         f"{name} dog is cute",
@@ -138,7 +147,9 @@ def test_it_never_answers_itself_another_bot_or_whom_the_settings_ignore() -> No
         {"user_id": "7"}, {"login": "FMN_bot"}, {"badges": frozenset({"bot-badge"})}, {"login": "mybot"},
         {"user_id": "55"}, {"login": "carol"}, {"login": "Nightbot"},
     ):  # fmt: skip
-        assert trigger_of(said("@fmn_bot hi", **who), bot, NOBODY, settings, NOW) is None
+        assert (
+            trigger_of(said("@fmn_bot hi", **who), bot, NOBODY, settings, NOW) is None
+        )
     assert trigger_of(said("@fmn_bot hi"), bot, NOBODY, settings, NOW) is not None
 
 
@@ -169,7 +180,9 @@ def test_a_line_without_its_name_needs_a_sign_that_it_is_for_the_bot(text: str) 
     assert (is_next, is_later) == GOES_ON[text]
 
 
-def test_whoever_types_on_while_an_answer_is_waited_for_asks_no_endless_question() -> None:
+def test_whoever_types_on_while_an_answer_is_waited_for_asks_no_endless_question() -> (
+    None
+):
     trigger = trigger_of(said("@ForgetMeNot what about"), BOT, NOBODY, MENTIONS, NOW)
     assert trigger is not None
     for number in range(40):
@@ -194,7 +207,9 @@ def test_two_lines_that_were_not_for_the_bot_end_the_talk() -> None:
     assert kind_of("are you sure?", tracker.conversations()) is TriggerKind.FOLLOW_UP
 
 
-@pytest.mark.parametrize(("replied_to", "kind"), [("2", None), ("99", TriggerKind.REPLY)])
+@pytest.mark.parametrize(
+    ("replied_to", "kind"), [("2", None), ("99", TriggerKind.REPLY)]
+)
 def test_a_reply_to_somebody_else_goes_on_with_no_talk(
     replied_to: str, kind: TriggerKind | None
 ) -> None:
@@ -255,7 +270,10 @@ def test_an_answer_to_its_question_is_for_the_bot() -> None:
     asked = Conversations({"1": NOW - 60_000}, {"bob"}, fresh={"1"}, asked={"1"})
     assert kind_of("my cat is called Miso", asked) is TriggerKind.FOLLOW_UP
     assert kind_of("LUL", asked) is None
-    assert kind_of("my cat is called Miso", Conversations(asked.answered_at, asked={"1"})) is None
+    assert (
+        kind_of("my cat is called Miso", Conversations(asked.answered_at, asked={"1"}))
+        is None
+    )
 
 
 def test_a_conversation_is_that_of_two_for_three_minutes() -> None:
@@ -302,7 +320,11 @@ def test_a_talk_goes_on_while_few_others_speak() -> None:
             talks.answered("1", NOW - 60_000)
             for i in range(others):
                 talks.note_line(
-                    said("my parrot learned a new word", user_id=str(50 + i), login=f"viewer{i}")
+                    said(
+                        "my parrot learned a new word",
+                        user_id=str(50 + i),
+                        login=f"viewer{i}",
+                    )
                 )
                 talks.note_line(said("lol", user_id="1"))
             assert (kind_of(line, talks.conversations()) is TriggerKind.FOLLOW_UP) is (

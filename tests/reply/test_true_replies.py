@@ -34,7 +34,8 @@ PARAMETERS: Mapping[str, Mapping[str, object]] = {
 
 async def test_true_replies_go_out_as_they_were_written(stage: Stage) -> None:
     ids = [
-        await stage.know(fact, who, Scope.VIEWER if who else Scope.CHANNEL) for who, fact in FACTS
+        await stage.know(fact, who, Scope.VIEWER if who else Scope.CHANNEL)
+        for who, fact in FACTS
     ]
     asked_by = {login: viewer for viewer, login in PEOPLE.items()}
     changed, kept_wrongly = [], []
@@ -48,14 +49,21 @@ async def test_true_replies_go_out_as_they_were_written(stage: Stage) -> None:
             boast = "There you go, done." if refused else say
             server.answers(
                 json.dumps(
-                    {"action": action, "notes": [*used, 9_999], "say": boast, "if_refused": say}
+                    {
+                        "action": action,
+                        "notes": [*used, 9_999],
+                        "say": boast,
+                        "if_refused": say,
+                    }
                 )
             )
             reply = await stage.reply(f"@forgetmenot_bot {line}", asked_by[who])
             if stage.said[-1:] != [say]:
                 changed.append((mood, line, say, reply.text, reply.detail))
             row = await stage.row(reply.id)
-            rows = [tuple(one) for part in row.prompt["sections"] for one in part["rows"]]
+            rows = [
+                tuple(one) for part in row.prompt["sections"] for one in part["rows"]
+            ]
             # an id that stood in no prompt is none
             if list(row.used) != [one for one in used if ("notes", one) in rows]:
                 kept_wrongly.append(line)

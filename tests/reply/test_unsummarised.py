@@ -22,7 +22,9 @@ ALICE, BOB, STREAMER = "1", "2", "9"
 QUESTION = "what is my hamster called?"
 
 
-async def says(world: World, text: str, viewer_id: str = ALICE, **columns: object) -> str:
+async def says(
+    world: World, text: str, viewer_id: str = ALICE, **columns: object
+) -> str:
     """Somebody says something; returns the label that a prompt has of it."""
     now = world.clock.now()
     at = local_time(now, world.settings.bot.timezone)
@@ -46,7 +48,9 @@ async def asked(world: World, text: str = QUESTION, viewer_id: str = ALICE) -> s
     return section(await prompt_for(world, viewer_id, login, text), "unsummarised")
 
 
-async def test_what_the_speaker_said_minutes_ago_is_found_and_dated(world: World) -> None:
+async def test_what_the_speaker_said_minutes_ago_is_found_and_dated(
+    world: World,
+) -> None:
     label = await says(world, "my hamster is called Pixel")
     await chatter(world)
     assert f"{label} Alice: my hamster is called Pixel" in await asked(world)
@@ -123,13 +127,17 @@ async def test_a_summary_takes_its_place(world: World) -> None:
     assert await asked(world) == ""
 
 
-async def test_deleted_spoken_hidden_and_suppressed_lines_stay_out(world: World) -> None:
+async def test_deleted_spoken_hidden_and_suppressed_lines_stay_out(
+    world: World,
+) -> None:
     await says(world, "my hamster is called Gone")
     await says(world, "my hamster is called Aloud", STREAMER, kind=EventKind.SPOKEN)
     await says(world, "my hamster is called Secret", BOB)
     await says(world, "my hamster is called Hidden", BOB)
     async with world.db.write() as tx:
-        await events.clear(tx, events.Clear(world.clock.now(), event_id="line0"), world.clock.now())
+        await events.clear(
+            tx, events.Clear(world.clock.now(), event_id="line0"), world.clock.now()
+        )
     await suppress(world.db, BOB, "secret", by=BOB, at=world.clock.now())
     assert "Gone" not in await asked(world)
     assert await asked(world, QUESTION, STREAMER) == ""
@@ -145,7 +153,9 @@ async def test_what_is_sensitive_is_not_brought_up_again(world: World) -> None:
     await says(world, "my hamster knows that i have diabetes")
     await chatter(world)
     assert await asked(world) == ""
-    world.settings = replace(world.settings, privacy=PrivacySettings(allow_categories=("health",)))
+    world.settings = replace(
+        world.settings, privacy=PrivacySettings(allow_categories=("health",))
+    )
     assert "diabetes" in await asked(world)
 
 
@@ -161,12 +171,16 @@ async def test_nothing_is_shown_of_it_after_a_day(world: World) -> None:
     assert "Dot" not in await asked(world)
 
 
-async def test_a_question_of_hundreds_of_words_does_not_hold_up_the_bot(world: World) -> None:
+async def test_a_question_of_hundreds_of_words_does_not_hold_up_the_bot(
+    world: World,
+) -> None:
     """Each of them may be a slip of each word of the lines: the dearest question there is."""
     letters = random.Random(1)
 
     def typed(words: int) -> str:
-        endings = ("".join(letters.choices("bcdfghjklmnpqrstvwxz", k=3)) for _ in range(words))
+        endings = (
+            "".join(letters.choices("bcdfghjklmnpqrstvwxz", k=3)) for _ in range(words)
+        )
         return " ".join(f"bc{ending}" for ending in endings)
 
     for _ in range(unsummarised.MOST_COMPARED):
@@ -176,7 +190,13 @@ async def test_a_question_of_hundreds_of_words_does_not_hold_up_the_bot(world: W
     table = word_table()
     start = time.process_time()
     lines = await unsummarised.search(
-        world.db, query, [ALICE], settings=world.settings, now=now, until=now, table=table
+        world.db,
+        query,
+        [ALICE],
+        settings=world.settings,
+        now=now,
+        until=now,
+        table=table,
     )
     assert time.process_time() - start < 0.5
     assert len(lines) == unsummarised.MOST_LINES

@@ -69,7 +69,9 @@ async def test_a_former_name_and_a_nickname_mean_the_person(world: World) -> Non
     await world.note("goes by Momo", "11")
     async with world.db.write() as tx:
         renamed = viewers.SeenViewer("11", "quietstorm", "quietstorm", None, 5, 5)
-        await viewers.record_seen(tx, [viewers.SeenViewer("11", "theodor77", "t", None, 1, 1)])
+        await viewers.record_seen(
+            tx, [viewers.SeenViewer("11", "theodor77", "t", None, 1, 1)]
+        )
         await viewers.record_seen(tx, [renamed])
     await world.clock.advance(30 * DAY)
     for name in ("quietstorm", "@theodor77", "theodor77", "momo", "@momo"):
@@ -78,7 +80,9 @@ async def test_a_former_name_and_a_nickname_mean_the_person(world: World) -> Non
         assert "theodor77" not in shown
 
 
-async def test_the_streamer_is_meant_by_role_and_by_the_channels_name(world: World) -> None:
+async def test_the_streamer_is_meant_by_role_and_by_the_channels_name(
+    world: World,
+) -> None:
     world.settings = Settings(twitch=TwitchSettings(channel="rocketlab"))
     await world.viewer("99", "rocketlab", "broadcaster")
     await world.note("is allergic to peanuts", "99")

@@ -49,18 +49,28 @@ async def test_whoever_it_is_is_found_however_long_ago(world: World, days: int) 
     found = []
     for login, (fact, question) in KNOWN.items():
         brought_up = await asked(world, question)
-        if f"{login.title()}: [id:{written[login]};" in brought_up and fact in brought_up:
+        if (
+            f"{login.title()}: [id:{written[login]};" in brought_up
+            and fact in brought_up
+        ):
             found.append(login)
     assert found == list(KNOWN)
 
 
 async def test_what_nobody_does_brings_up_nobody(world: World) -> None:
     await two_evenings(world)
-    for text in ("who flies a helicopter?", "who are you?", "I play the cello", "what is a cello?"):
+    for text in (
+        "who flies a helicopter?",
+        "who are you?",
+        "I play the cello",
+        "what is a cello?",
+    ):
         assert await asked(world, text) == ""
 
 
-async def test_a_misspelt_word_and_one_of_nearly_the_same_meaning_find_it(world: World) -> None:
+async def test_a_misspelt_word_and_one_of_nearly_the_same_meaning_find_it(
+    world: World,
+) -> None:
     await two_evenings(world)
     assert "Dana" in await asked(world, "who plays the cellp?")
     await world.note("adopted two greyhounds and a dog", "9")
@@ -73,11 +83,15 @@ async def test_a_misspelt_word_and_one_of_nearly_the_same_meaning_find_it(world:
 )  # fmt: skip
 async def test_it_is_asked_in_other_languages(world: World, question: str) -> None:
     await two_evenings(world)
-    await world.note("owns a pet called Miso", "9", asked_with=("Katze", "gato", "猫", "chat"))
+    await world.note(
+        "owns a pet called Miso", "9", asked_with=("Katze", "gato", "猫", "chat")
+    )
     assert "Carol: " in await asked(world, question)
 
 
-async def test_the_channels_facts_are_found_and_nothing_stands_there_twice(world: World) -> None:
+async def test_the_channels_facts_are_found_and_nothing_stands_there_twice(
+    world: World,
+) -> None:
     await world.note("blames the lantern for everything", "2")
     await world.note("the lantern was invented by <@1>", None)
     await world.clock.advance(DAY)
@@ -96,7 +110,9 @@ async def test_the_channels_facts_are_found_and_nothing_stands_there_twice(world
 # ── what may never be in such an answer ───────────────────────────────────────────────────────
 
 
-async def test_nobody_who_is_hidden_and_nothing_that_is_left_alone(world: World) -> None:
+async def test_nobody_who_is_hidden_and_nothing_that_is_left_alone(
+    world: World,
+) -> None:
     written = await two_evenings(world)
     async with world.db.write() as tx:
         await personal_data.opt_out(tx, "10", world.clock.now())
@@ -112,7 +128,9 @@ async def test_nobody_who_is_hidden_and_nothing_that_is_left_alone(world: World)
     assert "Erik" in await asked(world, KNOWN["erik"][1])
 
 
-async def test_of_who_is_hidden_no_name_stands_in_what_is_known_of_others(world: World) -> None:
+async def test_of_who_is_hidden_no_name_stands_in_what_is_known_of_others(
+    world: World,
+) -> None:
     await world.note("plays chess with <@1> on Sundays", "9")
     async with world.db.write() as tx:
         await viewers.set_banned(tx, "1", world.clock.now())
@@ -124,18 +142,27 @@ async def test_of_who_is_hidden_no_name_stands_in_what_is_known_of_others(world:
 async def test_nothing_sensitive_is_asked_for_or_told_even_where_it_may_be_stored(
     world: World,
 ) -> None:
-    world.settings = world.settings.__class__(privacy=PrivacySettings(allow_categories=("health",)))
+    world.settings = world.settings.__class__(
+        privacy=PrivacySettings(allow_categories=("health",))
+    )
     await world.note("was diagnosed with asthma as a child", "1")
     await world.note("was a child in Oslo", "9")
     await world.note("brought his boyfriend along to the gay bar", "9")
-    for text in ("who has asthma?", "anyone gay here?", "who here is gay", "wer ist hier schwul?"):
+    for text in (
+        "who has asthma?",
+        "anyone gay here?",
+        "who here is gay",
+        "wer ist hier schwul?",
+    ):
         assert await asked(world, text) == ""
     found = await asked(world, "who was a child in Oslo or diagnosed?")
     assert "child in Oslo" in found
     assert "asthma" not in found
 
 
-async def test_plans_that_are_over_and_notes_of_another_persona_are_not_found(world: World) -> None:
+async def test_plans_that_are_over_and_notes_of_another_persona_are_not_found(
+    world: World,
+) -> None:
     await world.note("rides to the lighthouse", "1", expires_at=world.clock.now() + DAY)
     await world.note("guards the lighthouse", "9", persona="pirate")
     assert "Alice" in await asked(world, "who rides to the lighthouse?")
@@ -148,12 +175,17 @@ async def test_plans_that_are_over_and_notes_of_another_persona_are_not_found(wo
 
 
 async def entries(world: World) -> list[tuple[int, int, bytes]]:
-    return [tuple(row) for row in await world.db.rows("SELECT * FROM note_words ORDER BY 1, 2")]
+    return [
+        tuple(row)
+        for row in await world.db.rows("SELECT * FROM note_words ORDER BY 1, 2")
+    ]
 
 
 async def test_the_index_follows_every_change_of_a_note(world: World) -> None:
     before = await entries(world)
-    first = await world.note("plays the zither", "1", topics=("music",), asked_with=("instrument",))
+    first = await world.note(
+        "plays the zither", "1", topics=("music",), asked_with=("instrument",)
+    )
     assert "Alice" in await asked(world, "who has an instrument?")
     held = await entries(world)
     note = await notes.get(world.db, first)

@@ -71,7 +71,9 @@ def _model_form(said: str) -> str:
     say, _, rest = said.partition("[[")
     call, _, otherwise = rest.removesuffix("]]").partition(" | ")
     name, *given = shlex.split(call) or [""]
-    action = {"name": name, **dict(one.split("=", 1) for one in given)} if name else None
+    action = (
+        {"name": name, **dict(one.split("=", 1) for one in given)} if name else None
+    )
     return msgspec.json.encode(
         {"action": action, "say": say.strip(), "if_refused": otherwise}
     ).decode()
@@ -87,7 +89,11 @@ class Player:
             "twitch": {"channel": "streamer"},
         }
         self.settings = convert(
-            {**base, **{name: {**base.get(name, {}), **one} for name, one in tables.items()}}, "it"
+            {
+                **base,
+                **{name: {**base.get(name, {}), **one} for name, one in tables.items()},
+            },
+            "it",
         )
         self.clock, self.model = ManualClock(1_790_000_000_000), Told()
         self.since = 0
@@ -118,7 +124,14 @@ class Player:
         await self.clock.advance(BETWEEN_LINES)
         self._lines += 1
         badges = ["broadcaster"] if login == "streamer" else []
-        line = said(self.clock, f"line-{self._lines}", who or f"id-{login}", login, text, *badges)
+        line = said(
+            self.clock,
+            f"line-{self._lines}",
+            who or f"id-{login}",
+            login,
+            text,
+            *badges,
+        )
         self._last[login] = line
         await self.give(line)
 
@@ -142,7 +155,9 @@ class Player:
     async def live(self, *, on: bool) -> None:
         now = self.clock.now()
         await self.bot.channel_is(
-            ChannelState(on, "Racing", "Racing", now if on else None, f"s{now}" if on else "")
+            ChannelState(
+                on, "Racing", "Racing", now if on else None, f"s{now}" if on else ""
+            )
         )
 
     async def line(self, line: str) -> str | None:
@@ -237,12 +252,18 @@ class Player:
         return [f"{one.system}\n{one.prompt}" for one in self.model.asked[-1:]]
 
     async def seen_note(self, about: str) -> list[str]:
-        return [note.fact for note in await notes.of_subject(self.bot.db, f"id-{about}")]
+        return [
+            note.fact for note in await notes.of_subject(self.bot.db, f"id-{about}")
+        ]
 
     async def seen_episode(self, _who: str) -> list[str]:
-        names = await viewers.names(self.bot.db, {f"id-{login}" for login in self._last})
+        names = await viewers.names(
+            self.bot.db, {f"id-{login}" for login in self._last}
+        )
         last = await self.bot.db.highest_id("episodes")
-        every = [await episodes.get(self.bot.db, number) for number in range(1, last + 1)]
+        every = [
+            await episodes.get(self.bot.db, number) for number in range(1, last + 1)
+        ]
         return [
             with_names(one.summary, names)
             for one in every
@@ -252,10 +273,17 @@ class Player:
     async def seen_rows(self, section: str) -> list[str]:
         """What stood in a section of the newest reply's prompt."""
         rows = [
-            row for row in await bot_messages.listing(self.bot.db, 20) if row.trigger != "command"
+            row
+            for row in await bot_messages.listing(self.bot.db, 20)
+            if row.trigger != "command"
         ]
         newest = await explain(self.bot.db, rows[0].id)
-        return [row.text for one in newest.sections if one.name == section for row in one.rows]
+        return [
+            row.text
+            for one in newest.sections
+            if one.name == section
+            for row in one.rows
+        ]
 
 
 async def failures(scenario: Mapping[str, Any], folder: Path) -> list[str]:
@@ -267,12 +295,16 @@ async def failures(scenario: Mapping[str, Any], folder: Path) -> list[str]:
         for note in scenario.get("notes", ()):
             await player.know(note)
         await player.bot.keeper.refresh()
-        lines = [line.strip() for line in scenario["script"].splitlines() if line.strip()]
+        lines = [
+            line.strip() for line in scenario["script"].splitlines() if line.strip()
+        ]
         played = [(line, await player.line(line)) for line in lines]
     finally:
         await player.stop()
     return [
-        f"{scenario['name']}: {line}   seen: {seen}" for line, seen in played if seen is not None
+        f"{scenario['name']}: {line}   seen: {seen}"
+        for line, seen in played
+        if seen is not None
     ]
 
 
@@ -293,6 +325,9 @@ async def test_every_expectation_holds(file: Path, tmp_path: Path) -> None:
 
 
 async def test_an_expectation_that_fails_says_what_was_seen(tmp_path: Path) -> None:
-    wrong = {"name": "wrong", "script": "alice: !remember I play drums\n> reply: violins"}
+    wrong = {
+        "name": "wrong",
+        "script": "alice: !remember I play drums\n> reply: violins",
+    }
     [line] = await failures(wrong, tmp_path)
     assert line.startswith("wrong: > reply: violins   seen: Remembered: ")

@@ -91,7 +91,9 @@ def test_the_package_has_the_program_a_command_and_a_menu_entry(tmp_path: Path) 
         ["dpkg-deb", "--contents", package], capture_output=True, text=True, check=True
     ).stdout
     assert re.search(
-        r"^-rwxr-xr-x root/root .* \./opt/forgetmenot/forgetmenot$", listed, re.MULTILINE
+        r"^-rwxr-xr-x root/root .* \./opt/forgetmenot/forgetmenot$",
+        listed,
+        re.MULTILINE,
     )
     assert "./usr/bin/forgetmenot -> /opt/forgetmenot/forgetmenot" in listed
     assert "./usr/share/applications/forgetmenot.desktop" in listed
@@ -99,10 +101,14 @@ def test_the_package_has_the_program_a_command_and_a_menu_entry(tmp_path: Path) 
 
 
 def test_the_workflow_pins_its_actions_and_checks_the_tag_first() -> None:
-    workflow = (ROOT / ".github" / "workflows" / "release.yml").read_text(encoding="utf-8")
+    workflow = (ROOT / ".github" / "workflows" / "release.yml").read_text(
+        encoding="utf-8"
+    )
     actions = re.findall(r"uses: (\S+)", workflow)
     assert len(actions) > 5
-    assert [name for name in actions if not re.fullmatch(r"[\w/-]+@[0-9a-f]{40}", name)] == []
+    assert [
+        name for name in actions if not re.fullmatch(r"[\w/-]+@[0-9a-f]{40}", name)
+    ] == []
     assert 'release.py check "$GITHUB_REF_NAME"' in workflow
     jobs = workflow.split("\njobs:\n")[1]
     starts = re.findall(r"^  (\w+):\n(?:    needs: (.+)\n)?", jobs, re.MULTILINE)

@@ -27,16 +27,22 @@ sys.exit(run.main())
 def test_a_request_to_end_reaches_the_bot(tmp_path: Path) -> None:
     command = [sys.executable, "-c", START, "demo"]
     kept = program.environment(tmp_path)
-    with subprocess.Popen(command, cwd=SCRIPTS, stdout=subprocess.PIPE, env=kept) as process:
+    with subprocess.Popen(
+        command, cwd=SCRIPTS, stdout=subprocess.PIPE, env=kept
+    ) as process:
         assert process.stdout is not None
         assert process.stdout.readline()
         process.send_signal(signal.SIGTERM)
-        process.communicate(timeout=60)  # a bot that were left behind would hold the pipe
+        process.communicate(
+            timeout=60
+        )  # a bot that were left behind would hold the pipe
 
 
 def _checkout(folder: Path) -> Path:
     """What the scripts need of a checkout, in a folder of the test's own."""
-    shutil.copytree(SCRIPTS, folder / "scripts", ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copytree(
+        SCRIPTS, folder / "scripts", ignore=shutil.ignore_patterns("__pycache__")
+    )
     for name in ("pyproject.toml", "constraints.txt"):
         shutil.copy(SCRIPTS.parent / name, folder)
     return folder
@@ -50,13 +56,17 @@ def _checkout(folder: Path) -> Path:
         ("KeyboardInterrupt()", "stopped. Start again"),
     ],
 )  # fmt: skip
-def test_a_first_start_that_fails_says_why(tmp_path: Path, trouble: str, words: str) -> None:
-    code = (
-        f"import venv, run\ndef fails(*_, **__): raise {trouble}\nvenv.create = fails\nrun.main()"
-    )
+def test_a_first_start_that_fails_says_why(
+    tmp_path: Path, trouble: str, words: str
+) -> None:
+    code = f"import venv, run\ndef fails(*_, **__): raise {trouble}\nvenv.create = fails\nrun.main()"
     folder = _checkout(tmp_path) / "scripts"
     done = subprocess.run(
-        [sys.executable, "-c", code], cwd=folder, capture_output=True, text=True, check=False
+        [sys.executable, "-c", code],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        check=False,
     )
     assert words in done.stderr
     assert "Traceback" not in done.stderr
@@ -97,7 +107,11 @@ sys.argv = ['scripts/run.py', 'login']
 run.main()
 """
     shown = subprocess.run(
-        [sys.executable, "-c", code], cwd=folder, capture_output=True, text=True, check=True
+        [sys.executable, "-c", code],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        check=True,
     )
     full, typed = shown.stdout.splitlines()
     assert shlex.split(full)[1] == str(folder / "scripts" / "run.py")
@@ -105,7 +119,10 @@ run.main()
 
 
 def test_help_names_the_command_as_it_was_started() -> None:
-    started = {"FORGETMENOT_COMMAND": "python3 /x/run.py", "FORGETMENOT_TYPED": "python3 run.py"}
+    started = {
+        "FORGETMENOT_COMMAND": "python3 /x/run.py",
+        "FORGETMENOT_TYPED": "python3 run.py",
+    }
     done = subprocess.run(
         [sys.executable, "-m", "forgetmenot", "why", "--help"],
         env={**os.environ, **started},
@@ -122,9 +139,13 @@ def test_it_starts_through_a_link_on_the_desktop(tmp_path: Path) -> None:
     for file in ("start.sh", "start.command"):
         shutil.copy(SCRIPTS.parent / file, folder)
     (folder / "scripts").mkdir()
-    (folder / "scripts" / "run.py").write_text("import pathlib; print(pathlib.Path.cwd())")
+    (folder / "scripts" / "run.py").write_text(
+        "import pathlib; print(pathlib.Path.cwd())"
+    )
     (tmp_path / "desktop").mkdir()
-    (tmp_path / "desktop" / "first").symlink_to(Path("..") / "the program" / "start.command")
+    (tmp_path / "desktop" / "first").symlink_to(
+        Path("..") / "the program" / "start.command"
+    )
     (tmp_path / "desktop" / "Start").symlink_to("first")
     command = ["sh", str(tmp_path / "desktop" / "Start")]
     done = subprocess.run(
@@ -134,14 +155,20 @@ def test_it_starts_through_a_link_on_the_desktop(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "script", ["run.py", "test.py", "build_app.py", "environment.py", "browser.py", "release.py"]
+    "script",
+    ["run.py", "test.py", "build_app.py", "environment.py", "browser.py", "release.py"],
 )
 def test_it_needs_the_standard_library_alone_and_an_older_python_gets_as_far_as_the_sentence_about_its_age(
     script: str,
 ) -> None:
     tree = ast.parse((SCRIPTS / script).read_text("utf-8"), feature_version=(3, 7))
     nodes = list(ast.walk(tree))
-    modules = {alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names}
+    modules = {
+        alias.name
+        for node in nodes
+        if isinstance(node, ast.Import)
+        for alias in node.names
+    }
     modules |= {str(node.module) for node in nodes if isinstance(node, ast.ImportFrom)}
     assert {name.split(".")[0] for name in modules} <= {
         *sys.stdlib_module_names,
@@ -160,4 +187,6 @@ def test_it_needs_the_standard_library_alone_and_an_older_python_gets_as_far_as_
     evaluated = [
         ast.unparse(part) for part in said
     ]  # by an older Python, unless they are postponed
-    assert "__future__" in modules or not [name for name in evaluated if "|" in name or "[" in name]
+    assert "__future__" in modules or not [
+        name for name in evaluated if "|" in name or "[" in name
+    ]

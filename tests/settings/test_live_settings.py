@@ -6,7 +6,12 @@ from pathlib import Path
 import pytest
 
 from forgetmenot.errors import SettingsError
-from forgetmenot.settings.live_settings import LABELS, LiveSettings, change_file, form_of
+from forgetmenot.settings.live_settings import (
+    LABELS,
+    LiveSettings,
+    change_file,
+    form_of,
+)
 from forgetmenot.settings.load import load_settings
 from forgetmenot.settings.schema import Settings
 
@@ -54,7 +59,9 @@ def test_several_change_together_or_not_at_all_and_a_wrong_value_is_named_by_its
     path.write_text(FILE)
     settings = LiveSettings(load_settings(path), path)
     with pytest.raises(SettingsError, match="Longest reply: Must be at most 500"):
-        settings.change({("twitch", "channel"): "alice", ("reply", "max_chars"): 9_000}, no_check)
+        settings.change(
+            {("twitch", "channel"): "alice", ("reply", "max_chars"): 9_000}, no_check
+        )
     for (table, key), value in {
         ("bot", "mode"): "loud",
         ("bot", "nothing"): 1,
@@ -65,8 +72,14 @@ def test_several_change_together_or_not_at_all_and_a_wrong_value_is_named_by_its
     assert path.read_text() == FILE
     assert settings.generation == 0
     assert [one.name for one in tmp_path.iterdir()] == ["config.toml"]
-    settings.change({("twitch", "channel"): "#Alice", ("reply", "max_chars"): 90}, no_check)
-    assert (settings().twitch.channel, settings().reply.max_chars, settings.generation) == (
+    settings.change(
+        {("twitch", "channel"): "#Alice", ("reply", "max_chars"): 90}, no_check
+    )
+    assert (
+        settings().twitch.channel,
+        settings().reply.max_chars,
+        settings.generation,
+    ) == (
         "alice",
         90,
         1,

@@ -25,9 +25,15 @@ def test_every_setting_is_explained() -> None:
         elif key := re.match(r"#?\s?(\w+) = .*?\s# .+", line):
             told.add((table, key[1]))
     tables = [
-        one for one in msgspec.structs.fields(Settings) if one.name not in {"personas", "prices"}
+        one
+        for one in msgspec.structs.fields(Settings)
+        if one.name not in {"personas", "prices"}
     ]
-    every = {(one.name, key.name) for one in tables for key in msgspec.structs.fields(one.type)}
+    every = {
+        (one.name, key.name)
+        for one in tables
+        for key in msgspec.structs.fields(one.type)
+    }
     assert sorted(every - told) == []
 
 
@@ -81,7 +87,9 @@ def test_a_broken_setting_is_named_with_the_way_out(toml: str, words: str) -> No
     assert "pa55word" not in str(caught.value)
 
 
-@pytest.mark.parametrize("written", ["alice", "Alice", "#alice", "@Alice", "", "a" * 25])
+@pytest.mark.parametrize(
+    "written", ["alice", "Alice", "#alice", "@Alice", "", "a" * 25]
+)
 def test_a_login_may_be_written_as_people_write_it_and_is_the_one_that_twitch_knows(
     written: str,
 ) -> None:
@@ -92,8 +100,13 @@ def test_a_login_may_be_written_as_people_write_it_and_is_the_one_that_twitch_kn
 
 
 def test_a_time_zone_that_does_not_exist_is_named_with_one_that_does() -> None:
-    assert parse_settings('[bot]\ntimezone = "Asia/Kolkata"', "config.toml").bot.timezone
-    for name, guess in (("Europe/Berln", "Did you mean `Europe/Berlin`?"), ("../passwd", "")):
+    assert parse_settings(
+        '[bot]\ntimezone = "Asia/Kolkata"', "config.toml"
+    ).bot.timezone
+    for name, guess in (
+        ("Europe/Berln", "Did you mean `Europe/Berlin`?"),
+        ("../passwd", ""),
+    ):
         with pytest.raises(SettingsError) as raised:
             parse_settings(f'[bot]\ntimezone = "{name}"', "config.toml")
         told = str(raised.value)
@@ -104,7 +117,9 @@ def test_a_time_zone_that_does_not_exist_is_named_with_one_that_does() -> None:
 
 
 def test_the_page_about_privacy_has_the_numbers_of_the_defaults() -> None:
-    page = (Path(__file__).parents[2] / "docs" / "PRIVACY.md").read_text(encoding="utf-8")
+    page = (Path(__file__).parents[2] / "docs" / "PRIVACY.md").read_text(
+        encoding="utf-8"
+    )
     text, privacy = " ".join(page.replace("> ", "").split()), Settings().privacy
     hours = f"{Settings().memory.raw_events_h:g} hours"
     for words in (
@@ -115,8 +130,12 @@ def test_the_page_about_privacy_has_the_numbers_of_the_defaults() -> None:
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="pipes and devices of POSIX")
-def test_a_pipe_or_a_device_in_the_place_of_the_file_is_not_waited_for(tmp_path: Path) -> None:
-    with pytest.raises(SettingsError, match=r"does not exist. .* `forgetmenot start` makes one"):
+def test_a_pipe_or_a_device_in_the_place_of_the_file_is_not_waited_for(
+    tmp_path: Path,
+) -> None:
+    with pytest.raises(
+        SettingsError, match=r"does not exist. .* `forgetmenot start` makes one"
+    ):
         load_settings(tmp_path / "config.toml")
     os.mkfifo(tmp_path / "config.toml")
     for path in (tmp_path / "config.toml", Path("/dev/zero")):

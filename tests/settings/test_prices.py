@@ -58,7 +58,10 @@ OWN = '[prices."gemini-3.5-flash-lite"]\ninput = 1\noutput = 1'
         (GEMINI, "2.56 USD (list prices of 2026-11)"),
         (f'{GEMINI}currency = "USD"\n{OWN}', "2.00 USD"),
         (f'{GEMINI}currency = "EUR"', ""),
-        ('[model]\nprovider = "openai_compatible"\nbase_url = "http://127.0.0.1:1/v1"', ""),
+        (
+            '[model]\nprovider = "openai_compatible"\nbase_url = "http://127.0.0.1:1/v1"',
+            "",
+        ),
     ],
 )
 def test_gemini_has_list_prices_in_dollars_until_the_settings_name_one(
@@ -68,7 +71,9 @@ def test_gemini_has_list_prices_in_dollars_until_the_settings_name_one(
 
 
 def test_the_page_about_models_has_the_same_prices() -> None:
-    page = (Path(__file__).parents[2] / "docs" / "MODELS.md").read_text(encoding="utf-8")
+    page = (Path(__file__).parents[2] / "docs" / "MODELS.md").read_text(
+        encoding="utf-8"
+    )
     for model, price in LIST_PRICES.items():
         cached = f"{price.cached:.2f}" if price.cached else "as input"
         row = f"| `{model}` | {price.input:.2f} | {cached} | {price.output:.2f} |"

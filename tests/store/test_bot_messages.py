@@ -11,20 +11,42 @@ async def test_only_what_went_out_counts_as_said(db: Database) -> None:
     async with db.write() as tx:
         await put(tx, "viewers", id="1", login="alice")
         for status in ReplyStatus:
-            await put(tx, "bot_messages", viewer_id="1", text=f"it was {status}", status=status)
+            await put(
+                tx,
+                "bot_messages",
+                viewer_id="1",
+                text=f"it was {status}",
+                status=status,
+            )
         await put(tx, "bot_messages", viewer_id="1", text="", status=ReplyStatus.SENT)
-    for limit, to, found in ((10, None, ["it was sent"]), (1, "1", ["it was sent"]), (10, "2", [])):
-        assert [line.text for line in await bot_messages.recently_sent(db, limit, 0, to)] == found
+    for limit, to, found in (
+        (10, None, ["it was sent"]),
+        (1, "1", ["it was sent"]),
+        (10, "2", []),
+    ):
+        assert [
+            line.text for line in await bot_messages.recently_sent(db, limit, 0, to)
+        ] == found
 
 
 async def test_a_line_of_chat_is_answered_at_most_once(db: Database) -> None:
     """Also by another reply, and whatever the first one's fate was; a refusal may be tried again."""
-    for fate in (ReplyStatus.SENT, ReplyStatus.UNKNOWN, ReplyStatus.SENDING, ReplyStatus.REFUSED):
+    for fate in (
+        ReplyStatus.SENT,
+        ReplyStatus.UNKNOWN,
+        ReplyStatus.SENDING,
+        ReplyStatus.REFUSED,
+    ):
         again = fate is ReplyStatus.REFUSED
         async with db.write() as tx:
             first, second = [
                 await bot_messages.begin(
-                    tx, at=0, event_id=fate, viewer_id=None, trigger="mention", mode="live"
+                    tx,
+                    at=0,
+                    event_id=fate,
+                    viewer_id=None,
+                    trigger="mention",
+                    mode="live",
                 )
                 for _ in range(2)
             ]
@@ -32,4 +54,6 @@ async def test_a_line_of_chat_is_answered_at_most_once(db: Database) -> None:
             await bot_messages.settle(tx, first, fate)
         assert await bot_messages.is_answered(db, fate) is not again
         async with db.write() as tx:
-            assert await bot_messages.record_sending(tx, second, "hello again", 0) is again
+            assert (
+                await bot_messages.record_sending(tx, second, "hello again", 0) is again
+            )

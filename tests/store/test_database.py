@@ -14,7 +14,12 @@ import pytest
 from forgetmenot import errors
 from forgetmenot.files import may_be_ours, protect, read_blocks
 from forgetmenot.store import backup
-from forgetmenot.store.database import SCHEMA_VERSION, Database, open_database, schema_sql
+from forgetmenot.store.database import (
+    SCHEMA_VERSION,
+    Database,
+    open_database,
+    schema_sql,
+)
 from tests import proc
 
 INSERT = "INSERT INTO streams (started_at, last_event_at, title) VALUES (?1, ?1, ?2)"
@@ -25,7 +30,9 @@ async def count(db: Database) -> int:
 
 
 @pytest.mark.parametrize("turns", range(12))
-async def test_cancelled_at_any_moment_it_is_all_or_nothing(db: Database, turns: int) -> None:
+async def test_cancelled_at_any_moment_it_is_all_or_nothing(
+    db: Database, turns: int
+) -> None:
     async def both() -> None:
         async with db.write() as tx:
             await tx.insert(INSERT, (1, "a"))
@@ -41,7 +48,9 @@ async def test_cancelled_at_any_moment_it_is_all_or_nothing(db: Database, turns:
         await tx.insert(INSERT, (3, "next"))
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="Windows moves no file that is open")
+@pytest.mark.skipif(
+    sys.platform == "win32", reason="Windows moves no file that is open"
+)
 async def test_a_file_that_was_moved_away_or_replaced_is_told_of_and_not_written_to(
     db: Database,
 ) -> None:
@@ -121,7 +130,9 @@ def without_its_index(path: Path) -> None:
     path.with_name(f"{path.name}-shm").unlink()
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="Windows deletes no file that is open")
+@pytest.mark.skipif(
+    sys.platform == "win32", reason="Windows deletes no file that is open"
+)
 @pytest.mark.parametrize(
     "harm",
     [
@@ -163,7 +174,9 @@ async def test_what_another_program_takes_away_is_put_back_with_every_row(
         assert await db.damage() == ""
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="Windows deletes no file that is open")
+@pytest.mark.skipif(
+    sys.platform == "win32", reason="Windows deletes no file that is open"
+)
 async def test_a_file_that_is_taken_away_just_before_the_stop_is_put_back_as_well(
     tmp_path: Path,
 ) -> None:
@@ -183,8 +196,12 @@ async def test_a_file_that_is_taken_away_just_before_the_stop_is_put_back_as_wel
         assert await db.damage() == ""
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="Windows moves no file that is open")
-async def test_a_file_that_was_moved_away_is_whole_without_its_log(tmp_path: Path) -> None:
+@pytest.mark.skipif(
+    sys.platform == "win32", reason="Windows moves no file that is open"
+)
+async def test_a_file_that_was_moved_away_is_whole_without_its_log(
+    tmp_path: Path,
+) -> None:
     path = tmp_path / "memory.sqlite3"
     async with open_database(path, puts_back=True) as db:
         async with db.write() as tx:
@@ -198,7 +215,9 @@ async def test_a_file_that_was_moved_away_is_whole_without_its_log(tmp_path: Pat
             assert await count(db) == rows
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="Windows deletes no file that is open")
+@pytest.mark.skipif(
+    sys.platform == "win32", reason="Windows deletes no file that is open"
+)
 async def test_what_lies_in_its_place_is_not_lost_either(tmp_path: Path) -> None:
     path = tmp_path / "memory.sqlite3"
     other = tmp_path / "other.sqlite3"
@@ -209,15 +228,21 @@ async def test_what_lies_in_its_place_is_not_lost_either(tmp_path: Path) -> None
         await db.stay_in_place()
         assert await count(db) == 0
     with contextlib.closing(sqlite3.connect(f"{path}.other-1")) as aside:
-        assert aside.execute("SELECT title FROM streams").fetchall() == [("of another program",)]
+        assert aside.execute("SELECT title FROM streams").fetchall() == [
+            ("of another program",)
+        ]
 
 
-async def test_a_memory_of_another_version_is_refused_and_not_touched(tmp_path: Path) -> None:
+async def test_a_memory_of_another_version_is_refused_and_not_touched(
+    tmp_path: Path,
+) -> None:
     path = tmp_path / "memory.sqlite3"
     with contextlib.closing(sqlite3.connect(path)) as old:
         old.executescript(f"{schema_sql()} PRAGMA user_version = 3;")
     before = path.read_bytes()
-    with pytest.raises(errors.StoreForeign, match=f"schema 3, this one has {SCHEMA_VERSION}"):
+    with pytest.raises(
+        errors.StoreForeign, match=f"schema 3, this one has {SCHEMA_VERSION}"
+    ):
         async with open_database(path):
             pass
     assert path.read_bytes() == before
@@ -273,4 +298,6 @@ def test_rebuilding_the_file_takes_no_memory_of_its_size(tmp_path: Path) -> None
     grown_mb, file_mb = map(float, shown.split())
     assert file_mb > 50
     assert grown_mb < 10
-    assert [path.name for path in tmp_path.iterdir() if path.name.startswith("etilqs")] == []
+    assert [
+        path.name for path in tmp_path.iterdir() if path.name.startswith("etilqs")
+    ] == []

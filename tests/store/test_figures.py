@@ -9,7 +9,13 @@ from forgetmenot.domain import ChannelState, EventKind, Purpose, TokenUsage
 from forgetmenot.durations import DAY, HOUR, MINUTE, SECOND
 from forgetmenot.memory import retention
 from forgetmenot.settings.schema import MemorySettings, Settings
-from forgetmenot.store import action_logs, figures, personal_data, reply_outcomes, streams
+from forgetmenot.store import (
+    action_logs,
+    figures,
+    personal_data,
+    reply_outcomes,
+    streams,
+)
 from forgetmenot.store.action_logs import ActionStatus
 from forgetmenot.store.counts import Meter, daily_bills
 from forgetmenot.store.database import Database
@@ -21,7 +27,9 @@ from tests.rows import put
 from tests.wishes import erase
 
 BERLIN = "Europe/Berlin"
-LATE = int(datetime(2026, 7, 24, 21, 50, tzinfo=UTC).timestamp() * 1_000)  # ten to midnight there
+LATE = int(
+    datetime(2026, 7, 24, 21, 50, tzinfo=UTC).timestamp() * 1_000
+)  # ten to midnight there
 
 
 @pytest.fixture
@@ -72,21 +80,29 @@ async def test_minutes_count_lines_and_people_once_and_do_not_shrink_when_chat_i
     stream = await streams.current_id(channel.db)
     assert stream is not None
     expected = [(first, 3, 2, 1), (first + 3, 1, 1, 0)]
-    assert [tuple(row) for row in await figures.minutes_of(channel.db, stream)] == expected
+    assert [
+        tuple(row) for row in await figures.minutes_of(channel.db, stream)
+    ] == expected
     await erase(channel.db, "id-alice", now=channel.clock.now())
     channel.say("bob", "and now?")
     await channel.ingest.flush()
     expected[1] = (first + 3, 2, 1, 0)
     channel.say("bob", "a line that comes late", at=NOON)
     await channel.ingest.flush()
-    assert [tuple(row) for row in await figures.minutes_of(channel.db, stream)] == expected
+    assert [
+        tuple(row) for row in await figures.minutes_of(channel.db, stream)
+    ] == expected
     await channel.clock.advance(25 * HOUR)
     await channel.sweep()
     assert await channel.db.value("SELECT count(*) FROM events") == 0
-    assert [tuple(row) for row in await figures.minutes_of(channel.db, stream)] == expected
+    assert [
+        tuple(row) for row in await figures.minutes_of(channel.db, stream)
+    ] == expected
 
 
-async def test_lines_of_a_past_stream_are_counted_without_being_stored(db: Database) -> None:
+async def test_lines_of_a_past_stream_are_counted_without_being_stored(
+    db: Database,
+) -> None:
     async with db.write() as tx:
         stream = await streams.add_past(tx, NOON)
         lines = [
@@ -102,9 +118,7 @@ async def test_lines_of_a_past_stream_are_counted_without_being_stored(db: Datab
 
 
 RAID = "61 raiders from Erin have joined!"
-GIFTS = (
-    "Erin is gifting 5 Tier 1 Subs to the community! They've gifted a total of 812 in the channel!"
-)
+GIFTS = "Erin is gifting 5 Tier 1 Subs to the community! They've gifted a total of 812 in the channel!"
 GIFT = "Erin gifted a Tier 1 sub to Bob!"
 
 
@@ -116,7 +130,12 @@ async def test_raids_and_gifts_are_kept_as_numbers_and_lose_who_it_was_with_them
     for _ in range(2):
         channel.say("erin", "", kind=EventKind.GIFT, system_text=GIFT)
     await channel.clock.advance(MINUTE)
-    channel.say("frank", "", kind=EventKind.GIFT, system_text="Frank gifted a Tier 1 sub to Bob!")
+    channel.say(
+        "frank",
+        "",
+        kind=EventKind.GIFT,
+        system_text="Frank gifted a Tier 1 sub to Bob!",
+    )
     await channel.ingest.flush()
     stream = await streams.current_id(channel.db)
     assert stream is not None
@@ -134,10 +153,16 @@ async def test_raids_and_gifts_are_kept_as_numbers_and_lose_who_it_was_with_them
     rows = [tuple(row)[1:] for row in await figures.moments_of(channel.db, stream)]
     assert rows == [("raid", "61", None), ("gift", "5", None), ("gift", "1", None)]
     left = await channel.db.column("SELECT viewer_id FROM moments ORDER BY id")
-    assert left == [None, None, "id-frank"]  # who opted out is hidden, and is theirs to erase
+    assert left == [
+        None,
+        None,
+        "id-frank",
+    ]  # who opted out is hidden, and is theirs to erase
 
 
-async def test_titles_and_games_are_kept_once_each_time_they_change(channel: Channel) -> None:
+async def test_titles_and_games_are_kept_once_each_time_they_change(
+    channel: Channel,
+) -> None:
     tracker = channel.stream_tracker
     began = channel.clock.now() - 10 * MINUTE
     for minute, title, game in (
@@ -166,7 +191,10 @@ async def test_a_title_that_names_somebody_loses_the_name_when_they_are_erased(
     channel.say("zelmira_87", "hello")
     await channel.ingest.flush()
     state = ChannelState(
-        live=True, title="Chess with @zelmira_87", category="", started_at=channel.clock.now()
+        live=True,
+        title="Chess with @zelmira_87",
+        category="",
+        started_at=channel.clock.now(),
     )
     await channel.stream_tracker.live(state, channel.clock.now())
     await erase(channel.db, "id-zelmira_87", now=channel.clock.now())
@@ -193,7 +221,9 @@ async def test_a_clip_is_a_moment_once_it_was_made(channel: Channel) -> None:
                 at=NOON,
                 asked_by="id-alice",
             )
-            await action_logs.settle(tx, row, ActionStatus(status), address, NOON + SECOND)
+            await action_logs.settle(
+                tx, row, ActionStatus(status), address, NOON + SECOND
+            )
     stream = await streams.current_id(channel.db)
     assert stream is not None
     rows = [tuple(row) for row in await figures.moments_of(channel.db, stream)]
@@ -216,7 +246,9 @@ async def put_replies(db: Database) -> None:
         for viewer in ("1", "2", "3"):
             await put(tx, "viewers", id=viewer, login=f"viewer{viewer}")
         for note in (1, 2, 3):
-            await put(tx, "semantic_notes", id=note, subject_id="1", fact=f"fact {note}")
+            await put(
+                tx, "semantic_notes", id=note, subject_id="1", fact=f"fact {note}"
+            )
         replies = [
             ("1", 0, {"outcome": "good", "notes_json": "[2]"}),
             ("2", 0, {"outcome": "bad"}),
@@ -230,7 +262,12 @@ async def put_replies(db: Database) -> None:
         ]
         for viewer, later, more in replies:
             await put(
-                tx, "bot_messages", viewer_id=viewer, at=NOON + later, prompt_json=PROMPT, **more
+                tx,
+                "bot_messages",
+                viewer_id=viewer,
+                at=NOON + later,
+                prompt_json=PROMPT,
+                **more,
             )
         for note, later, status in (
             (3, 9 * MINUTE, "superseded"),
@@ -270,7 +307,9 @@ async def test_a_reply_is_judged_by_what_was_done_with_it_and_by_what_followed(
 async def test_weeks_keep_the_counts_of_replies_whose_rows_are_deleted(
     channel: Channel, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(retention, "LOGS_AT_ONCE", 2)  # a week is deleted in several parts
+    monkeypatch.setattr(
+        retention, "LOGS_AT_ONCE", 2
+    )  # a week is deleted in several parts
     await put_replies(channel.db)
     before = reply_outcomes.by_week(await reply_outcomes.judged(channel.db), "")
     await channel.clock.advance(31 * DAY)

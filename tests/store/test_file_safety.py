@@ -18,7 +18,9 @@ async def claimed(file: Path, room_id: str, channel: str) -> None:
         await claim(db, room_id, channel, 1)
 
 
-async def test_the_first_channel_owns_the_file_and_another_gets_its_own(tmp_path: Path) -> None:
+async def test_the_first_channel_owns_the_file_and_another_gets_its_own(
+    tmp_path: Path,
+) -> None:
     default = tmp_path / "memory.sqlite3"
     assert file_for(default, "") == file_for(default, "tea") == default, "nobody's yet"
     await claimed(default, "1", "#Tea")
@@ -38,8 +40,13 @@ async def test_a_command_opens_the_memory_of_the_configured_channel(
 ) -> None:
     monkeypatch.setattr(common, "data_folder", lambda: tmp_path)
     await claimed(tmp_path / "memory.sqlite3", "1", "tea")
-    (tmp_path / "config.toml").write_text('[twitch]\nchannel = "coffee"\n', encoding="utf-8")
-    assert common.database_path(argparse.Namespace(db=None)) == tmp_path / "memory-coffee.sqlite3"
+    (tmp_path / "config.toml").write_text(
+        '[twitch]\nchannel = "coffee"\n', encoding="utf-8"
+    )
+    assert (
+        common.database_path(argparse.Namespace(db=None))
+        == tmp_path / "memory-coffee.sqlite3"
+    )
 
 
 async def test_a_channel_that_changed_its_name_keeps_its_file(tmp_path: Path) -> None:
@@ -61,7 +68,9 @@ def test_what_a_crash_left_beside_it_is_closed_too(tmp_path: Path) -> None:
     assert {file.stat().st_mode & 0o777 for file in tmp_path.iterdir()} == {0o600}
 
 
-def test_a_second_bot_is_refused_and_whether_one_runs_can_be_asked(tmp_path: Path) -> None:
+def test_a_second_bot_is_refused_and_whether_one_runs_can_be_asked(
+    tmp_path: Path,
+) -> None:
     path = tmp_path / "memory.sqlite3"
     assert not is_locked(path)
     assert list(tmp_path.iterdir()) == []

@@ -64,11 +64,16 @@ BROKEN = {
 @pytest.fixture(scope="module")
 def filled(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, int]:
     """Made once, copied for each promise."""
-    path, clock = tmp_path_factory.mktemp("filled") / "memory.sqlite3", ManualClock(NOON)
+    path, clock = (
+        tmp_path_factory.mktemp("filled") / "memory.sqlite3",
+        ManualClock(NOON),
+    )
 
     async def make() -> None:
         async with open_database(path) as db:
-            channel = await open_channel(db, clock, Settings(), Scripted(SAID_SOMETHING))
+            channel = await open_channel(
+                db, clock, Settings(), Scripted(SAID_SOMETHING)
+            )
             await channel.chat(60)
             await channel.compactor.run_pass(everything=True)
             lines = [
@@ -91,7 +96,9 @@ def filled(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, int]:
 
 
 @pytest.fixture
-async def orderly(filled: tuple[Path, int], tmp_path: Path) -> AsyncIterator[tuple[Database, int]]:
+async def orderly(
+    filled: tuple[Path, int], tmp_path: Path
+) -> AsyncIterator[tuple[Database, int]]:
     """A memory in which everything is as it should be, and what time it is there."""
     path, now = filled
     async with open_database(
@@ -100,13 +107,17 @@ async def orderly(filled: tuple[Path, int], tmp_path: Path) -> AsyncIterator[tup
         yield db, now
 
 
-async def test_an_orderly_memory_breaks_no_promise(orderly: tuple[Database, int]) -> None:
+async def test_an_orderly_memory_breaks_no_promise(
+    orderly: tuple[Database, int],
+) -> None:
     db, now = orderly
     assert await verify(db, now=now) == []
 
 
 @pytest.mark.parametrize("name", BROKEN)
-async def test_a_broken_promise_is_told(orderly: tuple[Database, int], name: str) -> None:
+async def test_a_broken_promise_is_told(
+    orderly: tuple[Database, int], name: str
+) -> None:
     db, now = orderly
     with closing(connect(db.path, "rw")) as other:
         other.executescript(f"PRAGMA foreign_keys = OFF; {BROKEN[name]}")

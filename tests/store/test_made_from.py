@@ -33,12 +33,16 @@ async def reply(
             tx, at=now, event_id=event_id, viewer_id=None, trigger=trigger, mode="live"
         )
         prompt = {
-            "sections": [{"rows": [(of, row) for of, found in rows.items() for row in found]}]
+            "sections": [
+                {"rows": [(of, row) for of, found in rows.items() for row in found]}
+            ]
         }
         await bot_messages.record_prompt(tx, made, prompt)
         await bot_messages.record_sending(tx, made, text, now)
         await bot_messages.settle(tx, made, ReplyStatus.SENT, twitch_id=f"t{made}")
-    channel.ingest.note_own_line(text, event_id=f"t{made}", at=now, user_id="99", login="bot")
+    channel.ingest.note_own_line(
+        text, event_id=f"t{made}", at=now, user_id="99", login="bot"
+    )
     return made
 
 
@@ -56,7 +60,10 @@ async def test_what_was_made_from_a_cleared_line_loses_its_words(
 ) -> None:
     await reply(channel, "a quiet evening")
     await channel.clock.advance(MINUTE)
-    bad, good = channel.say("viewer0", "the zitherbloom"), channel.say("viewer1", "nice day")
+    bad, good = (
+        channel.say("viewer0", "the zitherbloom"),
+        channel.say("viewer1", "nice day"),
+    )
     await channel.ingest.flush()
     seqs = await channel.db.pairs("SELECT id, seq FROM events")
     clear = Redaction(channel.clock.now(), event_id=bad.id)
@@ -65,16 +72,24 @@ async def test_what_was_made_from_a_cleared_line_loses_its_words(
         await channel.ingest.flush()
     await reply(channel, "zitherbloom, you say", event_id=bad.id)
     shown = await reply(
-        channel, "what a zitherbloom", event_id="e8", events=[seqs[bad.id], seqs[good.id]]
+        channel,
+        "what a zitherbloom",
+        event_id="e8",
+        events=[seqs[bad.id], seqs[good.id]],
     )
     await reply(channel, "that bloom again", event_id="e9", replies=[shown])
     await reply(channel, "a nice day indeed", event_id=good.id, events=[seqs[good.id]])
     await channel.ingest.flush()
     channel.ingest.take(clear)
     # of a clear that comes after them, everything since the line goes: any of it may say it again
-    assert await texts(channel) == {"a quiet evening", *(["a nice day indeed"] if late else [])}
+    assert await texts(channel) == {
+        "a quiet evening",
+        *(["a nice day indeed"] if late else []),
+    }
     assert json.loads(
-        await channel.db.value("SELECT prompt_json FROM bot_messages WHERE id = ?", (shown,))
+        await channel.db.value(
+            "SELECT prompt_json FROM bot_messages WHERE id = ?", (shown,)
+        )
     )
     emptied = "SELECT count(*) FROM events WHERE text = '' AND redacted_at IS NULL AND kind <> 'moderation'"
     assert await channel.db.value(emptied) == 0
@@ -83,7 +98,10 @@ async def test_what_was_made_from_a_cleared_line_loses_its_words(
 async def test_of_a_cleared_person_goes_what_answered_them_named_them_or_read_them(
     channel: Channel,
 ) -> None:
-    bad, good = channel.say("viewer0", "I own a zitherbloom"), channel.say("viewer1", "nice day")
+    bad, good = (
+        channel.say("viewer0", "I own a zitherbloom"),
+        channel.say("viewer1", "nice day"),
+    )
     await channel.ingest.flush()
     seqs = await channel.db.pairs("SELECT id, seq FROM events")
     await reply(channel, "a zitherbloom, you say", event_id=bad.id)
@@ -95,7 +113,9 @@ async def test_of_a_cleared_person_goes_what_answered_them_named_them_or_read_th
     await reply(channel, "What I know about you: owns a zitherbloom", trigger="command")
     await reply(channel, "a nice day indeed", event_id=good.id, events=[seqs[good.id]])
     await channel.ingest.flush()
-    channel.ingest.take(Redaction(channel.clock.now(), user_id=bad.user_id, duration_s=60))
+    channel.ingest.take(
+        Redaction(channel.clock.now(), user_id=bad.user_id, duration_s=60)
+    )
     assert await texts(channel) == {"a nice day indeed"}
     channel.ingest.take(Redaction(channel.clock.now()))
     assert await texts(channel) == set()
@@ -108,7 +128,13 @@ async def test_a_note_from_a_cleared_edit_goes_with_the_line(channel: Channel) -
     note = await remember(channel.db, who, "owns a piano", by=who, at=now)
     privacy = channel.settings.privacy
     await edit(
-        channel.db, note.id, "owns a zitherbloom", by=who, at=now, privacy=privacy, line=asked.id
+        channel.db,
+        note.id,
+        "owns a zitherbloom",
+        by=who,
+        at=now,
+        privacy=privacy,
+        line=asked.id,
     )
     await channel.clear(asked)
     assert "zitherbloom" not in " ".join(
@@ -122,15 +148,24 @@ async def write_of_it(channel: Channel, line: str) -> tuple[int, int]:
     await channel.compactor.run_pass(everything=True)
     channel.model.reply = lambda _: answer("P1 had a nice day.")
     [episode] = [
-        row[0] for row in await channel.db.rows("SELECT id FROM episodes WHERE kind = 'chat'")
+        row[0]
+        for row in await channel.db.rows("SELECT id FROM episodes WHERE kind = 'chat'")
     ]
     new = NewNote(
-        Scope.VIEWER, line, "owns a zitherbloom", 0.9, SourceKind.SELF_CLAIM, channel.clock.now()
+        Scope.VIEWER,
+        line,
+        "owns a zitherbloom",
+        0.9,
+        SourceKind.SELF_CLAIM,
+        channel.clock.now(),
     )
     async with channel.db.write() as tx:
         note = await notes.insert(tx, new, cause="said", now=channel.clock.now())
         await notes.add_evidence(
-            tx, Stance(note, episode, "stated", line, addressed=False, at=channel.clock.now())
+            tx,
+            Stance(
+                note, episode, "stated", line, addressed=False, at=channel.clock.now()
+            ),
         )
         await tx.execute(
             "UPDATE streams SET recap = 'Somebody owns a zitherbloom.', recapped_at = 1"
@@ -145,17 +180,24 @@ async def write_of_it(channel: Channel, line: str) -> tuple[int, int]:
 async def test_no_byte_is_left_of_what_was_made_through_a_note_or_a_summary(
     channel: Channel, late: bool
 ) -> None:
-    bad, _good = channel.say("viewer0", "i own a zitherbloom"), channel.say("viewer1", "nice day")
+    bad, _good = (
+        channel.say("viewer0", "i own a zitherbloom"),
+        channel.say("viewer1", "nice day"),
+    )
     await channel.ingest.flush()
     note, episode = await write_of_it(channel, bad.user_id)
     clear = Redaction(channel.clock.now(), event_id=bad.id)
     if late:
         channel.ingest.take(clear)
         await channel.compactor.run_pass()
-    by_note = await reply(channel, "how is the bloom of zither?", event_id="e1", notes=[note])
+    by_note = await reply(
+        channel, "how is the bloom of zither?", event_id="e1", notes=[note]
+    )
     await reply(channel, "the zitherbloom again", event_id="e2", replies=[by_note])
     if not late:
-        await reply(channel, "a zitherbloom, they said", event_id="e3", episodes=[episode])
+        await reply(
+            channel, "a zitherbloom, they said", event_id="e3", episodes=[episode]
+        )
     await reply(channel, "a nice day it was", event_id="e4", episodes=[episode])
     async with channel.db.write() as tx:
         params = {"text": "zitherbloom day", "target": "7"}
@@ -186,7 +228,8 @@ async def test_no_byte_is_left_of_what_was_made_through_a_note_or_a_summary(
     [action] = await action_logs.latest(channel.db, 5)
     assert (action.status, action.params) == ("denied", {"target": "7"})
     assert [
-        one.fact for one in await notes.of_subject(channel.db, bad.user_id, tuple(NoteStatus))
+        one.fact
+        for one in await notes.of_subject(channel.db, bad.user_id, tuple(NoteStatus))
     ] == []
     with pytest.raises(FactRefused):
         await undo(channel.db, note, at=channel.clock.now())

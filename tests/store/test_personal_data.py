@@ -23,17 +23,22 @@ async def test_what_they_asked_for_and_where_the_channel_tells_of_them_is_there(
         for key, login in (("1", "alice"), ("2", "bob")):
             await put(tx, "viewers", id=key, login=login)
         await notes.add_suppression(tx, "2", "harps", note_id=None, by_id="1", at=5)
-        await channel_state.put(tx, {"digest": "<@1> won, <@2> lost.", "title": "a race"}, 5)
+        await channel_state.put(
+            tx, {"digest": "<@1> won, <@2> lost.", "title": "a race"}, 5
+        )
     hers = await personal_data.export(db, "1")
     assert [row["words"] for row in hers["never_mention"]] == ["harps"]
     assert [row["value"] for row in hers["channel_texts"]] == ["<@1> won, <@2> lost."]
-    assert ("by_id" in hers["never_mention"][0], "viewer_id" in hers["never_mention"][0]) == (
+    assert (
+        "by_id" in hers["never_mention"][0],
+        "viewer_id" in hers["never_mention"][0],
+    ) == (
         True,
         False,
     )
-    assert [row["words"] for row in (await personal_data.export(db, "2"))["never_mention"]] == [
-        "harps"
-    ]
+    assert [
+        row["words"] for row in (await personal_data.export(db, "2"))["never_mention"]
+    ] == ["harps"]
 
 
 _WORDS_OF_OURS = """
@@ -53,18 +58,26 @@ moments.viewer_id
 """
 EXEMPT = {
     **dict.fromkeys(
-        _WORDS_OF_OURS.split(), "words, counts and names of ours, of the settings or of games"
+        _WORDS_OF_OURS.split(),
+        "words, counts and names of ours, of the settings or of games",
     ),
-    **dict.fromkeys(_GOES_WITH_THE_VIEWER.split(), "goes, or is unset, with the row in viewers"),
-    **dict.fromkeys(("events.viewer_id", "events.target_id"), "rows of theirs are deleted"),
     **dict.fromkeys(
-        ("semantic_notes.subject_id", "bot_messages.viewer_id"), "rows of theirs are deleted"
+        _GOES_WITH_THE_VIEWER.split(), "goes, or is unset, with the row in viewers"
+    ),
+    **dict.fromkeys(
+        ("events.viewer_id", "events.target_id"), "rows of theirs are deleted"
+    ),
+    **dict.fromkeys(
+        ("semantic_notes.subject_id", "bot_messages.viewer_id"),
+        "rows of theirs are deleted",
     ),
     "channel_state": "read whole: it is a few rows",
     "streams.recap_file": "a path; privacy/erasure cleans the file",
     "events.id": "Twitch's id of a message of somebody else",
     "bot_messages.event_id": "rows that answer them are deleted",
-    **dict.fromkeys(("streams.twitch_id", "bot_messages.twitch_id"), "Twitch's id of it"),
+    **dict.fromkeys(
+        ("streams.twitch_id", "bot_messages.twitch_id"), "Twitch's id of it"
+    ),
     **dict.fromkeys(
         ("briefs.made_of", "briefs.notes", "bot_messages.notes_json"),
         "ids of rows, and a hash of them",
@@ -87,10 +100,13 @@ async def test_every_text_column_is_accounted_for(db: Database) -> None:
         await text_columns(db),
     )
     assert {
-        one for one in columns - cleaned if one not in EXEMPT and one.split(".")[0] not in EXEMPT
+        one
+        for one in columns - cleaned
+        if one not in EXEMPT and one.split(".")[0] not in EXEMPT
     } == set()
     tables = {
-        row[0] for row in await db.rows("SELECT name FROM sqlite_master WHERE type = 'table'")
+        row[0]
+        for row in await db.rows("SELECT name FROM sqlite_master WHERE type = 'table'")
     }
     assert EXEMPT.keys() <= columns | tables
     assert cleaned <= columns

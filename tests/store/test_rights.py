@@ -17,19 +17,31 @@ from forgetmenot.store.rights import PrivacyRequest, PrivacyRequests, RequestKin
 ALICE, BOB = "771234501", "771234502"
 
 
-def test_what_is_written_is_read_by_another_process_and_names_nobody(tmp_path: Path) -> None:
-    mine, other = PrivacyRequests(tmp_path / "m.sqlite3"), PrivacyRequests(tmp_path / "m.sqlite3")
+def test_what_is_written_is_read_by_another_process_and_names_nobody(
+    tmp_path: Path,
+) -> None:
+    mine, other = (
+        PrivacyRequests(tmp_path / "m.sqlite3"),
+        PrivacyRequests(tmp_path / "m.sqlite3"),
+    )
     words = mine.hashed(ALICE, {"play", "drum"})
     assert mine.add(mine.of(RequestKind.OPT_OUT, BOB, 5)) == 1
-    assert other.add(other.of(RequestKind.FORGET, ALICE, 6, words=words, notes=(3,))) == 2
+    assert (
+        other.add(other.of(RequestKind.FORGET, ALICE, 6, words=words, notes=(3,))) == 2
+    )
     assert mine.is_forgotten(ALICE, {"drum", "play", "loud"})
     assert not mine.is_forgotten(ALICE, {"drum", "play"}, since=6)
     assert not mine.is_forgotten(BOB, {"drum", "play"})
     mine.add(
-        mine.of(RequestKind.ALLOW, ALICE, 7, words=words), mine.of(RequestKind.ERASE, ALICE, 8)
+        mine.of(RequestKind.ALLOW, ALICE, 7, words=words),
+        mine.of(RequestKind.ERASE, ALICE, 8),
     )
     other.refresh()
-    assert (other.erased_at(ALICE), other.erased_at(BOB), other.is_out(BOB)) == (8, -1, True)
+    assert (other.erased_at(ALICE), other.erased_at(BOB), other.is_out(BOB)) == (
+        8,
+        -1,
+        True,
+    )
     assert not other.is_forgotten(ALICE, {"drum", "play"})
     held = mine.path.read_bytes()
     assert not any(trace in held for trace in (ALICE.encode(), BOB.encode(), b"drum"))
@@ -51,7 +63,9 @@ def test_lines_that_are_written_while_others_read_are_no_alarm(
     with ThreadPoolExecutor(5) as threads:
         readers = [threads.submit(read_on) for _ in range(4)]
         for number in range(150):
-            threads.submit(requests.add, requests.of(RequestKind.OPT_OUT, ALICE, number)).result()
+            threads.submit(
+                requests.add, requests.of(RequestKind.OPT_OUT, ALICE, number)
+            ).result()
         written.set()
         for reader in readers:
             reader.result()
@@ -87,7 +101,9 @@ def test_the_last_choice_counts(requests: PrivacyRequests) -> None:
     assert requests.chose_last(requests.digest("viewer", ALICE)) is RequestKind.OPT_IN
 
 
-def test_the_latest_erasure_counts_whatever_comes_last(requests: PrivacyRequests) -> None:
+def test_the_latest_erasure_counts_whatever_comes_last(
+    requests: PrivacyRequests,
+) -> None:
     requests.add(requests.of(RequestKind.ERASE, ALICE, 9))
     requests.add(requests.of(RequestKind.ERASE, ALICE, 4))
     assert (requests.erased_at(ALICE), requests.erased_at(BOB)) == (9, -1)
@@ -103,9 +119,13 @@ def test_a_ban_counts_until_it_is_lifted(requests: PrivacyRequests) -> None:
     assert (requests.banned_at(ALICE), requests.is_banned(alice)) == (None, False)
 
 
-def test_a_topic_counts_until_it_may_be_mentioned_again(requests: PrivacyRequests) -> None:
+def test_a_topic_counts_until_it_may_be_mentioned_again(
+    requests: PrivacyRequests,
+) -> None:
     topic = requests.of_words(RequestKind.NEVER_MENTION, ALICE, {"old", "job"}, at=3)
-    of_channel = requests.of_words(RequestKind.NEVER_MENTION, None, {"old", "job"}, at=3)
+    of_channel = requests.of_words(
+        RequestKind.NEVER_MENTION, None, {"old", "job"}, at=3
+    )
     requests.add(topic)
     assert (requests.is_topic(topic), requests.is_topic(of_channel)) == (True, False)
     assert list(requests.topics) == [topic]
@@ -120,7 +140,9 @@ def test_a_topic_is_its_words(requests: PrivacyRequests) -> None:
     assert (requests.is_topic(another), another.at) == (False, 0)
 
 
-def test_only_the_fact_that_is_allowed_may_be_remembered_again(requests: PrivacyRequests) -> None:
+def test_only_the_fact_that_is_allowed_may_be_remembered_again(
+    requests: PrivacyRequests,
+) -> None:
     facts = ({"play", "drum"}, {"live", "oslo"})
     drums, oslo = (requests.hashed(ALICE, fact) for fact in facts)
     for at, words in enumerate((drums, oslo)):
@@ -131,7 +153,12 @@ def test_only_the_fact_that_is_allowed_may_be_remembered_again(requests: Privacy
 
 @pytest.mark.parametrize(
     "kind",
-    [RequestKind.ALLOW, RequestKind.MAY_MENTION, RequestKind.UNBAN, RequestKind.BRING_BACK],
+    [
+        RequestKind.ALLOW,
+        RequestKind.MAY_MENTION,
+        RequestKind.UNBAN,
+        RequestKind.BRING_BACK,
+    ],
 )
 def test_what_was_never_asked_for_can_be_taken_back(
     requests: PrivacyRequests, kind: RequestKind
@@ -143,11 +170,18 @@ def test_what_was_never_asked_for_can_be_taken_back(
 
 def test_a_note_is_removed_until_it_is_brought_back(requests: PrivacyRequests) -> None:
     removed = requests.of_words(RequestKind.REMOVE, ALICE, {"play", "drum"}, note_id=4)
-    of_another_note = requests.of_words(RequestKind.REMOVE, ALICE, {"play", "drum"}, note_id=5)
+    of_another_note = requests.of_words(
+        RequestKind.REMOVE, ALICE, {"play", "drum"}, note_id=5
+    )
     requests.add(removed)
     assert removed.notes == (4,)
-    assert (requests.is_removed(removed), requests.is_removed(of_another_note)) == (True, False)
-    requests.add(requests.of_words(RequestKind.BRING_BACK, ALICE, {"play", "drum"}, note_id=4))
+    assert (requests.is_removed(removed), requests.is_removed(of_another_note)) == (
+        True,
+        False,
+    )
+    requests.add(
+        requests.of_words(RequestKind.BRING_BACK, ALICE, {"play", "drum"}, note_id=4)
+    )
     assert not requests.is_removed(removed)
 
 
@@ -164,7 +198,9 @@ def test_a_claim_with_three_fifths_of_a_facts_words_says_it(
     requests: PrivacyRequests, claim: set[str], says_it: bool
 ) -> None:
     fact = {"play", "drum", "in", "a", "band"}
-    forgotten = requests.of(RequestKind.FORGET, ALICE, 5, words=requests.hashed(ALICE, fact))
+    forgotten = requests.of(
+        RequestKind.FORGET, ALICE, 5, words=requests.hashed(ALICE, fact)
+    )
     requests.add(forgotten)
     assert requests.says(ALICE, claim, forgotten) is says_it
     assert requests.is_forgotten(ALICE, claim) is says_it
@@ -180,7 +216,9 @@ def test_posted_recaps_and_their_folders_are_known(requests: PrivacyRequests) ->
     assert set(requests.recap_folders) == {"/recaps"}
 
 
-def test_a_request_that_waits_for_the_disk_counts_at_once(requests: PrivacyRequests) -> None:
+def test_a_request_that_waits_for_the_disk_counts_at_once(
+    requests: PrivacyRequests,
+) -> None:
     requests.add(requests.of(RequestKind.OPT_OUT, BOB, 1))
     first = requests.of(RequestKind.OPT_OUT, ALICE, 2)
     second = requests.of(RequestKind.ERASE, ALICE, 3)
@@ -191,7 +229,9 @@ def test_a_request_that_waits_for_the_disk_counts_at_once(requests: PrivacyReque
     assert (requests.waiting, requests.lines[1:]) == ([], [first, second])
 
 
-def test_a_folder_that_cannot_be_written_is_named_with_the_way_out(tmp_path: Path) -> None:
+def test_a_folder_that_cannot_be_written_is_named_with_the_way_out(
+    tmp_path: Path,
+) -> None:
     (tmp_path / "file").write_text("no folder", encoding="utf-8")
     requests = PrivacyRequests(tmp_path / "file" / "m.sqlite3")
     with pytest.raises(
@@ -230,12 +270,15 @@ def lose(file: Path, how: str) -> None:
 
 
 @pytest.mark.parametrize("how", ["missing", "shorter", "without its key", "another"])
-async def test_a_memory_does_not_open_without_what_it_carried_out(path: Path, how: str) -> None:
+async def test_a_memory_does_not_open_without_what_it_carried_out(
+    path: Path, how: str
+) -> None:
     file = PrivacyRequests(path).path
     held = file.read_bytes()
     lose(file, how)
     with pytest.raises(
-        StoreRequestsLost, match=r"Put the file back, or run `forgetmenot memory new-requests"
+        StoreRequestsLost,
+        match=r"Put the file back, or run `forgetmenot memory new-requests",
     ):
         async with open_database(path):
             pass

@@ -29,12 +29,16 @@ async def test_two_swap_their_logins(db: Database) -> None:
 
 
 @pytest.mark.parametrize("known_before", [True, False])
-async def test_a_provisional_viewer_becomes_the_real_one(db: Database, known_before: bool) -> None:
+async def test_a_provisional_viewer_becomes_the_real_one(
+    db: Database, known_before: bool
+) -> None:
     if known_before:
         await take_in(db, seen("1", "alicia"))
     async with db.write() as tx:
         await viewers.add_unseen(tx, {"login:alice": "alice"}, 1)
-        await put(tx, "semantic_notes", subject_id="login:alice", fact="is <@login:alice>")
+        await put(
+            tx, "semantic_notes", subject_id="login:alice", fact="is <@login:alice>"
+        )
     await take_in(db, seen("1", "alice", 5))
     row = await db.row("SELECT subject_id, fact FROM semantic_notes")
     assert row is not None
@@ -46,7 +50,9 @@ async def test_who_is_only_shown_by_a_name_does_not_stand_before_who_is_called_s
     db: Database,
 ) -> None:
     """Else a moderator's `!forgetme bob confirm` would erase whom somebody with that display name chooses."""
-    await take_in(db, seen("1", "bob"), SeenViewer("6", "mallory", "bob", Role.VIEWER, 9, 9))
+    await take_in(
+        db, seen("1", "bob"), SeenViewer("6", "mallory", "bob", Role.VIEWER, 9, 9)
+    )
     assert [one.id for one in await called(db, ["bob"])] == ["1"]
     await take_in(db, seen("1", "robert", 10))
     assert [one.id for one in await called(db, ["bob"])] == ["6"]

@@ -23,7 +23,9 @@ def test_what_is_seen_stays_and_what_is_not_goes() -> None:
 @example("´\u200d\r\x1b")
 @given(
     st.text(max_size=80)
-    | st.text(alphabet=st.sampled_from("a\u0301\u0335\u200d\ufe0f❤👩 \n\u202e"), max_size=20)
+    | st.text(
+        alphabet=st.sampled_from("a\u0301\u0335\u200d\ufe0f❤👩 \n\u202e"), max_size=20
+    )
 )
 def test_cleaning_twice_changes_nothing(text: str) -> None:
     once = clean(text)
@@ -45,7 +47,9 @@ def test_disguises_have_one_skeleton_and_a_word_is_folded_where_it_pretends() ->
     ]
 
 
-HOSTILE = st.text(alphabet=st.sampled_from("<>/＜＞‹›«»chat \n&lt;gt#x3ce@429〈〉⟨⟩"), max_size=60)
+HOSTILE = st.text(
+    alphabet=st.sampled_from("<>/＜＞‹›«»chat \n&lt;gt#x3ce@429〈〉⟨⟩"), max_size=60
+)
 
 
 @given(HOSTILE | st.text(max_size=60))
@@ -56,7 +60,10 @@ def test_a_body_reads_back_as_one_fence(body: str) -> None:
 
 
 def test_look_alike_fences_become_round_brackets_and_mentions_and_hearts_stay() -> None:
-    assert unbracket("</chat> ＜/chat＞ ‹/chat› &lt;/chat&gt;") == "(/chat) (/chat) (/chat) (/chat("
+    assert (
+        unbracket("</chat> ＜/chat＞ ‹/chat› &lt;/chat&gt;")
+        == "(/chat) (/chat) (/chat) (/chat("
+    )
     assert unbracket("<@42> <3 <@login:alice>") == "<@42> <3 <@login:alice>"
 
 
@@ -75,7 +82,8 @@ def test_texts_that_look_the_same_have_the_same_words() -> None:
 
 @given(
     st.lists(
-        st.text("abzAZ019 _-.#'`\n<@>:") | st.sampled_from(["<@42>", "<@login:alice>", "it's"])
+        st.text("abzAZ019 _-.#'`\n<@>:")
+        | st.sampled_from(["<@42>", "<@login:alice>", "it's"])
     ).map("".join)
 )
 def test_a_text_of_plain_letters_has_the_words_it_has_beside_others(text: str) -> None:

@@ -52,7 +52,9 @@ def test_a_plan_is_over_after_the_day_it_names_or_when_it_ends() -> None:
         fact: stated_plan_end(fact, ms("2026-11-20"), ms("2026-11-27"), "UTC")
         for fact in (*OVER, *NO_PLANS)
     }
-    assert over == {fact: ms(day) for fact, day in OVER.items()} | dict.fromkeys(NO_PLANS)
+    assert over == {fact: ms(day) for fact, day in OVER.items()} | dict.fromkeys(
+        NO_PLANS
+    )
 
 
 @given(

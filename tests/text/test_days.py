@@ -97,9 +97,12 @@ def test_a_zone_has_a_name_that_exists() -> None:
 
 
 @pytest.mark.skipif(
-    not hasattr(time, "tzset"), reason="the zone of this system cannot be set for one test"
+    not hasattr(time, "tzset"),
+    reason="the zone of this system cannot be set for one test",
 )
-def test_without_a_zone_a_day_is_that_of_this_computer(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_a_zone_a_day_is_that_of_this_computer(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setenv("TZ", "Pacific/Auckland")
     time.tzset()
     try:
@@ -107,7 +110,9 @@ def test_without_a_zone_a_day_is_that_of_this_computer(monkeypatch: pytest.Monke
         assert written_days(evening, evening + HOUR, "") == "Friday, 10 May 2024"
         days = "Friday, 10 May 2024 to Saturday, 11 May 2024"
         assert written_days(evening, evening + 19 * HOUR, "") == days
-        assert end_of_day(date(2024, 5, 10), "") == ms("2024-05-11T00:00", "Pacific/Auckland")
+        assert end_of_day(date(2024, 5, 10), "") == ms(
+            "2024-05-11T00:00", "Pacific/Auckland"
+        )
     finally:
         monkeypatch.undo()
         time.tzset()

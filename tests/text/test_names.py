@@ -149,12 +149,15 @@ def test_a_word_of_another_language_is_surely_nobodys_name(text: str) -> None:
         ("@ForgetMeNot onde foi o casamento da Duda?", ["10"]), ("eu tenho uma duda", []),
     ],
 )  # fmt: skip
-def test_a_word_of_english_may_be_a_name_in_another_language(text: str, named: list[str]) -> None:
+def test_a_word_of_english_may_be_a_name_in_another_language(
+    text: str, named: list[str]
+) -> None:
     assert index([text], ABROAD).named_in(text) == named
 
 
 @pytest.mark.parametrize(
-    "text", ["what does the streamer eat?", "@channel_owner hi", "was isst der Streamer?"]
+    "text",
+    ["what does the streamer eat?", "@channel_owner hi", "was isst der Streamer?"],
 )
 def test_the_streamer_is_meant_by_role_and_by_the_channels_name(text: str) -> None:
     assert index([text]).named_in(text) == ["99"]
@@ -191,5 +194,7 @@ def test_a_login_is_its_holders_whoever_else_is_shown_by_it_or_had_it() -> None:
         ("goes by moderator", []), ("is known as the", []),
     ],
 )  # fmt: skip
-def test_a_note_gives_its_subject_nicknames_of_one_word(fact: str, names: list[str]) -> None:
+def test_a_note_gives_its_subject_nicknames_of_one_word(
+    fact: str, names: list[str]
+) -> None:
     assert nicknames_in(fact) == names

@@ -44,9 +44,13 @@ def test_names_are_found_as_words_in_any_case() -> None:
     who = NameForms("123456", ["alice_x", "Alïce"], (), ["malice_x", "Alice_XY"])
     assert who.anonymized(
         "hey ALICE_X, @alice_x's and alïce; malice_x, alice_xy, <@123456>, id 123456"
-    ) == ("hey somebody, somebody's and somebody; malice_x, alice_xy, somebody, id somebody")
+    ) == (
+        "hey somebody, somebody's and somebody; malice_x, alice_xy, somebody, id somebody"
+    )
     assert who.with_mentions("@Alice_X won") == "<@123456> won"
-    king = NameForms("42", ["king"], {"king"})  # an everyday word is a name only behind an @
+    king = NameForms(
+        "42", ["king"], {"king"}
+    )  # an everyday word is a name only behind an @
     assert (
         king.anonymized("@king is king, and 42 is a number")
         == "somebody is king, and 42 is a number"
@@ -81,7 +85,9 @@ def test_only_what_says_the_fact_about_its_subject_goes() -> None:
         "<@1> lives in Oslo.": "<@1> lives in Oslo.",
     }
     assert {text: without_fact(text, "1", "plays drums") for text in left} == left
-    assert without_fact("<@1> is it.", "1", "is it") == "<@1> is it.", "nothing but small words"
+    assert without_fact("<@1> is it.", "1", "is it") == "<@1> is it.", (
+        "nothing but small words"
+    )
     assert fact_stems("is it") == frozenset()
 
 
@@ -102,7 +108,9 @@ def test_a_mention_is_shown_by_its_current_name() -> None:
             mention(bad)
 
 
-@given(st.text(alphabet=st.sampled_from("<＜@＠42> a"), max_size=30) | st.text(max_size=40))
+@given(
+    st.text(alphabet=st.sampled_from("<＜@＠42> a"), max_size=30) | st.text(max_size=40)
+)
 @example("<@42> ＜@42> <＠42>")
 def test_foreign_text_mentions_nobody(text: str) -> None:
     assert ids_in(defang(text)) == ()

@@ -93,13 +93,19 @@ def test_numbers_and_addresses_of_many_countries() -> None:
     for split, label, text in rows:
         lines[label] += 1
         lines[f"{split} {label}"] += 1
-        found.update((label, f"{split} {label}") if sensitive_category(text, allow=others) else ())
+        found.update(
+            (label, f"{split} {label}")
+            if sensitive_category(text, allow=others)
+            else ()
+        )
     assert found["heldout phone"] / lines["heldout phone"] >= 0.95
     assert found["heldout address"] / lines["heldout address"] >= 0.95
     assert found["heldout none"] / lines["heldout none"] <= 0.03
     assert f"it finds {found['phone']} of {lines['phone']} telephone numbers" in PRIVACY
     assert f"and {found['address']} of {lines['address']} addresses" in PRIVACY
-    assert f"wrongly refuses {found['none']} of {lines['none']} harmless lines" in PRIVACY
+    assert (
+        f"wrongly refuses {found['none']} of {lines['none']} harmless lines" in PRIVACY
+    )
 
 
 SAID = ((False, "en"), (False, "de"), (False, "every"), (True, "every"))
@@ -113,7 +119,9 @@ def test_the_privacy_page_gives_the_rates_of_eleven_languages() -> None:
         for language in (spoken, "every"):
             every[language, category == "ok"] += 1
             refused[language, category == "ok"] += sensitive_category(text) is not None
-    rates = [f"{refused[language, ok]} of {every[language, ok]}" for ok, language in SAID]
+    rates = [
+        f"{refused[language, ok]} of {every[language, ok]}" for ok, language in SAID
+    ]
     assert (
         "{} in English, {} in German and {} in eleven languages, and it wrongly refuses {}".format(
             *rates
@@ -125,7 +133,8 @@ def test_the_privacy_page_gives_the_rates_of_eleven_languages() -> None:
 def test_words_of_ones_own_count_in_any_inflection_and_whatever_is_allowed() -> None:
     everything = frozenset(CATEGORIES)
     assert (
-        sensitive_category("collects fireworks", allow=everything, extra=["firework"]) == "custom"
+        sensitive_category("collects fireworks", allow=everything, extra=["firework"])
+        == "custom"
     )
     assert sensitive_category("met the ex wife", extra=["ex wife", " "]) == "custom"
     assert sensitive_category("plays chess", extra=["ex wife", "..."]) is None

@@ -25,7 +25,8 @@ keys = st.sampled_from(
     ]
 )  # fmt: skip
 values = st.one_of(
-    st.text(max_size=12), st.sampled_from(["", "1", "-1", "²", "9" * 5000, "a\\", "x=y"])
+    st.text(max_size=12),
+    st.sampled_from(["", "1", "-1", "²", "9" * 5000, "a\\", "x=y"]),
 )
 commands = st.sampled_from(
     [
@@ -37,15 +38,22 @@ commands = st.sampled_from(
 
 @st.composite
 def nearly_lines(draw: st.DrawFn) -> str:
-    tags = ";".join(f"{k}={v}" for k, v in draw(st.lists(st.tuples(keys, values), max_size=6)))
-    prefix = draw(st.sampled_from(["", ":", ":!", ":a!b@c ", ":tmi.twitch.tv ", " :x "]))
-    params = draw(st.sampled_from(["", " ", " #den", " #den :", " * :", " #den x :"])) + draw(
-        st.text(max_size=20)
+    tags = ";".join(
+        f"{k}={v}" for k, v in draw(st.lists(st.tuples(keys, values), max_size=6))
     )
+    prefix = draw(
+        st.sampled_from(["", ":", ":!", ":a!b@c ", ":tmi.twitch.tv ", " :x "])
+    )
+    params = draw(
+        st.sampled_from(["", " ", " #den", " #den :", " * :", " #den x :"])
+    ) + draw(st.text(max_size=20))
     return f"{draw(st.sampled_from(['@', '', '@@']))}{tags} {prefix}{draw(commands)}{params}"
 
 
-@given(line=st.one_of(st.text(max_size=200), nearly_lines()), room=st.sampled_from(["den", None]))
+@given(
+    line=st.one_of(st.text(max_size=200), nearly_lines()),
+    room=st.sampled_from(["den", None]),
+)
 def test_any_line_is_exactly_one_thing(line: str, room: str | None) -> None:
     found = understand(parse(line), room, 5)
     assert sum(isinstance(found, kind) for kind in KINDS) == 1
@@ -80,16 +88,29 @@ def test_odd_texts_are_cut_mended_and_mention_nobody() -> None:
     said = event(f"@user-id=1;id=e1;{tags} :{endless}!x@x PRIVMSG #den :hi")
     assert said.reply_to is not None
     lengths = [
-        len(text) for text in (said.login, said.display_name, said.system_text, said.reply_to.text)
+        len(text)
+        for text in (
+            said.login,
+            said.display_name,
+            said.system_text,
+            said.reply_to.text,
+        )
     ]
     assert lengths == [100, 100, 500, 500]
-    half = event("@user-id=1;id=\ud800;display-name=\udc80 :bob!bob@x PRIVMSG #den :!memory \ud83d")
+    half = event(
+        "@user-id=1;id=\ud800;display-name=\udc80 :bob!bob@x PRIVMSG #den :!memory \ud83d"
+    )
     assert (half.id, half.display_name, half.text) == ("?", "?", "!memory ?")
     tags = r"display-name=<@3>;system-msg=<@3>\sis\shere;reply-parent-msg-id=p;reply-parent-msg-body=<@3>\shi"
-    said = event(f"@user-id=1;{tags} :alice!alice@x PRIVMSG #den :what about <@3> and \uff1c@3>?")
+    said = event(
+        f"@user-id=1;{tags} :alice!alice@x PRIVMSG #den :what about <@3> and \uff1c@3>?"
+    )
     assert said.text == "what about (@3> and (@3>?"
     assert said.reply_to is not None
-    assert [ids_in(text) for text in (said.display_name, said.system_text, said.reply_to.text)] == [
+    assert [
+        ids_in(text)
+        for text in (said.display_name, said.system_text, said.reply_to.text)
+    ] == [
         (),
         (),
         (),
@@ -97,9 +118,19 @@ def test_odd_texts_are_cut_mended_and_mention_nobody() -> None:
 
 
 def test_what_is_said_is_an_event_with_everything() -> None:
-    tags = f"{BASE};badges=moderator/1,bot-badge/1,subscriber/12;first-msg=1;emote-only=1"
+    tags = (
+        f"{BASE};badges=moderator/1,bot-badge/1,subscriber/12;first-msg=1;emote-only=1"
+    )
     badges = frozenset({"moderator", "bot-badge", "subscriber"})
-    made = ("m1", EventKind.MESSAGE, "42", "alice", "Alice", "hello: there :)", 1_700_000_000_000)
+    made = (
+        "m1",
+        EventKind.MESSAGE,
+        "42",
+        "alice",
+        "Alice",
+        "hello: there :)",
+        1_700_000_000_000,
+    )
     assert event(f"@{tags} {ALICE} :hello: there :)") == ChatEvent(
         *made, room_id="7", badges=badges, emote_only=True
     )
@@ -109,7 +140,9 @@ def test_what_is_said_is_an_event_with_everything() -> None:
     )
     assert (me.kind, me.text, cheer.kind) == (EventKind.ME, "waves", EventKind.CHEER)
     parent = "reply-parent-msg-id=m0;reply-parent-user-id=9;reply-parent-user-login=bob"
-    answer = event(f"@{BASE};{parent};reply-parent-msg-body=is\\sit\\:\\\\ {ALICE} :@bob yes")
+    answer = event(
+        f"@{BASE};{parent};reply-parent-msg-body=is\\sit\\:\\\\ {ALICE} :@bob yes"
+    )
     assert answer.reply_to == ReplyTo("m0", "9", "bob", "is it;\\")
 
 
@@ -145,7 +178,10 @@ LINES: list[tuple[str, ChatItem]] = [
         "@tmi-sent-ts=9;target-user-id=42;ban-duration=600 :t CLEARCHAT #den :alice",
         Redaction(9, None, "42", 600),
     ),
-    ("@tmi-sent-ts=9;target-user-id=42 :t CLEARCHAT #den :alice", Redaction(9, user_id="42")),
+    (
+        "@tmi-sent-ts=9;target-user-id=42 :t CLEARCHAT #den :alice",
+        Redaction(9, user_id="42"),
+    ),
     ("@tmi-sent-ts=9 :t CLEARCHAT #den", Redaction(9)),
     (":t CLEARCHAT #den :Alice", Redaction(5, user_id="login:alice")),
     # a deleted message, one without its id, and what a recording knows to be deleted
@@ -157,7 +193,10 @@ LINES: list[tuple[str, ChatItem]] = [
     (f"@{BASE};rm-deleted=1 {ALICE} :gone", OtherLine("DELETED")),
     # a partner's line in a shared chat
     (f"@{BASE};source-room-id=8 {ALICE} :hi", OtherRoom()),
-    (f"@{BASE};source-room-id=8;msg-id=sharedchatnotice;login=a :t USERNOTICE #den", OtherRoom()),
+    (
+        f"@{BASE};source-room-id=8;msg-id=sharedchatnotice;login=a :t USERNOTICE #den",
+        OtherRoom(),
+    ),
     # the protocol's own
     (":tmi.twitch.tv 001 justinfan1 :Welcome, GLHF!", OtherLine("001")),
     (":tmi.twitch.tv CAP * ACK :twitch.tv/tags", OtherLine("CAP")),
@@ -166,7 +205,10 @@ LINES: list[tuple[str, ChatItem]] = [
     # the room's state names only what changed
     ("@room-id=7;slow=10 :t ROOMSTATE #den", RoomState("7", slow_s=10)),
     (f"{ALL_SETTINGS} :t ROOMSTATE #den", RoomState("7", False, 0, False, True)),
-    ("@followers-only=10;room-id=7 :t ROOMSTATE #den", RoomState("7", followers_only=True)),
+    (
+        "@followers-only=10;room-id=7 :t ROOMSTATE #den",
+        RoomState("7", followers_only=True),
+    ),
     (":t NOTICE * :Login authentication failed", OtherLine("NOTICE")),
     # nobody's message, one without text, one for no room, and garbage
     ("PRIVMSG #den :hi", Unparsed()),
@@ -208,7 +250,9 @@ def test_what_somebody_gives_anonymously_is_nobodys(line: str) -> None:
 def test_another_channels_line_is_another_rooms_unless_any_room_is_taken() -> None:
     assert read(f"@{BASE} {ALICE} :hi", room="attic") == OtherRoom()
     assert isinstance(read(f"@{BASE} {ALICE} :hi", room=None), ChatEvent)
-    assert isinstance(read(f"@{BASE};source-room-id=7 {ALICE} :hi", room="Den"), ChatEvent)
+    assert isinstance(
+        read(f"@{BASE};source-room-id=7 {ALICE} :hi", room="Den"), ChatEvent
+    )
 
 
 def test_a_line_without_id_user_id_or_time_gets_the_same_ones_each_time() -> None:

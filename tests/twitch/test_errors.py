@@ -50,7 +50,9 @@ def test_every_exception_of_twitchio_and_aiohttp_is_translated(
     module: object, root: type[BaseException], becomes: type[TwitchError]
 ) -> None:
     for kind in (
-        one for _, one in inspect.getmembers(module, inspect.isclass) if issubclass(one, root)
+        one
+        for _, one in inspect.getmembers(module, inspect.isclass)
+        if issubclass(one, root)
     ):
         ours = translation(bare(kind), "do it")
         assert isinstance(ours, becomes), kind
@@ -58,7 +60,13 @@ def test_every_exception_of_twitchio_and_aiohttp_is_translated(
 
 
 @pytest.mark.parametrize(
-    "error", [asyncio.CancelledError(), KeyboardInterrupt(), TwitchRefused("no"), GeneratorExit()]
+    "error",
+    [
+        asyncio.CancelledError(),
+        KeyboardInterrupt(),
+        TwitchRefused("no"),
+        GeneratorExit(),
+    ],
 )
 def test_what_is_not_twitchs_passes_through(error: BaseException) -> None:
     with pytest.raises(type(error)) as raised, translated("do it"):

@@ -30,7 +30,9 @@ async def decide(request: Request, *, approved: bool) -> OperationResult:
 
 async def undo(request: Request) -> OperationResult:
     """Undo one action; without a number the last one of this hour that can be undone."""
-    return await _queue(request).undo(name_of(request.asker), request.number("id") or None)
+    return await _queue(request).undo(
+        name_of(request.asker), request.number("id") or None
+    )
 
 
 def _queue(request: Request) -> ApprovalQueue:
@@ -52,7 +54,9 @@ async def _action_id(request: Request) -> int:
     lines = []
     for row in rows:
         target_name = names.get(row.target_id or "", "")
-        lines.append(f"#{row.id} {described(row.name, row.params, target_name, language)}")
+        lines.append(
+            f"#{row.id} {described(row.name, row.params, target_name, language)}"
+        )
     raise Refused("which_action" if lines else "nothing_waits", actions=lines)
 
 

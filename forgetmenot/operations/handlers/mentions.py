@@ -4,7 +4,14 @@ from forgetmenot.domain import OperationResult, Target
 from forgetmenot.errors import FactRefused
 from forgetmenot.memory import edits, own_words
 from forgetmenot.memory.merge import LIVE
-from forgetmenot.operations.entries import ANYBODY, CLI, DOCK, ID, VIEWER, text_parameter
+from forgetmenot.operations.entries import (
+    ANYBODY,
+    CLI,
+    DOCK,
+    ID,
+    VIEWER,
+    text_parameter,
+)
 from forgetmenot.operations.handlers.text_subject import as_typed
 from forgetmenot.operations.handlers.which_note import quoted
 from forgetmenot.operations.targets import CHANNEL_WORDS, own_target, resolve_target
@@ -25,7 +32,9 @@ async def never_mention(request: Request) -> OperationResult:
     if request.is_in_chat:
         about, typed = await _subject_and_topic(request, typed)
         # a note's number, as behind the other commands
-        typed = f"#{typed}" if typed.isdecimal() else own_words.without_small_words(typed)
+        typed = (
+            f"#{typed}" if typed.isdecimal() else own_words.without_small_words(typed)
+        )
     topic = await edits.with_mentions(request.db, defang(typed))
     now = request.now
     if request.is_in_chat:
@@ -35,7 +44,9 @@ async def never_mention(request: Request) -> OperationResult:
             await suppression_list.unsuppress(request.db, listed.id, now)
             return OperationResult(ok=True, code="may_mention", data={"id": listed.id})
     listed_by = request.asker.viewer_id or None
-    entry_id = await suppression_list.suppress(request.db, about.id, topic, by=listed_by, at=now)
+    entry_id = await suppression_list.suppress(
+        request.db, about.id, topic, by=listed_by, at=now
+    )
     data: dict[str, object] = {"id": entry_id}
     code = "suppressed"
     is_topic = not typed.startswith("#")
@@ -57,7 +68,9 @@ async def _subject_and_topic(request: Request, typed: str) -> tuple[Target, str]
     return own_target(asker), typed
 
 
-async def _notes_near_topic(request: Request, about: Target, topic: str) -> dict[str, object]:
+async def _notes_near_topic(
+    request: Request, about: Target, topic: str
+) -> dict[str, object]:
     """The notes that a topic which hides none could mean, and the command that hides the first.
 
     The newest notes where none is near.
@@ -86,7 +99,10 @@ OPERATIONS = (
         never_mention,
         params=(text_parameter("what"), VIEWER),
         chat=("!nevermention <what>",),
-        examples=("!nevermention my exams", "forgetmenot memory nevermention exams --viewer alice"),
+        examples=(
+            "!nevermention my exams",
+            "forgetmenot memory nevermention exams --viewer alice",
+        ),
         edits_memory=True,
     ),
     Operation(

@@ -42,16 +42,26 @@ from forgetmenot.operations.targets import own_target, owner
 from forgetmenot.operations.types import Operation, Refused, Request
 from forgetmenot.store import channel_state, notes
 from forgetmenot.text.chat_commands import own_fact
-from forgetmenot.text.corrections import Amendment, amendment, changed_fact, is_about_object
+from forgetmenot.text.corrections import (
+    Amendment,
+    amendment,
+    changed_fact,
+    is_about_object,
+)
 from forgetmenot.text.mentions import defang
 from forgetmenot.text.words import topic_stems, words
 
 _PERMANENTLY = re.compile(
-    r"\s*\b(?:permanently|forever|for good|endgültig|für immer)\s*[.!]*\Z", re.IGNORECASE
+    r"\s*\b(?:permanently|forever|for good|endgültig|für immer)\s*[.!]*\Z",
+    re.IGNORECASE,
 )
 # What means the note that the bot just used.
-_THAT = re.compile(r"(?:that|it|this|das|es|dies)(?: (?:one|note))?|die notiz", re.IGNORECASE)
-_NUMBER = re.compile(r"(?:(?:note|number|no|nr|notiz|nummer)\.? ?)?#?(\d{1,15})", re.IGNORECASE)
+_THAT = re.compile(
+    r"(?:that|it|this|das|es|dies)(?: (?:one|note))?|die notiz", re.IGNORECASE
+)
+_NUMBER = re.compile(
+    r"(?:(?:note|number|no|nr|notiz|nummer)\.? ?)?#?(\d{1,15})", re.IGNORECASE
+)
 
 
 # ── forget ────────────────────────────────────────────────────────────────────────────────────
@@ -114,7 +124,9 @@ async def edit(request: Request) -> OperationResult:
     if request.number("id"):
         note = await _note_to_edit(request)
         # elsewhere the whole note is shown, and typed anew
-        change = amendment(typed) if request.is_in_chat else Amendment(typed, sentence=typed)
+        change = (
+            amendment(typed) if request.is_in_chat else Amendment(typed, sentence=typed)
+        )
         return await _edited(request, note, change)
     about = own_target(request.asker)
     rest = typed
@@ -142,13 +154,17 @@ async def _note_to_edit(request: Request) -> Note:
     return note
 
 
-async def _notes_to_edit(request: Request, about: Target, change: Amendment) -> list[Note]:
+async def _notes_to_edit(
+    request: Request, about: Target, change: Amendment
+) -> list[Note]:
     """The notes that a correction without a number may mean."""
     if change.it:
         return await _notes_meant_by_it(request, about, change)
     new_fact = own_fact(change.sentence) or change.sentence
     known = await notes.of_subject(request.db, about.id, LIVE)
-    same_slot = [note for note in known if relate(note.fact, new_fact) is Relation.CONFLICT]
+    same_slot = [
+        note for note in known if relate(note.fact, new_fact) is Relation.CONFLICT
+    ]
     if same_slot:
         return same_slot
     if change.wrong:
@@ -158,7 +174,9 @@ async def _notes_to_edit(request: Request, about: Target, change: Amendment) -> 
     return await find_notes(request, about, f"{change.right} {change.wrong}")
 
 
-async def _notes_meant_by_it(request: Request, about: Target, change: Amendment) -> list[Note]:
+async def _notes_meant_by_it(
+    request: Request, about: Target, change: Amendment
+) -> list[Note]:
     """The notes that "it" may mean: of what was just removed or used those that say what is wrong."""
     recent = await note_just_removed(request)
     if not recent:
@@ -195,7 +213,9 @@ async def _edited(request: Request, old: Note, change: Amendment) -> OperationRe
         )
     before = await quoted(request, old)
     after = await quoted(request, note)
-    return OperationResult(ok=True, code="edited", data={**after, "was": before["fact"]})
+    return OperationResult(
+        ok=True, code="edited", data={**after, "was": before["fact"]}
+    )
 
 
 async def _corrected_text(request: Request, old: Note, change: Amendment) -> str:
@@ -245,11 +265,17 @@ async def retract(request: Request) -> OperationResult:
     return await _retract(request, request.number("id"))
 
 
-async def _retract(request: Request, note_id: int, *, own: bool = False) -> OperationResult:
+async def _retract(
+    request: Request, note_id: int, *, own: bool = False
+) -> OperationResult:
     cause = removal_cause(request.asker)
-    note = await edits.retract(request.db, note_id, at=request.now, cause=cause, own=own)
+    note = await edits.retract(
+        request.db, note_id, at=request.now, cause=cause, own=own
+    )
     data = await quoted(request, note)
-    return OperationResult(ok=True, code="retracted_own" if own else "retracted", data=data)
+    return OperationResult(
+        ok=True, code="retracted_own" if own else "retracted", data=data
+    )
 
 
 async def restore(request: Request) -> OperationResult:

@@ -91,7 +91,9 @@ async def opt_in(request: Request) -> OperationResult:
         await request.context.refresh()
     elif not target.own and await viewers.get(request.db, viewer_id) is None:
         raise Refused("unknown_viewer", name=target.name)
-    return OperationResult(ok=True, code="opted_in", data={"viewer": viewer_id}, target=target)
+    return OperationResult(
+        ok=True, code="opted_in", data={"viewer": viewer_id}, target=target
+    )
 
 
 async def privacy(request: Request) -> OperationResult:

@@ -9,7 +9,12 @@ from forgetmenot.operations.targets import CHANNEL_WORDS, own_target, resolve_ta
 from forgetmenot.operations.types import Refused, Request
 from forgetmenot.people import names
 from forgetmenot.people.common_words import is_ordinary
-from forgetmenot.text.chat_commands import fact_about_other, first_word, main_clause, own_fact
+from forgetmenot.text.chat_commands import (
+    fact_about_other,
+    first_word,
+    main_clause,
+    own_fact,
+)
 from forgetmenot.text.mentions import without_links
 from forgetmenot.text.names import compact
 from forgetmenot.text.phrases import describes_somebody_else
@@ -66,7 +71,9 @@ async def _named_subject_and_fact(
     if name.casefold() == "the":
         name, rest = first_word(rest)
     must_be_name = typed.startswith("@") or rest.startswith(":")
-    about = await named_target(request, as_typed(typed, name), must_be_name=must_be_name)
+    about = await named_target(
+        request, as_typed(typed, name), must_be_name=must_be_name
+    )
     if about is None:
         return Target(), typed
     if about.id is None and not rest.lstrip().startswith(":"):
@@ -97,7 +104,9 @@ def as_typed(typed: str, name: str) -> str:
     return f"@{name}" if begins_with_at(typed) else name
 
 
-async def named_target(request: Request, name: str, *, must_be_name: bool) -> Target | None:
+async def named_target(
+    request: Request, name: str, *, must_be_name: bool
+) -> Target | None:
     """Return who goes by a name; None if nobody does. Raises Refused where it must be somebody's name.
 
     An ordinary word ("drums are loud") is nobody's name unless it must be.
@@ -106,7 +115,9 @@ async def named_target(request: Request, name: str, *, must_be_name: bool) -> Ta
     if not must_be_name and is_ordinary(compact(name)) and not is_channel_word:
         return None
     try:
-        return await resolve_target(request.context, request.asker, name or "?", may_be_short=True)
+        return await resolve_target(
+            request.context, request.asker, name or "?", may_be_short=True
+        )
     except Refused as refusal:
         if must_be_name or refusal.result.code != "unknown_viewer":
             raise

@@ -12,14 +12,17 @@ async def show_help(request: Request) -> OperationResult:
     if not word:
         return OperationResult(ok=True, code="help")
     typed_commands = _typed_commands(request)
-    matches = [command for command in typed_commands if word in {command.name, _word(command)}]
+    matches = [
+        command for command in typed_commands if word in {command.name, _word(command)}
+    ]
     if not matches:
         matches = [command for command in typed_commands if _has_form(command, word)]
     if not matches:
         code = "help_unknown" if request.asker.moderates else "not_allowed"
         return OperationResult(ok=False, code=code, data={"command": f"!{word}"})
     forms = [
-        (form_as_shown(command.chat[0]), command.name, *command.examples[:1]) for command in matches
+        (form_as_shown(command.chat[0]), command.name, *command.examples[:1])
+        for command in matches
     ]
     return OperationResult(ok=True, code="help_command", data={"forms": forms})
 

@@ -33,9 +33,15 @@ async def memory(request: Request) -> OperationResult:
         return nothing
     if target.id is not None and target.id in await personal_data.opted_out(request.db):
         data = {"n": len(known)}
-        return OperationResult(ok=True, code="memory_opted_out", data=data, target=target)
+        return OperationResult(
+            ok=True, code="memory_opted_out", data=data, target=target
+        )
     # a banned viewer
-    if request.is_in_chat and target.id and await viewers.hidden(request.db, [target.id]):
+    if (
+        request.is_in_chat
+        and target.id
+        and await viewers.hidden(request.db, [target.id])
+    ):
         return nothing
     suppression_filter = await suppression.load_filter(request.db)
     shown: list[Note] = []

@@ -89,7 +89,9 @@ async def _last_reply(request: Request) -> BotMessage | None:
     asker = request.asker
     since = request.now - CORRECTED_WITHIN
     to_viewer = None if asker.moderates else asker.viewer_id
-    replies = await bot_messages.recently_sent(request.db, 1, since, to_viewer, commands=False)
+    replies = await bot_messages.recently_sent(
+        request.db, 1, since, to_viewer, commands=False
+    )
     return replies[0] if replies else None
 
 
@@ -111,7 +113,9 @@ async def quoted(request: Request, note: Note) -> dict[str, object]:
     """A note as number and fact; in chat only the number if it is suppressed, or what others say."""
     if request.is_in_chat:
         suppression_filter = await suppression.load_filter(request.db)
-        if note.source_kind is SourceKind.REPORTED or not suppression_filter.allows(note):
+        if note.source_kind is SourceKind.REPORTED or not suppression_filter.allows(
+            note
+        ):
             return {"id": note.id, "fact": ""}
     [fact] = await texts_with_names(request, [note.fact])
     return {"id": note.id, "fact": fact}
