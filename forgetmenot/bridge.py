@@ -52,7 +52,11 @@ class Bridge:
             )
 
 
-async def _run_action(session: aiohttp.ClientSession, url: str, name: str) -> Outcome:
+async def _run_action(
+    session: aiohttp.ClientSession,
+    url: str,
+    name: str,
+) -> Outcome:
     """Run an action of Streamer.bot."""
     # It answers 204 also for an action that it does not have, so its list is asked first.
     answer = await _json(session, f"{url}/GetActions")
@@ -68,7 +72,11 @@ async def _run_action(session: aiohttp.ClientSession, url: str, name: str) -> Ou
     return await _run(session, f"{url}/DoAction", body)
 
 
-async def _run_list(session: aiohttp.ClientSession, url: str, name: str) -> Outcome:
+async def _run_list(
+    session: aiohttp.ClientSession,
+    url: str,
+    name: str,
+) -> Outcome:
     """Run a preset effect list of Firebot."""
     lists_url = f"{url}/api/v1/effects/preset"
     effect_list = _entry(name, await _json(session, lists_url))
@@ -80,7 +88,9 @@ async def _run_list(session: aiohttp.ClientSession, url: str, name: str) -> Outc
 
 
 async def _run(
-    session: aiohttp.ClientSession, url: str, body: Mapping[str, object]
+    session: aiohttp.ClientSession,
+    url: str,
+    body: Mapping[str, object],
 ) -> Outcome:
     async with session.post(url, json=body, allow_redirects=False) as answer:
         if answer.status in {200, 204}:

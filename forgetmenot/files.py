@@ -141,7 +141,12 @@ def make_own(folder: Path) -> None:
     folder.mkdir(exist_ok=True)
 
 
-def replace_file(path: Path, text: str, *, mode: int = 0o600) -> None:
+def replace_file(
+    path: Path,
+    text: str,
+    *,
+    mode: int = 0o600,
+) -> None:
     """Put a whole new file in the place of the old one, or change nothing.
 
     Line ends stay as given. Raises OSError.

@@ -100,7 +100,9 @@ def _safe_mapping(mapping: Mapping[Any, Any], depth: int) -> dict[str, object]:
 
 
 def _drop_chat_and_mask(
-    _logger: WrappedLogger, _method: str, event: EventDict
+    _logger: WrappedLogger,
+    _method: str,
+    event: EventDict,
 ) -> EventDict:
     """Drop the keys that could hold chat and mask secrets in the values of the others."""
     safe: EventDict = {}
@@ -113,7 +115,9 @@ def _drop_chat_and_mask(
 
 
 def _name_exception(
-    _logger: WrappedLogger, _method: str, event: EventDict
+    _logger: WrappedLogger,
+    _method: str,
+    event: EventDict,
 ) -> EventDict:
     """Replace an exception by where it was raised and its kind.
 
@@ -242,7 +246,9 @@ class _OwnFile(logging.handlers.RotatingFileHandler):
 
 
 def _add(
-    root: logging.Logger, handler: logging.Handler, formatter: logging.Formatter
+    root: logging.Logger,
+    handler: logging.Handler,
+    formatter: logging.Formatter,
 ) -> None:
     handler.setFormatter(formatter)
     root.addHandler(handler)

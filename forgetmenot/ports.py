@@ -33,7 +33,12 @@ class Moderation(Protocol):
     Each returns what happened; errors of the network are raised as TwitchError.
     """
 
-    async def timeout(self, user_id: str, seconds: int, reason: str) -> Outcome:
+    async def timeout(
+        self,
+        user_id: str,
+        seconds: int,
+        reason: str,
+    ) -> Outcome:
         """Time a viewer out, from 1 s to 14 days.
 
         `reason`: shown to moderators; it may be empty.

@@ -94,7 +94,11 @@ class SecretStore:
     """
 
     def __init__(
-        self, folder: Path, *, use_keyring: bool = True, file: str = "{}.secret"
+        self,
+        folder: Path,
+        *,
+        use_keyring: bool = True,
+        file: str = "{}.secret",
     ) -> None:
         self.folder = folder
         self._use_keyring = use_keyring

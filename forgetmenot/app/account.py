@@ -276,7 +276,12 @@ async def finish_login(
     token = await finish_device_login(settings(), code, scopes)
     # before anything else can go wrong: the code is spent
     await asyncio.to_thread(store.save, account, token)
-    login = Login(account=account, store=store, settings=settings, clock=SystemClock())
+    login = Login(
+        account=account,
+        store=store,
+        settings=settings,
+        clock=SystemClock(),
+    )
     # an error at this point does not undo the log-in: whose it is, is asked again later
     with contextlib.suppress(TwitchError):
         return await login.validate()
@@ -297,7 +302,11 @@ class DeviceLogin:
     """At most one log-in at a time; the next one takes the place of the last."""
 
     def __init__(
-        self, settings: LiveSettings, folder: Path, *, use_keyring: bool = True
+        self,
+        settings: LiveSettings,
+        folder: Path,
+        *,
+        use_keyring: bool = True,
     ) -> None:
         self._settings = settings
         self._store = TokenStore(folder, use_keyring=use_keyring)

@@ -153,7 +153,10 @@ class Bot:
         self.stream_tracker = StreamTracker(db)
         self.room = RoomModeTracker()
         self.ingest = Ingest(
-            db=db, stream_tracker=self.stream_tracker, settings=settings, clock=clock
+            db=db,
+            stream_tracker=self.stream_tracker,
+            settings=settings,
+            clock=clock,
         )
         self.ingest.own_id = self.me.user_id
         self.compactor = Compactor(
@@ -163,9 +166,24 @@ class Bot:
             clock=clock,
             stream_tracker=self.stream_tracker,
         )
-        self.extractor = Extractor(db=db, model=model, settings=settings, clock=clock)
-        self.recaps = RecapWriter(db=db, model=model, settings=settings, clock=clock)
-        self.briefs = BriefWriter(db=db, model=model, settings=settings, clock=clock)
+        self.extractor = Extractor(
+            db=db,
+            model=model,
+            settings=settings,
+            clock=clock,
+        )
+        self.recaps = RecapWriter(
+            db=db,
+            model=model,
+            settings=settings,
+            clock=clock,
+        )
+        self.briefs = BriefWriter(
+            db=db,
+            model=model,
+            settings=settings,
+            clock=clock,
+        )
         self.recall = Recall(db=db, settings=settings, clock=clock)
         self.keeper = PrefixKeeper(db=db, recall=self.recall, settings=settings)
         self.eraser = Eraser(
@@ -175,7 +193,10 @@ class Bot:
             after=[self._refresh, self._forget_who_spoke],
         )
         self.rights = Rights(
-            db=db, clock=clock, eraser=self.eraser, flush=self.ingest.flush
+            db=db,
+            clock=clock,
+            eraser=self.eraser,
+            flush=self.ingest.flush,
         )
         self.file_watch = MemoryFileWatch(db=db, settings=settings, clock=clock)
 

@@ -146,7 +146,10 @@ _NO_LOGIN = re.compile(r"[^A-Za-z0-9_]")
 
 
 async def try_out(
-    bot: Bot, login: str, text: str, changed: Settings | None = None
+    bot: Bot,
+    login: str,
+    text: str,
+    changed: Settings | None = None,
 ) -> dict[str, object]:
     """Return a preview of a reply: words, the notes it could use, a proposal with its decision.
 
@@ -194,7 +197,9 @@ async def try_out(
 
 
 async def _decision(
-    bot: Bot, proposal: Proposal, trigger: Trigger
+    bot: Bot,
+    proposal: Proposal,
+    trigger: Trigger,
 ) -> dict[str, object]:
     """Return the policy's decision. Nothing is written and Twitch is not asked."""
     context = ActionContext(

@@ -70,12 +70,23 @@ class Examined(Struct, frozen=True):
     open_memory: Database | None = None
     language: Language = ENGLISH
 
-    def finding(self, state: str, key: str, **values: object) -> Finding:
+    def finding(
+        self,
+        state: str,
+        key: str,
+        **values: object,
+    ) -> Finding:
         """Return a finding by its key in the table [check]."""
         return finding(self.language, state, key, **values)
 
 
-def finding(say: Language, state: str, key: str, /, **values: object) -> Finding:
+def finding(
+    say: Language,
+    state: str,
+    key: str,
+    /,
+    **values: object,
+) -> Finding:
     """Return a finding by its key in the table [check]: its line, and where something is wrong its fix."""
     line, fix = say.pair(f"check.{key}")
     line = line.format(**values).rstrip()
@@ -84,7 +95,12 @@ def finding(say: Language, state: str, key: str, /, **values: object) -> Finding
     return state, line, fix.format(**values)
 
 
-def trouble_with(say: Language, trouble: str, fix: str, state: str = BAD) -> Finding:
+def trouble_with(
+    say: Language,
+    trouble: str,
+    fix: str,
+    state: str = BAD,
+) -> Finding:
     """Return a finding whose line is a reason. `fix`: the key of its fix."""
     return state, say.reason(trouble), say(f"check.{fix}")
 
@@ -298,7 +314,11 @@ def running_checks(
     `channel`: the channel's state, which knows what was not heard. `now`: in ms. Pure.
     """
 
-    def fine_or_trouble(trouble: str, fix: str, fine: Finding | None = None) -> Finding:
+    def fine_or_trouble(
+        trouble: str,
+        fix: str,
+        fine: Finding | None = None,
+    ) -> Finding:
         if trouble:
             return trouble_with(say, trouble, fix)
         return fine or finding(say, OK, "fine")
@@ -333,7 +353,11 @@ def running_checks(
     return [Check(say(f"check.name.{name}"), *result) for name, result in parts.items()]
 
 
-def _gaps(channel: Mapping[str, str], now: int, say: Language) -> str:
+def _gaps(
+    channel: Mapping[str, str],
+    now: int,
+    say: Language,
+) -> str:
     """Return what was not heard of chat, and why, as a sentence; empty if there is nothing."""
     gaps = gaps_sentence(channel, now, say)
     if not gaps:
@@ -342,7 +366,12 @@ def _gaps(channel: Mapping[str, str], now: int, say: Language) -> str:
     return f"{gaps} ({cause})." if cause else f"{gaps}."
 
 
-def _chat(state: BotState, settings: Settings, gaps: str, say: Language) -> Finding:
+def _chat(
+    state: BotState,
+    settings: Settings,
+    gaps: str,
+    say: Language,
+) -> Finding:
     if state.phase == "connected":
         return finding(say, OK, "reading", channel=settings.twitch.channel, gaps=gaps)
     if state.phase == "none":

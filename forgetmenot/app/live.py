@@ -204,12 +204,19 @@ async def _run(session: _Session, trouble: str = "") -> None:
             chat = IrcConnection(settings=settings, clock=clock)
         helix = account.helix if account else None
         opening = open_bot(
-            session.path, settings=built_from, clock=clock, account=helix, me=me
+            session.path,
+            settings=built_from,
+            clock=clock,
+            account=helix,
+            me=me,
         )
         bot = await stack.enter_async_context(opening)
         backups = Backups(db=bot.db, settings=settings, clock=clock)
         recaps = RecapSharing(
-            db=bot.db, settings=settings, clock=clock, secrets=SecretStore(folder)
+            db=bot.db,
+            settings=settings,
+            clock=clock,
+            secrets=SecretStore(folder),
         )
 
         async def back_up() -> None:
@@ -373,7 +380,11 @@ async def _await_file_check(bot: Bot) -> None:
     await asyncio.shield(bot.file_check)
 
 
-async def _read(bot: Bot, clock: SystemClock, chat: IrcConnection) -> None:
+async def _read(
+    bot: Bot,
+    clock: SystemClock,
+    chat: IrcConnection,
+) -> None:
     """Read chat; never returns. Raises TwitchRefused if the channel cannot be read at all."""
     async for item in chat.events():
         if isinstance(item, Gap):

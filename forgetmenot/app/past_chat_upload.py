@@ -68,7 +68,10 @@ class PastChatUpload:
         return self._is_learning or self._taking.locked()
 
     async def take(
-        self, name: str, size: int | None, pieces: AsyncIterator[bytes]
+        self,
+        name: str,
+        size: int | None,
+        pieces: AsyncIterator[bytes],
     ) -> None:
         """Store a file. `size`: in bytes, as it was announced. Raises InputError, StoreError."""
         if self._is_busy or len(self._files) >= FILES_LIMIT:
@@ -139,7 +142,10 @@ class PastChatUpload:
 
         bot = self._bot
         self._learner = Learner(
-            db=bot.db, model=bot.models.memory, settings=self._settings, clock=bot.clock
+            db=bot.db,
+            model=bot.models.memory,
+            settings=self._settings,
+            clock=bot.clock,
         )
         self._share = 0.0
         self._line = ""

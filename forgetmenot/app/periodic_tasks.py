@@ -111,7 +111,10 @@ async def keep_going(
 
 
 async def survived(
-    name: str, work: Awaitable[object], *, but: tuple[type[Exception], ...] = ()
+    name: str,
+    work: Awaitable[object],
+    *,
+    but: tuple[type[Exception], ...] = (),
 ) -> None:
     """Await something; errors are logged, not raised, except for `but`."""
     try:

@@ -101,7 +101,11 @@ class RecapSharing:
             raise failure
 
     async def post(
-        self, stream_id: int, *, again: bool = False, picture: bytes = b""
+        self,
+        stream_id: int,
+        *,
+        again: bool = False,
+        picture: bytes = b"",
     ) -> None:
         """Post a stream's recap; one that was posted, or may have been, only with `again`.
 
@@ -145,7 +149,11 @@ class RecapSharing:
         return {"markdown": text, **sharing, "webhook": bool(webhook)}
 
 
-async def send(address: str, text: str, picture: bytes = b"") -> None:
+async def send(
+    address: str,
+    text: str,
+    picture: bytes = b"",
+) -> None:
     """Post one message to Discord, with a picture (PNG) if there is one. Raises WebhookError."""
     body = _message(text, picture)
     try:

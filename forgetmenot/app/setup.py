@@ -205,7 +205,10 @@ class SetupService:
         return self.past_chat
 
     async def take_file(
-        self, name: str, size: int | None, pieces: AsyncIterator[bytes]
+        self,
+        name: str,
+        size: int | None,
+        pieces: AsyncIterator[bytes],
     ) -> Answer:
         """Keep a file to learn from until it was learned from. Raises InputError, StoreError."""
         await self.upload().take(name, size, pieces)
@@ -215,7 +218,10 @@ class SetupService:
         """What the dock does with recaps. Raises InputError while the bot starts."""
         bot = self.running().bot
         return RecapSharing(
-            db=bot.db, settings=self.settings, clock=bot.clock, secrets=self.secrets
+            db=bot.db,
+            settings=self.settings,
+            clock=bot.clock,
+            secrets=self.secrets,
         )
 
     async def change(self, values: Mapping[tuple[str, str], object]) -> None:
@@ -240,7 +246,11 @@ async def step_channel(setup: SetupService, channel: str) -> Answer:
 # ── character ───────────────────────────────────────────────────────────────────────────────────
 
 
-async def step_character(setup: SetupService, name: str, persona: str) -> Answer:
+async def step_character(
+    setup: SetupService,
+    name: str,
+    persona: str,
+) -> Answer:
     """Keep name and character."""
     if not name.strip():
         raise InputError(setup.say("setup.no_name"))
@@ -251,7 +261,10 @@ async def step_character(setup: SetupService, name: str, persona: str) -> Answer
 
 
 async def step_sample(
-    setup: SetupService, name: str, persona: str, text: str = ""
+    setup: SetupService,
+    name: str,
+    persona: str,
+    text: str = "",
 ) -> Answer:
     """What this character would say to a viewer's text, by the model that is set. Raises ModelError."""
     settings = setup.settings()
@@ -291,7 +304,11 @@ async def step_programs(_setup: SetupService) -> Answer:
     return {"ok": True, "programs": programs}
 
 
-async def step_models(setup: SetupService, base_url: str, key: str = "") -> Answer:
+async def step_models(
+    setup: SetupService,
+    base_url: str,
+    key: str = "",
+) -> Answer:
     """The models that one address lists. `key`: for a service that wants one; else the one that is kept for it."""
     address = base_url.strip().rstrip("/")
     if not address:
@@ -347,7 +364,11 @@ async def step_model(
     return setup.done("model_works", model=chosen.reply_model, said=words)
 
 
-async def _refuse_key(setup: SetupService, chosen: ModelSettings, key: str) -> None:
+async def _refuse_key(
+    setup: SetupService,
+    chosen: ModelSettings,
+    key: str,
+) -> None:
     """Raise InputError for a key that cannot be one, that is missing, or that would be sent in the clear."""
     if not (key.isascii() and key.isprintable()):
         raise InputError(setup.say("setup.no_key"))
@@ -388,7 +409,11 @@ async def step_login(setup: SetupService, account: Account = Account.BOT) -> Ans
 # ── captions ────────────────────────────────────────────────────────────────────────────────────
 
 
-async def step_sources(setup: SetupService, obs: str, password: str = "") -> Answer:
+async def step_sources(
+    setup: SetupService,
+    obs: str,
+    password: str = "",
+) -> Answer:
     """The text sources of an OBS. A password that works is kept. Raises HearingError."""
     from forgetmenot.hearing.sources import text_sources
 
@@ -405,7 +430,12 @@ async def step_sources(setup: SetupService, obs: str, password: str = "") -> Ans
 
 
 async def step_hearing(
-    setup: SetupService, obs: str, source: str, captions: str, *, programs: bool
+    setup: SetupService,
+    obs: str,
+    source: str,
+    captions: str,
+    *,
+    programs: bool,
 ) -> Answer:
     """Keep where the streamer's captions come from; all empty: nothing is heard."""
     source = source.strip()
@@ -450,7 +480,11 @@ async def step_recap(setup: SetupService, stream: int) -> Answer:
 
 
 async def step_post_recap(
-    setup: SetupService, stream: int, *, again: bool = False, picture: bytes = b""
+    setup: SetupService,
+    stream: int,
+    *,
+    again: bool = False,
+    picture: bytes = b"",
 ) -> Answer:
     """Post it to Discord, or once more. `picture`: of the evening, as the dock drew it. Raises WebhookError."""
     await setup.recaps().post(stream, again=again, picture=picture)
@@ -469,7 +503,11 @@ async def step_webhook(setup: SetupService, address: str) -> Answer:
 # ── what it says ────────────────────────────────────────────────────────────────────────────────
 
 
-async def step_try(setup: SetupService, viewer: str, text: str) -> Answer:
+async def step_try(
+    setup: SetupService,
+    viewer: str,
+    text: str,
+) -> Answer:
     """What it would say to that, without sending or doing anything. Raises ModelError."""
     if not text.strip() or len(text) > LONGEST_MESSAGE:
         raise InputError(reason("text_needed", most=LONGEST_MESSAGE))
@@ -482,7 +520,12 @@ async def step_listen(setup: SetupService, *, on: bool) -> Answer:
     return DONE
 
 
-async def step_mode(setup: SetupService, mode: Mode, *, sure: bool = False) -> Answer:
+async def step_mode(
+    setup: SetupService,
+    mode: Mode,
+    *,
+    sure: bool = False,
+) -> Answer:
     """Switch the mode. To speak without an AI model is asked about first. `sure`: that was answered with yes."""
     settings = setup.settings()
     offline = settings.model.provider is Provider.OFFLINE
@@ -499,7 +542,12 @@ async def step_mode(setup: SetupService, mode: Mode, *, sure: bool = False) -> A
 # ── the other settings ──────────────────────────────────────────────────────────────────────────
 
 
-async def step_set(setup: SetupService, table: str, key: str, value: Any) -> Answer:  # noqa: ANN401  # as the setting has it
+async def step_set(
+    setup: SetupService,
+    table: str,
+    key: str,
+    value: Any,  # noqa: ANN401  # as the setting has it
+) -> Answer:
     """Change one setting."""
     if (table, key) == ("bot", "mode"):
         with contextlib.suppress(ValueError):
@@ -565,7 +613,11 @@ def _is_preset(persona: str) -> bool:
 
 
 def _chosen(
-    provider: Provider, base_url: str, model: str, now: ModelSettings, say: Language
+    provider: Provider,
+    base_url: str,
+    model: str,
+    now: ModelSettings,
+    say: Language,
 ) -> ModelSettings:
     """The table [model] that a choice means. Raises InputError."""
     if provider is Provider.GEMINI:
@@ -578,7 +630,11 @@ def _chosen(
     if not (base_url and model):
         raise InputError(say("setup.no_address"))
     return msgspec.structs.replace(
-        now, provider=provider, base_url=base_url, reply_model=model, memory_model=model
+        now,
+        provider=provider,
+        base_url=base_url,
+        reply_model=model,
+        memory_model=model,
     )
 
 

@@ -45,7 +45,10 @@ class StreamInput:
     """The inputs of one running bot. `folder`: where secrets are kept where there is no keyring."""
 
     def __init__(
-        self, bot: Bot, settings: Callable[[], Settings], folder: Path
+        self,
+        bot: Bot,
+        settings: Callable[[], Settings],
+        folder: Path,
     ) -> None:
         self._bot = bot
         self._settings = settings

@@ -116,7 +116,11 @@ class ChatCommands:
         )
 
     def _command(
-        self, event: ChatEvent, identity: Identity, *, denies_reply: bool
+        self,
+        event: ChatEvent,
+        identity: Identity,
+        *,
+        denies_reply: bool,
     ) -> ParsedCommand | None:
         """The command in a line, typed or in words; `denies_reply` as in `handle`."""
         trigger = trigger_of(

@@ -9,7 +9,11 @@ from forgetmenot.store.database import Database
 NOTICED = "noticed_stream"
 
 
-async def take_notice(db: Database, settings: Settings, now: int) -> str | None:
+async def take_notice(
+    db: Database,
+    settings: Settings,
+    now: int,
+) -> str | None:
     """The notice that the bot remembers, at most once per stream and never while it is silent; else None.
 
     The caller sends it; a notice that could not be sent is not sent later. Raises StoreError.

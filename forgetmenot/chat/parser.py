@@ -71,7 +71,11 @@ class CommandParser:
         self._names = {form.word: form.word for form in forms} | dict(_other_names())
 
     def parse(
-        self, text: str, question: str = "", *, unnamed: str = ""
+        self,
+        text: str,
+        question: str = "",
+        *,
+        unnamed: str = "",
     ) -> ParsedCommand | None:
         """The request in a line, or None.
 

@@ -66,7 +66,11 @@ class Router(Struct):
             self.ingest.note(kinds.get(type(item), "other"))
 
     def say(
-        self, line: str, *, reply_to: str | None = None, viewer_id: str = EVERYBODY
+        self,
+        line: str,
+        *,
+        reply_to: str | None = None,
+        viewer_id: str = EVERYBODY,
     ) -> None:
         """Say something that nobody asked for now, beside everything else. `reply_to`: a viewer's earlier line."""
         self._start(

@@ -90,7 +90,11 @@ def _refuse_unknown_command(name: str, program: str) -> None:
     )
 
 
-def _refuse_unknown_action(group: str, name: str, program: str) -> None:
+def _refuse_unknown_action(
+    group: str,
+    name: str,
+    program: str,
+) -> None:
     """Raise InputError if a command has no action of that name."""
     from forgetmenot.cli.common import action_names, near_word
     from forgetmenot.errors import InputError

@@ -129,7 +129,9 @@ def _write_settings_file(folder: Path) -> Path:
 
 
 def _open_running_dock(
-    arguments: argparse.Namespace, port: int, database: Path
+    arguments: argparse.Namespace,
+    port: int,
+    database: Path,
 ) -> bool:
     """Open the page of a bot that is running already; False if none is."""
     from forgetmenot.dock.obs_page import dock_answers
@@ -243,7 +245,9 @@ async def _login(arguments: argparse.Namespace) -> None:
 
 
 async def sign_in(
-    settings: "Settings", account: "Account", store: "TokenStore"
+    settings: "Settings",
+    account: "Account",
+    store: "TokenStore",
 ) -> None:
     """Show a code, wait until it is typed, store the log-in and say whose it is. Raises TwitchError."""
     from forgetmenot.app.account import finish_login, login_rights
@@ -299,14 +303,19 @@ async def _logout(arguments: argparse.Namespace) -> None:
 
 
 async def sign_out(
-    settings: "Settings", account: "Account", store: "TokenStore"
+    settings: "Settings",
+    account: "Account",
+    store: "TokenStore",
 ) -> None:
     """Revoke the token of a log-in, delete it, and say so."""
     from forgetmenot.clock import SystemClock
     from forgetmenot.twitch.login import Login
 
     login = Login(
-        account=account, store=store, settings=lambda: settings, clock=SystemClock()
+        account=account,
+        store=store,
+        settings=lambda: settings,
+        clock=SystemClock(),
     )
     revoked = await login.log_out()
     if revoked is None:

@@ -250,7 +250,11 @@ def _list_actions(parser: argparse.ArgumentParser, _: argparse.Namespace) -> int
     return 2
 
 
-def _add(commands: Commands, name: str, declared: Command) -> None:
+def _add(
+    commands: Commands,
+    name: str,
+    declared: Command,
+) -> None:
     """Add one command to a parser."""
     first_line, _, rest = inspect.cleandoc(declared.run.__doc__ or "").partition("\n\n")
     about = declared.about or first_line[:1].lower() + first_line[1:].rstrip(".")
@@ -376,7 +380,11 @@ def time_of(name: str, typed: str | None) -> int:
         ) from None
 
 
-def confirmed(warning: str, expected: str = "yes", what: str = "yes") -> bool:
+def confirmed(
+    warning: str,
+    expected: str = "yes",
+    what: str = "yes",
+) -> bool:
     """Whether somebody types `expected` after a warning. Raises InputError without a terminal.
 
     `what`: what the question asks to type.
@@ -399,7 +407,9 @@ def options_given(arguments: argparse.Namespace, config: Path | None) -> list[st
 
 
 async def run_operation(
-    db: "Database", name: str, params: "Mapping[str, object]"
+    db: "Database",
+    name: str,
+    params: "Mapping[str, object]",
 ) -> "OperationResult":
     """Run an operation as the streamer, and return its result."""
     from forgetmenot.clock import SystemClock
@@ -418,7 +428,12 @@ async def run_operation(
         clock=clock,
         operations=OPERATIONS,
         eraser=eraser,
-        rights=Rights(db=db, clock=clock, eraser=eraser, patient=False),
+        rights=Rights(
+            db=db,
+            clock=clock,
+            eraser=eraser,
+            patient=False,
+        ),
     )
     asker = Asker(Surface.CLI, role=Role.BROADCASTER)
     return await run(context, name, params, asker)

@@ -103,7 +103,11 @@ async def _prompt(arguments: argparse.Namespace) -> None:
 
 
 async def build_prompt(
-    path: "Path", settings: Settings, viewer: str, message: str, now: int | None
+    path: "Path",
+    settings: Settings,
+    viewer: str,
+    message: str,
+    now: int | None,
 ) -> "Prompt":
     """Return the prompt that a viewer's message would get at a time (ms; None: now)."""
     from forgetmenot.clock import ManualClock, SystemClock
@@ -190,7 +194,11 @@ def _outcome(reply: "BotMessage", asker: str) -> str:
     return f"{cause}: {status}{words}{detail}"
 
 
-def _why_lines(trail: "ReplyExplanation", cost: str, settings: Settings) -> list[str]:
+def _why_lines(
+    trail: "ReplyExplanation",
+    cost: str,
+    settings: Settings,
+) -> list[str]:
     """Return sentences that explain one reply."""
     from forgetmenot.languages import ENGLISH
 
@@ -274,7 +282,10 @@ class Question(msgspec.Struct, frozen=True):
 
 
 async def _answer(
-    db: "Database", recall: "Recall", number: int, line: str
+    db: "Database",
+    recall: "Recall",
+    number: int,
+    line: str,
 ) -> dict[str, object]:
     """Return the answer to one line of --batch, as JSON has it."""
     from forgetmenot.people import names
@@ -368,7 +379,12 @@ async def _cost(db: "Database", arguments: argparse.Namespace) -> common.Shown:
     return value, [head, *lines, total_line]
 
 
-def _bill_sentence(model: str, calls: int, used: "TokenCounts", cost: str) -> str:
+def _bill_sentence(
+    model: str,
+    calls: int,
+    used: "TokenCounts",
+    cost: str,
+) -> str:
     """Return what the calls to one model used: "3 calls to x, 900 tokens read, 20 written, 0.01 EUR"."""
     name = "the built-in rules" if model == "offline" else model
     parts = [f"{common.counted(calls, 'call')} to {name}"]

@@ -123,7 +123,13 @@ def _show_styled(style: str, text: str) -> None:
     "replay",
     option("file", type=Path, metavar="FILE", help="the recording"),
     option("--format", choices=FORMATS, required=True, help="the recording's format"),
-    option("--db", type=Path, required=True, metavar="PATH", help="the memory to fill"),
+    option(
+        "--db",
+        type=Path,
+        required=True,
+        metavar="PATH",
+        help="the memory to fill",
+    ),
     option(
         "--until-compacted", action="store_true", help="summarise the remainder too"
     ),
@@ -158,7 +164,13 @@ async def _replay(arguments: argparse.Namespace) -> None:
 
 @command(
     "learn",
-    option("files", type=Path, nargs="+", metavar="FILE", help="chat of past streams"),
+    option(
+        "files",
+        type=Path,
+        nargs="+",
+        metavar="FILE",
+        help="chat of past streams",
+    ),
     option("--yes", action="store_true", help="do not ask before it begins"),
     keys=LEARN_KEYS,
     shared="config db json",
@@ -201,7 +213,10 @@ async def _learn(arguments: argparse.Namespace) -> None:
         models = build_models(settings.model, meter, environ=environ)
         try:
             learner = Learner(
-                db=db, model=models.memory, settings=lambda: settings, clock=clock
+                db=db,
+                model=models.memory,
+                settings=lambda: settings,
+                clock=clock,
             )
             report = await learner.learn(arguments.files, progress)
         finally:

@@ -80,7 +80,11 @@ def with_price(settings: Settings) -> Settings:
     return replace(settings, model=model, prices=prices, limits=limits)
 
 
-async def add_past_streams(bot: Bot, sim: TwitchSim, first_evening: int) -> None:
+async def add_past_streams(
+    bot: Bot,
+    sim: TwitchSim,
+    first_evening: int,
+) -> None:
     """Write them: one every second evening, the last one two days before the demo's first."""
     random = Random(7)  # noqa: S311  # the same streams each time
     people = {
@@ -92,7 +96,11 @@ async def add_past_streams(bot: Bot, sim: TwitchSim, first_evening: int) -> None
 
 
 async def _add_stream(
-    bot: Bot, random: Random, number: int, began: int, people: dict[str, str]
+    bot: Bot,
+    random: Random,
+    number: int,
+    began: int,
+    people: dict[str, str],
 ) -> None:
     length = random.randint(130, 200)
     ended = began + length * MINUTE
@@ -195,7 +203,11 @@ async def _add_moments(
         await figures.add_moment(tx, stream, began + minute * MINUTE, kind, text, who)
 
 
-async def _add_costs(tx: Transaction, random: Random, day: str) -> None:
+async def _add_costs(
+    tx: Transaction,
+    random: Random,
+    day: str,
+) -> None:
     for purpose, calls, tokens in (
         (Purpose.REPLY, 30, 2_600),
         (Purpose.EXTRACT, 12, 3_400),
@@ -213,7 +225,11 @@ async def _add_costs(tx: Transaction, random: Random, day: str) -> None:
 
 
 async def _add_replies(
-    tx: Transaction, random: Random, began: int, length: int, present: Sequence[str]
+    tx: Transaction,
+    random: Random,
+    began: int,
+    length: int,
+    present: Sequence[str],
 ) -> None:
     """Replies of the evening, most of which nobody rated."""
     for _ in range(random.randint(5, 9) if present else 0):
@@ -234,7 +250,13 @@ async def _add_replies(
         )
         used = shown[:1] if random.random() < 0.7 else shown[1:2]
         await bot_messages.record_answer(
-            tx, reply, model=MODEL, latency_ms=700, usage={}, filters=(), used=used
+            tx,
+            reply,
+            model=MODEL,
+            latency_ms=700,
+            usage={},
+            filters=(),
+            used=used,
         )
         await bot_messages.settle(
             tx, reply, ReplyStatus.SENT, text=random.choice(ANSWERS)

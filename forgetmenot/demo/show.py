@@ -121,7 +121,11 @@ class Highlight:
     """
 
     def __init__(
-        self, db: Database, messages: Sequence[SimMessage], out: Out, pace: float
+        self,
+        db: Database,
+        messages: Sequence[SimMessage],
+        out: Out,
+        pace: float,
     ) -> None:
         self._db = db
         self._messages = messages
@@ -338,7 +342,13 @@ async def bot_on(
     bot_settings = replace(settings.bot, mode=Mode.MENTIONS)
     dock = replace(settings.dock, port=usable_port(settings.dock.port))
     live_settings = LiveSettings(
-        replace(settings, twitch=app, bot=bot_settings, actions=actions, dock=dock)
+        replace(
+            settings,
+            twitch=app,
+            bot=bot_settings,
+            actions=actions,
+            dock=dock,
+        )
     )
     # the log-ins of the played Twitch must not get among those of a real bot
     with tempfile.TemporaryDirectory(prefix="forgetmenot-demo-") as folder:

@@ -30,7 +30,12 @@ ORIGINS = frozenset({"null", "file://"})
 _CHALLENGE = re.compile(r"[0-9a-f]{32}")
 
 
-def greeting(token: str, port: int, challenge: str, proof: str) -> str:
+def greeting(
+    token: str,
+    port: int,
+    challenge: str,
+    proof: str,
+) -> str:
     """Return what the dock answers to a page that has the token; empty for any other."""
     if not _CHALLENGE.fullmatch(challenge):
         return ""
@@ -40,7 +45,11 @@ def greeting(token: str, port: int, challenge: str, proof: str) -> str:
     return _keyed(token, "dock", port, challenge).decode()
 
 
-def dock_answers(host: str, port: int, token: str) -> bool | None:
+def dock_answers(
+    host: str,
+    port: int,
+    token: str,
+) -> bool | None:
     """Return whether the dock with this token answers there; None if nothing does. The token itself is not sent."""
     challenge = secrets.token_hex(16)
     connection = http.client.HTTPConnection(f"{host}:{port}", timeout=1)
@@ -57,7 +66,12 @@ def dock_answers(host: str, port: int, token: str) -> bool | None:
         connection.close()
 
 
-def write(folder: Path, port: int, token: str, language: Language = ENGLISH) -> Path:
+def write(
+    folder: Path,
+    port: int,
+    token: str,
+    language: Language = ENGLISH,
+) -> Path:
     """Write the page for this dock, and return its path. Raises StoreError."""
     keep(folder / FILE, page(port, token, language))
     return folder / FILE
@@ -75,7 +89,10 @@ def keep(path: Path, text: str) -> None:
 
 
 def keep_current(
-    folder: Path, port: int, token: str, language: Language = ENGLISH
+    folder: Path,
+    port: int,
+    token: str,
+    language: Language = ENGLISH,
 ) -> None:
     """Write the page again if there is one and it is for another port, token or language: OBS needs no change."""
     with contextlib.suppress(OSError, UnicodeDecodeError, StoreError):
@@ -83,7 +100,11 @@ def keep_current(
             write(folder, port, token, language)
 
 
-def page(port: int, token: str, language: Language = ENGLISH) -> str:
+def page(
+    port: int,
+    token: str,
+    language: Language = ENGLISH,
+) -> str:
     """Return the page itself, as HTML. The token stands in it: it is for its owner's eyes alone."""
     text = (resources.files("forgetmenot.dock") / "waiting.html").read_text(
         encoding="utf-8"
@@ -101,7 +122,12 @@ def page(port: int, token: str, language: Language = ENGLISH) -> str:
     return text.replace("%POLICY%", policy)
 
 
-def _keyed(token: str, side: str, port: int, challenge: str) -> bytes:
+def _keyed(
+    token: str,
+    side: str,
+    port: int,
+    challenge: str,
+) -> bytes:
     """Return the keyed hash by which one side, "page" or "dock", shows that it has the token."""
     message = f"forgetmenot {side} {port} {challenge}"
     return (

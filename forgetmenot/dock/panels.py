@@ -96,7 +96,9 @@ CONTEXT = web.AppKey("context", DockContext)
 
 
 def answer(
-    value: object, status: int = 200, language: Language = ENGLISH
+    value: object,
+    status: int = 200,
+    language: Language = ENGLISH,
 ) -> web.Response:
     """Return a value as JSON, with the reasons in it in a language."""
     body = msgspec.json.encode(value, enc_hook=language.reason)
@@ -140,7 +142,9 @@ def page_of(request: web.Request) -> tuple[int, int]:
 
 
 async def names(
-    db: Database, texts: Iterable[str], viewer_ids: Iterable[str | None] = ()
+    db: Database,
+    texts: Iterable[str],
+    viewer_ids: Iterable[str | None] = (),
 ) -> dict[str, str]:
     """Return the present names of viewers mentioned in texts and of these ids, without hidden ones."""
     people = {viewer_id for viewer_id in viewer_ids if viewer_id}
@@ -338,7 +342,12 @@ def _change(row: dock_rows.ChangedNote, shown: _Shown) -> Item:
     }
 
 
-def _reply(row: BotMessage, shown: _Shown, *, asks: bool) -> Item:
+def _reply(
+    row: BotMessage,
+    shown: _Shown,
+    *,
+    asks: bool,
+) -> Item:
     """Return a reply as an item.
 
     `asks`: it says that an action waits for approval, which the approval's own card says as well.
@@ -375,7 +384,9 @@ def _points_lost(reply: BotMessage) -> bool:
 
 
 def _proposal(
-    row: LoggedAction, shown_names: Mapping[str, str], language: Language
+    row: LoggedAction,
+    shown_names: Mapping[str, str],
+    language: Language,
 ) -> Item:
     """Return one proposal, for the feed and for the approvals."""
     params = {
@@ -449,7 +460,10 @@ class Setup(Protocol):
         ...
 
     async def take_file(
-        self, name: str, size: int | None, pieces: AsyncIterator[bytes]
+        self,
+        name: str,
+        size: int | None,
+        pieces: AsyncIterator[bytes],
     ) -> Mapping[str, object]:
         """Keep a file with chat of past streams. `size`: as it was announced. Raises errors of ours."""
         ...
@@ -487,7 +501,12 @@ async def _settings(context: DockContext, _request: web.Request) -> object:
     }
 
 
-def _setting(settings: Settings, table: str, key: str, language: Language) -> Item:
+def _setting(
+    settings: Settings,
+    table: str,
+    key: str,
+    language: Language,
+) -> Item:
     """Return one setting with its form, its default and its words."""
     label = LABELS[table, key]
     title, explanation = language.pair(f"settings.{table}.{key}")

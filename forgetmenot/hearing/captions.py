@@ -71,7 +71,10 @@ _FAREWELLS = frozenset(
 
 
 def caption_lines(
-    text: str, *, subtitles: bool = False, after_gap: bool = True
+    text: str,
+    *,
+    subtitles: bool = False,
+    after_gap: bool = True,
 ) -> list[str]:
     """Return the lines of a caption file without the numbers, times and tags of subtitles.
 

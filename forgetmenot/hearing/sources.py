@@ -184,7 +184,11 @@ def _whole_characters(data: bytes, encoding: str) -> bytes:
     return data[: len(data) - len(waiting)]
 
 
-def _added_bytes(data: bytes, read_to: int, tail: bytes) -> bytes | None:
+def _added_bytes(
+    data: bytes,
+    read_to: int,
+    tail: bytes,
+) -> bytes | None:
     """Return what stands behind what was read; None if the file was written anew.
 
     It was if it is shorter, or does not hold the same bytes (`tail`) where reading ended.

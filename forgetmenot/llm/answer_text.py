@@ -69,7 +69,11 @@ def _after_last(pattern: re.Pattern[str], text: str) -> str:
     return "" if end is None else text[end:]
 
 
-def _without_marked(text: str, opening: str, closing: str) -> str:
+def _without_marked(
+    text: str,
+    opening: str,
+    closing: str,
+) -> str:
     """Return the text without what stands between these marks.
 
     A mark that opens and never closes hides the rest; one that closes and never opened hides what

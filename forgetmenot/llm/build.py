@@ -84,7 +84,9 @@ def build_model(
 
 
 def _adapter(
-    settings: ModelSettings, model: str, environ: Mapping[str, str]
+    settings: ModelSettings,
+    model: str,
+    environ: Mapping[str, str],
 ) -> Callable[[], LanguageModel]:
     """Return what makes the model. Raises SettingsError for what could never work."""
     if settings.provider is Provider.OFFLINE:
@@ -110,7 +112,11 @@ def _thinking(settings: ModelSettings) -> str:
     return settings.thinking.strip().lower()
 
 
-def _gemini(settings: ModelSettings, model: str, key: str) -> LanguageModel:
+def _gemini(
+    settings: ModelSettings,
+    model: str,
+    key: str,
+) -> LanguageModel:
     from forgetmenot.llm.gemini import Gemini
 
     return Gemini(
@@ -122,7 +128,11 @@ def _gemini(settings: ModelSettings, model: str, key: str) -> LanguageModel:
     )
 
 
-def _openai_compatible(settings: ModelSettings, model: str, key: str) -> LanguageModel:
+def _openai_compatible(
+    settings: ModelSettings,
+    model: str,
+    key: str,
+) -> LanguageModel:
     from forgetmenot.llm.openai_compatible import OpenAICompatible
 
     return OpenAICompatible(
@@ -195,13 +205,20 @@ def kept_key_name(provider: Provider) -> str:
     return f"model-key-{provider.value}"
 
 
-def keep_key(secrets: SecretStore, settings: ModelSettings, key: str) -> None:
+def keep_key(
+    secrets: SecretStore,
+    settings: ModelSettings,
+    key: str,
+) -> None:
     """Keep a pasted key for the provider of these settings. Raises OSError."""
     secrets.save(kept_key_name(settings.provider), f"{_host(settings)} {key}")
 
 
 def environment_with_key(
-    settings: ModelSettings, folder: Path, *, use_keyring: bool = True
+    settings: ModelSettings,
+    folder: Path,
+    *,
+    use_keyring: bool = True,
 ) -> Mapping[str, str]:
     """Return the environment, with the key that the set-up keeps if its variable is not set."""
     variable = key_variable(settings)
@@ -220,7 +237,9 @@ def _host(settings: ModelSettings) -> str:
 
 
 async def first_words(
-    settings: ModelSettings, meter: CallMeter, environ: Mapping[str, str]
+    settings: ModelSettings,
+    meter: CallMeter,
+    environ: Mapping[str, str],
 ) -> str:
     """Return one sentence of a model, which shows that it answers.
 

@@ -326,7 +326,11 @@ def _has_shape(answer: ModelAnswer, request: ModelRequest) -> bool:
 # ── counting: a server may bill nothing, or nonsense, and the limits must hold all the same ──
 
 
-def counted_usage(usage: TokenUsage, request: ModelRequest, text: str) -> TokenUsage:
+def counted_usage(
+    usage: TokenUsage,
+    request: ModelRequest,
+    text: str,
+) -> TokenUsage:
     """Return the tokens that a call counts as: what was billed, else our own estimate."""
     return TokenUsage(
         input=_plausible(usage.input, estimated_input(request)),
@@ -444,7 +448,10 @@ class SpendLimit:
         return saving
 
     def _share(
-        self, counts_by_model: CountsByModel, tokens: int, money: float
+        self,
+        counts_by_model: CountsByModel,
+        tokens: int,
+        money: float,
     ) -> float:
         """Return the share of a limit that was used; of both limits the larger one."""
         token_share = 0.0

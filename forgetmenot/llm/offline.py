@@ -363,7 +363,11 @@ class _Candidate(NamedTuple):
     note: re.Match[str]
 
 
-def answer(system: str, prompt: str, language: str) -> Mapping[str, Any]:
+def answer(
+    system: str,
+    prompt: str,
+    language: str,
+) -> Mapping[str, Any]:
     """Return the reply object to a prompt's message, in the interface's language."""
     blocks = fenced_texts(prompt)
     speaker, message = _message(blocks)
@@ -408,7 +412,9 @@ def _message(blocks: Mapping[str, str]) -> tuple[str, str]:
 
 
 def _best_candidate(
-    speaker: str, text: str, blocks: Mapping[str, str]
+    speaker: str,
+    text: str,
+    blocks: Mapping[str, str],
 ) -> _Candidate | None:
     """Return the note with most of a question's words; None if none has half of them."""
     text_words = set(words(text))

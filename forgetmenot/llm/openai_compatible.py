@@ -136,7 +136,11 @@ class OpenAICompatible:
         return self._learned
 
     def _remember(
-        self, first: RequestForm, accepted: RequestForm, *, was_rejected: bool
+        self,
+        first: RequestForm,
+        accepted: RequestForm,
+        *,
+        was_rejected: bool,
     ) -> None:
         """Begin with this form from now on, if the server refuses the whole one.
 
@@ -219,7 +223,10 @@ class OpenAICompatible:
         return self._session
 
     def _answer(
-        self, completion: Completion, request: ModelRequest, form: RequestForm
+        self,
+        completion: Completion,
+        request: ModelRequest,
+        form: RequestForm,
     ) -> ModelAnswer:
         """Return the answer in a completion. Raises ModelError, _ThoughtOnly for a thought."""
         if completion.finish == "content_filter":
@@ -244,7 +251,10 @@ class OpenAICompatible:
         )
 
     def _json_text(
-        self, text: str, completion: Completion, request: ModelRequest
+        self,
+        text: str,
+        completion: Completion,
+        request: ModelRequest,
     ) -> str:
         required = (request.schema or {}).get("required", ())
         if text:

@@ -54,7 +54,11 @@ def by_weight(note: Note) -> tuple[bool, int, float, int]:
     return (note.pinned, importance, note.confidence, note.last_confirmed_at)
 
 
-async def arrivals(source: Source, settings: Settings, now: int) -> list[Card]:
+async def arrivals(
+    source: Source,
+    settings: Settings,
+    now: int,
+) -> list[Card]:
     """Return cards about the newest who wrote their first line of a stream within ten minutes."""
     dock = settings.dock
     if dock.earpiece is Earpiece.OFF:
@@ -78,7 +82,11 @@ async def arrivals(source: Source, settings: Settings, now: int) -> list[Card]:
 
 
 async def card(
-    source: Source, viewer_id: str, at: int, now: int, zone: str
+    source: Source,
+    viewer_id: str,
+    at: int,
+    now: int,
+    zone: str,
 ) -> Card | None:
     """Return the card about one viewer; None where nothing may be told about them.
 
@@ -152,14 +160,21 @@ def _without_roles(brief: str) -> str:
 
 
 def _ended_plan(
-    known: Sequence[Note], before_at: int, now: int, zone: str
+    known: Sequence[Note],
+    before_at: int,
+    now: int,
+    zone: str,
 ) -> Note | None:
     """Return the last plan that ended since they left the stream before (ms), unless it was asked or told already."""
     waiting = open_outcomes(known, (), before_at, now, zone)
     return max(waiting, key=lambda note: plan_end(note, zone) or 0, default=None)
 
 
-def _these_days(candidates: Sequence[Note], now: int, zone: str) -> Note | None:
+def _these_days(
+    candidates: Sequence[Note],
+    now: int,
+    zone: str,
+) -> Note | None:
     """Return the next plan, or what else ends soon; None if nothing does."""
     soonest = None
     soonest_end = now + PASSING

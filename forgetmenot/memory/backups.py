@@ -47,7 +47,12 @@ def name_of(database: Path, at: int) -> str:
     return f"{database.stem}-{made_at:%Y%m%d-%H%M%S}-{at % 1_000:03}.sqlite3"
 
 
-async def make(db: Database, *, at: int, keep: int) -> Copied:
+async def make(
+    db: Database,
+    *,
+    at: int,
+    keep: int,
+) -> Copied:
     """Make a copy beside the memory and delete those above `keep`. Raises StoreError."""
     copied = await copy_to(db, db.path.parent / FOLDER / name_of(db.path, at))
     await asyncio.to_thread(backup.delete_old_copies, db.path, keep)
@@ -87,7 +92,11 @@ class Backups:
     """
 
     def __init__(
-        self, *, db: Database, settings: Callable[[], Settings], clock: Clock
+        self,
+        *,
+        db: Database,
+        settings: Callable[[], Settings],
+        clock: Clock,
     ) -> None:
         self._db = db
         self._settings = settings
@@ -127,7 +136,11 @@ class MemoryFileWatch:
     """
 
     def __init__(
-        self, *, db: Database, settings: Callable[[], Settings], clock: Clock
+        self,
+        *,
+        db: Database,
+        settings: Callable[[], Settings],
+        clock: Clock,
     ) -> None:
         self.trouble = ""
         self._trouble_until = 0
@@ -205,7 +218,13 @@ class Restored(Struct, frozen=True):
     saved: Path | None
 
 
-async def restore(source: Path, database: Path, *, now: int, keep: int) -> Restored:
+async def restore(
+    source: Path,
+    database: Path,
+    *,
+    now: int,
+    keep: int,
+) -> Restored:
     """Put a copy in the memory's place. The memory must not be in use (files.instance_lock).
 
     Raises InputError, StoreError.
@@ -256,7 +275,9 @@ async def restore(source: Path, database: Path, *, now: int, keep: int) -> Resto
 
 
 async def _carry_out_again(
-    fresh: Path, requests: PrivacyRequests, now: int
+    fresh: Path,
+    requests: PrivacyRequests,
+    now: int,
 ) -> tuple[backup.Counts, Counter[RequestKind]]:
     """Do to a copy what people have asked for, and return what it holds then and how much was done."""
     async with open_database(fresh, requests=requests) as db:
@@ -271,7 +292,11 @@ async def _carry_out_again(
         return await backup.counts(db), done
 
 
-async def _save(database: Path, now: int, keep: int) -> Path | None:
+async def _save(
+    database: Path,
+    now: int,
+    keep: int,
+) -> Path | None:
     """Make a copy of the present memory and return its path; None if there is none, or it cannot be read."""
     if not database.exists():
         return None

@@ -106,7 +106,9 @@ def asks_what_is_sensitive(question: str) -> bool:
 
 
 async def _terms(
-    source: Source, asked_words: Sequence[str], table: WordTable | None
+    source: Source,
+    asked_words: Sequence[str],
+    table: WordTable | None,
 ) -> tuple[list[Term], Mapping[int, int]]:
     """Return the words as terms, the rarest first, and how many notes have each word that counts as one of them."""
     shares_of = {word: _near_words(word, table) for word in asked_words}
@@ -147,7 +149,9 @@ def _spellings(word: str, table: WordTable | None) -> dict[int, float]:
 
 
 async def _scores(
-    source: Source, terms: Sequence[Term], counts: Mapping[int, int]
+    source: Source,
+    terms: Sequence[Term],
+    counts: Mapping[int, int],
 ) -> dict[int, float]:
     """Return the score of each note that has one of the rarer words."""
     scores: dict[int, float] = {}

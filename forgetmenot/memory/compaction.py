@@ -94,9 +94,17 @@ class Compactor:
         self._clock = clock
         self._stream_tracker = stream_tracker
         self._summariser = Summarizer(
-            db=db, model=model, settings=settings, clock=clock
+            db=db,
+            model=model,
+            settings=settings,
+            clock=clock,
         )
-        self._recaps = RecapWriter(db=db, model=model, settings=settings, clock=clock)
+        self._recaps = RecapWriter(
+            db=db,
+            model=model,
+            settings=settings,
+            clock=clock,
+        )
         self._pass_lock = asyncio.Lock()
         # in the last pass every window failed: one is tried, the others stay whole
         self._suspicious = False
@@ -193,7 +201,10 @@ class Compactor:
             await self._cover(window, result, report)
 
     async def _cover(
-        self, window: Window, result: NewEpisode | BaseException, report: PassReport
+        self,
+        window: Window,
+        result: NewEpisode | BaseException,
+        report: PassReport,
     ) -> None:
         """Write the episode of a window, or what its failure means. Raises StoreError."""
         try:
@@ -211,7 +222,12 @@ class Compactor:
             failure = f"{type(error).__name__} while a summary was made."
             await self._postpone(window, failure, report)
 
-    async def _postpone(self, window: Window, failure: str, report: PassReport) -> None:
+    async def _postpone(
+        self,
+        window: Window,
+        failure: str,
+        report: PassReport,
+    ) -> None:
         """Halve a window without a usable summary: tried at once while the model works for others, else later."""
         self._count_failure(join_reasons(failure, reason("chat_kept")), report)
         tries = max(line.tries for line in window) + 1

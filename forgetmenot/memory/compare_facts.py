@@ -368,7 +368,10 @@ def _relation_by_slot(old: _Reading, new: _Reading) -> Relation | None:
 
 
 def _relation_of_slots(
-    old: _Reading, new: _Reading, old_slot: _Slot, new_slot: _Slot
+    old: _Reading,
+    new: _Reading,
+    old_slot: _Slot,
+    new_slot: _Slot,
 ) -> Relation:
     """Return the relation of two facts that fill one slot."""
     if _covers(old_slot.value, new_slot.value):
@@ -481,7 +484,11 @@ def _relation_by_words(old: _Reading, new: _Reading) -> Relation:
     return Relation.DUPLICATE if difference.shared_part >= enough else Relation.DISTINCT
 
 
-def _is_corrected_number(old: _Reading, new: _Reading, difference: _Difference) -> bool:
+def _is_corrected_number(
+    old: _Reading,
+    new: _Reading,
+    difference: _Difference,
+) -> bool:
     """Return whether one fact says what the other does but for a number: not of events, which happen again."""
     if not old.numbers or not new.numbers or difference.is_mutual:
         return False

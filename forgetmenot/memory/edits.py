@@ -202,7 +202,11 @@ async def _merge_request(
 
 
 async def _write_episode(
-    tx: Transaction, summary: str, by: str, at: int, line: str
+    tx: Transaction,
+    summary: str,
+    by: str,
+    at: int,
+    line: str,
 ) -> int:
     """Write the one-line episode that is the evidence of what `by` did; return its id."""
     people = {}
@@ -234,7 +238,13 @@ async def _live(tx: Transaction, note_id: int) -> Note:
     return note
 
 
-async def pin(db: Database, note_id: int, *, at: int, pinned: bool = True) -> None:
+async def pin(
+    db: Database,
+    note_id: int,
+    *,
+    at: int,
+    pinned: bool = True,
+) -> None:
     """Keep a note permanently, whatever chat says and however many there are; or stop that. Raises FactRefused."""
     async with db.write() as tx:
         note = await _live(tx, note_id)
@@ -246,7 +256,12 @@ async def pin(db: Database, note_id: int, *, at: int, pinned: bool = True) -> No
 
 
 async def find(
-    db: Database, subject_id: str | None, text: str, *, now: int, past: bool = False
+    db: Database,
+    subject_id: str | None,
+    text: str,
+    *,
+    now: int,
+    past: bool = False,
 ) -> list[Note]:
     """Return the live notes about a subject that a text means, by `#id` or by words: best first, none if no word fits.
 
@@ -304,7 +319,12 @@ async def edit(
 
 
 async def _replace_by_hand(
-    tx: Transaction, old: Note, fact: str, by: str, at: int, episode_id: int
+    tx: Transaction,
+    old: Note,
+    fact: str,
+    by: str,
+    at: int,
+    episode_id: int,
 ) -> None:
     """Supersede a note by one with this fact, which gets its number."""
     active_notes = await notes.of_subject(tx, old.subject_id, LIVE)
@@ -336,7 +356,12 @@ async def _replace_by_hand(
 
 
 async def retract(
-    db: Database, note_id: int, *, at: int, cause: str, own: bool = False
+    db: Database,
+    note_id: int,
+    *,
+    at: int,
+    cause: str,
+    own: bool = False,
 ) -> Note:
     """Retract a note; it keeps its text and can be brought back with `undo`. Returns the note as it was.
 
@@ -353,7 +378,10 @@ async def retract(
 
 
 def _request_about(
-    source: Source, kind: RequestKind, note: Note, at: int
+    source: Source,
+    kind: RequestKind,
+    note: Note,
+    at: int,
 ) -> PrivacyRequest:
     """Return the request by which its subject has a note removed, or brought back."""
     stems = fact_stems(note.fact)
@@ -363,7 +391,10 @@ def _request_about(
 
 
 async def _refuse_line(
-    tx: Transaction, subject_id: str | None, by: str, line: str
+    tx: Transaction,
+    subject_id: str | None,
+    by: str,
+    line: str,
 ) -> None:
     """Refuse people who opted out, and a line that was cleared. Raises FactRefused."""
     opted_out = await personal_data.opted_out(tx)
@@ -373,7 +404,12 @@ async def _refuse_line(
         raise FactRefused("cleared")
 
 
-async def undo(db: Database | Transaction, note_id: int, *, at: int) -> Note:
+async def undo(
+    db: Database | Transaction,
+    note_id: int,
+    *,
+    at: int,
+) -> Note:
     """Undo the last change of a note: that it was superseded (named by either of the two), or retracted.
 
     What one word superseded at once comes back at once. Returns the note that is active again. Raises
@@ -407,7 +443,11 @@ async def _superseded_last(tx: Transaction, note: Note) -> list[Note]:
     return [predecessor for predecessor, at in superseded_at.items() if at == last_at]
 
 
-async def _reactivate(tx: Transaction, note: Note, now: int) -> Note:
+async def _reactivate(
+    tx: Transaction,
+    note: Note,
+    now: int,
+) -> Note:
     """Reactivate a retracted note; a note that an undo had reactivated in its place is superseded again."""
     bring_back = _request_about(tx, RequestKind.BRING_BACK, note, now)
     if tx.requests.is_removed(bring_back):
@@ -427,7 +467,10 @@ async def _reactivate(tx: Transaction, note: Note, now: int) -> Note:
 
 
 async def _supersede_again(
-    tx: Transaction, note: Note, successor_id: int, now: int
+    tx: Transaction,
+    note: Note,
+    successor_id: int,
+    now: int,
 ) -> None:
     await notes.set_status(
         tx,
@@ -439,7 +482,11 @@ async def _supersede_again(
     )
 
 
-async def _undo_supersede(tx: Transaction, old: Note, now: int) -> int:
+async def _undo_supersede(
+    tx: Transaction,
+    old: Note,
+    now: int,
+) -> int:
     """Reactivate a superseded note in the place of its successor; return the number that it has then."""
     last_cause = (await notes.changes(tx, old.id))[-1].cause
     successor = None

@@ -165,7 +165,10 @@ class Extractor(MemoryWriter):
         return report
 
     async def _read(
-        self, episode: Episode, settings: Settings, report: ExtractReport
+        self,
+        episode: Episode,
+        settings: Settings,
+        report: ExtractReport,
     ) -> None:
         question = None
         proposals: list[object] | None = []
@@ -301,7 +304,9 @@ class Extractor(MemoryWriter):
 
 
 def _extraction_request(
-    prompt: str, episode: Episode, settings: Settings
+    prompt: str,
+    episode: Episode,
+    settings: Settings,
 ) -> ModelRequest:
     is_long = number_of_words(episode.summary) > LONG_SUMMARY_WORDS
     number = ASKED_FOR_OF_LONG if is_long else ASKED_FOR
@@ -338,7 +343,11 @@ async def _counted_lines(tx: Transaction, lines: Sequence[Line]) -> frozenset[st
     return frozenset(line_id for line_id, key in keys.items() if key in counted)
 
 
-def nearest_notes(candidates: Sequence[Note], summary: str, now: int) -> list[Note]:
+def nearest_notes(
+    candidates: Sequence[Note],
+    summary: str,
+    now: int,
+) -> list[Note]:
     """Return the notes that fit a summary best: KNOWN_PER_SUBJECT of one subject at most, KNOWN_IN_ALL together.
 
     A note fits by the words that it shares with the summary, rare ones more; of those that fit alike, by freshness.

@@ -134,7 +134,13 @@ class Ingest:
         self._wake.set()
 
     def note_own_line(
-        self, text: str, *, event_id: str, at: int, login: str = "", user_id: str = ""
+        self,
+        text: str,
+        *,
+        event_id: str,
+        at: int,
+        login: str = "",
+        user_id: str = "",
     ) -> None:
         """Take in what the bot itself said, as context for summaries. Its echo from chat is dropped by user id."""
         bot_id = user_id or self.own_id or "bot"
@@ -252,7 +258,10 @@ class Ingest:
         await add_counts(tx, counts)
 
     async def _redactions(
-        self, tx: Transaction, batch: Sequence[TakenLine | Redaction], now: int
+        self,
+        tx: Transaction,
+        batch: Sequence[TakenLine | Redaction],
+        now: int,
     ) -> list[Redaction]:
         """Return what moderators cleared, without the timeouts that somebody asked the bot for."""
         dated = await _dated_redactions(tx, batch, now)
@@ -291,7 +300,10 @@ class Ingest:
         return accepted
 
     async def _opt_out_by_id(
-        self, tx: Transaction, viewer_ids: dict[str, str], opted_out: OptedOut
+        self,
+        tx: Transaction,
+        viewer_ids: dict[str, str],
+        opted_out: OptedOut,
     ) -> None:
         """Store the ids of people who opted out by login before they ever spoke here. `viewer_ids`: by login."""
         now = self._clock.now()
@@ -345,7 +357,10 @@ class Ingest:
         counts.update({"lines": total, "events": stored, "duplicates": total - stored})
 
     async def _store_lines(
-        self, tx: Transaction, lines: Sequence[TakenLine], counts: Counter[str]
+        self,
+        tx: Transaction,
+        lines: Sequence[TakenLine],
+        counts: Counter[str],
     ) -> None:
         await self._store_people(tx, lines)
         placed = await self._placed(tx, lines)
@@ -440,7 +455,10 @@ def _cleared_key(redaction: Redaction) -> str:
 
 
 def _moderation_event(
-    redaction: Redaction, target: str | None, channel_id: str, stream_id: int | None
+    redaction: Redaction,
+    target: str | None,
+    channel_id: str,
+    stream_id: int | None,
 ) -> NewEvent:
     """Return what a moderator did as an event of the channel. `target`: the id of the person who was hit."""
     act = act_of(redaction)
@@ -471,7 +489,9 @@ def _first_of_each(
 
 
 async def _dated_redactions(
-    tx: Transaction, batch: Sequence[TakenLine | Redaction], now: int
+    tx: Transaction,
+    batch: Sequence[TakenLine | Redaction],
+    now: int,
 ) -> list[Redaction]:
     """Return the clears of a batch, none dated later than when it came: it would cover what is said after it.
 

@@ -160,7 +160,11 @@ class Learned(Struct):
         )
 
 
-def _counts(of: object, names: str, say: Language) -> dict[str, str]:
+def _counts(
+    of: object,
+    names: str,
+    say: Language,
+) -> dict[str, str]:
     """Each count with its noun, such as "1 line" or "24 lines"."""
     return {
         name: say(f"page.count.{name}", n=say.number(getattr(of, name)))
@@ -233,9 +237,17 @@ class Learner:
         self._settings = settings
         self._clock = clock
         self._summarizer = Summarizer(
-            db=db, model=model, settings=settings, clock=clock
+            db=db,
+            model=model,
+            settings=settings,
+            clock=clock,
         )
-        self._extractor = Extractor(db=db, model=model, settings=settings, clock=clock)
+        self._extractor = Extractor(
+            db=db,
+            model=model,
+            settings=settings,
+            clock=clock,
+        )
         self.stopped = False
 
     def stop(self) -> None:
@@ -317,7 +329,11 @@ class Learner:
         return self.stopped or bool(report.trouble)
 
     async def _read_window(
-        self, taken: Sequence[ChatEvent], done: _Done, file: PastChat, report: Learned
+        self,
+        taken: Sequence[ChatEvent],
+        done: _Done,
+        file: PastChat,
+        report: Learned,
     ) -> bool:
         """Write the summary of a window with the mark that its lines were read, then its notes.
 
@@ -400,7 +416,10 @@ class Learner:
         await figures.count_past_minutes(tx, spoken)
 
     async def _window(
-        self, source: Source, taken: Sequence[ChatEvent], file: PastChat
+        self,
+        source: Source,
+        taken: Sequence[ChatEvent],
+        file: PastChat,
     ) -> _Window:
         """The lines of those whom nothing keeps out, as far as they are not known."""
         own = await _own_ids(source, self._settings())
@@ -418,7 +437,10 @@ class Learner:
         return _Window(new, own, len(taken) - len(welcome), len(welcome) - len(new))
 
     async def _welcome(
-        self, source: Source, taken: Sequence[ChatEvent], own: frozenset[str]
+        self,
+        source: Source,
+        taken: Sequence[ChatEvent],
+        own: frozenset[str],
     ) -> list[ChatEvent]:
         """The bot's own lines, and those of whom nothing keeps out, by the ids that they have here."""
         rules = Exclusion(
@@ -451,7 +473,10 @@ class _Heard:
     """What is known of a stretch of time: heard live, or learned from another file than the one with this key."""
 
     def __init__(
-        self, spans: Sequence[HeardSpan], event_ids: frozenset[str], key: str
+        self,
+        spans: Sequence[HeardSpan],
+        event_ids: frozenset[str],
+        key: str,
     ) -> None:
         self._event_ids = event_ids
         self._live: list[HeardSpan] = []
@@ -511,7 +536,11 @@ async def _identified(source: Source, taken: Sequence[ChatEvent]) -> list[ChatEv
     ]
 
 
-async def estimate(paths: Sequence[Path], settings: Settings, now: int) -> Estimate:
+async def estimate(
+    paths: Sequence[Path],
+    settings: Settings,
+    now: int,
+) -> Estimate:
     """Read the files once without storing anything. Raises InputError, also where there is no line of chat in them."""
     files = await _look_at(paths, settings, now)
     if not any(file.lines for file in files):
@@ -545,7 +574,9 @@ async def _beside(chat: PastChat, read: Callable[[], T]) -> T:
 
 
 async def _look_at(
-    paths: Sequence[Path], settings: Settings, until: int
+    paths: Sequence[Path],
+    settings: Settings,
+    until: int,
 ) -> list[PastChat]:
     """The files as they were read to their ends, without being kept. Raises InputError."""
     files = []
@@ -557,7 +588,9 @@ async def _look_at(
 
 
 def _windows(
-    chat: PastChat, skipped: int, memory: MemorySettings
+    chat: PastChat,
+    skipped: int,
+    memory: MemorySettings,
 ) -> Generator[list[ChatEvent], None, None]:
     """The windows of a file's lines after those that are skipped. None goes on over the end of a stream."""
     waiting: list[ChatEvent] = []
@@ -597,7 +630,12 @@ def _began_at(file: PastChat, at: int) -> int:
     return min(began_at, at) if abs(at - began_at) <= LONGEST_STREAM else 0
 
 
-def _line(number: int, event: ChatEvent, *, from_bot: bool) -> Line:
+def _line(
+    number: int,
+    event: ChatEvent,
+    *,
+    from_bot: bool,
+) -> Line:
     return Line(
         number, event.id, None, event.user_id, event.kind, event.text, event.system_text, role_of(event.badges),
         addressed=False, from_bot=from_bot, at=event.at,

@@ -102,7 +102,12 @@ async def merge_claim(
 
 
 async def confirm(
-    tx: Transaction, note_id: int, claim: NewNote, source: ClaimSource, *, now: int
+    tx: Transaction,
+    note_id: int,
+    claim: NewNote,
+    source: ClaimSource,
+    *,
+    now: int,
 ) -> MergeResult:
     """Merge a claim that a model calls a repeat of a note; without such a note it is a claim like any other.
 
@@ -149,7 +154,12 @@ def comparable_notes(persona: str, active_notes: Sequence[Note]) -> list[Note]:
     return [note for note in active_notes if note.persona in {"", persona}]
 
 
-def may_replace(source_kind: SourceKind, note: Note, *, official: bool = False) -> bool:
+def may_replace(
+    source_kind: SourceKind,
+    note: Note,
+    *,
+    official: bool = False,
+) -> bool:
     """Return whether a claim of this kind may supersede a note."""
     if note.pinned:
         return False
@@ -158,7 +168,11 @@ def may_replace(source_kind: SourceKind, note: Note, *, official: bool = False) 
     )
 
 
-async def began_at(tx: Transaction, stream_id: int | None, now: int) -> int:
+async def began_at(
+    tx: Transaction,
+    stream_id: int | None,
+    now: int,
+) -> int:
     """Return when a stream began (ms). Outside of streams half a day ago, for rules that hold for a stream."""
     if stream_id is None:
         return now - HALF_A_DAY
@@ -208,7 +222,9 @@ async def _merge(
 
 
 def _rival(
-    claim: NewNote, named_note: Note | None, contradicted: Note | None
+    claim: NewNote,
+    named_note: Note | None,
+    contradicted: Note | None,
 ) -> Note | None:
     """Return the note that a claim would supersede: the one a model named, else the one that it contradicts."""
     for note in (named_note, contradicted):
@@ -227,7 +243,10 @@ async def _refuse_retracted(tx: Transaction, claim: NewNote) -> None:
 
 
 async def _brought_back(
-    tx: Transaction, claim: NewNote, source: ClaimSource, now: int
+    tx: Transaction,
+    claim: NewNote,
+    source: ClaimSource,
+    now: int,
 ) -> int | None:
     """Reactivate the superseded note that said the same, and return its id; None if there is none.
 
@@ -260,7 +279,10 @@ async def _compared(
 
 
 async def _refuse_outdated(
-    tx: Transaction, claim: NewNote, rival: Note | None, repeated: Note | None
+    tx: Transaction,
+    claim: NewNote,
+    rival: Note | None,
+    repeated: Note | None,
 ) -> None:
     """Refuse a claim that was said before what is known now. Raises FactRefused.
 
@@ -303,7 +325,9 @@ async def _outdated_at(tx: Transaction, note: Note) -> int:
 
 
 async def _refuse_forgotten(
-    tx: Transaction, claim: NewNote, source: ClaimSource
+    tx: Transaction,
+    claim: NewNote,
+    source: ClaimSource,
 ) -> None:
     """Refuse what its subject asked to be forgotten; only their own command brings it back. Raises FactRefused."""
     subject_id = claim.subject_id
@@ -319,7 +343,12 @@ async def _refuse_forgotten(
 
 
 async def _write(
-    tx: Transaction, claim: NewNote, source: ClaimSource, *, cause: str, now: int
+    tx: Transaction,
+    claim: NewNote,
+    source: ClaimSource,
+    *,
+    cause: str,
+    now: int,
 ) -> int:
     await _refuse_forgotten(tx, claim, source)
     note_id = await notes.insert(tx, claim, cause=cause, now=now)
@@ -348,7 +377,11 @@ async def _supersede(
 
 
 async def _add_evidence(
-    tx: Transaction, note_id: int, claim: NewNote, source: ClaimSource, stance: str
+    tx: Transaction,
+    note_id: int,
+    claim: NewNote,
+    source: ClaimSource,
+    stance: str,
 ) -> None:
     evidence = Stance(
         note_id,
@@ -362,7 +395,11 @@ async def _add_evidence(
 
 
 async def _confirm(
-    tx: Transaction, note: Note, claim: NewNote, source: ClaimSource, now: int
+    tx: Transaction,
+    note: Note,
+    claim: NewNote,
+    source: ClaimSource,
+    now: int,
 ) -> int:
     """Store that a note was said again; return the active note's id, a new one if the claim's words say more.
 
@@ -455,7 +492,10 @@ def exact_details(fact: str) -> set[str]:
 
 
 async def _strengthened(
-    tx: Transaction, note: Note, claim: NewNote, source: ClaimSource
+    tx: Transaction,
+    note: Note,
+    claim: NewNote,
+    source: ClaimSource,
 ) -> Note:
     """Store that a claim confirms a note, and return the note as it is now. Confidence grows once a stream."""
     source_kind = max(note.source_kind, claim.source_kind, key=_STRENGTH.__getitem__)
@@ -477,7 +517,9 @@ async def _strengthened(
 
 
 async def _is_first_time_this_stream(
-    tx: Transaction, note: Note, claim: NewNote
+    tx: Transaction,
+    note: Note,
+    claim: NewNote,
 ) -> bool:
     if claim.stream_id is None:
         return claim.at - note.last_confirmed_at >= HALF_A_DAY

@@ -142,7 +142,11 @@ def _similar_word_count(typed: str, note: Note) -> int:
     return count
 
 
-def may_correct(stored_fact: str, new_fact: str, line: str) -> bool:
+def may_correct(
+    stored_fact: str,
+    new_fact: str,
+    line: str,
+) -> bool:
     """Return whether an English fact may be what a line of another language says instead of a stored one.
 
     No word of the line can be compared with it, so that its meaning has to do: it is of the same kind as what it

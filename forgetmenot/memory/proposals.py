@@ -283,7 +283,9 @@ def _observed(subject: Participant, screen: Screen) -> SourceKind:
 
 
 def _speaker(
-    fields: Mapping[str, Any], screen: Screen, subject: Participant | None
+    fields: Mapping[str, Any],
+    screen: Screen,
+    subject: Participant | None,
 ) -> Participant | None:
     """Return who said it: the person named as speaker, else the subject; None for nobody in particular.
 
@@ -372,7 +374,9 @@ def states_of_another(fact: str, viewer_id: str) -> bool:
 
 
 def _source(
-    fact: str, subject: Participant | None, speaker: Participant | None
+    fact: str,
+    subject: Participant | None,
+    speaker: Participant | None,
 ) -> SourceKind:
     """Return the source of what a speaker says of a subject, or (None) of the channel."""
     if subject is not None:
@@ -387,7 +391,11 @@ def _source(
 
 
 def checked_fact(
-    fact: str, privacy: PrivacySettings, *, links: bool = False, longest: int = LONGEST
+    fact: str,
+    privacy: PrivacySettings,
+    *,
+    links: bool = False,
+    longest: int = LONGEST,
 ) -> str:
     """Return a fact of fit length, free of what is never stored; `links`: it may have a link. Raises FactRefused.
 
@@ -447,11 +455,19 @@ def _note_id(value: object) -> int | None:
     return int(match[1]) if match else None
 
 
-def _choice(choices: type[Choice], value: object, default: Choice) -> Choice:
+def _choice(
+    choices: type[Choice],
+    value: object,
+    default: Choice,
+) -> Choice:
     return next((choice for choice in choices if choice.value == value), default)
 
 
-def _words(value: object, screen: Screen, times: int = 1) -> tuple[str, ...]:
+def _words(
+    value: object,
+    screen: Screen,
+    times: int = 1,
+) -> tuple[str, ...]:
     """Return the words a note is found with, at most `times` WORDS_KEPT.
 
     They are few and short, so that no note can be stuffed with them, and nobody's handle.

@@ -33,7 +33,11 @@ _CAUSES = {
 SEEN = "seen"
 
 
-async def chain(db: Database, note_id: int, now: int) -> dict[str, Any]:
+async def chain(
+    db: Database,
+    note_id: int,
+    now: int,
+) -> dict[str, Any]:
     """Return where a note comes from, as the dock and the command line show it.
 
     Its keys: the note, `about`, `streams`, `evidence`, `history`, `replaced`, `replaced_by`, and the `replies` whose
@@ -122,7 +126,11 @@ def _is_seen(note: Note, link: EvidenceLink) -> bool:
     return is_observed and link.stance != "contradicted"
 
 
-def _video_link(video: Video | None, at: int, now: int) -> tuple[str, int]:
+def _video_link(
+    video: Video | None,
+    at: int,
+    now: int,
+) -> tuple[str, int]:
     """Return the link to a moment (ms) of a stream's video, and until when it probably works; ("", 0) without one."""
     if video is None:
         return ("", 0)

@@ -88,7 +88,13 @@ class WordIndex:
         # the words that have each trigram, of those texts whose spelling counts
         self._words_with: dict[str, list[str]] = defaultdict(list)
 
-    def add(self, place: int, words: Iterable[str], *, spelling: bool = False) -> None:
+    def add(
+        self,
+        place: int,
+        words: Iterable[str],
+        *,
+        spelling: bool = False,
+    ) -> None:
         """Add a text; `spelling`: its words may be meant by a word that is spelt nearly so."""
         for word in words:
             places = self._places.get(word)
@@ -288,7 +294,11 @@ class Candidate(Struct, frozen=True):
 
 
 def query_of(
-    text: str, *, low: str = "", without: Iterable[str] = (), zone: str = ""
+    text: str,
+    *,
+    low: str = "",
+    without: Iterable[str] = (),
+    zone: str = "",
 ) -> Query:
     """Return what a text asks for.
 
@@ -496,7 +506,10 @@ class Postings:
         ]
 
     def _without_padding(
-        self, best: Sequence[int], scores: Sequence[float], padded_to: int
+        self,
+        best: Sequence[int],
+        scores: Sequence[float],
+        padded_to: int,
     ) -> list[int]:
         """Return the first notes, and of those after them only the ones that fit what is asked or are pinned."""
         best_score = max((scores[place] for place in best), default=0.0)
@@ -508,7 +521,11 @@ class Postings:
         return offered
 
     def _ordered(
-        self, scores: Sequence[float], shares: Container[int], query: Query, now: int
+        self,
+        scores: Sequence[float],
+        shares: Container[int],
+        query: Query,
+        now: int,
     ) -> Iterator[int]:
         """Yield the notes that may be offered, best first. Only those that score alike are sorted by freshness."""
         ranks = list(scores)
@@ -525,7 +542,12 @@ class Postings:
                 places, key=lambda place: (-freshness(self.notes[place], now), place)
             )
 
-    def _unoffered(self, shares: Container[int], query: Query, now: int) -> set[int]:
+    def _unoffered(
+        self,
+        shares: Container[int],
+        query: Query,
+        now: int,
+    ) -> set[int]:
         """Return the notes that are stale or past and were not asked for, and those that are over."""
         unoffered = set()
         for place in self._may_be_quiet:
@@ -646,7 +668,11 @@ def of_best(scores: Collection[float]) -> list[float]:
     return [score / best for score in scores]
 
 
-def _weight_of_length(length: int, usual_length: float, weight: float) -> float:
+def _weight_of_length(
+    length: int,
+    usual_length: float,
+    weight: float,
+) -> float:
     """Return what a word counts in a text of some length (in words): in a long one less."""
     return weight / (1 - B + B * length / (usual_length or 1.0))
 

@@ -95,7 +95,11 @@ class Recall:
     """Recall for one database. `settings` is asked once per call."""
 
     def __init__(
-        self, *, db: Database, settings: Callable[[], Settings], clock: Clock
+        self,
+        *,
+        db: Database,
+        settings: Callable[[], Settings],
+        clock: Clock,
     ) -> None:
         self._db = db
         self._settings = settings
@@ -304,7 +308,9 @@ async def _build(source: Source, subjects: Sequence[str]) -> Postings:
 
 
 def _may_be_shown(
-    persona: Persona, suppression_filter: SuppressionFilter, note: Note
+    persona: Persona,
+    suppression_filter: SuppressionFilter,
+    note: Note,
 ) -> bool:
     """Return whether this persona may know a note, and nobody asked for it never to be mentioned."""
     if not persona.sees(note.persona):
@@ -338,7 +344,9 @@ class Newest(NamedTuple):
 
 
 async def newest(
-    db: Database, suppression_filter: SuppressionFilter, limit: int = 3
+    db: Database,
+    suppression_filter: SuppressionFilter,
+    limit: int = 3,
 ) -> Newest:
     """Return the newest episodes of this stream, and one of the last stream with its recap: `limit` in all."""
     stream_id = await streams.current_id(db)
@@ -486,7 +494,9 @@ async def without_hidden(source: Source, text: str) -> str:
 
 
 async def _visible(
-    source: Source, stored: Sequence[Episode], suppression_filter: SuppressionFilter
+    source: Source,
+    stored: Sequence[Episode],
+    suppression_filter: SuppressionFilter,
 ) -> list[Episode]:
     """Return these episodes as they may be shown, without those of which nothing is left."""
     if not stored:
@@ -528,7 +538,12 @@ class Missed(NamedTuple):
     evidence: tuple[_Evidence, ...] = ()
 
 
-async def missed(source: Source, viewer_id: str, now: int, max_chars: int) -> Missed:
+async def missed(
+    source: Source,
+    viewer_id: str,
+    now: int,
+    max_chars: int,
+) -> Missed:
     """Return what a viewer missed, in at most `max_chars` characters. Raises StoreError."""
     since, came = await _time_away(source, viewer_id, now)
     if since is None:
@@ -563,7 +578,9 @@ async def missed(source: Source, viewer_id: str, now: int, max_chars: int) -> Mi
 
 
 async def _time_away(
-    source: Source, viewer_id: str, now: int
+    source: Source,
+    viewer_id: str,
+    now: int,
 ) -> tuple[int | None, int]:
     """Return when a viewer was last here before their present visit, None for never, and when that visit began (ms)."""
     # the present visit began where there was no line of theirs for ten minutes before
@@ -578,7 +595,9 @@ async def _time_away(
 
 
 def _sentences_to_show(
-    text: str, suppression_filter: SuppressionFilter, hidden: frozenset[str]
+    text: str,
+    suppression_filter: SuppressionFilter,
+    hidden: frozenset[str],
 ) -> list[str]:
     """Return the sentences of a text that name nobody hidden and nothing suppressed."""
     allowed = set(sentences_of(suppression_filter.without(text)))
@@ -599,7 +618,11 @@ def _in_turn(
                 yield item
 
 
-async def _texts(source: Source, since: int, came: int) -> dict[_Evidence, str]:
+async def _texts(
+    source: Source,
+    since: int,
+    came: int,
+) -> dict[_Evidence, str]:
     """Return the recaps of streams that were missed whole and the summaries of those missed in part, oldest first."""
     texts: dict[_Evidence, str] = {}
     for stream in await streams.newest_since(source, since, MOST_STREAMS):

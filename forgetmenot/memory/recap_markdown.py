@@ -63,7 +63,11 @@ _SEVERAL_CHATS = re.compile(r"\bchat(?:(?:,| and|, and) chat\b)+", re.IGNORECASE
 _OWN_THINGS = re.compile(r"<@([\w:-]+)>['’]s?\b")
 
 
-async def markdown_of(source: Source, stream_id: int, settings: Settings) -> str | None:
+async def markdown_of(
+    source: Source,
+    stream_id: int,
+    settings: Settings,
+) -> str | None:
     """Return the recap of a stream that is over; None while there is none."""
     stream = (await streams.get_many(source, [stream_id])).get(stream_id)
     if stream is None or stream.ended_at is None or not stream.recap:
@@ -85,7 +89,9 @@ async def markdown_of(source: Source, stream_id: int, settings: Settings) -> str
 
 
 def _returners(
-    attendance: Mapping[str, Attendance], people: PeopleSettings, started_at: int
+    attendance: Mapping[str, Attendance],
+    people: PeopleSettings,
+    started_at: int,
 ) -> list[str]:
     """Return who came back with this stream, by id."""
     return [
@@ -168,7 +174,12 @@ class _Page:
             f"*{self.say('recap.footer')}*",
         ]
 
-    def section(self, title: str, lines: Iterable[str], mark: str = BULLET) -> str:
+    def section(
+        self,
+        title: str,
+        lines: Iterable[str],
+        mark: str = BULLET,
+    ) -> str:
         """Return a heading with these lines; empty where there is none."""
         rows = [f"{mark}{line}" for line in lines if line]
         if not rows:
@@ -327,7 +338,11 @@ def about_the_named(recap: str, shown: Mapping[str, str]) -> str:
 # ── the file ──────────────────────────────────────────────────────────────────────────────────
 
 
-async def write_file(db: Database, stream_id: int, settings: Settings) -> None:
+async def write_file(
+    db: Database,
+    stream_id: int,
+    settings: Settings,
+) -> None:
     """Write a stream's recap into the folder of the settings. Raises StoreError.
 
     Not while others wait for the memory: the folder may be on a slow drive. What was forgotten meanwhile is seen after.

@@ -76,7 +76,11 @@ async def _delete_lines(db: Database, before: int) -> Counter[str]:
     return deleted
 
 
-async def _delete_logs(db: Database, before: int, timezone: str) -> int:
+async def _delete_logs(
+    db: Database,
+    before: int,
+    timezone: str,
+) -> int:
     """Delete the bot's messages, actions and calls older than a time (ms); return how many rows."""
     deleted = 0
     for table in bot_messages.PRUNABLE:
@@ -91,7 +95,11 @@ async def _delete_logs(db: Database, before: int, timezone: str) -> int:
     return deleted
 
 
-async def sweep_notes(db: Database, memory: MemorySettings, now: int) -> Counter[str]:
+async def sweep_notes(
+    db: Database,
+    memory: MemorySettings,
+    now: int,
+) -> Counter[str]:
     """Bring every note to the status it should have now; return how many changed, by kind of change."""
     limit = memory.notes_per_viewer
     # of notes that end by themselves a viewer keeps a quarter
@@ -119,7 +127,11 @@ async def sweep_notes(db: Database, memory: MemorySettings, now: int) -> Counter
     return changed
 
 
-async def _end_all(db: Database, kind: str, values: Mapping[str, object]) -> int:
+async def _end_all(
+    db: Database,
+    kind: str,
+    values: Mapping[str, object],
+) -> int:
     """End the notes that are due for a reason (`notes.end_due`), some in each transaction; return how many."""
     ended = 0
     while True:

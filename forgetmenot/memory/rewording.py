@@ -29,7 +29,11 @@ in the third person without its subject, in English, that changes what was corre
 not say how the note should read, "fact" is empty."""
 
 
-async def reworded(model: LanguageModel, fact: str, typed: str) -> str | None:
+async def reworded(
+    model: LanguageModel,
+    fact: str,
+    typed: str,
+) -> str | None:
     """Return the note as it should read after a correction; None if the model does not say.
 
     All three texts name people as `<@id>`.

@@ -77,7 +77,11 @@ class RecapWriter(MemoryWriter):
         return written
 
     async def _recap(
-        self, stream: Stream, summaries: Sequence[str], *, ask: bool
+        self,
+        stream: Stream,
+        summaries: Sequence[str],
+        *,
+        ask: bool,
     ) -> str | None:
         """Return the recap of a stream; None while the model may still write it."""
         settings = self._settings()

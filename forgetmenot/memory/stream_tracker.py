@@ -51,7 +51,12 @@ class StreamTracker:
             row["id"], row["last_event_at"], row["twitch_id"], seen_live_at
         )
 
-    async def place(self, tx: Transaction, first_at: int, last_at: int) -> int | None:
+    async def place(
+        self,
+        tx: Transaction,
+        first_at: int,
+        last_at: int,
+    ) -> int | None:
         """Return the id of the stream of lines said between two times (ms), begun if there is none.
 
         None while the channel is offline.
@@ -144,7 +149,11 @@ class StreamTracker:
         return None
 
 
-def _is_another(stream: _OpenStream, state: ChannelState, now: int) -> bool:
+def _is_another(
+    stream: _OpenStream,
+    state: ChannelState,
+    now: int,
+) -> bool:
     """Return whether a report is about another stream than the one that is on."""
     if stream.twitch_id is None:
         return now - stream.last_event_at > STREAM_GAP
@@ -155,7 +164,11 @@ def _is_another(stream: _OpenStream, state: ChannelState, now: int) -> bool:
     return (state.started_at or now) - last_at > OFFLINE_AT_LEAST
 
 
-async def _close(tx: Transaction, stream: _OpenStream, at: int) -> None:
+async def _close(
+    tx: Transaction,
+    stream: _OpenStream,
+    at: int,
+) -> None:
     await streams.end(tx, stream.id, at)
     log.info("stream closed", stream=stream.id)
 
@@ -167,7 +180,9 @@ _CHANGE_SENTENCES = {
 
 
 def channel_changes(
-    before: Mapping[str, str], after: Mapping[str, str], now: int
+    before: Mapping[str, str],
+    after: Mapping[str, str],
+    now: int,
 ) -> list[ChatEvent]:
     """Return events of the channel for a new game and title. `before`: the rows of channel_state, by name.
 

@@ -157,7 +157,9 @@ def _checked_sentence(
 
 
 def within(
-    sentences: Iterable[str], limit: int, size: Callable[[str], int] = number_of_words
+    sentences: Iterable[str],
+    limit: int,
+    size: Callable[[str], int] = number_of_words,
 ) -> str:
     """Return the first sentences that fit into a limit of words, or of what `size` counts.
 
@@ -172,7 +174,11 @@ def within(
     return text
 
 
-def _beginning(sentence: str, limit: int, size: Callable[[str], int]) -> str:
+def _beginning(
+    sentence: str,
+    limit: int,
+    size: Callable[[str], int],
+) -> str:
     pieces = sentence.split()
     while pieces and size(f"{' '.join(pieces)}…") > limit:
         pieces.pop()
@@ -227,7 +233,9 @@ def uncopied(sentences: Sequence[str], messages: Iterable[str]) -> list[str]:
 
 
 def _copied_share(
-    sentences: Sequence[str], copied: Mapping[str, int], letters: Mapping[str, str]
+    sentences: Sequence[str],
+    copied: Mapping[str, int],
+    letters: Mapping[str, str],
 ) -> float:
     total = sum(len(letters[sentence]) for sentence in sentences)
     if not total:
@@ -386,7 +394,10 @@ class Summarizer(MemoryWriter):
             )
 
     async def _counted(
-        self, window: Window, scene: Scene, settings: Settings
+        self,
+        window: Window,
+        scene: Scene,
+        settings: Settings,
     ) -> NewEpisode:
         summary = summary_in_numbers(window, scene.handles, settings)
         return _episode(window, await self._with_streamer(scene, summary), summary)
@@ -487,7 +498,10 @@ def _named_ids(texts: Iterable[str], handles: Handles) -> list[str]:
 
 
 def _summary_request(
-    window: Window, scene: Scene, lines: Sequence[str], settings: Settings
+    window: Window,
+    scene: Scene,
+    lines: Sequence[str],
+    settings: Settings,
 ) -> ModelRequest:
     is_spoken = any(SPOKEN_MARK in line[:20] for line in lines)
     system = SUMMARY.format(
@@ -545,7 +559,11 @@ TOPICS = 5
 _NO_TOPICS = STOPWORDS | {SOMEBODY, "bot"}
 
 
-def summary_in_numbers(window: Window, handles: Handles, settings: Settings) -> str:
+def summary_in_numbers(
+    window: Window,
+    handles: Handles,
+    settings: Settings,
+) -> str:
     """Return a summary, with mentions, of who spoke most and which words they shared."""
     line_counts = {who: part.lines for who, part in parts(window).items() if part.lines}
     if not line_counts:
@@ -564,7 +582,10 @@ def summary_in_numbers(window: Window, handles: Handles, settings: Settings) -> 
 
 
 def _shared_words(
-    window: Window, named: Collection[str], handles: Handles, settings: Settings
+    window: Window,
+    named: Collection[str],
+    handles: Handles,
+    settings: Settings,
 ) -> list[str]:
     """Return the words that several of the named people used, those of most people first.
 

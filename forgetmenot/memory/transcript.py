@@ -201,7 +201,11 @@ def windows(lines: Sequence[Line], cut: Cut) -> list[Window]:
     return sorted(due, key=lambda window: (window[0].at, window[0].seq))
 
 
-def aged(lines: Sequence[Line], largest: int, before: int) -> list[Window]:
+def aged(
+    lines: Sequence[Line],
+    largest: int,
+    before: int,
+) -> list[Window]:
     """Return windows over the lines said before a time (ms), whatever their number."""
     old_lines = [line for line in lines if line.at < before]
     aged_windows: list[Window] = []
@@ -322,7 +326,10 @@ def parts(window: Window, mentioned: Sequence[str] = ()) -> dict[str, Part]:
 
 
 def introduce(
-    people: Sequence[str], window: Window, handles: Handles, streamer: str = ""
+    people: Sequence[str],
+    window: Window,
+    handles: Handles,
+    streamer: str = "",
 ) -> str:
     """Return who is in a window: "P1 (streamer), P2 (moderator), P3".
 
@@ -443,7 +450,11 @@ def _typed_text(line: Line) -> str:
     return spoken_text(line.text)
 
 
-def _collapsed(first: Line, repeats: Sequence[Line], handles: Handles) -> str:
+def _collapsed(
+    first: Line,
+    repeats: Sequence[Line],
+    handles: Handles,
+) -> str:
     people = len({line.viewer_id for line in repeats})
     words = handles.hide_chat(
         cut(without_repeated_words(first.text), REPEAT_CHARACTERS)

@@ -213,7 +213,12 @@ def _read_batch(
     return read_lines
 
 
-def _read(number: int, line: NoteLine, now: int, screening: _Screening) -> ReadLine:
+def _read(
+    number: int,
+    line: NoteLine,
+    now: int,
+    screening: _Screening,
+) -> ReadLine:
     """Return a line as it is stored. Raises FactRefused."""
     fact = _people_only(line.fact)
     if not fact:
@@ -284,7 +289,10 @@ def _time(key: str, value: str | None) -> int | None:
 
 
 async def _write(
-    tx: Transaction, batch: Sequence[ReadLine], report: ImportReport, now: int
+    tx: Transaction,
+    batch: Sequence[ReadLine],
+    report: ImportReport,
+    now: int,
 ) -> None:
     subjects = await _subjects(tx, batch)
     known_viewers = set(await viewers.existing(tx, set(subjects.values())))
@@ -423,7 +431,9 @@ async def _add_people(
 
 
 async def _evidence(
-    tx: Transaction, accepted: Sequence[ReadLine], now: int
+    tx: Transaction,
+    accepted: Sequence[ReadLine],
+    now: int,
 ) -> tuple[list[int], int]:
     """Return the episode of each line, and the number of new ones: one for each key, or one of the line's own."""
     keys = {read.key for read in accepted if read.key is not None}
@@ -513,7 +523,10 @@ _UNCHANGED_KEYS = (
 
 
 async def export_notes(
-    db: Database, *, subject_id: str | None = None, status: str | None = None
+    db: Database,
+    *,
+    subject_id: str | None = None,
+    status: str | None = None,
 ) -> AsyncIterator[dict[str, object]]:
     """Yield every note with all that is known of it, in order of ids.
 

@@ -29,11 +29,19 @@ DEFAULT_REASON = "by the channel's chat bot"
 CHAT_MODES = "moderator:manage:chat_settings"
 
 
-def _text(name: str, maximum: int, default: str | None = None) -> Parameter:
+def _text(
+    name: str,
+    maximum: int,
+    default: str | None = None,
+) -> Parameter:
     return Parameter(name, ParameterKind.TEXT, maximum=maximum, default=default)
 
 
-def _seconds(minimum: int, maximum: int, default: str) -> Parameter:
+def _seconds(
+    minimum: int,
+    maximum: int,
+    default: str,
+) -> Parameter:
     return Parameter(
         "seconds",
         ParameterKind.SECONDS,
@@ -404,7 +412,11 @@ def same_account(settings: Settings) -> bool:
     return bool(bot_login) and bot_login == channel
 
 
-def lacking(account: Account, settings: Settings, scopes: Iterable[str]) -> str:
+def lacking(
+    account: Account,
+    settings: Settings,
+    scopes: Iterable[str],
+) -> str:
     """One sentence on the rights that the settings need and a log-in's `scopes` lack, with the way out; "" if none."""
     present = set(scopes)
     missing = [scope for scope in scopes_for(account, settings) if scope not in present]

@@ -191,7 +191,12 @@ class Executor(Struct, kw_only=True):
         except (TimeoutError, ForgetMeNotError):
             return None
 
-    async def _perform(self, action: Action, row_id: int, call: ActionCall) -> Outcome:
+    async def _perform(
+        self,
+        action: Action,
+        row_id: int,
+        call: ActionCall,
+    ) -> Outcome:
         """Carry out a `running` row and settle it."""
         outcome = await self._call(action.run, call)
         detail = outcome.detail
@@ -243,7 +248,12 @@ class Executor(Struct, kw_only=True):
             why = decision.reason
             async with self.db.write() as tx:
                 await action_logs.deny(
-                    tx, action_id, by=by, rule=decision.rule, reason=why, now=now
+                    tx,
+                    action_id,
+                    by=by,
+                    rule=decision.rule,
+                    reason=why,
+                    now=now,
                 )
             return _result("approval_denied", action_id, reason=why)
         revert_at = _revert_time(action, row.params, now)
@@ -270,7 +280,12 @@ class Executor(Struct, kw_only=True):
         now = self.clock.now()
         async with self.db.write() as tx:
             is_denied = await action_logs.deny(
-                tx, action_id, by=by, rule=rule, reason=reason(rule), now=now
+                tx,
+                action_id,
+                by=by,
+                rule=rule,
+                reason=reason(rule),
+                now=now,
             )
         row = await action_logs.get(self.db, action_id)
         if row is None or not is_denied:
@@ -359,7 +374,10 @@ class Executor(Struct, kw_only=True):
             )
 
     async def _note_not_undone(
-        self, row: LoggedAction, action: Action | None, outcome: Outcome
+        self,
+        row: LoggedAction,
+        action: Action | None,
+        outcome: Outcome,
     ) -> None:
         """Note why, and when it is tried again.
 
@@ -376,7 +394,9 @@ class Executor(Struct, kw_only=True):
 
 
 def _already_handled(
-    proposal: Proposal, decision: Decision, language: Language
+    proposal: Proposal,
+    decision: Decision,
+    language: Language,
 ) -> ExecutedProposal:
     code = "already_handled"
     denial = Decision(Verdict.DENY, code, reason(code), decision.params)
@@ -386,7 +406,9 @@ def _already_handled(
 
 
 def _is_unasked_refusal(
-    decision: Decision, proposal: Proposal, known: PolicyFacts
+    decision: Decision,
+    proposal: Proposal,
+    known: PolicyFacts,
 ) -> bool:
     """Whether what nobody asked for is denied: the model's words answer better than a refusal."""
     if decision.verdict is not Verdict.DENY or not known.asks_nothing:
@@ -454,7 +476,9 @@ def _is_moderators_request(known: PolicyFacts, proposal: Proposal) -> bool:
 
 
 def _call_of(
-    row: NewAction | LoggedAction, target: PersonFacts | None = None, line: str = ""
+    row: NewAction | LoggedAction,
+    target: PersonFacts | None = None,
+    line: str = "",
 ) -> ActionCall:
     """The call of a row. `line`: the id of the line that asks for it, if it is done at once."""
     return ActionCall(
@@ -466,7 +490,11 @@ def _call_of(
     )
 
 
-def _revert_time(action: Action, params: Mapping[str, str], now: int) -> int | None:
+def _revert_time(
+    action: Action,
+    params: Mapping[str, str],
+    now: int,
+) -> int | None:
     """When an action must be reverted, in ms; None if it stays."""
     if not action.reverts:
         return None
@@ -487,6 +515,10 @@ def undoable(row: LoggedAction, now: int) -> Action | None:
 
 
 def _result(
-    code: str, action_id: int, *, ok: bool = False, **data: object
+    code: str,
+    action_id: int,
+    *,
+    ok: bool = False,
+    **data: object,
 ) -> OperationResult:
     return OperationResult(ok=ok, code=code, data={"id": action_id, **data})

@@ -181,7 +181,10 @@ async def gather_again(
 
 
 async def _corrected_fact(
-    db: Database, proposal: Proposal, line: str, asker: PersonFacts
+    db: Database,
+    proposal: Proposal,
+    line: str,
+    asker: PersonFacts,
 ) -> str:
     """The proposed text, if it corrects a live note of the asker's as their line says; else nothing.
 
@@ -228,7 +231,10 @@ async def recent_decisions(
 
 
 async def _cooldown_until(
-    db: Database, action: Action, facts: PolicyFacts, settings: ActionSettings
+    db: Database,
+    action: Action,
+    facts: PolicyFacts,
+    settings: ActionSettings,
 ) -> int:
     """When the last of an action's cooldowns ends (ms). A cooldown begins when an action is allowed."""
     last_allowed = action_logs.last_allowed
@@ -248,7 +254,11 @@ def _end_of_cooldown(allowed_at: int | None, cooldown_s: float) -> int:
 
 
 async def _target(
-    people: _People, proposal: Proposal, asker: PersonFacts, event: ChatEvent, now: int
+    people: _People,
+    proposal: Proposal,
+    asker: PersonFacts,
+    event: ChatEvent,
+    now: int,
 ) -> PersonFacts | None:
     """Who in chat the proposal names; None where that is nobody, or two people."""
     action = find(proposal.name)
@@ -289,7 +299,10 @@ _STATES = {
 
 
 async def lately(
-    source: Source, *, since: int, limit: int = 3
+    source: Source,
+    *,
+    since: int,
+    limit: int = 3,
 ) -> tuple[ActionDone, ...]:
     """The last actions since then (ms), oldest first, people as `<@id>`; without times or words of the model."""
     actions = []

@@ -42,7 +42,11 @@ class _Fitted(NamedTuple):
     is_reduced: bool = False
 
 
-def check(action: Action, proposed: Mapping[str, str], settings: Settings) -> Checked:
+def check(
+    action: Action,
+    proposed: Mapping[str, str],
+    settings: Settings,
+) -> Checked:
     """The parameters of a proposal as the action takes them."""
     params: dict[str, str] = {}
     changed = ""
@@ -60,7 +64,10 @@ def check(action: Action, proposed: Mapping[str, str], settings: Settings) -> Ch
 
 
 def _fit(
-    action: Action, parameter: Parameter, value: str, settings: Settings
+    action: Action,
+    parameter: Parameter,
+    value: str,
+    settings: Settings,
 ) -> _Fitted | None:
     """The value as the parameter takes it; None if it does not fit."""
     if parameter.kind is ParameterKind.SECONDS:
@@ -71,7 +78,9 @@ def _fit(
 
 
 def _fit_seconds(
-    parameter: Parameter, value: str, max_timeout_s: int
+    parameter: Parameter,
+    value: str,
+    max_timeout_s: int,
 ) -> _Fitted | None:
     duration = parse_duration(value, default_unit="s")
     if duration is None:
@@ -94,7 +103,10 @@ def _fit_effect(value: str, effects: tuple[str, ...]) -> _Fitted | None:
 
 
 def _fit_text(
-    action: Action, parameter: Parameter, value: str, reply: ReplySettings
+    action: Action,
+    parameter: Parameter,
+    value: str,
+    reply: ReplySettings,
 ) -> _Fitted | None:
     """A clean line. `reply`: the filters of replies, for texts that are sent to chat."""
     # twice, because what is cut from the middle may leave a command at the beginning

@@ -186,7 +186,11 @@ def requested_effect(request_words: list[str], effects: Iterable[str]) -> str | 
 
 
 def _statement_about(
-    command: str, text: str, target: PersonFacts, *, is_own: bool
+    command: str,
+    text: str,
+    target: PersonFacts,
+    *,
+    is_own: bool,
 ) -> str:
     """Return the statement if it is about the target, by "I" and "my" or by the name at its start; else ""."""
     is_fact = command == "!remember"
@@ -200,7 +204,11 @@ def _statement_about(
     return own_fact(text) or ""
 
 
-def names(message: str, target: PersonFacts, asker: PersonFacts) -> bool:
+def names(
+    message: str,
+    target: PersonFacts,
+    asker: PersonFacts,
+) -> bool:
     """Whether a line names a viewer: by login, display name, or (the asker) "me"."""
     line_words = {word.casefold() for word in _WORD.findall(clean(message))}
     if line_words & _names_of(target):
@@ -221,7 +229,9 @@ SELF_WORDS = frozenset({"me", "myself", "self"})
 
 
 def resolve(
-    name: str, present: Iterable[PersonFacts], asker: PersonFacts
+    name: str,
+    present: Iterable[PersonFacts],
+    asker: PersonFacts,
 ) -> list[PersonFacts]:
     """The people in chat who go by that login or display name: one is meant; `me` is the asker."""
     people = {person.id: person for person in present}

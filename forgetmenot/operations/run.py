@@ -25,7 +25,10 @@ _NUMBER = re.compile(r"#?([0-9]{1,15})\Z")
 
 
 async def run(
-    context: OperationContext, name: str, params: Mapping[str, object], asker: Asker
+    context: OperationContext,
+    name: str,
+    params: Mapping[str, object],
+    asker: Asker,
 ) -> OperationResult:
     """Run one operation for an asker. Raises StoreError."""
     operation = context.operations.get(name)

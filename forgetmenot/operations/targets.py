@@ -48,7 +48,11 @@ def _viewer_parameter(operation: Operation) -> Parameter | None:
 
 
 async def resolve_target(
-    context: OperationContext, asker: Asker, name: str, *, may_be_short: bool = False
+    context: OperationContext,
+    asker: Asker,
+    name: str,
+    *,
+    may_be_short: bool = False,
 ) -> Target:
     """Return whom a name in chat means; an empty one means the asker. Raises Refused.
 
@@ -83,7 +87,11 @@ def own_target(asker: Asker) -> Target:
 
 
 async def _as_target(
-    db: Database, viewer_id: str, typed_name: str, *, own: bool
+    db: Database,
+    viewer_id: str,
+    typed_name: str,
+    *,
+    own: bool,
 ) -> Target:
     """A viewer by the name that is shown for them, else by the typed one."""
     display_names = await viewers.names(db, [viewer_id])
@@ -91,7 +99,10 @@ async def _as_target(
 
 
 async def _only_one_meant(
-    context: OperationContext, name: str, *, may_be_short: bool
+    context: OperationContext,
+    name: str,
+    *,
+    may_be_short: bool,
 ) -> str | None:
     """The id of the only viewer whom a name can mean; None if nobody goes by it. Raises Refused to ask which."""
     present = await active_now(
@@ -107,7 +118,10 @@ async def _only_one_meant(
 
 
 async def _target_elsewhere(
-    context: OperationContext, parameter: Parameter, name: str, asker: Asker
+    context: OperationContext,
+    parameter: Parameter,
+    name: str,
+    asker: Asker,
 ) -> Target:
     """A viewer by id or name; where the parameter allows it, also a login never seen here. Raises Refused."""
     db = context.db
@@ -141,7 +155,12 @@ async def _unseen_viewer(db: Database, name: str) -> Target | None:
     return None
 
 
-async def owner(db: Database, surface: Surface, channel: str, now: int) -> Asker:
+async def owner(
+    db: Database,
+    surface: Surface,
+    channel: str,
+    now: int,
+) -> Asker:
     """The streamer as an asker: the channel's account; until its id is known, a provisional one is stored."""
     login = channel.casefold() or "streamer"
     viewer_id = await by_login(db, login)

@@ -202,9 +202,19 @@ class Request(Struct, frozen=True):
 class Refused(Exception):
     """A request is not done. Control flow of handlers: operations/run makes it the result that says why."""
 
-    def __init__(self, code: str, target: Target | None = None, **data: object) -> None:
+    def __init__(
+        self,
+        code: str,
+        target: Target | None = None,
+        **data: object,
+    ) -> None:
         super().__init__(code)
-        self.result = OperationResult(ok=False, code=code, data=data, target=target)
+        self.result = OperationResult(
+            ok=False,
+            code=code,
+            data=data,
+            target=target,
+        )
 
 
 class ApprovalQueue(Protocol):

@@ -76,7 +76,10 @@ def harmless(if_refused: str, language: Language = ENGLISH) -> str:
 
 
 def described(
-    name: str, params: Mapping[str, str], target: str, language: Language = ENGLISH
+    name: str,
+    params: Mapping[str, str],
+    target: str,
+    language: Language = ENGLISH,
 ) -> str:
     """A short description of a proposal: "timeout bob 30 s", "title “Building a shed”"."""
     key = f"action.name.{name}"
@@ -101,7 +104,10 @@ def _quoted_parameter(params: Mapping[str, str]) -> str:
 
 
 def done_line(
-    name: str, params: Mapping[str, str], target: str, language: Language = ENGLISH
+    name: str,
+    params: Mapping[str, str],
+    target: str,
+    language: Language = ENGLISH,
 ) -> str:
     """The sentence for a finished action. What was forgotten is not said once more."""
     shown_params = {} if name == "forget" else params
@@ -111,7 +117,10 @@ def done_line(
 
 
 def denied_line(
-    name: str, params: Mapping[str, str], target: str, language: Language = ENGLISH
+    name: str,
+    params: Mapping[str, str],
+    target: str,
+    language: Language = ENGLISH,
 ) -> str:
     """Return the sentence for an action that a person refused."""
     if target and f"action.denied.{name}" in language:
@@ -144,13 +153,21 @@ def sentence(result: OperationResult, language: Language = ENGLISH) -> str:
     return language(key, **values)
 
 
-def _texts_in_doubt(surface: str, result: OperationResult, language: Language) -> str:
+def _texts_in_doubt(
+    surface: str,
+    result: OperationResult,
+    language: Language,
+) -> str:
     """How many texts of others an erasure left in doubt, as a sentence; empty for none."""
     count = result.data.get("doubtful", 0)
     return language(f"{surface}.erased_left", n=count) if count else ""
 
 
-def _refusal(surface: str, result: OperationResult, language: Language) -> str:
+def _refusal(
+    surface: str,
+    result: OperationResult,
+    language: Language,
+) -> str:
     rule = result.code.split(":")[1]
     for key in (f"{surface}.refused.{rule}", f"chat.refused.{rule}", f"chat.{rule}"):
         if key in language:

@@ -80,7 +80,12 @@ class PastChat:
     events, so that a copy with another name is the same file.
     """
 
-    def __init__(self, path: Path, until: int, channel: str = "") -> None:
+    def __init__(
+        self,
+        path: Path,
+        until: int,
+        channel: str = "",
+    ) -> None:
         self.path = path
         self.ended = False
         self.about = Broadcast()
@@ -263,7 +268,12 @@ class _Removals:
             since = 0 if is_ban else item.at - DAY
             self._add_span(item.user_id or "", since, item.at)
 
-    def _add_span(self, person: str, since: int, until: int) -> None:
+    def _add_span(
+        self,
+        person: str,
+        since: int,
+        until: int,
+    ) -> None:
         spans = self._spans[person]
         if spans and spans[-1][0] <= until and since <= spans[-1][1]:
             last_since, last_until = (

@@ -125,7 +125,11 @@ _NEXT_DAY = timedelta(hours=12)  # a time that is earlier by more is of the next
 _BACKWARDS = timedelta(minutes=2)  # by less, lines are only out of order
 
 
-def read_log(file: TextIO, name: str, channel: str) -> Iterator[Record]:
+def read_log(
+    file: TextIO,
+    name: str,
+    channel: str,
+) -> Iterator[Record]:
     """Read a log. `name`: the file's; `channel`: the memory's, "" if unknown. Raises NoDayError, CutOffError."""
     log = _Log(name, channel)
     for number, line in enumerate(lines_of(file, LONGEST_LINE), 1):
@@ -244,7 +248,12 @@ class _Log:
         self._last = moment
         return moment.replace(fold=1 if self._in_second_hour else 0)
 
-    def _item(self, text: str, at: int, number: int) -> ChatItem | RemovedText | None:
+    def _item(
+        self,
+        text: str,
+        at: int,
+        number: int,
+    ) -> ChatItem | RemovedText | None:
         """What the words of a line are; None for a sentence of the program that takes nothing away."""
         said = _SAID.fullmatch(text)
         shown = said["shown"] if said else None
@@ -313,7 +322,9 @@ def _is_ambiguous(moment: datetime) -> bool:
 
 
 def read_json(
-    file: TextIO, about: Broadcast, is_ended: Callable[[], bool]
+    file: TextIO,
+    about: Broadcast,
+    is_ended: Callable[[], bool],
 ) -> Iterator[Record]:
     """Read a JSON file. `about` is filled in. Raises CutOffError, UnknownFormError."""
     text = _JsonText(file, is_ended)
@@ -548,7 +559,12 @@ _LISTS: Mapping[str, Callable[[Any], ChatItem]] = {
 
 
 def chat_event(
-    key: str, viewer_id: str, login: str, name: str, text: str, at: int
+    key: str,
+    viewer_id: str,
+    login: str,
+    name: str,
+    text: str,
+    at: int,
 ) -> ChatEvent | None:
     """Return what somebody said, made safe; None where nothing is left of it. `key`: its id."""
     words = defang(clean(cut(text, MAX_TEXT)))

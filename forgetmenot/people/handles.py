@@ -73,7 +73,9 @@ class _Named(NamedTuple):
 
 
 def _name_in(
-    typed: str, names: Container[str], language: LineLanguage
+    typed: str,
+    names: Container[str],
+    language: LineLanguage,
 ) -> _Named | None:
     """Return the name among these (casefolded) that a typed word is; None if it is none, or another word first.
 

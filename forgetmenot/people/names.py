@@ -166,7 +166,11 @@ def meant_at(spans: Sequence[NameSpan], at: int) -> str | None:
     return owner_at(spans, at) or (holders.pop() if len(holders) == 1 else None)
 
 
-async def owners(source: Source, logins: Collection[str], at: int) -> dict[str, str]:
+async def owners(
+    source: Source,
+    logins: Collection[str],
+    at: int,
+) -> dict[str, str]:
     """Return the ids of those who had these logins at a time (ms), by login, as far as the memory knows the login.
 
     Whoever had one that is known as somebody else's only has an id of their own, which nobody who comes joins.

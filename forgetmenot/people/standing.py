@@ -35,7 +35,11 @@ def role_of(badges: AbstractSet[str]) -> Role:
 REGULAR_WITHIN = 60 * DAY
 
 
-def standing_of(came: Attendance, people: PeopleSettings, now: int) -> Standing:
+def standing_of(
+    came: Attendance,
+    people: PeopleSettings,
+    now: int,
+) -> Standing:
     """Return the standing of somebody who came that often, `lately` within REGULAR_WITHIN."""
     if came.streams < people.newcomer_streams:
         return Standing.NEWCOMER
@@ -56,7 +60,11 @@ class ActiveViewers:
     """The ids of those who were in chat within a day, and of all regulars; none until the first `look`."""
 
     def __init__(
-        self, *, db: Database, settings: Callable[[], Settings], clock: Clock
+        self,
+        *,
+        db: Database,
+        settings: Callable[[], Settings],
+        clock: Clock,
     ) -> None:
         self._db = db
         self._settings = settings
@@ -81,7 +89,9 @@ class ActiveViewers:
 
 
 async def active_now(
-    source: Source, people: PeopleSettings, now: int
+    source: Source,
+    people: PeopleSettings,
+    now: int,
 ) -> frozenset[str]:
     """Return the ids of those who were in chat within a day, and of all regulars; nobody hidden."""
     return await active_ids(

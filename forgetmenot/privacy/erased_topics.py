@@ -30,7 +30,10 @@ TEXTS_AT_ONCE = 50
 
 
 async def keep_unmentioned(
-    db: Database, person: NameForms, topics: SuppressionFilter, now: int
+    db: Database,
+    person: NameForms,
+    topics: SuppressionFilter,
+    now: int,
 ) -> None:
     """Leave nothing in the memory to be mentioned that speaks of somebody and of their topics."""
     await _list_notes(db, topics, person.viewer_id, now)
@@ -39,7 +42,10 @@ async def keep_unmentioned(
 
 
 async def _list_notes(
-    db: Database, topics: SuppressionFilter, viewer_id: str, now: int
+    db: Database,
+    topics: SuppressionFilter,
+    viewer_id: str,
+    now: int,
 ) -> None:
     mentioning = await notes.of_others_mentioning(db, viewer_id)
     hidden = [note for note in mentioning if not topics.allows(note)]
@@ -57,7 +63,10 @@ async def _list_notes(
 
 
 async def _cut_sentences(
-    db: Database, topics: SuppressionFilter, viewer_id: str, now: int
+    db: Database,
+    topics: SuppressionFilter,
+    viewer_id: str,
+    now: int,
 ) -> None:
     changed = []
     for text in await personal_data.texts_mentioning(db, viewer_id):
@@ -77,7 +86,10 @@ async def _cut_sentences(
 
 
 async def _take_words(
-    db: Database, topics: SuppressionFilter, person: NameForms, now: int
+    db: Database,
+    topics: SuppressionFilter,
+    person: NameForms,
+    now: int,
 ) -> None:
     lines, replies = await asyncio.to_thread(_spoken, db.path, topics, person)
     for start in range(0, len(lines), TEXTS_AT_ONCE):
@@ -90,7 +102,9 @@ async def _take_words(
 
 
 def _spoken(
-    path: Path, topics: SuppressionFilter, person: NameForms
+    path: Path,
+    topics: SuppressionFilter,
+    person: NameForms,
 ) -> tuple[list[personal_data.TracedText], list[tuple[int, str]]]:
     """Lines of chat, and replies (row, and Twitch's id of its line), that name them and speak of a topic."""
 
@@ -108,7 +122,11 @@ def _spoken(
     return lines, replies
 
 
-def without_topics(text: str, person: NameForms, topics: SuppressionFilter) -> str:
+def without_topics(
+    text: str,
+    person: NameForms,
+    topics: SuppressionFilter,
+) -> str:
     """A text of a recap's file without the sentences that speak of them and of a topic.
 
     There people stand by their names, so a bare name counts also where it is a word.

@@ -252,7 +252,9 @@ class Eraser:
 
 
 async def erase_rows(
-    db: Database, viewer_id: str, now: int
+    db: Database,
+    viewer_id: str,
+    now: int,
 ) -> tuple[ErasureReport, NameForms]:
     """Take them out of every row and log file; what is deleted is wiped by `finish`."""
     report = ErasureReport()
@@ -333,7 +335,11 @@ async def finish(
 
 
 def _drop_copies(
-    database: Path, people: Sequence[NameForms], now: int, *, all_copies: bool = False
+    database: Path,
+    people: Sequence[NameForms],
+    now: int,
+    *,
+    all_copies: bool = False,
 ) -> None:
     """Delete the copies beside the memory in which one of them stands; the others may be all that is left of a text."""
     copies = backup.copies_of(database)
@@ -346,7 +352,11 @@ def _drop_copies(
     backup.delete_copies(database, copies)
 
 
-def _stands_in(copy: Path, person: NameForms, now: int) -> bool:
+def _stands_in(
+    copy: Path,
+    person: NameForms,
+    now: int,
+) -> bool:
     """Whether a copy has somebody; also where it cannot be read."""
     moment = Moment(person.viewer_id, now)
     try:
@@ -367,7 +377,10 @@ def _searched_for(person: NameForms, report: ErasureReport) -> NameForms:
 
 
 async def _clean_recaps(
-    db: Database, person: NameForms, reply_ids: Sequence[int], report: ErasureReport
+    db: Database,
+    person: NameForms,
+    reply_ids: Sequence[int],
+    report: ErasureReport,
 ) -> None:
     """Take them out of the files that recaps were written to; a file that cannot be changed is named.
 
@@ -409,7 +422,11 @@ async def _names(db: Database, viewer_id: str) -> NameForms:
     return await asyncio.to_thread(_names_and_words, db.path, viewer_id, names)
 
 
-def _names_and_words(path: Path, viewer_id: str, names: Sequence[str]) -> NameForms:
+def _names_and_words(
+    path: Path,
+    viewer_id: str,
+    names: Sequence[str],
+) -> NameForms:
     """Somebody's names, with those among them that a text may have as a word.
 
     These are words of a language, what is played, and what stands in notes or summaries: people stand there as ids.
@@ -448,7 +465,11 @@ def _is_small(name: str) -> bool:
     return folded in ORDINARY or folded in FOREIGN_STOPWORDS
 
 
-def _doubtful(path: Path, person: NameForms, moment: Moment) -> list[DoubtfulPlace]:
+def _doubtful(
+    path: Path,
+    person: NameForms,
+    moment: Moment,
+) -> list[DoubtfulPlace]:
     """The texts of others in which a bare name may still be theirs: they stay, and the streamer may look at them.
 
     Of an everyday word only those where they were; of small words none. What is deleted within a day is left out.
@@ -470,13 +491,21 @@ def _doubtful(path: Path, person: NameForms, moment: Moment) -> list[DoubtfulPla
     return sorted(places)
 
 
-async def _delete_rows(db: Database, viewer_id: str, report: ErasureReport) -> None:
+async def _delete_rows(
+    db: Database,
+    viewer_id: str,
+    report: ErasureReport,
+) -> None:
     """Delete all rows that are theirs, some at a time."""
     while await _delete_some(db, viewer_id, report):
         pass
 
 
-async def _delete_some(db: Database, viewer_id: str, report: ErasureReport) -> bool:
+async def _delete_some(
+    db: Database,
+    viewer_id: str,
+    report: ErasureReport,
+) -> bool:
     """Delete some of the rows that are theirs, so that others may write soon; whether there may be more.
 
     A stop in between leaves them hidden, and `erase_due` goes on.
@@ -517,7 +546,10 @@ async def _clean(
 
 
 async def _clean_place(
-    db: Database, place: Place, person: NameForms, moment: Moment
+    db: Database,
+    place: Place,
+    person: NameForms,
+    moment: Moment,
 ) -> int:
     """Look through a place until nothing of them is found: others write while it is cleaned."""
     changed = 0
@@ -536,7 +568,10 @@ async def _clean_place(
 
 
 def _cleaned(
-    path: Path, place: Place, person: NameForms, moment: Moment
+    path: Path,
+    place: Place,
+    person: NameForms,
+    moment: Moment,
 ) -> list[tuple[Any, ...]]:
     """The rows that change: cleaned columns, then the rowid, then the columns as they are."""
     changed = []
@@ -578,7 +613,11 @@ def _clean_dropped(database: Path, person: NameForms) -> int:
 # It does not look for what an erasure leaves on purpose: a name that is a word, where no @ is before it.
 
 
-def _search(database: Path, person: NameForms, report: ErasureReport) -> None:
+def _search(
+    database: Path,
+    person: NameForms,
+    report: ErasureReport,
+) -> None:
     """Search every file of the data folder."""
     places: Counter[str] = Counter()
     files = files_of(database)
@@ -637,7 +676,12 @@ def _count_in(blocks: Iterable[bytes], person: NameForms) -> tuple[int, int]:
     return count, size
 
 
-def _is_them(part: bytes, start: int, end: int, person: NameForms) -> bool:
+def _is_them(
+    part: bytes,
+    start: int,
+    end: int,
+    person: NameForms,
+) -> bool:
     """Whether somebody is meant by what stands there."""
     around = part[max(0, start - _AROUND) : end + _AROUND].decode("utf-8", "replace")
     return person.anonymized(around) != around

@@ -24,7 +24,11 @@ async def replaced_by(source: Source, note: Note) -> list[Note]:
     return list(replaced.values())
 
 
-async def delete_fact(tx: Transaction, note: Note, at: int) -> None:
+async def delete_fact(
+    tx: Transaction,
+    note: Note,
+    at: int,
+) -> None:
     """Delete a note about a viewer with its history, and what says the same in other texts."""
     subject_id = note.subject_id or ""
     stems = fact_stems(note.fact)
@@ -36,7 +40,11 @@ async def delete_fact(tx: Transaction, note: Note, at: int) -> None:
     await channel_state.put(tx, {WIPE_DUE: "1"}, at)
 
 
-def _without_note(text: TracedText, note: Note, stems: frozenset[str]) -> str:
+def _without_note(
+    text: TracedText,
+    note: Note,
+    stems: frozenset[str],
+) -> str:
     """What stays of a text that may say the same as a note."""
     if text.column != "text":
         return without_fact(text.text, note.subject_id or "", note.fact)

@@ -15,7 +15,10 @@ _TYPED_NAME = re.compile(r"[@＠]?\b\w{3,25}\b")
 
 
 async def without_hidden_names(
-    source: Source, text: str, reader: str, shown: Container[str] = ()
+    source: Source,
+    text: str,
+    reader: str,
+    shown: Container[str] = (),
 ) -> str:
     """Free text without the names of people who opted out or were banned, but for `reader`, who is spoken to.
 
@@ -28,7 +31,11 @@ async def without_hidden_names(
     return await _without_names_of(source, text, is_hidden)
 
 
-async def only_naming(source: Source, text: str, viewer_ids: Container[str]) -> str:
+async def only_naming(
+    source: Source,
+    text: str,
+    viewer_ids: Container[str],
+) -> str:
     """Free text without the names of all but these people."""
     return await _without_names_of(
         source, text, lambda person: person.id not in viewer_ids
@@ -36,7 +43,9 @@ async def only_naming(source: Source, text: str, viewer_ids: Container[str]) -> 
 
 
 async def _without_names_of(
-    source: Source, text: str, is_removed: Callable[[Known], bool]
+    source: Source,
+    text: str,
+    is_removed: Callable[[Known], bool],
 ) -> str:
     people = await called(source, names_typed([text]))
     removed_names = {person.name for person in people if is_removed(person)}

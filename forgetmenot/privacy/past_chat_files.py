@@ -54,7 +54,11 @@ def _holds_any(path: Path, names: Iterable[str]) -> bool:
     return False
 
 
-def _write_anew(path: Path, chat: PastChat, person: NameForms) -> None:
+def _write_anew(
+    path: Path,
+    chat: PastChat,
+    person: NameForms,
+) -> None:
     handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
     with os.fdopen(handle, "w", encoding="utf-8") as file:
         about = chat.about

@@ -110,7 +110,10 @@ class ShownTexts:
     """
 
     def __init__(
-        self, person: NameForms, own_facts: Iterable[str], mentioning: Iterable[str]
+        self,
+        person: NameForms,
+        own_facts: Iterable[str],
+        mentioning: Iterable[str],
     ) -> None:
         self._person = person
         their_mention = mention(person.viewer_id)

@@ -208,7 +208,11 @@ async def carry_out(
 
 
 async def _carry_out_apart(
-    tx: Transaction, request: PrivacyRequest, subject: str, *, asked_now: bool
+    tx: Transaction,
+    request: PrivacyRequest,
+    subject: str,
+    *,
+    asked_now: bool,
 ) -> int:
     """Carry out a request in a savepoint: an odd one must not hold up the others."""
     try:
@@ -232,7 +236,11 @@ async def _subjects(db: Database, requests: Iterable[PrivacyRequest]) -> dict[st
 
 
 async def _carry_out(
-    tx: Transaction, request: PrivacyRequest, subject: str, *, asked_now: bool
+    tx: Transaction,
+    request: PrivacyRequest,
+    subject: str,
+    *,
+    asked_now: bool,
 ) -> int:
     """How much it changed. `asked_now`: in this run, by somebody whom chat has shown.
 
@@ -262,7 +270,9 @@ async def _carry_out(
 
 
 async def _choose_again(
-    tx: Transaction, request: PrivacyRequest, viewer_id: str
+    tx: Transaction,
+    request: PrivacyRequest,
+    viewer_id: str,
 ) -> int:
     if request.kind is not tx.requests.chose_last(request.subject):
         return 0
@@ -273,7 +283,11 @@ async def _choose_again(
     return 1
 
 
-async def _ban_again(tx: Transaction, request: PrivacyRequest, viewer_id: str) -> int:
+async def _ban_again(
+    tx: Transaction,
+    request: PrivacyRequest,
+    viewer_id: str,
+) -> int:
     is_banned = tx.requests.is_banned(request.subject)
     if is_banned and request.kind is RequestKind.BAN:
         return await personal_data.ban_again(tx, viewer_id, request.at)
@@ -283,7 +297,9 @@ async def _ban_again(tx: Transaction, request: PrivacyRequest, viewer_id: str) -
 
 
 async def _remove_again(
-    tx: Transaction, request: PrivacyRequest, viewer_id: str
+    tx: Transaction,
+    request: PrivacyRequest,
+    viewer_id: str,
 ) -> int:
     """Remove from a copy what its subject had removed since, by its number or its words; how many notes that were.
 
@@ -344,7 +360,9 @@ async def _known_requests(tx: Transaction, now: int) -> list[PrivacyRequest]:
 
 
 async def _meant(
-    source: Source, request: PrivacyRequest, viewer_id: str | None
+    source: Source,
+    request: PrivacyRequest,
+    viewer_id: str | None,
 ) -> list[Note]:
     """The notes that a request to forget a fact means."""
     if viewer_id is None or request.kind is not RequestKind.FORGET:
@@ -363,7 +381,9 @@ async def _meant(
 
 
 async def _words_of_meant(
-    source: Source, request: PrivacyRequest, viewer_id: str | None
+    source: Source,
+    request: PrivacyRequest,
+    viewer_id: str | None,
 ) -> list[frozenset[str]]:
     """The words of each fact that a request wants forgotten."""
     facts = [fact_stems(note.fact) for note in await _meant(source, request, viewer_id)]

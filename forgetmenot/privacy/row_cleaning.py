@@ -24,7 +24,9 @@ Decoded = TypeVar("Decoded")
 
 
 def cleaned_texts(
-    row: WrittenRow, place: Place, person: NameForms
+    row: WrittenRow,
+    place: Place,
+    person: NameForms,
 ) -> tuple[str | None, ...]:
     """The texts of a row without them, in the order of the place's columns."""
     bare = place.typed and row.near
@@ -39,14 +41,24 @@ def cleaned_texts(
     return tuple(texts)
 
 
-def without(text: str, person: NameForms, *, cut: bool, bare: bool) -> str:
+def without(
+    text: str,
+    person: NameForms,
+    *,
+    cut: bool,
+    bare: bool,
+) -> str:
     """A text without them; `cut`: without the sentences about them."""
     if cut:
         return without_person(person.with_mentions(text, bare=bare), person.viewer_id)
     return person.anonymized(text, bare=bare)
 
 
-def _without_in_words(text: str, person: NameForms, bare: bool) -> str:  # noqa: FBT001  # as _CLEANED_AS calls it
+def _without_in_words(
+    text: str,
+    person: NameForms,
+    bare: bool,  # noqa: FBT001  # as _CLEANED_AS calls it
+) -> str:
     """A JSON list of words without those that name them."""
     listed = _decoded(text, list)
     if listed is None:
@@ -58,7 +70,11 @@ def _without_in_words(text: str, person: NameForms, bare: bool) -> str:  # noqa:
     return text if without_them == listed else _encoded(without_them)
 
 
-def _without_in_fields(text: str, person: NameForms, bare: bool) -> str:  # noqa: FBT001
+def _without_in_fields(
+    text: str,
+    person: NameForms,
+    bare: bool,  # noqa: FBT001
+) -> str:
     """A proposed action without them: of its fields, those that are somebody's words, and the target."""
     fields = _decoded(text, dict)
     if fields is None:
@@ -74,7 +90,11 @@ def _without_in_fields(text: str, person: NameForms, bare: bool) -> str:  # noqa
     return text if cleaned == fields else _encoded(cleaned)
 
 
-def _without_in_reason(text: str, person: NameForms, bare: bool) -> str:  # noqa: FBT001
+def _without_in_reason(
+    text: str,
+    person: NameForms,
+    bare: bool,  # noqa: FBT001
+) -> str:
     """A reason without them: of one of ours, those of its values that mention them."""
     if text == person.viewer_id:
         return ""

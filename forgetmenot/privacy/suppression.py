@@ -133,7 +133,10 @@ class SuppressionFilter:
         return self._without(text, self._meanings, tuple(people))
 
     def _without(
-        self, text: str, meanings: _Meanings, people: tuple[str | None, ...]
+        self,
+        text: str,
+        meanings: _Meanings,
+        people: tuple[str | None, ...],
     ) -> str:
         if not meanings and self.unlisted is None:
             return text
@@ -144,7 +147,10 @@ class SuppressionFilter:
         return join_sentences(allowed)
 
     def _mentions(
-        self, meanings: _Meanings, text: str, about: tuple[str | None, ...]
+        self,
+        meanings: _Meanings,
+        text: str,
+        about: tuple[str | None, ...],
     ) -> bool:
         if _is_mentioned(meanings, text, about):
             return True
@@ -185,7 +191,10 @@ class UnlistedTopics:
         return any(hashes.topic <= hashes.text for hashes in compared)
 
     def allows(
-        self, note: Note, stems: frozenset[str], about: Iterable[str | None]
+        self,
+        note: Note,
+        stems: frozenset[str],
+        about: Iterable[str | None],
     ) -> bool:
         """Whether a note with these words may be shown: it is not about a topic, and says no more than a note on it."""
         compared = self._compared(stems, about, with_notes=False)
@@ -196,7 +205,11 @@ class UnlistedTopics:
         return not any(hashes.topic == hashes.text for hashes in compared)
 
     def _compared(
-        self, stems: frozenset[str], about: Iterable[str | None], *, with_notes: bool
+        self,
+        stems: frozenset[str],
+        about: Iterable[str | None],
+        *,
+        with_notes: bool,
     ) -> Iterator[_Hashes]:
         """Each topic that may be meant, beside the words of a text. `with_notes`: also what a note said."""
         for viewer_id in {None, *about}:
@@ -236,7 +249,11 @@ def _fact_meanings(facts: Iterable[tuple[str | None, str]]) -> _Meanings:
     return tuple(meanings)
 
 
-def _is_mentioned(meanings: _Meanings, text: str, about: Iterable[str | None]) -> bool:
+def _is_mentioned(
+    meanings: _Meanings,
+    text: str,
+    about: Iterable[str | None],
+) -> bool:
     """Whether a text about these people has all words of one of these meanings."""
     subjects = {None, *about}
     stems = mentioned_stems(text)
@@ -280,7 +297,11 @@ def _unlisted_topics(
     return UnlistedTopics(source.requests, topics) if topics else None
 
 
-async def hides_nothing(source: Source, viewer_id: str | None, topic: str) -> bool:
+async def hides_nothing(
+    source: Source,
+    viewer_id: str | None,
+    topic: str,
+) -> bool:
     """Whether a topic hides none of the notes about a viewer, or (None) about the channel."""
     topic_filter = SuppressionFilter([SuppressionRow(0, viewer_id, topic)])
     known = await notes.of_subject(source, viewer_id, (NoteStatus.ACTIVE,))

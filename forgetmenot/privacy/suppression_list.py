@@ -32,7 +32,12 @@ _NOTE_NUMBER = re.compile(r"#(\d{1,15})\s*\Z")
 
 
 async def suppress(
-    db: Database, viewer_id: str | None, topic: str, *, by: str | None, at: int
+    db: Database,
+    viewer_id: str | None,
+    topic: str,
+    *,
+    by: str | None,
+    at: int,
 ) -> int:
     """Never mention something again, of one viewer or (None) at all; the id of the entry.
 
@@ -65,7 +70,9 @@ async def suppress(
 
 
 async def _entry_of_note(
-    tx: Transaction, viewer_id: str | None, note_id: int
+    tx: Transaction,
+    viewer_id: str | None,
+    note_id: int,
 ) -> SuppressionRow:
     """The entry for a note. Raises FactRefused: there is none, or it is about somebody else."""
     note = await notes.get(tx, note_id)
@@ -75,7 +82,10 @@ async def _entry_of_note(
 
 
 def topic_of(
-    requests: PrivacyRequests, kind: RequestKind, entry: SuppressionRow, at: int
+    requests: PrivacyRequests,
+    kind: RequestKind,
+    entry: SuppressionRow,
+    at: int,
 ) -> PrivacyRequest:
     """The request that an entry of the list stands for."""
     words = topic_stems(entry.words) if entry.words else telling_stems(entry.fact)
@@ -83,7 +93,9 @@ def topic_of(
 
 
 def same_entry(
-    entries: Iterable[SuppressionRow], viewer_id: str | None, topic: str
+    entries: Iterable[SuppressionRow],
+    viewer_id: str | None,
+    topic: str,
 ) -> SuppressionRow | None:
     """The entry that already has a topic, in any form of its words, or a note; None if there is none."""
     note_number = _NOTE_NUMBER.match(clean(topic))
@@ -102,7 +114,11 @@ def same_entry(
     return None
 
 
-async def unsuppress(db: Database, entry_id: int, at: int) -> bool:
+async def unsuppress(
+    db: Database,
+    entry_id: int,
+    at: int,
+) -> bool:
     """Take one entry off the list, or let an unlisted topic (by its `unlisted_id`) be mentioned; False if none is."""
     async with db.write() as tx:
         rows = await notes.suppressions(tx)
@@ -119,7 +135,11 @@ async def unsuppress(db: Database, entry_id: int, at: int) -> bool:
     return False
 
 
-async def list_again(tx: Transaction, request: PrivacyRequest, viewer_id: str) -> int:
+async def list_again(
+    tx: Transaction,
+    request: PrivacyRequest,
+    viewer_id: str,
+) -> int:
     """Do to a copy what was decided since about a topic, or a note; how many entries changed.
 
     A topic needs no row: while the list lacks it, it is read in the file of requests.
@@ -140,7 +160,9 @@ async def list_again(tx: Transaction, request: PrivacyRequest, viewer_id: str) -
 
 
 async def _list_note_again(
-    tx: Transaction, request: PrivacyRequest, viewer_id: str
+    tx: Transaction,
+    request: PrivacyRequest,
+    viewer_id: str,
 ) -> int:
     [note_id] = request.notes
     note = await notes.get(tx, note_id)

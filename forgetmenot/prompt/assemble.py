@@ -193,7 +193,11 @@ def _without_repeated_texts(episodes: Sequence[Past]) -> list[Past]:
     return shown
 
 
-def assemble(prefix: Prefix, material: TailMaterial, settings: Settings) -> Prompt:
+def assemble(
+    prefix: Prefix,
+    material: TailMaterial,
+    settings: Settings,
+) -> Prompt:
     """Return the prompt for one message, never larger than the budget."""
     budget = settings.prompt.budget_tokens
     language = (
@@ -245,10 +249,20 @@ def _prompt(draft: PromptDraft, first: list[Section]) -> Prompt:
 def _emptied(section: Section) -> Section:
     """Return a dropped section, with the number of its rows."""
     dropped_rows = max(1, len(section.rows) + section.dropped)
-    return replace(section, text="", tokens=0, rows=(), dropped=dropped_rows)
+    return replace(
+        section,
+        text="",
+        tokens=0,
+        rows=(),
+        dropped=dropped_rows,
+    )
 
 
-def _tighten(draft: PromptDraft, material: TailMaterial, room: int) -> None:
+def _tighten(
+    draft: PromptDraft,
+    material: TailMaterial,
+    room: int,
+) -> None:
     """Shorten the lines that are never dropped until they fit, the message last. None is left out."""
     for max_bytes in SHORTEST_OWN_BYTES:
         draft.replace(_own_block(material, max_bytes))
@@ -421,7 +435,10 @@ def _open_outcomes(material: TailMaterial, zone: str) -> set[int]:
 
 
 def _brief_row(
-    brief: str, made_of: tuple[int, ...], names: rows.Names, about: str = ""
+    brief: str,
+    made_of: tuple[int, ...],
+    names: rows.Names,
+    about: str = "",
 ) -> Row:
     """Return who somebody is, in one line with the notes that it is made of; an empty row without a brief."""
     max_bytes = bytes_for_tokens(VIEWER_MEMORY_TOKENS // 3)

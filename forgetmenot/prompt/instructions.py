@@ -75,7 +75,9 @@ _STANDINGS = {
 
 
 def instructions(
-    settings: Settings, channel: str = "", actions: Sequence[str] = ()
+    settings: Settings,
+    channel: str = "",
+    actions: Sequence[str] = (),
 ) -> str:
     """Return persona, rules and the form of the answer.
 
@@ -146,7 +148,9 @@ def posture(role: Role, standing: Standing) -> str:
 
 
 def check_floor(
-    settings: Settings, channel: str = "", actions: Sequence[str] = ()
+    settings: Settings,
+    channel: str = "",
+    actions: Sequence[str] = (),
 ) -> None:
     """Raise SettingsError where persona, rules and form cannot fit: at start, not in the middle of a stream.
 

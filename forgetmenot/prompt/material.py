@@ -157,6 +157,11 @@ class TailMaterial(Struct, frozen=True):
         return (*lines, *self.own_lines, *self.before, self.message)
 
 
-def stranger(user_id: str, name: str, now: int, role: Role = Role.VIEWER) -> Viewer:
+def stranger(
+    user_id: str,
+    name: str,
+    now: int,
+    role: Role = Role.VIEWER,
+) -> Viewer:
     """Return a speaker of whom nothing is stored."""
     return Viewer(user_id, name.lower(), name, role, now, now)

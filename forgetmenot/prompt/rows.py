@@ -115,7 +115,11 @@ def plain_section(name: str, text: str) -> Section:
     return Section(name, text, estimate_tokens(text))
 
 
-def one_line(text: str, names: Names, max_bytes: int) -> str:
+def one_line(
+    text: str,
+    names: Names,
+    max_bytes: int,
+) -> str:
     """Return foreign text with today's names, on one line, clipped."""
     return clip_bytes(clean(with_names(text, names)), max_bytes)
 
@@ -139,7 +143,11 @@ def _as_shown(name: str) -> str:
     return clip_bytes(clean(shown_name(name)), 60)
 
 
-def chat_row(line: PromptLine, names: Names, max_bytes: int = LINE_BYTES) -> Row:
+def chat_row(
+    line: PromptLine,
+    names: Names,
+    max_bytes: int = LINE_BYTES,
+) -> Row:
     """Return `alice: what she said`, or `you: …` for the bot's own line. A line with the id 0 is not stored."""
     if line.viewer_id is None:
         table = "replies"
@@ -152,7 +160,12 @@ def chat_row(line: PromptLine, names: Names, max_bytes: int = LINE_BYTES) -> Row
     return Row(text, ((table, line.id),) if line.id else ())
 
 
-def unsummarised_row(line: PromptLine, names: Names, now: int, zone: str) -> Row:
+def unsummarised_row(
+    line: PromptLine,
+    names: Names,
+    now: int,
+    zone: str,
+) -> Row:
     """Return `[said today at 20:14, not summarised yet] alice: what she said`."""
     row = chat_row(line, names)
     clock_time = f"{local_time(line.at, zone):%H:%M}"
@@ -181,7 +194,11 @@ def chat_rows(lines: Sequence[PromptLine], names: Names) -> list[Row]:
     return chat
 
 
-def event_row(event: StreamEvent, names: Names, now: int) -> Row:
+def event_row(
+    event: StreamEvent,
+    names: Names,
+    now: int,
+) -> Row:
     """Return `12 min ago: 120 raiders from Ox have joined!`; with who it was, where Twitch's words do not say it."""
     text = one_line(event.text, names, LINE_BYTES)
     name = _as_shown(names.get(event.viewer_id, SOMEBODY))
@@ -232,7 +249,11 @@ def note_row(
     return Row(f"{subject}[{'; '.join(labels)}] {text}", (("notes", note.id),))
 
 
-def _when_said(note: Note, now: int, zone: str) -> str:
+def _when_said(
+    note: Note,
+    now: int,
+    zone: str,
+) -> str:
     """Return when a note was said: "2 days ago", "2026-03-01", "2025-11-02, again yesterday"."""
     last = iso_day(note.last_confirmed_at, zone)
     is_recent = now - note.last_confirmed_at < _SHOWN_BY_AGE
@@ -241,7 +262,12 @@ def _when_said(note: Note, now: int, zone: str) -> str:
     return when if first == last else f"{first}, again {when}"
 
 
-def named_note_row(recalled: Recalled, names: Names, now: int, zone: str) -> Row:
+def named_note_row(
+    recalled: Recalled,
+    names: Names,
+    now: int,
+    zone: str,
+) -> Row:
     """Return a note with the name of whom it is about, who may be anybody, or "channel"."""
     subject_id = recalled.note.subject_id
     about = (
@@ -250,7 +276,11 @@ def named_note_row(recalled: Recalled, names: Names, now: int, zone: str) -> Row
     return note_row(recalled, names, now, zone, about=about)
 
 
-def channel_note_row(note: Note, names: Names, zone: str) -> Row:
+def channel_note_row(
+    note: Note,
+    names: Names,
+    zone: str,
+) -> Row:
     """Return a fact about the channel, or a running bit, with its dates.
 
     It has no age: the prefix stays the same as time goes by.
@@ -267,7 +297,12 @@ def channel_note_row(note: Note, names: Names, zone: str) -> Row:
     return Row(text, (("notes", note.id),))
 
 
-def past_row(past: Past, names: Names, zone: str, now: int | None = None) -> Row:
+def past_row(
+    past: Past,
+    names: Names,
+    zone: str,
+    now: int | None = None,
+) -> Row:
     """Return an episode or a recap with its date; with `now` also how long ago that is (never in the prefix)."""
     when = iso_day(past.at, zone)
     if now is not None:
@@ -289,7 +324,11 @@ def _streams_ago(streams: int) -> str:
     return f", {_NUMBER_WORDS.get(streams, str(streams))} streams ago"
 
 
-def speaker_line(viewer: Viewer, streams: int, zone: str) -> str:
+def speaker_line(
+    viewer: Viewer,
+    streams: int,
+    zone: str,
+) -> str:
     """Return `alice (moderator; here since 2025-11-02; 31 streams)`."""
     role = "" if viewer.role is Role.VIEWER else f"{viewer.role.value}; "
     count = ""

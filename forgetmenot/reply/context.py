@@ -224,7 +224,10 @@ class ContextGatherer(Struct, frozen=True):
         return _WithoutNotes(material, moment, query, snapshots)
 
     async def _snapshots(
-        self, source: Source, material: TailMaterial, of_speaker: NotesSnapshot
+        self,
+        source: Source,
+        material: TailMaterial,
+        of_speaker: NotesSnapshot,
     ) -> dict[str, NotesSnapshot]:
         """Return how the notes of each subject stand now, by subject."""
         snapshots = {}
@@ -246,7 +249,10 @@ class ContextGatherer(Struct, frozen=True):
         )
 
     async def _with_briefs(
-        self, source: Source, material: TailMaterial, moment: _Moment
+        self,
+        source: Source,
+        material: TailMaterial,
+        moment: _Moment,
     ) -> TailMaterial:
         """Return the material with who its people are, for a message that asks just that: "who is Jolene?"."""
         others = []
@@ -298,13 +304,20 @@ class ContextGatherer(Struct, frozen=True):
         )
 
     async def _with_conversation(
-        self, source: Source, material: TailMaterial, moment: _Moment
+        self,
+        source: Source,
+        material: TailMaterial,
+        moment: _Moment,
     ) -> TailMaterial:
         """Return the material with lines of chat, what happened, and what the bot said and did."""
         event = moment.event
         since = moment.now - CHAT_REACHES_BACK
         own_lines = await events.lines(
-            source, of=event.user_id, since=since, until=event.at, limit=OWN_LINES + 2
+            source,
+            of=event.user_id,
+            since=since,
+            until=event.at,
+            limit=OWN_LINES + 2,
         )
         chat = await events.lines(source, since=since, until=event.at, limit=CHAT_READ)
         happened = await events.reported_events(
@@ -355,7 +368,10 @@ class ContextGatherer(Struct, frozen=True):
         )
 
     async def _without_suppressed(
-        self, source: Source, material: TailMaterial, moment: _Moment
+        self,
+        source: Source,
+        material: TailMaterial,
+        moment: _Moment,
     ) -> TailMaterial:
         """Return the material without the lines that speak of what is suppressed."""
         suppression_filter = moment.suppression_filter
@@ -410,7 +426,11 @@ class ContextGatherer(Struct, frozen=True):
         )
 
     async def _with_others(
-        self, source: Source, material: TailMaterial, moment: _Moment, bot_id: str
+        self,
+        source: Source,
+        material: TailMaterial,
+        moment: _Moment,
+        bot_id: str,
     ) -> TailMaterial:
         """Return the material with the people who are talked about, without what is known about them."""
         namings = _namings(material, moment, bot_id)
@@ -433,7 +453,10 @@ class ContextGatherer(Struct, frozen=True):
         return replace(material, others=tuple(others), unclear_names=unclear_names)
 
     async def _with_unsummarised(
-        self, source: Source, material: TailMaterial, moment: _Moment
+        self,
+        source: Source,
+        material: TailMaterial,
+        moment: _Moment,
     ) -> TailMaterial:
         """Return the material with lines that no summary has yet, of the speaker and of those asked about."""
         question = _whole_question(material, moment)
@@ -485,7 +508,11 @@ class ContextGatherer(Struct, frozen=True):
         return tuple(recalled)
 
     async def _past(
-        self, source: Source, query: Query, people: Sequence[str], moment: _Moment
+        self,
+        source: Source,
+        query: Query,
+        people: Sequence[str],
+        moment: _Moment,
     ) -> tuple[Past, ...]:
         """Return past episodes that fit the message, each with how many streams ago it was."""
         fitting_episodes = await spoken_of(
@@ -562,7 +589,12 @@ class ContextGatherer(Struct, frozen=True):
         )
 
     async def _notes_about(
-        self, viewer: Viewer, read: _WithoutNotes, limit: int, *, padded: bool = False
+        self,
+        viewer: Viewer,
+        read: _WithoutNotes,
+        limit: int,
+        *,
+        padded: bool = False,
     ) -> Sequence[Recalled]:
         """Return the notes about a viewer that fit the message; `padded`: also others, the newest first."""
         if viewer.opted_out:
@@ -601,7 +633,9 @@ async def with_names(db: Database, material: TailMaterial) -> TailMaterial:
 
 
 async def _continued_lines(
-    source: Source, earlier_lines: Sequence[PromptLine], trigger: Trigger
+    source: Source,
+    earlier_lines: Sequence[PromptLine],
+    trigger: Trigger,
 ) -> tuple[PromptLine, ...]:
     """Return the speaker's lines that the message continues."""
     if trigger.kind is not TriggerKind.BARE:
@@ -637,7 +671,9 @@ def _line_of_bot(message: BotMessage) -> PromptLine:
 
 
 def _allowed_lines(
-    lines: Iterable[_Line], suppression_filter: SuppressionFilter, names: NameIndex
+    lines: Iterable[_Line],
+    suppression_filter: SuppressionFilter,
+    names: NameIndex,
 ) -> tuple[_Line, ...]:
     """Return the lines that speak of nothing that is suppressed."""
     return tuple(
@@ -678,7 +714,11 @@ def _live_since(channel: Mapping[str, str]) -> int:
     return int(began)
 
 
-def _namings(material: TailMaterial, moment: _Moment, bot_id: str) -> list[Naming]:
+def _namings(
+    material: TailMaterial,
+    moment: _Moment,
+    bot_id: str,
+) -> list[Naming]:
     """Return the words that name somebody other than the speaker and the bot."""
     without = {material.speaker.id, bot_id}
     namings = moment.names.namings(moment.trigger.question, without=without)
@@ -731,7 +771,9 @@ def _subjects(recalled: Iterable[Recalled]) -> list[str]:
 
 
 def _without_ordinary_words(
-    material: TailMaterial, speaker_notes: Sequence[Recalled], question: str
+    material: TailMaterial,
+    speaker_notes: Sequence[Recalled],
+    question: str,
 ) -> TailMaterial:
     """Return the material without people whose name is a word of the language, where a note about another has it.
 

@@ -45,7 +45,12 @@ class ConversationTracker:
             put_last(self._speakers, name, event.at, SPEAKERS_KEPT)
 
     def answered(
-        self, viewer_id: str, at: int, *, direct: bool = True, asks_back: bool = False
+        self,
+        viewer_id: str,
+        at: int,
+        *,
+        direct: bool = True,
+        asks_back: bool = False,
     ) -> None:
         """Note that the bot has answered somebody.
 
@@ -94,7 +99,12 @@ class ConversationTracker:
         )
 
 
-def put_last(entries: OrderedDict[str, int], key: str, value: int, limit: int) -> None:
+def put_last(
+    entries: OrderedDict[str, int],
+    key: str,
+    value: int,
+    limit: int,
+) -> None:
     """Put an entry last; above the limit the first ones go."""
     entries[key] = value
     entries.move_to_end(key)

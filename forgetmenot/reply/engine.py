@@ -210,7 +210,10 @@ class ReplyEngine:
         return None
 
     def _joined_with_waiting(
-        self, event: ChatEvent, trigger: Trigger | None, talks: Conversations
+        self,
+        event: ChatEvent,
+        trigger: Trigger | None,
+        talks: Conversations,
     ) -> Trigger | None:
         """Return the trigger of a line, with the lines of the same person that still wait for an answer.
 
@@ -420,7 +423,11 @@ class ReplyEngine:
         return Reply(job.reply_id, sent.status, words.text, sent.detail)
 
     async def _end(
-        self, job: PendingReply, status: ReplyStatus, detail: str, text: str = ""
+        self,
+        job: PendingReply,
+        status: ReplyStatus,
+        detail: str,
+        text: str = "",
     ) -> Reply:
         """Store how a reply ended that is not sent, and return it. Raises StoreError."""
         stored_text = text if job.keeps_text else ""

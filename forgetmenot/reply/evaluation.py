@@ -54,7 +54,9 @@ async def evaluate(db: Database, zone: str) -> Evaluation:
 
 
 def evaluation_of(
-    replies: Sequence[JudgedReply], older: Iterable[WeekCount], zone: str
+    replies: Sequence[JudgedReply],
+    older: Iterable[WeekCount],
+    zone: str,
 ) -> Evaluation:
     """Return the figures of replies, and of weeks whose replies are deleted."""
     stored = reply_outcomes.by_week(replies, zone)

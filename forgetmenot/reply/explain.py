@@ -97,7 +97,12 @@ async def preview(
     )
 
 
-async def _line_by(db: Database, viewer_name: str, message: str, now: int) -> ChatEvent:
+async def _line_by(
+    db: Database,
+    viewer_name: str,
+    message: str,
+    now: int,
+) -> ChatEvent:
     """Return a message as a line of chat by a viewer; by a stranger if nobody of that name is known."""
     viewer = await _viewer_named(db, viewer_name)
     if viewer is not None:
@@ -245,7 +250,9 @@ async def explain(db: Database, reply_id: int) -> ReplyExplanation:
 
 
 def as_json(
-    trail: ReplyExplanation, settings: Settings, say: Language = ENGLISH
+    trail: ReplyExplanation,
+    settings: Settings,
+    say: Language = ENGLISH,
 ) -> dict[str, object]:
     """Return the trail as the dock and the command line show it; times in ms, `cost` in words."""
     reply = trail.reply
@@ -262,7 +269,11 @@ def as_json(
     }
 
 
-def _cost(reply: BotMessage, settings: Settings, say: Language) -> str:
+def _cost(
+    reply: BotMessage,
+    settings: Settings,
+    say: Language,
+) -> str:
     """Return what a reply cost, in words; empty where the provider did not say how many tokens there were."""
     billed = reply.usage.get("billed")
     if billed is None:

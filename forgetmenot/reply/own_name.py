@@ -73,7 +73,11 @@ class Identity(Struct, frozen=True):
     aliases: tuple[str, ...] = ()
 
 
-def identity_of(settings: Settings, user_id: str, login: str) -> Identity:
+def identity_of(
+    settings: Settings,
+    user_id: str,
+    login: str,
+) -> Identity:
     """Return who the bot is under these settings, with its account (both empty if it only listens)."""
     return Identity(
         user_id,
@@ -84,7 +88,9 @@ def identity_of(settings: Settings, user_id: str, login: str) -> Identity:
 
 
 def with_right_name(
-    text: str, identity: Identity, speakers: Collection[str] = ()
+    text: str,
+    identity: Identity,
+    speakers: Collection[str] = (),
 ) -> str:
     """Return a line with the bot's name corrected where the line calls the bot by a misspelt one.
 
@@ -102,7 +108,9 @@ def with_right_name(
 
 
 def _meant_name(
-    typed: str, identity: Identity, speakers: Collection[str]
+    typed: str,
+    identity: Identity,
+    speakers: Collection[str],
 ) -> str | None:
     """Return the bot's name that somebody meant to type, without spaces; None if they meant another."""
     if typed.casefold() in speakers:

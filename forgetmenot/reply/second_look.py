@@ -77,7 +77,9 @@ async def _is_about_somebody(gatherer: ContextGatherer, material: TailMaterial) 
 
 
 async def _of_anybody(
-    gatherer: ContextGatherer, search_words: str, known_notes: Collection[int]
+    gatherer: ContextGatherer,
+    search_words: str,
+    known_notes: Collection[int],
 ) -> list[Recalled]:
     """Return what else is known about anybody that fits the words."""
 
@@ -90,7 +92,10 @@ async def _of_anybody(
 
 
 async def _past(
-    gatherer: ContextGatherer, composed: Composed, query: Query, people: Sequence[str]
+    gatherer: ContextGatherer,
+    composed: Composed,
+    query: Query,
+    people: Sequence[str],
 ) -> tuple[Past, ...]:
     """Return the past episodes that fit the query and do not stand in the prompt yet.
 

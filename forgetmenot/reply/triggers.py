@@ -172,7 +172,12 @@ def trigger_of(
     return None
 
 
-def _spontaneous(event: ChatEvent, question: str, *, returning: bool) -> Trigger | None:
+def _spontaneous(
+    event: ChatEvent,
+    question: str,
+    *,
+    returning: bool,
+) -> Trigger | None:
     """Return the trigger in a line that does not speak to the bot: a raid, or somebody is back."""
     if event.kind is EventKind.RAID:
         return Trigger(TriggerKind.RAID, event, question or event.system_text)
@@ -181,7 +186,11 @@ def _spontaneous(event: ChatEvent, question: str, *, returning: bool) -> Trigger
     return None
 
 
-def is_ignored(event: ChatEvent, identity: Identity, settings: Settings) -> bool:
+def is_ignored(
+    event: ChatEvent,
+    identity: Identity,
+    settings: Settings,
+) -> bool:
     """Return whether an account never gets a reply: the bot itself, other bots, and those that the settings ignore."""
     if (
         event.user_id == identity.user_id
@@ -260,7 +269,11 @@ def is_unfinished(question: str, *, goes_on: bool) -> bool:
     return goes_on or (begins_a_question and len(line_words) <= SHORT_LINE)
 
 
-def joined(earlier: Trigger, event: ChatEvent, more: str) -> Trigger:
+def joined(
+    earlier: Trigger,
+    event: ChatEvent,
+    more: str,
+) -> Trigger:
     """Return one trigger for several lines of one person: the newest line is answered."""
     kind = TriggerKind.MENTION if earlier.kind is TriggerKind.BARE else earlier.kind
     ids = (*earlier.earlier, earlier.event.id)
@@ -269,7 +282,9 @@ def joined(earlier: Trigger, event: ChatEvent, more: str) -> Trigger:
 
 
 def is_to_somebody_else(
-    event: ChatEvent, identity: Identity, speakers: Collection[str]
+    event: ChatEvent,
+    identity: Identity,
+    speakers: Collection[str],
 ) -> bool:
     """Return whether a line addresses somebody else: a person, or the whole channel."""
     if event.reply_to is not None and event.reply_to.user_id != identity.user_id:

@@ -259,7 +259,10 @@ class ReplyWriter(Struct):
         return False
 
     async def _reason_to_drop(
-        self, job: PendingReply, composed: Composed, own_changes: frozenset[_Row]
+        self,
+        job: PendingReply,
+        composed: Composed,
+        own_changes: frozenset[_Row],
     ) -> str:
         """Return why words may not go out any more, now that their turn has come; empty if they may.
 
@@ -347,7 +350,12 @@ class ReplyWriter(Struct):
             polished = Polished(text, (*polished.filters, "hidden name"))
         return polished
 
-    async def _carry_out(self, draft: _Draft, proposal: Proposal, words: str) -> str:
+    async def _carry_out(
+        self,
+        draft: _Draft,
+        proposal: Proposal,
+        words: str,
+    ) -> str:
         """Carry out what the policy allows of a proposal, and return the words that fit what became of it.
 
         `words`: the model's, as if it were done.
@@ -405,7 +413,9 @@ def _means_everything(job: PendingReply, proposal: Proposal) -> bool:
 
 
 def filter_context(
-    trigger: Trigger, composed: Composed, settings: Settings
+    trigger: Trigger,
+    composed: Composed,
+    settings: Settings,
 ) -> FilterContext:
     """Return what the filters need for an answer to that prompt, in chat as in a preview."""
     actions_done = composed.material.actions_done

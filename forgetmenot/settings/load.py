@@ -226,7 +226,12 @@ def _refuse_money_without_prices(settings: Settings, source: str) -> None:
             raise _wrong(source, "limits", key, why)
 
 
-def _wrong(source: str, table: str, key: str, why: str) -> SettingsError:
+def _wrong(
+    source: str,
+    table: str,
+    key: str,
+    why: str,
+) -> SettingsError:
     return SettingsError(
         reason(
             "wrong_setting", where=f"{source}: table [{table}], key `{key}`", why=why
@@ -281,7 +286,9 @@ _FORMS: tuple[tuple[str, str, str, str], ...] = (
 
 
 def refuse_unknown_words(
-    words: Iterable[str], known: Collection[str], where: str
+    words: Iterable[str],
+    known: Collection[str],
+    where: str,
 ) -> None:
     """Refuse a list with a name that does not exist: it would switch nothing.
 
@@ -332,7 +339,11 @@ _OTHER_KIND = re.compile(r"Expected `(\w+)`, got `(\w+)`")
 _NO_CHOICE = re.compile(r"Invalid enum value '?(.*?)'?", re.DOTALL)
 
 
-def value_complaint(message: str, table: str, key: str) -> str:
+def value_complaint(
+    message: str,
+    table: str,
+    key: str,
+) -> str:
     """Return the end of a sentence that begins with table and key, by msgspec's `message`. Pure."""
     bound = _OUT_OF_BOUNDS.fullmatch(message)
     if bound is not None:

@@ -95,7 +95,9 @@ def cost_text(
 
 
 def money_text(
-    settings: Settings, cost: Cost | None, language: Language = ENGLISH
+    settings: Settings,
+    cost: Cost | None,
+    language: Language = ENGLISH,
 ) -> str:
     """Return a cost as "0.0042 EUR"; "" for None."""
     if cost is None:

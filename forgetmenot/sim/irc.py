@@ -119,7 +119,12 @@ class World:
         }
         return tuple(badge for badge, people in roles.items() if user.id in people)
 
-    def message(self, user: User, text: str, **more: Any) -> SimMessage:  # noqa: ANN401  # the other fields, by name
+    def message(
+        self,
+        user: User,
+        text: str,
+        **more: Any,  # noqa: ANN401  # the other fields, by name
+    ) -> SimMessage:
         """Return a message with an id of its own and its writer's badges."""
         return SimMessage(
             str(uuid.uuid4()),

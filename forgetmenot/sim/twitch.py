@@ -92,7 +92,12 @@ Handler = Callable[[Call], Awaitable[web.Response]]
 class HelixServer:
     """api.twitch.tv/helix: answers the calls of `routes`, and refuses those without a good token."""
 
-    def __init__(self, world: World, tokens: Tokens, irc: IrcServer) -> None:
+    def __init__(
+        self,
+        world: World,
+        tokens: Tokens,
+        irc: IrcServer,
+    ) -> None:
         self.world = world
         self.tokens = tokens
         self.irc = irc
@@ -352,7 +357,11 @@ class TwitchSim:
         await self.irc.clear_person(self.world.user(login), seconds)
 
     def go_live(
-        self, *, title: str = "", game: str = "", at: int | None = None
+        self,
+        *,
+        title: str = "",
+        game: str = "",
+        at: int | None = None,
     ) -> SimStream:
         """Begin the stream. `at`: ms."""
         when = self.now() if at is None else at
@@ -388,7 +397,11 @@ def _user_answer(user: User) -> dict[str, str]:
     }
 
 
-def ok(data: object, status: int = 200, **more: object) -> web.Response:
+def ok(
+    data: object,
+    status: int = 200,
+    **more: object,
+) -> web.Response:
     """Return an answer with data."""
     return web.json_response({"data": data} | more, status=status)
 

@@ -84,7 +84,12 @@ async def insert(tx: Transaction, new: NewAction) -> int | None:
 
 
 async def claim(
-    tx: Transaction, action_id: int, now: int, *, decided_by: str, revert_at: int | None
+    tx: Transaction,
+    action_id: int,
+    now: int,
+    *,
+    decided_by: str,
+    revert_at: int | None,
 ) -> bool:
     """Claim a waiting action for execution; False if it was claimed before or has expired."""
     waits = "id = ? AND status = 'waiting' AND expires_at > ?"
@@ -97,7 +102,10 @@ async def claim(
 
 
 async def clips_and_markers(
-    source: Source, since: int, until: int, limit: int
+    source: Source,
+    since: int,
+    until: int,
+    limit: int,
 ) -> list[tuple[int, str, str]]:
     """Return the clips and markers made between two times (ms): time, "clip" or "marker", and its address or text."""
     sql = """
@@ -113,7 +121,11 @@ async def clips_and_markers(
 
 
 async def settle(
-    tx: Transaction, action_id: int, status: ActionStatus, detail: str, now: int
+    tx: Transaction,
+    action_id: int,
+    status: ActionStatus,
+    detail: str,
+    now: int,
 ) -> None:
     """Store the outcome of an action. One that was not done needs no undo."""
     await tx.execute(
@@ -159,7 +171,13 @@ async def clear_words(tx: Transaction, reply_ids: Sequence[int]) -> None:
 
 
 async def deny(
-    tx: Transaction, action_id: int, *, by: str, rule: str, reason: str, now: int
+    tx: Transaction,
+    action_id: int,
+    *,
+    by: str,
+    rule: str,
+    reason: str,
+    now: int,
 ) -> bool:
     """Deny a waiting action; False if it does not wait any more."""
     denied = "status = 'denied', decided_by = ?, rule = ?, reason = ?, finished_at = ?"
@@ -167,7 +185,13 @@ async def deny(
     return await tx.execute(sql, (by, rule, reason, now, action_id)) == 1
 
 
-async def ask_for_undo(tx: Transaction, action_id: int, *, by: str, now: int) -> bool:
+async def ask_for_undo(
+    tx: Transaction,
+    action_id: int,
+    *,
+    by: str,
+    now: int,
+) -> bool:
     """Request the undo of an action; False if it was not done, or is undone already."""
     sql = """
         UPDATE action_logs
@@ -233,7 +257,9 @@ async def due_for_revert(db: Database, now: int) -> list[LoggedAction]:
 
 
 async def latest(
-    source: Source, limit: int, statuses: Iterable[ActionStatus] = tuple(ActionStatus)
+    source: Source,
+    limit: int,
+    statuses: Iterable[ActionStatus] = tuple(ActionStatus),
 ) -> list[LoggedAction]:
     """Return the newest rows with one of those statuses, newest first."""
     condition = "status IN (SELECT value FROM json_each(?)) ORDER BY id DESC LIMIT ?"
@@ -246,7 +272,10 @@ async def of_reply(source: Source, reply_id: int) -> list[LoggedAction]:
 
 
 async def refusals_of(
-    db: Database, viewer_id: str, since: int, ignored_rules: Iterable[str]
+    db: Database,
+    viewer_id: str,
+    since: int,
+    ignored_rules: Iterable[str],
 ) -> int:
     """How many of a viewer's requests were refused, without refusals by rules that say nothing about the viewer."""
     refused = "asked_by = ? AND at >= ? AND status = 'denied' AND rule NOT IN (SELECT value FROM json_each(?))"
@@ -266,7 +295,11 @@ async def done_since(db: Database, since: int) -> int:
 
 
 async def last_allowed(
-    db: Database, *, name: str = "", kind: str = "", about: str = ""
+    db: Database,
+    *,
+    name: str = "",
+    kind: str = "",
+    about: str = "",
 ) -> int:
     """Return when an action was last allowed (ms); 0: never.
 
@@ -284,7 +317,11 @@ async def last_allowed(
 
 
 async def was_done_to(
-    source: Source, name: str, target_id: str, since: int, until: int
+    source: Source,
+    name: str,
+    target_id: str,
+    since: int,
+    until: int,
 ) -> bool:
     """Whether the bot did an action to a viewer between two times (ms), or may have."""
     sql = """
@@ -299,7 +336,9 @@ async def was_done_to(
 
 
 async def _actions_where(
-    source: Source, condition: str, *params: object
+    source: Source,
+    condition: str,
+    *params: object,
 ) -> list[LoggedAction]:
     """Return the actions of a condition (SQL), in the order that it names."""
     actions = []

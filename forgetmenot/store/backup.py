@@ -318,7 +318,11 @@ async def _check_whole_file(db: Database, way_out: str) -> None:
         raise errors.StoreDamaged(f"{db.path} is damaged ({damage}). {way_out}")
 
 
-async def _check_counts(db: Database, newest: Path, way_out: str) -> None:
+async def _check_counts(
+    db: Database,
+    newest: Path,
+    way_out: str,
+) -> None:
     before = await asyncio.to_thread(_counts_of, newest)
     now = await counts(db)
     if now.lacks(before):

@@ -93,7 +93,11 @@ async def begin(
     )
 
 
-async def record_prompt(tx: Transaction, reply_id: int, prompt: object) -> None:
+async def record_prompt(
+    tx: Transaction,
+    reply_id: int,
+    prompt: object,
+) -> None:
     """Record the prompt, before the model is called."""
     await tx.execute(
         "UPDATE bot_messages SET prompt_json = ? WHERE id = ?",
@@ -145,7 +149,12 @@ async def lines_with_reply(
     return frozenset(await source.column(sql, (event_ids,)))
 
 
-async def record_sending(tx: Transaction, reply_id: int, text: str, at: int) -> bool:
+async def record_sending(
+    tx: Transaction,
+    reply_id: int,
+    text: str,
+    at: int,
+) -> bool:
     """Claim a row for sending; False if it, or another answer to its line, was claimed before."""
     sql = """
         UPDATE bot_messages
@@ -212,7 +221,11 @@ async def resolve_unfinished(tx: Transaction) -> int:
     )
 
 
-async def sent_since(source: Source, since: int, until: int) -> list[tuple[int, str]]:
+async def sent_since(
+    source: Source,
+    since: int,
+    until: int,
+) -> list[tuple[int, str]]:
     """Return times and texts of all that was sent since then, or may have been, oldest first."""
     sent = "status IN ('sending', 'sent', 'unknown') AND at BETWEEN ? AND ? ORDER BY at, id"
     rows = await source.rows(
@@ -221,7 +234,11 @@ async def sent_since(source: Source, since: int, until: int) -> list[tuple[int, 
     return [(row[0], row[1]) for row in rows]
 
 
-async def count_answers_to(source: Source, viewer_id: str, since: int) -> int:
+async def count_answers_to(
+    source: Source,
+    viewer_id: str,
+    since: int,
+) -> int:
     """Return how many replies a viewer got since a time (ms), sent or thought in the silent preview."""
     sql = """
         SELECT count(*)
@@ -233,7 +250,11 @@ async def count_answers_to(source: Source, viewer_id: str, since: int) -> int:
     return int(await source.value(sql, (viewer_id, since)))
 
 
-async def confirm_delivery(tx: Transaction, text: str, since: int) -> int:
+async def confirm_delivery(
+    tx: Transaction,
+    text: str,
+    since: int,
+) -> int:
     """Mark an `unknown` reply with this text as sent, since its line came back from chat.
 
     Returns how many replies that was.
@@ -306,7 +327,10 @@ ORDER BY m.outcome = 'good' DESC, m.notes_json <> '[]' DESC, length(m.text) DESC
 
 
 async def best_answers(
-    source: Source, since: int, until: int, limit: int
+    source: Source,
+    since: int,
+    until: int,
+    limit: int,
 ) -> list[tuple[str, str]]:
     """Its best answers in that time, and to whom: those called good, then those that the asker went on from.
 
@@ -317,7 +341,9 @@ async def best_answers(
 
 
 async def prompted_with_note(
-    source: Source, note_id: int, limit: int = 20
+    source: Source,
+    note_id: int,
+    limit: int = 20,
 ) -> list[tuple[int, int]]:
     """Return the bot's kept replies that had a note in their prompt: id and time, newest first."""
     rows = await source.rows(
@@ -572,7 +598,9 @@ class _PromptWords:
 
 
 async def texts_to(
-    source: Source, viewer_id: str, reply_ids: Collection[int]
+    source: Source,
+    viewer_id: str,
+    reply_ids: Collection[int],
 ) -> list[str]:
     """Return the texts of the replies to a viewer, and of these replies."""
     sql = """
@@ -584,7 +612,11 @@ async def texts_to(
     return await source.column(sql, (viewer_id, reply_ids))
 
 
-async def clear(tx: Transaction, replies: Sequence[tuple[int, str]], at: int) -> None:
+async def clear(
+    tx: Transaction,
+    replies: Sequence[tuple[int, str]],
+    at: int,
+) -> None:
     """Delete the texts of replies (id, and Twitch's id of the line), and of their lines in chat."""
     await _remove_words(tx, [row for row, _line in replies])
     await tx.execute(
@@ -627,7 +659,13 @@ PRUNABLE = {
 """The tables whose rows are kept for some days only, and the rows that may be deleted."""
 
 
-async def prune(tx: Transaction, table: str, before: int, limit: int, zone: str) -> int:
+async def prune(
+    tx: Transaction,
+    table: str,
+    before: int,
+    limit: int,
+    zone: str,
+) -> int:
     """Delete rows of one of these tables past their days, up to a number; returns how many.
 
     `zone`: the channel's time zone, by which the weeks are counted that stay of replies.
@@ -647,7 +685,9 @@ def _json(value: object) -> str:
 
 
 async def _messages_where(
-    source: Source, condition: str, *params: object
+    source: Source,
+    condition: str,
+    *params: object,
 ) -> list[BotMessage]:
     """Return the replies of a condition (SQL), in the order that it names."""
     rows = await source.rows(f"SELECT * FROM bot_messages WHERE {condition}", params)
@@ -669,7 +709,11 @@ def _message(row: Row) -> BotMessage:
 # ── how each reply was taken ──────────────────────────────────────────────────────────────────
 
 
-async def set_outcome(tx: Transaction, reply_id: int, outcome: str) -> None:
+async def set_outcome(
+    tx: Transaction,
+    reply_id: int,
+    outcome: str,
+) -> None:
     """Keep how a reply was taken. A later word replaces an earlier one; a deletion stays what it is."""
     await tx.execute(
         "UPDATE bot_messages SET outcome = ? WHERE id = ? AND outcome <> 'deleted'",

@@ -39,7 +39,11 @@ async def read_all(source: Source) -> dict[str, str]:
     return await source.pairs("SELECT name, value FROM channel_state")
 
 
-async def value_since(source: Source, name: str, value: str) -> int | None:
+async def value_since(
+    source: Source,
+    name: str,
+    value: str,
+) -> int | None:
     """Return since when a name has this value (ms); None if it has another one."""
     at: int | None = await source.value(
         "SELECT updated_at FROM channel_state WHERE name = ? AND value = ?",
@@ -48,7 +52,11 @@ async def value_since(source: Source, name: str, value: str) -> int | None:
     return at
 
 
-async def put(tx: Transaction, values: Mapping[str, str], now: int) -> None:
+async def put(
+    tx: Transaction,
+    values: Mapping[str, str],
+    now: int,
+) -> None:
     """Set names; `updated_at` changes only where the value did."""
     await tx.many(
         """
@@ -85,7 +93,12 @@ def file_for(default: Path, channel: str) -> Path:
     return default.with_name(f"{default.stem}-{login}{default.suffix}")
 
 
-async def claim(db: Database, room_id: str, channel: str, now: int) -> None:
+async def claim(
+    db: Database,
+    room_id: str,
+    channel: str,
+    now: int,
+) -> None:
     """Record that this file belongs to the channel that is read now.
 
     Raises TwitchRefused if it is another channel's, or if the channel has a memory under a former name: that file is

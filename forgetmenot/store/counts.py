@@ -133,7 +133,12 @@ async def rows_added(db: Database, above: Mapping[str, int]) -> dict[str, int]:
 class Meter:
     """The ports.CallMeter that app/bot hands to the models: writes each call down."""
 
-    def __init__(self, db: Database, clock: Clock, zone: Callable[[], str]) -> None:
+    def __init__(
+        self,
+        db: Database,
+        clock: Clock,
+        zone: Callable[[], str],
+    ) -> None:
         """`zone`: the channel's time zone, by which days are counted."""
         self._db = db
         self._clock = clock
@@ -194,7 +199,11 @@ _GROUPS = {
 }
 
 
-async def bills(source: Source, by: str, since: int) -> list[Bill]:
+async def bills(
+    source: Source,
+    by: str,
+    since: int,
+) -> list[Bill]:
     """Return the calls since a time (ms), by purpose, model or stream, and by model within each."""
     rows = await source.rows(
         f"""

@@ -74,7 +74,11 @@ Row = sqlite3.Row
 T = TypeVar("T")
 
 
-def row_as(row: Row, cls: type[T], **more: object) -> T:
+def row_as(
+    row: Row,
+    cls: type[T],
+    **more: object,
+) -> T:
     """Return a row as an object of a class whose fields are named like its columns.
 
     `more`: values of fields that are no column, or that replace one.
@@ -199,7 +203,10 @@ class Transaction(Source):
         return await self._changed(self._connection._conn.executemany, sql, params)  # noqa: SLF001
 
     async def _changed(
-        self, run: Callable[..., sqlite3.Cursor], sql: str, params: object
+        self,
+        run: Callable[..., sqlite3.Cursor],
+        sql: str,
+        params: object,
     ) -> int:
         # in one trip to the writer's thread: a cursor of aiosqlite takes another one to be closed
         changed: int = await self._connection._execute(  # type: ignore[no-untyped-call]  # noqa: SLF001
@@ -249,7 +256,11 @@ class Database(Source):
     """
 
     def __init__(
-        self, path: Path, requests: PrivacyRequests, *, puts_back: bool = False
+        self,
+        path: Path,
+        requests: PrivacyRequests,
+        *,
+        puts_back: bool = False,
     ) -> None:
         self.path = path
         self.requests = requests
@@ -532,7 +543,9 @@ async def opened(
 
 
 def connect(
-    path: Path, mode: str = "ro", timeout: float = BUSY_TIMEOUT_S
+    path: Path,
+    mode: str = "ro",
+    timeout: float = BUSY_TIMEOUT_S,
 ) -> sqlite3.Connection:
     """Open an existing file in autocommit mode; `mode` is ro or rw, so that no file is made."""
     address = f"{path.absolute().as_uri()}?mode={mode}"
@@ -562,7 +575,9 @@ def separate_reader(path: Path) -> Iterator[sqlite3.Connection]:
 
 @contextlib.contextmanager
 def connected(
-    path: Path, mode: str = "ro", timeout: float = BUSY_TIMEOUT_S
+    path: Path,
+    mode: str = "ro",
+    timeout: float = BUSY_TIMEOUT_S,
 ) -> Iterator[sqlite3.Connection]:
     """Open a connection to an existing file, and close it at the end. Raises StoreError."""
     with (
@@ -605,7 +620,11 @@ def _begin_anew(part: Path) -> None:
     files.protect(part)
 
 
-def _take_place(whole: Path, path: Path, own_files: MemoryFiles) -> None:
+def _take_place(
+    whole: Path,
+    path: Path,
+    own_files: MemoryFiles,
+) -> None:
     """Move a whole memory to `path`. What another program put there is moved aside, with its log. Raises OSError."""
     with whole.open("r+b") as written:
         os.fsync(written.fileno())
@@ -692,7 +711,11 @@ def schema_sql() -> str:
     return f"{file.read_text(encoding='utf-8')}\n{marks}"
 
 
-def refuse_foreign(path: Path, application: int, version: int) -> None:
+def refuse_foreign(
+    path: Path,
+    application: int,
+    version: int,
+) -> None:
     """Raise StoreForeign for a database of another program, or of another version of this one."""
     if application != APPLICATION_ID:
         raise errors.StoreForeign(

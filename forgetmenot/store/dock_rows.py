@@ -61,7 +61,11 @@ async def feed_episodes(db: Database, limit: int) -> list[Row]:
     return (await db.rows(sql, (limit,)))[::-1]
 
 
-async def changes(db: Database, after: int, limit: int) -> list[ChangedNote]:
+async def changes(
+    db: Database,
+    after: int,
+    limit: int,
+) -> list[ChangedNote]:
     """The newest changes of notes after a mark, oldest first."""
     rows = await db.rows(
         """
@@ -140,7 +144,11 @@ async def people(
     return total, [dict(row) for row in rows]
 
 
-async def person(db: Database, viewer_id: str, since: int) -> Person | None:
+async def person(
+    db: Database,
+    viewer_id: str,
+    since: int,
+) -> Person | None:
     """One of them by id; None for somebody who is not stored. `since` (ms): from when on `lately` counts streams."""
     row = await db.row(
         f"{_PERSON} FROM viewers v WHERE v.id = :id", {"id": viewer_id, "since": since}

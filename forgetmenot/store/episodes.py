@@ -57,7 +57,10 @@ class HeardSpan(NamedTuple):
 
 
 async def heard_spans(
-    source: Source, since: int, until: int, lull: int
+    source: Source,
+    since: int,
+    until: int,
+    lull: int,
 ) -> list[HeardSpan]:
     """Return the stretches between these times (ms) whose chat the memory has read or will read, in order.
 
@@ -100,7 +103,11 @@ def _file_of(key: str) -> str:
     return key.removeprefix(KEY_OF_PAST).partition(":")[0]
 
 
-async def write(db: Database, new: NewEpisode, now: int) -> int | None:
+async def write(
+    db: Database,
+    new: NewEpisode,
+    now: int,
+) -> int | None:
     """Write an episode, mark its events as covered, and return its id.
 
     None, and nothing is written, if one of the events was covered or cleared meanwhile.
@@ -125,7 +132,11 @@ VALUES (:kind, :stream_id, :started_at, :ended_at, :summary, :events, :model,
 """
 
 
-async def insert(tx: Transaction, new: NewEpisode, now: int) -> int:
+async def insert(
+    tx: Transaction,
+    new: NewEpisode,
+    now: int,
+) -> int:
     """Write an episode and its participants, and return its id. Participants who are not stored are left out."""
     lines = len(new.seqs) or sum(part.lines for part in new.people.values())
     # an episode of a command comes with its note, and is not read for more
@@ -181,7 +192,9 @@ async def drop_line_keys(tx: Transaction, before: int) -> None:
 
 
 async def insert_imported(
-    tx: Transaction, episodes: Sequence[tuple[int, str | None, int, str]], now: int
+    tx: Transaction,
+    episodes: Sequence[tuple[int, str | None, int, str]],
+    now: int,
 ) -> None:
     """Write many imported episodes: id, key, time (ms) and summary of each. They are not read for notes."""
     await tx.many(
@@ -205,7 +218,11 @@ async def add_people(tx: Transaction, pairs: Iterable[tuple[int, str]]) -> None:
     )
 
 
-async def drop_empty(tx: Transaction, episode_ids: Sequence[int], now: int) -> None:
+async def drop_empty(
+    tx: Transaction,
+    episode_ids: Sequence[int],
+    now: int,
+) -> None:
     """Delete those of these episodes that are empty and that nothing rests on.
 
     Empty ones that a line or a note still needs stay, and are not read for notes.
@@ -236,7 +253,11 @@ async def drop_empty(tx: Transaction, episode_ids: Sequence[int], now: int) -> N
     )
 
 
-async def mark_read(tx: Transaction, episode_id: int, at: int) -> bool:
+async def mark_read(
+    tx: Transaction,
+    episode_id: int,
+    at: int,
+) -> bool:
     """Store that an episode was read for notes; False if it was already, or is no longer there."""
     sql = "UPDATE episodes SET extracted_at = ? WHERE id = ? AND extracted_at IS NULL"
     return await tx.execute(sql, (at, episode_id)) > 0
@@ -256,7 +277,10 @@ async def get_many(source: Source, episode_ids: Collection[int]) -> list[Episode
 
 
 async def unread(
-    source: Source, limit: int = 50, *, due_at: int = events.END_OF_TIME
+    source: Source,
+    limit: int = 50,
+    *,
+    due_at: int = events.END_OF_TIME,
 ) -> list[Episode]:
     """Return the oldest episodes that were not read for notes, but for those that at `due_at` wait for another try."""
     condition = (
@@ -266,7 +290,12 @@ async def unread(
     return await _episodes_where(source, condition, values)
 
 
-async def newest(source: Source, *, stream_id: int | None, limit: int) -> list[Episode]:
+async def newest(
+    source: Source,
+    *,
+    stream_id: int | None,
+    limit: int,
+) -> list[Episode]:
     """Return a stream's newest episodes from chat that say something, oldest first."""
     condition = """
         stream_id IS ?
@@ -280,7 +309,10 @@ async def newest(source: Source, *, stream_id: int | None, limit: int) -> list[E
 
 
 async def between(
-    source: Source, stream_id: int, after: int, before: int
+    source: Source,
+    stream_id: int,
+    after: int,
+    before: int,
 ) -> list[Episode]:
     """Return a stream's episodes from chat that began and ended within that time (ms), oldest first."""
     within = "stream_id = ? AND kind = 'chat' AND summary <> '' AND started_at > ? AND ended_at < ?"
@@ -290,7 +322,9 @@ async def between(
 
 
 async def _episodes_where(
-    source: Source, condition: str, params: Params
+    source: Source,
+    condition: str,
+    params: Params,
 ) -> list[Episode]:
     """Return the episodes of a condition (SQL), in the order that it names."""
     rows = await source.rows(f"SELECT * FROM episodes WHERE {condition}", params)
@@ -356,7 +390,11 @@ async def participants(source: Source, episode_id: int) -> list[Participant]:
     return [row_as(row, Participant) for row in rows]
 
 
-async def requests_since(source: Source, viewer_id: str, since: int) -> int:
+async def requests_since(
+    source: Source,
+    viewer_id: str,
+    since: int,
+) -> int:
     """Return how often a viewer asked for something to be remembered since a time (ms)."""
     sql = """
         SELECT count(*)
@@ -379,7 +417,9 @@ async def ids_by_key(source: Source, keys: Collection[str]) -> dict[str, int]:
 
 
 async def texts_after(
-    source: Source, episode_id: int, limit: int
+    source: Source,
+    episode_id: int,
+    limit: int,
 ) -> list[tuple[int, str]]:
     """The summary with the topic of episodes that came after one, by their ids, for an index; not those of commands."""
     later = "id > ? AND summary <> '' AND kind <> 'command' ORDER BY id LIMIT ?"
@@ -413,7 +453,11 @@ EXISTS (SELECT 1 FROM note_evidence o
 
 
 async def postpone(
-    tx: Transaction, episode_id: int, *, tries: int, retry_at: int
+    tx: Transaction,
+    episode_id: int,
+    *,
+    tries: int,
+    retry_at: int,
 ) -> None:
     """Store that reading an episode for notes failed `tries` times, and when it is tried again (ms)."""
     await tx.execute(
@@ -422,14 +466,22 @@ async def postpone(
     )
 
 
-async def clear(tx: Transaction, cleared: events.Clear, now: int) -> None:
+async def clear(
+    tx: Transaction,
+    cleared: events.Clear,
+    now: int,
+) -> None:
     """Clear lines of chat, and remove what summaries and notes have of them."""
     for episode_id in await events.clear(tx, cleared, now):
         await _retract_notes(tx, episode_id, now)
         await _cut_summary(tx, episode_id, now)
 
 
-async def _cut_summary(tx: Transaction, episode_id: int, now: int) -> None:
+async def _cut_summary(
+    tx: Transaction,
+    episode_id: int,
+    now: int,
+) -> None:
     """Remove from a summary every sentence about somebody whose line was cleared.
 
     If nothing is left of it, or it only counted lines, the episode's other lines are summarised again.
@@ -477,7 +529,11 @@ async def _cut_summary(tx: Transaction, episode_id: int, now: int) -> None:
         await drop_empty(tx, [episode_id], now)
 
 
-async def _retract_notes(tx: Transaction, episode_id: int, now: int) -> None:
+async def _retract_notes(
+    tx: Transaction,
+    episode_id: int,
+    now: int,
+) -> None:
     """Retract the notes that rest on this episode alone, and on the word of somebody whose lines were cleared.
 
     - They lose their text, and so do the replies that had one of them in their prompt.
@@ -507,7 +563,12 @@ async def _retract_notes(tx: Transaction, episode_id: int, now: int) -> None:
         await bot_messages.clear_since(tx, first_created_at, at=now)
 
 
-async def _retract_note(tx: Transaction, note_id: int, status: str, now: int) -> None:
+async def _retract_note(
+    tx: Transaction,
+    note_id: int,
+    status: str,
+    now: int,
+) -> None:
     """Retract a note without its text. What it had replaced takes its place, or points at what replaced it."""
     successor = "(SELECT superseded_by FROM semantic_notes WHERE id = ?1)"
     replaced = await tx.rows(
@@ -570,7 +631,11 @@ async def put_brief(tx: Transaction, brief: Brief) -> None:
 
 
 async def brief_unchanged(
-    tx: Transaction, viewer_id: str, persona: str, made_of: str, at: int
+    tx: Transaction,
+    viewer_id: str,
+    persona: str,
+    made_of: str,
+    at: int,
 ) -> bool:
     """Whether a viewer's brief was made of the same sources; then it counts as made at that time (ms)."""
     sql = """
@@ -589,7 +654,9 @@ async def drop_briefs(tx: Transaction) -> None:
 
 
 async def usable_brief(
-    source: Source, viewer_id: str, persona: str | None = ""
+    source: Source,
+    viewer_id: str,
+    persona: str | None = "",
 ) -> tuple[str, tuple[int, ...]]:
     """Return a viewer's brief and the ids of its notes, if all of these are still valid; else ("", ()).
 
@@ -618,7 +685,11 @@ async def usable_brief(
     return str(row["text"]), tuple(json.loads(row["notes"]))
 
 
-async def brief_to_update(source: Source, viewer_id: str, persona: str) -> Brief | None:
+async def brief_to_update(
+    source: Source,
+    viewer_id: str,
+    persona: str,
+) -> Brief | None:
     """Return a viewer's last brief, also an outdated one; None if a note of it was retracted or deleted."""
     row = await source.row(
         """

@@ -78,7 +78,11 @@ async def insert(tx: Transaction, rows: Sequence[NewEvent]) -> set[str] | None:
     return set(await tx.column("SELECT id FROM events WHERE seq > ?", (seq_before,)))
 
 
-async def clear(tx: Transaction, clearing: Clear, now: int) -> set[int]:
+async def clear(
+    tx: Transaction,
+    clearing: Clear,
+    now: int,
+) -> set[int]:
     """Delete the text of events, mark the episodes that rest on them, and return the ids of these.
 
     `episodes.clear` then mends them. What the bot said since loses its text too (`bot_messages.clear_since`).
@@ -151,7 +155,10 @@ async def clear(tx: Transaction, clearing: Clear, now: int) -> set[int]:
 
 
 async def unread(
-    source: Source, limit: int = 2_000, *, due_at: int = END_OF_TIME
+    source: Source,
+    limit: int = 2_000,
+    *,
+    due_at: int = END_OF_TIME,
 ) -> list[Line]:
     """Return the oldest events that no episode covers, but for those that at `due_at` (ms) wait for another try."""
     condition = f"{_UNREAD} AND NOT ({WAITS}) ORDER BY at, seq LIMIT :limit"
@@ -160,7 +167,11 @@ async def unread(
 
 
 async def postpone(
-    tx: Transaction, windows: Sequence[Sequence[Line]], *, tries: int, retry_at: int
+    tx: Transaction,
+    windows: Sequence[Sequence[Line]],
+    *,
+    tries: int,
+    retry_at: int,
 ) -> None:
     """Store that windows of lines failed `tries` times, and when each is tried again (ms)."""
     rows = []
@@ -185,7 +196,11 @@ async def lines_of_episode(source: Source, episode_id: int) -> list[Line]:
     return await _lines_where(source, condition, (episode_id,))
 
 
-async def latest_lines_of(source: Source, viewer_id: str, limit: int) -> list[Line]:
+async def latest_lines_of(
+    source: Source,
+    viewer_id: str,
+    limit: int,
+) -> list[Line]:
     """Return somebody's newest lines, oldest first."""
     condition = (
         "viewer_id = ? AND redacted_at IS NULL ORDER BY at DESC, seq DESC LIMIT ?"
@@ -200,7 +215,11 @@ async def by_id(source: Source, event_id: str) -> Line | None:
     return lines[0] if lines else None
 
 
-async def _lines_where(source: Source, condition: str, params: Params) -> list[Line]:
+async def _lines_where(
+    source: Source,
+    condition: str,
+    params: Params,
+) -> list[Line]:
     """Return the events of a condition (SQL), in the order that it names."""
     rows = await source.rows(f"SELECT * FROM events WHERE {condition}", params)
     return [row_as(row, Line) for row in rows]
@@ -217,7 +236,11 @@ async def cleared_ids(source: Source, event_ids: Collection[str]) -> frozenset[s
     return frozenset(await source.column(sql, (event_ids,)))
 
 
-async def ids_between(source: Source, since: int, until: int) -> frozenset[str]:
+async def ids_between(
+    source: Source,
+    since: int,
+    until: int,
+) -> frozenset[str]:
     """Return the ids of all stored lines of a time (ms), also of cleared ones."""
     sql = "SELECT id FROM events WHERE at BETWEEN ? AND ?"
     return frozenset(await source.column(sql, (since, until)))
@@ -230,7 +253,11 @@ async def was_deleted(source: Source, event_id: str) -> bool:
     return await source.row(sql, (event_id,)) is not None
 
 
-async def set_episode(tx: Transaction, seqs: Sequence[int], episode_id: int) -> None:
+async def set_episode(
+    tx: Transaction,
+    seqs: Sequence[int],
+    episode_id: int,
+) -> None:
     """Store that an episode covers these events."""
     sql = """
         UPDATE events
@@ -250,7 +277,11 @@ async def last_unread_at(source: Source) -> int:
     return int(await source.value(f"SELECT max(at) FROM events WHERE {_UNREAD}") or 0)
 
 
-async def prune(tx: Transaction, before: int, limit: int) -> dict[str, int]:
+async def prune(
+    tx: Transaction,
+    before: int,
+    limit: int,
+) -> dict[str, int]:
     """Delete the oldest `limit` events before a time (ms).
 
     Returns how many were covered by an episode, were redacted, or were unread (which should be none), by the names of
@@ -281,7 +312,9 @@ FROM events e JOIN shown v ON v.id = e.viewer_id WHERE e.redacted_at IS NULL AND
 
 
 async def _prompt_lines(
-    source: Source, condition: str, params: Params
+    source: Source,
+    condition: str,
+    params: Params,
 ) -> list[PromptLine]:
     """Return the lines of a condition (SQL, on the row `e`), in the order that it names."""
     rows = await source.rows(f"{_LINES} AND {condition}", params)
@@ -317,7 +350,12 @@ async def lines(
 
 
 async def unsummarised(
-    source: Source, viewer_ids: Collection[str], *, since: int, until: int, limit: int
+    source: Source,
+    viewer_ids: Collection[str],
+    *,
+    since: int,
+    until: int,
+    limit: int,
 ) -> list[PromptLine]:
     """Return the newest lines that these people typed and no episode covers yet, oldest first."""
     theirs = "e.viewer_id IN (SELECT value FROM json_each(:of)) AND e.text <> ''"
@@ -378,7 +416,11 @@ async def reported_events(
 
 
 async def moderation_events(
-    source: Source, *, since: int, until: int, limit: int
+    source: Source,
+    *,
+    since: int,
+    until: int,
+    limit: int,
 ) -> list[StreamEvent]:
     """Return the newest acts of moderation between these times (ms), oldest first; for moderators alone.
 

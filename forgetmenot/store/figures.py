@@ -175,7 +175,12 @@ async def add_moment(
 
 
 async def note_title(
-    tx: Transaction, stream_id: int, at: int, *, title: str, game: str
+    tx: Transaction,
+    stream_id: int,
+    at: int,
+    *,
+    title: str,
+    game: str,
 ) -> None:
     """Keep a stream's title and game where they are new; the first ones hold since it began."""
     for kind, text in ((MomentKind.TITLE, title), (MomentKind.GAME, game)):

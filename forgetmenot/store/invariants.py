@@ -164,7 +164,12 @@ _TEXTS = {
 }
 
 
-async def verify(db: Database, *, now: int, keep_h: float = 24.0) -> list[Violation]:
+async def verify(
+    db: Database,
+    *,
+    now: int,
+    keep_h: float = 24.0,
+) -> list[Violation]:
     """Return all violations in this memory. Raises StoreError.
 
     `now` (ms): a time that has certainly passed; `keep_h`: the hours for which raw chat is kept.

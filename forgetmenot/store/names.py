@@ -94,7 +94,9 @@ async def ids_by_nickname(
 
 
 async def people(
-    source: Source, viewer_ids: Collection[str], here: Collection[str]
+    source: Source,
+    viewer_ids: Collection[str],
+    here: Collection[str],
 ) -> dict[str, NamedPerson]:
     """Return these people with their names, without hidden ones. `here`: the ids of regulars and those in chat."""
     rows = await source.rows(
@@ -123,7 +125,11 @@ async def people(
 
 
 async def active_ids(
-    source: Source, *, seen_since: int, regular_since: int, regular_streams: int
+    source: Source,
+    *,
+    seen_since: int,
+    regular_since: int,
+    regular_streams: int,
 ) -> frozenset[str]:
     """Return the ids of recent chatters and of regulars, the latest 2,000 of them."""
     rows = await source.column(

@@ -23,14 +23,21 @@ def key_of(word_stem: str) -> int:
 
 
 def stems_of_note(
-    fact: str, topics: Iterable[str], asked_with: Iterable[str]
+    fact: str,
+    topics: Iterable[str],
+    asked_with: Iterable[str],
 ) -> set[str]:
     """Return the stems by which a note can be found."""
     text = " ".join([fact, *topics, *asked_with])
     return {stem(word) for word in words(text) if word not in STOPWORDS}
 
 
-def note_keys(fact: str, topics: str, asked_with: str, status: str) -> str:
+def note_keys(
+    fact: str,
+    topics: str,
+    asked_with: str,
+    status: str,
+) -> str:
     """Return the keys of a note's words as a JSON list, from its columns; an empty one unless it may be recalled."""
     if status not in _RECALLED:
         return "[]"

@@ -22,7 +22,11 @@ async def notes_by_word(source: Source, keys: Collection[int]) -> dict[int, int]
     return await source.pairs(sql, (keys,))
 
 
-async def newest_with(source: Source, key: int, limit: int) -> list[int]:
+async def newest_with(
+    source: Source,
+    key: int,
+    limit: int,
+) -> list[int]:
     """Return the ids of the newest notes that have a word, the newest spans first."""
     sql = "SELECT span, notes FROM note_words WHERE word = ? ORDER BY span DESC"
     note_ids: list[int] = []

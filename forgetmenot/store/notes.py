@@ -93,7 +93,11 @@ async def get(source: Source, note_id: int) -> Note | None:
     return notes[0] if notes else None
 
 
-async def where(source: Source, condition: str, params: Params) -> list[Note]:
+async def where(
+    source: Source,
+    condition: str,
+    params: Params,
+) -> list[Note]:
     """Return the notes of a condition (SQL, on the row `n`), in the order that it names."""
     return [
         _note(row) for row in await source.rows(f"{_SELECT} WHERE {condition}", params)
@@ -119,7 +123,9 @@ async def of_subject(
 
 
 async def withdrawn_since(
-    source: Source, subject_id: str | None, at: int
+    source: Source,
+    subject_id: str | None,
+    at: int,
 ) -> list[Note]:
     """Return a subject's superseded and retracted notes whose history has a change after a time (ms)."""
     later = (
@@ -193,7 +199,13 @@ async def not_active(source: Source, note_ids: Collection[int]) -> frozenset[int
     return frozenset(await source.column(sql, (note_ids,)))
 
 
-async def insert(tx: Transaction, new: NewNote, *, cause: str, now: int) -> int:
+async def insert(
+    tx: Transaction,
+    new: NewNote,
+    *,
+    cause: str,
+    now: int,
+) -> int:
     """Write a note and the first line of its history, and return its id."""
     note_id = await tx.insert(_INSERT, _values(new, now))
     await record(tx, Change(note_id, now, None, new.status, cause))
@@ -210,7 +222,11 @@ def _values(new: NewNote, now: int) -> dict[str, object]:
 
 
 async def insert_many(
-    tx: Transaction, notes: Sequence[NewNote], *, cause: str, now: int
+    tx: Transaction,
+    notes: Sequence[NewNote],
+    *,
+    cause: str,
+    now: int,
 ) -> None:
     """Write many notes that have ids already, each with the first line of its history."""
     await tx.many(_INSERT, [_values(note, now) for note in notes])
@@ -241,7 +257,12 @@ async def set_status(
     await record(tx, Change(note.id, at, note.status, status, cause))
 
 
-async def set_confirmed(tx: Transaction, note: Note, *, stream_id: int | None) -> None:
+async def set_confirmed(
+    tx: Transaction,
+    note: Note,
+    *,
+    stream_id: int | None,
+) -> None:
     """Store that a note was confirmed: its confidence, source kind, end and time of confirmation."""
     await tx.execute(
         """
@@ -261,7 +282,11 @@ async def set_confirmed(tx: Transaction, note: Note, *, stream_id: int | None) -
     )
 
 
-async def set_used(tx: Transaction, note_ids: Collection[int], at: int) -> None:
+async def set_used(
+    tx: Transaction,
+    note_ids: Collection[int],
+    at: int,
+) -> None:
     """Store that a reply used these notes at a time (ms). A stale one is no longer stale."""
     used = "id IN (SELECT value FROM json_each(?))"
     await tx.execute(
@@ -269,7 +294,11 @@ async def set_used(tx: Transaction, note_ids: Collection[int], at: int) -> None:
     )
 
 
-async def swap_numbers(tx: Transaction, first_id: int, second_id: int) -> None:
+async def swap_numbers(
+    tx: Transaction,
+    first_id: int,
+    second_id: int,
+) -> None:
     """Exchange the ids of two notes, with their evidence, history and what they replaced.
 
     What names a note by its number (a reply that used it, what is never mentioned) goes on naming that number.
@@ -298,7 +327,12 @@ async def swap_numbers(tx: Transaction, first_id: int, second_id: int) -> None:
     )
 
 
-async def set_pinned(tx: Transaction, note_id: int, *, pinned: bool) -> None:
+async def set_pinned(
+    tx: Transaction,
+    note_id: int,
+    *,
+    pinned: bool,
+) -> None:
     """Pin a note, so that it neither ages nor counts against a limit, or unpin it."""
     await tx.execute(
         "UPDATE semantic_notes SET pinned = ? WHERE id = ?", (int(pinned), note_id)
@@ -329,7 +363,10 @@ async def changes(source: Source, note_id: int) -> list[Change]:
 
 
 async def changed_last(
-    source: Source, note_ids: Sequence[int], cause: str, at: int
+    source: Source,
+    note_ids: Sequence[int],
+    cause: str,
+    at: int,
 ) -> set[int]:
     """Return the ids of those of these notes whose last change was made for that cause at that time (ms)."""
     sql = f"""
@@ -343,7 +380,11 @@ async def changed_last(
     return set(await source.column(sql, (note_ids, at, cause)))
 
 
-async def removed_last(source: Source, cause: str, since: int) -> Change | None:
+async def removed_last(
+    source: Source,
+    cause: str,
+    since: int,
+) -> Change | None:
     """Return the last removal of a note for a cause since a time (ms); None if that note was changed afterwards."""
     sql = f"""
         {_CHANGES}
@@ -359,7 +400,9 @@ async def removed_last(source: Source, cause: str, since: int) -> Change | None:
 
 
 async def delete_of_subject(
-    tx: Transaction, subject_id: str, note_ids: Sequence[int]
+    tx: Transaction,
+    subject_id: str,
+    note_ids: Sequence[int],
 ) -> int:
     """Delete these notes about a viewer with history and evidence, and return how many; only for an erasure."""
     listed = "IN (SELECT value FROM json_each(?))"
@@ -429,7 +472,11 @@ async def add_evidence(tx: Transaction, *stances: Stance) -> None:
     )
 
 
-async def copy_evidence(tx: Transaction, old_id: int, new_id: int) -> None:
+async def copy_evidence(
+    tx: Transaction,
+    old_id: int,
+    new_id: int,
+) -> None:
     """Let a note rest on what another one rests on."""
     await tx.execute(
         """
@@ -444,7 +491,10 @@ async def copy_evidence(tx: Transaction, old_id: int, new_id: int) -> None:
 
 
 async def is_evidence(
-    source: Source, note_id: int, episode_id: int, speaker_id: str | None
+    source: Source,
+    note_id: int,
+    episode_id: int,
+    speaker_id: str | None,
 ) -> bool:
     """Whether this person's word in this episode is evidence for a note already."""
     word = "note_id = ? AND episode_id = ? AND speaker_id IS ? AND stance <> 'contradicted'"
@@ -520,7 +570,11 @@ _LASTED_LONG = f"n.status = 'active' AND n.expires_at - n.last_confirmed_at > {W
 _ENDED = f"iif({_LASTED_LONG}, 'past', 'expired')"
 
 
-async def end_due(db: Database, query: str, values: Mapping[str, object]) -> int:
+async def end_due(
+    db: Database,
+    query: str,
+    values: Mapping[str, object],
+) -> int:
     """End notes whose time is over ("over"), or that are too many, and return how many.
 
     `query`: a key of `_DUE`. `values`: the parameters of that query, and `cause`. Without a due note no transaction is
@@ -549,7 +603,11 @@ async def end_due(db: Database, query: str, values: Mapping[str, object]) -> int
 
 
 async def set_stale(
-    tx: Transaction, viewer: str | None, *, before: int, streams: int
+    tx: Transaction,
+    viewer: str | None,
+    *,
+    before: int,
+    streams: int,
 ) -> int:
     """Mark old notes about a viewer, or (None) the channel, as stale, and return how many.
 

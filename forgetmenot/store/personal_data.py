@@ -227,7 +227,11 @@ async def names_of(source: Source, viewer_id: str) -> list[str]:
     return sorted(names.difference(shared))
 
 
-def longer_names(path: Path, viewer_id: str, names: Sequence[str]) -> list[str]:
+def longer_names(
+    path: Path,
+    viewer_id: str,
+    names: Sequence[str],
+) -> list[str]:
     """Return other people's names that contain one of these, as "bob_77" contains "bob_7". Raises StoreError."""
     columns = (
         ("viewers", "id", "login"),
@@ -267,7 +271,10 @@ def played_categories(path: Path) -> set[str]:
 
 
 async def erase_requests(
-    source: Source, viewer_id: str, at: int, login: str = ""
+    source: Source,
+    viewer_id: str,
+    at: int,
+    login: str = "",
 ) -> list[PrivacyRequest]:
     """Return the requests that erase a viewer: one by id and one by each name.
 
@@ -289,7 +296,11 @@ async def erase_requests(
     ]
 
 
-async def begin_erasure(tx: Transaction, viewer_id: str, now: int) -> None:
+async def begin_erasure(
+    tx: Transaction,
+    viewer_id: str,
+    now: int,
+) -> None:
     """Write the request to erase a viewer, unless there is one, and hide the viewer."""
     if (
         await tx.value("SELECT erase_at FROM viewers WHERE id = ?", (viewer_id,))
@@ -300,7 +311,11 @@ async def begin_erasure(tx: Transaction, viewer_id: str, now: int) -> None:
 
 
 async def hide_for_erasure(
-    tx: Transaction, viewer_id: str, at: int, *, newer: bool = False
+    tx: Transaction,
+    viewer_id: str,
+    at: int,
+    *,
+    newer: bool = False,
 ) -> bool:
     """Hide a viewer who asked at that time (ms) to be erased, until the erasure is finished.
 
@@ -372,7 +387,11 @@ async def delete_chat(tx: Transaction, viewer_id: str) -> tuple[int, bool]:
     return deleted_lines, deleted_lines == LINES_AT_ONCE
 
 
-async def facts_of(source: Source, viewer_id: str, limit: int = -1) -> dict[int, str]:
+async def facts_of(
+    source: Source,
+    viewer_id: str,
+    limit: int = -1,
+) -> dict[int, str]:
     """Return the texts of the notes about a viewer, of any status, by note id."""
     return await source.pairs(
         "SELECT id, fact FROM semantic_notes WHERE subject_id = ? LIMIT ?",
@@ -433,7 +452,9 @@ _SHOWN_TEXTS = {
 
 
 async def keep_doubtful(
-    tx: Transaction, places: Sequence[DoubtfulPlace], now: int
+    tx: Transaction,
+    places: Sequence[DoubtfulPlace],
+    now: int,
 ) -> None:
     """Store for the streamer where such names may be, without the name: notes first, then the newest rows."""
     if not places:
@@ -493,7 +514,10 @@ class WrittenRow(NamedTuple):
 
 
 def rows_containing(
-    path: Path, place: Place, needles: Sequence[str], moment: Moment
+    path: Path,
+    place: Place,
+    needles: Sequence[str],
+    moment: Moment,
 ) -> Iterator[WrittenRow]:
     """Give the rows of a place that contain one of these (A to Z in lower case). Raises StoreError."""
     all_columns = " || char(10) || ".join(
@@ -522,7 +546,9 @@ def rows_containing(
 
 
 async def rewrite(
-    tx: Transaction, place: Place, rows: Iterable[Sequence[object]]
+    tx: Transaction,
+    place: Place,
+    rows: Iterable[Sequence[object]],
 ) -> int:
     """Write cleaned texts, and return how many rows changed. A row that was changed since it was read is left.
 
@@ -546,7 +572,11 @@ async def first_seen_by_id(source: Source) -> dict[str, int]:
     return await source.pairs("SELECT id, first_seen_at FROM viewers")
 
 
-async def delete_person(tx: Transaction, viewer_id: str, now: int) -> None:
+async def delete_person(
+    tx: Transaction,
+    viewer_id: str,
+    now: int,
+) -> None:
     """Delete a viewer's row and what the schema deletes with it. An opt-out is kept as a request."""
     opted_out_at = await tx.value(
         "SELECT opted_out_at FROM viewers WHERE id = ?", (viewer_id,)
@@ -573,13 +603,21 @@ async def leaves_nothing(source: Database, viewer_id: str) -> bool:
     return bool(await viewers.hidden(source, [viewer_id]))
 
 
-async def opt_out(tx: Transaction, viewer_id: str, now: int) -> None:
+async def opt_out(
+    tx: Transaction,
+    viewer_id: str,
+    now: int,
+) -> None:
     """Write the request of a viewer to opt out, and carry it out. Raises StoreError."""
     await write_request(tx, tx.requests.of(RequestKind.OPT_OUT, viewer_id, now))
     await mark_opted_out(tx, viewer_id, now)
 
 
-async def mark_opted_out(tx: Transaction, viewer_id: str, at: int) -> None:
+async def mark_opted_out(
+    tx: Transaction,
+    viewer_id: str,
+    at: int,
+) -> None:
     """Mark a viewer as opted out, and remove their lines of the last day and what summaries say of them."""
     await tx.execute(
         """
@@ -612,7 +650,11 @@ async def mark_opted_in(tx: Transaction, viewer_id: str) -> None:
     )
 
 
-async def allow_fact(tx: Transaction, viewer_id: str, words: Collection[str]) -> None:
+async def allow_fact(
+    tx: Transaction,
+    viewer_id: str,
+    words: Collection[str],
+) -> None:
     """Let a fact (its words) be remembered again that its subject had forgotten. Raises StoreError."""
     if tx.requests.is_forgotten(viewer_id, words):
         hashed = tx.requests.hashed(viewer_id, words)
@@ -660,7 +702,11 @@ async def lift_bans(tx: Transaction, last_lines: Mapping[str, int]) -> None:
         await write_request(tx, *lifted)
 
 
-async def ban_again(tx: Transaction, viewer_id: str, at: int) -> int:
+async def ban_again(
+    tx: Transaction,
+    viewer_id: str,
+    at: int,
+) -> int:
     """Hide a viewer in an older copy, which does not know of the ban; returns 1 if they were not hidden yet."""
     return await tx.execute(
         "UPDATE viewers SET banned_at = ? WHERE id = ? AND banned_at IS NULL",
@@ -808,7 +854,10 @@ _MAY_SAY = (
 
 
 async def texts_with_words(
-    tx: Transaction, note_id: int, subject_id: str, words: Collection[str]
+    tx: Transaction,
+    note_id: int,
+    subject_id: str,
+    words: Collection[str],
 ) -> list[TracedText]:
     """Return the texts that contain one of a fact's words (stems), so that they may say the fact.
 
@@ -868,7 +917,9 @@ def sent_texts(path: Path) -> Iterator[tuple[int, str, str]]:
 
 
 async def rewrite_traced(
-    tx: Transaction, text: TracedText, remaining_text: str
+    tx: Transaction,
+    text: TracedText,
+    remaining_text: str,
 ) -> None:
     """Replace a text by what remains of it.
 
@@ -882,7 +933,10 @@ async def rewrite_traced(
 
 
 async def delete_traced_note(
-    tx: Transaction, note_id: int, subject_id: str, at: int
+    tx: Transaction,
+    note_id: int,
+    subject_id: str,
+    at: int,
 ) -> None:
     """Delete a note with its evidence and history, and empty episodes that nothing else rests on."""
     episode_ids = await tx.column(

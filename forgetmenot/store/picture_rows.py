@@ -38,7 +38,11 @@ def ids_of_kind(kind: str) -> str:
     return f"SELECT id FROM ({_CAME}) WHERE {KINDS[kind]}"
 
 
-async def count_kinds(db: Database, bounds: PeopleBounds, bot: str) -> Row:
+async def count_kinds(
+    db: Database,
+    bounds: PeopleBounds,
+    bot: str,
+) -> Row:
     """How many came at all (`everybody`), and how many of each kind."""
     sums = ", ".join(
         f"coalesce(sum({condition}), 0) AS {name}" for name, condition in KINDS.items()
@@ -54,7 +58,9 @@ async def latest_streams(source: Source, limit: int) -> list[Row]:
 
 
 async def attendance(
-    db: Database, viewer_ids: Sequence[str], stream_ids: Sequence[int]
+    db: Database,
+    viewer_ids: Sequence[str],
+    stream_ids: Sequence[int],
 ) -> dict[str, list[int]]:
     """How many lines each of these people wrote in each of these streams, in their order; without hidden people."""
     rows = await db.rows(
@@ -186,7 +192,11 @@ async def stream(db: Database, stream_id: int) -> Row | None:
     )
 
 
-async def replies_between(source: Source, since: int, until: int) -> list[int]:
+async def replies_between(
+    source: Source,
+    since: int,
+    until: int,
+) -> list[int]:
     """When the bot said something, in order; answers to commands are left out."""
     return await source.column(
         "SELECT at FROM bot_messages WHERE status = 'sent' AND \"trigger\" NOT IN ('command', 'notice')"

@@ -97,7 +97,12 @@ def _judged(row: Sequence[object]) -> JudgedReply:
     )
 
 
-def _outcome(rated: str, *, corrected: bool, asked_again: bool) -> ReplyOutcome:
+def _outcome(
+    rated: str,
+    *,
+    corrected: bool,
+    asked_again: bool,
+) -> ReplyOutcome:
     if rated:
         return ReplyOutcome(rated)
     if corrected:
@@ -131,7 +136,11 @@ def by_week(replies: Iterable[JudgedReply], zone: str) -> list[WeekCount]:
     return [counts[key] for key in sorted(counts)]
 
 
-async def keep_weeks(tx: Transaction, reply_ids: Sequence[int], zone: str) -> None:
+async def keep_weeks(
+    tx: Transaction,
+    reply_ids: Sequence[int],
+    zone: str,
+) -> None:
     """Add these replies, whose rows are about to be deleted, to the counts of their weeks."""
     sql = f"{_JUDGED} AND m.id IN (SELECT value FROM json_each(?))"
     replies = [_judged(tuple(row)) for row in await tx.rows(sql, (reply_ids,))]

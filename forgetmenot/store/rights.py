@@ -190,7 +190,12 @@ class PrivacyRequests:
         self.lines = requests
         self._fold([*self.lines, *self.waiting])
 
-    def check(self, carried_out: int, mark: str, way_out: str) -> None:
+    def check(
+        self,
+        carried_out: int,
+        mark: str,
+        way_out: str,
+    ) -> None:
         """See that the file has every request that the memory has carried out.
 
         `way_out`: the command that makes a new file. Raises StoreRequestsLost, StoreError.
@@ -261,7 +266,11 @@ class PrivacyRequests:
         return self._standing.erased_at.get(self.digest("viewer", viewer_id), -1)
 
     def is_forgotten(
-        self, viewer_id: str, words: Collection[str], *, since: int = -1
+        self,
+        viewer_id: str,
+        words: Collection[str],
+        *,
+        since: int = -1,
     ) -> bool:
         """Whether a claim (its words) says a fact that the viewer had forgotten, by a request after `since` (ms)."""
         self.refresh()
@@ -351,7 +360,10 @@ class PrivacyRequests:
         return tuple(sorted(self.digest("word", viewer_id, word) for word in words))
 
     def says(
-        self, viewer_id: str, words: Collection[str], request: PrivacyRequest
+        self,
+        viewer_id: str,
+        words: Collection[str],
+        request: PrivacyRequest,
     ) -> bool:
         """Whether a claim about a viewer (its words) says the fact of a request."""
         return _is_fact(self.hashed(viewer_id, words), request.words)

@@ -14,7 +14,12 @@ async def begin(tx: Transaction, at: int) -> int:
     )
 
 
-async def nearest(source: Source, first_at: int, last_at: int, gap: int) -> int | None:
+async def nearest(
+    source: Source,
+    first_at: int,
+    last_at: int,
+    gap: int,
+) -> int | None:
     """Return the stream that was on between these times (ms), or the nearest less than `gap` ms away; else None."""
     ended_at = "max(last_event_at, coalesce(ended_at, 0))"
     away = f"max(0, started_at - :last, :first - {ended_at})"
@@ -43,14 +48,21 @@ async def add_past(tx: Transaction, at: int) -> int:
     return await tx.insert(sql, (at,))
 
 
-async def describe_past(tx: Transaction, stream_id: int, title: str) -> None:
+async def describe_past(
+    tx: Transaction,
+    stream_id: int,
+    title: str,
+) -> None:
     """Store what a file calls a stream, if it has no title yet."""
     sql = "UPDATE streams SET title = ? WHERE id = ? AND title = ''"
     await tx.execute(sql, (title, stream_id))
 
 
 async def extend_past(
-    tx: Transaction, stream_id: int, first_at: int, last_at: int
+    tx: Transaction,
+    stream_id: int,
+    first_at: int,
+    last_at: int,
 ) -> None:
     """Store that a past stream was on between these times (ms), and that its recap is due again.
 
@@ -73,7 +85,11 @@ async def extend_past(
     )
 
 
-async def touch(tx: Transaction, stream_id: int, at: int) -> None:
+async def touch(
+    tx: Transaction,
+    stream_id: int,
+    at: int,
+) -> None:
     """Store that something was said in a stream at a time (ms)."""
     await tx.execute(
         "UPDATE streams SET last_event_at = max(last_event_at, ?) WHERE id = ?",
@@ -82,7 +98,12 @@ async def touch(tx: Transaction, stream_id: int, at: int) -> None:
 
 
 async def describe(
-    tx: Transaction, stream_id: int, *, twitch_id: str | None, title: str, category: str
+    tx: Transaction,
+    stream_id: int,
+    *,
+    twitch_id: str | None,
+    title: str,
+    category: str,
 ) -> None:
     """Store what Twitch says about a stream."""
     await tx.execute(
@@ -95,7 +116,11 @@ async def describe(
     )
 
 
-async def end(tx: Transaction, stream_id: int, at: int) -> None:
+async def end(
+    tx: Transaction,
+    stream_id: int,
+    at: int,
+) -> None:
     """Store when a stream ended (ms), unless it has an end; never before its beginning."""
     await tx.execute(
         """
@@ -131,7 +156,9 @@ async def get_many(source: Source, stream_ids: Iterable[int]) -> dict[int, Strea
 
 
 async def _streams_where(
-    source: Source, condition: str, *params: object
+    source: Source,
+    condition: str,
+    *params: object,
 ) -> list[Stream]:
     """Return the streams of a condition (SQL, on the row `s`), in the order that it names."""
     rows = await source.rows(f"SELECT * FROM streams s WHERE {condition}", params)
@@ -203,7 +230,12 @@ async def ended_with_unread(source: Source) -> frozenset[int]:
     return frozenset(await source.column(sql))
 
 
-async def set_recap(tx: Transaction, stream_id: int, recap: str, at: int) -> bool:
+async def set_recap(
+    tx: Transaction,
+    stream_id: int,
+    recap: str,
+    at: int,
+) -> bool:
     """Write a stream's recap; False if it has one."""
     sql = """
         UPDATE streams
@@ -214,7 +246,11 @@ async def set_recap(tx: Transaction, stream_id: int, recap: str, at: int) -> boo
     return await tx.execute(sql, (recap, at, stream_id)) == 1
 
 
-async def newest_since(source: Source, at: int, limit: int) -> list[Stream]:
+async def newest_since(
+    source: Source,
+    at: int,
+    limit: int,
+) -> list[Stream]:
     """Return the newest streams that were on after a time (ms), oldest first."""
     on = "ended_at IS NULL OR ended_at > ? ORDER BY started_at DESC, id DESC LIMIT ?"
     newest_first = await _streams_where(source, on, at, limit)
@@ -243,7 +279,11 @@ async def recapped(source: Source, days: int) -> list[Stream]:
 # Twitch's videos of streams.
 
 
-async def set_video(tx: Transaction, stream_id: int, video: Video) -> None:
+async def set_video(
+    tx: Transaction,
+    stream_id: int,
+    video: Video,
+) -> None:
     """Store which video shows a stream."""
     await tx.execute(
         """
@@ -306,7 +346,11 @@ async def sharing_of(source: Source, stream_id: int) -> dict[str, object]:
     return dict(row) if row else {}
 
 
-async def set_recap_file(tx: Transaction, stream_id: int, path: str) -> None:
+async def set_recap_file(
+    tx: Transaction,
+    stream_id: int,
+    path: str,
+) -> None:
     """Store to which file a stream's recap was written."""
     await tx.execute(
         """
@@ -331,7 +375,13 @@ async def recap_folders(source: Source) -> set[str]:
     return folders
 
 
-async def claim_post(tx: Transaction, stream_id: int, at: int, *, again: bool) -> bool:
+async def claim_post(
+    tx: Transaction,
+    stream_id: int,
+    at: int,
+    *,
+    again: bool,
+) -> bool:
     """Store that a recap is posted at a time (ms); False if it was before and `again` is not set."""
     sql = """
         UPDATE streams
@@ -342,7 +392,11 @@ async def claim_post(tx: Transaction, stream_id: int, at: int, *, again: bool) -
     return await tx.execute(sql, (at, stream_id, again)) == 1
 
 
-async def mark_posted(tx: Transaction, started_at: int, at: int) -> int:
+async def mark_posted(
+    tx: Transaction,
+    started_at: int,
+    at: int,
+) -> int:
     """Store in an older copy that a stream's recap was posted, or may have been; returns how many streams changed."""
     sql = """
         UPDATE streams
@@ -385,7 +439,10 @@ async def record_visits(
 
 
 async def arrived_since(
-    source: Source, at: int, without: Collection[str], limit: int
+    source: Source,
+    at: int,
+    without: Collection[str],
+    limit: int,
 ) -> dict[str, int]:
     """Return who wrote their first line of a stream since then and has a note: when, by their id, the newest first.
 
@@ -415,7 +472,10 @@ async def arrived_since(
 
 
 async def attendance_of(
-    source: Source, viewer_ids: Iterable[str], *, lately: int
+    source: Source,
+    viewer_ids: Iterable[str],
+    *,
+    lately: int,
 ) -> dict[str, Attendance]:
     """Return how often these viewers came, in all and since `lately` (ms).
 
@@ -439,7 +499,10 @@ async def attendance_of(
 
 
 async def attendance_at(
-    source: Source, stream_id: int, *, lately: int
+    source: Source,
+    stream_id: int,
+    *,
+    lately: int,
 ) -> dict[str, Attendance]:
     """Return who came to one stream, and how often until then; neither the streamer nor who opted out or was banned."""
     rows = await source.rows(
@@ -461,7 +524,11 @@ async def attendance_at(
     return {viewer_id: Attendance(*counts) for viewer_id, *counts in rows}
 
 
-async def last_visit(source: Source, viewer_id: str, before: int) -> int | None:
+async def last_visit(
+    source: Source,
+    viewer_id: str,
+    before: int,
+) -> int | None:
     """Return when somebody was last in a stream that they came to before then (ms)."""
     # of a stream they are in again now, when they came to it: their last line there is of the present visit
     sql = """

@@ -100,7 +100,12 @@ async def hidden_or_gone(source: Source, viewer_ids: Collection[str]) -> frozens
     return frozenset(viewer_ids).difference(shown)
 
 
-async def known_chatters(source: Source, *, since: int, limit: int) -> list[str]:
+async def known_chatters(
+    source: Source,
+    *,
+    since: int,
+    limit: int,
+) -> list[str]:
     """Return the ids of those seen since then of whom something is known, the latest first; nobody hidden."""
     known = "EXISTS (SELECT 1 FROM semantic_notes n WHERE n.subject_id = v.id AND n.status = 'active')"
     sql = f"""
@@ -163,7 +168,9 @@ WHERE v.opted_out_at IS NULL
 
 
 async def chatters_present(
-    db: Database, since: int, without_event: str
+    db: Database,
+    since: int,
+    without_event: str,
 ) -> list[Chatter]:
     """Return everybody who wrote since a time (ms).
 
@@ -335,7 +342,11 @@ async def join_provisional(tx: Transaction, holders: dict[str, str]) -> None:
             await tx.execute(sql, mentions)
 
 
-async def _merge(tx: Transaction, old: str, new: str) -> None:
+async def _merge(
+    tx: Transaction,
+    old: str,
+    new: str,
+) -> None:
     """Let every row that points at the viewer `old` point at `new`, then delete `old`."""
     references = await tx.rows(
         """
@@ -363,7 +374,10 @@ async def _merge(tx: Transaction, old: str, new: str) -> None:
 
 
 async def add_bot(
-    tx: Transaction, viewer_id: str, login: str, display_name: str
+    tx: Transaction,
+    viewer_id: str,
+    login: str,
+    display_name: str,
 ) -> None:
     """Write the bot's own row, which its lines need. It was never seen, so no list of people has it."""
     await _release_logins(tx, {login: viewer_id})
@@ -390,7 +404,9 @@ async def may_be_stored(source: Source, viewer_ids: Collection[str]) -> frozense
 
 
 async def add_unseen(
-    tx: Transaction, people: Mapping[str, str | None], at: int
+    tx: Transaction,
+    people: Mapping[str, str | None],
+    at: int,
 ) -> None:
     """Store people nobody has seen yet, by id, with the login that is named for them unless somebody here has it.
 
@@ -415,6 +431,10 @@ async def add_unseen(
     )
 
 
-async def set_banned(tx: Transaction, viewer_id: str, at: int | None) -> None:
+async def set_banned(
+    tx: Transaction,
+    viewer_id: str,
+    at: int | None,
+) -> None:
     """Hide all that is known about somebody; None shows it again."""
     await tx.execute("UPDATE viewers SET banned_at = ? WHERE id = ?", (at, viewer_id))

@@ -196,7 +196,12 @@ class _AgeReader:
             return self._cut(text, before, age.end)
         return None
 
-    def _cut(self, text: str, start: int, end: int) -> str | None:
+    def _cut(
+        self,
+        text: str,
+        start: int,
+        end: int,
+    ) -> str | None:
         """Return the text without the tokens from `start` to the one before `end`."""
         left = text[: self._tokens[start].start].rstrip()
         right = ""
@@ -275,7 +280,12 @@ class _AgeReader:
             return unit
         return None
 
-    def _is_of_person(self, verb: int, number_place: int, end: int) -> bool:
+    def _is_of_person(
+        self,
+        verb: int,
+        number_place: int,
+        end: int,
+    ) -> bool:
         """Return whether an age is of the fact's subject, or of a person named before the verb."""
         bearer = self._bearer(verb)
         if bearer is not _Bearer.SUBJECT:

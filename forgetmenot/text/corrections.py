@@ -120,7 +120,11 @@ def is_about_object(fact: str, typed: str) -> bool:
     return _named_object(fact, typed) is not None
 
 
-def _with_value_of(fact: str, thing: str, value: str) -> str | None:
+def _with_value_of(
+    fact: str,
+    thing: str,
+    value: str,
+) -> str | None:
     """Return the fact with a new value for a thing: "cat called Mia"; None if it has none."""
     bare_thing = _POSSESSIVE.sub("", thing)
     bare_value = _CALLED.sub("", value)
@@ -134,7 +138,11 @@ def _with_value_of(fact: str, thing: str, value: str) -> str | None:
     return fact[: slot.start("value")] + bare_value + fact[slot.end("value") :]
 
 
-def _with_value(fact: str, wrong: str, right: str) -> str | None:
+def _with_value(
+    fact: str,
+    wrong: str,
+    right: str,
+) -> str | None:
     """Return the fact with a new value for an old one; None if it does not have the old one."""
     if not _is_value(right):
         return None
@@ -193,7 +201,11 @@ def _found(fact: str, pattern: str) -> re.Match[str] | None:
     return re.search(rf"(?<!\w){pattern}(?!\w)", fact, re.IGNORECASE)
 
 
-def _replaced(fact: str, old: str, new: str) -> str | None:
+def _replaced(
+    fact: str,
+    old: str,
+    new: str,
+) -> str | None:
     """Return the fact with `new` for its one `old`; None if it has no such place, or several."""
     pattern = re.compile(rf"(?<!\w){re.escape(old)}(?!\w)", re.IGNORECASE)
     if len(pattern.findall(fact)) != 1:

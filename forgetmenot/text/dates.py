@@ -217,7 +217,10 @@ def days_in(text: str) -> tuple[Period, ...]:
 
 
 def stated_plan_end(
-    text: str, stated_at: int, ends_at: int | None, zone: str
+    text: str,
+    stated_at: int,
+    ends_at: int | None,
+    zone: str,
 ) -> int | None:
     """Return when what a text states as a plan is over (ms); None if it is no plan.
 
@@ -247,7 +250,11 @@ def without_times(text: str) -> str:
     return lower_text
 
 
-def ended_since(end: int | None, left_at: int, now: int) -> bool:
+def ended_since(
+    end: int | None,
+    left_at: int,
+    now: int,
+) -> bool:
     """Return whether a plan ended since somebody left the stream before, or soon before (ms)."""
     return end is not None and left_at - _LATE_MS < end <= now
 

@@ -54,12 +54,20 @@ def end_of_day(day: date, zone: str) -> int:
     return start_of_day(min(day, _LAST_DAY) + timedelta(days=1), zone)
 
 
-def days_since(ms: int, now: int, zone: str) -> int:
+def days_since(
+    ms: int,
+    now: int,
+    zone: str,
+) -> int:
     """Return how many days of the calendar a moment is ago; below 0 for one on a later day."""
     return (day_of(now, zone) - day_of(ms, zone)).days
 
 
-def ago(ms: int, now: int, zone: str) -> str:
+def ago(
+    ms: int,
+    now: int,
+    zone: str,
+) -> str:
     """Return how many days ago a moment was: "today", "yesterday", "3 days ago", "5 weeks ago".
 
     Days of the calendar are counted, so the evening before is "yesterday" at ten past midnight. A
@@ -93,7 +101,11 @@ def written_day(ms: int, zone: str) -> str:
     return f"{day.day} {day:%B} {day.year}"
 
 
-def written_days(start: int, end: int, zone: str) -> str:
+def written_days(
+    start: int,
+    end: int,
+    zone: str,
+) -> str:
     """Return the day, or the first and the last, of a stretch of time: "Friday, 10 May 2024"."""
     first = f"{day_of(start, zone):%A}, {written_day(start, zone)}"
     last = f"{day_of(end, zone):%A}, {written_day(end, zone)}"

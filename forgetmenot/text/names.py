@@ -165,7 +165,12 @@ class _Line(NamedTuple):
     text: str
     language: LineLanguage
 
-    def kind_of(self, token: re.Match[str], key: str, kind_of: KindOf) -> WordKind:
+    def kind_of(
+        self,
+        token: re.Match[str],
+        key: str,
+        kind_of: KindOf,
+    ) -> WordKind:
         """Return what a word of the line is before it is a name: behind an @ it is nothing else."""
         if token["at"]:
             return WordKind.NO_WORD
@@ -272,7 +277,11 @@ class NameIndex(Struct, frozen=True):
         return certain or remaining
 
     def named_in(
-        self, text: str, *, without: Collection[str] = (), limit: int = 2
+        self,
+        text: str,
+        *,
+        without: Collection[str] = (),
+        limit: int = 2,
     ) -> list[str]:
         """Return the ids of the people whom a text names in order, at most `limit`."""
         viewer_ids: list[str] = []
@@ -351,7 +360,12 @@ class NameIndex(Struct, frozen=True):
         return None
 
     def _best_naming(
-        self, word: str, key: str, *, worst_fit: Fit, kind: WordKind = WordKind.NO_WORD
+        self,
+        word: str,
+        key: str,
+        *,
+        worst_fit: Fit,
+        kind: WordKind = WordKind.NO_WORD,
     ) -> Naming | None:
         """Return whom a word names, by the best fit that anybody has; None if it names nobody."""
         fits = self._fits(key, worst_fit)
@@ -442,7 +456,11 @@ def _fit(person: NamedPerson, key: str) -> Fit | None:
     return None
 
 
-def _begins_with(login: str, display_name: str, key: str) -> bool:
+def _begins_with(
+    login: str,
+    display_name: str,
+    key: str,
+) -> bool:
     """Return whether the first parts of a name are a key: "elchino" of elChinoGaming.
 
     "noel" of Noe_Lyon is not, because it ends inside a part.

@@ -57,7 +57,12 @@ def without_phrases(text: str, blocklist: Iterable[str]) -> str:
     return text
 
 
-def _without_phrase(text: str, pattern: re.Pattern[str], *, needs_letter: bool) -> str:
+def _without_phrase(
+    text: str,
+    pattern: re.Pattern[str],
+    *,
+    needs_letter: bool,
+) -> str:
     # Again and again, because what was cut may bring together what another reading finds.
     while True:
         spans = _find(text, pattern, needs_letter=needs_letter)
@@ -92,7 +97,10 @@ def _drawn_out(letter: str, count: int) -> str:
 
 
 def _find(
-    text: str, pattern: re.Pattern[str], *, needs_letter: bool
+    text: str,
+    pattern: re.Pattern[str],
+    *,
+    needs_letter: bool,
 ) -> list[tuple[int, int]]:
     """Return where words that hold the phrase begin and end, by the first reading that has any."""
     for no_letters in _NO_LETTERS:
@@ -222,7 +230,11 @@ def without_machine_text(text: str) -> str:
         text = _BEFORE_MARK.sub(r"\1", rest).strip()
 
 
-def _closing_end(text: str, start: int, min_end: int) -> int:
+def _closing_end(
+    text: str,
+    start: int,
+    min_end: int,
+) -> int:
     """Return the place behind the bracket that closes the one at `start`.
 
     The end of the text if none does: the object was cut off.

@@ -174,7 +174,13 @@ class NameForms:
         """Return the text with "somebody" wherever they are written."""
         return self._replaced(text, SOMEBODY, bare=bare)
 
-    def _replaced(self, text: str, replacement: str, *, bare: bool) -> str:
+    def _replaced(
+        self,
+        text: str,
+        replacement: str,
+        *,
+        bare: bool,
+    ) -> str:
         if self._has_only_others(text):
             return text
         pattern = self._possible if bare else self._certain
@@ -287,7 +293,11 @@ def _stands_alone(clause: str) -> bool:
     return MENTION.match(clause) is not None and " " in clause.strip()
 
 
-def without_fact(text: str, subject_id: str, fact: str) -> str:
+def without_fact(
+    text: str,
+    subject_id: str,
+    fact: str,
+) -> str:
     """Return a summary without the clauses that state a fact about its subject.
 
     An empty `subject_id`: any sentence may state the fact. The text is unchanged if none does.

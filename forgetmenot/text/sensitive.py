@@ -48,7 +48,10 @@ _MAX_READ = 6_000
 
 
 def sensitive_category(
-    text: str, *, allow: AbstractSet[str] = frozenset(), extra: Iterable[str] = ()
+    text: str,
+    *,
+    allow: AbstractSet[str] = frozenset(),
+    extra: Iterable[str] = (),
 ) -> str | None:
     """Return the category that keeps a text from being stored, or None.
 
@@ -180,7 +183,12 @@ class _Phrase(NamedTuple):
         neighbours = [*before[-1:], *tokens[end : end + 1]]
         return not _has_any(neighbours, self.language.things)
 
-    def _stands_at(self, tokens: Sequence[str], start: int, end: int) -> bool:
+    def _stands_at(
+        self,
+        tokens: Sequence[str],
+        start: int,
+        end: int,
+    ) -> bool:
         if end > len(tokens):
             return False
         for listed_word, token in zip(self.words, tokens[start:end], strict=True):
@@ -189,7 +197,10 @@ class _Phrase(NamedTuple):
         return True
 
     def _statement_start(
-        self, tokens: Sequence[str], start: int, end: int
+        self,
+        tokens: Sequence[str],
+        start: int,
+        end: int,
     ) -> int | None:
         """Return where the statement begins that the phrase ends; None if it is no statement."""
         if self.predicate == "says":
@@ -228,7 +239,9 @@ def _is_listed_word(token: str, listed_word: str) -> bool:
 
 
 def _start_of_predicate(
-    tokens: Sequence[str], end: int, predicates: _Words
+    tokens: Sequence[str],
+    end: int,
+    predicates: _Words,
 ) -> int | None:
     """Return where a predicate begins whose last word is the one before `end`; None if none."""
     first_start = max(end - _MAX_PREDICATE, 0)
@@ -398,7 +411,11 @@ def _has_dialled_number(text: str) -> bool:
     return False
 
 
-def _is_near(number: "PhoneNumberMatch", start: int, end: int) -> bool:
+def _is_near(
+    number: "PhoneNumberMatch",
+    start: int,
+    end: int,
+) -> bool:
     return start - _NEAR <= number.end and number.start <= end + _NEAR
 
 
@@ -413,7 +430,9 @@ def _has_grouped_number(text: str) -> bool:
 
 
 def _phone_numbers(
-    text: str, regions: str, leniency: int
+    text: str,
+    regions: str,
+    leniency: int,
 ) -> "Iterator[PhoneNumberMatch]":
     """Yield the numbers of a text that have seven digits, as the regions of a list write them."""
     from phonenumbers import PhoneNumberMatcher

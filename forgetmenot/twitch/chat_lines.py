@@ -137,7 +137,11 @@ ChatItem: TypeAlias = (
 )
 
 
-def understand(line: IrcLine, room: str | None, now: int = 0) -> ChatItem:
+def understand(
+    line: IrcLine,
+    room: str | None,
+    now: int = 0,
+) -> ChatItem:
     """Return what a line is.
 
     `room` is the channel's login; None takes lines of any channel. `now` (ms) dates undated lines.
@@ -244,7 +248,13 @@ def _message(line: IrcLine, now: int) -> ChatItem:
     return _event(line, kind, line.nick, text, now)
 
 
-def _event(line: IrcLine, kind: EventKind, login: str, text: str, now: int) -> ChatItem:
+def _event(
+    line: IrcLine,
+    kind: EventKind,
+    login: str,
+    text: str,
+    now: int,
+) -> ChatItem:
     tags = line.tags
     user_id = tags.get("user-id") or _provisional(login)
     if not is_viewer_id(user_id):

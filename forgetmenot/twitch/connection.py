@@ -371,7 +371,10 @@ class IrcConnection:
         return OtherRoom()
 
     def _joined(
-        self, room_id: str, account: Token | None, gap_reason: str
+        self,
+        room_id: str,
+        account: Token | None,
+        gap_reason: str,
     ) -> Gap | None:
         """Note that the channel is joined. Return the gap before that, if it was heard before."""
         now = self._clock.now()
@@ -441,7 +444,12 @@ class IrcConnection:
         self._reported_trouble = reason
         await self._clock.sleep(pause)
 
-    def _set(self, phase: Phase, error: str, login: str = "") -> None:
+    def _set(
+        self,
+        phase: Phase,
+        error: str,
+        login: str = "",
+    ) -> None:
         self.state = ConnectionState(phase, error, login)
 
 

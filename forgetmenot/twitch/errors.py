@@ -104,7 +104,10 @@ def _from_twitchio(error: BaseException, doing: str) -> TwitchError:
 
 
 def from_status(
-    status: int, message: str, doing: str, retry_after_s: float = 1.0
+    status: int,
+    message: str,
+    doing: str,
+    retry_after_s: float = 1.0,
 ) -> TwitchError:
     """Return the error for an HTTP status of 400 or more; `message` is Twitch's own text on it."""
     twitch_text = message.rstrip(".")

@@ -96,7 +96,12 @@ def _event_of(
     )
 
 
-def _channel_event(payload: Any, name: str, at: Any, sentence: str) -> ChatEvent:  # noqa: ANN401
+def _channel_event(
+    payload: Any,  # noqa: ANN401
+    name: str,
+    at: Any,  # noqa: ANN401
+    sentence: str,
+) -> ChatEvent:
     """Return something that happened to the whole channel, once at a time."""
     return _event_of(
         payload.broadcaster, EventKind.STREAM, f"{name}:{_ms(at)}", at, sentence
@@ -272,7 +277,10 @@ class StreamEvents:
             await api.aclose()
 
     async def _subscribe(
-        self, client: "twitchio.Client", own_id: str, room: str
+        self,
+        client: "twitchio.Client",
+        own_id: str,
+        room: str,
     ) -> int:
         """Return how many subscriptions Twitch granted.
 
@@ -307,7 +315,12 @@ class StreamEvents:
         log.info("listening to events", events=sorted(granted))
         return len(granted)
 
-    def _listen(self, client: "twitchio.Client", kind: _Kind, room: str) -> None:
+    def _listen(
+        self,
+        client: "twitchio.Client",
+        kind: _Kind,
+        room: str,
+    ) -> None:
         async def take(payload: Any) -> None:  # noqa: ANN401
             try:
                 if payload.broadcaster.id != room:
@@ -328,7 +341,10 @@ class StreamEvents:
         client.add_listener(take, event=f"event_{kind.event}")
 
     def _current(
-        self, kind: _Kind, event: StreamReport | None, sent_at: int
+        self,
+        kind: _Kind,
+        event: StreamReport | None,
+        sent_at: int,
     ) -> StreamReport | None:
         """Return a state of the channel if it is the newest, else None.
 
@@ -342,7 +358,12 @@ class StreamEvents:
         return event
 
 
-def _may_subscribe(kind: _Kind, token: Token, *, is_own_channel: bool) -> bool:
+def _may_subscribe(
+    kind: _Kind,
+    token: Token,
+    *,
+    is_own_channel: bool,
+) -> bool:
     if kind.right and kind.right not in token.scopes:
         return False
     # Twitch refuses the events of "channel:" to all but the channel's own account.

@@ -244,7 +244,11 @@ class Helix:
             account_kind = users[0].broadcaster_type if users else ""
             kept_ms = VIDEOS_KEPT.get(account_kind, VIDEOS_KEPT[""])
             archive = client.fetch_videos(
-                user_id=room, type="archive", first=20, max_results=20, token_for=own_id
+                user_id=room,
+                type="archive",
+                first=20,
+                max_results=20,
+                token_for=own_id,
             )
             async for video in archive:
                 created_at = _ms(video.created_at)
@@ -326,11 +330,19 @@ class Helix:
         return await self._act(
             "announce that",
             lambda me, channel: channel.send_announcement(
-                moderator=me, message=text, color="primary", token_for=me
+                moderator=me,
+                message=text,
+                color="primary",
+                token_for=me,
             ),
         )
 
-    async def timeout(self, user_id: str, seconds: int, reason: str) -> Outcome:
+    async def timeout(
+        self,
+        user_id: str,
+        seconds: int,
+        reason: str,
+    ) -> Outcome:
         """Time a viewer out."""
         return await self._act(
             "time a viewer out",
@@ -357,7 +369,10 @@ class Helix:
         return await self._act(
             "ban a viewer",
             lambda me, channel: channel.ban_user(
-                moderator=me, user=user_id, reason=reason or None, token_for=me
+                moderator=me,
+                user=user_id,
+                reason=reason or None,
+                token_for=me,
             ),
         )
 

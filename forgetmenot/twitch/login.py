@@ -47,7 +47,10 @@ _DEVICE_GRANT = "urn:ietf:params:oauth:grant-type:device_code"
 
 
 async def _ask(
-    settings: Settings, path: str, access: str = "", **form: str
+    settings: Settings,
+    path: str,
+    access: str = "",
+    **form: str,
 ) -> dict[str, Any]:
     """Return what Twitch's log-in server answers, to a form or without one.
 
@@ -112,7 +115,9 @@ async def begin_device_login(settings: Settings, scopes: tuple[str, ...]) -> Dev
 
 
 async def finish_device_login(
-    settings: Settings, code: DeviceCode, scopes: tuple[str, ...]
+    settings: Settings,
+    code: DeviceCode,
+    scopes: tuple[str, ...],
 ) -> Token:
     """Wait until the person has typed the code, through outages too.
 
@@ -138,7 +143,9 @@ async def finish_device_login(
 
 
 async def _token_for(
-    settings: Settings, code: DeviceCode, scopes: tuple[str, ...]
+    settings: Settings,
+    code: DeviceCode,
+    scopes: tuple[str, ...],
 ) -> Token | None:
     """Return the pair for a code; None if nobody has typed it yet. Raises TwitchError."""
     try:
@@ -164,7 +171,9 @@ async def _token_for(
 
 
 def _lacks_nothing(
-    _account: Account, _settings: Settings, _scopes: Iterable[str]
+    _account: Account,
+    _settings: Settings,
+    _scopes: Iterable[str],
 ) -> str:
     return ""
 

@@ -54,7 +54,12 @@ async def never_mention(request: Request) -> OperationResult:
     if is_answered and await suppression.hides_nothing(request.db, about.id, topic):
         code = "suppressed_nothing"
         data |= await _notes_near_topic(request, about, topic)
-    return OperationResult(ok=True, code=code, data=data, target=about)
+    return OperationResult(
+        ok=True,
+        code=code,
+        data=data,
+        target=about,
+    )
 
 
 async def _subject_and_topic(request: Request, typed: str) -> tuple[Target, str]:
@@ -69,7 +74,9 @@ async def _subject_and_topic(request: Request, typed: str) -> tuple[Target, str]
 
 
 async def _notes_near_topic(
-    request: Request, about: Target, topic: str
+    request: Request,
+    about: Target,
+    topic: str,
 ) -> dict[str, object]:
     """The notes that a topic which hides none could mean, and the command that hides the first.
 

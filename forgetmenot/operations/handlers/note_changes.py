@@ -155,7 +155,9 @@ async def _note_to_edit(request: Request) -> Note:
 
 
 async def _notes_to_edit(
-    request: Request, about: Target, change: Amendment
+    request: Request,
+    about: Target,
+    change: Amendment,
 ) -> list[Note]:
     """The notes that a correction without a number may mean."""
     if change.it:
@@ -175,7 +177,9 @@ async def _notes_to_edit(
 
 
 async def _notes_meant_by_it(
-    request: Request, about: Target, change: Amendment
+    request: Request,
+    about: Target,
+    change: Amendment,
 ) -> list[Note]:
     """The notes that "it" may mean: of what was just removed or used those that say what is wrong."""
     recent = await note_just_removed(request)
@@ -192,7 +196,11 @@ async def _notes_meant_by_it(
     return matches or recent
 
 
-async def _edited(request: Request, old: Note, change: Amendment) -> OperationResult:
+async def _edited(
+    request: Request,
+    old: Note,
+    change: Amendment,
+) -> OperationResult:
     """Write a note anew as a correction says, and answer with both."""
     asker = request.asker
     now = request.now
@@ -218,7 +226,11 @@ async def _edited(request: Request, old: Note, change: Amendment) -> OperationRe
     )
 
 
-async def _corrected_text(request: Request, old: Note, change: Amendment) -> str:
+async def _corrected_text(
+    request: Request,
+    old: Note,
+    change: Amendment,
+) -> str:
     """How a note reads after a correction: with the value in its place, as typed, or in a model's words.
 
     Raises Refused: only whoever typed it knows.
@@ -247,7 +259,11 @@ async def _corrected_text(request: Request, old: Note, change: Amendment) -> str
     return written
 
 
-async def _added(request: Request, about: Target, fact: str) -> OperationResult:
+async def _added(
+    request: Request,
+    about: Target,
+    fact: str,
+) -> OperationResult:
     """Store what was to correct a note that is not there."""
     if about.own and request.asker.moderates:
         about, fact = await subject_and_fact(request, fact)
@@ -266,7 +282,10 @@ async def retract(request: Request) -> OperationResult:
 
 
 async def _retract(
-    request: Request, note_id: int, *, own: bool = False
+    request: Request,
+    note_id: int,
+    *,
+    own: bool = False,
 ) -> OperationResult:
     cause = removal_cause(request.asker)
     note = await edits.retract(

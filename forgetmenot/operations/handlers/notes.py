@@ -81,7 +81,11 @@ async def refuse_not_stored(request: Request) -> None:
 
 
 async def store_note(
-    request: Request, about: Target, fact: str, *, joke: bool = False
+    request: Request,
+    about: Target,
+    fact: str,
+    *,
+    joke: bool = False,
 ) -> OperationResult:
     """Store a fact about a viewer or the channel, by the asker's word. Raises FactRefused."""
     asker = request.asker
@@ -103,7 +107,12 @@ async def store_note(
         line=asker.line_id,
     )
     data = await quoted(request, note)
-    return OperationResult(ok=True, code="remembered", data=data, target=about)
+    return OperationResult(
+        ok=True,
+        code="remembered",
+        data=data,
+        target=about,
+    )
 
 
 def _scope_of(about: Target, *, joke: bool) -> Scope:

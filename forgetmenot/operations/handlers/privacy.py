@@ -37,7 +37,10 @@ async def erase(request: Request) -> OperationResult:
     if not request.flag("confirm"):
         typed = "" if target.own else f"{target.name} "
         return OperationResult(
-            ok=False, code="erase_unconfirmed", data={"typed": typed}, target=target
+            ok=False,
+            code="erase_unconfirmed",
+            data={"typed": typed},
+            target=target,
         )
     report = await request.context.eraser.erase(viewer_id)
     return _erased(request, report)
@@ -63,7 +66,12 @@ async def _erase_from_chat(request: Request, viewer_id: str) -> OperationResult:
 def _erased(request: Request, report: ErasureReport) -> OperationResult:
     megabytes = round(report.bytes / 1e6, 1)
     data = {**asdict(report), "mb": megabytes}
-    return OperationResult(ok=True, code="erased", data=data, target=request.target)
+    return OperationResult(
+        ok=True,
+        code="erased",
+        data=data,
+        target=request.target,
+    )
 
 
 def _viewer_id(request: Request) -> str:
@@ -79,7 +87,12 @@ async def opt_out(request: Request) -> OperationResult:
     await request.context.rights.opt_out(viewer_id)
     await request.context.refresh()
     data = {"viewer": viewer_id}
-    return OperationResult(ok=True, code="opted_out", data=data, target=request.target)
+    return OperationResult(
+        ok=True,
+        code="opted_out",
+        data=data,
+        target=request.target,
+    )
 
 
 async def opt_in(request: Request) -> OperationResult:
@@ -92,7 +105,10 @@ async def opt_in(request: Request) -> OperationResult:
     elif not target.own and await viewers.get(request.db, viewer_id) is None:
         raise Refused("unknown_viewer", name=target.name)
     return OperationResult(
-        ok=True, code="opted_in", data={"viewer": viewer_id}, target=target
+        ok=True,
+        code="opted_in",
+        data={"viewer": viewer_id},
+        target=target,
     )
 
 
@@ -115,7 +131,12 @@ async def export(request: Request) -> OperationResult:
     if not rows or not rows["person"]:
         return OperationResult(ok=False, code="memory_empty", target=target)
     data = {"exported_at": iso(request.now), **rows, "person": rows["person"][0]}
-    return OperationResult(ok=True, code="exported", data=data, target=target)
+    return OperationResult(
+        ok=True,
+        code="exported",
+        data=data,
+        target=target,
+    )
 
 
 OPERATIONS = (

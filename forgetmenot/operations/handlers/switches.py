@@ -65,7 +65,11 @@ async def status(request: Request) -> OperationResult:
     return OperationResult(ok=True, code="status", data={"status": line})
 
 
-async def status_line(db: Database, settings: Settings, now: int) -> str:
+async def status_line(
+    db: Database,
+    settings: Settings,
+    now: int,
+) -> str:
     """The status in one line."""
     state = await channel_state.read_all(db)
     language = in_language(settings.bot.language)
@@ -90,7 +94,11 @@ async def status_line(db: Database, settings: Settings, now: int) -> str:
     return language("status.line", name=settings.bot.name, parts=", ".join(parts))
 
 
-def gaps_sentence(state: Mapping[str, str], now: int, language: Language) -> str:
+def gaps_sentence(
+    state: Mapping[str, str],
+    now: int,
+    language: Language,
+) -> str:
     """How often chat was not heard since the start, and the last time, without a full stop; empty if it always was.
 
     `state`: the channel's state (`gaps`, `gap_from`, `gap_to`; times in ms).

@@ -50,7 +50,12 @@ async def subject_and_fact(request: Request, typed: str) -> tuple[Target, str]:
     return await _named_subject_and_fact(request, typed, name, rest)
 
 
-async def _begins_with_name(request: Request, typed: str, name: str, rest: str) -> bool:
+async def _begins_with_name(
+    request: Request,
+    typed: str,
+    name: str,
+    rest: str,
+) -> bool:
     """Whether a text begins with somebody's name: "@bob's cat is mine", "bob hates me"."""
     if begins_with_at(typed) or rest.startswith(("'s ", "’s ", ":")):
         return True
@@ -65,7 +70,10 @@ def _is_own_in_another_language(typed: str) -> bool:
 
 
 async def _named_subject_and_fact(
-    request: Request, typed: str, name: str, rest: str
+    request: Request,
+    typed: str,
+    name: str,
+    rest: str,
 ) -> tuple[Target, str]:
     """Whom a moderator's text is about, by the name at its beginning; without one, about the channel."""
     if name.casefold() == "the":
@@ -105,7 +113,10 @@ def as_typed(typed: str, name: str) -> str:
 
 
 async def named_target(
-    request: Request, name: str, *, must_be_name: bool
+    request: Request,
+    name: str,
+    *,
+    must_be_name: bool,
 ) -> Target | None:
     """Return who goes by a name; None if nobody does. Raises Refused where it must be somebody's name.
 

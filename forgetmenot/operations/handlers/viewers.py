@@ -34,7 +34,10 @@ async def memory(request: Request) -> OperationResult:
     if target.id is not None and target.id in await personal_data.opted_out(request.db):
         data = {"n": len(known)}
         return OperationResult(
-            ok=True, code="memory_opted_out", data=data, target=target
+            ok=True,
+            code="memory_opted_out",
+            data=data,
+            target=target,
         )
     # a banned viewer
     if (
@@ -93,7 +96,12 @@ async def who(request: Request) -> OperationResult:
         parts.append(language(key, text=viewer_card.lately))
     sentences = [f"{part.rstrip('.')}." for part in parts]
     data = {"n": viewer_card.streams, "text": " ".join(sentences)}
-    return OperationResult(ok=True, code="who", data=data, target=target)
+    return OperationResult(
+        ok=True,
+        code="who",
+        data=data,
+        target=target,
+    )
 
 
 async def missed(request: Request) -> OperationResult:
@@ -133,7 +141,12 @@ async def streak(request: Request) -> OperationResult:
     if not count:
         return OperationResult(ok=True, code="streak_none", target=target)
     code = "streak" if target.own else "streak_of"
-    return OperationResult(ok=True, code=code, data={"n": count}, target=target)
+    return OperationResult(
+        ok=True,
+        code=code,
+        data={"n": count},
+        target=target,
+    )
 
 
 OPERATIONS = (

@@ -19,7 +19,11 @@ CORRECTED_WITHIN = 5 * MINUTE
 
 
 async def find_notes(
-    request: Request, about: Target, words: str, *, past: bool = False
+    request: Request,
+    about: Target,
+    words: str,
+    *,
+    past: bool = False,
 ) -> list[Note]:
     """Return the notes about somebody that words or a number mean.
 
@@ -44,7 +48,11 @@ async def find_notes(
     return matches
 
 
-async def only_note(request: Request, matches: list[Note], command: str) -> Note:
+async def only_note(
+    request: Request,
+    matches: list[Note],
+    command: str,
+) -> Note:
     """Return the one note of these. Raises Refused: it lists several, or says that none is meant.
 
     `command`: how one of several is meant, with its number in the place of `{}`.
