@@ -57,7 +57,7 @@ from forgetmenot.llm.offline import Offline
 from forgetmenot.logs import set_up
 from forgetmenot.memory import backups, transfer
 from forgetmenot.privacy.erasure import Eraser
-from forgetmenot.privacy.requests import Rights, carry_out
+from forgetmenot.privacy.requests import PrivacyService, carry_out
 from forgetmenot.privacy.suppression import load_filter
 from forgetmenot.privacy.suppression_list import suppress
 from forgetmenot.settings.schema import BotSettings, Mode, Settings
@@ -65,7 +65,11 @@ from forgetmenot.store import personal_data, streams, viewers
 from forgetmenot.store.backup import copies_of
 from forgetmenot.store.database import Database, open_database
 from forgetmenot.store.invariants import verify
-from forgetmenot.store.rights import PrivacyRequest, PrivacyRequests, RequestKind
+from forgetmenot.store.privacy_requests import (
+    PrivacyRequest,
+    PrivacyRequests,
+    RequestKind,
+)
 from tests import proc
 from tests.loopback_servers.twitch import TwitchSim
 
@@ -377,7 +381,9 @@ async def decide(folder: Path) -> None:
     (recaps / "2026-07-24 20-00 stream 99.md").write_text(text, encoding="utf-8")
     async with open_database(folder / MEMORY) as db:
         clock = ManualClock(now)
-        await Rights(db=db, clock=clock, eraser=Eraser(db=db, clock=clock)).opt_out(OUT)
+        await PrivacyService(
+            db=db, clock=clock, eraser=Eraser(db=db, clock=clock)
+        ).opt_out(OUT)
         await suppress(db, MUTED, "their exams", by=MUTED, at=now)
         await suppress(db, None, "the election", by=None, at=now)
         async with db.write() as tx:

@@ -35,7 +35,7 @@ from forgetmenot.reply.polish import tidy
 from forgetmenot.reply.reply_object import read_reply
 from forgetmenot.settings.load import example_toml, parse_settings
 from forgetmenot.settings.schema import PrivacySettings, Settings
-from forgetmenot.store.rights import _decoded
+from forgetmenot.store.privacy_requests import _decoded
 from forgetmenot.text.chat_commands import own_fact
 from forgetmenot.twitch.chat_lines import parse, understand
 from forgetmenot.twitch.errors import dropped, from_status

@@ -44,7 +44,10 @@ MODULES = {
         "memory/ranking.py",
         "tests/memory/test_ranking.py tests/memory/test_recall.py",
     ),
-    "rights": ("store/rights.py", "tests/store/test_rights.py"),
+    "privacy_requests": (
+        "store/privacy_requests.py",
+        "tests/store/test_privacy_requests.py",
+    ),
     "standing": ("people/standing.py", "tests/people/test_standing.py"),
     "plans": ("prompt/plans.py", "tests/prompt/test_plans.py"),
     "dates": ("text/dates.py", "tests/text/test_dates.py"),

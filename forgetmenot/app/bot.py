@@ -48,7 +48,7 @@ from forgetmenot.operations.types import ActionPorts, OperationContext
 from forgetmenot.ports import CallMeter, ChatOut, Moderation
 from forgetmenot.privacy.erasure import Eraser
 from forgetmenot.privacy.hidden_names import without_erased_names
-from forgetmenot.privacy.requests import Rights
+from forgetmenot.privacy.requests import PrivacyService
 from forgetmenot.prompt.instructions import check_floor
 from forgetmenot.reply.context import ContextGatherer
 from forgetmenot.reply.engine import ReplyEngine
@@ -192,7 +192,7 @@ class Bot:
             before=[self.ingest.flush],
             after=[self._refresh, self._forget_who_spoke],
         )
-        self.rights = Rights(
+        self.privacy = PrivacyService(
             db=db,
             clock=clock,
             eraser=self.eraser,
@@ -236,7 +236,7 @@ class Bot:
             operations=OPERATIONS,
             approvals=self.executor,
             eraser=self.eraser,
-            rights=self.rights,
+            privacy=self.privacy,
             flush=self.ingest.flush,
             refresh=self._refresh,
             explain_reply=self._explain_reply,
@@ -364,7 +364,7 @@ class Bot:
                 "early memory", lambda: EARLY_PASS_EVERY, self._early_memory_pass
             ),
             PeriodicTask("memory file", lambda: SECOND, self.file_watch.run_pass),
-            PeriodicTask("privacy requests", lambda: SECOND, self.rights.work_off),
+            PeriodicTask("privacy requests", lambda: SECOND, self.privacy.work_off),
             PeriodicTask("erasures", lambda: MINUTE, self.eraser.erase_due),
             PeriodicTask("notice", lambda: MINUTE, self._notice),
             PeriodicTask("approvals", lambda: SECOND, self.executor.work_off),
@@ -495,7 +495,7 @@ async def _start(bot: Bot) -> None:
     if off_since is not None:
         await bot.stream_tracker.end_stopped(off_since, now)
     # before anything is stored: who opted out while the disk was full is not, and who is to be erased is known by then
-    await bot.rights.open()
+    await bot.privacy.open()
     # before anything is sent, because what the last run sent counts towards Twitch's limits
     await bot.outbox.recover()
     await bot.executor.recover()

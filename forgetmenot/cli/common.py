@@ -418,7 +418,7 @@ async def run_operation(
     from forgetmenot.operations.run import run
     from forgetmenot.operations.types import OperationContext
     from forgetmenot.privacy.erasure import Eraser
-    from forgetmenot.privacy.requests import Rights
+    from forgetmenot.privacy.requests import PrivacyService
 
     clock = SystemClock()
     eraser = Eraser(db=db, clock=clock)
@@ -428,7 +428,7 @@ async def run_operation(
         clock=clock,
         operations=OPERATIONS,
         eraser=eraser,
-        rights=Rights(
+        privacy=PrivacyService(
             db=db,
             clock=clock,
             eraser=eraser,

@@ -38,7 +38,7 @@ from forgetmenot.store import backup, channel_state, events, personal_data
 from forgetmenot.store.backup import FOLDER, Copied, copies_of, delete_copies
 from forgetmenot.store.channel_state import WIPE_DUE
 from forgetmenot.store.database import Database, open_database, uninterrupted
-from forgetmenot.store.rights import PrivacyRequests, RequestKind
+from forgetmenot.store.privacy_requests import PrivacyRequests, RequestKind
 
 
 def name_of(database: Path, at: int) -> str:

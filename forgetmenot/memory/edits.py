@@ -35,7 +35,7 @@ from forgetmenot.store import episodes, events, notes, personal_data, streams
 from forgetmenot.store.database import Database, Source, Transaction
 from forgetmenot.store.episodes import NewEpisode
 from forgetmenot.store.notes import NewNote, Stance
-from forgetmenot.store.rights import PrivacyRequest, RequestKind
+from forgetmenot.store.privacy_requests import PrivacyRequest, RequestKind
 from forgetmenot.text.clean import clean
 from forgetmenot.text.mentions import MENTION, SOMEBODY, defang, ids_in, mention
 from forgetmenot.text.removal import fact_stems

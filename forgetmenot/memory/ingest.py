@@ -41,7 +41,7 @@ from forgetmenot.store.counts import add_counts
 from forgetmenot.store.database import Database, Transaction
 from forgetmenot.store.events import Clear, NewEvent
 from forgetmenot.store.figures import SpokenLine
-from forgetmenot.store.rights import OptedOut, RequestKind
+from forgetmenot.store.privacy_requests import OptedOut, RequestKind
 from forgetmenot.store.viewers import SeenViewer
 from forgetmenot.text.mentions import provisional_id
 

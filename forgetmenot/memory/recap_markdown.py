@@ -38,7 +38,7 @@ from forgetmenot.store import (
     viewers,
 )
 from forgetmenot.store.database import Database, Source, Transaction
-from forgetmenot.store.rights import PrivacyRequest, RequestKind
+from forgetmenot.store.privacy_requests import PrivacyRequest, RequestKind
 from forgetmenot.text.days import local_time
 from forgetmenot.text.mentions import ids_in, with_names
 from forgetmenot.text.outgoing import escape_markdown

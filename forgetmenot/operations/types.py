@@ -26,7 +26,7 @@ if (
     TYPE_CHECKING
 ):  # whoever reads settings needs the names of the actions, and no database
     from forgetmenot.privacy.erasure import Eraser
-    from forgetmenot.privacy.requests import Rights
+    from forgetmenot.privacy.requests import PrivacyService
     from forgetmenot.store.database import Database
 
 
@@ -250,7 +250,7 @@ class OperationContext(Struct):
     clock: Clock
     operations: "Mapping[str, Operation]"
     eraser: "Eraser"
-    rights: "Rights"
+    privacy: "PrivacyService"
     approvals: ApprovalQueue | None = None
     # makes lines that were just heard readable
     flush: Callable[[], Awaitable[object]] = _nothing

@@ -8,7 +8,7 @@ Guarantees:
 - Then the file is rebuilt, and while their id and names are still known every file of the
   data folder is searched for them: the report says how many files and bytes, and how often they were found. A stop half
   way is taken up by `erase_due`.
-- What was said of them until then teaches nothing again (store/rights, by time); whoever talks again is new.
+- What was said of them until then teaches nothing again (store/privacy_requests, by time); whoever talks again is new.
 
 Copies that somebody made of the file elsewhere are out of reach until they are restored here.
 

@@ -1,7 +1,7 @@
 """What viewers ask for about their data: opt out, opt in, be erased, have a fact forgotten.
 
-- A request is written down first (store/rights), then carried out: at once, every second while something keeps it from
-  being done, at the start, and again in a copy that is restored.
+- A request is written down first (store/privacy_requests), then carried out: at once, every second
+  while something keeps it from being done, at the start, and again in a copy that is restored.
 - Where it cannot even be written down (a full disk), it waits in memory and counts all the same: the log says so, and
   that a stop would lose it. Whoever asked in chat is answered when it is done.
 """
@@ -22,14 +22,14 @@ from forgetmenot.privacy.recap_files import clean_files
 from forgetmenot.privacy.suppression_list import list_again, topic_of
 from forgetmenot.store import notes, personal_data, streams
 from forgetmenot.store.database import Database, Source, Transaction
-from forgetmenot.store.rights import CHANNEL, PrivacyRequest, RequestKind
+from forgetmenot.store.privacy_requests import CHANNEL, PrivacyRequest, RequestKind
 from forgetmenot.text.removal import fact_stems, states_fact
 from forgetmenot.text.words import join_sentences, sentences_of
 
 TRY_AGAIN_S = 0.5
 
 
-class Rights:
+class PrivacyService:
     """The requests of one memory. `open` it at the start; call `work_off` every second.
 
     `flush` makes lines readable that were just heard (Ingest.flush). `patient`: a request waits as long as the memory

@@ -13,7 +13,7 @@ from forgetmenot.privacy.suppression_list import unlisted_requests
 from forgetmenot.store import notes
 from forgetmenot.store.database import Source
 from forgetmenot.store.notes import NotedWords, SuppressionRow
-from forgetmenot.store.rights import CHANNEL, PrivacyRequest, PrivacyRequests
+from forgetmenot.store.privacy_requests import CHANNEL, PrivacyRequest, PrivacyRequests
 from forgetmenot.text.clean import plain
 from forgetmenot.text.mentions import ids_in
 from forgetmenot.text.words import (

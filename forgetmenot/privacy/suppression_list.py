@@ -1,7 +1,8 @@
 """The list of what the bot never mentions: topics and notes, of one viewer or of the whole channel.
 
-The caller decides who may change it. Each change is a request in a file of its own (store/rights) as well, so that a
-copy that is restored knows it; topics that only that file knows are unlisted.
+The caller decides who may change it. Each change is a request in a file of its own as well
+(store/privacy_requests), so that a copy that is restored knows it; topics that only that file knows
+are unlisted.
 """
 
 import re
@@ -14,7 +15,7 @@ from forgetmenot.errors import FactRefused
 from forgetmenot.store import notes, personal_data, viewers
 from forgetmenot.store.database import Database, Source, Transaction
 from forgetmenot.store.notes import SuppressionRow
-from forgetmenot.store.rights import (
+from forgetmenot.store.privacy_requests import (
     CHANNEL,
     PrivacyRequest,
     PrivacyRequests,

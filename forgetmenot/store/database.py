@@ -40,7 +40,7 @@ from forgetmenot.languages import Reason, reason
 from forgetmenot.logs import log
 from forgetmenot.startup import quoted
 from forgetmenot.store import name_keys, note_keys
-from forgetmenot.store.rights import PrivacyRequests
+from forgetmenot.store.privacy_requests import PrivacyRequests
 
 SQLITE_VERSION = sqlite3.sqlite_version
 # Of `schema.sql`. A file of another version is refused: there are no steps from one to the next.

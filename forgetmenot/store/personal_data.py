@@ -30,7 +30,7 @@ from forgetmenot.store.database import (
     separate_reader,
 )
 from forgetmenot.store.events import END_OF_TIME, Clear
-from forgetmenot.store.rights import OptedOut, PrivacyRequest, RequestKind
+from forgetmenot.store.privacy_requests import OptedOut, PrivacyRequest, RequestKind
 from forgetmenot.text.mentions import provisional_id
 
 # Rows that one transaction of an erasure deletes.

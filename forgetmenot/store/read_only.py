@@ -21,7 +21,7 @@ from forgetmenot.store.database import (
     refuse_foreign,
     translated_errors,
 )
-from forgetmenot.store.rights import PrivacyRequests
+from forgetmenot.store.privacy_requests import PrivacyRequests
 
 
 @contextlib.asynccontextmanager

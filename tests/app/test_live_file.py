@@ -79,7 +79,7 @@ async def test_no_periodic_task_backup_or_erasure_takes_the_locks(
     bot.tasks.all.append(PeriodicTask("backups", lambda: MINUTE, copies.run_pass))
     bot.ingest.take(line(1, clock.now()))
     await bot.settle()
-    await bot.rights.erase(ALICE)
+    await bot.privacy.erase(ALICE)
     await bot.eraser.idle()
     for task in bot.tasks.all:
         await task.do(clock.now())
@@ -160,7 +160,7 @@ async def test_what_lay_in_its_place_is_kept_without_whoever_was_erased_since(
         await bot.db.wipe_deleted()
         path.with_name("older").write_bytes(b"".join(read_blocks(path, 1 << 16)))
         await clock.advance(MINUTE)
-        await bot.rights.erase(ALICE)
+        await bot.privacy.erase(ALICE)
         await bot.eraser.idle()
         path.with_name("older").replace(path)
         await bot.tasks.do("memory file")

@@ -20,7 +20,7 @@ from forgetmenot.settings.load import parse_settings
 from forgetmenot.store import channel_state, notes
 from forgetmenot.store.database import Database
 from forgetmenot.store.notes import NewNote
-from forgetmenot.store.rights import RequestKind
+from forgetmenot.store.privacy_requests import RequestKind
 from tests.dock.conftest import Served
 from tests.rows import put
 

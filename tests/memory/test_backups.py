@@ -23,7 +23,7 @@ from forgetmenot.memory.backups import Backups, Restored, copy_to, restore
 from forgetmenot.memory.edits import remember, retract, undo
 from forgetmenot.memory.transfer import import_notes
 from forgetmenot.privacy.erasure import Eraser
-from forgetmenot.privacy.requests import Rights, start_new_requests
+from forgetmenot.privacy.requests import PrivacyService, start_new_requests
 from forgetmenot.privacy.suppression import load_filter
 from forgetmenot.privacy.suppression_list import suppress, unlisted_of, unsuppress
 from forgetmenot.settings.live_settings import LiveSettings
@@ -38,7 +38,7 @@ from forgetmenot.store import (
 )
 from forgetmenot.store.backup import Copied, copies_of
 from forgetmenot.store.database import connect, open_database, schema_sql
-from forgetmenot.store.rights import PrivacyRequests, RequestKind
+from forgetmenot.store.privacy_requests import PrivacyRequests, RequestKind
 from tests.memory.conftest import Channel
 from tests.rows import put
 
@@ -197,12 +197,12 @@ async def test_a_copy_is_made_only_if_something_changed_since_the_newest(
     await suppress(filled.db, BOB, f"#{note.id}", by=BOB, at=now)
     after_suppression = (await copies_after_a_start())[0]
     assert after_suppression != newest
-    rights = Rights(
+    privacy = PrivacyService(
         db=filled.db,
         clock=filled.clock,
         eraser=Eraser(db=filled.db, clock=filled.clock),
     )
-    await rights.opt_out(BOB)
+    await privacy.opt_out(BOB)
     after_wish = (await copies_after_a_start())[0]
     assert after_wish != after_suppression
     # a copy that cannot be read, or was deleted, is no copy
@@ -263,14 +263,14 @@ async def test_who_talked_again_before_the_copy_was_made_stays(
 async def test_opting_out_and_in_count_again_in_their_order(
     filled: Channel, made: Copied, tmp_path: Path
 ) -> None:
-    rights = Rights(
+    privacy = PrivacyService(
         db=filled.db,
         clock=filled.clock,
         eraser=Eraser(db=filled.db, clock=filled.clock),
     )
     for one in (ALICE, BOB, "new"):
-        await rights.opt_out(one)
-    assert await rights.opt_in(BOB)
+        await privacy.opt_out(one)
+    assert await privacy.opt_in(BOB)
     done, path = await go_back(filled, made.path, tmp_path / "data")
     again = await restore(made.path, path, now=filled.clock.now(), keep=3)
     assert done.opted_out == again.opted_out == 1

@@ -21,13 +21,13 @@ from forgetmenot.memory.recap_markdown import markdown_of, write_file
 from forgetmenot.memory.stream_recap import RecapWriter
 from forgetmenot.privacy import erasure
 from forgetmenot.privacy.erasure import Eraser
-from forgetmenot.privacy.requests import Rights
+from forgetmenot.privacy.requests import PrivacyService
 from forgetmenot.privacy.suppression_list import suppress
 from forgetmenot.settings.schema import BotSettings, RecapSettings, Settings
 from forgetmenot.store import channel_state, notes, streams
 from forgetmenot.store.database import open_database
 from forgetmenot.store.notes import Stance
-from forgetmenot.store.rights import PrivacyRequest, RequestKind
+from forgetmenot.store.privacy_requests import PrivacyRequest, RequestKind
 from forgetmenot.text.outgoing import escape_markdown, unescape_markdown
 from tests.full_disk import no_room
 from tests.rows import put
@@ -298,7 +298,7 @@ async def test_who_is_erased_and_what_is_forgotten_leave_the_file_and_the_rest_s
         if word not in before
     ] == []
     eraser = Eraser(db=world.db, clock=world.clock)
-    await Rights(db=world.db, clock=world.clock, eraser=eraser).forget(1)
+    await PrivacyService(db=world.db, clock=world.clock, eraser=eraser).forget(1)
     before = file.read_text(encoding="utf-8")
     assert "dances" not in before
     assert "Dora\\_1 fell off a ladder" in before
@@ -337,10 +337,10 @@ async def test_who_opts_out_leaves_the_files_that_name_them(
 ) -> None:
     _, file = await written(world, folder)
     assert "Dora" in file.read_text(encoding="utf-8")
-    rights = Rights(
+    privacy = PrivacyService(
         db=world.db, clock=world.clock, eraser=Eraser(db=world.db, clock=world.clock)
     )
-    await rights.opt_out("3")
+    await privacy.opt_out("3")
     after = file.read_text(encoding="utf-8")
     assert [word for word in ("dora", "fell", "dances") if word in after.lower()] == []
     assert "Alice beat the boss. The mines were dark." in after

@@ -17,7 +17,7 @@ from forgetmenot.store import bot_messages, episodes, events, personal_data
 from forgetmenot.store.bot_messages import ReplyStatus
 from forgetmenot.store.episodes import NewEpisode
 from forgetmenot.store.events import Clear
-from forgetmenot.store.rights import RequestKind
+from forgetmenot.store.privacy_requests import RequestKind
 from forgetmenot.text.mentions import fenced_texts
 from forgetmenot.text.removal import fact_stems
 from tests.stage import Stage, answering

@@ -15,7 +15,7 @@ from forgetmenot.memory.transfer import import_notes
 from forgetmenot.settings.schema import Settings
 from forgetmenot.store.database import Database, connect, open_database
 from forgetmenot.store.invariants import verify
-from forgetmenot.store.rights import RequestKind
+from forgetmenot.store.privacy_requests import RequestKind
 from tests.conftest import NOON
 from tests.memory.conftest import SAID_SOMETHING, open_channel
 from tests.notes_world import Scripted

@@ -92,7 +92,7 @@ async def forget(request: Request) -> OperationResult:
         return await _retract(request, note.id, own=is_own)
     # quoted before: afterwards it is gone
     data = await quoted(request, note)
-    await request.context.rights.forget(note.id)
+    await request.context.privacy.forget(note.id)
     return OperationResult(ok=True, code="forgotten", data=data)
 
 

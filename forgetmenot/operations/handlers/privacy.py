@@ -1,4 +1,4 @@
-"""The handlers of a viewer's rights: erase, opt out, opt in, export, what is kept.
+"""The handlers of a viewer's privacy requests: erase, opt out, opt in, export, what is kept.
 
 They work in every mode and without a model. Nothing is erased unless it was confirmed, and an erasure that was promised
 in chat is finished even if the program stops (privacy/erasure.Eraser.erase_due).
@@ -50,7 +50,7 @@ async def _erase_from_chat(request: Request, viewer_id: str) -> OperationResult:
     """Begin an erasure and wait some seconds; one that takes longer runs on beside the answer."""
     target = request.target
     own_login = request.asker.login if target.own else ""
-    is_known = await request.context.rights.erase(viewer_id, own_login)
+    is_known = await request.context.privacy.erase(viewer_id, own_login)
     if not is_known:
         return OperationResult(ok=False, code="memory_empty", target=target)
     under_way = OperationResult(ok=True, code="erasing", target=target)
@@ -84,7 +84,7 @@ def _viewer_id(request: Request) -> str:
 async def opt_out(request: Request) -> OperationResult:
     """Store nothing of a viewer from now on; what is known of them is neither shown nor used."""
     viewer_id = _viewer_id(request)
-    await request.context.rights.opt_out(viewer_id)
+    await request.context.privacy.opt_out(viewer_id)
     await request.context.refresh()
     data = {"viewer": viewer_id}
     return OperationResult(
@@ -99,7 +99,7 @@ async def opt_in(request: Request) -> OperationResult:
     """Remember a viewer again."""
     target = request.target
     viewer_id = _viewer_id(request)
-    had_opted_out = await request.context.rights.opt_in(viewer_id)
+    had_opted_out = await request.context.privacy.opt_in(viewer_id)
     if had_opted_out:
         await request.context.refresh()
     elif not target.own and await viewers.get(request.db, viewer_id) is None:

@@ -12,7 +12,11 @@ from forgetmenot.errors import StoreError, StoreRequestsLost
 from forgetmenot.privacy.requests import carry_out, start_new_requests
 from forgetmenot.store import personal_data
 from forgetmenot.store.database import open_database
-from forgetmenot.store.rights import PrivacyRequest, PrivacyRequests, RequestKind
+from forgetmenot.store.privacy_requests import (
+    PrivacyRequest,
+    PrivacyRequests,
+    RequestKind,
+)
 
 ALICE, BOB = "771234501", "771234502"
 

@@ -18,7 +18,7 @@ from forgetmenot.memory import backups, transfer
 from forgetmenot.settings.schema import Settings
 from forgetmenot.store import database as database_module
 from forgetmenot.store import personal_data
-from forgetmenot.store.rights import PrivacyRequests
+from forgetmenot.store.privacy_requests import PrivacyRequests
 from tests.full_disk import no_room
 from tests.stage import until
 
@@ -112,7 +112,7 @@ async def test_an_opt_out_waits_for_a_locked_memory_and_holds_from_the_moment_it
         await say(bot, "my zitherbloom is blue")
         assert account.said == []
         assert ALICE in await personal_data.opted_out(bot.db)
-    await bot.rights.work_off()
+    await bot.privacy.work_off()
     await bot.settle()
     assert [(text[:5], line) for text, line in account.said] == [("Done:", "m!optout")]
     assert (
@@ -216,7 +216,7 @@ async def test_a_full_disk_keeps_no_request_out(
                 typed == "!optout"
             )
             assert "a stop would lose it" in capsys.readouterr().err
-        await bot.rights.work_off()
+        await bot.privacy.work_off()
         await bot.settle()
         assert [(text[:5], line) for text, line in account.said] == [
             ("Done:", f"m{typed.split(maxsplit=1)[0]}")
