@@ -61,7 +61,7 @@ from forgetmenot.privacy.requests import PrivacyService, carry_out
 from forgetmenot.privacy.suppression import load_filter
 from forgetmenot.privacy.suppression_list import suppress
 from forgetmenot.settings.schema import BotSettings, Mode, Settings
-from forgetmenot.store import personal_data, streams, viewers
+from forgetmenot.store import privacy_choices, streams, viewers
 from forgetmenot.store.backup import copies_of
 from forgetmenot.store.database import Database, open_database
 from forgetmenot.store.invariants import verify
@@ -387,12 +387,12 @@ async def decide(folder: Path) -> None:
         await suppress(db, MUTED, "their exams", by=MUTED, at=now)
         await suppress(db, None, "the election", by=None, at=now)
         async with db.write() as tx:
-            await personal_data.ban(tx, {BANNED: now})
+            await privacy_choices.ban(tx, {BANNED: now})
             [started_at] = await streams.start_times(tx)
             folder_line = PrivacyRequest(
                 RequestKind.RECAP_FOLDER, "", now, folder=str(recaps)
             )
-            await personal_data.write_request(
+            await privacy_choices.write_request(
                 tx, db.requests.posted(started_at, now), folder_line
             )
 
@@ -406,7 +406,7 @@ async def decisions_lost(folder: Path) -> int:
         )
         held = (
             BANNED in await viewers.hidden(db, [BANNED]),
-            OUT in await personal_data.opted_out(db),
+            OUT in await privacy_choices.opted_out(db),
             hidden.has("passed the exam", [MUTED])
             and not hidden.has("passed the exam", [OUT]),
             hidden.has("the elections", []),
@@ -450,7 +450,7 @@ async def _erase(folder: Path) -> None:
             waits = "SELECT count(*) FROM viewers WHERE id = ? AND erase_at IS NULL"
             if await db.value(waits, (viewer_id,)):
                 async with db.write() as tx:
-                    await personal_data.begin_erasure(tx, viewer_id, NOON + DAY)
+                    await privacy_choices.begin_erasure(tx, viewer_id, NOON + DAY)
                 eraser.start(viewer_id)
                 await eraser.idle()
         await eraser.erase_due()

@@ -22,7 +22,7 @@ from forgetmenot.memory.recap_markdown import markdown_of, write_file
 from forgetmenot.network import BadProxy, web_session
 from forgetmenot.secret_store import SecretStore
 from forgetmenot.settings.schema import Settings
-from forgetmenot.store import personal_data, streams
+from forgetmenot.store import privacy_choices, streams
 from forgetmenot.store.database import Database
 
 WEBHOOK = "recap-webhook"
@@ -128,7 +128,7 @@ class RecapSharing:
             # written down before it is sent: a copy of the memory that is older does not post it again
             started_at = await streams.start_of(tx, stream_id)
             if not tx.requests.was_posted(started_at):
-                await personal_data.write_request(
+                await privacy_choices.write_request(
                     tx, tx.requests.posted(started_at, now)
                 )
         try:

@@ -15,7 +15,13 @@ from forgetmenot.durations import DAY, MINUTE, SECOND
 from forgetmenot.memory.edits import remember
 from forgetmenot.settings.schema import PriceSettings, Settings
 from forgetmenot.sim.twitch import TwitchSim
-from forgetmenot.store import bot_messages, figures, personal_data, streams, viewers
+from forgetmenot.store import (
+    bot_messages,
+    figures,
+    personal_data,
+    streams,
+    viewers,
+)
 from forgetmenot.store.bot_messages import ReplyStatus
 from forgetmenot.store.database import Transaction
 from forgetmenot.store.figures import MomentKind

@@ -34,7 +34,7 @@ from forgetmenot.logs import log
 from forgetmenot.privacy.erasure import erase_rows
 from forgetmenot.privacy.requests import carry_out
 from forgetmenot.settings.schema import Settings
-from forgetmenot.store import backup, channel_state, events, personal_data
+from forgetmenot.store import backup, channel_state, events, privacy_choices
 from forgetmenot.store.backup import FOLDER, Copied, copies_of, delete_copies
 from forgetmenot.store.channel_state import WIPE_DUE
 from forgetmenot.store.database import Database, open_database, uninterrupted
@@ -282,7 +282,7 @@ async def _carry_out_again(
     """Do to a copy what people have asked for, and return what it holds then and how much was done."""
     async with open_database(fresh, requests=requests) as db:
         done = await carry_out(db)
-        for viewer_id in await personal_data.erasures_due(db, now):
+        for viewer_id in await privacy_choices.erasures_due(db, now):
             await erase_rows(db, viewer_id, now)
         if await channel_state.read(db, WIPE_DUE) and await db.wipe_deleted(
             thorough=True

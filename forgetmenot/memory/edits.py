@@ -31,7 +31,13 @@ from forgetmenot.memory.ranking import freshness
 from forgetmenot.people.handles import Handles, names_typed
 from forgetmenot.people.names import called
 from forgetmenot.settings.schema import PrivacySettings
-from forgetmenot.store import episodes, events, notes, personal_data, streams
+from forgetmenot.store import (
+    episodes,
+    events,
+    notes,
+    privacy_choices,
+    streams,
+)
 from forgetmenot.store.database import Database, Source, Transaction
 from forgetmenot.store.episodes import NewEpisode
 from forgetmenot.store.notes import NewNote, Stance
@@ -372,7 +378,7 @@ async def retract(
         note = await _live(tx, note_id)
         if own:
             removal = _request_about(tx, RequestKind.REMOVE, note, at)
-            await personal_data.write_request(tx, removal)
+            await privacy_choices.write_request(tx, removal)
         await notes.set_status(tx, note, NoteStatus.RETRACTED, at=at, cause=cause)
         return note
 
@@ -397,7 +403,7 @@ async def _refuse_line(
     line: str,
 ) -> None:
     """Refuse people who opted out, and a line that was cleared. Raises FactRefused."""
-    opted_out = await personal_data.opted_out(tx)
+    opted_out = await privacy_choices.opted_out(tx)
     if subject_id in opted_out or by in opted_out:
         raise FactRefused("forgotten")
     if line and await events.was_deleted(tx, line):
@@ -451,7 +457,7 @@ async def _reactivate(
     """Reactivate a retracted note; a note that an undo had reactivated in its place is superseded again."""
     bring_back = _request_about(tx, RequestKind.BRING_BACK, note, now)
     if tx.requests.is_removed(bring_back):
-        await personal_data.write_request(tx, bring_back)
+        await privacy_choices.write_request(tx, bring_back)
     last_change = (await notes.changes(tx, note.id))[-1]
     active_notes = []
     if last_change.cause == UNDONE:

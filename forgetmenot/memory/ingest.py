@@ -33,7 +33,7 @@ from forgetmenot.store import (
     episodes,
     events,
     figures,
-    personal_data,
+    privacy_choices,
     streams,
     viewers,
 )
@@ -244,7 +244,7 @@ class Ingest:
         redactions = await self._redactions(tx, batch, now)
         # before the lines are written: a clear in the same batch covers those that it overtook as well
         self._remember_cleared(redactions, now)
-        opted_out = await personal_data.opted_out(tx)
+        opted_out = await privacy_choices.opted_out(tx)
         taken_lines = [item for item in batch if isinstance(item, TakenLine)]
         lines = await self._not_excluded(tx, taken_lines, opted_out, counts)
         if lines:
@@ -252,7 +252,7 @@ class Ingest:
         for redaction in redactions:
             clear = Clear(redaction.at, redaction.event_id, redaction.user_id)
             await episodes.clear(tx, clear, now)
-        await personal_data.ban(tx, _banned(redactions))
+        await privacy_choices.ban(tx, _banned(redactions))
         await self._store_moderation(tx, redactions, opted_out, counts)
         counts.update(earlier_counts)
         await add_counts(tx, counts)
@@ -311,11 +311,11 @@ class Ingest:
         for login, viewer_id in viewer_ids.items():
             # as it was before they were joined
             if provisional_id(login) in opted_out.ids:
-                await personal_data.opt_out(tx, viewer_id, now)
+                await privacy_choices.opt_out(tx, viewer_id, now)
             else:
                 # of people erased since, only a hash is stored, and nothing more is written
                 request = tx.requests.of(RequestKind.OPT_OUT, viewer_id, now)
-                await personal_data.write_request(tx, request)
+                await privacy_choices.write_request(tx, request)
 
     async def _store_moderation(
         self,
@@ -382,7 +382,7 @@ class Ingest:
     async def _store_people(self, tx: Transaction, lines: Sequence[TakenLine]) -> None:
         people = seen(line.event for line in lines if not line.from_bot)
         await viewers.record_seen(tx, people)
-        await personal_data.lift_bans(
+        await privacy_choices.lift_bans(
             tx, {person.id: person.last_at for person in people}
         )
         # the bot is no viewer who was seen: it has a name, for its lines, but no attendance and no standing

@@ -45,7 +45,7 @@ from forgetmenot.store import (
     episodes,
     events,
     figures,
-    personal_data,
+    privacy_choices,
     streams,
     viewers,
 )
@@ -444,7 +444,7 @@ class Learner:
     ) -> list[ChatEvent]:
         """The bot's own lines, and those of whom nothing keeps out, by the ids that they have here."""
         rules = Exclusion(
-            self._settings().memory, await personal_data.opted_out(source)
+            self._settings().memory, await privacy_choices.opted_out(source)
         )
         identified = await _identified(source, taken)
         hidden = await viewers.hidden(source, {event.user_id for event in identified})

@@ -22,7 +22,7 @@ from forgetmenot.errors import FactRefused
 from forgetmenot.memory.compare_facts import Relation, relate
 from forgetmenot.memory.own_words import is_foreign
 from forgetmenot.memory.proposals import REPORTED_AT_MOST, WORDS_KEPT
-from forgetmenot.store import notes, personal_data, streams
+from forgetmenot.store import notes, privacy_choices, streams
 from forgetmenot.store.database import Transaction
 from forgetmenot.store.notes import NewNote, Stance
 from forgetmenot.text.dates import MONTHS
@@ -335,7 +335,7 @@ async def _refuse_forgotten(
         return
     stems = fact_stems(claim.fact)
     if source.speaker_id == subject_id and claim.source_kind is SourceKind.COMMAND:
-        await personal_data.allow_fact(tx, subject_id, stems)
+        await privacy_choices.allow_fact(tx, subject_id, stems)
         return
     was_erased_later = claim.at <= tx.requests.erased_at(subject_id)
     if was_erased_later or tx.requests.is_forgotten(subject_id, stems):

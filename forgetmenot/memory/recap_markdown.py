@@ -33,7 +33,7 @@ from forgetmenot.store import (
     channel_state,
     episodes,
     notes,
-    personal_data,
+    privacy_choices,
     streams,
     viewers,
 )
@@ -381,4 +381,4 @@ async def _note_folder(tx: Transaction, folder: str) -> None:
     """Write down where recaps are: an older copy of the memory does not know, and somebody may be erased in it."""
     if folder not in tx.requests.recap_folders:
         request = PrivacyRequest(RequestKind.RECAP_FOLDER, "", folder=folder)
-        await personal_data.write_request(tx, request)
+        await privacy_choices.write_request(tx, request)

@@ -29,7 +29,13 @@ from forgetmenot.errors import ODD_INPUT, FactRefused
 from forgetmenot.memory.proposals import checked_fact, never_stored, without_ages
 from forgetmenot.people.names import meant_at
 from forgetmenot.settings.schema import PrivacySettings
-from forgetmenot.store import episodes, names, notes, personal_data, viewers
+from forgetmenot.store import (
+    episodes,
+    names,
+    notes,
+    privacy_choices,
+    viewers,
+)
 from forgetmenot.store.database import Database, Transaction
 from forgetmenot.store.notes import NewNote, Stance
 from forgetmenot.text.clean import clean
@@ -329,7 +335,7 @@ async def _accepted(
 
     The others are added to `refused`. A line whose note id is in use gets none.
     """
-    opted_out = await personal_data.opted_out(tx)
+    opted_out = await privacy_choices.opted_out(tx)
     wanted_ids = [read.line.id for read in batch if read.line.id is not None]
     ids_in_use = await notes.ids_in_use(tx, wanted_ids)
     stored_facts: dict[str | None, set[tuple[str, str]]] = {}

@@ -19,7 +19,7 @@ from forgetmenot.store import (
     channel_state,
     episodes,
     notes,
-    personal_data,
+    traced_texts,
 )
 from forgetmenot.store.database import Database
 from forgetmenot.text.removal import NameForms
@@ -69,14 +69,14 @@ async def _cut_sentences(
     now: int,
 ) -> None:
     changed = []
-    for text in await personal_data.texts_mentioning(db, viewer_id):
+    for text in await traced_texts.texts_mentioning(db, viewer_id):
         rest = topics.without(text.text)
         if rest != text.text:
             changed.append((text, rest))
     for start in range(0, len(changed), TEXTS_AT_ONCE):
         async with db.write() as tx:
             for text, rest in changed[start : start + TEXTS_AT_ONCE]:
-                await personal_data.rewrite_traced(tx, text, rest)
+                await traced_texts.rewrite_traced(tx, text, rest)
                 if text.table == "episodes" and not rest:
                     await episodes.drop_empty(tx, [text.id], now)
     if any(text.table == "streams" for text, _rest in changed):
@@ -95,7 +95,7 @@ async def _take_words(
     for start in range(0, len(lines), TEXTS_AT_ONCE):
         async with db.write() as tx:
             for line in lines[start : start + TEXTS_AT_ONCE]:
-                await personal_data.rewrite_traced(tx, line, "")
+                await traced_texts.rewrite_traced(tx, line, "")
     for start in range(0, len(replies), TEXTS_AT_ONCE):
         async with db.write() as tx:
             await bot_messages.clear(tx, replies[start : start + TEXTS_AT_ONCE], now)
@@ -105,18 +105,16 @@ def _spoken(
     path: Path,
     topics: SuppressionFilter,
     person: NameForms,
-) -> tuple[list[personal_data.TracedText], list[tuple[int, str]]]:
+) -> tuple[list[traced_texts.TracedText], list[tuple[int, str]]]:
     """Lines of chat, and replies (row, and Twitch's id of its line), that name them and speak of a topic."""
 
     def speaks_of_it(text: str) -> bool:
         marked = person.with_mentions(text)
         return marked != text and topics.has(marked, [person.viewer_id])
 
-    lines = [
-        line for line in personal_data.typed_lines(path) if speaks_of_it(line.text)
-    ]
+    lines = [line for line in traced_texts.typed_lines(path) if speaks_of_it(line.text)]
     replies = []
-    for reply_id, twitch_id, text in personal_data.sent_texts(path):
+    for reply_id, twitch_id, text in traced_texts.sent_texts(path):
         if speaks_of_it(text):
             replies.append((reply_id, twitch_id))
     return lines, replies

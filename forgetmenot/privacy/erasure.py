@@ -43,6 +43,8 @@ from forgetmenot.store import (
     episodes,
     notes,
     personal_data,
+    privacy_choices,
+    traced_texts,
 )
 from forgetmenot.store.channel_state import WIPE_DUE
 from forgetmenot.store.database import Database
@@ -211,7 +213,7 @@ class Eraser:
         However many people are due, the file is rebuilt once.
         """
         async with self._one_at_a_time:
-            due = await personal_data.erasures_due(self._db, self._clock.certain())
+            due = await privacy_choices.erasures_due(self._db, self._clock.certain())
             # somebody who was begun waits for this lock with a task of their own, which tells them what it did
             waiting = {
                 viewer_id
@@ -260,7 +262,7 @@ async def erase_rows(
     report = ErasureReport()
     person = await _names(db, viewer_id)
     async with db.write() as tx:
-        await personal_data.begin_erasure(tx, viewer_id, now)
+        await privacy_choices.begin_erasure(tx, viewer_id, now)
     topics = await filter_of(db, viewer_id)
     if topics is not None:
         await clean_files(
@@ -289,7 +291,7 @@ async def erase_rows(
     report.doubtful = len(doubtful)
     async with db.write() as tx:
         await personal_data.keep_doubtful(tx, doubtful, now)
-        await personal_data.delete_person(tx, viewer_id, now)
+        await privacy_choices.delete_person(tx, viewer_id, now)
         # in the same transaction: after it nobody knows that something is left to wipe
         await channel_state.put(tx, {WIPE_DUE: "1"}, now)
     await asyncio.to_thread(_clean_logs, db.path, person)
@@ -389,7 +391,7 @@ async def _clean_recaps(
     spoken = await bot_messages.texts_to(db, person.viewer_id, reply_ids)
     replies_to_them = [fact_stems(text) for text in spoken]
     own_facts = await personal_data.facts_of(db, person.viewer_id)
-    mentioning = await personal_data.recap_mentions(db, person.viewer_id)
+    mentioning = await traced_texts.recap_mentions(db, person.viewer_id)
     shown = ShownTexts(person, own_facts.values(), mentioning)
 
     def cleaned(text: str, quoted: bool) -> str:  # noqa: FBT001  # as `clean_files` calls it
@@ -510,13 +512,13 @@ async def _delete_some(
 
     A stop in between leaves them hidden, and `erase_due` goes on.
     """
-    facts = await personal_data.facts_of(db, viewer_id, personal_data.NOTES_AT_ONCE)
+    facts = await personal_data.facts_of(db, viewer_id, privacy_choices.NOTES_AT_ONCE)
     async with db.write() as tx:
         report.notes += await notes.delete_of_subject(tx, viewer_id, list(facts))
     async with db.write() as tx:
-        lines, more = await personal_data.delete_chat(tx, viewer_id)
+        lines, more = await privacy_choices.delete_chat(tx, viewer_id)
     report.events += lines
-    return more or len(facts) == personal_data.NOTES_AT_ONCE
+    return more or len(facts) == privacy_choices.NOTES_AT_ONCE
 
 
 async def _clean(

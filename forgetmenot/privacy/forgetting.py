@@ -4,10 +4,10 @@ What deleted rows leave in the file goes with the next thorough wipe (`Eraser.er
 """
 
 from forgetmenot.domain import Note
-from forgetmenot.store import channel_state, notes, personal_data
+from forgetmenot.store import channel_state, notes, traced_texts
 from forgetmenot.store.channel_state import WIPE_DUE
 from forgetmenot.store.database import Source, Transaction
-from forgetmenot.store.personal_data import TracedText
+from forgetmenot.store.traced_texts import TracedText
 from forgetmenot.text.removal import fact_stems, states_fact, without_fact
 
 
@@ -32,11 +32,11 @@ async def delete_fact(
     """Delete a note about a viewer with its history, and what says the same in other texts."""
     subject_id = note.subject_id or ""
     stems = fact_stems(note.fact)
-    for text in await personal_data.texts_with_words(tx, note.id, subject_id, stems):
+    for text in await traced_texts.texts_with_words(tx, note.id, subject_id, stems):
         rest = _without_note(text, note, stems)
         if rest != text.text:
-            await personal_data.rewrite_traced(tx, text, rest)
-    await personal_data.delete_traced_note(tx, note.id, subject_id, at)
+            await traced_texts.rewrite_traced(tx, text, rest)
+    await traced_texts.delete_traced_note(tx, note.id, subject_id, at)
     await channel_state.put(tx, {WIPE_DUE: "1"}, at)
 
 

@@ -20,7 +20,7 @@ from forgetmenot.privacy.erasure import Eraser, Step, leave_recaps
 from forgetmenot.privacy.forgetting import delete_fact, replaced_by
 from forgetmenot.privacy.recap_files import clean_files
 from forgetmenot.privacy.suppression_list import list_again, topic_of
-from forgetmenot.store import notes, personal_data, streams
+from forgetmenot.store import notes, personal_data, privacy_choices, streams
 from forgetmenot.store.database import Database, Source, Transaction
 from forgetmenot.store.privacy_requests import CHANNEL, PrivacyRequest, RequestKind
 from forgetmenot.text.removal import fact_stems, states_fact
@@ -69,7 +69,7 @@ class PrivacyService:
 
     async def opt_in(self, viewer_id: str) -> bool:
         """Store what somebody says again; False if they had not opted out."""
-        if viewer_id not in await personal_data.opted_out(self._db):
+        if viewer_id not in await privacy_choices.opted_out(self._db):
             return False
         now = self._clock.now()
         await self._ask(
@@ -84,7 +84,7 @@ class PrivacyService:
         command not run again.
         """
         now = self._clock.now()
-        requests = await personal_data.erase_requests(self._db, viewer_id, now, login)
+        requests = await privacy_choices.erase_requests(self._db, viewer_id, now, login)
         await self._ask(viewer_id, *requests)
         if self._eraser.is_begun(viewer_id):
             return True
@@ -154,7 +154,7 @@ class PrivacyService:
                 raise
         if self._db.requests.waiting:
             return False
-        return await personal_data.carried_out(self._db) >= number
+        return await privacy_choices.carried_out(self._db) >= number
 
     async def work_off(self) -> None:
         """Write down and carry out what waits, in the order in which it was asked for. Raises StoreError."""
@@ -177,7 +177,7 @@ async def carry_out(
     await asyncio.to_thread(db.requests.refresh)
     if not db.requests.lines:
         return changed
-    carried_out = await personal_data.carried_out(db)
+    carried_out = await privacy_choices.carried_out(db)
     open_requests = db.requests.lines[carried_out:]
     if not open_requests:
         return changed
@@ -194,7 +194,7 @@ async def carry_out(
                 changed[request.kind] += await _carry_out_apart(
                     tx, request, subject, asked_now=asked_now
                 )
-            await personal_data.count_carried_out(tx, number)
+            await privacy_choices.count_carried_out(tx, number)
         # one may have been written meanwhile
         await _clean_recaps(db, request, subject, facts)
         if (
@@ -248,7 +248,7 @@ async def _carry_out(
     """
     match request.kind:
         case RequestKind.ERASE:
-            return await personal_data.hide_for_erasure(
+            return await privacy_choices.hide_for_erasure(
                 tx, subject, request.at, newer=asked_now
             )
         case RequestKind.FORGET:
@@ -277,9 +277,9 @@ async def _choose_again(
     if request.kind is not tx.requests.chose_last(request.subject):
         return 0
     if request.kind is RequestKind.OPT_OUT:
-        await personal_data.mark_opted_out(tx, viewer_id, request.at)
+        await privacy_choices.mark_opted_out(tx, viewer_id, request.at)
     else:
-        await personal_data.mark_opted_in(tx, viewer_id)
+        await privacy_choices.mark_opted_in(tx, viewer_id)
     return 1
 
 
@@ -290,9 +290,9 @@ async def _ban_again(
 ) -> int:
     is_banned = tx.requests.is_banned(request.subject)
     if is_banned and request.kind is RequestKind.BAN:
-        return await personal_data.ban_again(tx, viewer_id, request.at)
+        return await privacy_choices.ban_again(tx, viewer_id, request.at)
     if not is_banned and request.kind is RequestKind.UNBAN:
-        return await personal_data.unban_again(tx, viewer_id)
+        return await privacy_choices.unban_again(tx, viewer_id)
     return 0
 
 
@@ -328,9 +328,9 @@ async def start_new_requests(db: Database, now: int) -> int:
     """
     async with db.write() as tx:
         await asyncio.to_thread(tx.requests.start_anew)
-        await personal_data.count_carried_out(tx, 0)
+        await privacy_choices.count_carried_out(tx, 0)
         requests = await _known_requests(tx, now)
-        await personal_data.write_request(tx, *requests)
+        await privacy_choices.write_request(tx, *requests)
     opted_out = sum(request.kind is RequestKind.OPT_OUT for request in requests)
     log.warning("a new file of privacy requests was begun", opted_out=opted_out)
     return opted_out
@@ -339,8 +339,8 @@ async def start_new_requests(db: Database, now: int) -> int:
 async def _known_requests(tx: Transaction, now: int) -> list[PrivacyRequest]:
     """The requests that the rows of a memory show."""
     requests = tx.requests
-    out = sorted((await personal_data.opted_out(tx)).ids)
-    banned = await personal_data.banned(tx)
+    out = sorted((await privacy_choices.opted_out(tx)).ids)
+    banned = await privacy_choices.banned(tx)
     rows = await notes.suppressions(tx)
     posted = await streams.start_times(tx, posted=True)
     folders = sorted(await streams.recap_folders(tx))

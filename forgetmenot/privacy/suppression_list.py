@@ -12,7 +12,7 @@ from typing import NamedTuple
 from msgspec.structs import replace
 
 from forgetmenot.errors import FactRefused
-from forgetmenot.store import notes, personal_data, viewers
+from forgetmenot.store import notes, privacy_choices, viewers
 from forgetmenot.store.database import Database, Source, Transaction
 from forgetmenot.store.notes import SuppressionRow
 from forgetmenot.store.privacy_requests import (
@@ -64,7 +64,7 @@ async def suppress(
         else:
             entry = await _entry_of_note(tx, viewer_id, int(note_number[1]))
         request = topic_of(tx.requests, RequestKind.NEVER_MENTION, entry, at)
-        await personal_data.write_request(tx, request)
+        await privacy_choices.write_request(tx, request)
         return await notes.add_suppression(
             tx, entry.viewer_id, entry.words, note_id=entry.note_id, by_id=by, at=at
         )
@@ -126,12 +126,12 @@ async def unsuppress(
         for row in rows:
             if row.id == entry_id:
                 request = topic_of(tx.requests, RequestKind.MAY_MENTION, row, at)
-                await personal_data.write_request(tx, request)
+                await privacy_choices.write_request(tx, request)
                 return await notes.remove_suppression(tx, entry_id)
         for topic in unlisted_requests(tx.requests, rows):
             if unlisted_id(tx.requests, topic) == entry_id:
                 request = replace(topic, kind=RequestKind.MAY_MENTION, at=at)
-                await personal_data.write_request(tx, request)
+                await privacy_choices.write_request(tx, request)
                 return True
     return False
 

@@ -44,7 +44,7 @@ from forgetmenot.reply.triggers import (
 )
 from forgetmenot.reply.writer import PendingReply, ReplyWriter
 from forgetmenot.settings.schema import Mode, Settings
-from forgetmenot.store import bot_messages, personal_data
+from forgetmenot.store import bot_messages, privacy_choices
 from forgetmenot.store.bot_messages import ReplyStatus
 from forgetmenot.text.chat_commands import is_command
 from forgetmenot.text.clean import clean
@@ -256,7 +256,7 @@ class ReplyEngine:
     async def _begin(self, trigger: Trigger, settings: Settings) -> PendingReply:
         """Write the row of a reply that is taken up. Raises StoreError."""
         event = trigger.event
-        hidden = await personal_data.leaves_nothing(self._db, event.user_id)
+        hidden = await privacy_choices.leaves_nothing(self._db, event.user_id)
         async with self._db.write() as tx:
             reply_id = await bot_messages.begin(
                 tx,

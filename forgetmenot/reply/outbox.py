@@ -27,7 +27,7 @@ from forgetmenot.logs import log
 from forgetmenot.ports import ChatOut
 from forgetmenot.reply.polish import tidy
 from forgetmenot.settings.schema import Settings
-from forgetmenot.store import bot_messages, personal_data
+from forgetmenot.store import bot_messages, privacy_choices
 from forgetmenot.store.bot_messages import ReplyStatus
 from forgetmenot.store.database import Database
 from forgetmenot.text.removal import fact_stems
@@ -165,7 +165,7 @@ class Outbox:
         # counted from here on: the row is being written, and the message will want a place
         self._coming += 1
         try:
-            hidden = viewer_id != EVERYBODY and await personal_data.leaves_nothing(
+            hidden = viewer_id != EVERYBODY and await privacy_choices.leaves_nothing(
                 self._db, viewer_id
             )
             async with self._db.write() as tx:

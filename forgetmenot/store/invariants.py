@@ -13,7 +13,7 @@ from pathlib import Path
 from msgspec import Struct
 
 from forgetmenot.durations import DAY, HOUR, MINUTE
-from forgetmenot.store import personal_data
+from forgetmenot.store import privacy_choices
 from forgetmenot.store.counts import all_counts, line_counts
 from forgetmenot.store.database import Database, separate_reader
 from forgetmenot.store.note_keys import note_keys, unpacked
@@ -240,7 +240,7 @@ async def _people_violations(db: Database) -> list[Violation]:
     )
     opted_out = [viewer_id for viewer_id in authors if db.requests.is_out(viewer_id)]
     violations += _violations("a line of somebody who opted out", opted_out)
-    waiting = len(db.requests.lines) - await personal_data.carried_out(db)
+    waiting = len(db.requests.lines) - await privacy_choices.carried_out(db)
     violations += _violations(
         "a privacy request that was not carried out", range(waiting)
     )

@@ -18,7 +18,7 @@ from forgetmenot.store import (
     dock_rows,
     episodes,
     notes,
-    personal_data,
+    privacy_choices,
     streams,
 )
 from forgetmenot.store.episodes import NewEpisode
@@ -124,7 +124,7 @@ async def test_a_flood_of_commands_silences_nobody_and_every_right_still_works(
         await bot.hear(said(clock, "e31", ALICE, "alice", "!optout"))
         await bot.settle()
         assert 1 <= len(account.said) <= BURST
-        assert ALICE in await personal_data.opted_out(bot.db)
+        assert ALICE in await privacy_choices.opted_out(bot.db)
         assert len(await notes.of_subject(bot.db, ALICE)) <= (VIEWER_TRUST.limit or 0)
         before = len(account.said)
         await bot.hear(said(clock, "e32", CAROL, "carol", "!bot status", "moderator"))

@@ -17,7 +17,7 @@ from forgetmenot.languages import ENGLISH
 from forgetmenot.memory import backups, transfer
 from forgetmenot.settings.schema import Settings
 from forgetmenot.store import database as database_module
-from forgetmenot.store import personal_data
+from forgetmenot.store import personal_data, privacy_choices
 from forgetmenot.store.privacy_requests import PrivacyRequests
 from tests.full_disk import no_room
 from tests.stage import until
@@ -111,7 +111,7 @@ async def test_an_opt_out_waits_for_a_locked_memory_and_holds_from_the_moment_it
         await written(path, 1)
         await say(bot, "my zitherbloom is blue")
         assert account.said == []
-        assert ALICE in await personal_data.opted_out(bot.db)
+        assert ALICE in await privacy_choices.opted_out(bot.db)
     await bot.privacy.work_off()
     await bot.settle()
     assert [(text[:5], line) for text, line in account.said] == [("Done:", "m!optout")]
@@ -184,7 +184,7 @@ async def test_a_request_outlives_a_stop(
         await bot.eraser.idle()
         await bot.eraser.erase_due()
         await bot.settle()
-        assert (ALICE in await personal_data.opted_out(bot.db)) is stays
+        assert (ALICE in await privacy_choices.opted_out(bot.db)) is stays
         assert await personal_data.is_known(bot.db, ALICE) is (
             typed != "!forgetme confirm"
         )
@@ -212,7 +212,7 @@ async def test_a_full_disk_keeps_no_request_out(
             await say(bot, "my zitherbloom rusts")
             await say(bot, typed)
             await until(lambda: bot.db.requests.waiting)
-            assert (ALICE in await personal_data.opted_out(bot.db)) is (
+            assert (ALICE in await privacy_choices.opted_out(bot.db)) is (
                 typed == "!optout"
             )
             assert "a stop would lose it" in capsys.readouterr().err

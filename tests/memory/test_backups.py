@@ -32,7 +32,7 @@ from forgetmenot.store import (
     backup,
     bot_messages,
     notes,
-    personal_data,
+    privacy_choices,
     streams,
     viewers,
 )
@@ -275,7 +275,7 @@ async def test_opting_out_and_in_count_again_in_their_order(
     again = await restore(made.path, path, now=filled.clock.now(), keep=3)
     assert done.opted_out == again.opted_out == 1
     async with open_database(path) as db:
-        out = await personal_data.opted_out(db)
+        out = await privacy_choices.opted_out(db)
         assert [one in out for one in (ALICE, BOB, "new")] == [True, False, True]
 
 
@@ -361,7 +361,7 @@ async def test_a_topic_that_only_the_file_of_requests_knows_can_be_lifted_and_as
         assert await unsuppress(db, topic.id, now)
         assert await unlisted_of(db, ALICE) == []
         assert not await unsuppress(db, topic.id, now)
-        assert await personal_data.carried_out(db) == len(db.requests.lines)
+        assert await privacy_choices.carried_out(db) == len(db.requests.lines)
     assert await shown_facts(path) == ["plays the glockenfern", "plays the marimbaglow"]
 
 
@@ -508,7 +508,7 @@ async def test_a_copy_gets_all_requests_whatever_it_says(
 ) -> None:
     """A copy from another PC, or one that was tampered with."""
     async with filled.db.write() as tx:
-        await personal_data.opt_out(tx, CAROL, filled.clock.now())
+        await privacy_choices.opt_out(tx, CAROL, filled.clock.now())
     made = await copy_to(filled.db, tmp_path / "copy.sqlite3")
     _sql(made.path, says)
     await Eraser(db=filled.db, clock=filled.clock).erase(BOB)
@@ -575,7 +575,7 @@ async def test_a_restore_after_one_that_was_killed_carries_everything_out(
     """What that one left, with its write-ahead log, says that all requests were carried out."""
     await Eraser(db=filled.db, clock=filled.clock).erase(ALICE)
     async with filled.db.write() as tx:  # the log holds a page of each of these tables
-        await personal_data.count_carried_out(tx, len(filled.db.requests.lines) + 1)
+        await privacy_choices.count_carried_out(tx, len(filled.db.requests.lines) + 1)
         await tx.execute("UPDATE viewers SET last_seen_at = last_seen_at + 1")
     path = tmp_path / "data" / "restored.sqlite3"
     path.parent.mkdir()

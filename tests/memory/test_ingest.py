@@ -11,7 +11,7 @@ from forgetmenot.domain import Redaction
 from forgetmenot.durations import HOUR, MINUTE
 from forgetmenot.errors import StoreError
 from forgetmenot.memory import ingest as ingest_module
-from forgetmenot.store import personal_data, viewers
+from forgetmenot.store import privacy_choices, viewers
 from forgetmenot.store.counts import LineCounts, all_counts, line_counts
 from forgetmenot.store.database import Database
 from tests.memory.conftest import Channel, line
@@ -63,7 +63,7 @@ async def test_an_opted_out_viewer_leaves_nothing(
     channel.say("alice", "before")
     await channel.ingest.flush()
     async with channel.db.write() as tx:
-        await personal_data.opt_out(tx, "id-alice", channel.clock.now() - behind)
+        await privacy_choices.opt_out(tx, "id-alice", channel.clock.now() - behind)
     await channel.clock.advance(1_000)
     channel.say("alice", "after")
     await channel.ingest.flush()
@@ -76,12 +76,12 @@ async def test_who_opted_out_by_name_and_was_erased_leaves_not_even_an_id(
 ) -> None:
     now = channel.clock.now()
     async with channel.db.write() as tx:
-        await personal_data.opt_out(tx, "login:alice", now)
-        await personal_data.delete_person(tx, "login:alice", now)
+        await privacy_choices.opt_out(tx, "login:alice", now)
+        await privacy_choices.delete_person(tx, "login:alice", now)
     channel.say("alice", "hello")
     await channel.ingest.flush()
     assert await channel.db.value("SELECT count(*) FROM viewers") == 0
-    assert "id-alice" in await personal_data.opted_out(channel.db)
+    assert "id-alice" in await privacy_choices.opted_out(channel.db)
     assert (await account(channel)).excluded == 1
 
 

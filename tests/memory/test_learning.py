@@ -16,7 +16,7 @@ from forgetmenot.memory.learning import Learned, Learner
 from forgetmenot.past_chat.chat_file import Unread
 from forgetmenot.privacy.erasure import erase_rows
 from forgetmenot.settings.schema import MemorySettings, Settings
-from forgetmenot.store import personal_data, streams, viewers
+from forgetmenot.store import privacy_choices, streams, viewers
 from forgetmenot.store.database import Database
 from tests.memory.conftest import answer
 from tests.notes_world import Scripted
@@ -83,7 +83,7 @@ class Past:
             await erase_rows(self.db, viewer_id, self.clock.now())
             return
         async with self.db.write() as tx:
-            await personal_data.opt_out(tx, viewer_id, self.clock.now())
+            await privacy_choices.opt_out(tx, viewer_id, self.clock.now())
 
 
 @pytest.fixture

@@ -12,7 +12,13 @@ from forgetmenot.durations import DAY, HOUR, MINUTE, SECOND
 from forgetmenot.memory.transcript import parts, transcript
 from forgetmenot.people.handles import Handles
 from forgetmenot.settings.schema import Settings
-from forgetmenot.store import channel_state, dock_rows, events, personal_data
+from forgetmenot.store import (
+    channel_state,
+    data_export,
+    dock_rows,
+    events,
+    privacy_choices,
+)
 from forgetmenot.store.invariants import verify
 from tests.reply.test_happened import block, prompt
 from tests.stage import live_bot, said
@@ -97,13 +103,13 @@ async def test_an_erasure_and_an_opt_out_leave_no_id_of_theirs(
     bot: Bot, clock: ManualClock
 ) -> None:
     await moderate(bot, clock)
-    exported = await personal_data.export(bot.db, CAROL)
+    exported = await data_export.export(bot.db, CAROL)
     assert [row["system_text"] for row in exported["moderation"]] == [
         "had a message deleted"
     ]
     async with bot.db.write() as tx:
-        await personal_data.opt_out(tx, CAROL, clock.now())
-        await personal_data.delete_chat(tx, ALICE)
+        await privacy_choices.opt_out(tx, CAROL, clock.now())
+        await privacy_choices.delete_chat(tx, ALICE)
     ids = await bot.db.column("SELECT id FROM events WHERE kind = 'moderation'")
     assert not [one for one in ids if CAROL in one or ALICE in one or "5555" in one]
     assert await bot.db.column(

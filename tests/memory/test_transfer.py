@@ -17,7 +17,7 @@ from forgetmenot.memory.transfer import (
     import_notes,
 )
 from forgetmenot.privacy.erasure import Eraser
-from forgetmenot.store import episodes, notes, personal_data, viewers
+from forgetmenot.store import episodes, notes, privacy_choices, viewers
 from forgetmenot.store.database import Database
 from forgetmenot.store.invariants import verify
 from tests.notes_world import World, live
@@ -132,7 +132,7 @@ async def test_who_is_hidden_does_not_move_along(world: World) -> None:
         *({"viewer": who, "fact": "likes jazz"} for who in ("alice", "bob", "carol")),
     )
     async with world.db.write() as tx:
-        await personal_data.opt_out(tx, "1", NOW)
+        await privacy_choices.opt_out(tx, "1", NOW)
         await viewers.set_banned(tx, "2", NOW)
     assert [line["login"] async for line in export_notes(world.db)] == ["carol"]
     assert [line["login"] async for line in export_notes(world.db, subject_id="1")] == [
@@ -159,7 +159,7 @@ async def test_an_import_brings_back_nobody_who_was_erased_or_opted_out(
     ]
     await Eraser(db=world.db, clock=world.clock).erase("771")
     async with world.db.write() as tx:
-        await personal_data.opt_out(tx, "772", world.clock.now())
+        await privacy_choices.opt_out(tx, "772", world.clock.now())
     report = await take_in(world.db, *old)
     assert [(one.line, one.reason) for one in report.refused] == [
         (1, ERASED),

@@ -12,7 +12,7 @@ from forgetmenot.memory.transfer import SEVERAL, import_notes
 from forgetmenot.people import names
 from forgetmenot.people.names import index_of, owners, resolve
 from forgetmenot.privacy.erasure import erase_rows
-from forgetmenot.store import notes, personal_data, viewers
+from forgetmenot.store import notes, privacy_choices, viewers
 from forgetmenot.store.database import Database
 from forgetmenot.store.notes import NewNote
 from tests.memory.test_learning import BEGAN, Past, by_name
@@ -206,7 +206,7 @@ async def test_the_index_of_names_goes_with_the_person(db: Database) -> None:
     await know(db, "1", "goes by Momo")
     assert await named(db, "what does theo play?") == ["1"]  # a part of a former name
     async with db.write() as tx:
-        await personal_data.mark_opted_out(tx, "1", 3)
+        await privacy_choices.mark_opted_out(tx, "1", 3)
     assert await named(db, "what does theo or momo or @annika_x play?") == []
     await erase_rows(db, "1", 4)
     for table in ("name_words", "nicknames", "viewer_names"):

@@ -14,7 +14,13 @@ from forgetmenot.durations import SECOND
 from forgetmenot.errors import StoreError
 from forgetmenot.privacy.erasure import UNDER_WAY, Eraser, ErasureReport, _delete_some
 from forgetmenot.settings.schema import Settings
-from forgetmenot.store import channel_state, notes, personal_data, viewers
+from forgetmenot.store import (
+    channel_state,
+    notes,
+    personal_data,
+    privacy_choices,
+    viewers,
+)
 from forgetmenot.store.channel_state import WIPE_DUE
 from forgetmenot.store.invariants import verify
 from forgetmenot.store.names import by_login
@@ -31,22 +37,22 @@ ALICE = "id-viewer0"
 async def test_a_stop_between_two_parts_of_an_erasure_is_made_good(
     channel: Channel,
 ) -> None:
-    for number in range(personal_data.LINES_AT_ONCE + 1):
+    for number in range(privacy_choices.LINES_AT_ONCE + 1):
         channel.say("viewer0", f"zitherbloom {number}")
         channel.say("viewer1", f"nice {number}")
     await channel.ingest.flush()
     now, report = channel.clock.now(), ErasureReport()
     async with channel.db.write() as tx:
-        await personal_data.begin_erasure(tx, ALICE, now)
+        await privacy_choices.begin_erasure(tx, ALICE, now)
     assert await _delete_some(
         channel.db, ALICE, report
     )  # one part; then the program ends
-    assert report.events == personal_data.LINES_AT_ONCE
+    assert report.events == privacy_choices.LINES_AT_ONCE
     [finished] = await Eraser(db=channel.db, clock=channel.clock).erase_due()
     assert finished.events == 1
     left = await channel.db.column("SELECT text FROM events")
     assert (len(left), [text for text in left if "zitherbloom" in text]) == (
-        personal_data.LINES_AT_ONCE + 1,
+        privacy_choices.LINES_AT_ONCE + 1,
         [],
     )
     assert await verify(channel.db, now=now) == []

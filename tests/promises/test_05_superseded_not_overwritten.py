@@ -81,7 +81,7 @@ async def test_the_old_row_keeps_its_text_and_dates_and_there_and_back_is_two_ro
     ]
 
 
-FORGETTING = {"notes.py", "personal_data.py"}  # what carries out a subject's own wish
+FORGETTING = {"notes.py"}  # what carries out a subject's own wish
 
 
 def test_notes_are_deleted_where_people_are_forgotten_and_no_statement_sets_a_fact() -> (

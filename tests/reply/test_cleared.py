@@ -13,7 +13,7 @@ from forgetmenot.memory.edits import edit, remember, retract
 from forgetmenot.privacy.suppression_list import suppress
 from forgetmenot.reply.outbox import SendRateLimiter
 from forgetmenot.settings.schema import PrivacySettings
-from forgetmenot.store import bot_messages, episodes, events, personal_data
+from forgetmenot.store import bot_messages, episodes, events, privacy_choices
 from forgetmenot.store.bot_messages import ReplyStatus
 from forgetmenot.store.episodes import NewEpisode
 from forgetmenot.store.events import Clear
@@ -97,7 +97,7 @@ async def test_while_lines_are_cleared_all_the_time_it_stays_silent(
 
 async def opt_out(stage: Stage, _note: int) -> None:
     async with stage.db.write() as tx:
-        await personal_data.opt_out(tx, "2", stage.clock.now())
+        await privacy_choices.opt_out(tx, "2", stage.clock.now())
 
 
 Way = Callable[[Stage, int], Awaitable[object]]

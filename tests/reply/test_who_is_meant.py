@@ -4,7 +4,7 @@ import pytest
 
 from forgetmenot.durations import DAY
 from forgetmenot.settings.schema import Settings, TwitchSettings
-from forgetmenot.store import personal_data, viewers
+from forgetmenot.store import privacy_choices, viewers
 from tests.notes_world import World, prompt_for, section
 
 # Somebody's login, a part of it by which chat calls them, and one thing that is known of them.
@@ -96,7 +96,7 @@ async def test_who_opted_out_is_found_by_no_name(world: World) -> None:
     await world.note("plays the cello", "11")
     await world.note("goes by Momo", "11")
     async with world.db.write() as tx:
-        await personal_data.opt_out(tx, "11", world.clock.now())
+        await privacy_choices.opt_out(tx, "11", world.clock.now())
     for name in ("@theodor77", "theodor77", "theo", "momo"):
         assert await others(world, f"what does {name} play?") == ""
 

@@ -10,7 +10,7 @@ from forgetmenot.memory.recall import Recall
 from forgetmenot.privacy.erasure import Eraser
 from forgetmenot.privacy.suppression_list import suppress
 from forgetmenot.settings.schema import PrivacySettings
-from forgetmenot.store import notes, personal_data, viewers
+from forgetmenot.store import notes, privacy_choices, viewers
 from tests.notes_world import World, prompt_for, section
 from tests.rows import put
 
@@ -115,7 +115,7 @@ async def test_nobody_who_is_hidden_and_nothing_that_is_left_alone(
 ) -> None:
     written = await two_evenings(world)
     async with world.db.write() as tx:
-        await personal_data.opt_out(tx, "10", world.clock.now())
+        await privacy_choices.opt_out(tx, "10", world.clock.now())
         await viewers.set_banned(tx, "11", world.clock.now())
     await suppress(world.db, "12", "Finnish", by="12", at=0)
     await suppress(world.db, None, f"#{written['gus']}", by="9", at=0)

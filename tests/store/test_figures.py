@@ -11,8 +11,9 @@ from forgetmenot.memory import retention
 from forgetmenot.settings.schema import MemorySettings, Settings
 from forgetmenot.store import (
     action_logs,
+    data_export,
     figures,
-    personal_data,
+    privacy_choices,
     reply_outcomes,
     streams,
 )
@@ -145,10 +146,10 @@ async def test_raids_and_gifts_are_kept_as_numbers_and_lose_who_it_was_with_them
         ("gift", "5", "id-erin"),
         ("gift", "1", "id-frank"),
     ]
-    exported = await personal_data.export(channel.db, "id-erin")
+    exported = await data_export.export(channel.db, "id-erin")
     assert [row["text"] for row in exported["moments"]] == ["61", "5"]
     async with channel.db.write() as tx:
-        await personal_data.opt_out(tx, "id-frank", channel.clock.now())
+        await privacy_choices.opt_out(tx, "id-frank", channel.clock.now())
     await erase(channel.db, "id-erin", now=channel.clock.now())
     rows = [tuple(row)[1:] for row in await figures.moments_of(channel.db, stream)]
     assert rows == [("raid", "61", None), ("gift", "5", None), ("gift", "1", None)]

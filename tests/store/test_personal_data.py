@@ -1,6 +1,6 @@
 """What is handed over about somebody, and what is erased of them, is all there is about them."""
 
-from forgetmenot.store import channel_state, notes, personal_data
+from forgetmenot.store import channel_state, data_export, notes
 from forgetmenot.store.database import Database
 from forgetmenot.store.personal_data import PLACES
 from tests.rows import put
@@ -12,7 +12,7 @@ async def test_every_table_that_points_to_people_is_looked_at(db: Database) -> N
         " WHERE m.type = 'table' AND f.\"table\" = 'viewers'"
     )
     assert len(pointing) > 8
-    looked_at = " ".join(personal_data.EXPORT_PARTS.values())
+    looked_at = " ".join(data_export.EXPORT_PARTS.values())
     assert [row[0] for row in pointing if f"{row[0]} " not in looked_at] == []
 
 
@@ -26,7 +26,7 @@ async def test_what_they_asked_for_and_where_the_channel_tells_of_them_is_there(
         await channel_state.put(
             tx, {"digest": "<@1> won, <@2> lost.", "title": "a race"}, 5
         )
-    hers = await personal_data.export(db, "1")
+    hers = await data_export.export(db, "1")
     assert [row["words"] for row in hers["never_mention"]] == ["harps"]
     assert [row["value"] for row in hers["channel_texts"]] == ["<@1> won, <@2> lost."]
     assert (
@@ -37,7 +37,7 @@ async def test_what_they_asked_for_and_where_the_channel_tells_of_them_is_there(
         False,
     )
     assert [
-        row["words"] for row in (await personal_data.export(db, "2"))["never_mention"]
+        row["words"] for row in (await data_export.export(db, "2"))["never_mention"]
     ] == ["harps"]
 
 

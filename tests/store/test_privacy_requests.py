@@ -10,7 +10,7 @@ import pytest
 
 from forgetmenot.errors import StoreError, StoreRequestsLost
 from forgetmenot.privacy.requests import carry_out, start_new_requests
-from forgetmenot.store import personal_data
+from forgetmenot.store import privacy_choices
 from forgetmenot.store.database import open_database
 from forgetmenot.store.privacy_requests import (
     PrivacyRequest,
@@ -253,7 +253,7 @@ async def path(tmp_path: Path) -> Path:
     path = tmp_path / "data" / "memory.sqlite3"
     async with open_database(path) as db:
         async with db.write() as tx:
-            await personal_data.opt_out(tx, ALICE, 5)
+            await privacy_choices.opt_out(tx, ALICE, 5)
         db.requests.add(db.requests.of(RequestKind.OPT_OUT, BOB, 6))
         await carry_out(db)
     return path
@@ -288,8 +288,8 @@ async def test_a_memory_does_not_open_without_what_it_carried_out(
             pass
     file.write_bytes(held)
     async with open_database(path) as db:
-        assert ALICE in await personal_data.opted_out(db)
-        assert BOB in await personal_data.opted_out(db)
+        assert ALICE in await privacy_choices.opted_out(db)
+        assert BOB in await privacy_choices.opted_out(db)
 
 
 @pytest.mark.parametrize("how", ["missing", "without its key"])
@@ -300,9 +300,9 @@ async def test_a_new_file_keeps_the_opt_outs_of_the_people_in_the_memory(
     async with open_database(path, requests_lost=True) as db:
         assert await start_new_requests(db, 9) == 1
     async with open_database(path) as db:
-        assert (await personal_data.opted_out(db)).ids == {ALICE}
-        assert BOB not in await personal_data.opted_out(db)
-        assert await personal_data.carried_out(db) == len(db.requests.lines) == 1
+        assert (await privacy_choices.opted_out(db)).ids == {ALICE}
+        assert BOB not in await privacy_choices.opted_out(db)
+        assert await privacy_choices.carried_out(db) == len(db.requests.lines) == 1
 
 
 # ── a file that is harmed while a bot runs ──────────────────────────────────────────────────
@@ -324,4 +324,4 @@ async def test_a_file_that_is_harmed_while_it_is_used_costs_no_request(
         db.requests.write_waiting()
     async with open_database(path) as db:
         assert all(db.requests.is_out(one) for one in (ALICE, BOB, "771234503"))
-        assert len(db.requests.lines) == await personal_data.carried_out(db) == 3
+        assert len(db.requests.lines) == await privacy_choices.carried_out(db) == 3

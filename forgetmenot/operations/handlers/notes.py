@@ -26,7 +26,7 @@ from forgetmenot.operations.types import (
     Refused,
     Request,
 )
-from forgetmenot.store import notes, personal_data, viewers
+from forgetmenot.store import notes, privacy_choices, viewers
 from forgetmenot.text.mentions import defang
 
 OWN_WORD = edits.TellerTrust(SourceKind.SELF_CLAIM, limit=10)
@@ -74,7 +74,7 @@ async def flag_joke(request: Request) -> OperationResult:
 
 async def refuse_not_stored(request: Request) -> None:
     """Raise Refused where nothing from this asker is stored: they opted out, or are unknown."""
-    if request.asker.viewer_id in await personal_data.opted_out(request.db):
+    if request.asker.viewer_id in await privacy_choices.opted_out(request.db):
         raise Refused("you_opted_out")
     if await viewers.get(request.db, request.asker.viewer_id) is None:
         raise Refused("not_stored")

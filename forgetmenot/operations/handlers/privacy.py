@@ -19,7 +19,7 @@ from forgetmenot.operations.entries import (
 )
 from forgetmenot.operations.types import Operation, Refused, Request
 from forgetmenot.privacy.erasure import ErasureReport
-from forgetmenot.store import personal_data, viewers
+from forgetmenot.store import data_export, personal_data, viewers
 
 # After that chat is answered that it is under way.
 LONGEST_ERASURE_S = 10.0
@@ -127,7 +127,7 @@ async def export(request: Request) -> OperationResult:
     target = request.target
     rows = {}
     if target.id is not None:
-        rows = await personal_data.export(request.db, target.id)
+        rows = await data_export.export(request.db, target.id)
     if not rows or not rows["person"]:
         return OperationResult(ok=False, code="memory_empty", target=target)
     data = {"exported_at": iso(request.now), **rows, "person": rows["person"][0]}

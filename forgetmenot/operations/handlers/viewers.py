@@ -15,7 +15,7 @@ from forgetmenot.operations.entries import (
 from forgetmenot.operations.handlers.which_note import texts_with_names
 from forgetmenot.operations.types import Operation, Refused, Request
 from forgetmenot.privacy import suppression
-from forgetmenot.store import notes, personal_data, streams, viewers
+from forgetmenot.store import notes, privacy_choices, streams, viewers
 from forgetmenot.text.days import days_since
 
 # Characters of the answer to `!missed`, and those of its beginning ("Since you were here two days ago: ").
@@ -31,7 +31,9 @@ async def memory(request: Request) -> OperationResult:
     known.sort(key=by_weight, reverse=True)
     if not known:
         return nothing
-    if target.id is not None and target.id in await personal_data.opted_out(request.db):
+    if target.id is not None and target.id in await privacy_choices.opted_out(
+        request.db
+    ):
         data = {"n": len(known)}
         return OperationResult(
             ok=True,
@@ -107,7 +109,7 @@ async def who(request: Request) -> OperationResult:
 async def missed(request: Request) -> OperationResult:
     """What happened since the asker was last here, in stored sentences."""
     viewer_id = request.asker.viewer_id
-    if viewer_id in await personal_data.opted_out(request.db):
+    if viewer_id in await privacy_choices.opted_out(request.db):
         return OperationResult(ok=False, code="you_opted_out")
     now = request.now
     max_chars = min(request.settings.reply.max_chars, MISSED_CHARS) - MISSED_LEAD
@@ -131,7 +133,7 @@ async def missed(request: Request) -> OperationResult:
 async def streak(request: Request) -> OperationResult:
     """How many streams in a row a viewer came to."""
     target = request.target
-    if request.asker.viewer_id in await personal_data.opted_out(request.db):
+    if request.asker.viewer_id in await privacy_choices.opted_out(request.db):
         return OperationResult(ok=False, code="you_opted_out")
     if target.id is None:
         raise Refused("unknown_viewer", name="channel")
