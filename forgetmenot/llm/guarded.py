@@ -56,7 +56,7 @@ class Limits(Struct, frozen=True):
     reply_s: float = 12.0
     memory_s: float = 60.0
     retries: int = 2
-    at_once: int = 4
+    at_once: int = 5
 
 
 class RetryClock(Struct, frozen=True):

@@ -41,8 +41,8 @@ WINDOW_WAITS = 10 * MINUTE
 # Fewer lines than the most wait this long for more: fewer, fuller summaries cost fewer model calls.
 # After this long without a line, fewer lines than a window's are summarised, too.
 SILENCE = 30 * MINUTE
-# How many windows are summarised together while more than these are due. A model takes four calls at once
-# (llm/guarded.Limits): the fourth is left to extraction, which goes on meanwhile.
+# How many windows are summarised together while more than these are due. A model takes five calls at once
+# (llm/guarded.Limits): two are left to extraction, which goes on meanwhile.
 WINDOWS_AT_ONCE = 3
 # Lines are counted this long before they may not be stored any more.
 COUNTED_BEFORE = 30 * MINUTE

@@ -5,6 +5,8 @@
 - All writes of an episode, and the mark that it was read, are one transaction.
 - An episode without a usable answer is retried later each time; after ten tries it is set aside.
 - While the model is unreachable episodes wait, in order.
+- While several wait, two that name different people are read at once. Of episodes that name the same person the older
+  one is always written before the next is asked about, so that its notes are among the known ones.
 - The model reads summaries, never chat. While an episode's lines exist, they tell when a fact was said, and by whom:
   what stands in another's lines alone is that other's word, whatever a model that was talked into something answers.
 """
@@ -58,10 +60,13 @@ from forgetmenot.store.counts import add_counts
 from forgetmenot.store.database import Transaction
 from forgetmenot.store.notes import NewNote
 from forgetmenot.text.days import written_days
-from forgetmenot.text.mentions import fence, mention
+from forgetmenot.text.mentions import fence, ids_in, mention
 from forgetmenot.text.words import stems, telling_stems
 
 EPISODES_PER_RUN = 50
+# How many episodes are read at once. More would seldom name different people: of 200 who chat, the most active one is
+# in every second summary.
+EPISODES_AT_ONCE = 2
 # Over some 34 hours, after which a summary without a usable answer is set aside.
 TRIES_LIMIT = 10
 FAILURES_IN_A_ROW = 3
@@ -139,6 +144,16 @@ class Question(NamedTuple):
     screen: Screen
 
 
+class Answer(NamedTuple):
+    """What a model proposed for one episode, and what that is checked by.
+
+    `screen` is None where no model was asked, `proposals` where its answer has no list of notes.
+    """
+
+    screen: Screen | None
+    proposals: list[object] | None
+
+
 class Extractor(MemoryWriter):
     """Reads episodes for notes."""
 
@@ -152,9 +167,10 @@ class Extractor(MemoryWriter):
             )
             if not unread:
                 break
-            for episode in unread:
-                if not report.waiting:
-                    await self._read(episode, settings, report)
+            while unread and not report.waiting:
+                together = _read_together(unread, _number_at_once(report))
+                unread = [episode for episode in unread if episode not in together]
+                await self._read(together, settings, report)
         if report.episodes:
             log.info(
                 "episodes read for notes",
@@ -166,43 +182,64 @@ class Extractor(MemoryWriter):
 
     async def _read(
         self,
-        episode: Episode,
+        together: Sequence[Episode],
         settings: Settings,
         report: ExtractReport,
     ) -> None:
-        question = None
-        proposals: list[object] | None = []
+        """Ask about these episodes at once, then write what came of each, oldest first."""
+        questions = [self._ask(episode, settings) for episode in together]
+        answers = await asyncio.gather(*questions, return_exceptions=True)
+        for episode, answer in zip(together, answers, strict=True):
+            await self._take(episode, answer, settings, report)
+
+    async def _ask(self, episode: Episode, settings: Settings) -> Answer:
+        """Return what a model proposes for an episode. Raises ModelError."""
+        # a counted episode says nothing that a model could read, the others are notes already
+        if episode.kind is not EpisodeKind.CHAT:
+            return Answer(None, [])
+        question = await self._question(episode, settings)
+        if question is None:
+            return Answer(None, [])
+        request = _extraction_request(question.prompt, episode, settings)
+        answer = await self._model.generate(request)
+        return Answer(question.screen, answer_items(answer.text))
+
+    async def _take(
+        self,
+        episode: Episode,
+        answer: Answer | BaseException,
+        settings: Settings,
+        report: ExtractReport,
+    ) -> None:
+        """Write what a model proposed for an episode, or that its answer could not be used. Raises StoreError."""
         try:
-            # a counted episode says nothing that a model could read, the others are notes already
-            if episode.kind is EpisodeKind.CHAT:
-                question = await self._question(episode, settings)
-            if question is not None:
-                request = _extraction_request(question.prompt, episode, settings)
-                answer = await self._model.generate(request)
-                proposals = answer_items(answer.text)
+            if isinstance(answer, BaseException):
+                raise answer
         except ModelBlocked:
-            proposals = None
+            await self._postpone(episode, report)
+            return
         except ModelError as error:
             log.debug("episodes wait to be read for notes", error=type(error).__name__)
             report.waiting = True
             return
         except ODD_INPUT:
             log.exception("an episode could not be read for notes", episode=episode.id)
-            proposals = None
-        if proposals is None:
+            await self._postpone(episode, report)
+            return
+        if answer.proposals is None:
             await self._postpone(episode, report)
             return
         report.in_a_row = 0
-        screen = question.screen if question is not None else None
         async with self._db.write() as tx:
             await self._merge_proposals(
-                tx, episode, screen, proposals, settings, report
+                tx, episode, answer.screen, answer.proposals, settings, report
             )
 
     async def _postpone(self, episode: Episode, report: ExtractReport) -> None:
         """Read an episode without a usable answer again later, or set it aside after the last try."""
         report.in_a_row += 1
-        report.waiting = report.in_a_row >= FAILURES_IN_A_ROW
+        if report.in_a_row >= FAILURES_IN_A_ROW:
+            report.waiting = True
         tries = episode.tries + 1
         now = self._clock.now()
         async with self._db.write() as tx:
@@ -301,6 +338,30 @@ class Extractor(MemoryWriter):
         await add_counts(
             tx, {f"note_refused:{rule}": number for rule, number in refused.items()}
         )
+
+
+def _number_at_once(report: ExtractReport) -> int:
+    """Return how many episodes are read at once: one, until the model has answered and while it fails."""
+    if not report.episodes or report.in_a_row:
+        return 1
+    return EPISODES_AT_ONCE
+
+
+def _read_together(waiting: Sequence[Episode], number: int) -> list[Episode]:
+    """Return the oldest episodes that share nobody with each other, nor with an older one that waits.
+
+    `waiting`: oldest first. `number`: how many at most.
+    """
+    together: list[Episode] = []
+    named_before: set[str] = set()
+    for episode in waiting:
+        named = ids_in(episode.summary)
+        if named_before.isdisjoint(named):
+            together.append(episode)
+        if len(together) == number:
+            break
+        named_before.update(named)
+    return together
 
 
 def _extraction_request(
