@@ -26,6 +26,7 @@ from collections.abc import (
     Sequence,
 )
 from itertools import chain, groupby, islice
+from operator import add
 from string import ascii_lowercase
 from typing import NamedTuple
 
@@ -36,6 +37,7 @@ from forgetmenot.durations import WEEK
 from forgetmenot.text.dates import (
     NO_TIME,
     AskedTime,
+    Period,
     asked_time,
     days_in,
     states_duration,
@@ -69,6 +71,8 @@ LEAST_SHARED = 0.3
 SHORTEST_SLIP = 4
 # A slip changes this many trigrams of a word at most.
 TRIGRAMS_OF_SLIP = 4
+# Sorts after every other character.
+LAST_CHARACTER = "\U0010ffff"
 
 
 class WordIndex:
@@ -82,8 +86,9 @@ class WordIndex:
     def __init__(self, table: WordTable | None = None) -> None:
         self._table = table
         self._places: dict[str, array[int]] = {}
-        # the words that the table lists, by their stem's number there, and the others, sorted
+        # the words that the table lists, by their stem's number there
         self._listed: dict[int, list[str]] = {}
+        # the words that it does not list, sorted
         self._unlisted: list[str] = []
         # the words that have each trigram, of those texts whose spelling counts
         self._words_with: dict[str, list[str]] = defaultdict(list)
@@ -95,7 +100,10 @@ class WordIndex:
         *,
         spelling: bool = False,
     ) -> None:
-        """Add a text; `spelling`: its words may be meant by a word that is spelt nearly so."""
+        """Add the words of a text.
+
+        `spelling`: a misspelt word of a query may mean one of them.
+        """
         for word in words:
             places = self._places.get(word)
             if places is None:
@@ -128,28 +136,33 @@ class WordIndex:
     def forms(self, word: str) -> list[str]:
         """Return the words of the texts that have the same stem."""
         word_stem = stem(word)
+        forms: list[str] = []
         number = self._number(word_stem)
-        forms = [] if number is None else list(self._listed.get(number, ()))
+        if number is not None:
+            forms += self._listed.get(number, ())
         # Finding a stem is costly, so only words that begin alike are looked at.
-        beginning = word_stem[: max(1, len(word_stem) - CHANGED_BY_STEMMING)]
+        unchanged_length = max(1, len(word_stem) - CHANGED_BY_STEMMING)
+        beginning = word_stem[:unchanged_length]
         start = bisect_left(self._unlisted, beginning)
-        end = bisect_left(self._unlisted, beginning + "\U0010ffff", lo=start)
+        end = bisect_left(self._unlisted, beginning + LAST_CHARACTER, lo=start)
         for candidate in self._unlisted[start:end]:
             if stem(candidate) == word_stem:
                 forms.append(candidate)
         return forms
 
     def like(self, word: str, *, spelling: bool = True) -> dict[str, float]:
-        """Return the words of the texts that count as this one, each with how much it counts: 1 for its forms.
+        """Return the words of the texts that count as this one, each with its share: how much it counts (0 to 1).
 
-        Without `spelling` no word counts for being spelt nearly so.
+        Forms of the word count 1. Without `spelling` no word counts for being spelt nearly so.
         """
         shares = dict.fromkeys(self.forms(word), 1.0)
         number = self._number(stem(word))
         if number is not None:
             for near_word, nearness in self._near_in_meaning(number):
                 shares.setdefault(near_word, NEAR_WEIGHT * nearness)
-        elif spelling and len(word) >= SHORTEST_SLIP:
+            return shares
+        # only a word that the table does not list may be a slip of the finger
+        if spelling and len(word) >= SHORTEST_SLIP:
             for similar_word, similarity in self._near_in_spelling(word):
                 shares.setdefault(similar_word, SPELT_WEIGHT * similarity)
         return shares
@@ -182,13 +195,13 @@ class WordIndex:
         for candidate, shared_count in shared_counts.items():
             if shared_count < least:
                 continue
-            begins_alike = (
-                candidate[:2] == word[:2] and abs(len(candidate) - len(word)) <= 1
-            )
-            if begins_alike and is_one_slip(word, candidate):
+            begins_alike = candidate[:2] == word[:2]
+            is_as_long = abs(len(candidate) - len(word)) <= 1
+            if begins_alike and is_as_long and is_one_slip(word, candidate):
                 yield candidate, 1.0
                 continue
-            all_count = len(word_trigrams) + len(trigrams(candidate)) - shared_count
+            candidate_trigrams = trigrams(candidate)
+            all_count = len(word_trigrams) + len(candidate_trigrams) - shared_count
             similarity = shared_count / all_count
             if similarity >= LEAST_SHARED:
                 yield candidate, similarity
@@ -203,13 +216,14 @@ def is_one_slip(word: str, other: str) -> bool:
     shorter = min(len(word), len(other))
     if shorter < SHORTEST_SLIP:
         return False
-    # what stands between the beginning and the end that the two have in common
+    # the letters at the beginning, and at the end, that the two have in common
     start = 2
     while start < shorter and word[start] == other[start]:
         start += 1
     end = 0
     while end < shorter - start and word[-1 - end] == other[-1 - end]:
         end += 1
+    # what stands between them is what the slip changed
     word_middle = word[start : len(word) - end]
     other_middle = other[start : len(other) - end]
     if len(word_middle) <= 1 and len(other_middle) <= 1:
@@ -224,11 +238,14 @@ def slips(word: str) -> Iterator[str]:
     for place in range(2, len(word) + 1):
         before = word[:place]
         rest = word[place:]
-        yield before + rest[1:]
-        yield before + rest[1::-1] + rest[2:]
+        after_letter = rest[1:]
+        swapped = rest[1::-1] + rest[2:]
+        # a letter too few, two swapped, a letter too many, a wrong letter
+        yield before + after_letter
+        yield before + swapped
         for letter in ascii_lowercase:
             yield before + letter + rest
-            yield before + letter + rest[1:]
+            yield before + letter + after_letter
 
 
 # What a word counts in the query: of the category and the title, and small words of other languages.
@@ -246,10 +263,11 @@ MEANING_SHARE = 0.3
 FITS_DATE = 0.5
 TELLS_TIME = 0.15
 TELLS_DURATION = 0.25
-# Above any score.
+# What is added to the score of a pinned note: it stands above any other.
 PINNED = 10.0
-# For a note that names a day of the coming week: above those that only mean something like what is asked.
+# What is added for a day of the coming week: more than for only meaning something like what is asked.
 SOON = 0.3
+# A time (ms) after the end of every note.
 END_OF_TIME = 1 << 62
 # How much nearer than usual (as a cosine) a note must be to count whole: where none is, meaning counts less.
 WHOLE_NEARNESS = 0.3
@@ -268,10 +286,11 @@ NEWEST = frozenset(words(_NEWEST))
 
 
 class Query(Struct, frozen=True):
-    """What is asked for: words with their weights, and what is asked about time.
+    """What a message asks for.
 
-    `anything`: nothing in particular is, as by a greeting or "what do you know about me?"; `newest`: then what was said
-    last, "what's new?". `zone`: the time zone of the days that it names.
+    `words`: the words asked for, with their weights. `time`: what is asked about time. `anything`: nothing in
+    particular is asked for, as by a greeting or "what do you know about me?". `newest`: what was said last is asked
+    for, as by "what's new?"; then `anything` is set too. `zone`: the time zone of the days that the message names.
     """
 
     words: Mapping[str, float] = field(default_factory=dict)
@@ -282,7 +301,7 @@ class Query(Struct, frozen=True):
 
     @property
     def telling(self) -> list[str]:
-        """The message's own words, without what counts little."""
+        """Return the message's own words, without those that count little."""
         return [word for word, weight in self.words.items() if weight >= 1]
 
 
@@ -296,20 +315,20 @@ class Candidate(Struct, frozen=True):
 def query_of(
     text: str,
     *,
-    low: str = "",
-    without: Iterable[str] = (),
+    context: str = "",
+    names: Iterable[str] = (),
     zone: str = "",
 ) -> Query:
     """Return what a text asks for.
 
-    The words of `low` (category, title) count less, those of `without` (names) not at all. What counts less must stand
-    in a note as it is: it matches no misspelling. Small words of other languages count less too: "hat", "son" and "van"
-    are some.
+    The words of `context` (category, title) count less, those of `names` not at all. What counts less must stand in a
+    note as it is: it matches no misspelling. Small words of other languages count less too: "hat", "son" and "van" are
+    some.
     """
     typed_words = words(without_greeting(text)) + ideographs(text)
     small_words = foreign_stopwords_in(typed_words)
-    ignored = _ignored_words(without, is_english=not small_words)
-    weights = {word: LOW_WEIGHT for word in words(low) if word not in ignored}
+    ignored = _ignored_words(names, is_english=not small_words)
+    weights = {word: LOW_WEIGHT for word in words(context) if word not in ignored}
     for word in typed_words:
         if word in ignored:
             continue
@@ -323,9 +342,11 @@ def query_of(
 
 def _ignored_words(names: Iterable[str], *, is_english: bool) -> set[str]:
     """Return the words that no query has: those of these names, small ones and filler."""
-    ignored = set(STOPWORDS)
-    # "chat" is filler in English, and in a French question it is a cat
-    ignored |= FILLER if is_english else FILLER - _CATS_IN_FRENCH
+    filler = FILLER
+    if not is_english:
+        # "chat" is filler in English, and in a French question it is a cat
+        filler = FILLER - _CATS_IN_FRENCH
+    ignored = set(STOPWORDS | filler)
     for name in names:
         ignored.update(words(name))
     return ignored
@@ -334,8 +355,9 @@ def _ignored_words(names: Iterable[str], *, is_english: bool) -> set[str]:
 class _WordWeights(NamedTuple):
     """What a word adds to scores.
 
-    `own`: what is added to each note that has the word itself. `around`: to all notes of a group, by the texts around
-    them. `shares`: how much the nearest of a note's own words counts as this one.
+    `own`: (place of a note, what is added to its score), for each note that has the word itself. `around`: (group,
+    what is added to the score of each of its notes), by the texts around them. `shares`: for each note that has the
+    word, how much the nearest of its own words counts as this one.
     """
 
     own: tuple[tuple[int, float], ...]
@@ -347,7 +369,7 @@ class _IndexedText(NamedTuple):
     """A fact or a summary in the index.
 
     `note`: the place of the note whose fact it is, None for a summary. `weight`: what a word of it counts for that
-    note. `groups`: the groups of notes that it surrounds, with what a word of it counts for those.
+    note. `groups`: (group that it surrounds, what a word of it counts for the notes of that group).
     """
 
     note: int | None
@@ -358,7 +380,9 @@ class _IndexedText(NamedTuple):
 class Postings:
     """A subject's notes, ready to be asked: built once per subject and revision.
 
-    What a word weighs is kept once it was asked for; several threads may ask at once.
+    A note is named by its place in `notes`. Notes of the same episodes are a group: what the texts around them add is
+    the same for all of them, so it is weighed once. What a word weighs is kept once it was asked for; several threads
+    may ask at once.
     """
 
     def __init__(
@@ -366,11 +390,13 @@ class Postings:
     ) -> None:
         self.notes = tuple(candidate.note for candidate in candidates)
         self._pinned = [place for place, note in enumerate(self.notes) if note.pinned]
-        self._may_be_quiet = []
-        self._days = []
+        # the notes that are inactive, or will be at the end of their time
+        self._may_be_inactive: list[int] = []
+        # (note, a day that its fact names)
+        self._days: list[tuple[int, Period]] = []
         for place, note in enumerate(self.notes):
             if note.is_inactive(END_OF_TIME):
-                self._may_be_quiet.append(place)
+                self._may_be_inactive.append(place)
             for day in days_in(note.fact):
                 self._days.append((place, day))
 
@@ -381,77 +407,91 @@ class Postings:
                 table.numbers(_without_stopwords(note.fact)) for note in self.notes
             ]
             self._meanings = Meanings(table, numbers_of_facts)
-        self._times: tuple[list[bool], list[bool]] | None = None
+        # by note: whether it states a time, and a duration; read when the first question about time comes
+        self._times: list[tuple[bool, bool]] | None = None
+        # by the word, and whether spelling counts
         self._weights: dict[tuple[str, bool], _WordWeights] = {}
         self._index = WordIndex(table)
         self._group_of: list[int] = []
         self._texts: list[_IndexedText] = []
-        self._add_texts(candidates)
+        groups_with = self._form_groups(candidates)
+        self._add_facts(candidates, groups_with)
+        self._add_summaries(candidates, groups_with)
 
-    def _add_texts(self, candidates: Sequence[Candidate]) -> None:
-        """Index the facts, then the summaries of their episodes, and weigh what each counts for which notes."""
-        # Notes of the same episodes are a group: what surrounds them is weighed once for all of them.
-        episode_ids_of = [
-            tuple(episode_id for episode_id, _summary in candidate.episodes)
-            for candidate in candidates
-        ]
-        groups = {ids: group for group, ids in enumerate(dict.fromkeys(episode_ids_of))}
-        self._group_of = [groups[ids] for ids in episode_ids_of]
+    def _form_groups(self, candidates: Sequence[Candidate]) -> dict[int, list[int]]:
+        """Put notes of the same episodes into one group, and return the groups that come from each episode."""
+        group_of_episodes: dict[tuple[int, ...], int] = {}
         groups_with: dict[int, list[int]] = defaultdict(list)
-        for episode_ids, group in groups.items():
-            for episode_id in episode_ids:
-                groups_with[episode_id].append(group)
+        for candidate in candidates:
+            episode_ids = tuple(episode_id for episode_id, _ in candidate.episodes)
+            group = group_of_episodes.get(episode_ids)
+            if group is None:
+                group = len(group_of_episodes)
+                group_of_episodes[episode_ids] = group
+                for episode_id in episode_ids:
+                    groups_with[episode_id].append(group)
+            self._group_of.append(group)
+        return groups_with
 
+    def _add_facts(
+        self,
+        candidates: Sequence[Candidate],
+        groups_with: Mapping[int, Sequence[int]],
+    ) -> None:
+        """Index the words of each note. They surround all notes that share an episode with it."""
         facts = [_searched_words(note) for note in self.notes]
-        groups_beside = [
-            list(
-                chain.from_iterable(
-                    groups_with[episode_id] for episode_id in episode_ids
-                )
-            )
-            for episode_ids in episode_ids_of
-        ]
-        weights_around = self._weights_around(facts, groups_beside, FACTS_AROUND)
-        usual_length = sum(map(len, facts)) / max(1, len(facts))
-        for place, (fact, around) in enumerate(zip(facts, weights_around, strict=True)):
+        groups_beside: list[list[int]] = []
+        for candidate in candidates:
+            # a group that shares two episodes with the note stands here twice, and counts twice
+            groups: list[int] = []
+            for episode_id, _ in candidate.episodes:
+                groups += groups_with[episode_id]
+            groups_beside.append(groups)
+        group_weights = self._group_weights(facts, groups_beside, FACTS_AROUND)
+        word_count = sum(map(len, facts))
+        usual_length = word_count / max(1, len(facts))
+        for place, fact in enumerate(facts):
             weight = _weight_of_length(len(fact), usual_length, FACT)
-            self._texts.append(_IndexedText(place, weight, around))
+            around = [(group, group_weights[group]) for group in groups_beside[place]]
+            self._texts.append(_IndexedText(place, weight, tuple(around)))
             self._index.add(place, fact, spelling=True)
 
+    def _add_summaries(
+        self,
+        candidates: Sequence[Candidate],
+        groups_with: Mapping[int, Sequence[int]],
+    ) -> None:
+        """Index the summary of each episode. It surrounds the notes that come from the episode."""
         summary_of: dict[int, str] = {}
         for candidate in candidates:
             summary_of.update(candidate.episodes)
         summaries = [_without_stopwords(summary) for summary in summary_of.values()]
         groups_about = [groups_with[episode_id] for episode_id in summary_of]
-        weights_around = self._weights_around(summaries, groups_about, SUMMARIES)
-        for summary, around in zip(summaries, weights_around, strict=True):
+        group_weights = self._group_weights(summaries, groups_about, SUMMARIES)
+        for summary, groups in zip(summaries, groups_about, strict=True):
+            around = [(group, group_weights[group]) for group in groups]
             self._index.add(len(self._texts), summary)
-            self._texts.append(_IndexedText(None, 0.0, around))
+            self._texts.append(_IndexedText(None, 0.0, tuple(around)))
 
-    def _weights_around(
+    def _group_weights(
         self,
         texts: Sequence[Sequence[str]],
         groups_of_texts: Sequence[Sequence[int]],
         weight: float,
-    ) -> list[tuple[tuple[int, float], ...]]:
-        """Return for each text the groups that it surrounds, each with what a word counts there.
+    ) -> list[float]:
+        """Return for each group what a word of the texts around it counts for its notes.
 
-        A group that a text surrounds by two episodes stands there twice.
+        `groups_of_texts`: the groups that each text surrounds. All texts around a group count as one long text.
         """
-        lengths = [0] * (max(self._group_of, default=-1) + 1)
+        group_count = max(self._group_of, default=-1) + 1
+        lengths = [0] * group_count
         for text, groups in zip(texts, groups_of_texts, strict=True):
             for group in groups:
                 lengths[group] += len(text)
-        usual_length = sum(lengths[group] for group in self._group_of) / max(
-            1, len(self._group_of)
-        )
-        weights = [
-            _weight_of_length(length, usual_length, weight) for length in lengths
-        ]
-        return [
-            tuple((group, weights[group]) for group in groups)
-            for groups in groups_of_texts
-        ]
+        # the mean over notes, not over groups
+        total_length = sum(lengths[group] for group in self._group_of)
+        usual_length = total_length / max(1, len(self._group_of))
+        return [_weight_of_length(length, usual_length, weight) for length in lengths]
 
     def ranked(
         self,
@@ -462,9 +502,10 @@ class Postings:
         padded_to: int | None = None,
         may_be_shown: Callable[[Note], bool] = lambda _note: True,
     ) -> list[Recalled]:
-        """Return the best notes in order, at most `limit` of those that may be shown.
+        """Return the notes that fit a query, best first, at most `limit` of those that may be shown.
 
         `padded_to`: notes that share little or nothing with what is asked fill up to this number; None: to the limit.
+        `now` in ms.
         """
         lexical_scores, shares = self._lexical_scores(query.words)
         scores = of_best(lexical_scores)
@@ -472,21 +513,21 @@ class Postings:
             scores = self._with_meaning(scores, query)
         if query.time:
             time_scores = self._time_scores(query)
-            scores = [
-                score + added for score, added in zip(scores, time_scores, strict=True)
-            ]
+            scores = list(map(add, scores, time_scores))
         ordered: Iterable[int] = self._ordered(scores, shares, query, now)
         if query.newest:
             ordered = sorted(ordered, key=self._last_confirmed_at, reverse=True)
+        # lazily: whether a note may be shown is asked only until there are enough
         visible = (place for place in ordered if may_be_shown(self.notes[place]))
         best = list(islice(visible, max(limit, 0)))
         if padded_to is not None:
             best = self._without_padding(best, scores, padded_to)
         recalled = []
         for place in best:
-            asked_for = shares.get(place, 0.0) >= NAMED
+            note = self.notes[place]
             score = round(scores[place], 6)
-            recalled.append(Recalled(self.notes[place], score, asked_for=asked_for))
+            asked_for = shares.get(place, 0.0) >= NAMED
+            recalled.append(Recalled(note, score, asked_for=asked_for))
         return recalled
 
     def _with_meaning(self, scores: Sequence[float], query: Query) -> list[float]:
@@ -500,10 +541,10 @@ class Postings:
         usual = sum(cosines) / max(1, len(cosines))
         differences = [max(cosine - usual, 0.0) for cosine in cosines]
         largest = max([WHOLE_NEARNESS, *differences])
-        return [
-            score + MEANING_SHARE * (difference / largest)
-            for score, difference in zip(scores, differences, strict=True)
+        meaning_scores = [
+            MEANING_SHARE * (difference / largest) for difference in differences
         ]
+        return list(map(add, scores, meaning_scores))
 
     def _without_padding(
         self,
@@ -511,8 +552,8 @@ class Postings:
         scores: Sequence[float],
         padded_to: int,
     ) -> list[int]:
-        """Return the first notes, and of those after them only the ones that fit what is asked or are pinned."""
-        best_score = max((scores[place] for place in best), default=0.0)
+        """Return the first `padded_to` notes, and of those after them the ones that fit what is asked or are pinned."""
+        best_score = max([scores[place] for place in best], default=0.0)
         least = max(LEAST_OF_BEST * best_score, _LEAST_SCORE)
         offered = list(best[:padded_to])
         for place in best[padded_to:]:
@@ -527,20 +568,25 @@ class Postings:
         query: Query,
         now: int,
     ) -> Iterator[int]:
-        """Yield the notes that may be offered, best first. Only those that score alike are sorted by freshness."""
+        """Yield the notes that may be offered, best first. Of those that score alike the freshest come first."""
         ranks = list(scores)
         for place in self._pinned:
             ranks[place] += PINNED
         today = day_of(now, query.zone)
-        for place in {place for place, day in self._days if day.is_soon(today)}:
+        # a set: a note that names two days of the coming week is raised once
+        soon = {place for place, day in self._days if day.is_soon(today)}
+        for place in soon:
             ranks[place] += SOON
         unoffered = self._unoffered(shares, query, now)
         offered = [place for place in range(len(self.notes)) if place not in unoffered]
+
+        def oldness(place: int) -> tuple[float, int]:
+            return -freshness(self.notes[place], now), place
+
         offered.sort(key=ranks.__getitem__, reverse=True)
+        # freshness is worked out for one rank after the other: most callers take only the first notes
         for _rank, places in groupby(offered, key=ranks.__getitem__):
-            yield from sorted(
-                places, key=lambda place: (-freshness(self.notes[place], now), place)
-            )
+            yield from sorted(places, key=oldness)
 
     def _unoffered(
         self,
@@ -550,7 +596,7 @@ class Postings:
     ) -> set[int]:
         """Return the notes that are stale or past and were not asked for, and those that are over."""
         unoffered = set()
-        for place in self._may_be_quiet:
+        for place in self._may_be_inactive:
             note = self.notes[place]
             if not note.is_inactive(now):
                 continue
@@ -568,31 +614,22 @@ class Postings:
         self, word_weights: Mapping[str, float]
     ) -> tuple[list[float], Mapping[int, float]]:
         """Return the score of each note by words, and how much the best of its own words counts as an asked one."""
-        # Of words with the same stem the one that weighs most counts.
-        term_of_stem: dict[str, tuple[float, str]] = {}
-        for word, weight in word_weights.items():
-            word_stem = stem(word)
-            term_of_stem[word_stem] = max(
-                (weight, word), term_of_stem.get(word_stem, (0.0, ""))
-            )
         own_scores = [0.0] * len(self.notes)
         around_scores: dict[int, float] = defaultdict(float)
         best_shares: dict[int, float] = {}
-        for weight, word in term_of_stem.values():
-            weights = self._weights_of(word, spelling=weight >= 1)
-            for note, added in weights.own:
-                own_scores[note] += weight * added
+        for weight, word in _one_of_each_stem(word_weights):
+            is_telling = weight >= 1
+            weights = self._weights_of(word, spelling=is_telling)
+            for place, added in weights.own:
+                own_scores[place] += weight * added
             for group, added in weights.around:
                 around_scores[group] += weight * added
-            if weight < 1:
+            if not is_telling:
                 continue
-            for note, share in weights.shares.items():
-                best_shares[note] = max(share, best_shares.get(note, 0.0))
-        scores = [
-            score + around_scores[group]
-            for score, group in zip(own_scores, self._group_of, strict=True)
-        ]
-        return scores, best_shares
+            for place, share in weights.shares.items():
+                best_shares[place] = max(share, best_shares.get(place, 0.0))
+        scores_of_groups = [around_scores[group] for group in self._group_of]
+        return list(map(add, own_scores, scores_of_groups)), best_shares
 
     def _weights_of(self, word: str, *, spelling: bool) -> _WordWeights:
         """Return what a word adds to scores; kept, because the same words are asked for again and again."""
@@ -604,29 +641,32 @@ class Postings:
 
     def _weigh(self, word: str, *, spelling: bool) -> _WordWeights:
         """Weigh a word (BM25F). How rare it is counts over what the notes say themselves."""
-        own: dict[int, float] = {}
-        around: dict[int, float] = {}
+        # how often each note has the word, and how often the texts around each group have it
+        own_counts: dict[int, float] = {}
+        around_counts: dict[int, float] = {}
         shares: dict[int, float] = {}
         for similar_word, share in self._index.like(word, spelling=spelling).items():
-            for place in self._index.places(similar_word):
-                note, weight, groups = self._texts[place]
+            for text_place in self._index.places(similar_word):
+                note, weight, groups = self._texts[text_place]
                 if note is not None:
-                    own[note] = own.get(note, 0.0) + share * weight
+                    own_counts[note] = own_counts.get(note, 0.0) + share * weight
                     shares[note] = max(shares.get(note, 0.0), share)
                 for group, group_weight in groups:
-                    around[group] = around.get(group, 0.0) + share * group_weight
+                    count = around_counts.get(group, 0.0)
+                    around_counts[group] = count + share * group_weight
         note_count = sum(shares.values())
         rarity = math.log(1 + (len(self.notes) - note_count + 0.5) / (note_count + 0.5))
         added_by_own = []
-        for note, own_count in own.items():
-            around_count = around.get(self._group_of[note], 0.0)
+        for note, own_count in own_counts.items():
+            around_count = around_counts.get(self._group_of[note], 0.0)
             # what its own words add to what the texts around it say already
-            count = around_count + own_count
-            added = count / (K1 + count) - around_count / (K1 + around_count)
+            added = _saturated(around_count + own_count) - _saturated(around_count)
             added_by_own.append((note, rarity * added))
-        added_by_around = [
-            (group, rarity * count / (K1 + count)) for group, count in around.items()
-        ]
+        added_by_around = []
+        for group, around_count in around_counts.items():
+            # multiplied first: the order of the factors decides the last digit of a score
+            added = rarity * around_count / (K1 + around_count)
+            added_by_around.append((group, added))
         return _WordWeights(tuple(added_by_own), tuple(added_by_around), shares)
 
     def _fit_of_day(self, place: int, query: Query) -> float:
@@ -639,13 +679,9 @@ class Postings:
         """Return what each note adds by what it says about the time that is asked for."""
         if self._times is None:
             facts = [note.fact for note in self.notes]
-            times = [states_time(fact) for fact in facts]
-            durations = [states_duration(fact) for fact in facts]
-            self._times = times, durations
+            self._times = [(states_time(fact), states_duration(fact)) for fact in facts]
         scores = []
-        for place, (has_time, has_duration) in enumerate(
-            zip(*self._times, strict=True)
-        ):
+        for place, (has_time, has_duration) in enumerate(self._times):
             score = FITS_DATE * self._fit_of_day(place, query)
             if query.time.when and has_time:
                 score += TELLS_TIME
@@ -655,9 +691,30 @@ class Postings:
         return scores
 
 
+def _one_of_each_stem(
+    word_weights: Mapping[str, float],
+) -> list[tuple[float, str]]:
+    """Return (weight, word) of a query: of words with the same stem only the one that weighs most."""
+    heaviest: dict[str, tuple[float, str]] = {}
+    for word, weight in word_weights.items():
+        word_stem = stem(word)
+        known = heaviest.get(word_stem, (0.0, ""))
+        heaviest[word_stem] = max((weight, word), known)
+    return list(heaviest.values())
+
+
+def _saturated(count: float) -> float:
+    """Return what a word counts that stands somewhere this often (0 to 1): each repeat adds less."""
+    return count / (K1 + count)
+
+
 def freshness(note: Note, now: int) -> float:
-    """Return the confidence, halved after a week: for padding and ties. A date in the future counts as now."""
-    return note.confidence / (1 + max(now - note.last_confirmed_at, 0) / WEEK)
+    """Return the confidence of a note, half of it a week after it was confirmed: for padding and ties.
+
+    A date in the future counts as now.
+    """
+    age = max(now - note.last_confirmed_at, 0)
+    return note.confidence / (1 + age / WEEK)
 
 
 def of_best(scores: Collection[float]) -> list[float]:
@@ -673,13 +730,14 @@ def _weight_of_length(
     usual_length: float,
     weight: float,
 ) -> float:
-    """Return what a word counts in a text of some length (in words): in a long one less."""
-    return weight / (1 - B + B * length / (usual_length or 1.0))
+    """Return what a word counts in a text of some length (in words): less in a long one, `weight` in a usual one."""
+    relative_length = B * length / (usual_length or 1.0)
+    return weight / (1 - B + relative_length)
 
 
 def _searched_words(note: Note) -> list[str]:
     """Return the words by which a note is found: those of its fact and of its tags."""
-    return _without_stopwords(" ".join((note.fact, *note.topics, *note.asked_with)))
+    return _without_stopwords(note.text_with_topics)
 
 
 def _without_stopwords(text: str) -> list[str]:

@@ -134,14 +134,14 @@ class Recall:
         ignored_names = (bot.name, *bot.aliases, *names)
         query = query_of(
             " ".join(typed_words),
-            low=f"{category} {title}",
-            without=ignored_names,
+            context=f"{category} {title}",
+            names=ignored_names,
             zone=bot.timezone,
         )
         if not message or not before:
             return query
         # a greeting asks for nothing in particular, whatever was said before it
-        message_query = query_of(message, without=ignored_names)
+        message_query = query_of(message, names=ignored_names)
         return replace(
             query, anything=message_query.anything, newest=message_query.newest
         )
