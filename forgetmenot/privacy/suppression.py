@@ -110,16 +110,6 @@ class SuppressionFilter:
         """Whether a text about these people speaks of what is suppressed."""
         return self._mentions(self._meanings, text, tuple(about))
 
-    def about(self, people: Iterable[str | None]) -> tuple[str, ...]:
-        """The words that are suppressed of the channel and of these people."""
-        subjects = {None, *people}
-        topics = []
-        for entry in self.entries:
-            if entry.words and entry.viewer_id in subjects:
-                topics.append(entry.words)
-        facts = [fact for viewer_id, fact in self._facts if viewer_id in subjects]
-        return (*topics, *facts)
-
     def without(self, text: str, also: Iterable[str | None] = ()) -> str:
         """A summary without the sentences that speak of it; who a sentence is about stands in it, or in the last.
 

@@ -106,8 +106,8 @@ class TailMaterial(Struct, frozen=True):
 
     `left_at`: when the speaker left the stream before (ms). `before`: lines of the speaker that the message continues
     (a bare mention). `thread`: the bot's lines to this speaker. `hidden`: people of whom nothing may stand in the
-    prompt, whatever was read. `left_alone`: what the reply must not bring up. `live_since`: 0 where the stream is off.
-    `language`: the one to answer in, where it has to be said.
+    prompt, whatever was read. `live_since`: 0 where the stream is off (ms). `language`: the one to answer in, where it
+    has to be said. What is suppressed is not in it at all.
     """
 
     now: int
@@ -141,7 +141,6 @@ class TailMaterial(Struct, frozen=True):
     actions_done: tuple[ActionDone, ...] = ()
     names: Mapping[str, str] = field(default_factory=dict)
     hidden: frozenset[str] = frozenset()
-    left_alone: tuple[str, ...] = ()
     # what the model looked up by words of its own
     looked_up: tuple[Recalled, ...] = ()
     looked_up_past: tuple[Past, ...] = ()
@@ -151,10 +150,11 @@ class TailMaterial(Struct, frozen=True):
     language: str = ""
 
     @property
-    def said(self) -> tuple[PromptLine, ...]:
-        """Return every line of chat in it."""
-        lines = (*self.chat, *self.spoken, *self.unsummarised)
-        return (*lines, *self.own_lines, *self.before, self.message)
+    def lines_heard(self) -> tuple[PromptLine, ...]:
+        """Return every line that people typed or said aloud; not the bot's own."""
+        from_channel = (*self.chat, *self.spoken, *self.unsummarised)
+        from_speaker = (*self.own_lines, *self.before, self.message)
+        return (*from_channel, *from_speaker)
 
 
 def stranger(

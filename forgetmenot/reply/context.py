@@ -577,15 +577,12 @@ class ContextGatherer(Struct, frozen=True):
             for candidate in material.anybody
             if candidate.note.id not in shown_notes
         ]
-        people = [material.speaker.id, *(other.viewer.id for other in material.others)]
-        people += _subjects(anybody)
         return replace(
             material,
             notes=tuple(speaker_notes),
             channel=channel_notes,
             others=tuple(others),
             anybody=tuple(anybody),
-            left_alone=read.moment.suppression_filter.about(people),
         )
 
     async def _notes_about(
@@ -755,7 +752,7 @@ def _people_in(material: TailMaterial) -> set[str]:
         *(other.brief for other in material.others),
     ]
     people = {other.viewer.id for other in material.others}
-    people |= {line.viewer_id for line in material.said if line.viewer_id}
+    people |= {line.viewer_id for line in material.lines_heard if line.viewer_id}
     people |= {event.viewer_id for event in material.happened}
     people.update(_subjects(material.anybody))
     for text in texts:

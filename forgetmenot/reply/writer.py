@@ -433,7 +433,7 @@ async def _rows_taken_back(source: Source, composed: Composed) -> frozenset[_Row
     revision = await notes.suppression_revision(source)
     note_ids = await notes.not_active(source, explain.notes_in(composed.prompt))
     event_ids = await events.cleared_ids(
-        source, {line.event_id for line in material.said}
+        source, {line.event_id for line in material.lines_heard}
     )
     people = await viewers.hidden_or_gone(source, material.names.keys())
     rows: set[_Row] = {("note", note_id) for note_id in note_ids}
