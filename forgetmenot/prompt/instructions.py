@@ -3,7 +3,7 @@
 Nothing here changes per message or speaker.
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from msgspec import structs
 
@@ -83,13 +83,14 @@ def instructions(
 
     `actions`: those that may be proposed, each with its parameters.
     """
-    bot = settings.bot
-    voice = current_persona(settings)
-    where = f" of the Twitch channel {channel}" if channel else " of a Twitch channel"
+    persona = current_persona(settings)
+    of_channel = f"the Twitch channel {channel}" if channel else "a Twitch channel"
+    introduction = f"You are {settings.bot.name}, the chat bot of {of_channel}."
     principles = _PRINCIPLES.format(
-        chars=settings.reply.max_chars, language=voice.language
+        chars=settings.reply.max_chars, language=persona.language
     )
-    return f"You are {bot.name}, the chat bot{where}.\n{voice.text}\n{principles}{_HEADING}{_form(actions)}"
+    form = _form(actions)
+    return f"{introduction}\n{persona.text}\n{principles}{_HEADING}{form}"
 
 
 def without_form(system: str) -> str:
@@ -98,24 +99,34 @@ def without_form(system: str) -> str:
 
 
 def rules_of(system: str) -> str:
-    """Return the instructions without the persona: words that are no streamer's."""
+    """Return the instructions without the persona: our own words, none of the streamer's."""
     return system.partition(_RULES)[2]
 
 
 def _form(actions: Sequence[str]) -> str:
+    """Return the fields of an answer, with examples where the model may propose actions."""
     if not actions:
         return _NOTES + _LOOK_UP + _SAY.format(done="")
-    names = {action.split()[0] for action in actions}
+    action_names = {action.split()[0] for action in actions}
+    correct = _CORRECT if "correct" in action_names else ""
+    fields = [
+        _ACTION.format(actions=_listed(actions), correct=correct),
+        _NOTES,
+        _LOOK_UP,
+        _SAY.format(done=", as if it was done"),
+        _IF_REFUSED,
+    ]
+    examples = f"Examples\n{_ANSWERING}{_example_of_acting(action_names)}"
+    return "".join(fields) + examples.rstrip() + "\n"
+
+
+def _example_of_acting(action_names: Collection[str]) -> str:
+    """Return an example of an action that may be proposed; empty if there is none for them."""
     # one example is enough: a second one costs tokens in every reply
-    acting = next((example for name, example in _ACTING.items() if name in names), "")
-    correct = _CORRECT if "correct" in names else ""
-    fields = (
-        _ACTION.format(actions=_listed(actions), correct=correct)
-        + _NOTES
-        + _LOOK_UP
-        + _SAY.format(done=", as if it was done")
-    )
-    return f"{fields}{_IF_REFUSED}Examples\n{_ANSWERING}{acting}".rstrip() + "\n"
+    for name, example in _ACTING.items():
+        if name in action_names:
+            return example
+    return ""
 
 
 def _listed(actions: Sequence[str]) -> str:
@@ -126,8 +137,10 @@ def _listed(actions: Sequence[str]) -> str:
         names_by_parameters.setdefault(parameters, []).append(name)
     groups = []
     for parameters, names in sorted(names_by_parameters.items()):
-        listed_names = ", ".join(names)
-        groups.append(f"{parameters}: {listed_names}" if parameters else listed_names)
+        group = ", ".join(names)
+        if parameters:
+            group = f"{parameters}: {group}"
+        groups.append(group)
     return "; ".join(groups)
 
 
@@ -156,20 +169,29 @@ def check_floor(
 
     Every persona is tried, so that switching to it holds no surprise.
     """
-    budget_tokens = settings.prompt.budget_tokens
+    # the empty name is that of the bot's own persona
     for name in ("", *settings.personas):
-        voiced = structs.replace(
-            settings, bot=structs.replace(settings.bot, speaks_as=name)
-        )
+        bot = structs.replace(settings.bot, speaks_as=name)
+        with_persona = structs.replace(settings, bot=bot)
         table = f"[personas.{name}]" if name else "[bot]"
-        tokens = estimate_tokens(instructions(voiced, channel, actions))
-        if tokens > INSTRUCTIONS_TOKENS:
-            excess_chars = (tokens - INSTRUCTIONS_TOKENS) * _CHARS_PER_TOKEN
-            raise SettingsError(reason("persona_long", table=table, n=excess_chars))
-        least = max(tokens + TAIL_FLOOR_TOKENS, int(tokens / PREFIX_SHARE) + 1)
-        if least > budget_tokens:
-            raise SettingsError(
-                f"The persona, the rules and one message take about {least} tokens at the least, and `budget_tokens` "
-                f"in [prompt] is {budget_tokens}. Raise `budget_tokens` to {least} or more, or shorten "
-                f"`persona` in {table}."
-            )
+        tokens = estimate_tokens(instructions(with_persona, channel, actions))
+        _check_size(tokens, settings.prompt.budget_tokens, table)
+
+
+def _check_size(tokens: int, budget_tokens: int, table: str) -> None:
+    """Raise SettingsError where instructions of this size are too long, by themselves or beside one message.
+
+    `table`: where the persona stands in the settings.
+    """
+    if tokens > INSTRUCTIONS_TOKENS:
+        excess_chars = (tokens - INSTRUCTIONS_TOKENS) * _CHARS_PER_TOKEN
+        raise SettingsError(reason("persona_long", table=table, n=excess_chars))
+    for_one_message = tokens + TAIL_FLOOR_TOKENS
+    for_prefix_share = int(tokens / PREFIX_SHARE) + 1
+    least = max(for_one_message, for_prefix_share)
+    if least > budget_tokens:
+        raise SettingsError(
+            f"The persona, the rules and one message take about {least} tokens at the least, and `budget_tokens` "
+            f"in [prompt] is {budget_tokens}. Raise `budget_tokens` to {least} or more, or shorten "
+            f"`persona` in {table}."
+        )

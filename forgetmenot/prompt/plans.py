@@ -7,11 +7,11 @@ from forgetmenot.text.dates import ended_since, stated_plan_end, without_times
 from forgetmenot.text.words import telling_stems
 
 # A word of fewer letters says too little to tell that two texts are about the same.
-_SHORTEST = 4
+_SHORTEST_WORD = 4
 
 
 def plan_end(note: Note, zone: str) -> int | None:
-    """Return when a note's plan is over (ms); None if it is no plan."""
+    """Return when a note's plan is over (ms); None if the note is no plan."""
     return stated_plan_end(note.fact, note.first_said_at, note.expires_at, zone)
 
 
@@ -27,25 +27,28 @@ def open_outcomes(
     `notes` are all that are known of that person, `lines` what they said lately. A plan is left out once a reply has
     used its note since, or once its person has spoken of it.
     """
-    spoken = list(lines)
-    waiting = []
+    spoken_lines = list(lines)
+    open_plans = []
     for note in notes:
         end = plan_end(note, zone)
         if end is None or not ended_since(end, left_at, now):
             continue
-        texts = [other.fact for other in notes if other.first_said_at >= end]
-        texts += [line.text for line in spoken if line.at >= end]
-        if not (_was_asked(note, end) or _is_spoken_of(note, texts)):
-            waiting.append(note)
-    return waiting
+        if _was_asked(note, end):
+            continue
+        later_texts = [other.fact for other in notes if other.first_said_at >= end]
+        later_texts += [line.text for line in spoken_lines if line.at >= end]
+        if not _is_spoken_of(note, later_texts):
+            open_plans.append(note)
+    return open_plans
 
 
 def _was_asked(note: Note, end: int) -> bool:
     """Return whether a reply used a plan's note after its end, or its person confirmed it."""
-    return max(note.used_at or 0, note.last_confirmed_at) >= end
+    used_at = note.used_at or 0
+    return max(used_at, note.last_confirmed_at) >= end
 
 
 def _is_spoken_of(note: Note, texts: Iterable[str]) -> bool:
     """Return whether one of the texts shares a telling word with a plan, besides its day."""
-    plan_stems = telling_stems(without_times(note.fact), _SHORTEST)
+    plan_stems = telling_stems(without_times(note.fact), _SHORTEST_WORD)
     return any(not plan_stems.isdisjoint(telling_stems(text)) for text in texts)

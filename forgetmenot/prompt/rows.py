@@ -33,19 +33,28 @@ from forgetmenot.text.mentions import SOMEBODY, fence, shown_name, with_names
 from forgetmenot.text.tokens import clip_bytes, estimate_tokens
 from forgetmenot.text.words import text_cache
 
+# How many bytes of a text stand in one row: enough for 360 Latin letters, or 120 Chinese signs.
 LINE_BYTES = 360
 OWN_BYTES = 240
 MESSAGE_BYTES = 2_000
 SUMMARY_BYTES = 1_200
 FACT_BYTES = 400
 DIGEST_CHARS = 500
-_LATELY = {0: ", earlier this stream", 1: ", the last stream"}
-_NUMBER_WORDS = dict(
-    enumerate(
-        ["two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"], 2
-    )
+NAME_BYTES = 60
+# In words, because small models read a digit here as the number of a note.
+_NUMBER_WORDS = (
+    "two",
+    "three",
+    "four",
+    "five",
+    "six",
+    "seven",
+    "eight",
+    "nine",
+    "ten",
 )
 
+# The present names of people, by id.
 Names = Mapping[str, str]
 
 # The label of a note's source, where it is not what its subject said.
@@ -65,7 +74,10 @@ class Row(Struct, frozen=True):
 
 
 class Block(Struct, frozen=True):
-    """A section before it is text. Rows are dropped from the end, or from the start where the newest stand last."""
+    """A section before it is text. Rows are dropped from its end, or from its start where the newest stand last.
+
+    `lead`: the sentence before the fence. `already_dropped`: how many rows it had and has not any more.
+    """
 
     name: str
     rows: tuple[Row, ...]
@@ -83,11 +95,11 @@ class Block(Struct, frozen=True):
 
     def within(self, tokens: int, least: int = 0) -> "Block":
         """Return the block with as many rows as fit into these tokens; with `least` rows if no more do."""
-        # each cut is measured as it would stand there: the fence and the lead cost tokens as well
         for keep in range(len(self.rows), least, -1):
-            cut = self.cut(keep)
-            if estimate_tokens(cut.text()) <= tokens:
-                return cut
+            shortened = self.cut(keep)
+            # measured as it would stand in the prompt: the fence and the lead cost tokens as well
+            if estimate_tokens(shortened.text()) <= tokens:
+                return shortened
         return self.cut(least)
 
     def text(self) -> str:
@@ -96,8 +108,10 @@ class Block(Struct, frozen=True):
             return ""
         # blocks that continue another one have its name in the prompt
         name = self.name.removesuffix("_more").removesuffix("_asked")
-        body = fence(name, "\n".join(row.text for row in self.rows))
-        return f"{self.lead}\n{body}\n\n" if self.lead else f"{body}\n\n"
+        fenced_rows = fence(name, "\n".join(row.text for row in self.rows))
+        if not self.lead:
+            return f"{fenced_rows}\n\n"
+        return f"{self.lead}\n{fenced_rows}\n\n"
 
     def section(self) -> Section:
         """Return the block as text, with its size and the database rows that it comes from."""
@@ -120,27 +134,28 @@ def one_line(
     names: Names,
     max_bytes: int,
 ) -> str:
-    """Return foreign text with today's names, on one line, clipped."""
+    """Return foreign text with today's names for its mentions, on one line, clipped."""
     return clip_bytes(clean(with_names(text, names)), max_bytes)
 
 
 def name_of(viewer: Viewer) -> str:
-    """Return a viewer's name as a prompt shows it."""
-    return (
-        shown_name(clip_bytes(clean(viewer.display_name or viewer.login), 60))
-        or "somebody"
-    )
+    """Return a viewer's name as a prompt shows it; "somebody" where nothing visible is left of it."""
+    name = clean(viewer.display_name or viewer.login)
+    return shown_name(clip_bytes(name, NAME_BYTES)) or SOMEBODY
 
 
 def unclear_line(unclear: UnclearName) -> str:
     """Return whom a word may mean: `"bob" may be BobTheBuilder or bob_ross`, of which the reply may ask."""
+    word = clip_bytes(clean(unclear.word), NAME_BYTES)
     names = " or ".join(_as_shown(name) for name in unclear.names)
-    return f'"{clip_bytes(clean(unclear.word), 60)}" may be {names}: ask who is meant, unless it is plain.'
+    return f'"{word}" may be {names}: ask who is meant, unless it is plain.'
 
 
+# the same few names stand in every prompt
 @text_cache(2_048)
 def _as_shown(name: str) -> str:
-    return clip_bytes(clean(shown_name(name)), 60)
+    """Return a name as a prompt shows it: on one line, clipped."""
+    return clip_bytes(clean(shown_name(name)), NAME_BYTES)
 
 
 def chat_row(
@@ -149,15 +164,16 @@ def chat_row(
     max_bytes: int = LINE_BYTES,
 ) -> Row:
     """Return `alice: what she said`, or `you: …` for the bot's own line. A line with the id 0 is not stored."""
-    if line.viewer_id is None:
-        table = "replies"
-        speaker = "you"
-    else:
+    table = "replies"
+    speaker = "you"
+    if line.viewer_id is not None:
         table = "events"
         name = names.get(line.viewer_id)
         speaker = SOMEBODY if name is None else _as_shown(name)
     text = f"{speaker}: {one_line(line.text, names, max_bytes)}"
-    return Row(text, ((table, line.id),) if line.id else ())
+    if not line.id:
+        return Row(text)
+    return Row(text, ((table, line.id),))
 
 
 def unsummarised_row(
@@ -168,8 +184,9 @@ def unsummarised_row(
 ) -> Row:
     """Return `[said today at 20:14, not summarised yet] alice: what she said`."""
     row = chat_row(line, names)
+    day = ago(line.at, now, zone)
     clock_time = f"{local_time(line.at, zone):%H:%M}"
-    label = f"[said {ago(line.at, now, zone)} at {clock_time}, not summarised yet]"
+    label = f"[said {day} at {clock_time}, not summarised yet]"
     return Row(f"{label} {row.text}", row.rows)
 
 
@@ -178,12 +195,12 @@ def chat_rows(lines: Sequence[PromptLine], names: Names) -> list[Row]:
 
     It stands where the last of them was said: "18 people: RAID".
     """
-    by_words: dict[str, list[PromptLine]] = defaultdict(list)
+    lines_by_words: dict[str, list[PromptLine]] = defaultdict(list)
     for line in lines:
-        by_words[without_repeated_words(line.text).casefold()].append(line)
+        lines_by_words[_words_key(line)].append(line)
     chat: list[Row] = []
     for line in lines:
-        same_lines = by_words[without_repeated_words(line.text).casefold()]
+        same_lines = lines_by_words[_words_key(line)]
         people = {same_line.viewer_id for same_line in same_lines}
         if len(people) <= A_FEW:
             chat.append(chat_row(line, names))
@@ -194,28 +211,37 @@ def chat_rows(lines: Sequence[PromptLine], names: Names) -> list[Row]:
     return chat
 
 
+def _words_key(line: PromptLine) -> str:
+    """Return by what two lines are the same: their words, an emote once however often it is repeated."""
+    return without_repeated_words(line.text).casefold()
+
+
 def event_row(
     event: StreamEvent,
     names: Names,
     now: int,
 ) -> Row:
     """Return `12 min ago: 120 raiders from Ox have joined!`; with who it was, where Twitch's words do not say it."""
+    when = _minutes_ago(now - event.at)
     text = one_line(event.text, names, LINE_BYTES)
     name = _as_shown(names.get(event.viewer_id, SOMEBODY))
-    if event.kind is not EventKind.STREAM and name.casefold() not in text.casefold():
+    # the viewer of a stream's event only stands for the channel
+    is_of_viewer = event.kind is not EventKind.STREAM
+    if is_of_viewer and name.casefold() not in text.casefold():
         text = f"{name}: {text}"
-    return Row(f"{_minutes_ago(now - event.at)}: {text}", (("events", event.id),))
+    return Row(f"{when}: {text}", (("events", event.id),))
 
 
 def moderation_row(event: StreamEvent, now: int) -> Row:
     """Return `2 min ago: Bob was banned`, without the row that it is from: what explains a reply is read by anybody."""
-    return Row(
-        f"{_minutes_ago(now - event.at)}: {one_line(event.text, {}, LINE_BYTES)}"
-    )
+    when = _minutes_ago(now - event.at)
+    text = one_line(event.text, {}, LINE_BYTES)
+    return Row(f"{when}: {text}")
 
 
-def _minutes_ago(ms: int) -> str:
-    minutes = max(0, ms) // MINUTE
+def _minutes_ago(elapsed: int) -> str:
+    """Return a time that has passed (ms) in words; "just now" below a minute."""
+    minutes = max(0, elapsed) // MINUTE
     return f"{minutes} min ago" if minutes else "just now"
 
 
@@ -228,7 +254,7 @@ def note_row(
     about: str = "",
     asks_outcome: bool = False,
 ) -> Row:
-    """Return `[id:12; 2 days ago] likes tea`, with whom it is about, if given.
+    """Return `[id:12; 2 days ago] likes tea`. `about`: the name of whom it is about, to stand before it.
 
     A note that was said on several days has the first and the last. What is over has its month, unless it names its
     time itself. `asks_outcome`: it is a plan of which the reply may ask how it went.
@@ -237,16 +263,19 @@ def note_row(
     labels = [f"id:{note.id}"]
     if note.source_kind in _SOURCE_LABELS:
         labels.append(_SOURCE_LABELS[note.source_kind])
-    text = one_line(note.fact, names, FACT_BYTES)
-    if note.status is NoteStatus.PAST or note.is_over(now):
-        if not periods_in(note.fact.lower()):
-            text = f"in {local_time(note.last_confirmed_at, zone):%B %Y}: {text}"
-    else:
+    is_over = note.status is NoteStatus.PAST or note.is_over(now)
+    if not is_over:
         labels.append(_when_said(note, now, zone))
     if asks_outcome:
         labels.append("its day has passed: ask how it went")
-    subject = f"{about}: " if about else ""
-    return Row(f"{subject}[{'; '.join(labels)}] {text}", (("notes", note.id),))
+    text = one_line(note.fact, names, FACT_BYTES)
+    if is_over and not periods_in(note.fact.lower()):
+        month = f"{local_time(note.last_confirmed_at, zone):%B %Y}"
+        text = f"in {month}: {text}"
+    text = f"[{'; '.join(labels)}] {text}"
+    if about:
+        text = f"{about}: {text}"
+    return Row(text, (("notes", note.id),))
 
 
 def _when_said(
@@ -255,11 +284,14 @@ def _when_said(
     zone: str,
 ) -> str:
     """Return when a note was said: "2 days ago", "2026-03-01", "2025-11-02, again yesterday"."""
-    last = iso_day(note.last_confirmed_at, zone)
-    is_recent = now - note.last_confirmed_at < _SHOWN_BY_AGE
-    when = ago(note.last_confirmed_at, now, zone) if is_recent else last
-    first = iso_day(note.first_said_at, zone)
-    return when if first == last else f"{first}, again {when}"
+    first_day = iso_day(note.first_said_at, zone)
+    last_day = iso_day(note.last_confirmed_at, zone)
+    when = last_day
+    if now - note.last_confirmed_at < _SHOWN_BY_AGE:
+        when = ago(note.last_confirmed_at, now, zone)
+    if first_day == last_day:
+        return when
+    return f"{first_day}, again {when}"
 
 
 def named_note_row(
@@ -269,10 +301,10 @@ def named_note_row(
     zone: str,
 ) -> Row:
     """Return a note with the name of whom it is about, who may be anybody, or "channel"."""
+    about = "channel"
     subject_id = recalled.note.subject_id
-    about = (
-        "channel" if subject_id is None else _as_shown(names.get(subject_id, SOMEBODY))
-    )
+    if subject_id is not None:
+        about = _as_shown(names.get(subject_id, SOMEBODY))
     return note_row(recalled, names, now, zone, about=about)
 
 
@@ -290,11 +322,14 @@ def channel_note_row(
         labels.append("running bit")
     if note.source_kind is SourceKind.REPORTED:
         labels.append(_SOURCE_LABELS[note.source_kind])
-    first = iso_day(note.first_said_at, zone)
-    last = iso_day(note.last_confirmed_at, zone)
-    labels.append(first if first == last else f"{first}, again {last}")
-    text = f"[{'; '.join(labels)}] {one_line(note.fact, names, FACT_BYTES)}"
-    return Row(text, (("notes", note.id),))
+    first_day = iso_day(note.first_said_at, zone)
+    last_day = iso_day(note.last_confirmed_at, zone)
+    if first_day == last_day:
+        labels.append(first_day)
+    else:
+        labels.append(f"{first_day}, again {last_day}")
+    fact = one_line(note.fact, names, FACT_BYTES)
+    return Row(f"[{'; '.join(labels)}] {fact}", (("notes", note.id),))
 
 
 def past_row(
@@ -303,25 +338,34 @@ def past_row(
     zone: str,
     now: int | None = None,
 ) -> Row:
-    """Return an episode or a recap with its date; with `now` also how long ago that is (never in the prefix)."""
-    when = iso_day(past.at, zone)
+    """Return an episode or a recap with its date.
+
+    With `now` also how long ago that is: never in the prefix, which stays the same as time goes by.
+    """
+    when = [iso_day(past.at, zone)]
     if now is not None:
-        when += f", {ago(past.at, now, zone)}"
-    if now is not None and past.streams_ago is not None:
-        when += _streams_ago(past.streams_ago)
-    kind = ""
+        when.append(ago(past.at, now, zone))
+        if past.streams_ago is not None:
+            when.append(_streams_ago(past.streams_ago))
+    label = ", ".join(when)
     table = "episodes"
     if past.is_recap:
-        kind = "recap of the stream of "
+        label = f"recap of the stream of {label}"
         table = "streams"
-    text = f"({kind}{when}) {one_line(past.text, names, SUMMARY_BYTES)}"
-    return Row(text, ((table, past.id),))
+    text = one_line(past.text, names, SUMMARY_BYTES)
+    return Row(f"({label}) {text}", ((table, past.id),))
 
 
 def _streams_ago(streams: int) -> str:
-    if streams in _LATELY:
-        return _LATELY[streams]
-    return f", {_NUMBER_WORDS.get(streams, str(streams))} streams ago"
+    """Return how many streams ago something was, in words."""
+    if streams == 0:
+        return "earlier this stream"
+    if streams == 1:
+        return "the last stream"
+    number = str(streams)
+    if 2 <= streams < 2 + len(_NUMBER_WORDS):
+        number = _NUMBER_WORDS[streams - 2]
+    return f"{number} streams ago"
 
 
 def speaker_line(
@@ -330,11 +374,13 @@ def speaker_line(
     zone: str,
 ) -> str:
     """Return `alice (moderator; here since 2025-11-02; 31 streams)`."""
-    role = "" if viewer.role is Role.VIEWER else f"{viewer.role.value}; "
-    count = ""
+    labels = []
+    if viewer.role is not Role.VIEWER:
+        labels.append(viewer.role.value)
+    labels.append(f"here since {iso_day(viewer.first_seen_at, zone)}")
     if streams:
-        count = "; 1 stream" if streams == 1 else f"; {streams} streams"
-    return f"{name_of(viewer)} ({role}here since {iso_day(viewer.first_seen_at, zone)}{count})"
+        labels.append("1 stream" if streams == 1 else f"{streams} streams")
+    return f"{name_of(viewer)} ({'; '.join(labels)})"
 
 
 def without_repeats(
