@@ -256,6 +256,27 @@ CREATE TABLE never_mention (
 CREATE INDEX never_mention_by_viewer ON never_mention (viewer_id);
 CREATE INDEX never_mention_by_note ON never_mention (note_id) WHERE note_id IS NOT NULL;
 
+-- ── the book: what somebody asked to keep in the words in which it was said; everything else in it is read from the tiers
+CREATE TABLE quotes (
+    id        INTEGER PRIMARY KEY AUTOINCREMENT,
+    viewer_id TEXT    NOT NULL REFERENCES viewers (id) ON DELETE CASCADE ON UPDATE CASCADE, -- who said it
+    text      TEXT    NOT NULL,
+    line      TEXT    NOT NULL UNIQUE,               -- Twitch's id of the message
+    stream_id INTEGER REFERENCES streams (id) ON DELETE SET NULL,
+    said_at   INTEGER NOT NULL,
+    by_id     TEXT REFERENCES viewers (id) ON DELETE SET NULL ON UPDATE CASCADE             -- who asked to keep it
+) STRICT;
+CREATE INDEX quotes_by_viewer ON quotes (viewer_id);
+CREATE INDEX quotes_by_keeper ON quotes (by_id) WHERE by_id IS NOT NULL;
+CREATE INDEX quotes_by_stream ON quotes (stream_id) WHERE stream_id IS NOT NULL;
+-- A line that is deleted in chat, or of which nothing is left, is no quote any more.
+CREATE TRIGGER quotes_cleared AFTER UPDATE OF redacted_at ON events WHEN new.redacted_at IS NOT NULL BEGIN
+    DELETE FROM quotes WHERE line = new.id;
+END;
+CREATE TRIGGER quotes_emptied AFTER UPDATE OF text ON quotes WHEN new.text = '' BEGIN
+    DELETE FROM quotes WHERE id = new.id;
+END;
+
 -- ── above the tiers: made of notes and episodes, disposable ─────────────────────────────────
 CREATE TABLE briefs (
     id        INTEGER PRIMARY KEY,

@@ -540,7 +540,10 @@ class Permission(StrEnum):
 
 
 class Asker(Struct, frozen=True):
-    """Who asks. `role` is from the badges of the very message; `line_id` is that message."""
+    """Who asks. `role` is from the badges of the very message; `line_id` is that message.
+
+    `reply_to_id`: the message that it replies to; "" for none.
+    """
 
     surface: Surface
     viewer_id: str = ""
@@ -548,6 +551,7 @@ class Asker(Struct, frozen=True):
     login: str = ""
     display_name: str = ""
     line_id: str = ""
+    reply_to_id: str = ""
 
     @property
     def moderates(self) -> bool:

@@ -20,6 +20,7 @@ from forgetmenot.people.exclusion import is_bot
 from forgetmenot.people.standing import role_of
 from forgetmenot.reply.own_name import Identity, without_at_name, without_name_in_front
 from forgetmenot.reply.triggers import Conversations, is_ignored, trigger_of
+from forgetmenot.text.chat_commands import without_names_in_front
 from forgetmenot.text.clean import clean
 from forgetmenot.text.phrases import is_yes
 
@@ -135,6 +136,8 @@ class ChatCommands:
         command = self._parser.parse(
             line, question, unnamed=without_at_name(line, identity)
         )
+        if command is None and event.reply_to is not None:
+            command = self._about_replied_line(line)
         is_to_the_bot = line != clean(event.text) or bool(question)
         if command is not None and not is_to_the_bot and self._is_another_bots(command):
             return None
@@ -144,6 +147,14 @@ class ChatCommands:
         if is_yes(command.params.get("viewer", "")):
             return replace(command, params={"confirm": "yes"})
         return command
+
+    def _about_replied_line(self, line: str) -> ParsedCommand | None:
+        """The command about somebody's line in a reply to it: Twitch writes their name in front of what is typed."""
+        command = self._parser.parse(without_names_in_front(line))
+        if command is None:
+            return None
+        operation = self._context.operations[command.name]
+        return command if operation.about_replied_line else None
 
     def _is_another_bots(self, command: ParsedCommand) -> bool:
         """Whether `!help` or `!commands` is left to another bot; help on an incomplete command is not."""
@@ -169,4 +180,5 @@ def asker_of(event: ChatEvent) -> Asker:
         event.login,
         event.display_name,
         line_id=event.id,
+        reply_to_id=event.reply_to.event_id if event.reply_to is not None else "",
     )

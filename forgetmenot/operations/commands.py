@@ -16,6 +16,7 @@ from forgetmenot.operations import actions
 from forgetmenot.operations.entries import MODEL
 from forgetmenot.operations.handlers import (
     approvals,
+    book,
     mentions,
     note_changes,
     notes,
@@ -33,6 +34,7 @@ _OF_PEOPLE: tuple[Operation, ...] = (
     *notes.OPERATIONS,
     *note_changes.OPERATIONS,
     *mentions.OPERATIONS,
+    *book.OPERATIONS,
     *privacy.OPERATIONS,
     *usage.OPERATIONS,
     *approvals.OPERATIONS,

@@ -283,6 +283,8 @@ class Operation(Struct, frozen=True):
     waits: bool = False
     # the next reply must see it when the streamer asks for it
     edits_memory: bool = False
+    # typed as a reply to somebody's line, it is about that line
+    about_replied_line: bool = False
     # how the policy treats it when the model proposes it
     action: Action | None = None
 

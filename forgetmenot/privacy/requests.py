@@ -20,7 +20,13 @@ from forgetmenot.privacy.erasure import Eraser, Step, leave_recaps
 from forgetmenot.privacy.forgetting import delete_fact, replaced_by
 from forgetmenot.privacy.recap_files import clean_files
 from forgetmenot.privacy.suppression_list import list_again, topic_of
-from forgetmenot.store import notes, personal_data, privacy_choices, streams
+from forgetmenot.store import (
+    notes,
+    personal_data,
+    privacy_choices,
+    quotes,
+    streams,
+)
 from forgetmenot.store.database import Database, Source, Transaction
 from forgetmenot.store.privacy_requests import CHANNEL, PrivacyRequest, RequestKind
 from forgetmenot.text.removal import fact_stems, states_fact
@@ -260,7 +266,7 @@ async def _carry_out(
             return await _choose_again(tx, request, subject)
         case RequestKind.NEVER_MENTION | RequestKind.MAY_MENTION:
             return await list_again(tx, request, subject)
-        case RequestKind.REMOVE:
+        case RequestKind.REMOVE | RequestKind.UNQUOTE:
             return await _remove_again(tx, request, subject)
         case RequestKind.BAN | RequestKind.UNBAN:
             return await _ban_again(tx, request, subject)
@@ -301,10 +307,12 @@ async def _remove_again(
     request: PrivacyRequest,
     viewer_id: str,
 ) -> int:
-    """Remove from a copy what its subject had removed since, by its number or its words; how many notes that were.
+    """Remove from a copy what was removed since, quotes too; how many notes or quotes that were.
 
     Not what is newer than the request, or was said again after it.
     """
+    if request.kind is RequestKind.UNQUOTE:
+        return await quotes.remove_again(tx, request, viewer_id)
     if not tx.requests.is_removed(request):
         return 0
     removed = 0

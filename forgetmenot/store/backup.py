@@ -49,6 +49,7 @@ KEPT = (
     "nicknames",
     "note_words",
     "never_mention",
+    "quotes",
     "channel_state",
     "spending",
     "minutes",

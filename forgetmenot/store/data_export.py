@@ -25,6 +25,8 @@ EXPORT_PARTS = {
     "mentioned_in_notes": f"semantic_notes WHERE subject_id IS NOT ?1 AND instr(fact, {_NAMED})",
     "summaries": "episodes WHERE id IN (SELECT episode_id FROM episode_people WHERE viewer_id = ?1)",
     "recaps": f"streams WHERE instr(recap, {_NAMED})",
+    "quotes": "quotes WHERE viewer_id = ?1 OR by_id = ?1",
+    "mentioned_in_quotes": f"quotes WHERE viewer_id <> ?1 AND instr(text, {_NAMED})",
     "briefs": "briefs WHERE viewer_id = ?1",
     "replies": "bot_messages WHERE viewer_id = ?1",
     "actions": "action_logs WHERE asked_by = ?1 OR target_id = ?1",

@@ -87,6 +87,9 @@ _NEAR_STREAM = (
     f"t.ended_at IS NULL AND t.started_at >= :since OR EXISTS ({_HERE} = t.id)"
 )
 _NEAR_LINE = f"t.at >= :since OR t.stream_id IS NULL OR EXISTS ({_HERE} = t.stream_id)"
+_NEAR_QUOTE = (
+    f"t.said_at >= :since OR t.stream_id IS NULL OR EXISTS ({_HERE} = t.stream_id)"
+)
 _NEAR_TIME = f"t.at >= :since OR EXISTS ({_DURING})"
 
 PLACES = (
@@ -104,6 +107,7 @@ PLACES = (
     ),
     Place("semantic_notes", ("fact",), near=_NEAR_NOTE),
     Place("note_changes", ("cause",), ColumnFormat.REASON),
+    Place("quotes", ("text",), cut=True, typed=True, near=_NEAR_QUOTE),
     Place("moments", ("text",), typed=True, only="kind = 'title'", near=_NEAR_TIME),
     Place(
         "events",
@@ -150,6 +154,7 @@ DOUBTFUL_PLACES = (
     Place("semantic_notes", ("fact",), near=_NEAR_NOTE),
     Place("episodes", ("summary",), near=_NEAR_EPISODE),
     Place("streams", ("title", "recap"), near=_NEAR_STREAM),
+    Place("quotes", ("text",), near=_NEAR_QUOTE),
     Place("bot_messages", ("text",), near=_NEAR_TIME),
     Place("action_logs", ("params_json",), near=_NEAR_TIME),
     Place("never_mention", ("words",)),
@@ -159,6 +164,7 @@ _MEMORY_TEXTS = (
     ("semantic_notes", "fact"),
     ("episodes", "summary"),
     ("streams", "recap"),
+    ("quotes", "text"),
 )
 # Every game that was played.
 _PLAYED = """
@@ -300,6 +306,7 @@ _SHOWN_TEXTS = {
     """,
     "episodes": "SELECT summary FROM episodes WHERE id = ?",
     "streams": "SELECT title || ' ' || recap FROM streams WHERE id = ?",
+    "quotes": "SELECT text FROM quotes WHERE id = ?",
     "bot_messages": "SELECT text FROM bot_messages WHERE id = ?",
 }
 

@@ -51,6 +51,7 @@ class RequestKind(StrEnum):
     MAY_MENTION = "may_mention"
     REMOVE = "remove"  # a note, by its subject, who can bring it back
     BRING_BACK = "bring_back"
+    UNQUOTE = "unquote"  # a kept line is removed from the book
     BAN = "ban"
     UNBAN = "unban"  # somebody who was banned writes again
     POSTED = "posted"  # the recap of a stream, to Discord

@@ -45,6 +45,12 @@ _MAY_SAY = (
     ("bot_messages", "text", True, f"(viewer_id = :subject OR {_QUOTED})"),
     ("events", "text", True, "(viewer_id = :subject OR from_bot = 1)"),
     (
+        "quotes",
+        "text",
+        True,
+        "(viewer_id = :subject OR instr(text, '<@' || :subject || '>'))",
+    ),
+    (
         "events",
         "text",
         False,

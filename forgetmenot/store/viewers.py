@@ -326,7 +326,12 @@ async def join_provisional(tx: Transaction, holders: dict[str, str]) -> None:
         """,
         (holders, PROVISIONAL),
     )
-    texts = (("episodes", "summary"), ("semantic_notes", "fact"), ("streams", "recap"))
+    texts = (
+        ("episodes", "summary"),
+        ("semantic_notes", "fact"),
+        ("streams", "recap"),
+        ("quotes", "text"),
+    )
     for provisional, real, both in rows:
         if both:
             await _merge(tx, provisional, real)

@@ -70,6 +70,8 @@ _WHOLE_SENTENCES = (
     (r"(?:so )?what did i miss(?: (?:so far|today|here))?", "!missed"),
     (r"was hab[e']? ?ich (?:heute |hier )?verpasst", "!missed"),
     (r"opt (?:me )?(in|out)", "!opt{}"),
+    (r"(?:delete|remove|forget) my (?:last )?quote", "!unquote"),
+    (r"(?:lösche?|entferne|vergiss) mein (?:letztes )?zitat", "!unquote"),
     (r"what do (?:you|u) (?:store|keep|save)(?: about me)?", "!privacy"),
     (r"was speicherst du(?: über mich)?", "!privacy"),
     (r"why did you say that|warum hast du das gesagt", "!why"),
@@ -103,6 +105,11 @@ def is_command(text: str) -> bool:
     """Return whether a line is a command to some bot ("!so alice", "@bot !help"), not "!!!"."""
     line = _ADDRESSED.sub("", text).lstrip()
     return line[:1] in {"!", "！"} and line[1:2].isalpha()
+
+
+def without_names_in_front(text: str) -> str:
+    """Return a command without the names in front of it."""
+    return _ADDRESSED.sub("", text)
 
 
 def typed_command(text: str) -> str:

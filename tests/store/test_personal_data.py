@@ -54,7 +54,7 @@ spending moments.kind reply_weeks
 _GOES_WITH_THE_VIEWER = """
 viewers viewer_names name_words nicknames attendance episode_people note_evidence action_logs.asked_by
 action_logs.target_id briefs.viewer_id never_mention.viewer_id never_mention.by_id
-moments.viewer_id
+moments.viewer_id quotes.viewer_id quotes.by_id
 """
 EXEMPT = {
     **dict.fromkeys(
@@ -74,6 +74,7 @@ EXEMPT = {
     "channel_state": "read whole: it is a few rows",
     "streams.recap_file": "a path; privacy/erasure cleans the file",
     "events.id": "Twitch's id of a message of somebody else",
+    "quotes.line": "Twitch's id of the message; the row goes with its author",
     "bot_messages.event_id": "rows that answer them are deleted",
     **dict.fromkeys(
         ("streams.twitch_id", "bot_messages.twitch_id"), "Twitch's id of it"

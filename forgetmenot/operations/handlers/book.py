@@ -1,0 +1,147 @@
+"""The handlers of the channel's book: keep a line as a quote, remove one.
+
+A quote is somebody's wish to keep a line in its own words; operations/run has checked who may ask. Whoever opted out is
+never quoted, nor is what is never stored about people.
+"""
+
+from forgetmenot.domain import Line, OperationResult, Target
+from forgetmenot.durations import DAY, HOUR
+from forgetmenot.errors import FactRefused
+from forgetmenot.memory.book import minute_of
+from forgetmenot.memory.edits import with_mentions
+from forgetmenot.memory.proposals import never_stored, text_fault, without_ages
+from forgetmenot.operations.entries import (
+    ANYBODY,
+    DOCK,
+    ID_OR_LAST,
+    MODERATORS,
+    VIEWER_BY_ANY_NAME,
+)
+from forgetmenot.operations.types import Operation, Refused, Request
+from forgetmenot.store import events, quotes, streams, viewers
+from forgetmenot.store.quotes import NewQuote
+from forgetmenot.text.chat_commands import is_command
+from forgetmenot.text.clean import clean
+from forgetmenot.text.days import iso_day
+from forgetmenot.text.mentions import MENTION, defang, with_names
+
+# Lines of chat that are looked through for one that can be kept.
+LINES_READ = 100
+
+
+async def quote(request: Request) -> OperationResult:
+    """Keep a line: the one that is replied to, the last one of a viewer, or the last one of anybody else."""
+    line = await _line_to_keep(request)
+    if line is None:
+        raise Refused("nothing_to_quote")
+    author_id = line.viewer_id
+    if await viewers.hidden(request.db, [author_id]):
+        raise Refused("never_quoted")
+    text = await _checked_words(request, line.text)
+    new_quote = NewQuote(
+        author_id,
+        text,
+        line.id,
+        line.stream_id,
+        line.at,
+        request.asker.viewer_id,
+    )
+    async with request.db.write() as tx:
+        quote_id = await quotes.add(tx, new_quote)
+    names, _hidden = await viewers.shown_and_hidden(
+        request.db, [author_id, *MENTION.findall(text)]
+    )
+    data = {
+        "id": quote_id,
+        "text": with_names(text, names),
+        "when": await _when(request, line),
+    }
+    author = Target(author_id, names.get(author_id, ""))
+    return OperationResult(
+        ok=True,
+        code="quoted",
+        data=data,
+        target=author,
+    )
+
+
+async def _line_to_keep(request: Request) -> Line | None:
+    """Return the line that is meant; None if there is none that can be kept."""
+    asker = request.asker
+    if asker.reply_to_id:
+        return await events.by_id(request.db, asker.reply_to_id)
+    author_id = request.target.id if request.text("viewer") else None
+    recent = await events.lines(
+        request.db,
+        of=author_id,
+        since=request.now - DAY,
+        until=request.now + HOUR,
+        limit=LINES_READ,
+    )
+    for line in reversed(recent):
+        # the bot's own lines have no author
+        if line.viewer_id is None or is_command(line.text):
+            continue
+        if line.viewer_id != asker.viewer_id or author_id is not None:
+            return await events.by_id(request.db, line.event_id)
+    return None
+
+
+async def _checked_words(request: Request, typed: str) -> str:
+    """Return a line as it is kept, with mentions in the place of names. Raises FactRefused."""
+    privacy = request.settings.privacy
+    words = without_ages(clean(defang(typed)), privacy)
+    category = never_stored(words, privacy)
+    if not words or category is not None:
+        raise FactRefused(f"sensitive:{category or 'minor_age'}")
+    fault = text_fault(words)
+    if fault is not None:
+        raise FactRefused(fault)
+    return await with_mentions(request.db, words)
+
+
+async def _when(request: Request, line: Line) -> str:
+    """Return the day of a line, and the minute of its stream where it was said in one."""
+    day = iso_day(line.at, request.settings.bot.timezone)
+    if line.stream_id is None:
+        return day
+    started_at = await streams.start_of(request.db, line.stream_id)
+    return f"{day}, {minute_of(line.at, started_at)}"
+
+
+async def unquote(request: Request) -> OperationResult:
+    """Remove a quote: of one's own the last, or one by its number; moderators and the streamer remove any."""
+    number = request.number("id")
+    if number:
+        kept = await quotes.get(request.db, number)
+    else:
+        kept = await quotes.newest_of(request.db, request.asker.viewer_id)
+    if kept is None:
+        raise Refused("no_quote")
+    asker = request.asker
+    if kept.viewer_id != asker.viewer_id and not asker.moderates:
+        raise Refused("not_your_quote")
+    async with request.db.write() as tx:
+        await quotes.remove(tx, kept, request.now)
+    return OperationResult(ok=True, code="unquoted", data={"id": kept.id})
+
+
+OPERATIONS = (
+    Operation(
+        "quote",
+        MODERATORS,
+        quote,
+        params=(VIEWER_BY_ANY_NAME,),
+        chat=("!quote [viewer]",),
+        examples=("!quote alice",),
+        about_replied_line=True,
+    ),
+    Operation(
+        "unquote",
+        ANYBODY | DOCK,
+        unquote,
+        params=(ID_OR_LAST,),
+        chat=("!unquote [id]",),
+        examples=("!unquote 3",),
+    ),
+)

@@ -1,0 +1,172 @@
+"""Moderators keep a line as a quote; its author removes it, and it goes wherever its author or its people go."""
+
+from msgspec.structs import astuple, replace
+
+from forgetmenot.domain import Redaction, ReplyTo, Surface
+from forgetmenot.durations import DAY, MINUTE
+from forgetmenot.operations.run import run
+from forgetmenot.operations.targets import owner
+from forgetmenot.privacy.requests import carry_out
+from forgetmenot.store import data_export, quotes
+from forgetmenot.store.database import CARRIED_OUT
+from tests.chat.conftest import IDS, Chat
+
+
+async def texts(chat: Chat) -> list[str]:
+    return await chat.db.column("SELECT text FROM quotes ORDER BY id")
+
+
+async def test_a_moderator_keeps_the_last_line_of_somebody_or_of_anybody(
+    chat: Chat,
+) -> None:
+    await chat.say("alice", "stairs are ladders that gave up")
+    await chat.say("bob", "I know two keys")
+    await chat.say("carol", "so true")
+    kept = await chat.say("carol", "!quote @alice")
+    assert kept is not None
+    assert "stairs are ladders that gave up" in kept
+    assert "Alice" in kept
+    assert "!unquote 1" in kept
+    await chat.say("carol", "!quote")
+    assert await texts(chat) == ["stairs are ladders that gave up", "I know two keys"]
+    # a second time it is the same quote
+    assert await chat.say("carol", "!quote alice") == kept
+    assert len(await texts(chat)) == 2
+
+
+async def test_a_quote_is_kept_when_chat_is_gone_and_says_when_it_was_said(
+    chat: Chat,
+) -> None:
+    await chat.say("bob", "hello there")
+    await chat.clock.advance(7 * MINUTE)
+    await chat.say("alice", "the ladder has a lawyer")
+    await chat.say("carol", "!quote alice")
+    await chat.clock.advance(2 * DAY)
+    await chat.bot.tasks.catch_up()
+    assert await chat.db.value("SELECT count(*) FROM events WHERE text <> ''") == 0
+    [quote] = await quotes.shown(chat.db)
+    started_at = await chat.db.value("SELECT started_at FROM streams")
+    assert quote.text == "the ladder has a lawyer"
+    assert (quote.said_at - started_at) // MINUTE == 7
+    assert quote.by_id == IDS["carol"]
+
+
+async def test_a_reply_keeps_the_line_that_it_replies_to(chat: Chat) -> None:
+    await chat.say("alice", "drummers first")
+    first_id = f"m{chat.count}"
+    await chat.say("alice", "anyway")
+    typed = replace(
+        chat.event("carol", "@alice !quote"),
+        reply_to=ReplyTo(first_id, IDS["alice"], "alice", "drummers first"),
+    )
+    chat.ingest.take(typed)
+    assert await chat.commands.handle(typed) is not None
+    assert await texts(chat) == ["drummers first"]
+    # no other command is read behind somebody's name
+    erase = replace(
+        chat.event("carol", "@alice !forgetme yes"),
+        reply_to=ReplyTo(first_id, IDS["alice"], "alice", "drummers first"),
+    )
+    assert await chat.commands.handle(erase) is None
+
+
+async def test_only_moderators_keep_lines_and_never_of_whoever_opted_out(
+    chat: Chat,
+) -> None:
+    await chat.say("alice", "I fell off my own chair")
+    assert await chat.say("bob", "!quote alice") is None
+    await chat.say("alice", "!optout")
+    await chat.say("alice", "still here")
+    answer = await chat.say("carol", "!quote alice")
+    assert answer
+    assert "chair" not in answer
+    assert await texts(chat) == []
+
+
+async def test_what_is_never_stored_is_no_quote_and_neither_is_a_command(
+    chat: Chat,
+) -> None:
+    await chat.say("alice", "call me, +49 30 901820")
+    await chat.say("carol", "!quote alice")
+    assert await texts(chat) == []
+    await chat.say("alice", "the hook sings in E")
+    await chat.say("alice", "!streak")
+    await chat.say("carol", "!quote alice")
+    assert await texts(chat) == ["the hook sings in E"]
+
+
+async def test_its_author_removes_a_quote_and_nobody_else_but_moderators(
+    chat: Chat,
+) -> None:
+    await chat.say("alice", "one more minute in four languages")
+    await chat.say("carol", "!quote alice")
+    assert await chat.say("bob", "!unquote 1") is not None
+    assert len(await texts(chat)) == 1
+    assert await chat.say("alice", "!unquote") is not None
+    assert await texts(chat) == []
+    await chat.say("alice", "wear it then")
+    await chat.say("carol", "!quote alice")
+    await chat.say("alice", "@forgetmenot_bot delete my quote")
+    assert await texts(chat) == []
+    await chat.say("alice", "a mystery to me")
+    await chat.say("carol", "!quote alice")
+    number = await chat.db.highest_id("quotes")
+    await chat.say("carol", f"!unquote {number}")
+    assert await texts(chat) == []
+
+
+async def test_a_removed_quote_is_removed_from_an_older_copy_again(chat: Chat) -> None:
+    await chat.say("alice", "guilty as a ladder")
+    await chat.say("carol", "!quote alice")
+    [kept] = await quotes.shown(chat.db)
+    await chat.say("alice", "!unquote")
+    async with chat.db.write() as tx:
+        # as an older copy has it, which does not know what was asked for since
+        await quotes.add(tx, quotes.NewQuote(*astuple(kept)[1:]))
+        await tx.execute("DELETE FROM channel_state WHERE name = ?", (CARRIED_OUT,))
+    await carry_out(chat.db)
+    assert await texts(chat) == []
+
+
+async def test_a_line_that_is_deleted_in_chat_is_no_quote_any_more(chat: Chat) -> None:
+    await chat.say("alice", "nobody saw that")
+    line_id = f"m{chat.count}"
+    await chat.say("carol", "!quote alice")
+    assert len(await texts(chat)) == 1
+    await chat.bot.hear(Redaction(chat.clock.now(), event_id=line_id))
+    await chat.ingest.flush()
+    assert await texts(chat) == []
+
+
+async def test_a_quote_goes_with_its_author_and_loses_whoever_is_named_in_it(
+    chat: Chat,
+) -> None:
+    await chat.say("bob", "hello")
+    await chat.say("alice", "The tower shook. bob drives like a grandmother.")
+    await chat.say("carol", "!quote alice")
+    await chat.say("bob", "carol is the guide we deserve")
+    await chat.say("carol", "!quote bob")
+    await chat.hear("bob", "!forgetme yes")
+    assert await texts(chat) == ["The tower shook."]
+    await chat.hear("alice", "!forgetme yes")
+    assert await texts(chat) == []
+
+
+async def test_whoever_is_hidden_is_in_no_list_and_everybody_gets_their_own(
+    chat: Chat,
+) -> None:
+    await chat.say("alice", "the bread is laughing")
+    await chat.say("carol", "!quote alice")
+    rows = await data_export.export(chat.db, IDS["alice"])
+    assert [row["text"] for row in rows["quotes"]] == ["the bread is laughing"]
+    await chat.say("alice", "!optout")
+    assert await quotes.shown(chat.db) == []
+
+
+async def test_the_dock_removes_a_quote(chat: Chat) -> None:
+    await chat.say("alice", "it looks like a hat")
+    await chat.say("carol", "!quote alice")
+    asker = await owner(chat.db, Surface.DOCK, "streamer", chat.clock.now())
+    result = await run(chat.context, "unquote", {"id": 1}, asker)
+    assert result.ok
+    assert await texts(chat) == []
