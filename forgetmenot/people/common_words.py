@@ -28,7 +28,10 @@ def kind_of(word: str, language: LineLanguage = LineLanguage.UNKNOWN) -> WordKin
         return WordKind.ORDINARY
     if not is_common_word(word):
         return WordKind.NO_WORD
-    return WordKind.BORROWED if language is LineLanguage.OTHER else WordKind.ORDINARY
+    # the table of common words is English: in another language the word is borrowed
+    if language is LineLanguage.OTHER:
+        return WordKind.BORROWED
+    return WordKind.ORDINARY
 
 
 def is_ordinary(word: str, language: LineLanguage = LineLanguage.ENGLISH) -> bool:

@@ -34,11 +34,10 @@ class Exclusion(Struct, frozen=True):
         """Return the name of the rule that keeps a line out; None if none does."""
         if self.own_id and event.user_id == self.own_id:
             return "own"
+        if event.user_id in self.opted_out:
+            return OPTED_OUT
         # who opted out by name, before they ever spoke here, has no id yet (`viewer optout`)
-        if (
-            event.user_id in self.opted_out
-            or provisional_id(event.login) in self.opted_out
-        ):
+        if provisional_id(event.login) in self.opted_out:
             return OPTED_OUT
         ignored = _names(self.memory.ignored_viewers)
         if event.login.casefold() in ignored or event.user_id in ignored:
@@ -55,12 +54,14 @@ def is_bot(
     badges: AbstractSet[str] = frozenset(),
 ) -> bool:
     """Return whether an account is a bot: by its login or id on a list, or by Twitch's badge."""
-    if login.casefold() in KNOWN_BOTS or not BOT_BADGES.isdisjoint(badges):
+    folded_login = login.casefold()
+    if folded_login in KNOWN_BOTS or not BOT_BADGES.isdisjoint(badges):
         return True
     listed = _names(memory.known_bots)
-    return login.casefold() in listed or user_id in listed
+    return folded_login in listed or user_id in listed
 
 
+# asked of every line of chat: the lists change only with the settings
 @lru_cache(maxsize=8)
 def _names(typed: tuple[str, ...]) -> frozenset[str]:
     """Return logins and ids as events have them, of those in the settings."""

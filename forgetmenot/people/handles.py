@@ -50,23 +50,26 @@ def _typed(names: Iterable[str]) -> re.Pattern[str]:
 
     That is a word, or one of these names among letters of a script without spaces.
     """
-    return _typed_with(tuple(sorted(name for name in names if UNSPACED.search(name))))
+    unspaced_names = sorted(name for name in names if UNSPACED.search(name))
+    return _typed_with(tuple(unspaced_names))
 
 
+# compiled once for the names of a window, not for each of its lines
 @text_cache(64)
-def _typed_with(unspaced: tuple[str, ...]) -> re.Pattern[str]:
-    longest_first = sorted(unspaced, key=len, reverse=True)
-    inside = [rf"[@＠]?{re.escape(name)}" for name in longest_first]
-    # where a name that nobody here has ends behind its @, only a space tells
-    unknown = rf"[@＠]{UNSPACED.pattern}+"
+def _typed_with(unspaced_names: tuple[str, ...]) -> re.Pattern[str]:
+    """Return the pattern of a word, or of one of these names anywhere among letters."""
+    longest_first = sorted(unspaced_names, key=len, reverse=True)
     streamer = rf"(?P<streamer>{_THE_STREAMER})"
-    return re.compile(
-        "|".join([streamer, *inside, unknown, rf"[@＠]?{_WORD_PATTERN}"]), re.IGNORECASE
-    )
+    names_in_runs = [rf"[@＠]?{re.escape(name)}" for name in longest_first]
+    # where a name that nobody here has ends behind its @, only a space shows
+    unknown_name = rf"[@＠]{UNSPACED.pattern}+"
+    word = rf"[@＠]?{_WORD_PATTERN}"
+    alternatives = [streamer, *names_in_runs, unknown_name, word]
+    return re.compile("|".join(alternatives), re.IGNORECASE)
 
 
-class _Named(NamedTuple):
-    """A typed name of somebody, and what was typed behind it: the "s" of "alices birthday"."""
+class _TypedName(NamedTuple):
+    """A typed name of somebody, and the ending to put behind a handle: "'s" for the "s" of "alices birthday"."""
 
     name: str
     ending: str
@@ -76,21 +79,34 @@ def _name_in(
     typed: str,
     names: Container[str],
     language: LineLanguage,
-) -> _Named | None:
+) -> _TypedName | None:
     """Return the name among these (casefolded) that a typed word is; None if it is none, or another word first.
 
     `language`: of the line that it stands in.
     """
-    is_marked = typed[0] in "@＠"
-    name = typed.lstrip("@＠").casefold()
-    if not is_marked and not _counts_without_at(name, language):
+    has_at = _has_at(typed)
+    name = _name_of_word(typed)
+    if not has_at and not _counts_without_at(name, language):
         return None
     if name in names:
-        return _Named(name, "")
-    owner = name[:-1]
-    if is_marked or not name.endswith("s") or owner not in names:
+        return _TypedName(name, "")
+    # a login behind an @ is typed whole: "@alices" is somebody else
+    if has_at or not name.endswith("s"):
         return None
-    return _Named(owner, "'s") if _counts_without_at(owner, language) else None
+    owner = name[:-1]
+    if owner not in names or not _counts_without_at(owner, language):
+        return None
+    return _TypedName(owner, "'s")
+
+
+def _has_at(typed: str) -> bool:
+    """Return whether a typed word has an @ before it, also one as wide as a Chinese sign."""
+    return typed[0] in "@＠"
+
+
+def _name_of_word(typed: str) -> str:
+    """Return a typed word as names are compared: casefolded, without an @ before it."""
+    return typed.lstrip("@＠").casefold()
 
 
 class Streamer(NamedTuple):
@@ -107,22 +123,24 @@ async def streamer_of(source: Source, channel: str) -> Streamer | None:
     The id is provisional until Twitch has said it, or the streamer has typed.
     """
     state = await channel_state.read_all(source)
-    names = [login_of(channel), state.get("login", "")]
-    logins = [name for name in names if name]
+    own_login = login_of(channel)
+    stored_login = state.get("login", "")
+    logins = [login for login in (own_login, stored_login) if login]
     if not logins:
         return None
-    viewer_id = (
-        state.get("id")
-        or await by_login(source, logins[0])
-        or provisional_id(logins[0])
-    )
-    return Streamer(viewer_id, logins[0], frozenset(name.casefold() for name in logins))
+    login = logins[0]
+    viewer_id = state.get("id") or await by_login(source, login)
+    if not viewer_id:
+        viewer_id = provisional_id(login)
+    names = frozenset(name.casefold() for name in logins)
+    return Streamer(viewer_id, login, names)
 
 
 class Handles(Struct, frozen=True):
-    """The handles of one call. `names` (casefolded) → the id they stand for, or None for somebody not to be named.
+    """The handles of one call.
 
-    `streamer`: the id that "the streamer" stands for; empty where that is nobody's.
+    `people`: the handle of each id. `names`: the id that a name (casefolded) stands for, or None for somebody not to be
+    named. `streamer`: the id that "the streamer" stands for; empty where that is nobody's.
     """
 
     people: Mapping[str, str]
@@ -138,14 +156,15 @@ class Handles(Struct, frozen=True):
         bot_names: Iterable[str] = (),
         streamer: str = "",
     ) -> "Handles":
-        """Assign P1, P2, … to these ids, in this order."""
-        unique = dict.fromkeys(people)
-        return cls(
-            {viewer_id: f"P{number}" for number, viewer_id in enumerate(unique, 1)},
-            {name.casefold(): viewer_id for name, viewer_id in (names or {}).items()},
-            frozenset(name.casefold() for name in bot_names),
-            streamer,
-        )
+        """Return handles for these ids: P1, P2, …, in this order."""
+        handles: dict[str, str] = {}
+        for number, viewer_id in enumerate(dict.fromkeys(people), start=1):
+            handles[viewer_id] = f"P{number}"
+        folded_names: dict[str, str | None] = {}
+        for name, named_id in (names or {}).items():
+            folded_names[name.casefold()] = named_id
+        folded_bot_names = frozenset(name.casefold() for name in bot_names)
+        return cls(handles, folded_names, folded_bot_names, streamer)
 
     def handle(self, viewer_id: str) -> str:
         """Return somebody's handle; "somebody" for whoever has none."""
@@ -154,9 +173,9 @@ class Handles(Struct, frozen=True):
     def hide(self, text: str) -> str:
         """Return a stored text with handles in the place of mentions."""
         pieces = []
-        for place, piece in enumerate(MENTION.split(text)):
+        for index, piece in enumerate(MENTION.split(text)):
             # every second piece is the id of a mention
-            is_mention = place % 2 == 1
+            is_mention = index % 2 == 1
             pieces.append(self.handle(piece) if is_mention else unhandled(piece))
         return "".join(pieces)
 
@@ -165,24 +184,27 @@ class Handles(Struct, frozen=True):
 
         An unknown @name is "@somebody".
         """
-        hidden = partial(self._hidden, language=_certain_language(text))
-        return _typed(self.names).sub(hidden, defang(clean(text)))
+        with_handle = partial(self._with_handle, language=_certain_language(text))
+        one_line = defang(clean(text))
+        return _typed(self.names).sub(with_handle, one_line)
 
-    def _hidden(self, match: re.Match[str], *, language: LineLanguage) -> str:
+    def _with_handle(self, match: re.Match[str], *, language: LineLanguage) -> str:
         """Return what stands in the place of a word that may be a name."""
         typed = match[0]
         if match["streamer"]:
             return self.people.get(self.streamer, typed)
-        is_marked = typed[0] in "@＠"
-        name = typed.lstrip("@＠").casefold()
-        if name in self.bot_names and (is_marked or name not in ORDINARY):
+        has_at = _has_at(typed)
+        name = _name_of_word(typed)
+        if name in self.bot_names and (has_at or name not in ORDINARY):
             return BOT
         typed_name = _name_in(typed, self.names, language)
         if typed_name is not None:
             viewer_id = self.names[typed_name.name]
             handle = SOMEBODY if viewer_id is None else self.handle(viewer_id)
             return handle + typed_name.ending
-        return f"@{SOMEBODY}" if is_marked else _unforged(typed)
+        if has_at:
+            return f"@{SOMEBODY}"
+        return _unforged(typed)
 
     def ids(self, text: str) -> str | None:
         """Return an answer with mentions in the place of handles; None if it has a handle that was not given out."""
@@ -192,7 +214,8 @@ class Handles(Struct, frozen=True):
         if self.streamer in self.people:
             # the model was shown the channel's name, and may write it where the handle was meant
             safe = _typed(self.names).sub(self._streamer_by_handle, safe)
-        if any(match[0] not in by_handle for match in _HANDLE.finditer(safe)):
+        handles = {match[0] for match in _HANDLE.finditer(safe)}
+        if not handles <= by_handle.keys():
             return None
         return _HANDLE.sub(lambda match: mention(by_handle[match[0]]), safe)
 
@@ -201,11 +224,10 @@ class Handles(Struct, frozen=True):
         written = match[0]
         if match["streamer"]:
             return self.people[self.streamer]
-        name = written.lstrip("@＠").casefold()
+        name = _name_of_word(written)
         if self.names.get(name) != self.streamer:
             return written
-        is_marked = name != written.casefold()
-        if is_marked or _counts_without_at(name, LineLanguage.ENGLISH):
+        if _has_at(written) or _counts_without_at(name, LineLanguage.ENGLISH):
             return self.people[self.streamer]
         return written
 
@@ -221,11 +243,13 @@ def unhandled(text: str) -> str:
 def _unforged(word: str) -> str:
     """Return a word as it is, changed only if it looks like a handle, in whatever letters."""
     looks = skeleton(word)
-    if _LIKE_A_HANDLE.fullmatch(looks):
-        # isnumeric, because a full-width or circled digit looks like a handle's too
-        start = next(place for place, char in enumerate(word) if char.isnumeric())
-        return f"{word[:start]}-{word[start:]}"
-    return "bot" if unleet(looks) == "bot" else word
+    if unleet(looks) == "bot":
+        return "bot"
+    if not _LIKE_A_HANDLE.fullmatch(looks):
+        return word
+    # isnumeric, because a full-width or circled digit looks like a handle's too
+    first_digit = next(index for index, char in enumerate(word) if char.isnumeric())
+    return f"{word[:first_digit]}-{word[first_digit:]}"
 
 
 def _certain_language(text: str) -> LineLanguage:
@@ -241,11 +265,9 @@ def _counts_without_at(name: str, language: LineLanguage) -> bool:
     """
     if UNSPACED.match(name):
         return True
-    return (
-        len(name) >= _SHORTEST_WORD
-        and not name.isdigit()
-        and not is_ordinary(name, language)
-    )
+    if len(name) < _SHORTEST_WORD or name.isdigit():
+        return False
+    return not is_ordinary(name, language)
 
 
 def without_names(text: str, names: Collection[str]) -> str:
@@ -255,29 +277,32 @@ def without_names(text: str, names: Collection[str]) -> str:
     """
     if not names:
         return text
-
     language = _certain_language(text)
 
-    def replaced(match: re.Match[str]) -> str:
+    def without_name(match: re.Match[str]) -> str:
+        typed = match[0]
         # "the streamer" names nobody
         if match["streamer"]:
-            return match[0]
-        typed_name = _name_in(match[0], names, language)
-        return match[0] if typed_name is None else SOMEBODY + typed_name.ending
+            return typed
+        typed_name = _name_in(typed, names, language)
+        if typed_name is None:
+            return typed
+        return SOMEBODY + typed_name.ending
 
-    return _typed(names).sub(replaced, text)
+    return _typed(names).sub(without_name, text)
 
 
 def names_typed(texts: Iterable[str]) -> set[str]:
     """Return every word (casefolded) in these texts that could be somebody's name, also without the s of a genitive."""
-    typed: set[str] = set()
+    typed_names: set[str] = set()
     for text in texts:
         for word in _NAME.findall(clean(text)):
-            name = word.lstrip("@＠").casefold()
+            name = _name_of_word(word)
             if UNSPACED.match(name):
-                typed |= pieces_of_run(name)
+                # no space shows where in the run a name begins
+                typed_names |= pieces_of_run(name)
                 continue
-            typed.add(name)
+            typed_names.add(name)
             if name.endswith("s"):
-                typed.add(name[:-1])
-    return typed
+                typed_names.add(name[:-1])
+    return typed_names

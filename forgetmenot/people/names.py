@@ -20,7 +20,9 @@ from forgetmenot.text.mentions import provisional_id
 from forgetmenot.text.names import (
     Fit,
     KindOf,
+    NamedPerson,
     NameIndex,
+    Naming,
     compact,
     keys_in,
     never_a_word,
@@ -47,22 +49,26 @@ async def index_of(
     keys = keys_in(texts, kinds)
     by_word = await names.ids_by_word(source, keys)
     by_nickname = await names.ids_by_nickname(source, keys.exact)
-    viewer_ids = names.ids_to_compare(
-        [*by_word.values(), *by_nickname.values()], present
-    )
+    id_groups = [*by_word.values(), *by_nickname.values()]
+    viewer_ids = names.ids_to_compare(id_groups, present)
+    streamer_id = ""
+    streamer_names: frozenset[str] = frozenset()
     if streamer is not None:
         viewer_ids.append(streamer.id)
-    people = await names.people(source, viewer_ids, present) if viewer_ids else {}
-    is_shown = streamer is not None and streamer.id in people
+        streamer_id = streamer.id
+        streamer_names = frozenset(compact(name) for name in streamer.names)
+    people: dict[str, NamedPerson] = {}
+    if viewer_ids:
+        people = await names.people(source, viewer_ids, present)
+    # the database leaves out hidden people, and so the streamer if they are one
+    is_streamer_shown = streamer_id in people
     return NameIndex(
         people=people,
         by_word=by_word,
         by_nickname=by_nickname,
         kind_of=kinds,
-        streamer=streamer.id if streamer is not None and is_shown else "",
-        streamer_names=frozenset(map(compact, streamer.names))
-        if streamer is not None
-        else frozenset(),
+        streamer=streamer_id if is_streamer_shown else "",
+        streamer_names=streamer_names,
     )
 
 
@@ -73,28 +79,44 @@ async def resolve(
     present: Collection[str] = (),
     may_be_short: bool = False,
 ) -> list[str]:
-    """Return the ids of whom a typed name means, hidden people too: none, one, or all between whom it must be asked.
+    """Return the ids of whom a typed name means, hidden people too: none, one, or all who fit.
 
-    It is an id (also as "id:123"), a login, a display name or a former name; behind an @ it is no id.
-    `may_be_short`: also a nickname, or a short form that fits one person or two.
+    It is an id (also as "id:123"), a login, a display name or a former name, tried in this order; behind an @ it is no
+    id. `may_be_short`: also a nickname, or a short form that fits one person or two.
     """
     name = typed.strip()
     if name.casefold().startswith(BY_ID):
-        return await names.by_id(source, name[len(BY_ID) :].strip())
-    bare = name.lstrip(_BEFORE_A_LOGIN).casefold()
-    viewer_ids = [] if name[:1] in _BEFORE_A_LOGIN else await names.by_id(source, bare)
-    spans = (await names.spans_by_login(source, [bare])).get(bare, [])
+        typed_id = name[len(BY_ID) :].strip()
+        return await names.by_id(source, typed_id)
+    login = name.lstrip(_BEFORE_A_LOGIN).casefold()
+    viewer_ids = []
+    # true of an empty name as well, which is nobody's id
+    has_login_mark = name[:1] in _BEFORE_A_LOGIN
+    if not has_login_mark:
+        viewer_ids += await names.by_id(source, login)
+    spans_by_login = await names.spans_by_login(source, [login])
+    spans = spans_by_login.get(login, [])
     viewer_ids += [span.viewer_id for span in spans if span.is_current]
     if not viewer_ids:
-        viewer_ids = (await names.ids_by_display_name(source, [bare])).get(bare, [])
+        by_display_name = await names.ids_by_display_name(source, [login])
+        viewer_ids += by_display_name.get(login, [])
     if not viewer_ids:
-        viewer_ids = [span.viewer_id for span in spans]
+        viewer_ids += [span.viewer_id for span in spans]
     if not viewer_ids and may_be_short:
-        # what is typed in the place of a name is one, though it is a word as well
-        index = await index_of(source, [bare], present=present, kinds=never_a_word)
-        namings = index.namings(bare)
-        viewer_ids = list(namings[0].viewer_ids) if namings else []
+        viewer_ids += await _ids_by_short_form(source, login, present)
     return list(dict.fromkeys(viewer_ids))
+
+
+async def _ids_by_short_form(
+    source: Source,
+    name: str,
+    present: Collection[str],
+) -> tuple[str, ...]:
+    """Return the ids of whom a nickname or a short form means: none, one or two."""
+    # what is typed in the place of a name is one, though it is a word as well
+    index = await index_of(source, [name], present=present, kinds=never_a_word)
+    namings = index.namings(name)
+    return namings[0].viewer_ids if namings else ()
 
 
 async def called(source: Source, words: Iterable[str]) -> list[names.Known]:
@@ -103,37 +125,38 @@ async def called(source: Source, words: Iterable[str]) -> list[names.Known]:
     A login that somebody has now is theirs, whoever had it before or is shown by that name. Of several who had it
     before, the one who had it last.
     """
-    asked = sorted(set(words))
+    unique_words = sorted(set(words))
+    # filled in the order of what counts more: `setdefault` leaves whoever has the name already
     holders: dict[str, str] = {}
-    spans = await names.spans_by_login(source, asked)
-    for login, login_spans in spans.items():
-        current = [span for span in login_spans if span.is_current]
-        if current:
-            holders[login] = current[0].viewer_id
-    for name, viewer_ids in (await names.ids_by_display_name(source, asked)).items():
+    spans_by_login = await names.spans_by_login(source, unique_words)
+    for login, spans in spans_by_login.items():
+        current_spans = [span for span in spans if span.is_current]
+        if current_spans:
+            holders[login] = current_spans[0].viewer_id
+    by_display_name = await names.ids_by_display_name(source, unique_words)
+    for name, viewer_ids in by_display_name.items():
         holders.setdefault(name, viewer_ids[0])
-    for login, login_spans in spans.items():
-        holders.setdefault(
-            login, max(login_spans, key=lambda span: span.last_at).viewer_id
-        )
+    for login, spans in spans_by_login.items():
+        latest_span = max(spans, key=lambda span: span.last_at)
+        holders.setdefault(login, latest_span.viewer_id)
     hidden = await viewers.hidden(source, list(holders.values()))
-    return [
-        names.Known(viewer_id, name, viewer_id in hidden)
-        for name, viewer_id in holders.items()
-    ]
+    known_people = []
+    for name, viewer_id in holders.items():
+        known_people.append(names.Known(viewer_id, name, viewer_id in hidden))
+    return known_people
 
 
 async def told_apart(source: Source, viewer_ids: Sequence[str]) -> str:
     """Return people in words by which they can be told apart and named: "Alice (@alice, id:123), …"."""
     people = await viewers.get_many(source, viewer_ids)
-    listed = []
+    labels = []
     for viewer_id in viewer_ids:
+        label = f"{BY_ID}{viewer_id}"
         viewer = people.get(viewer_id)
-        by_id = f"{BY_ID}{viewer_id}"
         if viewer is not None and viewer.login:
-            by_id = f"{viewer.display_name} (@{viewer.login}, {by_id})"
-        listed.append(by_id)
-    return ", ".join(listed)
+            label = f"{viewer.display_name} (@{viewer.login}, {label})"
+        labels.append(label)
+    return ", ".join(labels)
 
 
 # ── who had a name at a time ─────────────────────────────────────────────────────────────────
@@ -142,19 +165,24 @@ async def told_apart(source: Source, viewer_ids: Sequence[str]) -> str:
 def owner_at(spans: Sequence[NameSpan], at: int) -> str | None:
     """Return the id of whoever had a login at a time (ms), by when people were seen with it; None if nobody can say.
 
-    Where only one person ever had it, as far as anybody knows, it is theirs until they are seen with another one.
+    `spans`: one at least. Where only one person ever had the login, as far as anybody knows, it is theirs until they
+    are seen with another one.
     """
-    during = {span.viewer_id for span in spans if span.first_at <= at <= span.last_at}
-    if len(during) == 1:
-        return during.pop()
-    possible = [
-        span for span in spans if span.renamed_at is None or at < span.renamed_at
-    ]
+    seen_then = {
+        span.viewer_id for span in spans if span.first_at <= at <= span.last_at
+    }
+    if len(seen_then) == 1:
+        return seen_then.pop()
     if len(spans) == 1:
-        return possible[0].viewer_id if possible else None
-    latest = max(spans, key=lambda span: span.first_at)
-    is_after_all = at > max(span.last_at for span in spans)
-    return latest.viewer_id if is_after_all and latest.is_current else None
+        [span] = spans
+        is_before_renaming = span.renamed_at is None or at < span.renamed_at
+        return span.viewer_id if is_before_renaming else None
+    # several had it, and none of them, or more than one, was seen with it around then
+    last_seen_at = max(span.last_at for span in spans)
+    latest_span = max(spans, key=lambda span: span.first_at)
+    if at > last_seen_at and latest_span.is_current:
+        return latest_span.viewer_id
+    return None
 
 
 def meant_at(spans: Sequence[NameSpan], at: int) -> str | None:
@@ -162,8 +190,11 @@ def meant_at(spans: Sequence[NameSpan], at: int) -> str | None:
 
     An old name still means whoever had it, where only one person ever did.
     """
+    owner = owner_at(spans, at)
+    if owner is not None:
+        return owner
     holders = {span.viewer_id for span in spans}
-    return owner_at(spans, at) or (holders.pop() if len(holders) == 1 else None)
+    return holders.pop() if len(holders) == 1 else None
 
 
 async def owners(
@@ -175,16 +206,18 @@ async def owners(
 
     Whoever had one that is known as somebody else's only has an id of their own, which nobody who comes joins.
     """
+    spans_by_login = await names.spans_by_login(source, logins)
     holders: dict[str, str] = {}
-    for login, spans in (await names.spans_by_login(source, logins)).items():
+    for login, spans in spans_by_login.items():
         holders[login] = owner_at(spans, at) or unknown_owner(login, at)
     return holders
 
 
 def unknown_owner(login: str, at: int) -> str:
     """Return the id of whoever had a login in the year of a time (ms), of whom nothing else is known."""
+    year = iso(at)[:4]
     # no login has a dot, so nobody who comes later is joined with it
-    return provisional_id(f"{login}.{iso(at)[:4]}")
+    return provisional_id(f"{login}.{year}")
 
 
 async def in_chat(
@@ -200,26 +233,36 @@ async def in_chat(
     `present`: the ids of those who spoke, who may be named though they are hidden, and of who else is in chat.
     """
     viewer_of_word: dict[str, str | None] = {}
-    for login, spans in (await names.spans_by_login(source, words)).items():
+    spans_by_login = await names.spans_by_login(source, words)
+    for login, spans in spans_by_login.items():
         viewer_of_word[login] = meant_at(spans, at)
-    for name, viewer_ids in (await names.ids_by_display_name(source, words)).items():
+    by_display_name = await names.ids_by_display_name(source, words)
+    for name, viewer_ids in by_display_name.items():
         viewer_of_word.setdefault(name, viewer_ids[0])
     index = await index_of(source, texts, present=present)
     for text in texts:
         for naming in index.namings(text):
-            word = naming.word.casefold()
-            if not word or len(naming.viewer_ids) > 1 or naming.is_ordinary:
-                continue
-            [viewer_id] = naming.viewer_ids
-            # what a memory says stays: the beginning of a name counts only for who is present
-            is_sure = naming.fit < Fit.SHORT or viewer_id in present
-            if naming.fit > Fit.FORMER and is_sure:  # whole names are above
-                viewer_of_word.setdefault(word, viewer_id)
-    viewer_ids = [
+            if _is_certain_short_form(naming, present):
+                [viewer_id] = naming.viewer_ids
+                viewer_of_word.setdefault(naming.word.casefold(), viewer_id)
+    named_ids = [
         viewer_id for viewer_id in viewer_of_word.values() if viewer_id is not None
     ]
-    not_named = await viewers.hidden(source, viewer_ids) - set(present)
-    return {
-        word: None if viewer_id in not_named else viewer_id
-        for word, viewer_id in viewer_of_word.items()
-    }
+    not_to_be_named = await viewers.hidden(source, named_ids) - set(present)
+    for word, named_id in viewer_of_word.items():
+        if named_id in not_to_be_named:
+            viewer_of_word[word] = None
+    return viewer_of_word
+
+
+def _is_certain_short_form(naming: Naming, present: Collection[str]) -> bool:
+    """Return whether a word that is no whole name means one person for certain.
+
+    What a summary says stays in the memory, so the beginning of a name counts only for somebody who is present.
+    """
+    if not naming.word or naming.is_ordinary or len(naming.viewer_ids) > 1:
+        return False
+    is_whole_name = naming.fit <= Fit.FORMER
+    if is_whole_name:
+        return False
+    return naming.fit < Fit.SHORT or naming.viewer_ids[0] in present

@@ -14,6 +14,7 @@ from forgetmenot.settings.schema import PeopleSettings, Settings
 from forgetmenot.store.database import Database, Source
 from forgetmenot.store.names import active_ids
 
+# Highest first: a moderator who subscribes is a moderator.
 _BADGES = (
     ("broadcaster", Role.BROADCASTER),
     ("lead_moderator", Role.MODERATOR),
@@ -26,9 +27,13 @@ _BADGES = (
 
 def role_of(badges: AbstractSet[str]) -> Role:
     """Return the highest role that a badge stands for."""
+    # most lines have no badge
     if not badges:
         return Role.VIEWER
-    return next((role for badge, role in _BADGES if badge in badges), Role.VIEWER)
+    for badge, role in _BADGES:
+        if badge in badges:
+            return role
+    return Role.VIEWER
 
 
 # Streams within this time count for being a regular, in ms.
@@ -36,19 +41,21 @@ REGULAR_WITHIN = 60 * DAY
 
 
 def standing_of(
-    came: Attendance,
+    attendance: Attendance,
     people: PeopleSettings,
     now: int,
 ) -> Standing:
     """Return the standing of somebody who came that often, `lately` within REGULAR_WITHIN."""
-    if came.streams < people.newcomer_streams:
+    if attendance.streams < people.newcomer_streams:
         return Standing.NEWCOMER
-    if (
-        came.before_at is not None
-        and now - came.before_at >= people.returner_away_d * DAY
-    ):
-        return Standing.RETURNER
-    return Standing.REGULAR if came.lately >= people.regular_streams else Standing.KNOWN
+    last_came_at = attendance.before_at
+    if last_came_at is not None:
+        time_away = now - last_came_at
+        if time_away >= people.returner_away_d * DAY:
+            return Standing.RETURNER
+    if attendance.lately >= people.regular_streams:
+        return Standing.REGULAR
+    return Standing.KNOWN
 
 
 # How long the ids that were read stand, and who counts as active, in ms.
@@ -73,18 +80,18 @@ class ActiveViewers:
         self._until = 0
 
     async def look(self) -> None:
-        """Read them, unless they were read within the last minute."""
+        """Read the ids, unless they were read within the last minute."""
         if self._clock.now() >= self._until:
             await self.look_again()
 
     async def look_again(self) -> None:
-        """Read them. A periodic task calls it so that no reply has to wait."""
+        """Read the ids. A periodic task calls it so that no reply has to wait."""
         now = self._clock.now()
         self.ids = await active_now(self._db, self._settings().people, now)
         self._until = now + FRESH
 
     def forget(self) -> None:
-        """Have them read before the next message: after an erasure."""
+        """Have the ids read before the next message: after an erasure."""
         self._until = 0
 
 
