@@ -28,7 +28,7 @@ from forgetmenot.memory.ranking import Candidate, Postings, Query, WordIndex, qu
 from forgetmenot.people.standing import ActiveViewers
 from forgetmenot.privacy import suppression
 from forgetmenot.privacy.suppression import SuppressionFilter
-from forgetmenot.prompt.material import CHANNEL_NOTES, SPEAKER_NOTES
+from forgetmenot.prompt.material import CHANNEL_NOTES, SPEAKER_NOTES, Past
 from forgetmenot.settings.schema import Persona, Settings, current_persona
 from forgetmenot.store import episodes, events, notes, streams, viewers
 from forgetmenot.store.database import Database, Source
@@ -74,25 +74,22 @@ READ_IN_PASSING = 20
 MATCHING_SHARE = 0.5
 
 
-Print = tuple[object, ...]  # a fingerprint of one subject's notes
+# A value that changes when the notes of a subject do. Its last item: whether the subject may be shown.
+Fingerprint = tuple[object, ...]
 
 
 class NotesSnapshot(NamedTuple):
-    """The state of some subjects' notes at one moment, and what is suppressed then."""
+    """The state of some subjects' notes at one moment, and what is suppressed then.
+
+    `fingerprints`: one for each subject, in the order of the subjects.
+    """
 
     suppression_filter: SuppressionFilter
-    prints: tuple[Print, ...]
-
-
-class _KeptPostings(NamedTuple):
-    """Postings, and the fingerprints of the notes that they were built from."""
-
-    prints: tuple[Print, ...]
-    postings: Postings
+    fingerprints: tuple[Fingerprint, ...]
 
 
 class Recall:
-    """Recall for one database. `settings` is asked once per call."""
+    """Recall for one database. `settings` returns the present settings, and is called once per recall."""
 
     def __init__(
         self,
@@ -106,9 +103,11 @@ class Recall:
         self._clock = clock
         self.active_viewers = ActiveViewers(db=db, settings=settings, clock=clock)
         self.episodes = EpisodeIndex()
-        # by their subjects, those built first first
-        self._kept: dict[tuple[str, ...], _KeptPostings] = {}
-        # the ids of those who wrote since the last `prepare`, in that order
+        # by their subjects, with the fingerprints of the notes that they were built from; the oldest come first
+        self._postings_of: dict[
+            tuple[str, ...], tuple[tuple[Fingerprint, ...], Postings]
+        ] = {}
+        # the ids of those who wrote since the last `prepare`, in that order; a dict is a set that keeps its order
         self._recent_speakers: dict[str, None] = {}
         # counts calls of `forget`, so that what was read before one is not kept after it
         self._forget_count = 0
@@ -128,12 +127,11 @@ class Recall:
         a chess stream brings up chess notes where nothing else decides.
         """
         bot = self._settings().bot
-        typed_words = [
-            word for word in f"{before} {message}".split() if not word.startswith("@")
-        ]
         ignored_names = (bot.name, *bot.aliases, *names)
+        typed_words = f"{before} {message}".split()
+        without_handles = [word for word in typed_words if not word.startswith("@")]
         query = query_of(
-            " ".join(typed_words),
+            " ".join(without_handles),
             context=f"{category} {title}",
             names=ignored_names,
             zone=bot.timezone,
@@ -153,36 +151,34 @@ class Recall:
         limit: int | None = None,
         *,
         padded: bool = False,
-        seen: NotesSnapshot | None = None,
+        snapshot: NotesSnapshot | None = None,
     ) -> list[Recalled]:
         """Return the notes about some viewers, or about the CHANNEL with its running bits, as one list, best first.
 
-        Only those that fit what is asked, but all there are where nothing is, as by a greeting. `padded`: also
-        otherwise. `limit`: by default what a prompt has room for. `seen`: what `look` has just read of the subjects.
-        Raises StoreError.
+        Only notes that fit are returned; all there are where the query asks for nothing in particular, as a greeting
+        does, or with `padded`. `limit`: by default what a prompt has room for. `snapshot`: what `look` has just
+        returned for these subjects; None: it is read here. Raises StoreError.
         """
         settings = self._settings()
         if isinstance(query, str):
             query = query_of(query, zone=settings.bot.timezone)
         if limit is None:
             limit = CHANNEL_NOTES if CHANNEL in subjects else SPEAKER_NOTES
-        key = tuple(subjects)
-        if seen is None:
-            seen = await self._look_at(key)
-        postings = await self._postings(key, seen.prints)
+        if snapshot is None:
+            snapshot = await self._look_at(subjects)
+        postings = await self._postings(tuple(subjects), snapshot.fingerprints)
 
         padded_to: int | None = None
         if not padded and not query.anything:
-            padded_to = AT_LEAST if len(postings.notes) <= LITTLE_KNOWN else 0
+            is_little_known = len(postings.notes) <= LITTLE_KNOWN
+            padded_to = AT_LEAST if is_little_known else 0
         rank = partial(
             postings.ranked,
             query,
             now=self._clock.now(),
             limit=limit,
             padded_to=padded_to,
-            may_be_shown=partial(
-                _may_be_shown, current_persona(settings), seen.suppression_filter
-            ),
+            may_be_shown=_filter_of(settings, snapshot.suppression_filter),
         )
         if len(postings.notes) <= FEW:
             return rank()
@@ -192,14 +188,14 @@ class Recall:
         self,
         source: Source,
         question: str,
-        seen: NotesSnapshot,
+        snapshot: NotesSnapshot,
         people: Iterable[str] = (),
         names: Iterable[str] = (),
     ) -> list[Recalled]:
         """Return the notes about anybody that fit a question, or words to look up, best first.
 
-        A sensitive question gets none. `people`: the ids of those whom the question names; `names`: the words by which
-        it does. Raises StoreError.
+        A sensitive question gets none. `snapshot`: of any subjects; only what it suppresses is read. `people`: the ids
+        of those whom the question names; `names`: the words by which it names them. Raises StoreError.
         """
         if channel_search.asks_what_is_sensitive(question):
             return []
@@ -209,9 +205,7 @@ class Recall:
             self.query(question, names=names),
             table=word_table(),
             now=self._clock.now(),
-            may_be_shown=partial(
-                _may_be_shown, current_persona(settings), seen.suppression_filter
-            ),
+            may_be_shown=_filter_of(settings, snapshot.suppression_filter),
             people=people,
             may_be_sensitive=bool(settings.privacy.allow_categories),
         )
@@ -220,11 +214,12 @@ class Recall:
         """Make what is known about somebody who wrote a line ready with the next `prepare`."""
         self._recent_speakers[viewer_id] = None
         while len(self._recent_speakers) > PREPARED:
-            del self._recent_speakers[next(iter(self._recent_speakers))]
+            first_speaker = next(iter(self._recent_speakers))
+            del self._recent_speakers[first_speaker]
 
     async def prepare(self) -> None:
         """Build the postings of whoever chats, and of the channel, where they changed: no reply waits for it."""
-        if not self._kept:
+        if not self._postings_of:
             # the program has just started: whoever was here lately is expected to go on
             since = self._clock.now() - CHATTING
             chatters = await viewers.known_chatters(
@@ -241,11 +236,11 @@ class Recall:
         self._recent_speakers = {}
         for subject in subjects:
             snapshot = await self._look_at([subject])
-            await self._postings((subject,), snapshot.prints)
+            await self._postings((subject,), snapshot.fingerprints)
 
     def forget(self) -> None:
         """Drop what this process keeps of notes, episodes and who chats: after an erasure, or changes by hand."""
-        self._kept.clear()
+        self._postings_of.clear()
         self._recent_speakers.clear()
         # nothing that was removed is shown from the old index: the episodes are read again
         self.episodes = EpisodeIndex()
@@ -253,37 +248,42 @@ class Recall:
         self.active_viewers.forget()
 
     async def look(self, source: Source, subjects: Sequence[str]) -> NotesSnapshot:
-        """Read what recalling these subjects needs to know first, for a caller who reads more at once."""
-        prints = [
+        """Return the state of these subjects' notes, for a caller who reads more in the same transaction."""
+        fingerprints = [
             await notes.fingerprint(source, subject or None) for subject in subjects
         ]
-        return NotesSnapshot(await suppression.load_filter(source), tuple(prints))
+        suppression_filter = await suppression.load_filter(source)
+        return NotesSnapshot(suppression_filter, tuple(fingerprints))
 
     async def _look_at(self, subjects: Sequence[str]) -> NotesSnapshot:
+        """Return the state of these subjects' notes, read in a transaction of its own."""
         return await self._db.together(lambda source: self.look(source, subjects))
 
     async def _postings(
-        self, subjects: tuple[str, ...], prints: tuple[Print, ...]
+        self, subjects: tuple[str, ...], fingerprints: tuple[Fingerprint, ...]
     ) -> Postings:
         """Return the postings of these subjects; they are built if none are kept for the present notes."""
-        kept_postings = self._kept.get(subjects)
-        if kept_postings is not None and kept_postings.prints == prints:
-            return kept_postings.postings
-        # a fingerprint ends with whether the subject may be shown: of whoever is hidden there are no postings
-        visible = [
-            subject
-            for subject, print_ in zip(subjects, prints, strict=True)
-            if print_[-1]
-        ]
+        if subjects in self._postings_of:
+            kept_fingerprints, kept_postings = self._postings_of[subjects]
+            if kept_fingerprints == fingerprints:
+                return kept_postings
+        # of whoever is hidden there are no postings
+        visible = []
+        for subject, fingerprint in zip(subjects, fingerprints, strict=True):
+            may_be_shown = fingerprint[-1]
+            if may_be_shown:
+                visible.append(subject)
         forget_count = self._forget_count
         postings = await self._db.together(lambda source: _build(source, visible))
         if forget_count != self._forget_count:
             # somebody was erased meanwhile
             return postings
-        self._kept.pop(subjects, None)
-        self._kept[subjects] = _KeptPostings(prints, postings)
-        while len(self._kept) > SUBJECTS_KEPT:
-            del self._kept[next(iter(self._kept))]
+        # removed first, so that it comes last among those that are kept
+        self._postings_of.pop(subjects, None)
+        self._postings_of[subjects] = (fingerprints, postings)
+        while len(self._postings_of) > SUBJECTS_KEPT:
+            oldest = next(iter(self._postings_of))
+            del self._postings_of[oldest]
         return postings
 
 
@@ -301,10 +301,21 @@ async def _build(source: Source, subjects: Sequence[str]) -> Postings:
     summaries = await episodes.summaries(source, episode_ids)
     candidates = []
     for note in recallable:
-        newest_ids = note.episode_ids[-EPISODES_PER_NOTE:]
-        summarised = [(key, summaries[key]) for key in newest_ids if key in summaries]
+        summarised = []
+        for episode_id in note.episode_ids[-EPISODES_PER_NOTE:]:
+            if episode_id in summaries:
+                summarised.append((episode_id, summaries[episode_id]))
         candidates.append(Candidate(note, tuple(summarised)))
     return Postings(candidates, word_table())
+
+
+def _filter_of(
+    settings: Settings,
+    suppression_filter: SuppressionFilter,
+) -> Callable[[Note], bool]:
+    """Return the function that says of a note whether it may be shown now."""
+    persona = current_persona(settings)
+    return partial(_may_be_shown, persona, suppression_filter)
 
 
 def _may_be_shown(
@@ -321,54 +332,73 @@ def _may_be_shown(
 def fitting(
     recalled: Sequence[Recalled], *, without: Collection[int] = ()
 ) -> tuple[Recalled, ...]:
-    """Return the notes about the channel that a message asks for by their words, but for those of `without`.
+    """Return the notes about the channel that a message asks for by their words; often there are none.
 
-    Often there are none. `recalled`: best first.
+    `recalled`: best first. `without`: the ids of notes that are left out.
     """
     if not recalled:
         return ()
     least = recalled[0].score * NEARLY_AS_GOOD
-    asked_for = [hit for hit in recalled if hit.asked_for and hit.score >= least]
-    return tuple(hit for hit in asked_for if hit.note.id not in without)
+    asked_for = []
+    for hit in recalled:
+        is_wanted = hit.asked_for and hit.score >= least
+        if is_wanted and hit.note.id not in without:
+            asked_for.append(hit)
+    return tuple(asked_for)
 
 
 # ── past episodes ─────────────────────────────────────────────────────────────────────────────
-
-
-class Newest(NamedTuple):
-    """Past episodes of the prefix: this stream's newest, the last stream's last and its recap."""
-
-    this_stream: list[Episode]
-    last_stream: Episode | None
-    recap: str
 
 
 async def newest(
     db: Database,
     suppression_filter: SuppressionFilter,
     limit: int = 3,
-) -> Newest:
-    """Return the newest episodes of this stream, and one of the last stream with its recap: `limit` in all."""
+) -> list[Past]:
+    """Return what the prefix shows of the past, as far as it may be shown.
+
+    That is the recap of the last stream and its last episode, then this stream's newest episodes: `limit` episodes in
+    all.
+    """
     stream_id = await streams.current_id(db)
     this_stream: list[Episode] = []
     if stream_id is not None:
         stored = await episodes.newest(db, stream_id=stream_id, limit=limit - 1)
         this_stream = await _visible(db, stored, suppression_filter)
+    past = await _of_last_stream(db, stream_id, suppression_filter)
+    for episode in this_stream:
+        past.append(Past(episode.id, episode.ended_at, episode.summary))
+    return past
+
+
+async def _of_last_stream(
+    db: Database,
+    stream_id: int | None,
+    suppression_filter: SuppressionFilter,
+) -> list[Past]:
+    """Return the recap and the last episode of the stream before this one; nothing where it has no such episode."""
     previous = await streams.previous(db, stream_id)
     if previous is None:
-        return Newest(this_stream, None, "")
+        return []
     previous_id, recap = previous
     stored = await episodes.newest(db, stream_id=previous_id, limit=1)
-    last_stream = await _visible(db, stored, suppression_filter)
+    visible = await _visible(db, stored, suppression_filter)
+    if not visible:
+        return []
+    [last] = visible
+    past = []
     shown_recap = await without_hidden(db, suppression_filter.without(recap))
-    return Newest(this_stream, last_stream[0] if last_stream else None, shown_recap)
+    if shown_recap:
+        past.append(Past(previous_id, last.ended_at, shown_recap, is_recap=True))
+    past.append(Past(last.id, last.ended_at, last.summary))
+    return past
 
 
 class EpisodeIndex:
     """The words of the newest episodes, kept in the process. Only one thread may use it: the reader's.
 
-    It is read on from where it ended. What is stored is read again before it is shown, so a summary that was cut or
-    rewritten since costs a miss at most.
+    Each `read_on` goes on where the last one ended. What is stored is read again before it is shown, so a summary that
+    was cut or rewritten since is missed at most.
     """
 
     def __init__(self) -> None:
@@ -378,7 +408,7 @@ class EpisodeIndex:
         self._read_to: int | None = None
 
     async def read_on(self, source: Source, limit: int = READ_AT_ONCE) -> bool:
-        """Read some episodes that came since, and return whether there may be more."""
+        """Read at most `limit` of the episodes that came since, and return whether there may be more."""
         if self._read_to is None:
             self._read_to = await episodes.id_before_newest(source, EPISODES_KEPT)
         texts = await episodes.texts_after(source, self._read_to, limit)
@@ -387,9 +417,8 @@ class EpisodeIndex:
             self._words = WordIndex(word_table())
             self._is_filled = True
         for episode_id, text in texts:
-            self._words.add(
-                episode_id, {word for word in words(text) if word not in STOPWORDS}
-            )
+            telling_words = {word for word in words(text) if word not in STOPWORDS}
+            self._words.add(episode_id, telling_words)
             self._read_to = episode_id
         return len(texts) == limit
 
@@ -406,17 +435,18 @@ class EpisodeIndex:
         *,
         rarest_first: bool = False,
     ) -> list[int]:
-        """Return the episodes with a form of at least `enough` of these words.
+        """Return the ids of the episodes with a form of at least `enough` of these words, best first.
 
         Each term is the forms of one word. Those that have most words come first, then the newest; with `rarest_first`
         those whose words the fewest episodes have.
         """
-        episodes_with = []
+        # by term: the episodes that have it; the rarest term first
+        episodes_with: list[set[int]] = []
         for forms in terms:
             places = map(self._words.places, forms)
             episodes_with.append(set(chain.from_iterable(places)))
         episodes_with.sort(key=len)
-        # an episode with k of n words has one of the rarest n - k + 1
+        # an episode with k of n words has one of the rarest n - k + 1: no others need to be counted
         rarest = episodes_with[: len(episodes_with) - enough + 1]
         candidates = set().union(*rarest).difference(without)
         counts: Counter[int] = Counter()
@@ -425,12 +455,14 @@ class EpisodeIndex:
         scores: Mapping[int, float] = counts
         if rarest_first:
             scores = _rarity(episodes_with)
+
+        def rank(episode_id: int) -> tuple[float, int]:
+            return scores[episode_id], episode_id
+
         matching = [
             episode_id for episode_id, count in counts.items() if count >= enough
         ]
-        return heapq.nlargest(
-            limit, matching, key=lambda episode_id: (scores[episode_id], episode_id)
-        )
+        return heapq.nlargest(limit, matching, key=rank)
 
 
 def _rarity(episodes_with: Iterable[Collection[int]]) -> dict[int, float]:
@@ -453,10 +485,11 @@ async def spoken_of(
     without: Sequence[int] = (),
     any_two: bool = False,
 ) -> list[Episode]:
-    """Return the older episodes that speak of enough of a message, best first; the newest of equals.
+    """Return the older episodes that speak of enough of a message, best first; of equal ones the newest first.
 
-    `people`: the ids of those it names, each of whom counts as a word; `without`: the episodes that are shown anyway.
-    `any_two`: two of the words are enough, and the rarest count most: they are other words for one thing.
+    `people`: the ids of those whom the message names, each of whom counts as a word. `without`: the ids of episodes
+    that are shown anyway. `any_two`: two of the words are enough, and the rarest count most, because they are other
+    words for one thing.
     """
     asked_words = sorted([*map(mention, people), *query.telling], key=len, reverse=True)
     word_of_stem = {stem(word): word for word in asked_words[:ASKED_WITH]}
@@ -464,8 +497,10 @@ async def spoken_of(
         return []
     await index.read_on(source, READ_IN_PASSING)
     terms = [index.forms(word) for word in word_of_stem.values()]
-    share = 0 if any_two else MATCHING_SHARE
-    enough = min(len(terms), max(2, math.ceil(share * len(terms))))
+    enough = 2
+    if not any_two:
+        enough = max(2, math.ceil(MATCHING_SHARE * len(terms)))
+    enough = min(enough, len(terms))
     # One more than is looked at, to see whether many episodes have a single word.
     best_ids = index.speaking_of(
         terms, enough, without, LOOKED_AT + 1, rarest_first=any_two
@@ -474,23 +509,32 @@ async def spoken_of(
         # a word that many episodes have tells none of them apart
         return []
     stored = await episodes.get_many(source, best_ids)
-    matching: list[tuple[int, Episode]] = []
+    term_counts: dict[int, int] = {}
+    matching: list[Episode] = []
     for episode in await _visible(source, stored, suppression_filter):
         # counted again: what may not be shown was cut
-        episode_words = set(words(f"{episode.summary} {episode.topic}"))
-        count = sum(not episode_words.isdisjoint(forms) for forms in terms)
-        if count >= enough:
-            matching.append((count, episode))
+        term_counts[episode.id] = _term_count(episode, terms)
+        if term_counts[episode.id] >= enough:
+            matching.append(episode)
     if any_two:
-        matching.sort(key=lambda match: best_ids.index(match[1].id))
+        matching.sort(key=lambda episode: best_ids.index(episode.id))
     else:
-        matching.sort(key=lambda match: (match[0], match[1].id), reverse=True)
-    return [episode for _count, episode in matching[:limit]]
+        matching.sort(
+            key=lambda episode: (term_counts[episode.id], episode.id), reverse=True
+        )
+    return matching[:limit]
+
+
+def _term_count(episode: Episode, terms: Iterable[frozenset[str]]) -> int:
+    """Return the number of terms of which an episode has a form."""
+    episode_words = set(words(f"{episode.summary} {episode.topic}"))
+    return sum(not episode_words.isdisjoint(forms) for forms in terms)
 
 
 async def without_hidden(source: Source, text: str) -> str:
     """Return a text without what it says of people who opted out or were banned since."""
-    return _without(text, await viewers.hidden(source, ids_in(text)))
+    hidden = await viewers.hidden(source, ids_in(text))
+    return _without_people(text, hidden)
 
 
 async def _visible(
@@ -507,14 +551,16 @@ async def _visible(
     hidden = await viewers.hidden(source, people)
     visible = []
     for episode in stored:
-        summary = _without(suppression_filter.without(episode.summary), hidden)
+        unsuppressed = suppression_filter.without(episode.summary)
+        summary = _without_people(unsuppressed, hidden)
         if summary:
             visible.append(replace(episode, summary=summary))
     return visible
 
 
-def _without(text: str, hidden: Iterable[str]) -> str:
-    for viewer_id in hidden:
+def _without_people(text: str, viewer_ids: Iterable[str]) -> str:
+    """Return a text without the sentences about these people."""
+    for viewer_id in viewer_ids:
         text = without_person(text, viewer_id)
     return text
 
@@ -545,30 +591,28 @@ async def missed(
     max_chars: int,
 ) -> Missed:
     """Return what a viewer missed, in at most `max_chars` characters. Raises StoreError."""
-    since, came = await _time_away(source, viewer_id, now)
+    lines = await events.latest_lines_of(source, viewer_id, LINES_LOOKED_AT)
+    lines_at = [line.at for line in reversed(lines)]
+    came_at = _visit_began_at(lines_at, now)
+    since = next((at for at in lines_at if came_at - at > A_VISIT), None)
+    if since is None:
+        since = await streams.last_visit(source, viewer_id, came_at)
     if since is None:
         return Missed(None)
-    texts = await _texts(source, since, came)
+    texts = await _missed_texts(source, since, came_at)
     suppression_filter = await suppression.load_filter(source)
     people: set[str] = set()
     for text in texts.values():
         people.update(ids_in(text))
     names, hidden = await viewers.shown_and_hidden(source, people)
-    rows = []
+    sentences_by_text = []
     for evidence, text in texts.items():
-        sentences = _sentences_to_show(text, suppression_filter, hidden)
-        rows.append([(with_names(sentence, names), evidence) for sentence in sentences])
+        shown = _sentences_to_show(text, suppression_filter, hidden)
+        sentences = [(with_names(sentence, names), evidence) for sentence in shown]
+        sentences_by_text.append(sentences)
 
-    # the first sentence of each text, the newest text first, then the second of each, as they fit
-    evidence_of: dict[str, _Evidence] = {}
-    chars_left = max_chars
-    for sentence, evidence in _in_turn(list(reversed(rows))):
-        if len(evidence_of) == MOST_SENTENCES:
-            break
-        if sentence in evidence_of or len(sentence) + 1 > chars_left:
-            continue
-        evidence_of[sentence] = evidence
-        chars_left -= len(sentence) + 1
+    newest_first = sentences_by_text[::-1]
+    evidence_of = _as_they_fit(_in_turn(newest_first), max_chars)
     age_order = list(texts)
     oldest_first = sorted(
         evidence_of, key=lambda sentence: age_order.index(evidence_of[sentence])
@@ -577,21 +621,36 @@ async def missed(
     return Missed(since, tuple(oldest_first), tuple(evidence_in_order))
 
 
-async def _time_away(
-    source: Source,
-    viewer_id: str,
-    now: int,
-) -> tuple[int | None, int]:
-    """Return when a viewer was last here before their present visit, None for never, and when that visit began (ms)."""
-    # the present visit began where there was no line of theirs for ten minutes before
-    came = now
-    for line in reversed(
-        await events.latest_lines_of(source, viewer_id, LINES_LOOKED_AT)
-    ):
-        if came - line.at > A_VISIT:
-            return line.at, came
-        came = min(came, line.at)
-    return await streams.last_visit(source, viewer_id, came), came
+def _as_they_fit(
+    sentences: Iterable[tuple[str, _Evidence]],
+    max_chars: int,
+) -> dict[str, _Evidence]:
+    """Return the first MOST_SENTENCES of these sentences that fit, each once, with where they stand."""
+    evidence_of: dict[str, _Evidence] = {}
+    chars_left = max_chars
+    for sentence, evidence in sentences:
+        if len(evidence_of) == MOST_SENTENCES:
+            break
+        # with the space before the next one
+        length = len(sentence) + 1
+        if sentence in evidence_of or length > chars_left:
+            continue
+        evidence_of[sentence] = evidence
+        chars_left -= length
+    return evidence_of
+
+
+def _visit_began_at(lines_at: Iterable[int], now: int) -> int:
+    """Return when a viewer's present visit began (ms): in the A_VISIT before it they wrote nothing.
+
+    `lines_at`: when they wrote their lines, the newest first.
+    """
+    began_at = now
+    for at in lines_at:
+        if began_at - at > A_VISIT:
+            break
+        began_at = min(began_at, at)
+    return began_at
 
 
 def _sentences_to_show(
@@ -609,27 +668,31 @@ def _sentences_to_show(
 
 
 def _in_turn(
-    rows: Sequence[Sequence[tuple[str, _Evidence]]],
+    sentences_by_text: Sequence[Sequence[tuple[str, _Evidence]]],
 ) -> Iterator[tuple[str, _Evidence]]:
-    """Yield the first item of each row, then the second of each, and so on."""
-    for column in zip_longest(*rows):
-        for item in column:
-            if item is not None:
-                yield item
+    """Yield the first sentence of each text, then the second of each, and so on."""
+    for sentences in zip_longest(*sentences_by_text):
+        for sentence in sentences:
+            # texts of fewer sentences are filled up with None
+            if sentence is not None:
+                yield sentence
 
 
-async def _texts(
+async def _missed_texts(
     source: Source,
     since: int,
-    came: int,
+    came_at: int,
 ) -> dict[_Evidence, str]:
-    """Return the recaps of streams that were missed whole and the summaries of those missed in part, oldest first."""
+    """Return the recaps of streams that were missed whole and the summaries of those missed in part, oldest first.
+
+    Missed is what happened between the two times (ms).
+    """
     texts: dict[_Evidence, str] = {}
     for stream in await streams.newest_since(source, since, MOST_STREAMS):
-        is_over = stream.ended_at is not None and stream.ended_at <= came
+        is_over = stream.ended_at is not None and stream.ended_at <= came_at
         if stream.recap and is_over and stream.started_at > since:
             texts["stream", stream.id] = stream.recap
             continue
-        for episode in await episodes.between(source, stream.id, since, came):
+        for episode in await episodes.between(source, stream.id, since, came_at):
             texts["episode", episode.id] = episode.summary
     return texts

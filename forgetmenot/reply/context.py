@@ -233,7 +233,7 @@ class ContextGatherer(Struct, frozen=True):
         snapshots = {}
         for subject in (*(other.viewer.id for other in material.others), CHANNEL):
             fingerprint = await notes.fingerprint(source, subject or None)
-            snapshots[subject] = of_speaker._replace(prints=(fingerprint,))
+            snapshots[subject] = of_speaker._replace(fingerprints=(fingerprint,))
         snapshots[material.speaker.id] = of_speaker
         return snapshots
 
@@ -561,7 +561,7 @@ class ContextGatherer(Struct, frozen=True):
         channel_notes: tuple[Recalled, ...] = ()
         if read.query.telling:
             of_channel = await self.recall.about(
-                [CHANNEL], read.query, seen=read.snapshots[CHANNEL]
+                [CHANNEL], read.query, snapshot=read.snapshots[CHANNEL]
             )
             channel_notes = fitting(of_channel, without=in_prefix)
 
@@ -598,7 +598,7 @@ class ContextGatherer(Struct, frozen=True):
             return ()
         snapshot = read.snapshots[viewer.id]
         return await self.recall.about(
-            [viewer.id], read.query, limit, padded=padded, seen=snapshot
+            [viewer.id], read.query, limit, padded=padded, snapshot=snapshot
         )
 
 

@@ -11,9 +11,9 @@ from msgspec import Struct
 
 from forgetmenot.logs import log
 from forgetmenot.memory.recall import CHANNEL, Recall, newest, without_hidden
-from forgetmenot.privacy.suppression import SuppressionFilter, load_filter
+from forgetmenot.privacy.suppression import load_filter
 from forgetmenot.prompt.assemble import compose_prefix
-from forgetmenot.prompt.material import Past, Prefix, PrefixMaterial
+from forgetmenot.prompt.material import Prefix, PrefixMaterial
 from forgetmenot.reply.reply_object import offered
 from forgetmenot.settings.schema import Settings
 from forgetmenot.store import channel_state, notes, viewers
@@ -73,7 +73,7 @@ class PrefixKeeper(Struct):
         query = self.recall.query("", category=category, title=title)
         recalled = await self.recall.about([CHANNEL], query)
         channel_notes = tuple(recall.note for recall in recalled)
-        past = await self._past(suppression_filter)
+        past = await newest(self.db, suppression_filter)
         texts = [
             *(note.fact for note in channel_notes),
             *(entry.text for entry in past),
@@ -86,24 +86,9 @@ class PrefixKeeper(Struct):
             actions=offered(settings.actions, settings.bridge.effects),
             channel_notes=channel_notes,
             digest=digest,
-            episodes=past,
+            episodes=tuple(past),
             names=await viewers.named_in(self.db, texts),
         )
-
-    async def _past(self, suppression_filter: SuppressionFilter) -> tuple[Past, ...]:
-        """Return the recap and the last episode of the stream before, then this stream's newest episodes."""
-        latest = await newest(self.db, suppression_filter)
-        past = []
-        shown_episodes = latest.this_stream
-        last = latest.last_stream
-        if last is not None:
-            past.append(
-                Past(last.stream_id or 0, last.ended_at, latest.recap, is_recap=True)
-            )
-            shown_episodes = [last, *latest.this_stream]
-        for episode in shown_episodes:
-            past.append(Past(episode.id, episode.ended_at, episode.summary))
-        return tuple(entry for entry in past if entry.text)
 
 
 def row_ids(prefix: Prefix, table: str) -> tuple[int, ...]:

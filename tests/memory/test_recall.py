@@ -237,7 +237,7 @@ async def test_the_summary_does_not_give_back_a_note_that_was_removed(
 
     async def told() -> list[str]:
         found = await newest(world.db, await suppression.load_filter(world.db))
-        return [one.summary for one in found.this_stream]
+        return [past.text for past in found]
 
     before = await told()
     await edits.retract(world.db, note, at=world.clock.now(), cause="wrong")
@@ -261,7 +261,7 @@ async def test_what_a_note_says_is_left_alone_wherever_it_is_said(
         "lost the finals ticket and found it again"
     ]
     shown = await newest(world.db, await suppression.load_filter(world.db))
-    assert [one.summary for one in shown.this_stream] == ["<@2> cooked a goulash."]
+    assert [past.text for past in shown] == ["<@2> cooked a goulash."]
 
 
 async def test_a_hidden_name_is_found_where_no_spaces_part_words(world: World) -> None:
