@@ -15,7 +15,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from operator import itemgetter
 from typing import NamedTuple
 
-from forgetmenot.domain import Note, Recalled
+from forgetmenot.domain import Note, NoteStatus, Recalled
 from forgetmenot.memory.ranking import (
     FITS_DATE,
     MEANING_SHARE,
@@ -54,8 +54,11 @@ RAREST = 2
 LEAST_OF_RAREST = 0.4
 
 
-class Term(NamedTuple):
-    """A word of the question: how rare it is, and how much each word (by its key) counts as it."""
+class _Term(NamedTuple):
+    """A word of the question.
+
+    `rarity`: how much it tells. `shares`: by key, each word of a note that counts as it, with how much (0 to 1).
+    """
 
     rarity: float
     shares: Mapping[int, float]
@@ -72,23 +75,27 @@ async def search(
     may_be_sensitive: bool = False,
     limit: int = MOST_RESULTS,
 ) -> list[Recalled]:
-    """Return the notes about anybody that fit what is asked, best first.
+    """Return the notes about anybody that fit what is asked, best first, at most `limit`.
 
-    `people`: the ids of those whom the question names, who count as words of it;
-    `may_be_sensitive`: whether the settings let notes say what is sensitive.
+    `people`: the ids of those whom the question names, who count as words of it. `may_be_sensitive`: whether the
+    settings let notes say what is sensitive. `now` in ms.
     """
     telling = sorted(query.telling, key=len, reverse=True)
     asked_words = [*map(mention, people), *telling][:MOST_WORDS]
     if not asked_words:
         return []
-    terms, counts = await _terms(source, asked_words, table)
+    shares_of = {word: _near_words(word, table) for word in asked_words}
+    counts = await _counts(source, shares_of, table)
+    note_count = await source.highest_id("semantic_notes")
+    terms = _terms(shares_of.values(), counts, note_count)
     scores = await _scores(source, terms, counts)
     least = LEAST_OF_RAREST * sum(term.rarity for term in terms[:RAREST])
     fitting = {note_id: score for note_id, score in scores.items() if score >= least}
-    visible = await note_words.recallable(source, _best(fitting, CANDIDATES))
-    candidates = [
-        note for note in visible if may_be_shown(note) and not note.is_over(now)
-    ]
+    stored = await note_words.recallable(source, _best(fitting, CANDIDATES))
+    candidates = []
+    for note in stored:
+        if may_be_shown(note) and not note.is_over(now):
+            candidates.append(note)
     ranked = _ranked(candidates, fitting, query, asked_words, table)
     if may_be_sensitive:
         ranked = [hit for hit in ranked if sensitive_category(hit.note.fact) is None]
@@ -97,80 +104,110 @@ async def search(
 
 def asks_what_is_sensitive(question: str) -> bool:
     """Return whether an answer to "who …?" would state of somebody what is never stored about people."""
-    asked = question.replace("?", " ")
-    if states_sensitive(asked):
+    without_mark = question.replace("?", " ")
+    if states_sensitive(without_mark):
         return True
     if asks_for_person_in_sentence(question):
         return False
-    return states_sensitive(f"Somebody is {asked}. Somebody has {asked}.")
+    # words to look up ("diabetes") are no sentence, so the two that an answer might be are tried
+    answers = f"Somebody is {without_mark}. Somebody has {without_mark}."
+    return states_sensitive(answers)
 
 
-async def _terms(
+async def _counts(
     source: Source,
-    asked_words: Sequence[str],
+    shares_of: Mapping[str, dict[int, float]],
     table: WordTable | None,
-) -> tuple[list[Term], Mapping[int, int]]:
-    """Return the words as terms, the rarest first, and how many notes have each word that counts as one of them."""
-    shares_of = {word: _near_words(word, table) for word in asked_words}
-    counts = await note_words.notes_by_word(source, set().union(*shares_of.values()))
+) -> Mapping[int, int]:
+    """Return how many notes have each word that counts as one of the question's.
+
+    A word that no note has gets the shares of its spellings in `shares_of`.
+    """
+    all_keys = set().union(*shares_of.values())
+    counts = await note_words.notes_by_word(source, all_keys)
     for word, shares in shares_of.items():
-        if len(shares) == 1 and counts.keys().isdisjoint(shares):
-            shares.update(_spellings(word, table))
-            counts.update(await note_words.notes_by_word(source, shares.keys()))
-    note_count = await source.highest_id("semantic_notes")
+        is_listed = len(shares) > 1
+        if is_listed or not counts.keys().isdisjoint(shares):
+            continue
+        shares.update(_spellings(word, table))
+        counts.update(await note_words.notes_by_word(source, shares.keys()))
+    return counts
+
+
+def _terms(
+    all_shares: Iterable[Mapping[int, float]],
+    counts: Mapping[int, int],
+    note_count: int,
+) -> list[_Term]:
+    """Return the words of the question, the rarest first. `note_count`: of all notes."""
     terms = []
-    for shares in shares_of.values():
+    for shares in all_shares:
         having = sum(share * counts.get(key, 0) for key, share in shares.items())
         # a word that no note has is as rare as one that one note has: in a small memory all words are rare
         having = min(max(having, 1.0), note_count)
         rarity = math.log(1 + (note_count - having + 0.5) / (having + 0.5))
-        terms.append(Term(rarity, shares))
+        terms.append(_Term(rarity, shares))
     terms.sort(key=lambda term: term.rarity, reverse=True)
-    return terms, counts
+    return terms
 
 
 def _near_words(word: str, table: WordTable | None) -> dict[int, float]:
     """Return the keys of a word and of those of nearly the same meaning, with how much each counts."""
-    shares = {key_of(stem(word)): 1.0}
-    number = table.number(stem(word)) if table is not None else None
-    if table is None or number is None:
+    word_stem = stem(word)
+    shares = {key_of(word_stem): 1.0}
+    if table is None:
+        return shares
+    number = table.number(word_stem)
+    if number is None:
         return shares
     for near_number, nearness in table.near(number)[:NEAR_STEMS]:
-        shares.setdefault(key_of(table.stem_of(near_number)), NEAR_WEIGHT * nearness)
+        key = key_of(table.stem_of(near_number))
+        shares.setdefault(key, NEAR_WEIGHT * nearness)
     return shares
 
 
 def _spellings(word: str, table: WordTable | None) -> dict[int, float]:
-    """Return the keys of the words that may have been meant by one that nobody knows, with how much each counts."""
+    """Return the keys of the words that a misspelt word may have meant, with how much each counts."""
+    shares: dict[int, float] = {}
     if table is None:
-        return {}
-    known = [spelling for spelling in slips(word) if table.number(spelling) is not None]
-    return {key_of(stem(spelling)): SPELT_WEIGHT for spelling in known}
+        return shares
+    for spelling in slips(word):
+        if table.number(spelling) is not None:
+            shares[key_of(stem(spelling))] = SPELT_WEIGHT
+    return shares
 
 
 async def _scores(
     source: Source,
-    terms: Sequence[Term],
+    terms: Sequence[_Term],
     counts: Mapping[int, int],
 ) -> dict[int, float]:
-    """Return the score of each note that has one of the rarer words."""
+    """Return the score of each note that has one of the rarer words; `terms`: the rarest first.
+
+    At most about MOST_READ notes are taken from the index. A word that more notes have only adds to the scores of
+    notes that have a rarer one.
+    """
     scores: dict[int, float] = {}
-    # (weight, key) of words that too many notes have to be read
+    # (weight, key) of the words that too many notes have to be read
     common: list[tuple[float, int]] = []
-    entries_left = MOST_READ
+    reads_left = MOST_READ
     for term in terms:
+        # how much each note counts for this term: by its nearest word, which comes first
         share_of: dict[int, float] = {}
-        for key, share in sorted(term.shares.items(), key=itemgetter(1), reverse=True):
+        nearest_first = sorted(term.shares.items(), key=itemgetter(1), reverse=True)
+        for key, share in nearest_first:
             count = counts.get(key, 0)
             if count == 0:
                 continue
-            if count > entries_left and (scores or share_of):
+            # the first word is read in any case: without it there would be no candidates
+            is_first = not scores and not share_of
+            if count > reads_left and not is_first:
                 if count <= MOST_COMPARED:
                     common.append((term.rarity * share, key))
                 continue
             for note_id in await note_words.newest_with(source, key, MOST_READ):
                 share_of.setdefault(note_id, share)
-            entries_left -= count
+            reads_left -= count
         for note_id, share in share_of.items():
             scores[note_id] = scores.get(note_id, 0.0) + term.rarity * share
     for weight, key in common:
@@ -181,41 +218,39 @@ async def _scores(
 
 
 def _best(scores: Mapping[int, float], limit: int) -> list[int]:
-    """Return the notes that score best, the newest of equals."""
-    best = sorted(scores.items(), key=itemgetter(1, 0), reverse=True)
-    return [note_id for note_id, _score in best[:limit]]
+    """Return the ids of the notes that score best; of equal ones the newest first."""
+    by_score_and_id = sorted(scores.items(), key=itemgetter(1, 0), reverse=True)
+    return [note_id for note_id, _score in by_score_and_id[:limit]]
 
 
 def _ranked(
     candidates: Sequence[Note],
     scores: Mapping[int, float],
     query: Query,
-    asked_words: Collection[str],
+    asked_words: Iterable[str],
     table: WordTable | None,
 ) -> list[Recalled]:
-    """Return the candidates that fit, by words, meaning and date, best first and the newest of equals."""
-    totals = of_best([scores[note.id] for note in candidates])
-    stems = [
+    """Return the candidates that fit, by words, meaning and date, best first; of equal ones the newest first.
+
+    `candidates` are those whose time is not over.
+    """
+    word_scores = of_best([scores[note.id] for note in candidates])
+    stems_of = [
         stems_of_note(note.fact, note.topics, note.asked_with) for note in candidates
     ]
-    if table is not None:
-        meanings = Meanings(table, [table.numbers(note_stems) for note_stems in stems])
-        cosines = meanings.cosines(table.numbers(map(stem, query.telling)))
-        for place, nearness in enumerate(
-            of_best([max(cosine, 0.0) for cosine in cosines])
-        ):
-            totals[place] += MEANING_SHARE * nearness
+    meaning_scores = _meaning_scores(stems_of, query, table)
     asked_stems = set(map(stem, asked_words))
     recalled = []
-    for note, note_stems, total in zip(candidates, stems, totals, strict=True):
-        has_word = not asked_stems.isdisjoint(note_stems)
-        # what is stale or past is only found by a word of its own
-        if has_word or not note.is_inactive(note.last_confirmed_at):
-            stated = day_of(note.last_confirmed_at, query.zone)
-            fits_date = FITS_DATE * query.time.fits(stated)
-            recalled.append(
-                Recalled(note, round(total + fits_date, 6), asked_for=has_word)
-            )
+    for place, note in enumerate(candidates):
+        has_word = not asked_stems.isdisjoint(stems_of[place])
+        is_inactive = note.stale or note.status is NoteStatus.PAST
+        if is_inactive and not has_word:
+            # what is stale or past is only found by a word of its own
+            continue
+        stated_on = day_of(note.last_confirmed_at, query.zone)
+        date_score = FITS_DATE * query.time.fits(stated_on)
+        score = word_scores[place] + meaning_scores[place] + date_score
+        recalled.append(Recalled(note, round(score, 6), asked_for=has_word))
     if not recalled:
         return []
     recalled.sort(key=lambda hit: (hit.score, hit.note.id), reverse=True)
@@ -223,16 +258,30 @@ def _ranked(
     return [hit for hit in recalled if hit.score >= least]
 
 
+def _meaning_scores(
+    stems_of: Sequence[Collection[str]],
+    query: Query,
+    table: WordTable | None,
+) -> list[float]:
+    """Return what each note adds by its meaning; `stems_of`: the stems of each note."""
+    if table is None:
+        return [0.0] * len(stems_of)
+    meanings = Meanings(table, [table.numbers(stems) for stems in stems_of])
+    asked_stems = map(stem, query.telling)
+    cosines = meanings.cosines(table.numbers(asked_stems))
+    nearness = of_best([max(cosine, 0.0) for cosine in cosines])
+    return [MEANING_SHARE * part for part in nearness]
+
+
 def _few_of_each(ranked: Iterable[Recalled], limit: int) -> list[Recalled]:
-    """Return the best few of each person and of the channel."""
+    """Return the best notes, at most `limit` and PER_SUBJECT of each person and of the channel."""
     shown: list[Recalled] = []
-    per_subject: Counter[str | None] = Counter()
+    counts: Counter[str | None] = Counter()
     for hit in ranked:
         if len(shown) == limit:
             break
         subject_id = hit.note.subject_id
-        if per_subject[subject_id] == PER_SUBJECT:
-            continue
-        per_subject[subject_id] += 1
-        shown.append(hit)
+        if counts[subject_id] < PER_SUBJECT:
+            counts[subject_id] += 1
+            shown.append(hit)
     return shown

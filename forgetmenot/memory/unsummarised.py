@@ -8,13 +8,13 @@
 """
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 
 from forgetmenot.domain import PromptLine
 from forgetmenot.durations import DAY, HOUR
 from forgetmenot.memory.ranking import NEAR_WEIGHT, SPELT_WEIGHT, Query, is_one_slip
-from forgetmenot.settings.schema import Settings
+from forgetmenot.settings.schema import PrivacySettings, Settings
 from forgetmenot.store import events
 from forgetmenot.store.database import Source
 from forgetmenot.text.chat_commands import is_command
@@ -30,7 +30,7 @@ MOST_COMPARED = 100
 # The last words of a question that are looked for. Hundreds of them, each compared with thousands of words, would hold
 # up the whole bot for seconds.
 MOST_ASKED_WORDS = 40
-# How near a word's meaning must be to that of a word of the question.
+# How near a word's meaning must be to that of a word of the question (a cosine).
 LEAST_NEARNESS = 0.4
 # What part of the best line's score a line must have.
 LEAST_OF_BEST = 0.5
@@ -51,91 +51,102 @@ async def search(
     until: int,
     table: WordTable | None,
 ) -> list[PromptLine]:
-    """Return the lines of these people that fit what is asked, the newest first.
+    """Return the lines of these people that fit what is asked, the newest first, at most MOST_LINES.
 
-    `until`: when the question was asked (ms); later lines are left out.
+    `until`: when the question was asked (ms); later lines are left out. `now` in ms. Raises StoreError.
     """
     if not viewer_ids:
         return []
     longest_age = min(DAY, int(settings.memory.raw_events_h * HOUR))
-    since = now - longest_age
     lines = await events.unsummarised(
-        source, viewer_ids, since=since, until=until, limit=MOST_COMPARED
+        source,
+        viewer_ids,
+        since=now - longest_age,
+        until=until,
+        limit=MOST_COMPARED,
     )
     if query.anything:
-        fitting = [line for line in reversed(lines) if speaks_of_self(line.text)]
+        best_first = [line for line in reversed(lines) if speaks_of_self(line.text)]
     else:
-        asked_words = [
-            _AskedWord(word, table) for word in query.telling[-MOST_ASKED_WORDS:]
-        ]
-        fitting = _sharing(lines, asked_words)
-    shown = list(islice(_telling(fitting, settings), MOST_LINES))
-    return sorted(shown, key=lambda line: (line.at, line.id), reverse=True)
+        last_words = query.telling[-MOST_ASKED_WORDS:]
+        asked_words = [_AskedWord(word, table) for word in last_words]
+        best_first = _sharing(lines, asked_words)
+    statements = _statements(best_first, settings.privacy)
+    shown = list(islice(statements, MOST_LINES))
+    shown.sort(key=lambda line: (line.at, line.id), reverse=True)
+    return shown
 
 
-def _telling(lines: Iterable[PromptLine], settings: Settings) -> Iterator[PromptLine]:
+def _statements(
+    lines: Iterable[PromptLine], privacy: PrivacySettings
+) -> Iterator[PromptLine]:
     """Yield the lines that state something which may be shown."""
-    privacy = settings.privacy
     allowed = frozenset(privacy.allow_categories)
     for line in lines:
         if is_command(line.text) or is_question(line.text):
             continue
-        if (
-            sensitive_category(line.text, allow=allowed, extra=privacy.never_store)
-            is None
-        ):
+        category = sensitive_category(
+            line.text, allow=allowed, extra=privacy.never_store
+        )
+        if category is None:
             yield line
 
 
 class _AskedWord:
-    """A word of the question: how its forms begin in a line, and how much each word of a line counts as it."""
+    """A word of the question, to be compared with the words of lines.
+
+    `shares`: by stem, each word that counts as it, with how much (0 to 1). `beginnings`: letters of which a line has
+    some if it has a word that counts.
+    """
 
     def __init__(self, word: str, table: WordTable | None) -> None:
         word_stem = stem(word)
-        number = table.number(word_stem) if table is not None else None
         self.shares = {word_stem: 1.0}
-        # a word that the table does not list may be misspelt
-        self._misspelt = word if number is None else ""
+        number = None
+        if table is not None:
+            number = table.number(word_stem)
         if table is not None and number is not None:
             for near_number, nearness in table.near(number):
-                if nearness >= LEAST_NEARNESS:
-                    self.shares.setdefault(
-                        table.stem_of(near_number), NEAR_WEIGHT * nearness
-                    )
+                if nearness < LEAST_NEARNESS:
+                    continue
+                near_stem = table.stem_of(near_number)
+                self.shares.setdefault(near_stem, NEAR_WEIGHT * nearness)
         self.beginnings = [_beginning(form) for form in self.shares]
-        if self._misspelt:
+        # a word that the table does not list may be misspelt
+        self._misspelt: str | None = None
+        if number is None:
+            self._misspelt = word
             self.beginnings.append(word[:UNTOUCHED_BY_SLIPS])
 
     def share_of(self, line_word: str) -> float:
         """Return how much a word counts as this one: 1 for its forms, 0 for most."""
         share = self.shares.get(stem(line_word), 0.0)
-        if share == 0.0 and self._misspelt and self._is_slip(line_word):
+        if share == 0.0 and self._is_slip(line_word):
             return SPELT_WEIGHT
         return share
 
     def _is_slip(self, line_word: str) -> bool:
+        """Return whether a word may be this one with a slip of the finger."""
+        if self._misspelt is None:
+            return False
         start = self._misspelt[:UNTOUCHED_BY_SLIPS]
         return line_word.startswith(start) and is_one_slip(self._misspelt, line_word)
 
 
 def _beginning(form: str) -> str:
-    return form[: max(SHORTEST_BEGINNING, len(form) - MOST_ENDING)]
+    """Return the letters with which every form of a word begins."""
+    length = max(SHORTEST_BEGINNING, len(form) - MOST_ENDING)
+    return form[:length]
 
 
 def _sharing(
     lines: Sequence[PromptLine], asked_words: Sequence[_AskedWord]
 ) -> list[PromptLine]:
-    """Return the lines that share enough of the question's rarer words, best first and the newest of equals."""
+    """Return the lines that share enough of the question's rarer words, best first; of equal ones the newest first."""
     places_of = _places_of_words(lines, asked_words)
     scores = [0.0] * len(lines)
     for asked_word in asked_words:
-        shares: dict[int, float] = {}
-        for line_word, places in places_of.items():
-            share = asked_word.share_of(line_word)
-            if share == 0:
-                continue
-            for place in places:
-                shares[place] = max(share, shares.get(place, 0.0))
+        shares = _shares_of_lines(asked_word, places_of)
         rarity = math.log(1 + (len(lines) - len(shares) + 0.5) / (len(shares) + 0.5))
         for place, share in shares.items():
             scores[place] += share * rarity
@@ -143,25 +154,42 @@ def _sharing(
     fitting = [
         place for place, score in enumerate(scores) if score > 0 and score >= least
     ]
-    fitting.sort(
-        key=lambda place: (scores[place], lines[place].at, lines[place].id),
-        reverse=True,
-    )
+
+    def rank(place: int) -> tuple[float, int, int]:
+        line = lines[place]
+        return scores[place], line.at, line.id
+
+    fitting.sort(key=rank, reverse=True)
     return [lines[place] for place in fitting]
+
+
+def _shares_of_lines(
+    asked_word: _AskedWord,
+    places_of: Mapping[str, Iterable[int]],
+) -> dict[int, float]:
+    """Return how much the nearest word of each line counts as this one; `places_of`: the lines that have each word."""
+    shares: dict[int, float] = {}
+    for line_word, places in places_of.items():
+        share = asked_word.share_of(line_word)
+        if share == 0:
+            continue
+        for place in places:
+            shares[place] = max(share, shares.get(place, 0.0))
+    return shares
 
 
 def _places_of_words(
     lines: Sequence[PromptLine], asked_words: Sequence[_AskedWord]
 ) -> dict[str, set[int]]:
-    """Return the words of those lines that may share something, each with the places of its lines."""
+    """Return the words of those lines that may share something, each with the places of its lines in `lines`."""
     beginnings: set[str] = set()
     for asked_word in asked_words:
         beginnings.update(asked_word.beginnings)
     places_of: dict[str, set[int]] = {}
     for place, line in enumerate(lines):
         # most lines have none of these letters, and need not be read word by word
-        folded_text = plain(line.text)
-        if not any(beginning in folded_text for beginning in beginnings):
+        plain_text = plain(line.text)
+        if not any(beginning in plain_text for beginning in beginnings):
             continue
         for line_word in words(line.text):
             places_of.setdefault(line_word, set()).add(place)
