@@ -407,9 +407,9 @@ async def decisions_lost(folder: Path) -> int:
         held = (
             BANNED in await viewers.hidden(db, [BANNED]),
             OUT in await privacy_choices.opted_out(db),
-            hidden.has("passed the exam", [MUTED])
-            and not hidden.has("passed the exam", [OUT]),
-            hidden.has("the elections", []),
+            hidden.matches("passed the exam", [MUTED])
+            and not hidden.matches("passed the exam", [OUT]),
+            hidden.matches("the elections", []),
             posted == 1,
         )
     text = "".join(

@@ -1,9 +1,10 @@
 """What others said on a topic that somebody asked never to mention, when that person is erased.
 
-Once they are erased nobody can tell any more which texts were about them, so the topic itself would no longer hide
-them. While it is known:
+Once they are erased nobody can tell any more which texts were about them, so the topic itself would
+no longer suppress those texts. While it is known:
 
-- a note of somebody else that speaks of them and of the topic goes on the list by its number: it stays its owner's;
+- a note of somebody else that speaks of them and of the topic goes on the list by its number: it
+  stays its owner's;
 - summaries, recaps and short texts about regulars lose the sentences that do;
 - what was typed in the last hours, and what the bot said, loses its words.
 
@@ -22,6 +23,7 @@ from forgetmenot.store import (
     traced_texts,
 )
 from forgetmenot.store.database import Database
+from forgetmenot.store.traced_texts import TracedText
 from forgetmenot.text.removal import NameForms
 from forgetmenot.text.words import join_sentences, sentences_of
 
@@ -29,36 +31,45 @@ from forgetmenot.text.words import join_sentences, sentences_of
 TEXTS_AT_ONCE = 50
 
 
-async def keep_unmentioned(
+async def suppress_mentions(
     db: Database,
     person: NameForms,
     topics: SuppressionFilter,
     now: int,
 ) -> None:
-    """Leave nothing in the memory to be mentioned that speaks of somebody and of their topics."""
-    await _list_notes(db, topics, person.viewer_id, now)
+    """Remove or suppress every text of others that speaks of a person and of their topics.
+
+    `topics` has the topics of that person alone; `now` is in ms. Raises StoreError.
+    """
+    await _suppress_notes(db, topics, person.viewer_id, now)
     await _cut_sentences(db, topics, person.viewer_id, now)
-    await _take_words(db, topics, person, now)
+    await _clear_chat_and_replies(db, topics, person, now)
 
 
-async def _list_notes(
+async def _suppress_notes(
     db: Database,
     topics: SuppressionFilter,
     viewer_id: str,
     now: int,
 ) -> None:
-    mentioning = await notes.of_others_mentioning(db, viewer_id)
-    hidden = [note for note in mentioning if not topics.allows(note)]
-    if not hidden:
+    """Put the notes of others that mention the viewer and a topic on the list, by number."""
+    mentioning_notes = await notes.of_others_mentioning(db, viewer_id)
+    suppressed_notes = [note for note in mentioning_notes if not topics.allows(note)]
+    if not suppressed_notes:
         return
     async with db.write() as tx:
-        listed = {row.note_id for row in await notes.suppressions(tx)}
-        for note in hidden:
-            if note.id in listed:
+        entries = await notes.suppressions(tx)
+        listed_ids = {entry.note_id for entry in entries}
+        for note in suppressed_notes:
+            if note.id in listed_ids:
                 continue
-            about = note.subject_id
             await notes.add_suppression(
-                tx, about, "", note_id=note.id, by_id=None, at=now
+                tx,
+                note.subject_id,
+                "",
+                note_id=note.id,
+                by_id=None,
+                at=now,
             )
 
 
@@ -68,56 +79,84 @@ async def _cut_sentences(
     viewer_id: str,
     now: int,
 ) -> None:
-    changed = []
-    for text in await traced_texts.texts_mentioning(db, viewer_id):
-        rest = topics.without(text.text)
-        if rest != text.text:
-            changed.append((text, rest))
-    for start in range(0, len(changed), TEXTS_AT_ONCE):
+    """Cut the sentences on a topic out of the stored texts that mention the viewer."""
+    changes: list[tuple[TracedText, str]] = []
+    for stored in await traced_texts.texts_mentioning(db, viewer_id):
+        remaining_text = topics.without(stored.text)
+        if remaining_text != stored.text:
+            changes.append((stored, remaining_text))
+    for start in range(0, len(changes), TEXTS_AT_ONCE):
+        batch = changes[start : start + TEXTS_AT_ONCE]
         async with db.write() as tx:
-            for text, rest in changed[start : start + TEXTS_AT_ONCE]:
-                await traced_texts.rewrite_traced(tx, text, rest)
-                if text.table == "episodes" and not rest:
-                    await episodes.drop_empty(tx, [text.id], now)
-    if any(text.table == "streams" for text, _rest in changed):
-        # made of recaps, and made again of what is left of them
+            for stored, remaining_text in batch:
+                await traced_texts.rewrite_traced(tx, stored, remaining_text)
+                if stored.table == "episodes" and not remaining_text:
+                    await episodes.drop_empty(tx, [stored.id], now)
+    is_recap_changed = any(stored.table == "streams" for stored, _text in changes)
+    if is_recap_changed:
+        # The digest is made of recaps, and made again of what is left of them.
         async with db.write() as tx:
             await channel_state.put(tx, {"digest": "", "digest_of": ""}, now)
 
 
-async def _take_words(
+async def _clear_chat_and_replies(
     db: Database,
     topics: SuppressionFilter,
     person: NameForms,
     now: int,
 ) -> None:
-    lines, replies = await asyncio.to_thread(_spoken, db.path, topics, person)
+    """Delete the words of chat lines and of the bot's replies that name the person on a topic."""
+    lines = await asyncio.to_thread(_lines_on_topics, db.path, topics, person)
+    replies = await asyncio.to_thread(_replies_on_topics, db.path, topics, person)
     for start in range(0, len(lines), TEXTS_AT_ONCE):
         async with db.write() as tx:
             for line in lines[start : start + TEXTS_AT_ONCE]:
                 await traced_texts.rewrite_traced(tx, line, "")
     for start in range(0, len(replies), TEXTS_AT_ONCE):
+        batch = replies[start : start + TEXTS_AT_ONCE]
         async with db.write() as tx:
-            await bot_messages.clear(tx, replies[start : start + TEXTS_AT_ONCE], now)
+            await bot_messages.clear(tx, batch, now)
 
 
-def _spoken(
+def _lines_on_topics(
     path: Path,
     topics: SuppressionFilter,
     person: NameForms,
-) -> tuple[list[traced_texts.TracedText], list[tuple[int, str]]]:
-    """Lines of chat, and replies (row, and Twitch's id of its line), that name them and speak of a topic."""
+) -> list[TracedText]:
+    """Return the lines of chat that name the person and speak of a topic. Raises StoreError."""
+    lines = []
+    for line in traced_texts.typed_lines(path):
+        if _names_on_topic(line.text, topics, person):
+            lines.append(line)
+    return lines
 
-    def speaks_of_it(text: str) -> bool:
-        marked = person.with_mentions(text)
-        return marked != text and topics.has(marked, [person.viewer_id])
 
-    lines = [line for line in traced_texts.typed_lines(path) if speaks_of_it(line.text)]
+def _replies_on_topics(
+    path: Path,
+    topics: SuppressionFilter,
+    person: NameForms,
+) -> list[tuple[int, str]]:
+    """Return the replies that name the person and speak of a topic. Raises StoreError.
+
+    Each is the id of the reply and Twitch's id of its line in chat.
+    """
     replies = []
     for reply_id, twitch_id, text in traced_texts.sent_texts(path):
-        if speaks_of_it(text):
+        if _names_on_topic(text, topics, person):
             replies.append((reply_id, twitch_id))
-    return lines, replies
+    return replies
+
+
+def _names_on_topic(
+    text: str,
+    topics: SuppressionFilter,
+    person: NameForms,
+) -> bool:
+    """Return whether a text names the person, by any name, and speaks of a topic."""
+    marked_text = person.with_mentions(text)
+    if marked_text == text:
+        return False
+    return topics.matches(marked_text, [person.viewer_id])
 
 
 def without_topics(
@@ -125,15 +164,19 @@ def without_topics(
     person: NameForms,
     topics: SuppressionFilter,
 ) -> str:
-    """A text of a recap's file without the sentences that speak of them and of a topic.
+    """Return a text of a recap's file without the sentences that speak of them and of a topic.
 
-    There people stand by their names, so a bare name counts also where it is a word.
+    In such a file people stand by their names, so a bare name counts also where it is a word.
     """
-    person = NameForms(person.viewer_id, person.names, (), person.others)
+    any_form = NameForms(person.viewer_id, person.names, (), person.others)
     sentences = sentences_of(text)
-    marked = with_subjects(person.with_mentions(text))
-    allowed = []
-    for sentence, (marked_sentence, about) in zip(sentences, marked, strict=False):
-        if not topics.has(marked_sentence, about):
-            allowed.append(sentence)
-    return text if allowed == sentences else join_sentences(allowed)
+    marked_sentences = with_subjects(any_form.with_mentions(text))
+    allowed_sentences = []
+    for sentence, (marked_sentence, subject_ids) in zip(
+        sentences, marked_sentences, strict=False
+    ):
+        if not topics.matches(marked_sentence, subject_ids):
+            allowed_sentences.append(sentence)
+    if allowed_sentences == sentences:
+        return text
+    return join_sentences(allowed_sentences)

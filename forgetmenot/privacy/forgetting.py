@@ -1,4 +1,4 @@
-"""Forgetting one fact: the note and those it had replaced are deleted, and summaries and recaps no longer say it.
+"""Forgets one fact: the note and those it replaced are deleted, and other texts no longer say it.
 
 What deleted rows leave in the file goes with the next thorough wipe (`Eraser.erase_due`).
 """
@@ -12,15 +12,16 @@ from forgetmenot.text.removal import fact_stems, states_fact, without_fact
 
 
 async def replaced_by(source: Source, note: Note) -> list[Note]:
-    """The notes that this one replaced, and those that they had replaced."""
+    """Return the notes that this one replaced, and those that they had replaced."""
     replaced: dict[int, Note] = {}
-    waiting = [note]
-    while waiting:
-        successor = waiting.pop()
-        for old in await notes.predecessors(source, successor.id):
-            if old.id not in replaced and old.id != note.id:
-                replaced[old.id] = old
-                waiting.append(old)
+    successors = [note]
+    while successors:
+        successor = successors.pop()
+        for old_note in await notes.predecessors(source, successor.id):
+            if old_note.id == note.id or old_note.id in replaced:
+                continue
+            replaced[old_note.id] = old_note
+            successors.append(old_note)
     return list(replaced.values())
 
 
@@ -32,25 +33,29 @@ async def delete_fact(
     """Delete a note about a viewer with its history, and what says the same in other texts."""
     subject_id = note.subject_id or ""
     stems = fact_stems(note.fact)
-    for text in await traced_texts.texts_with_words(tx, note.id, subject_id, stems):
-        rest = _without_note(text, note, stems)
-        if rest != text.text:
-            await traced_texts.rewrite_traced(tx, text, rest)
+    texts = await traced_texts.texts_with_words(tx, note.id, subject_id, stems)
+    for stored in texts:
+        remaining_text = _without_note(stored, note, stems)
+        if remaining_text != stored.text:
+            await traced_texts.rewrite_traced(tx, stored, remaining_text)
     await traced_texts.delete_traced_note(tx, note.id, subject_id, at)
     await channel_state.put(tx, {WIPE_DUE: "1"}, at)
 
 
 def _without_note(
-    text: TracedText,
+    stored: TracedText,
     note: Note,
     stems: frozenset[str],
 ) -> str:
-    """What stays of a text that may say the same as a note."""
-    if text.column != "text":
-        return without_fact(text.text, note.subject_id or "", note.fact)
-    if text.own:
-        # "!forget drums" names it
-        is_command = text.text.startswith("!")
-        return "" if is_command or states_fact(text.text, stems) else text.text
-    # of what others said lately only what has all of it
-    return "" if stems <= fact_stems(text.text) else text.text
+    """Return what stays of a text that may say the same as a note (its stems)."""
+    is_line = stored.column == "text"
+    if not is_line:
+        return without_fact(stored.text, note.subject_id or "", note.fact)
+    if stored.own:
+        # "!forget drums" names what is to be forgotten.
+        is_command = stored.text.startswith("!")
+        is_cleared = is_command or states_fact(stored.text, stems)
+    else:
+        # A line of somebody else goes only if it says all of it: it may be about their own drums.
+        is_cleared = stems <= fact_stems(stored.text)
+    return "" if is_cleared else stored.text

@@ -1,4 +1,4 @@
-"""Free text without the names of people who are not to be named in it."""
+"""Removes from free text the names of people who are not to be named in it."""
 
 import re
 from collections.abc import Callable, Container
@@ -20,15 +20,18 @@ async def without_hidden_names(
     reader: str,
     shown: Container[str] = (),
 ) -> str:
-    """Free text without the names of people who opted out or were banned, but for `reader`, who is spoken to.
+    """Return a text without the names of people who opted out or were banned.
 
-    `shown`: names (casefolded) that may be said all the same, as a moderator may hear who was banned.
+    `reader`: the id of the viewer whom the text is for; their own name stays.
+    `shown`: names (casefolded) that stay as well, as a moderator may hear who was banned.
     """
 
-    def is_hidden(person: Known) -> bool:
-        return person.hidden and person.id != reader and person.name not in shown
+    def is_not_shown(person: Known) -> bool:
+        if person.id == reader or person.name in shown:
+            return False
+        return person.hidden
 
-    return await _without_names_of(source, text, is_hidden)
+    return await _without_people(source, text, is_not_shown)
 
 
 async def only_naming(
@@ -36,13 +39,15 @@ async def only_naming(
     text: str,
     viewer_ids: Container[str],
 ) -> str:
-    """Free text without the names of all but these people."""
-    return await _without_names_of(
-        source, text, lambda person: person.id not in viewer_ids
-    )
+    """Return a text without the names of all but these people."""
+
+    def is_other(person: Known) -> bool:
+        return person.id not in viewer_ids
+
+    return await _without_people(source, text, is_other)
 
 
-async def _without_names_of(
+async def _without_people(
     source: Source,
     text: str,
     is_removed: Callable[[Known], bool],
@@ -58,19 +63,26 @@ async def without_erased_names(source: Source, text: str) -> str:
     Twitch reports the title each minute as the streamer typed it, also after an erasure took a name
     out of it. An ordinary word counts as a name only behind an @.
     """
-    erased: dict[str, bool] = {}
-    for typed in dict.fromkeys(_TYPED_NAME.findall(text)):
-        erased[typed] = await _is_erased(source, typed)
-    return _TYPED_NAME.sub(
-        lambda match: SOMEBODY if erased[match[0]] else match[0], text
-    )
+    erased_names = set()
+    for typed_name in set(_TYPED_NAME.findall(text)):
+        if await _is_erased(source, typed_name):
+            erased_names.add(typed_name)
+
+    def replacement(match: re.Match[str]) -> str:
+        return SOMEBODY if match[0] in erased_names else match[0]
+
+    return _TYPED_NAME.sub(replacement, text)
 
 
-async def _is_erased(source: Source, typed: str) -> bool:
-    login = typed.lstrip("@＠").casefold()
-    is_marked = typed[0] in "@＠"
-    if not is_login(login) or (not is_marked and is_ordinary(compact(login))):
+async def _is_erased(source: Source, typed_name: str) -> bool:
+    """Return whether a typed name is the login of an erased person, and of nobody else by now."""
+    is_marked = typed_name[0] in "@＠"
+    login = typed_name.lstrip("@＠").casefold()
+    if not is_login(login):
         return False
-    if source.requests.erased_at(provisional_id(login)) < 0:
+    if not is_marked and is_ordinary(compact(login)):
+        return False
+    was_erased = source.requests.erased_at(provisional_id(login)) >= 0
+    if not was_erased:
         return False
     return await by_login(source, login) is None

@@ -1,4 +1,4 @@
-"""A file with the chat of past streams, written anew without one person."""
+"""Rewrites a file with the chat of past streams without one person."""
 
 import json
 import os
@@ -17,79 +17,91 @@ _END_OF_TIME = 1 << 62
 
 
 def remove_person(path: Path, person: NameForms) -> bool:
-    """Take somebody out of a file, and say whether they stood in it. Raises OSError if it cannot be changed.
+    """Take somebody out of a file; return whether they stood in it.
 
-    It is written anew in the form of TwitchDownloader, whatever its form was, without what they said and what others
-    said of them. What cannot be written anew is deleted.
+    The file is rewritten in the form of TwitchDownloader, whatever its form was, without what they
+    said and what others said of them. A file that cannot be rewritten is deleted.
+    Raises OSError if it can be neither rewritten nor deleted.
     """
-    if not _holds_any(path, [person.viewer_id, *person.names]):
+    if not _contains_any(path, [person.viewer_id, *person.names]):
         return False
-    new = path.with_name(f"{path.name}.new")
+    new_path = path.with_name(f"{path.name}.new")
     try:
         chat = PastChat(path, _END_OF_TIME)
         chat.look()
-        _write_anew(new, chat, person)
-        move_into_place(new, path)
+        _write_without(new_path, chat, person)
+        move_into_place(new_path, path)
     except (OSError, InputError):
-        new.unlink(missing_ok=True)
+        new_path.unlink(missing_ok=True)
         delete(path)
     return True
 
 
-def _holds_any(path: Path, names: Iterable[str]) -> bool:
-    """Whether one of these stands anywhere in a file, whatever its case; also as JSON escapes it."""
+def _contains_any(path: Path, names: Iterable[str]) -> bool:
+    """Return whether a name stands anywhere in a file, whatever its case; also as JSON escapes it.
+
+    True for a file that cannot be read: it may have them.
+    """
     needles = {name.casefold() for name in names if name}
     needles |= {json.dumps(needle)[1:-1] for needle in needles}
     longest = max(map(len, needles), default=0)
-    rest = ""
+    carried_over = ""
     try:
         with open_text(path, errors="replace", packed=True) as file:
             while chunk := file.read(CHUNK):
-                text = rest + chunk.casefold()
+                text = carried_over + chunk.casefold()
                 if any(needle in text for needle in needles):
                     return True
-                rest = text[-longest:]
+                # A name may stand across two chunks.
+                carried_over = text[-longest:]
     except (OSError, InputError):
-        return True  # unknown, and so as if they did
+        return True
     return False
 
 
-def _write_anew(
+def _write_without(
     path: Path,
     chat: PastChat,
     person: NameForms,
 ) -> None:
+    """Write a chat to a file that its owner alone may read. Raises OSError, InputError."""
     handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
     with os.fdopen(handle, "w", encoding="utf-8") as file:
         about = chat.about
-        began_at = _iso(about.began_at) if about.began_at else None
-        video = {"title": about.title, "id": str(about.video), "created_at": began_at}
+        began_at = _iso_time(about.began_at) if about.began_at else None
+        video = {
+            "title": about.title,
+            "id": str(about.video),
+            "created_at": began_at,
+        }
         file.write(f'{{"video": {json.dumps(video)}, "comments": [')
         separator = "\n"
         for event in chat.events():
-            if not _is_of(event, person):
-                file.write(separator + json.dumps(_comment(event)))
-                separator = ",\n"
+            if _is_about(event, person):
+                continue
+            file.write(separator + json.dumps(_comment(event)))
+            separator = ",\n"
         file.write("\n]}\n")
         file.flush()
         os.fsync(file.fileno())
 
 
-def _is_of(event: ChatEvent, person: NameForms) -> bool:
-    """Whether somebody said a line, or is named in it."""
-    if event.user_id == person.viewer_id or person.is_named(event.login):
+def _is_about(event: ChatEvent, person: NameForms) -> bool:
+    """Return whether the person said a line, or is named in it."""
+    if event.user_id == person.viewer_id:
         return True
-    if person.is_named(event.display_name):
+    if person.is_named(event.login) or person.is_named(event.display_name):
         return True
-    return any(
-        person.anonymized(text) != text for text in (event.text, event.system_text)
-    )
+    if person.anonymized(event.text) != event.text:
+        return True
+    return person.anonymized(event.system_text) != event.system_text
 
 
 def _comment(event: ChatEvent) -> dict[str, object]:
+    """Return a line as TwitchDownloader writes it."""
     return {
         "_id": event.id,
-        "created_at": _iso(event.at),
+        "created_at": _iso_time(event.at),
         "commenter": {
             "_id": event.user_id,
             "name": event.login,
@@ -103,5 +115,7 @@ def _comment(event: ChatEvent) -> dict[str, object]:
     }
 
 
-def _iso(at: int) -> str:
-    return datetime.fromtimestamp(at / 1_000, UTC).isoformat(timespec="milliseconds")
+def _iso_time(at: int) -> str:
+    """Return a time (ms) in ISO 8601, in UTC with milliseconds."""
+    moment = datetime.fromtimestamp(at / 1_000, UTC)
+    return moment.isoformat(timespec="milliseconds")

@@ -1,6 +1,7 @@
-"""The files that recaps were written to: which there are, and their lines without somebody or something.
+"""Removes somebody, or something, from the files that recaps were written to.
 
-A file names people, and the memory has their ids: what it says of somebody is found by what the memory says of them.
+A file names people by their names, and the memory has their ids: which lines of a file are about
+somebody is found by what the memory says of them.
 """
 
 import asyncio
@@ -21,156 +22,189 @@ from forgetmenot.text.words import join_sentences, sentences_of
 
 # As memory/recap_markdown names them.
 RECAP_FILES = "????-??-?? ??-?? stream *.md"
+# Markdown before the text of a line, the text, and Markdown behind it.
 _LINE = re.compile(r"((?:- |> |# |\*)?)(.*?)(\*?)")
+# The Markdown of a quote: a recap quotes what the bot said.
+_QUOTE = "> "
+# A pattern that fits no text.
+_NOTHING = "(?!)"
+
+# Returns a text without something; it also gets whether the text quotes the bot.
+TextCleaner = Callable[[str, bool], str]
 
 
-async def clean_files(
-    source: Source, change: Callable[[str, bool], str]
-) -> tuple[int, list[str]]:
-    """Change the texts of all files of recaps; how many lines did, and the files that could not be changed.
+async def clean_files(source: Source, cleaned: TextCleaner) -> tuple[int, list[str]]:
+    """Clean the text of every line in all files of recaps.
 
-    `change` gets a text, and whether it quotes the bot.
+    Returns how many lines changed, and the files that could not be read or written.
     """
     changed_lines = 0
-    failed = []
-    for file in await _recap_files(source):
+    failed_files = []
+    for path in await _recap_files(source):
         try:
-            changed_lines += await asyncio.to_thread(_clean_file, file, change)
+            changed_lines += await asyncio.to_thread(_clean_file, path, cleaned)
         except (OSError, UnicodeDecodeError):
-            failed.append(str(file))
-    return changed_lines, failed
+            failed_files.append(str(path))
+    return changed_lines, failed_files
 
 
 async def _recap_files(source: Source) -> list[Path]:
-    """Every file of a recap, also of a stream that an older copy of the memory does not know.
+    """Return every file of a recap, also of a stream that an older copy of the memory lacks.
 
-    Of a folder that is missing (a drive that is not plugged in) what stands for all its files.
+    For a folder that is missing (a drive that is not plugged in) and of which no file is known, the
+    pattern of its files stands in the list: it cannot be read, so the folder is reported.
     """
     files = {Path(name) for name in await streams.recap_files(source)}
     for name in await streams.recap_folders(source):
         folder = Path(name)
-        files.update(await asyncio.to_thread(_matching, folder))
-        if not folder.is_dir() and not any(file.parent == folder for file in files):
+        files.update(await asyncio.to_thread(_files_in, folder))
+        is_any_known = any(file.parent == folder for file in files)
+        if not folder.is_dir() and not is_any_known:
             files.add(folder / RECAP_FILES)
     return sorted(files)
 
 
-def _matching(folder: Path) -> list[Path]:
-    """The recaps in a folder, with what a crash left of one half written: that is deleted once nobody writes it."""
+def _files_in(folder: Path) -> list[Path]:
+    """Return the recaps in a folder, with those that are being written.
+
+    What a crash left half written is deleted, once it is certain that nobody writes it.
+    """
     unfinished = []
     for file in folder.glob(f".{RECAP_FILES}-*.new"):
         with contextlib.suppress(OSError):
-            if time.time() - file.stat().st_mtime > UNFINISHED_AFTER_S:
+            age_s = time.time() - file.stat().st_mtime
+            if age_s > UNFINISHED_AFTER_S:
                 file.unlink()
             else:
                 unfinished.append(file)
     return [*folder.glob(RECAP_FILES), *unfinished]
 
 
-def _clean_file(path: Path, change: Callable[[str, bool], str]) -> int:
+def _clean_file(path: Path, cleaned: TextCleaner) -> int:
+    """Clean one file; return how many lines changed. Raises OSError, UnicodeDecodeError."""
     if path.parent.is_dir() and not path.exists():
-        # the streamer deleted it; a folder that is missing may be a drive that is not plugged in
+        # The streamer deleted it. (Where the folder is missing too, the drive may be unplugged:
+        # then reading fails below, and the file is reported.)
         return 0
-    before = path.read_text(encoding="utf-8").splitlines()
-    after = [_cleaned_line(line, change) for line in before]
-    if after != before:
-        lines = [line for line in after if line is not None]
-        replace_file(path, "\n".join(lines) + "\n")
-    return sum(line != cleaned for line, cleaned in zip(before, after, strict=True))
+    old_lines = path.read_text(encoding="utf-8").splitlines()
+    new_lines = [_cleaned_line(line, cleaned) for line in old_lines]
+    if new_lines == old_lines:
+        return 0
+    remaining_lines = [line for line in new_lines if line is not None]
+    replace_file(path, "\n".join(remaining_lines) + "\n")
+    changed_lines = 0
+    for old_line, new_line in zip(old_lines, new_lines, strict=True):
+        if new_line != old_line:
+            changed_lines += 1
+    return changed_lines
 
 
-def _cleaned_line(line: str, change: Callable[[str, bool], str]) -> str | None:
-    """A line after a change of its text; None where nothing is left of it."""
+def _cleaned_line(line: str, cleaned: TextCleaner) -> str | None:
+    """Return a line with its text cleaned; None if nothing is left of the text."""
     parts = _LINE.fullmatch(line)
     if parts is None:
         return line
-    text = unescape_markdown(parts[2])
-    rest = change(text, line.startswith("> "))
-    if rest == text:
+    opening, markdown, ending = parts.groups()
+    text = unescape_markdown(markdown)
+    remaining_text = cleaned(text, opening == _QUOTE)
+    if remaining_text == text:
         return line
-    if not rest:
+    if not remaining_text:
         return None
-    return f"{parts[1]}{escape_markdown(rest)}{parts[3]}"
+    return f"{opening}{escape_markdown(remaining_text)}{ending}"
 
 
-# What a file says of one person.
+# ── what a file says of one person ────────────────────────────────────────────────────────────
 
 
-def is_one_of(texts: Sequence[frozenset[str]], quote: frozenset[str]) -> bool:
-    """Whether a quote is one of these texts, or most of it: a recap has "somebody" in the place of a name."""
+def is_quote_of(replies: Sequence[frozenset[str]], quote: frozenset[str]) -> bool:
+    """Return whether a quote is one of these replies, or most of it. All of them are stems.
+
+    A recap may have cut the reply, and has "somebody" in the place of a name.
+    """
     if not quote:
         return False
-    return any(quote <= text and len(quote) >= FACT_SHARE * len(text) for text in texts)
+    return any(
+        quote <= reply and len(quote) >= FACT_SHARE * len(reply) for reply in replies
+    )
 
 
-class ShownTexts:
-    """What a recap's file may say of somebody, as the memory has it: there they stand by name.
+class TextsAbout:
+    """What a recap's file may say of a person, by what the memory says of them.
 
-    So a file is cleaned of somebody called `drums`, and others go on playing the drums in it.
+    In a file they stand by name, and a name may be a word. So a file is cleaned of somebody called
+    `drums`, while others go on playing the drums in it.
     """
 
     def __init__(
         self,
         person: NameForms,
         own_facts: Iterable[str],
-        mentioning: Iterable[str],
+        mentioning_texts: Iterable[str],
     ) -> None:
+        """`own_facts`: the notes about them; `mentioning_texts`: notes and recaps with a mention."""
         self._person = person
-        their_mention = mention(person.viewer_id)
-        sentences = []
-        for text in mentioning:
-            sentences += [part for part in sentences_of(text) if their_mention in part]
-        self._lines = self._pattern([f"{their_mention}: {fact}" for fact in own_facts])
-        self._sentences = self._pattern(sentences)
-        # a file may be older than the language that is set now
-        self._lists = [
+        self._mention = mention(person.viewer_id)
+        mentioning_sentences = []
+        for text in mentioning_texts:
+            for sentence in sentences_of(text):
+                if self._mention in sentence:
+                    mentioning_sentences.append(sentence)
+        fact_lines = [f"{self._mention}: {fact}" for fact in own_facts]
+        self._fact_lines = self._pattern(fact_lines)
+        self._sentences = self._pattern(mentioning_sentences)
+        # How a list of people begins ("Back after a while: …"), in every language: a file may be older than
+        # the language that is set now.
+        self._list_openings = [
             in_language(code)("recap.back", who="").strip() for code in languages()
         ]
 
     def _pattern(self, texts: Iterable[str]) -> re.Pattern[str]:
-        """One of these texts, with any names in the place of others' mentions, and theirs in that of theirs."""
+        """Return a pattern of any of these texts as a file has it.
+
+        It has a name of theirs where the text mentions them, and any words where it mentions others.
+        """
+        text_patterns = "|".join(self._text_pattern(text) for text in texts)
+        return re.compile(f"(?:.+?: )?(?:{text_patterns or _NOTHING})", re.IGNORECASE)
+
+    def _text_pattern(self, text: str) -> str:
         names = "|".join(map(re.escape, self._person.names))
-        any_name = f"@?(?:{names or '(?!)'})"
         patterns = []
-        for text in texts:
-            # every second piece is the id of a mention
-            pieces = MENTION.split(text)
-            for number, piece in enumerate(pieces):
-                if number % 2 == 0:
-                    pieces[number] = re.escape(piece)
-                else:
-                    pieces[number] = (
-                        any_name if piece == self._person.viewer_id else ".+?"
-                    )
-            patterns.append("".join(pieces))
-        return re.compile(
-            f"(?:.+?: )?(?:{'|'.join(patterns) or '(?!)'})", re.IGNORECASE
-        )
+        # Splitting by mentions gives, in turn, a piece of text and the id of a mention.
+        for number, piece in enumerate(MENTION.split(text)):
+            is_text = number % 2 == 0
+            if is_text:
+                patterns.append(re.escape(piece))
+            elif piece == self._person.viewer_id:
+                patterns.append(f"@?(?:{names or _NOTHING})")
+            else:
+                patterns.append(".+?")
+        return "".join(patterns)
 
     def marked(self, text: str) -> str:
-        """A line of the file, with a mention in the place of what is known to be about them."""
-        their_mention = mention(self._person.viewer_id)
-        if not any(name.casefold() in text.casefold() for name in self._person.names):
+        """Return the text of a line with a mention in the place of what is known to be about them."""
+        folded_text = text.casefold()
+        if not any(name.casefold() in folded_text for name in self._person.names):
             return text
-        for opening in self._lists:
+        for opening in self._list_openings:
             if text.startswith(opening):
-                return self._without_in_list(
-                    opening, text.removeprefix(opening).strip()
-                )
-        if self._lines.fullmatch(text):
-            return their_mention
+                people_list = text.removeprefix(opening).strip()
+                return self._without_in_list(opening, people_list)
+        if self._fact_lines.fullmatch(text):
+            return self._mention
         sentences = sentences_of(text)
-        marked = []
+        marked_sentences = []
         for sentence in sentences:
             is_theirs = self._sentences.fullmatch(sentence) is not None
-            marked.append(f"{their_mention}." if is_theirs else sentence)
-        return text if marked == sentences else join_sentences(marked)
+            marked_sentences.append(f"{self._mention}." if is_theirs else sentence)
+        if marked_sentences == sentences:
+            return text
+        return join_sentences(marked_sentences)
 
-    def _without_in_list(self, opening: str, listed: str) -> str:
-        """A list of people without them; where it had nobody else, a mention."""
-        others = [
-            name for name in listed.split(", ") if not self._person.is_named(name)
-        ]
+    def _without_in_list(self, opening: str, people_list: str) -> str:
+        """Return a list of people without them; a mention if nobody else is in it."""
+        names = people_list.split(", ")
+        others = [name for name in names if not self._person.is_named(name)]
         if not others:
-            return mention(self._person.viewer_id)
+            return self._mention
         return f"{opening} {', '.join(others)}"

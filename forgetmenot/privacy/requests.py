@@ -1,9 +1,9 @@
-"""What viewers ask for about their data: opt out, opt in, be erased, have a fact forgotten.
+"""Carries out what viewers ask for about their data: opt out, opt in, be erased, forget a fact.
 
 - A request is written down first (store/privacy_requests), then carried out: at once, every second
   while something keeps it from being done, at the start, and again in a copy that is restored.
-- Where it cannot even be written down (a full disk), it waits in memory and counts all the same: the log says so, and
-  that a stop would lose it. Whoever asked in chat is answered when it is done.
+- Where it cannot even be written down (a full disk), it waits in memory and counts all the same: the
+  log says so, and that a stop would lose it. Whoever asked in chat is answered when it is done.
 """
 
 import asyncio
@@ -16,10 +16,10 @@ from forgetmenot.domain import Note, NoteStatus
 from forgetmenot.errors import ODD_INPUT, FactRefused, StoreError
 from forgetmenot.languages import reason
 from forgetmenot.logs import log
-from forgetmenot.privacy.erasure import Eraser, Step, leave_recaps
+from forgetmenot.privacy.erasure import AsyncAction, Eraser, remove_from_recap_files
 from forgetmenot.privacy.forgetting import delete_fact, replaced_by
 from forgetmenot.privacy.recap_files import clean_files
-from forgetmenot.privacy.suppression_list import list_again, topic_of
+from forgetmenot.privacy.suppression_list import carry_out_topic_request, known_topics
 from forgetmenot.store import (
     notes,
     personal_data,
@@ -36,11 +36,7 @@ TRY_AGAIN_S = 0.5
 
 
 class PrivacyService:
-    """The requests of one memory. `open` it at the start; call `work_off` every second.
-
-    `flush` makes lines readable that were just heard (Ingest.flush). `patient`: a request waits as long as the memory
-    cannot be written; else that is raised as a StoreError, for whoever stands by and can try again.
-    """
+    """The requests of one memory. `open` it at the start; call `work_off` every second."""
 
     def __init__(
         self,
@@ -48,91 +44,112 @@ class PrivacyService:
         db: Database,
         clock: Clock,
         eraser: Eraser,
-        flush: Step | None = None,
+        flush: AsyncAction | None = None,
         patient: bool = True,
     ) -> None:
+        """Take what requests are carried out with.
+
+        `flush` stores the lines that were just heard (Ingest.flush).
+        `patient`: a request waits as long as the memory cannot be written. Without it a StoreError
+        is raised, for a person at a command line who can try again.
+        """
         self._db = db
         self._clock = clock
         self._eraser = eraser
         self._flush = flush
         self._patient = patient
         self._working = asyncio.Lock()
-        # the ids of those who asked in this run, by hash
-        self._ids: dict[str, str] = {}
+        # The ids of those who asked in this run, by the hash of their id.
+        self._asking_ids: dict[str, str] = {}
 
     async def open(self) -> None:
-        """Carry out what an earlier run left, if that is possible now, and begin the file while there is a disk."""
+        """Carry out what an earlier run left, if that is possible now.
+
+        It also makes the file of requests while there is room on the disk.
+        """
         with contextlib.suppress(StoreError):
             await asyncio.to_thread(self._db.requests.mark)
             await self.work_off()
 
     async def opt_out(self, viewer_id: str) -> None:
-        """Store nothing of somebody from now on."""
+        """Store nothing of a viewer from now on."""
         now = self._clock.now()
-        await self._ask(
-            viewer_id, self._db.requests.of(RequestKind.OPT_OUT, viewer_id, now)
-        )
+        request = self._db.requests.of(RequestKind.OPT_OUT, viewer_id, now)
+        await self._ask(viewer_id, [request])
 
     async def opt_in(self, viewer_id: str) -> bool:
-        """Store what somebody says again; False if they had not opted out."""
+        """Store what a viewer says again; return False if they had not opted out."""
         if viewer_id not in await privacy_choices.opted_out(self._db):
             return False
         now = self._clock.now()
-        await self._ask(
-            viewer_id, self._db.requests.of(RequestKind.OPT_IN, viewer_id, now)
-        )
+        request = self._db.requests.of(RequestKind.OPT_IN, viewer_id, now)
+        await self._ask(viewer_id, [request])
         return True
 
     async def erase(self, viewer_id: str, login: str = "") -> bool:
-        """Hide somebody and begin to erase them; False if nobody has that id.
+        """Hide a viewer and begin to erase them; return False if nobody has that id.
 
-        The request is written before the line in which it was typed: after a kill that line would be known, and the
-        command not run again.
+        The request is written before the line in which it was typed: after a kill that line would
+        be known, and the command not run again.
         """
         now = self._clock.now()
         requests = await privacy_choices.erase_requests(self._db, viewer_id, now, login)
-        await self._ask(viewer_id, *requests)
+        await self._ask(viewer_id, requests)
         if self._eraser.is_begun(viewer_id):
             return True
         return await personal_data.is_known(self._db, viewer_id)
 
     async def forget(self, note_id: int) -> Note:
-        """Delete a note about a viewer permanently; the note as it was. Raises FactRefused("not_found")."""
+        """Delete a note about a viewer permanently, with those that it replaced.
+
+        Returns the note as it was. Raises FactRefused("not_found").
+        """
         note = await notes.get(self._db, note_id)
         if note is None or note.subject_id is None:
             raise FactRefused("not_found")
-        subject_id = note.subject_id
         now = self._clock.now()
-        file = self._db.requests
         requests = []
-        for forgotten in [note, *await replaced_by(self._db, note)]:
-            words = file.hashed(subject_id, fact_stems(forgotten.fact))
-            note_ids = (forgotten.id,)
-            request = file.of(
-                RequestKind.FORGET, subject_id, now, words=words, notes=note_ids
-            )
-            requests.append(request)
-        await self._ask(subject_id, *requests)
+        for forgotten_note in [note, *await replaced_by(self._db, note)]:
+            requests.append(self._forget_request(note.subject_id, forgotten_note, now))
+        await self._ask(note.subject_id, requests)
         return note
 
-    async def _ask(self, viewer_id: str, *requests: PrivacyRequest) -> None:
-        """Write requests of one person down and wait until they are carried out."""
+    def _forget_request(
+        self,
+        subject_id: str,
+        note: Note,
+        now: int,
+    ) -> PrivacyRequest:
+        file = self._db.requests
+        return file.of(
+            RequestKind.FORGET,
+            subject_id,
+            now,
+            words=file.hashed(subject_id, fact_stems(note.fact)),
+            notes=(note.id,),
+        )
+
+    async def _ask(self, viewer_id: str, requests: Sequence[PrivacyRequest]) -> None:
+        """Write the requests of one person down and wait until they are carried out."""
         kind = requests[0].kind
         subject = requests[0].subject
-        self._ids[subject] = viewer_id
-        number = await self._write_down(requests)
-        is_done = await self._is_done(number)
+        self._asking_ids[subject] = viewer_id
+        line_number = await self._write_down(requests)
+        is_done = await self._is_carried_out(line_number)
         if not is_done:
             log.warning(
                 "a privacy request waits until the memory can be written", kind=kind
             )
         while not is_done:
             await asyncio.sleep(TRY_AGAIN_S)
-            is_done = await self._is_done(number)
-        self._ids.pop(subject, None)
+            is_done = await self._is_carried_out(line_number)
+        self._asking_ids.pop(subject, None)
 
     async def _write_down(self, requests: Sequence[PrivacyRequest]) -> int:
-        """Write requests into their file, or keep them in memory; the number of the last. Raises StoreError."""
+        """Write requests into their file, or keep them in memory; return the number of the last.
+
+        Raises StoreError, unless patient.
+        """
         file = self._db.requests
         try:
             return await asyncio.to_thread(file.add, *requests)
@@ -146,12 +163,12 @@ class PrivacyService:
                 kind=requests[0].kind,
                 reason=str(error),
             )
-            return len(file.lines) + len(file.waiting)
+            return file.count
 
-    async def _is_done(self, number: int) -> bool:
-        """Whether so many requests are carried out, once what waits was tried."""
+    async def _is_carried_out(self, line_number: int) -> bool:
+        """Work off what waits; return whether all requests up to this line are carried out."""
         try:
-            # the line in which it was asked for may quote what is to be forgotten
+            # The line in which it was asked for may quote what is to be forgotten.
             if self._flush is not None:
                 await self._flush()
             await self.work_off()
@@ -160,26 +177,41 @@ class PrivacyService:
                 raise
         if self._db.requests.waiting:
             return False
-        return await privacy_choices.carried_out(self._db) >= number
+        return await privacy_choices.carried_out(self._db) >= line_number
 
     async def work_off(self) -> None:
-        """Write down and carry out what waits, in the order in which it was asked for. Raises StoreError."""
+        """Write down and carry out what waits, in the order in which it was asked for.
+
+        Raises StoreError.
+        """
         async with self._working:
             await asyncio.to_thread(self._db.requests.write_waiting)
-            await carry_out(self._db, ids=self._ids, erase=self._eraser.start)
+            await carry_out(
+                self._db,
+                asking_ids=self._asking_ids,
+                erase=self._eraser.start,
+            )
+
+
+# ── carrying out what a memory has not carried out yet ────────────────────────────────────────
 
 
 async def carry_out(
     db: Database,
     *,
-    ids: Mapping[str, str] | None = None,
+    asking_ids: Mapping[str, str] | None = None,
     erase: Callable[[str], None] | None = None,
 ) -> Counter[RequestKind]:
-    """Carry out every request that this memory has not; how many of each kind changed something. Raises StoreError.
+    """Carry out every request that this memory has not.
 
-    `ids`: of people, by hash, whom the memory may not know. `erase` is called for whoever is hidden now.
+    Returns how many requests of each kind changed something; for some kinds, how many notes.
+    `asking_ids`: of people who ask in this run, by hash; the memory may not know them yet.
+    `erase` is called with the id of each viewer who is hidden now. Raises StoreError.
     """
     changed: Counter[RequestKind] = Counter()
+    # Not a copy, also where it is empty: somebody may ask while this waits for the disk.
+    if asking_ids is None:
+        asking_ids = {}
     await asyncio.to_thread(db.requests.refresh)
     if not db.requests.lines:
         return changed
@@ -188,29 +220,43 @@ async def carry_out(
     if not open_requests:
         return changed
     subjects = await _subjects(db, open_requests)
-    subjects.update(ids or {})
-    for number, request in enumerate(open_requests, carried_out + 1):
+    subjects.update(asking_ids)
+    for line_number, request in enumerate(open_requests, carried_out + 1):
         subject = subjects.get(request.subject)
-        facts = await _words_of_meant(db, request, subject)
-        # before, or a stop would leave them; nobody waits for a slow drive to write
-        await _clean_recaps(db, request, subject, facts)
+        is_asked_now = request.subject in asking_ids
+        facts = await _facts_to_forget(db, request, subject)
+        # Before the rows change: a stop between the two would leave the files as they are. It is
+        # outside of the transaction, so that nobody waits for a slow drive to write.
+        await _clean_recap_files(db, request, subject, facts)
         async with db.write() as tx:
             if subject is not None:
-                asked_now = ids is not None and request.subject in ids
                 changed[request.kind] += await _carry_out_apart(
-                    tx, request, subject, asked_now=asked_now
+                    tx, request, subject, is_asked_now=is_asked_now
                 )
-            await privacy_choices.count_carried_out(tx, number)
-        # one may have been written meanwhile
-        await _clean_recaps(db, request, subject, facts)
-        if (
-            request.kind is RequestKind.ERASE
-            and subject is not None
-            and erase is not None
-        ):
+            await privacy_choices.count_carried_out(tx, line_number)
+        # A recap may have been written in the meantime.
+        await _clean_recap_files(db, request, subject, facts)
+        if erase is None or subject is None:
+            continue
+        if request.kind is RequestKind.ERASE:
             erase(subject)
     await db.wipe_deleted()
     return changed
+
+
+async def _subjects(db: Database, requests: Iterable[PrivacyRequest]) -> dict[str, str]:
+    """Return what requests may be about, by its hash.
+
+    Ids of viewers, "" for the channel, and the starts of streams (ms, as text).
+    """
+    subjects = {db.requests.digest("viewer", CHANNEL): CHANNEL}
+    for viewer_id in await personal_data.first_seen_by_id(db):
+        subjects[db.requests.digest("viewer", viewer_id)] = viewer_id
+    is_any_posted = any(request.kind is RequestKind.POSTED for request in requests)
+    if is_any_posted:
+        for started_at in await streams.start_times(db):
+            subjects[db.requests.stream_hash(started_at)] = str(started_at)
+    return subjects
 
 
 async def _carry_out_apart(
@@ -218,27 +264,16 @@ async def _carry_out_apart(
     request: PrivacyRequest,
     subject: str,
     *,
-    asked_now: bool,
+    is_asked_now: bool,
 ) -> int:
-    """Carry out a request in a savepoint: an odd one must not hold up the others."""
+    """Carry out a request in a savepoint, so that an odd one does not hold up the others."""
     try:
         async with tx.part():
-            return await _carry_out(tx, request, subject, asked_now=asked_now)
+            return await _carry_out(tx, request, subject, is_asked_now=is_asked_now)
     except ODD_INPUT as error:
-        name = type(error).__name__
-        log.error("a privacy request is set aside", kind=request.kind, error=name)
+        error_name = type(error).__name__
+        log.error("a privacy request is set aside", kind=request.kind, error=error_name)
         return 0
-
-
-async def _subjects(db: Database, requests: Iterable[PrivacyRequest]) -> dict[str, str]:
-    """Whom and what requests are about, by its hash: ids of viewers, "" for the channel, the starts of streams."""
-    subjects = {db.requests.digest("viewer", CHANNEL): CHANNEL}
-    for viewer_id in await personal_data.first_seen_by_id(db):
-        subjects[db.requests.digest("viewer", viewer_id)] = viewer_id
-    if any(request.kind is RequestKind.POSTED for request in requests):
-        for started_at in await streams.start_times(db):
-            subjects[db.requests.stream_hash(started_at)] = str(started_at)
-    return subjects
 
 
 async def _carry_out(
@@ -246,40 +281,44 @@ async def _carry_out(
     request: PrivacyRequest,
     subject: str,
     *,
-    asked_now: bool,
+    is_asked_now: bool,
 ) -> int:
-    """How much it changed. `asked_now`: in this run, by somebody whom chat has shown.
+    """Carry out a request, unless it was reversed since; return how much it changed.
 
-    What was taken back since is not done again.
+    `is_asked_now`: in this run, by somebody whom chat has shown.
     """
+    changed = 0
     match request.kind:
         case RequestKind.ERASE:
-            return await privacy_choices.hide_for_erasure(
-                tx, subject, request.at, newer=asked_now
+            changed = await privacy_choices.hide_for_erasure(
+                tx, subject, request.at, newer=is_asked_now
             )
         case RequestKind.FORGET:
-            meant = await _meant(tx, request, subject)
-            for note in meant:
+            notes_to_forget = await _notes_to_forget(tx, request, subject)
+            for note in notes_to_forget:
                 await delete_fact(tx, note, request.at)
-            return len(meant)
+            changed = len(notes_to_forget)
         case RequestKind.OPT_OUT | RequestKind.OPT_IN:
-            return await _choose_again(tx, request, subject)
+            changed = await _carry_out_choice(tx, request, subject)
         case RequestKind.NEVER_MENTION | RequestKind.MAY_MENTION:
-            return await list_again(tx, request, subject)
-        case RequestKind.REMOVE | RequestKind.UNQUOTE:
-            return await _remove_again(tx, request, subject)
+            changed = await carry_out_topic_request(tx, request, subject)
+        case RequestKind.REMOVE:
+            changed = await _carry_out_removal(tx, request, subject)
+        case RequestKind.UNQUOTE:
+            changed = await quotes.remove_again(tx, request, subject)
         case RequestKind.BAN | RequestKind.UNBAN:
-            return await _ban_again(tx, request, subject)
+            changed = await _carry_out_ban(tx, request, subject)
         case RequestKind.POSTED:
-            return await streams.mark_posted(tx, int(subject), request.at)
-    return 0
+            changed = await streams.mark_posted(tx, int(subject), request.at)
+    return changed
 
 
-async def _choose_again(
+async def _carry_out_choice(
     tx: Transaction,
     request: PrivacyRequest,
     viewer_id: str,
 ) -> int:
+    """Opt a viewer out or in, if that was their last choice; return 1 if so."""
     if request.kind is not tx.requests.chose_last(request.subject):
         return 0
     if request.kind is RequestKind.OPT_OUT:
@@ -289,11 +328,12 @@ async def _choose_again(
     return 1
 
 
-async def _ban_again(
+async def _carry_out_ban(
     tx: Transaction,
     request: PrivacyRequest,
     viewer_id: str,
 ) -> int:
+    """Mark a viewer as banned or not, if that still holds; return how many rows changed."""
     is_banned = tx.requests.is_banned(request.subject)
     if is_banned and request.kind is RequestKind.BAN:
         return await privacy_choices.ban_again(tx, viewer_id, request.at)
@@ -302,77 +342,45 @@ async def _ban_again(
     return 0
 
 
-async def _remove_again(
+async def _carry_out_removal(
     tx: Transaction,
     request: PrivacyRequest,
     viewer_id: str,
 ) -> int:
-    """Remove from a copy what was removed since, quotes too; how many notes or quotes that were.
+    """Remove from a copy what its subject had removed after the copy was made.
 
-    Not what is newer than the request, or was said again after it.
+    It is found by its number or its words. What is newer than the request stays, also if it says
+    the same again. Returns how many notes were removed.
     """
-    if request.kind is RequestKind.UNQUOTE:
-        return await quotes.remove_again(tx, request, viewer_id)
     if not tx.requests.is_removed(request):
         return 0
     removed = 0
     for note in await notes.of_subject(tx, viewer_id, (NoteStatus.ACTIVE,)):
-        is_meant = note.id in request.notes or tx.requests.says(
+        is_removed_note = note.id in request.notes or tx.requests.says(
             viewer_id, fact_stems(note.fact), request
         )
-        if is_meant and (await notes.changes(tx, note.id))[-1].at <= request.at:
-            await notes.set_status(
-                tx, note, NoteStatus.RETRACTED, at=request.at, cause=reason("by_hand")
-            )
-            removed += 1
+        if not is_removed_note:
+            continue
+        changes = await notes.changes(tx, note.id)
+        if changes[-1].at > request.at:
+            continue
+        await notes.set_status(
+            tx,
+            note,
+            NoteStatus.RETRACTED,
+            at=request.at,
+            cause=reason("by_hand"),
+        )
+        removed += 1
     return removed
 
 
-async def start_new_requests(db: Database, now: int) -> int:
-    """Go on without the file that was lost (open the memory with `requests_lost`). Raises StoreError.
-
-    What the memory knows goes into the new file: who opted out or was banned, what is never mentioned, where recaps
-    went. How many people opted out.
-    """
-    async with db.write() as tx:
-        await asyncio.to_thread(tx.requests.start_anew)
-        await privacy_choices.count_carried_out(tx, 0)
-        requests = await _known_requests(tx, now)
-        await privacy_choices.write_request(tx, *requests)
-    opted_out = sum(request.kind is RequestKind.OPT_OUT for request in requests)
-    log.warning("a new file of privacy requests was begun", opted_out=opted_out)
-    return opted_out
-
-
-async def _known_requests(tx: Transaction, now: int) -> list[PrivacyRequest]:
-    """The requests that the rows of a memory show."""
-    requests = tx.requests
-    out = sorted((await privacy_choices.opted_out(tx)).ids)
-    banned = await privacy_choices.banned(tx)
-    rows = await notes.suppressions(tx)
-    posted = await streams.start_times(tx, posted=True)
-    folders = sorted(await streams.recap_folders(tx))
-    return [
-        *(requests.of(RequestKind.OPT_OUT, viewer_id, now) for viewer_id in out),
-        *(
-            requests.of(RequestKind.BAN, viewer_id, at)
-            for viewer_id, at in banned.items()
-        ),
-        *(topic_of(requests, RequestKind.NEVER_MENTION, row, now) for row in rows),
-        *(requests.posted(started_at, now) for started_at in posted),
-        *(
-            PrivacyRequest(RequestKind.RECAP_FOLDER, "", now, folder=folder)
-            for folder in folders
-        ),
-    ]
-
-
-async def _meant(
+async def _notes_to_forget(
     source: Source,
     request: PrivacyRequest,
     viewer_id: str | None,
 ) -> list[Note]:
-    """The notes that a request to forget a fact means."""
+    """Return the notes of a viewer that a request to forget names, by number or by words."""
     if viewer_id is None or request.kind is not RequestKind.FORGET:
         return []
     facts = await personal_data.facts_of(source, viewer_id)
@@ -380,42 +388,94 @@ async def _meant(
     for note_id, fact in facts.items():
         if source.requests.says(viewer_id, fact_stems(fact), request):
             note_ids.add(note_id)
-    meant = []
+    notes_to_forget = []
     for note_id in note_ids:
         note = await notes.get(source, note_id)
         if note is not None and note.created_at <= request.at:
-            meant.append(note)
-    return meant
+            notes_to_forget.append(note)
+    return notes_to_forget
 
 
-async def _words_of_meant(
+async def _facts_to_forget(
     source: Source,
     request: PrivacyRequest,
     viewer_id: str | None,
 ) -> list[frozenset[str]]:
-    """The words of each fact that a request wants forgotten."""
-    facts = [fact_stems(note.fact) for note in await _meant(source, request, viewer_id)]
-    return [words for words in facts if words]
+    """Return the stems of each fact that a request to forget names."""
+    facts = []
+    for note in await _notes_to_forget(source, request, viewer_id):
+        stems = fact_stems(note.fact)
+        if stems:
+            facts.append(stems)
+    return facts
 
 
-async def _clean_recaps(
+async def _clean_recap_files(
     db: Database,
     request: PrivacyRequest,
     viewer_id: str | None,
     facts: Sequence[frozenset[str]],
 ) -> None:
-    """Take out of the files of recaps what a request is about: one of these facts (its words), or who opted out."""
+    """Take out of the files of recaps what a request is about.
 
-    def cleaned(text: str, _quoted: bool) -> str:  # noqa: FBT001  # as `clean_files` calls it
+    That is one of these facts (their stems), or a viewer who opted out.
+    """
+
+    def without_facts(text: str, _is_quote: bool) -> str:  # noqa: FBT001  # a TextCleaner
         sentences = sentences_of(text)
-        allowed = []
+        allowed_sentences = []
         for sentence in sentences:
-            if not any(states_fact(sentence, words) for words in facts):
-                allowed.append(sentence)
-        return text if len(allowed) == len(sentences) else join_sentences(allowed)
+            if not any(states_fact(sentence, stems) for stems in facts):
+                allowed_sentences.append(sentence)
+        if len(allowed_sentences) == len(sentences):
+            return text
+        return join_sentences(allowed_sentences)
 
     if facts:
-        await clean_files(db, cleaned)
-    chose_now = request.kind is db.requests.chose_last(request.subject)
-    if request.kind is RequestKind.OPT_OUT and chose_now and viewer_id is not None:
-        await leave_recaps(db, viewer_id)
+        await clean_files(db, without_facts)
+    if viewer_id is None or request.kind is not RequestKind.OPT_OUT:
+        return
+    if db.requests.chose_last(request.subject) is RequestKind.OPT_OUT:
+        await remove_from_recap_files(db, viewer_id)
+
+
+# ── after the file of requests was lost ───────────────────────────────────────────────────────
+
+
+async def start_new_requests(db: Database, now: int) -> int:
+    """Begin a new file of requests with what the memory knows of them.
+
+    Those are opt-outs, bans, what is never mentioned, posted recaps and their folders. The memory
+    is to be opened with `requests_lost`. Returns how many people opted out. Raises StoreError.
+    """
+    async with db.write() as tx:
+        await asyncio.to_thread(tx.requests.start_anew)
+        await privacy_choices.count_carried_out(tx, 0)
+        requests = await _known_requests(tx, now)
+        await privacy_choices.write_request(tx, *requests)
+    opted_out = 0
+    for request in requests:
+        if request.kind is RequestKind.OPT_OUT:
+            opted_out += 1
+    log.warning("a new file of privacy requests was begun", opted_out=opted_out)
+    return opted_out
+
+
+async def _known_requests(tx: Transaction, now: int) -> list[PrivacyRequest]:
+    """Return the requests that the rows of a memory show."""
+    file = tx.requests
+    requests = []
+    opted_out = await privacy_choices.opted_out(tx)
+    for viewer_id in sorted(opted_out.ids):
+        requests.append(file.of(RequestKind.OPT_OUT, viewer_id, now))
+    banned = await privacy_choices.banned(tx)
+    for viewer_id, banned_at in banned.items():
+        requests.append(file.of(RequestKind.BAN, viewer_id, banned_at))
+    requests += known_topics(file, await notes.suppressions(tx), now)
+    for started_at in await streams.start_times(tx, posted=True):
+        requests.append(file.posted(started_at, now))
+    for folder in sorted(await streams.recap_folders(tx)):
+        requests.append(
+            PrivacyRequest(RequestKind.RECAP_FOLDER, "", now, folder=folder)
+        )
+    return requests

@@ -1,10 +1,9 @@
-"""The texts of a row without one person, by how people are written in its columns.
+"""Cleans the texts of a row of one person, by how people are written in its columns.
 
-JSON is parsed, and of it only what holds somebody's words is changed: keys, numbers and names of the program stay, and
-what has nothing of the person stays byte for byte.
+JSON is parsed, and of it only what holds somebody's words is changed: keys, numbers and names of
+the program stay. A text that does not name the person stays as it is, to the byte.
 """
 
-from collections.abc import Callable
 from typing import Any, TypeVar
 
 import msgspec
@@ -28,17 +27,33 @@ def cleaned_texts(
     place: Place,
     person: NameForms,
 ) -> tuple[str | None, ...]:
-    """The texts of a row without them, in the order of the place's columns."""
+    """Return the texts of a row without the person, in the order of the place's columns."""
     bare = place.typed and row.near
     texts: list[str | None] = []
     for text in row.texts:
         if text is None:
             texts.append(None)
-        elif place.written is ColumnFormat.TEXT:
-            texts.append(without(text, person, cut=place.cut, bare=bare))
         else:
-            texts.append(_CLEANED_AS[place.written](text, person, bare))
+            texts.append(_cleaned_text(text, place, person, bare=bare))
     return tuple(texts)
+
+
+def _cleaned_text(
+    text: str,
+    place: Place,
+    person: NameForms,
+    *,
+    bare: bool,
+) -> str:
+    match place.written:
+        case ColumnFormat.TEXT:
+            return without(text, person, cut=place.cut, bare=bare)
+        case ColumnFormat.WORDS:
+            return _without_in_words(text, person, bare=bare)
+        case ColumnFormat.FIELDS:
+            return _without_in_fields(text, person, bare=bare)
+        case ColumnFormat.REASON:
+            return _without_in_reason(text, person, bare=bare)
 
 
 def without(
@@ -48,67 +63,89 @@ def without(
     cut: bool,
     bare: bool,
 ) -> str:
-    """A text without them; `cut`: without the sentences about them."""
-    if cut:
-        return without_person(person.with_mentions(text, bare=bare), person.viewer_id)
-    return person.anonymized(text, bare=bare)
+    """Return a text without the person.
+
+    `cut`: the sentences about them are removed, not only their name.
+    `bare`: a name without a mark counts as theirs.
+    """
+    if not cut:
+        return person.anonymized(text, bare=bare)
+    marked_text = person.with_mentions(text, bare=bare)
+    return without_person(marked_text, person.viewer_id)
 
 
 def _without_in_words(
     text: str,
     person: NameForms,
-    bare: bool,  # noqa: FBT001  # as _CLEANED_AS calls it
+    *,
+    bare: bool,
 ) -> str:
-    """A JSON list of words without those that name them."""
-    listed = _decoded(text, list)
-    if listed is None:
+    """Return a JSON list of words without those that name the person."""
+    listed_words = _decoded(text, list)
+    if listed_words is None:
         return person.anonymized(text, bare=False)
-    without_them = []
-    for word in listed:
+    remaining_words = []
+    for word in listed_words:
         if person.anonymized(str(word), bare=bare) == str(word):
-            without_them.append(word)
-    return text if without_them == listed else _encoded(without_them)
+            remaining_words.append(word)
+    if remaining_words == listed_words:
+        return text
+    return _encoded(remaining_words)
 
 
 def _without_in_fields(
     text: str,
     person: NameForms,
-    bare: bool,  # noqa: FBT001
+    *,
+    bare: bool,
 ) -> str:
-    """A proposed action without them: of its fields, those that are somebody's words, and the target."""
+    """Return a proposed action (a JSON object) with "somebody" for the person.
+
+    Only its target and the fields that are somebody's words are looked at.
+    """
     fields = _decoded(text, dict)
     if fields is None:
         return person.anonymized(text, bare=False)
-    cleaned = dict(fields)
+    cleaned_fields = dict(fields)
     for name, value in fields.items():
         if not isinstance(value, str):
             continue
         if name in FREE_TEXTS:
-            cleaned[name] = person.anonymized(value, bare=bare)
+            cleaned_fields[name] = person.anonymized(value, bare=bare)
         elif name in PEOPLE and person.is_named(value):
-            cleaned[name] = SOMEBODY
-    return text if cleaned == fields else _encoded(cleaned)
+            cleaned_fields[name] = SOMEBODY
+    if cleaned_fields == fields:
+        return text
+    return _encoded(cleaned_fields)
 
 
 def _without_in_reason(
     text: str,
     person: NameForms,
-    bare: bool,  # noqa: FBT001
+    *,
+    bare: bool,
 ) -> str:
-    """A reason without them: of one of ours, those of its values that mention them."""
+    """Return a reason without the person.
+
+    A reason of ours is a JSON list of a key and values, and only mentions in the values are theirs;
+    any other text is another program's words.
+    """
     if text == person.viewer_id:
         return ""
-    if not text.startswith('["'):
+    is_own_reason = text.startswith('["')
+    if not is_own_reason:
         return person.anonymized(text, bare=bare)
     parts = _decoded(text, list)
     if parts is None:
         return person.anonymized(text, bare=False)
-    cleaned = _without_mentions(parts, person)
-    return text if cleaned == parts else _encoded(cleaned)
+    cleaned_parts = _without_mentions(parts, person)
+    if cleaned_parts == parts:
+        return text
+    return _encoded(cleaned_parts)
 
 
 def _without_mentions(value: Any, person: NameForms) -> Any:  # noqa: ANN401  # any JSON
-    """JSON with "somebody" in the place of their mentions; its keys stay."""
+    """Return JSON with "somebody" in the place of mentions of the person; its keys stay."""
     if isinstance(value, str):
         return value.replace(mention(person.viewer_id), SOMEBODY)
     if isinstance(value, list):
@@ -118,15 +155,8 @@ def _without_mentions(value: Any, person: NameForms) -> Any:  # noqa: ANN401  # 
     return value
 
 
-_CLEANED_AS: dict[ColumnFormat, Callable[[str, NameForms, bool], str]] = {
-    ColumnFormat.WORDS: _without_in_words,
-    ColumnFormat.FIELDS: _without_in_fields,
-    ColumnFormat.REASON: _without_in_reason,
-}
-
-
 def _decoded(text: str, kind: type[Decoded]) -> Decoded | None:
-    """JSON of that kind; None for anything else."""
+    """Return the JSON value of a text; None if it is no JSON, or of another type."""
     try:
         value = msgspec.json.decode(text)
     except ODD_INPUT:
@@ -135,4 +165,5 @@ def _decoded(text: str, kind: type[Decoded]) -> Decoded | None:
 
 
 def _encoded(value: object) -> str:
+    """Return a value as JSON."""
     return msgspec.json.encode(value).decode()

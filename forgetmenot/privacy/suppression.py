@@ -1,8 +1,10 @@
-"""The filter of what the bot never mentions: topics and notes on a list (privacy/suppression_list).
+"""The filter of what is suppressed: topics and notes on a list (privacy/suppression_list).
 
-- What is never mentioned stays stored, and is shown again when the entry is removed.
-- A text with all words of an entry, in any form and order, is suppressed; for an entry about one viewer only where it
-  is about them. A note has the words beside it too (memory/own_words), and what it says in English goes with it.
+- What is suppressed stays stored, and is shown again when the entry is removed.
+- A text with all words of an entry, in any form and order, is suppressed. An entry about one viewer
+  suppresses only texts about them.
+- A note has more words than its fact (memory/own_words): those count too. Where a topic suppresses a
+  note, other texts that say the fact of that note are suppressed with it.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -25,61 +27,61 @@ from forgetmenot.text.words import (
 )
 
 
-class _Meaning(NamedTuple):
-    """What is not mentioned, as stems, of one viewer or (None) at all."""
+class _SuppressedWords(NamedTuple):
+    """The stems of a topic or a fact that is suppressed, of one viewer or (None) of the channel."""
 
     viewer_id: str | None
     stems: frozenset[str]
 
 
-_Meanings = tuple[_Meaning, ...]
-
-
 class SuppressionFilter:
-    """Entries of the list, ready to be asked.
-
-    `removed`: (whom it was about, what it said) of notes that were removed. `unlisted`: topics that only the file of
-    requests knows. `noted`: what stands in the notes of people with topics.
-    """
+    """Tells which notes and texts are suppressed, by entries of the list."""
 
     def __init__(
         self,
         entries: Iterable[SuppressionRow] = (),
-        removed: Iterable[tuple[str, str]] = (),
+        removed_facts: Iterable[tuple[str, str]] = (),
         unlisted: "UnlistedTopics | None" = None,
-        noted: Iterable[NotedWords] = (),
+        noted_words: Iterable[NotedWords] = (),
     ) -> None:
+        """Take what is suppressed from the entries.
+
+        `removed_facts`: the subject's id and the fact of notes that were removed.
+        `unlisted`: topics that only the file of requests knows.
+        `noted_words`: the words of the notes about people with topics.
+        """
         self.entries = tuple(entries)
         self.unlisted = unlisted
-        self._topics = _topic_meanings(self.entries)
-        self._facts = self._suppressed_facts(noted)
-        self._meanings = self._topics + _fact_meanings(self._facts)
-        self._removed = _fact_meanings(removed)
+        self._topics = _topic_words(self.entries)
+        self._facts = self._suppressed_facts(noted_words)
+        self._suppressed = self._topics + _fact_words(self._facts)
+        self._removed = _fact_words(removed_facts)
         self._note_ids = {
             entry.note_id for entry in self.entries if entry.note_id is not None
         }
 
     def _suppressed_facts(
-        self, noted: Iterable[NotedWords]
+        self, noted_words: Iterable[NotedWords]
     ) -> list[tuple[str | None, str]]:
-        """Whose facts may not be mentioned: those on the list, and those that a topic names."""
+        """Return the facts that are on the list or that a topic names, each with whose it is."""
         facts: list[tuple[str | None, str]] = []
         for entry in self.entries:
             if entry.fact:
                 facts.append((entry.viewer_id, entry.fact))
-        for note in noted:
-            # a topic in a viewer's own words hides a note that is English
+        for note in noted_words:
+            # A topic in a viewer's own language suppresses a note that is English.
             if note.fact and self._names_note(note):
                 facts.append((note.viewer_id, note.fact))
         return facts
 
     def _names_note(self, note: NotedWords) -> bool:
-        """Whether a topic of its viewer names a note."""
+        """Return whether a topic of the note's viewer names it."""
         text = plain(note.text)
         for topic in self._topics:
             if topic.viewer_id != note.viewer_id:
                 continue
-            # a stem stands in its word but for the last letter: most notes are told apart by that alone
+            # Stemming a note is slow. A stem stands in its word but for the last letter, and most
+            # notes are told apart by that alone.
             is_likely = all(stem[:-1] in text for stem in topic.stems)
             if is_likely and topic.stems <= mentioned_stems(note.text):
                 return True
@@ -90,76 +92,70 @@ class SuppressionFilter:
 
     @property
     def people(self) -> frozenset[str]:
-        """Everybody of whom something is suppressed, as far as the memory knows."""
-        viewer_ids = {meaning.viewer_id for meaning in self._meanings}
+        """Return the ids of all of whom something is suppressed, as far as the memory knows."""
+        viewer_ids = {words.viewer_id for words in self._suppressed}
         return frozenset(viewer_id for viewer_id in viewer_ids if viewer_id is not None)
 
     def allows(self, note: Note) -> bool:
-        """Whether a note may be shown."""
+        """Return whether a note may be shown."""
         if note.id in self._note_ids:
             return False
-        about = (note.subject_id, *ids_in(note.fact))
+        people = (note.subject_id, *ids_in(note.fact))
         text = note.text_with_topics
-        if _is_mentioned(self._topics, text, about):
+        if _speaks_of(self._topics, text, people):
             return False
         if self.unlisted is None:
             return True
-        return self.unlisted.allows(note, mentioned_stems(text), about)
+        return self.unlisted.allows(note, mentioned_stems(text), people)
 
-    def has(self, text: str, about: Iterable[str | None] = ()) -> bool:
-        """Whether a text about these people speaks of what is suppressed."""
-        return self._mentions(self._meanings, text, tuple(about))
+    def matches(self, text: str, people: Iterable[str | None] = ()) -> bool:
+        """Return whether a text about these people speaks of what is suppressed."""
+        return self._matches(self._suppressed, text, tuple(people))
 
-    def without(self, text: str, also: Iterable[str | None] = ()) -> str:
-        """A summary without the sentences that speak of it; who a sentence is about stands in it, or in the last.
+    def without(self, text: str, people: Iterable[str | None] = ()) -> str:
+        """Return a summary without the sentences that are suppressed.
 
-        Nor those that say what a removed note said: a summary would give it back. `also`: whom each may be about
-        besides.
+        Nor those that say what a removed note said: a summary would give the note back.
+        A sentence is about whom it or the one before it mentions, and perhaps about these people.
         """
-        return self._without(text, self._meanings + self._removed, tuple(also))
+        return self._without(text, self._suppressed + self._removed, tuple(people))
 
     def without_topics(self, text: str, people: Iterable[str | None]) -> str:
-        """A reply to or about these people without the sentences that speak of what is suppressed."""
-        return self._without(text, self._meanings, tuple(people))
+        """Return a reply to or about these people without the sentences that are suppressed."""
+        return self._without(text, self._suppressed, tuple(people))
 
     def _without(
         self,
         text: str,
-        meanings: _Meanings,
+        suppressed: tuple[_SuppressedWords, ...],
         people: tuple[str | None, ...],
     ) -> str:
-        if not meanings and self.unlisted is None:
+        if not suppressed and self.unlisted is None:
             return text
-        allowed = []
-        for sentence, about in with_subjects(text):
-            if not self._mentions(meanings, sentence, (*about, *people)):
-                allowed.append(sentence)
-        return join_sentences(allowed)
+        allowed_sentences = []
+        for sentence, subject_ids in with_subjects(text):
+            if not self._matches(suppressed, sentence, (*subject_ids, *people)):
+                allowed_sentences.append(sentence)
+        return join_sentences(allowed_sentences)
 
-    def _mentions(
+    def _matches(
         self,
-        meanings: _Meanings,
+        suppressed: tuple[_SuppressedWords, ...],
         text: str,
-        about: tuple[str | None, ...],
+        people: tuple[str | None, ...],
     ) -> bool:
-        if _is_mentioned(meanings, text, about):
+        if _speaks_of(suppressed, text, people):
             return True
         if self.unlisted is None:
             return False
-        return self.unlisted.named_in(mentioned_stems(text), about)
-
-
-class _Hashes(NamedTuple):
-    """The words of an unlisted topic and those of a text, as hashes."""
-
-    topic: frozenset[str]
-    text: frozenset[str]
+        return self.unlisted.matches(mentioned_stems(text), people)
 
 
 class UnlistedTopics:
-    """Topics that the file of requests knows and the list in the memory does not, as hashes of their words.
+    """Topics that the file of requests knows and the list in the memory does not.
 
-    They were asked for after a copy was made that was restored, or by somebody who was erased.
+    They were asked for after a copy was made that was restored, or by somebody who was erased. Their
+    words are hashes, so a text is hashed to be compared with them.
     """
 
     def __init__(
@@ -171,114 +167,143 @@ class UnlistedTopics:
             self._by_subject.setdefault(topic.subject, []).append(topic)
 
     def of(self, viewer_id: str | None) -> Sequence[PrivacyRequest]:
-        """Those of one viewer, or (None) of the channel."""
+        """Return the topics of one viewer, or (None) of the channel."""
         subject = self._requests.digest("viewer", viewer_id or CHANNEL)
         return self._by_subject.get(subject, ())
 
-    def named_in(self, stems: frozenset[str], about: Iterable[str | None]) -> bool:
-        """Whether a text with these words speaks of one, of the channel's or of these people."""
-        compared = self._compared(stems, about, with_notes=True)
-        return any(hashes.topic <= hashes.text for hashes in compared)
+    def matches(self, stems: frozenset[str], people: Iterable[str | None]) -> bool:
+        """Return whether a text with these words speaks of a topic of these people, or of the channel."""
+        for viewer_id in {None, *people}:
+            topics = self.of(viewer_id)
+            if self._is_any_named(viewer_id, topics, stems):
+                return True
+        return False
 
     def allows(
         self,
         note: Note,
         stems: frozenset[str],
-        about: Iterable[str | None],
+        people: Iterable[str | None],
     ) -> bool:
-        """Whether a note with these words may be shown: it is not about a topic, and says no more than a note on it."""
-        compared = self._compared(stems, about, with_notes=False)
-        if any(hashes.topic <= hashes.text for hashes in compared):
-            return False
-        fact_stems = telling_stems(note.fact)
-        compared = self._compared(fact_stems, [note.subject_id], with_notes=True)
-        return not any(hashes.topic == hashes.text for hashes in compared)
+        """Return whether a note with these words may be shown.
 
-    def _compared(
+        It may not if it speaks of a topic of these people, nor if it says the same as a note that
+        was put on the list. More than that it may say: it would be another note.
+        """
+        for viewer_id in {None, *people}:
+            topics = [topic for topic in self.of(viewer_id) if not topic.notes]
+            if self._is_any_named(viewer_id, topics, stems):
+                return False
+        fact_stems = telling_stems(note.fact)
+        for viewer_id in {None, note.subject_id}:
+            if self._is_any_same(viewer_id, self.of(viewer_id), fact_stems):
+                return False
+        return True
+
+    def _is_any_named(
         self,
+        viewer_id: str | None,
+        topics: Sequence[PrivacyRequest],
         stems: frozenset[str],
-        about: Iterable[str | None],
-        *,
-        with_notes: bool,
-    ) -> Iterator[_Hashes]:
-        """Each topic that may be meant, beside the words of a text. `with_notes`: also what a note said."""
-        for viewer_id in {None, *about}:
-            topics = self.of(viewer_id)
-            if not with_notes:
-                topics = [topic for topic in topics if not topic.notes]
-            if not topics:
-                continue
-            text_hashes = frozenset(self._requests.hashed(viewer_id or CHANNEL, stems))
-            for topic in topics:
-                yield _Hashes(frozenset(topic.words), text_hashes)
+    ) -> bool:
+        """Return whether these words include all words of one of a viewer's topics."""
+        if not topics:
+            return False
+        text_words = self._hashed(viewer_id, stems)
+        return any(text_words.issuperset(topic.words) for topic in topics)
+
+    def _is_any_same(
+        self,
+        viewer_id: str | None,
+        topics: Sequence[PrivacyRequest],
+        stems: frozenset[str],
+    ) -> bool:
+        """Return whether these words are just those of one of a viewer's topics."""
+        if not topics:
+            return False
+        text_words = self._hashed(viewer_id, stems)
+        return any(text_words == set(topic.words) for topic in topics)
+
+    def _hashed(self, viewer_id: str | None, stems: frozenset[str]) -> set[str]:
+        return set(self._requests.hashed(viewer_id or CHANNEL, stems))
 
 
 def with_subjects(text: str) -> Iterator[tuple[str, Sequence[str]]]:
-    """The sentences, each with whom it is about: one that names nobody goes on about whom the last one named."""
-    about: Sequence[str] = ()
+    """Give the sentences of a text, each with the ids of the people whom it is about.
+
+    A sentence that mentions nobody is about whom the last one mentioned.
+    """
+    subject_ids: Sequence[str] = ()
     for sentence in sentences_of(text):
-        about = ids_in(sentence) or about
-        yield sentence, about
+        subject_ids = ids_in(sentence) or subject_ids
+        yield sentence, subject_ids
 
 
-def _topic_meanings(entries: Iterable[SuppressionRow]) -> _Meanings:
-    meanings = []
+def _topic_words(entries: Iterable[SuppressionRow]) -> tuple[_SuppressedWords, ...]:
+    suppressed = []
     for entry in entries:
         stems = topic_stems(entry.words)
         if stems:
-            meanings.append(_Meaning(entry.viewer_id, stems))
-    return tuple(meanings)
+            suppressed.append(_SuppressedWords(entry.viewer_id, stems))
+    return tuple(suppressed)
 
 
-def _fact_meanings(facts: Iterable[tuple[str | None, str]]) -> _Meanings:
-    meanings = []
+def _fact_words(
+    facts: Iterable[tuple[str | None, str]],
+) -> tuple[_SuppressedWords, ...]:
+    suppressed = []
     for viewer_id, fact in facts:
         stems = telling_stems(fact)
         if stems:
-            meanings.append(_Meaning(viewer_id, stems))
-    return tuple(meanings)
+            suppressed.append(_SuppressedWords(viewer_id, stems))
+    return tuple(suppressed)
 
 
-def _is_mentioned(
-    meanings: _Meanings,
+def _speaks_of(
+    suppressed: Iterable[_SuppressedWords],
     text: str,
-    about: Iterable[str | None],
+    people: Iterable[str | None],
 ) -> bool:
-    """Whether a text about these people has all words of one of these meanings."""
-    subjects = {None, *about}
+    """Return whether a text about these people has all words of something suppressed."""
+    subject_ids = {None, *people}
     stems = mentioned_stems(text)
     return any(
-        meaning.stems <= stems and meaning.viewer_id in subjects for meaning in meanings
+        words.viewer_id in subject_ids and words.stems <= stems for words in suppressed
     )
 
 
 async def load_filter(source: Source) -> SuppressionFilter:
-    """The filter of what is suppressed now."""
-    rows = await notes.suppressions(source)
-    with_topics = {
-        row.viewer_id for row in rows if row.words and row.viewer_id is not None
-    }
-    noted = []
-    if with_topics:
-        noted = await notes.noted_words(source, with_topics)
-    removed = await notes.restorable_facts(source)
-    topics = unlisted_requests(source.requests, rows)
-    return SuppressionFilter(rows, removed, _unlisted_topics(source, topics), noted)
+    """Return the filter of all that is suppressed now."""
+    entries = await notes.suppressions(source)
+    people_with_topics = set()
+    for entry in entries:
+        if entry.words and entry.viewer_id is not None:
+            people_with_topics.add(entry.viewer_id)
+    noted_words = []
+    if people_with_topics:
+        noted_words = await notes.noted_words(source, people_with_topics)
+    removed_facts = await notes.restorable_facts(source)
+    topics = unlisted_requests(source.requests, entries)
+    unlisted = _unlisted_topics(source, topics)
+    return SuppressionFilter(entries, removed_facts, unlisted, noted_words)
 
 
 async def filter_of(source: Source, viewer_id: str) -> SuppressionFilter | None:
-    """The filter of what is suppressed of one viewer alone; None if nothing is."""
-    rows = await notes.suppressions(source)
-    entries = [row for row in rows if row.viewer_id == viewer_id]
+    """Return the filter of what is suppressed of one viewer; None if nothing is."""
+    all_entries = await notes.suppressions(source)
+    entries = [entry for entry in all_entries if entry.viewer_id == viewer_id]
     subject = source.requests.digest("viewer", viewer_id)
     topics = []
-    for topic in unlisted_requests(source.requests, rows):
+    for topic in unlisted_requests(source.requests, all_entries):
         if topic.subject == subject:
             topics.append(topic)
     if not entries and not topics:
         return None
-    noted = await notes.noted_words(source, {viewer_id}) if entries else []
-    return SuppressionFilter(entries, (), _unlisted_topics(source, topics), noted)
+    noted_words = []
+    if entries:
+        noted_words = await notes.noted_words(source, {viewer_id})
+    unlisted = _unlisted_topics(source, topics)
+    return SuppressionFilter(entries, (), unlisted, noted_words)
 
 
 def _unlisted_topics(
@@ -287,12 +312,12 @@ def _unlisted_topics(
     return UnlistedTopics(source.requests, topics) if topics else None
 
 
-async def hides_nothing(
+async def suppresses_nothing(
     source: Source,
     viewer_id: str | None,
     topic: str,
 ) -> bool:
-    """Whether a topic hides none of the notes about a viewer, or (None) about the channel."""
+    """Return whether a topic suppresses no note about a viewer, or (None) about the channel."""
     topic_filter = SuppressionFilter([SuppressionRow(0, viewer_id, topic)])
-    known = await notes.of_subject(source, viewer_id, (NoteStatus.ACTIVE,))
-    return all(topic_filter.allows(note) for note in known)
+    active_notes = await notes.of_subject(source, viewer_id, (NoteStatus.ACTIVE,))
+    return all(topic_filter.allows(note) for note in active_notes)

@@ -388,7 +388,7 @@ class ContextGatherer(Struct, frozen=True):
         suspect_texts = [
             line.text
             for line in chain.from_iterable(by_kind.values())
-            if is_any_suspect or suppression_filter.has(line.text, people)
+            if is_any_suspect or suppression_filter.matches(line.text, people)
         ]
         names = await index_of(
             source, suspect_texts, present=self.recall.active_viewers.ids
@@ -401,7 +401,7 @@ class ContextGatherer(Struct, frozen=True):
         actions_done = tuple(
             action
             for action in material.actions_done
-            if not suppression_filter.has(action.text, everybody)
+            if not suppression_filter.matches(action.text, everybody)
         )
         return replace(material, **allowed, actions_done=actions_done)
 
@@ -690,14 +690,14 @@ def _speaks_of_suppressed(
     The bot's own lines may not speak of what is suppressed of anybody.
     """
     people = suppression_filter.people
-    if suppression_filter.unlisted is None and not suppression_filter.has(
+    if suppression_filter.unlisted is None and not suppression_filter.matches(
         line.text, people
     ):
         return False
     mentioned = names.named_in(line.text, limit=len(people) + 1)
     if line.viewer_id is None:
-        return suppression_filter.has(line.text, {*people, *mentioned})
-    return suppression_filter.has(line.text, [line.viewer_id, *mentioned])
+        return suppression_filter.matches(line.text, {*people, *mentioned})
+    return suppression_filter.matches(line.text, [line.viewer_id, *mentioned])
 
 
 # ── the people ────────────────────────────────────────────────────────────────────────────────

@@ -39,7 +39,7 @@ async def never_mention(request: Request) -> OperationResult:
     now = request.now
     if request.is_in_chat:
         entries = await notes.suppressions(request.db)
-        listed = suppression_list.same_entry(entries, about.id, topic)
+        listed = suppression_list.find_entry(entries, about.id, topic)
         if listed is not None:
             await suppression_list.unsuppress(request.db, listed.id, now)
             return OperationResult(ok=True, code="may_mention", data={"id": listed.id})
@@ -51,7 +51,9 @@ async def never_mention(request: Request) -> OperationResult:
     code = "suppressed"
     is_topic = not typed.startswith("#")
     is_answered = request.is_in_chat and is_topic
-    if is_answered and await suppression.hides_nothing(request.db, about.id, topic):
+    if is_answered and await suppression.suppresses_nothing(
+        request.db, about.id, topic
+    ):
         code = "suppressed_nothing"
         data |= await _notes_near_topic(request, about, topic)
     return OperationResult(
