@@ -133,7 +133,8 @@ class BotState(Struct, frozen=True):
     `file_trouble`: that another program took the memory's file away. `sending_trouble`: why Twitch
     does not show what the bot writes, and what helps. `saving`: what a spending limit leaves out,
     as a sentence. `hearing` is None while the settings leave it off. `phase` is "connected",
-    "connecting", "waiting" (for the next attempt) or "none" (nothing is read).
+    "connecting", "waiting" (for the next attempt) or "none" (nothing is read). `port_trouble`: why
+    the dock is at another port than usual.
     """
 
     login: str
@@ -150,6 +151,7 @@ class BotState(Struct, frozen=True):
     login_hint: str = ""
     sending_trouble: str = ""
     saving: str = ""
+    port_trouble: str = ""
     hearing: HearingState | None = None
 
 

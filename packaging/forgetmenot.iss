@@ -24,10 +24,10 @@ Type: filesandordirs; Name: "{app}\_internal"
 Source: "{#Program}\*"; DestDir: "{app}"; Flags: recursesubdirs ignoreversion
 
 [Icons]
-Name: "{group}\ForgetMeNot"; Filename: "{app}\forgetmenot.exe"
+Name: "{group}\ForgetMeNot"; Filename: "{app}\forgetmenotw.exe"
 
 [Run]
-Filename: "{app}\forgetmenot.exe"; Description: "{cm:LaunchProgram,ForgetMeNot}"; Flags: nowait postinstall skipifsilent
+Filename: "{app}\forgetmenotw.exe"; Description: "{cm:LaunchProgram,ForgetMeNot}"; Flags: nowait postinstall skipifsilent
 
 [UninstallRun]
 ; revokes the log-ins and takes it out of autostart; the memory stays

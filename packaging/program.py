@@ -4,6 +4,8 @@ import os
 import sys
 
 from forgetmenot.cli import main
+from forgetmenot.tray import TRAY
+from forgetmenot.tray.__main__ import main as tray
 
 
 def run() -> int:
@@ -15,10 +17,13 @@ def run() -> int:
             os.environ[name] = before
         else:
             os.environ.pop(name, None)
+    if sys.argv[1:] == [TRAY]:
+        tray()
+        return 0
     code = main()
-    if (
-        code and os.name == "nt" and len(sys.argv) == 1
-    ):  # a double-click: the window would close before it is read
+    # A double-click: the window would close before it is read. Without a console there is no window.
+    is_double_click = os.name == "nt" and len(sys.argv) == 1
+    if code and is_double_click and sys.stdin is not None:
         input("Press Enter to close this window.")
     return code
 

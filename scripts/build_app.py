@@ -25,7 +25,7 @@ NAME = "ForgetMeNot"
 def main() -> int:
     """Build, try and pack; 0 if all of it worked."""
     dist = ROOT / "dist"
-    program = build(str(environment.ensure("dev")), dist)
+    program = build(str(environment.ensure("dev,tray")), dist)
     if program is None or not works(program):
         return 1
     packed = shutil.make_archive(

@@ -82,6 +82,7 @@ class BotControl:
             login_hint=self._status.login_hint(),
             sending_trouble=bot.permission.warning(),
             saving=bot.spending.line,
+            port_trouble=self._settings.port_trouble(),
             hearing=self.stream.state(),
         )
 

@@ -339,6 +339,7 @@ def running_checks(
         "memory_file": fine_or_trouble(state.file_trouble, "file_fix"),
         "tasks": fine_or_trouble(tasks, "again_fix"),
         "spending": fine_or_trouble(state.saving, "again_fix"),
+        "dock": fine_or_trouble(state.port_trouble, "port_fix"),
         "settings": (OK, state.settings_file or say("check.fine"), ""),
     }
     if state.hearing:

@@ -25,6 +25,7 @@ from forgetmenot.app.periodic_tasks import PeriodicTask, keep_going, survived
 from forgetmenot.app.recap_sharing import RecapSharing
 from forgetmenot.app.setup import SetupService
 from forgetmenot.app.stream_input import StreamInput
+from forgetmenot.app.tray_icon import TrayIcon
 from forgetmenot.clock import SystemClock
 from forgetmenot.dock.server import open_dock
 from forgetmenot.domain import ChatEvent
@@ -142,11 +143,14 @@ async def start_live(
     report: Callable[[str], None],
     opened: Callable[[str], None] = lambda _address: None,
     start_options: Sequence[str] = (),
+    tray_command: Sequence[str] = (),
+    show_again: Callable[[], None] = lambda: None,
 ) -> None:
     """`forgetmenot start`: the bot, a listener or the dock alone, as the settings allow; restarted when they change.
 
     `path_of` gives the memory's file for a channel; `opened` gets the dock's address; `start_options`: what starts it
-    like this with the computer. If Twitch refuses the channel, the dock stays open and says why.
+    like this with the computer. `tray_command`: the process of the icon beside the clock, if there is to be one;
+    `show_again` opens the dock from it. If Twitch refuses the channel, the dock stays open and says why.
     """
     with on_signals() as ending:
         setup = SetupService(
@@ -156,7 +160,11 @@ async def start_live(
             start_options=start_options,
             stop=ending.ask,
         )
-        try:
+        async with contextlib.AsyncExitStack() as stack:
+            stack.push_async_callback(setup.login.aclose)
+            if tray_command:
+                icon = TrayIcon(tray_command, setup, show_again)
+                await stack.enter_async_context(icon.shown())
             while not ending.is_asked:
                 path = path_of(settings().twitch.channel)
                 before = _built_from(settings)
@@ -170,8 +178,6 @@ async def start_live(
                         raise
                     report(f"{error} Change it in the dock.")
                     await _run(session, trouble=str(error))
-        finally:
-            await setup.login.aclose()
 
 
 async def _run(session: _Session, trouble: str = "") -> None:

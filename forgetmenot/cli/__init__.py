@@ -35,7 +35,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         parsed = _parsed(words)
         return int(parsed.run(parsed))
     except ForgetMeNotError as error:
-        return _failed(str(error), error.exit_code)
+        code = _failed(str(error), error.exit_code)
+        if words == ["start"]:
+            _show_without_terminal(str(error))
+        return code
     except KeyboardInterrupt:
         return _failed("stopped.", 130)
     except BrokenPipeError:
@@ -124,6 +127,14 @@ def _failed(sentence: str, code: int) -> int:
     with contextlib.suppress(OSError):
         say(f"forgetmenot: {sentence}")
     return code
+
+
+def _show_without_terminal(sentence: str) -> None:
+    """Show why a program that was built, and started with a click, did not start."""
+    from forgetmenot.cli.common import has_terminal, show_failure
+
+    if getattr(sys, "frozen", False) and not has_terminal():
+        show_failure(sentence)
 
 
 def build_parser(command: str = "") -> argparse.ArgumentParser:

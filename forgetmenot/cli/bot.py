@@ -19,6 +19,7 @@ from forgetmenot.settings.schema import Provider, Settings
 
 if TYPE_CHECKING:
     from forgetmenot.secret_store import Account, TokenStore
+    from forgetmenot.settings.live_settings import LiveSettings
 
 _NOT_RUNNING = "The bot is not running. Type `forgetmenot start` first."
 _NOT_OURS = (
@@ -60,10 +61,9 @@ async def _start(arguments: argparse.Namespace) -> int:
     account and sends nothing; each channel has its own memory.
     """
     from forgetmenot import logs
+    from forgetmenot.app import tray_icon
     from forgetmenot.app.live import check_channel, start_live
-    from forgetmenot.dock.server import usable_port
     from forgetmenot.llm.build import TERMS
-    from forgetmenot.settings.live_settings import LiveSettings
 
     only_reads = arguments.channel is not None
     file = arguments.config
@@ -83,16 +83,9 @@ async def _start(arguments: argparse.Namespace) -> int:
         common.say(TERMS)
     logs.set_up(level=settings.log.level, folder=logs.beside(path), quiet=True)
     common.say(f"Settings: {file or 'the defaults'}")
-    # another program may hold the port: the dock takes the next one, for this run only
-    dock = msgspec.structs.replace(settings.dock, port=usable_port(settings.dock.port))
-    if dock.port != settings.dock.port:
-        common.say(
-            f"Port {settings.dock.port} is used by another program. The dock takes {dock.port} for this run; in OBS it"
-            " comes back when that program has ended and the bot is started again."
-        )
-    live = LiveSettings(msgspec.structs.replace(settings, dock=dock), file)
+    live = _with_free_port(settings, file)
     # the output may be kept in a journal
-    hides_token = arguments.no_browser and not sys.stderr.isatty()
+    hides_token = arguments.no_browser and not common.has_terminal()
     say = _say_without_token if hides_token else common.say
     shown_addresses: list[str] = []
 
@@ -107,8 +100,36 @@ async def _start(arguments: argparse.Namespace) -> int:
 
     options = common.options_given(arguments, file)
     _renew_autostart(arguments, options)
-    await start_live(live, database_of, say, show, options)
+
+    def show_again() -> None:
+        common.open_page(shown_addresses[-1])
+
+    await start_live(
+        live,
+        database_of,
+        say,
+        show,
+        options,
+        tray_icon.command_here(),
+        show_again,
+    )
     return 0
+
+
+def _with_free_port(settings: Settings, file: Path | None) -> "LiveSettings":
+    """Return the settings for this run. Where another program has the dock's port they have the next free one."""
+    from forgetmenot.dock.server import usable_port
+    from forgetmenot.logs import log
+    from forgetmenot.settings.live_settings import LiveSettings
+
+    port = usable_port(settings.dock.port)
+    dock = msgspec.structs.replace(settings.dock, port=port)
+    live = LiveSettings(msgspec.structs.replace(settings, dock=dock), file)
+    if port != settings.dock.port:
+        live.taken_port = settings.dock.port
+        log.warning("the dock's port is taken", taken=live.taken_port, port=port)
+        common.say(live.port_trouble())
+    return live
 
 
 def _say_without_token(line: str) -> None:

@@ -577,6 +577,32 @@ def show_line(text: str = "") -> None:
     print(printable(_with_commands_as_typed(text)), flush=True)
 
 
+def has_terminal() -> bool:
+    """Return whether somebody sees what is printed. A Windows program without a console has no streams."""
+    stream: TextIO | None = sys.stderr
+    return stream is not None and stream.isatty()
+
+
+def show_failure(sentence: str) -> None:
+    """Open a page with the reason why the bot did not start: without a terminal nobody would see it."""
+    import html
+
+    from forgetmenot.files import make_own
+
+    text = html.escape(printable(sentence))
+    style = "font: 1.1rem system-ui, sans-serif; margin: 15vh auto; max-width: 36em"
+    folder = data_folder()
+    page = folder / "not-started.html"
+    with suppress(OSError):
+        make_own(folder)
+        page.write_text(
+            f'<!doctype html><meta charset="utf-8"><title>ForgetMeNot</title><body style="{style}">'
+            f"<h1>ForgetMeNot did not start</h1><p>{text}</p>",
+            encoding="utf-8",
+        )
+        open_page(page.as_uri(), wait_s=5)
+
+
 def has_desktop() -> bool:
     """Whether a browser would open in a window; a text browser would take over the terminal."""
     if sys.platform in ("win32", "darwin"):

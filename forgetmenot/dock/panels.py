@@ -190,7 +190,7 @@ async def standing(context: DockContext) -> Item:
         "safe_in_settings": settings.actions.safe_mode,
         "phase": state.phase,
         "trouble": context.language.reason(trouble),
-        "hint": context.language.reason(state.login_hint),
+        "hint": context.language.reason(state.port_trouble or state.login_hint),
         "login_trouble": context.language.reason(state.login_trouble),
         "per_minute": await events.count_since(context.db, now - MINUTE),
         "raw_h": settings.memory.raw_events_h,

@@ -40,7 +40,8 @@ class LiveSettings:
     """The settings of the moment.
 
     `path` is the file they were read from; None: a change lasts for this run only. `generation`
-    grows with all that makes the bot's connection or model be built anew.
+    grows with all that makes the bot's connection or model be built anew. `taken_port`: the dock's
+    port in the file, if another program has it and the dock uses another one for this run; else 0.
     """
 
     def __init__(self, settings: Settings, path: Path | None = None) -> None:
@@ -49,6 +50,7 @@ class LiveSettings:
         self._change_lock = threading.Lock()
         self.path = path
         self.generation = 0
+        self.taken_port = 0
 
     def __call__(self) -> Settings:
         """Return one snapshot."""
@@ -94,6 +96,13 @@ class LiveSettings:
         settings = convert(tables, _NEW_VALUE)
         refuse_contradictions(settings, _NEW_VALUE)
         return normalised(settings)
+
+    def port_trouble(self) -> str:
+        """Return why the dock is not where it usually is, as a reason; empty if it is."""
+        if not self.taken_port:
+            return ""
+        port = str(self._current.dock.port)
+        return reason("port_moved", taken=str(self.taken_port), port=port)
 
     def restart(self) -> None:
         """Have the connection and the model built anew: a secret that they use has changed."""

@@ -5,6 +5,7 @@ import asyncio
 import os
 import re
 import signal
+import socket
 import sys
 import urllib.request
 from pathlib import Path
@@ -13,6 +14,7 @@ import msgspec
 import pytest
 from aiohttp.test_utils import unused_port
 
+from forgetmenot import cli
 from forgetmenot.app.live import LOOK_AT_SETTINGS_S, start_live
 from forgetmenot.cli.common import SETTINGS_FILE, use_found_file
 from forgetmenot.settings.live_settings import LiveSettings
@@ -144,3 +146,43 @@ async def test_what_is_set_in_the_dock_is_started_without_a_restart(
     )
     os.kill(os.getpid(), signal.SIGTERM)
     await asyncio.wait_for(work, 60)
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")
+async def test_a_taken_port_is_named_in_the_terminal_and_in_the_log(
+    tmp_path: Path, sim: TwitchSim
+) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as other_program:
+        taken = other_program.getsockname()[1]
+        write_settings(tmp_path, sim, client_id="", dock=f"port = {taken}")
+        async with running(
+            tmp_path, "start", "--no-browser", "--db", tmp_path / "m.sqlite3"
+        ) as bot:
+            await bot.says("The dock: ")
+            assert f"Another program uses port {taken}." in bot.told
+            assert await bot.stop() == 0
+    [log] = tmp_path.rglob("forgetmenot.log")
+    lines = log.read_text().splitlines()
+    [line] = [line for line in lines if "port is taken" in line]
+    assert msgspec.json.decode(line)["taken"] == taken
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="a browser of POSIX")
+def test_a_built_program_without_a_terminal_shows_on_a_page_why_it_did_not_start(
+    tmp_path: Path, browser: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("BROWSER", browser["BROWSER"])
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
+    monkeypatch.setattr(sys, "frozen", True, raising=False)
+    monkeypatch.setattr(sys, "stderr", None)
+    folder = tmp_path / "forgetmenot"
+    folder.mkdir()
+    (folder / SETTINGS_FILE).write_text("[bot]\nname = <b>\n")
+    assert cli.main(["start", "--no-browser"]) == 2
+    assert not (tmp_path / "opened").exists()
+    assert cli.main(["start"]) == 2
+    page = folder / "not-started.html"
+    assert (tmp_path / "opened").read_text().strip() == page.as_uri()
+    assert "config.toml" in page.read_text()
+    assert "<b>" not in page.read_text()
