@@ -575,10 +575,15 @@ def visits(
 
 def storable(event: ChatEvent, now: int) -> ChatEvent:
     """Return the event in a form the database accepts: no lone surrogates, no time in the far future."""
-    texts = [getattr(event, name) for name in _TEXTS]
-    if not "".join(texts).isascii():
+    # of nearly every line: all of _TEXTS at once
+    together = (
+        f"{event.text}{event.system_text}{event.display_name}{event.login}{event.id}"
+        f"{event.user_id}"
+    )
+    if not together.isascii():
         storable_texts = {}
-        for name, text in zip(_TEXTS, texts, strict=True):
+        for name in _TEXTS:
+            text = getattr(event, name)
             storable_texts[name] = text.encode("utf-8", "replace").decode("utf-8")
         event = replace(event, **storable_texts)
     # a line from the far future would never be old enough to be deleted

@@ -226,13 +226,26 @@ async def record_seen(tx: Transaction, people: Sequence[SeenViewer]) -> None:
     await join_provisional(tx, holders)
     await _release_logins(tx, holders)
     latest = {person.id: person for person in people}
+    stored = await _stored_as(tx, latest)
+    unchanged: list[tuple[int, int, str]] = []
     rows: list[tuple[object, ...]] = []
     for person in latest.values():
-        if holders[person.login] == person.id:
-            rows.append(person)
-        else:
+        if holders[person.login] != person.id:
             # somebody else was seen with the login after them, so they have no name now
             rows.append((person.id, None, None, *person[3:]))
+        elif _is_stored(person, stored.get(person.id)):
+            unchanged.append((person.first_at, person.last_at, person.id))
+        else:
+            rows.append(person)
+    # as most people of a batch are: no index of the table has these columns
+    await tx.many(
+        """
+        UPDATE viewers
+        SET first_seen_at = min(first_seen_at, ?), last_seen_at = max(last_seen_at, ?)
+        WHERE id = ?
+        """,
+        unchanged,
+    )
     await tx.many(
         """
         INSERT INTO viewers (id, login, display_name, role, first_seen_at, last_seen_at, color)
@@ -249,6 +262,30 @@ async def record_seen(tx: Transaction, people: Sequence[SeenViewer]) -> None:
         rows,
     )
     await _record_names(tx, people)
+
+
+async def _stored_as(tx: Transaction, viewer_ids: Collection[str]) -> dict[str, Row]:
+    """Return login, display name, role and color of those of these viewers who are there and not banned, by id."""
+    rows = await tx.rows(
+        """
+        SELECT id, login, display_name, role, color
+        FROM viewers
+        WHERE banned_at IS NULL
+            AND id IN (SELECT value FROM json_each(?))
+        """,
+        (list(viewer_ids),),
+    )
+    return {row[0]: row for row in rows}
+
+
+def _is_stored(person: SeenViewer, row: Row | None) -> bool:
+    """Return whether a row of `_stored_as` has all that is known of somebody but the times."""
+    if row is None:
+        return False
+    _id, login, display_name, role, color = row
+    if (login, display_name) != (person.login, person.display_name):
+        return False
+    return person.role in {None, role} and person.color in {"", color}
 
 
 async def record_past(tx: Transaction, people: Sequence[SeenViewer]) -> None:
