@@ -13,13 +13,20 @@
 """
 
 import asyncio
+import math
 from collections import defaultdict
-from collections.abc import AsyncIterator, Callable, Generator, Mapping, Sequence
+from collections.abc import (
+    AsyncIterator,
+    Callable,
+    Generator,
+    Iterable,
+    Mapping,
+    Sequence,
+)
 from itertools import chain, islice, pairwise
 from pathlib import Path
 from typing import NamedTuple, TypeVar
 
-import msgspec
 from msgspec import Struct, field
 from msgspec.structs import replace
 
@@ -55,20 +62,27 @@ from forgetmenot.store.figures import SpokenLine
 from forgetmenot.text.mentions import provisional_id
 
 T = TypeVar("T")
+# Lines of a file that are cut into windows at once.
 READ_AT_ONCE = 500
-# How long unread live chat is waited for before each window of past chat.
+# How long (s) unread live chat is waited for before each window of past chat, and how often it is looked at.
 LIVE_FIRST_S = 60.0
+LOOK_EVERY_S = 2.0
 # Instructions and what is known, besides the lines themselves; measured with a hosted model's prompts.
 TOKENS_A_CALL = 900
 SECONDS_A_CALL = 4.0
 # Without a model; 2,460 were measured on two busy cores.
 LINES_A_SECOND = 1_000
 BYTES_A_TOKEN = 3
+# The key of a file in the channel's state begins so; the value is the number of its lines that were read.
 LEARNED = "learned:"
+# Of the lines that cannot be read the numbers of this many are shown.
 LINES_NAMED = 5
-# A file does not say what kind of account its channel is.
+# Twitch keeps videos so long at most. A file does not say what kind of account its channel is.
 VIDEOS_KEPT_AT_MOST = 60 * DAY
-LONGEST_STREAM = 2 * DAY  # of Twitch's
+# Twitch ends a broadcast after this time.
+LONGEST_STREAM = 2 * DAY
+# A window of past chat ends with its stream or when it is full, never for a silence.
+NEVER = 1 << 60
 # A log by the minute dates a line up to a minute early; the clock of a PC is seconds ahead.
 EARLY_BY_AT_MOST = MINUTE
 LATE_BY_AT_MOST = 5 * SECOND
@@ -77,9 +91,10 @@ LULL = 15 * MINUTE
 
 
 class Estimate(Struct, frozen=True):
-    """What learning from files would take. Times in ms; `tokens`: in and out, by what the memory's model is billed.
+    """What learning from files would take.
 
-    `bad`: by file, what cannot be read.
+    `first_at`, `last_at`: of the lines (ms). `tokens`: in and out, by what the memory's model is billed. `bad`: by
+    file, what cannot be read.
     """
 
     lines: int
@@ -92,23 +107,24 @@ class Estimate(Struct, frozen=True):
 
     @property
     def days(self) -> int:
-        """From the first line to the last."""
+        """Return the number of days from the first line to the last."""
         return (self.last_at - self.first_at) // DAY + 1
 
     @property
     def minutes(self) -> int:
-        """How long it takes; 0 for less than one."""
-        if self.calls:  # with a hosted model, one call after the other
+        """Return how long it takes; 0 for less than a minute without a model."""
+        if self.calls:
+            # one call after the other
             return max(1, round(self.calls * SECONDS_A_CALL / 60))
         return round(self.lines / LINES_A_SECOND / 60)
 
     def in_words(self, settings: Settings, say: Language) -> str:
-        """For a person who is asked whether to begin: how much it is, and what it takes in time and money."""
+        """Return what a person is shown who is asked whether to begin: how much it is, its time and its price."""
         counts = _counts(self, "lines streams", say)
-        amount = say("setup.past_amount", **counts, days=say("span.d", n=self.days))
-        return " ".join(
-            [amount, self._price_in_words(settings, say), *_unread(self.bad, say)]
-        )
+        days = say("span.d", n=self.days)
+        amount = say("setup.past_amount", **counts, days=days)
+        price = self._price_in_words(settings, say)
+        return " ".join([amount, price, *_unread(self.bad, say)])
 
     def _time_in_words(self, say: Language) -> str:
         if not self.minutes:
@@ -135,9 +151,10 @@ class Estimate(Struct, frozen=True):
 
 
 class Learned(Struct):
-    """What came of it. `known`: lines that were heard or learned before; `excluded`: of people who are left out.
+    """What came of it.
 
-    `trouble`: why it stopped before the end.
+    `known`: the number of lines that were heard or learned before. `excluded`: of lines of people who are left out.
+    `trouble`: why it stopped before the end. `bad`: by file, what cannot be read.
     """
 
     lines: int = 0
@@ -150,80 +167,74 @@ class Learned(Struct):
     excluded: int = 0
 
     def in_words(self, say: Language, *, stopped: bool = False) -> str:
-        """For a person; `stopped`: it was not read to its end."""
+        """Return what a person is shown afterwards; `stopped`: it was not read to its end."""
         counts = _counts(self, "lines streams episodes notes", say)
         known = say("page.count.lines", n=say.number(self.known))
         outcome = "stopped" if stopped or self.trouble else "learned"
         summary = say(f"setup.past_{outcome}", **counts, known=known)
-        return " ".join(
-            filter(None, [summary, *_unread(self.bad, say), say.reason(self.trouble)])
-        )
+        sentences = [summary, *_unread(self.bad, say), say.reason(self.trouble)]
+        return " ".join(filter(None, sentences))
 
 
 def _counts(
-    of: object,
+    report: Estimate | Learned,
     names: str,
     say: Language,
 ) -> dict[str, str]:
-    """Each count with its noun, such as "1 line" or "24 lines"."""
-    return {
-        name: say(f"page.count.{name}", n=say.number(getattr(of, name)))
-        for name in names.split()
-    }
+    """Return each of these counts of a report with its noun, such as "1 line" or "24 lines"."""
+    counts = {}
+    for name in names.split():
+        count = say.number(getattr(report, name))
+        counts[name] = say(f"page.count.{name}", n=count)
+    return counts
 
 
 def _unread(bad: Mapping[str, Unread], say: Language) -> list[str]:
-    """Per file, what cannot be read: how many lines, and the numbers of the first."""
+    """Return sentences on what cannot be read, by file: how many lines, and the numbers of the first."""
     sentences = []
     for path, unread in bad.items():
         file = Path(path).name
         if unread.lines:
             numbers = ", ".join(map(str, unread.first[:LINES_NAMED]))
-            more = ", …" if unread.lines > LINES_NAMED else ""
+            if unread.lines > LINES_NAMED:
+                numbers += ", …"
             count = say.number(unread.lines)
-            sentences.append(
-                say("setup.past_bad", n=count, file=file, lines=numbers + more)
-            )
+            sentences.append(say("setup.past_bad", n=count, file=file, lines=numbers))
         if unread.cut_off:
             sentences.append(say("setup.past_cut_off", file=file))
     return sentences
 
 
-class _Done(Struct):
-    """How many lines of a file were read."""
-
-    lines: int = 0
-
-
 class _Window(NamedTuple):
-    """Lines that are read together, by the ids that their people have here.
+    """Lines of a file that are read together, by the ids that their people have here.
 
-    `new`: those to learn from; `own`: the bot's ids; `excluded` and `known`: how many are left out.
+    `new`: those to learn from. `bot_ids`: the bot's own. `excluded` and `known`: the numbers of lines left out.
     """
 
     new: list[ChatEvent]
-    own: frozenset[str]
+    bot_ids: frozenset[str]
     excluded: int
     known: int
 
     @property
-    def said(self) -> list[ChatEvent]:
-        """The new lines of people."""
-        return [event for event in self.new if event.user_id not in self.own]
+    def of_people(self) -> list[ChatEvent]:
+        """Return the new lines that the bot did not write."""
+        return [event for event in self.new if event.user_id not in self.bot_ids]
 
     @property
     def lines(self) -> Window:
-        """As the memory reads them; none where only the bot spoke."""
-        if not self.said:
+        """Return the new lines as the memory reads them; none where only the bot spoke."""
+        if not self.of_people:
             return []
-        return [
-            _line(number, event, from_bot=event.user_id in self.own)
-            for number, event in enumerate(self.new)
-        ]
+        lines = []
+        for number, event in enumerate(self.new):
+            is_from_bot = event.user_id in self.bot_ids
+            lines.append(_line(number, event, from_bot=is_from_bot))
+        return lines
 
 
 class Learner:
-    """Reads files into one memory. `stop` ends it after the window that is being read."""
+    """Reads files into one memory."""
 
     def __init__(
         self,
@@ -251,7 +262,7 @@ class Learner:
         self.stopped = False
 
     def stop(self) -> None:
-        """End it; what was read stays."""
+        """End the learning after the window that is being read; what was read stays."""
         self.stopped = True
 
     async def learn(
@@ -259,118 +270,134 @@ class Learner:
         paths: Sequence[Path],
         progress: Callable[[float], None] = lambda _share: None,
     ) -> Learned:
-        """Read the files, in the order of what was said in them. Raises InputError, StoreError."""
+        """Read the files, in the order of what was said in them, and return what came of it.
+
+        `progress` is called after each window with the part of all lines that was read, from 0 to 1. Raises InputError,
+        StoreError.
+        """
         report = Learned()
         files = await _look_at(paths, self._settings(), self._clock.now())
         files.sort(key=lambda file: file.first_at)
-        total = sum(file.lines for file in files) or 1
-        before = 0
+        line_count = sum(file.lines for file in files) or 1
+        lines_before = 0
         for file in files:
-            async for lines in self._read(file, report):
-                progress((before + lines) / total)
-            before += file.lines
+            async for lines_read in self._read(file, report):
+                progress((lines_before + lines_read) / line_count)
+            lines_before += file.lines
         return report
 
     async def _read(self, file: PastChat, report: Learned) -> AsyncIterator[int]:
-        """Read a file from where it was left; how many of its lines were read, after each window."""
+        """Read a file from where it was left; yield after each window how many of its lines were read in all."""
         if file.unread:
             report.bad[str(file.path)] = file.unread
-        done = await _done(self._db, file)
-        if done.lines >= file.lines:
+        lines_read = await _lines_read(self._db, file)
+        if lines_read >= file.lines:
             report.known += file.lines
             await self._describe_stream(file)
             return
-        waiting = _windows(file, done.lines, self._settings().memory)
+        windows_left = _windows(file, lines_read, self._settings().memory)
         while not self._ends(report):
             if await asyncio.to_thread(file.is_replaced):
-                waiting.close()
-                async for lines in self._read_anew(file, report):
-                    yield lines
+                windows_left.close()
+                async for lines_read in self._read_anew(file, report):
+                    yield lines_read
                 return
-            taken = await _beside(file, lambda: next(waiting, None))
-            if not taken:
+            events_read = await _in_thread(file, lambda: next(windows_left, None))
+            if not events_read:
                 await self._describe_stream(file)
                 return
             await self._after_live_chat()
             is_read = False
             # again where somebody of it left while the model was thinking
             while not is_read and not self._ends(report):
-                is_read = await self._read_window(taken, done, file, report)
-            yield done.lines
+                is_read = await self._read_window(events_read, lines_read, file, report)
+            if is_read:
+                lines_read += len(events_read)
+            yield lines_read
 
     async def _read_anew(self, file: PastChat, report: Learned) -> AsyncIterator[int]:
-        """Read a file that was written anew, because somebody in it was erased; what was read of it is known."""
+        """Read a file that was written anew, because somebody in it was erased; what was read of it is known.
+
+        Yields as `_read` does.
+        """
         report.bad.pop(str(file.path), None)
+        settings = self._settings()
         try:
-            [again] = await _look_at([file.path], self._settings(), self._clock.now())
+            [rewritten] = await _look_at([file.path], settings, self._clock.now())
         except InputError:
             report.trouble = reason("past_gone", path=file.path.name)
             return
-        async for lines in self._read(again, report):
-            yield lines
+        async for lines_read in self._read(rewritten, report):
+            yield lines_read
 
     async def _describe_stream(self, file: PastChat) -> None:
-        """Note what a file says of the stream whose chat it holds."""
-        about = file.about
-        if not file.lines or not _began_at(file, file.first_at):
+        """Store the title and the video that a file gives of the stream whose chat it holds."""
+        broadcast = file.about
+        if not file.lines or _began_at(file, file.first_at) is None:
             return
         async with self._db.write() as tx:
-            stream = await streams.nearest(tx, file.first_at, file.last_at, STREAM_GAP)
-            if stream is None:
+            stream_id = await streams.nearest(
+                tx, file.first_at, file.last_at, STREAM_GAP
+            )
+            if stream_id is None:
                 return
-            await streams.describe_past(tx, stream, about.title)
-            if about.video and not await streams.videos(tx, [stream]):
-                until = about.began_at + VIDEOS_KEPT_AT_MOST
-                await streams.set_video(
-                    tx, stream, Video(about.video, about.began_at, until)
-                )
+            await streams.describe_past(tx, stream_id, broadcast.title)
+            if not broadcast.video or await streams.videos(tx, [stream_id]):
+                return
+            until = broadcast.began_at + VIDEOS_KEPT_AT_MOST
+            video = Video(broadcast.video, broadcast.began_at, until)
+            await streams.set_video(tx, stream_id, video)
 
     def _ends(self, report: Learned) -> bool:
+        """Return whether nothing more is read: it was stopped, or there was trouble."""
         return self.stopped or bool(report.trouble)
 
     async def _read_window(
         self,
-        taken: Sequence[ChatEvent],
-        done: _Done,
+        events_read: Sequence[ChatEvent],
+        lines_read: int,
         file: PastChat,
         report: Learned,
     ) -> bool:
         """Write the summary of a window with the mark that its lines were read, then its notes.
 
-        False, and no summary, where the model is away, or somebody of the window left while it was thinking.
+        `lines_read`: how many lines of the file were read before. Returns False, and writes no summary, where the
+        model is away, or somebody of the window left while it was thinking.
         """
         async with self._db.write() as tx:
-            window = await self._window(tx, taken, file)
-            await viewers.record_past(tx, seen(window.said))
+            window = await self._window(tx, events_read, file)
+            await viewers.record_past(tx, seen(window.of_people))
         try:
-            new = await self._summarised(window.lines)
+            summary = await self._summarised(window.lines)
         except ModelError as error:
             report.trouble = str(error)
             return False
         now = self._clock.now()
         async with self._db.write() as tx:
-            if (await _done(tx, file)).lines != done.lines:
+            if await _lines_read(tx, file) != lines_read:
                 raise InputError(reason("past_busy"))
-            named = list(new.people) if new is not None else []
-            if await viewers.hidden_or_gone(tx, named):
+            people = list(summary.people) if summary is not None else []
+            if await viewers.hidden_or_gone(tx, people):
                 return False
-            if await self._window(tx, taken, file) != window:
+            if await self._window(tx, events_read, file) != window:
                 return False
-            done.lines += len(taken)
-            stream = await self._stream(tx, taken, file, report, is_new=new is not None)
-            if new is not None and stream is not None:
-                await self._write(tx, window, new, stream, file)
-            progress = msgspec.json.encode(done).decode()
-            await channel_state.put(tx, {LEARNED + file.key: progress}, now)
-        report.lines += len(taken) - window.known
+            stream_id = await self._stream(
+                tx, events_read, file, report, is_new=summary is not None
+            )
+            if summary is not None and stream_id is not None:
+                await self._write(tx, window, summary, stream_id, file)
+            lines_read += len(events_read)
+            await channel_state.put(tx, {LEARNED + file.key: str(lines_read)}, now)
+        report.lines += len(events_read) - window.known
         report.known += window.known
         report.excluded += window.excluded
-        report.episodes += new is not None
-        report.notes += (await self._extractor.run_pass()).added
+        report.episodes += summary is not None
+        extracted = await self._extractor.run_pass()
+        report.notes += extracted.added
         return True
 
     async def _summarised(self, window: Window) -> NewEpisode | None:
-        """The summary of a window; None for an empty one. Raises ModelError."""
+        """Return the summary of a window; None for an empty one. Raises ModelError."""
         if not window:
             return None
         try:
@@ -381,95 +408,109 @@ class Learner:
     async def _stream(
         self,
         tx: Transaction,
-        taken: Sequence[ChatEvent],
+        events_read: Sequence[ChatEvent],
         file: PastChat,
         report: Learned,
         *,
         is_new: bool,
     ) -> int | None:
-        """The stream that a window belongs to; None where there is none, and nothing new that would make one."""
-        first_at = min(event.at for event in taken)
-        last_at = max(event.at for event in taken)
-        stream = await streams.nearest(tx, first_at, last_at, STREAM_GAP)
-        if stream is None and is_new:
-            stream = await streams.add_past(tx, _began_at(file, first_at) or first_at)
+        """Return the id of the stream that a window belongs to; it is added if there is none.
+
+        None where there is none, and nothing new (`is_new`) that would make one.
+        """
+        first_at = min(event.at for event in events_read)
+        last_at = max(event.at for event in events_read)
+        stream_id = await streams.nearest(tx, first_at, last_at, STREAM_GAP)
+        if stream_id is None and is_new:
+            began_at = _began_at(file, first_at)
+            if began_at is None:
+                began_at = first_at
+            stream_id = await streams.add_past(tx, began_at)
             report.streams += 1
-        return stream
+        return stream_id
 
     async def _write(
         self,
         tx: Transaction,
         window: _Window,
-        new: NewEpisode,
-        stream: int,
+        summary: NewEpisode,
+        stream_id: int,
         file: PastChat,
     ) -> None:
         """Write the summary of a window, and who was there."""
-        key = f"{KEY_OF_PAST}{file.key}:{new.started_at}:{len(window.new)}"
-        # its lines are in no table
-        await episodes.insert(
-            tx, replace(new, stream_id=stream, key=key), self._clock.now()
-        )
-        await streams.extend_past(tx, stream, new.started_at, new.ended_at)
-        spoken = [SpokenLine(event.user_id, stream, event.at) for event in window.said]
-        await streams.record_visits(tx, visits(spoken))
-        await figures.count_past_minutes(tx, spoken)
+        # its lines are in no table, so the key names them by file, time and number
+        key = f"{KEY_OF_PAST}{file.key}:{summary.started_at}:{len(window.new)}"
+        episode = replace(summary, stream_id=stream_id, key=key)
+        await episodes.insert(tx, episode, self._clock.now())
+        await streams.extend_past(tx, stream_id, summary.started_at, summary.ended_at)
+        spoken_lines = [
+            SpokenLine(event.user_id, stream_id, event.at) for event in window.of_people
+        ]
+        await streams.record_visits(tx, visits(spoken_lines))
+        await figures.count_past_minutes(tx, spoken_lines)
 
     async def _window(
         self,
         source: Source,
-        taken: Sequence[ChatEvent],
+        events_read: Sequence[ChatEvent],
         file: PastChat,
     ) -> _Window:
-        """The lines of those whom nothing keeps out, as far as they are not known."""
-        own = await _own_ids(source, self._settings())
-        welcome = await self._welcome(source, taken, own)
-        first_at = min(event.at for event in taken)
-        last_at = max(event.at for event in taken)
-        heard = _Heard(
-            await episodes.heard_spans(
-                source, first_at - LATE_BY_AT_MOST, last_at + EARLY_BY_AT_MOST, LULL
-            ),
-            await events.ids_between(source, first_at, last_at),
-            file.key,
+        """Return the lines of those whom nothing keeps out, as far as they are not known."""
+        bot_ids = await _bot_ids(source, self._settings())
+        admitted = await self._admitted(source, events_read, bot_ids)
+        first_at = min(event.at for event in events_read)
+        last_at = max(event.at for event in events_read)
+        spans = await episodes.heard_spans(
+            source, first_at - LATE_BY_AT_MOST, last_at + EARLY_BY_AT_MOST, LULL
         )
-        new = [event for event in welcome if not heard.holds(event)]
-        return _Window(new, own, len(taken) - len(welcome), len(welcome) - len(new))
+        event_ids = await events.ids_between(source, first_at, last_at)
+        known_chat = _KnownChat(spans, event_ids, file.key)
+        new = [event for event in admitted if not known_chat.holds(event)]
+        return _Window(
+            new,
+            bot_ids,
+            excluded=len(events_read) - len(admitted),
+            known=len(admitted) - len(new),
+        )
 
-    async def _welcome(
+    async def _admitted(
         self,
         source: Source,
-        taken: Sequence[ChatEvent],
-        own: frozenset[str],
+        events_read: Sequence[ChatEvent],
+        bot_ids: frozenset[str],
     ) -> list[ChatEvent]:
-        """The bot's own lines, and those of whom nothing keeps out, by the ids that they have here."""
-        rules = Exclusion(
-            self._settings().memory, await privacy_choices.opted_out(source)
-        )
-        identified = await _identified(source, taken)
+        """Return the bot's own lines, and those of whom nothing keeps out, by the ids that they have here."""
+        opted_out = await privacy_choices.opted_out(source)
+        exclusion = Exclusion(self._settings().memory, opted_out)
+        identified = await _identified(source, events_read)
         hidden = await viewers.hidden(source, {event.user_id for event in identified})
-        welcome: list[ChatEvent] = []
+        admitted: list[ChatEvent] = []
         for event in identified:
-            if not own.isdisjoint((event.user_id, provisional_id(event.login))):
-                welcome.append(replace(event, user_id=min(own)))
+            ids = (event.user_id, provisional_id(event.login))
+            if not bot_ids.isdisjoint(ids):
+                # all of the bot's lines under one id, whichever the file has
+                admitted.append(replace(event, user_id=min(bot_ids)))
                 continue
             # somebody may have been erased when nothing but their name was known
-            ids = (event.user_id, provisional_id(event.login))
             erased_at = max(source.requests.erased_at(viewer_id) for viewer_id in ids)
-            if rules.why(event) or event.at <= erased_at or event.user_id in hidden:
+            if event.at <= erased_at or event.user_id in hidden:
                 continue
-            welcome.append(event)
-        return welcome
+            if exclusion.why(event) is None:
+                admitted.append(event)
+        return admitted
 
     async def _after_live_chat(self) -> None:
-        """Wait while a live bot has windows to read: they age out, these do not."""
-        waited, most = 0.0, self._settings().memory.window_max_events
-        while waited < LIVE_FIRST_S and await events.count_unread(self._db) > most:
-            await asyncio.sleep(2)
-            waited += 2
+        """Wait, at most LIVE_FIRST_S, while a live bot has a window to read: its lines age out, these do not."""
+        window_size = self._settings().memory.window_max_events
+        waited = 0.0
+        while waited < LIVE_FIRST_S:
+            if await events.count_unread(self._db) <= window_size:
+                return
+            await asyncio.sleep(LOOK_EVERY_S)
+            waited += LOOK_EVERY_S
 
 
-class _Heard:
+class _KnownChat:
     """What is known of a stretch of time: heard live, or learned from another file than the one with this key."""
 
     def __init__(
@@ -480,60 +521,71 @@ class _Heard:
     ) -> None:
         self._event_ids = event_ids
         self._live: list[HeardSpan] = []
-        self._learned: defaultdict[str | None, list[HeardSpan]] = defaultdict(
-            list
-        )  # by viewer
+        # by viewer
+        self._learned: defaultdict[str | None, list[HeardSpan]] = defaultdict(list)
         for span in spans:
             if not span.learned_from:
-                self._hear_live(span)
+                self._add_live(span)
             elif span.learned_from != key:
                 self._learned[span.viewer_id].append(span)
 
-    def _hear_live(self, span: HeardSpan) -> None:
-        """The bot listened in a window of live chat, and in a lull between two of them."""
+    def _add_live(self, span: HeardSpan) -> None:
+        """Add a window of live chat. In a lull between two of them the bot listened as well, so they become one."""
         before = self._live[-1] if self._live else None
-        if before is not None and span.first_at - before.last_at <= LULL:
-            last_at = max(before.last_at, span.last_at)
-            self._live[-1] = before._replace(last_at=last_at)
-        else:
+        if before is None or span.first_at - before.last_at > LULL:
             self._live.append(span)
+            return
+        last_at = max(before.last_at, span.last_at)
+        self._live[-1] = before._replace(last_at=last_at)
 
     def holds(self, event: ChatEvent) -> bool:
         """Return whether a line is known."""
-        if event.id in self._event_ids or any(
-            _within(event, span) for span in self._live
-        ):
+        if event.id in self._event_ids or _is_within(event, self._live):
             return True
-        for viewer_id in (event.user_id, provisional_id(event.login)):
-            if any(_within(event, span) for span in self._learned.get(viewer_id, ())):
-                return True
-        return False
+        ids = (event.user_id, provisional_id(event.login))
+        return any(
+            _is_within(event, self._learned.get(viewer_id, ())) for viewer_id in ids
+        )
 
 
-def _within(event: ChatEvent, span: HeardSpan) -> bool:
-    return (
-        span.first_at - EARLY_BY_AT_MOST <= event.at <= span.last_at + LATE_BY_AT_MOST
-    )
+def _is_within(event: ChatEvent, spans: Iterable[HeardSpan]) -> bool:
+    """Return whether a line may have been said in one of these spans; clocks differ by a little."""
+    for span in spans:
+        earliest = span.first_at - EARLY_BY_AT_MOST
+        latest = span.last_at + LATE_BY_AT_MOST
+        if earliest <= event.at <= latest:
+            return True
+    return False
 
 
-async def _own_ids(source: Source, settings: Settings) -> frozenset[str]:
-    """The ids under which the bot itself stands in a file; none where it was never signed in and has no login set."""
+async def _bot_ids(source: Source, settings: Settings) -> frozenset[str]:
+    """Return the ids that the bot itself may have in a file.
+
+    None where it was never signed in and has no login set.
+    """
     state = await channel_state.read_all(source)
     logins = {state.get("bot_login", ""), settings.twitch.bot_login.lstrip("@")}
     ids = {provisional_id(login) for login in logins if login}
-    return frozenset({state["bot_id"], *ids} if state.get("bot_id") else ids)
+    if state.get("bot_id"):
+        ids.add(state["bot_id"])
+    return frozenset(ids)
 
 
-async def _identified(source: Source, taken: Sequence[ChatEvent]) -> list[ChatEvent]:
-    """The lines with the ids of those who had their logins then: a log has names alone."""
-    logins = {event.login for event in taken if not event.user_id.isdigit()}
-    known = await owners(source, logins, taken[0].at) if logins else {}
-    return [
-        event
-        if event.user_id.isdigit()
-        else replace(event, user_id=known.get(event.login, event.user_id))
-        for event in taken
-    ]
+async def _identified(
+    source: Source, events_read: Sequence[ChatEvent]
+) -> list[ChatEvent]:
+    """Return the lines with the ids of those who had their logins then: a log has names alone."""
+    logins = {event.login for event in events_read if not event.user_id.isdigit()}
+    id_of: Mapping[str, str] = {}
+    if logins:
+        id_of = await owners(source, logins, events_read[0].at)
+    identified = []
+    for event in events_read:
+        if event.user_id.isdigit() or event.login not in id_of:
+            identified.append(event)
+        else:
+            identified.append(replace(event, user_id=id_of[event.login]))
+    return identified
 
 
 async def estimate(
@@ -541,35 +593,47 @@ async def estimate(
     settings: Settings,
     now: int,
 ) -> Estimate:
-    """Read the files once without storing anything. Raises InputError, also where there is no line of chat in them."""
+    """Read the files once without storing anything, and return what learning from them would take.
+
+    `now` in ms. Raises InputError, also where there is no line of chat in them.
+    """
     files = await _look_at(paths, settings, now)
     if not any(file.lines for file in files):
         raise InputError(reason("past_nothing"))
-    memory = settings.memory
-    per_window = max(1, (memory.window_min_events + memory.window_max_events) // 2)
     calls = 0
-    read = 0
+    input_tokens = 0
     if settings.model.provider is not Provider.OFFLINE:
-        calls = 2 * sum(-(-file.lines // per_window) for file in files)
+        # one call for the summary of a window, one for the notes
+        calls = 2 * sum(_window_count(file, settings.memory) for file in files)
         size = sum(file.size for file in files)
-        read = size // BYTES_A_TOKEN + calls * (TOKENS_A_CALL + SUMMARY_WORDS)
+        tokens_besides = calls * (TOKENS_A_CALL + SUMMARY_WORDS)
+        input_tokens = size // BYTES_A_TOKEN + tokens_besides
+    output_tokens = calls * 2 * SUMMARY_WORDS
     return Estimate(
         lines=sum(file.lines for file in files),
         streams=sum(file.streams for file in files),
         first_at=min(file.first_at for file in files if file.lines),
         last_at=max(file.last_at for file in files),
         calls=calls,
-        tokens=TokenCounts(read, 0, calls * 2 * SUMMARY_WORDS),
+        tokens=TokenCounts(input_tokens, 0, output_tokens),
         bad={str(file.path): file.unread for file in files if file.unread},
     )
 
 
-async def _beside(chat: PastChat, read: Callable[[], T]) -> T:
-    """Read in a thread."""
+def _window_count(file: PastChat, memory: MemorySettings) -> int:
+    """Return about how many windows a file has."""
+    smallest_and_largest = memory.window_min_events + memory.window_max_events
+    usual_size = max(1, smallest_and_largest // 2)
+    return math.ceil(file.lines / usual_size)
+
+
+async def _in_thread(file: PastChat, read: Callable[[], T]) -> T:
+    """Return what `read` returns, called in a thread; cancelled, reading ends at the next line of the file."""
     try:
         return await asyncio.to_thread(read)
     except asyncio.CancelledError:
-        chat.ended = True  # a large file takes minutes, and the program's end waits for its threads
+        # a large file takes minutes, and the program's end waits for its threads
+        file.ended = True
         raise
 
 
@@ -578,56 +642,80 @@ async def _look_at(
     settings: Settings,
     until: int,
 ) -> list[PastChat]:
-    """The files as they were read to their ends, without being kept. Raises InputError."""
+    """Return the files, each read to its end and not kept. `until`: nothing was said later (ms). Raises InputError."""
     files = []
     for path in paths:
         file = PastChat(path, until, settings.twitch.channel.lstrip("#"))
-        await _beside(file, file.look)
+        await _in_thread(file, file.look)
         files.append(file)
     return files
 
 
 def _windows(
-    chat: PastChat,
-    skipped: int,
+    file: PastChat,
+    lines_read: int,
     memory: MemorySettings,
 ) -> Generator[list[ChatEvent], None, None]:
-    """The windows of a file's lines after those that are skipped. None goes on over the end of a stream."""
+    """Yield the windows of a file's lines after those that were read. None goes on over the end of a stream."""
+    # lines that are in no window yet
     waiting: list[ChatEvent] = []
-    newest = 0
-    for event in chain(islice(chat.events(), skipped, None), [None]):
-        ended = event is None or (newest and event.at - newest >= STREAM_GAP)
-        if ended or len(waiting) == READ_AT_ONCE:
-            lines = [
-                _line(number, said, from_bot=False)
-                for number, said in enumerate(waiting)
-            ]
-            cut = Cut(
-                smallest=memory.window_min_events,
-                largest=memory.window_max_events,
-                silence=1 << 60,
-                now=newest,
-                everything=bool(ended),
-                truncated=not ended,
+    newest_at = 0
+    unread = islice(file.events(), lines_read, None)
+    # None stands for the end of the file
+    for event in chain(unread, [None]):
+        stream_ends = event is None or (
+            newest_at and event.at - newest_at >= STREAM_GAP
+        )
+        if stream_ends or len(waiting) == READ_AT_ONCE:
+            ends = _ends_of_windows(
+                waiting, newest_at, memory, everything=bool(stream_ends)
             )
-            ends = [window[-1].seq + 1 for window in windows(lines, cut)]
-            yield from (waiting[start:end] for start, end in pairwise([0, *ends]))
+            for start, end in pairwise([0, *ends]):
+                yield waiting[start:end]
             del waiting[: max(ends, default=0)]
-        if event is not None:
-            waiting.append(event)
-            newest = event.at if ended else max(newest, event.at)
+        if event is None:
+            return
+        waiting.append(event)
+        newest_at = event.at if stream_ends else max(newest_at, event.at)
 
 
-async def _done(source: Source, file: PastChat) -> _Done:
-    return msgspec.json.decode(
-        await channel_state.read(source, LEARNED + file.key) or "{}", type=_Done
+def _ends_of_windows(
+    waiting: Sequence[ChatEvent],
+    newest_at: int,
+    memory: MemorySettings,
+    *,
+    everything: bool,
+) -> list[int]:
+    """Return where the windows among these lines end, each as the place of the line after it.
+
+    `everything`: no more lines of their stream follow, so that all of them are in windows.
+    """
+    lines = [
+        _line(number, event, from_bot=False) for number, event in enumerate(waiting)
+    ]
+    cut = Cut(
+        smallest=memory.window_min_events,
+        largest=memory.window_max_events,
+        silence=NEVER,
+        now=newest_at,
+        everything=everything,
+        truncated=not everything,
     )
+    return [window[-1].seq + 1 for window in windows(lines, cut)]
 
 
-def _began_at(file: PastChat, at: int) -> int:
-    """When the broadcast of a line said at `at` (ms) began; 0 where the file does not say, or is wrong."""
+async def _lines_read(source: Source, file: PastChat) -> int:
+    """Return how many lines of a file were read."""
+    stored = await channel_state.read(source, LEARNED + file.key)
+    return int(stored or 0)
+
+
+def _began_at(file: PastChat, at: int) -> int | None:
+    """Return when the broadcast of a line said at `at` (ms) began; None where the file does not say, or is wrong."""
     began_at = file.about.began_at
-    return min(began_at, at) if abs(at - began_at) <= LONGEST_STREAM else 0
+    if abs(at - began_at) > LONGEST_STREAM:
+        return None
+    return min(began_at, at) or None
 
 
 def _line(
@@ -636,7 +724,17 @@ def _line(
     *,
     from_bot: bool,
 ) -> Line:
+    """Return a line of a file as the memory reads lines of live chat; `number`: its place in its window."""
     return Line(
-        number, event.id, None, event.user_id, event.kind, event.text, event.system_text, role_of(event.badges),
-        addressed=False, from_bot=from_bot, at=event.at,
-    )  # fmt: skip
+        seq=number,
+        id=event.id,
+        stream_id=None,
+        viewer_id=event.user_id,
+        kind=event.kind,
+        text=event.text,
+        system_text=event.system_text,
+        role=role_of(event.badges),
+        addressed=False,
+        from_bot=from_bot,
+        at=event.at,
+    )
