@@ -36,10 +36,14 @@ from forgetmenot.text.words import (
     words,
 )
 
+# The notes of these statuses may be confirmed, superseded and edited.
 LIVE = (NoteStatus.ACTIVE,)
 # Comparing happens inside a transaction, so only this many superseded or withdrawn notes of a subject are looked at.
 COMPARED_PAST_NOTES = 500
+# Outside of streams a fact counts as confirmed again after this time.
 HALF_A_DAY = 12 * HOUR
+# The part of the doubt about a note that goes with a confirmation.
+DOUBT_LESSENED = 0.1
 # A repeat with this many words that the stored fact lacks tells another fact besides.
 MINIMUM_NEW_WORDS = 2
 _EXACT_DETAIL = re.compile(rf"\d+|{MENTION.pattern}|\b(?:{'|'.join(MONTHS)})\b")
@@ -61,8 +65,9 @@ _STRENGTH = {kind: rank for rank, kind in enumerate(reversed(SourceKind))}
 class ClaimSource(NamedTuple):
     """Where a claim comes from.
 
-    `amends`: its subject corrects the note that it takes the place of, however much the two are alike. `official`:
-    somebody who speaks for the channel says it of the channel.
+    `speaker_id`: who said it, None for nobody in particular. `addressed`: they spoke to the bot. `amends`: its subject
+    corrects the note that it takes the place of, however much the two are alike. `official`: somebody who speaks for
+    the channel says it of the channel.
     """
 
     episode_id: int
@@ -73,7 +78,10 @@ class ClaimSource(NamedTuple):
 
 
 class MergeResult(NamedTuple):
-    """What became of a claim: added, confirmed or superseded; and the id of the note that is active now."""
+    """What became of a claim.
+
+    `kind`: added, confirmed, or superseded (it took the place of a note). `note_id`: the note that is active now.
+    """
 
     kind: str
     note_id: int
@@ -87,9 +95,9 @@ async def merge_claim(
     now: int,
     instead_of: int | None = None,
 ) -> MergeResult:
-    """Merge a claim into the notes of its subject.
+    """Merge a claim into the notes of its subject, and return what became of it.
 
-    `instead_of`: the note that a model says it replaces. Raises FactRefused.
+    `now` in ms. `instead_of`: the id of the note that a model says it replaces. Raises FactRefused.
     """
     active_notes = await notes.of_subject(tx, claim.subject_id, LIVE)
     comparable = comparable_notes(claim.persona, active_notes)
@@ -109,10 +117,10 @@ async def confirm(
     *,
     now: int,
 ) -> MergeResult:
-    """Merge a claim that a model calls a repeat of a note; without such a note it is a claim like any other.
+    """Merge a claim that a model calls a repeat of a note, and return what became of it.
 
-    A claim without a fact (its fact had no fit length) only confirms the note. What a repeat adds, without the words of
-    the stored fact, becomes a note of its own. Raises FactRefused.
+    Without such a note it is a claim like any other. A claim without a fact (its fact had no fit length) only confirms
+    the note. What a repeat adds, without the words of the stored fact, becomes a note of its own. Raises FactRefused.
     """
     active_notes = await notes.of_subject(tx, claim.subject_id, LIVE)
     note = _with_id(comparable_notes(claim.persona, active_notes), note_id)
@@ -121,7 +129,9 @@ async def confirm(
             raise FactRefused("length")
         return await merge_claim(tx, claim, source, now=now)
     active_id = await _confirm(tx, note, claim, source, now)
-    if active_id == note.id and tells_another_fact(claim.fact, note.fact):
+    is_reworded = active_id != note.id
+    if not is_reworded and tells_another_fact(claim.fact, note.fact):
+        # refused or not, the note that it repeats is confirmed
         with contextlib.suppress(FactRefused):
             await merge_claim(tx, claim, source, now=now)
     return MergeResult("confirmed", active_id)
@@ -144,6 +154,7 @@ async def supersede_contradicted(
             continue
         if not may_replace(claim.source_kind, note):
             continue
+        # the claim itself may have superseded it by now
         current = await notes.get(tx, note.id)
         if current is not None and current.status in LIVE:
             await _supersede(tx, note, claim_id, claim, source, now)
@@ -160,12 +171,12 @@ def may_replace(
     *,
     official: bool = False,
 ) -> bool:
-    """Return whether a claim of this kind may supersede a note."""
+    """Return whether a claim of this kind may supersede a note. `official`: as in ClaimSource."""
     if note.pinned:
         return False
-    return official or note.source_kind in _REPLACEABLE.get(
-        source_kind, frozenset(SourceKind)
-    )
+    if official or source_kind not in _REPLACEABLE:
+        return True
+    return note.source_kind in _REPLACEABLE[source_kind]
 
 
 async def began_at(
@@ -187,8 +198,9 @@ async def _merge(
     now: int,
     instead_of: int | None,
 ) -> MergeResult:
-    # those of its own persona last: of two equal relations the last counts, and a persona's claim leaves the
-    # notes of all personas alone
+    """Merge a claim into the notes that it is comparable with. Raises FactRefused."""
+    # of two notes with one relation the last counts: those of the claim's own persona are last, so that the notes of
+    # all personas stay as they are
     own_last = sorted(comparable, key=lambda note: note.persona == claim.persona)
     by_relation = dict(await _compared(own_last, claim.fact))
     repeated = by_relation.get(Relation.DUPLICATE)
@@ -197,26 +209,50 @@ async def _merge(
     if claim.source_kind is not SourceKind.COMMAND:
         await _refuse_outdated(tx, claim, rival, repeated)
 
-    if repeated is not None and not (source.amends and repeated is named_note):
-        active_id = await _confirm(tx, repeated, claim, source, now)
-        if rival is None or rival is repeated:
-            return MergeResult("confirmed", active_id)
-        if not may_replace(claim.source_kind, rival, official=source.official):
-            return MergeResult("confirmed", active_id)
-    elif rival is not None:
-        if rival.pinned:
-            raise FactRefused("pinned")
-        if not may_replace(claim.source_kind, rival, official=source.official):
-            raise FactRefused("weaker_word")
-        former_id = await _brought_back(tx, claim, source, now)
-        if former_id is None:
-            active_id = await _write(tx, claim, source, cause=REPLACES, now=now)
-        else:
-            active_id = former_id
-    else:
-        await _refuse_retracted(tx, claim)
-        active_id = await _write(tx, claim, source, cause="said", now=now)
-        return MergeResult("added", active_id)
+    # a correction takes the place of the note that it names, also where the two seem to say the same
+    is_correction = source.amends and repeated is named_note
+    if repeated is not None and not is_correction:
+        return await _merge_repeat(tx, repeated, rival, claim, source, now)
+    if rival is not None:
+        return await _merge_contrary(tx, rival, claim, source, now)
+    await _refuse_retracted(tx, claim)
+    note_id = await _write(tx, claim, source, cause="said", now=now)
+    return MergeResult("added", note_id)
+
+
+async def _merge_repeat(
+    tx: Transaction,
+    repeated: Note,
+    rival: Note | None,
+    claim: NewNote,
+    source: ClaimSource,
+    now: int,
+) -> MergeResult:
+    """Let a claim confirm the note that it repeats, and supersede its rival if it may. Raises FactRefused."""
+    active_id = await _confirm(tx, repeated, claim, source, now)
+    if rival is None or rival is repeated:
+        return MergeResult("confirmed", active_id)
+    if not may_replace(claim.source_kind, rival, official=source.official):
+        return MergeResult("confirmed", active_id)
+    await _supersede(tx, rival, active_id, claim, source, now)
+    return MergeResult("superseded", active_id)
+
+
+async def _merge_contrary(
+    tx: Transaction,
+    rival: Note,
+    claim: NewNote,
+    source: ClaimSource,
+    now: int,
+) -> MergeResult:
+    """Let a claim take the place of its rival. Raises FactRefused."""
+    if rival.pinned:
+        raise FactRefused("pinned")
+    if not may_replace(claim.source_kind, rival, official=source.official):
+        raise FactRefused("weaker_word")
+    active_id = await _brought_back(tx, claim, source, now)
+    if active_id is None:
+        active_id = await _write(tx, claim, source, cause=REPLACES, now=now)
     await _supersede(tx, rival, active_id, claim, source, now)
     return MergeResult("superseded", active_id)
 
@@ -234,12 +270,16 @@ def _rival(
 
 
 async def _refuse_retracted(tx: Transaction, claim: NewNote) -> None:
-    """Refuse hearsay of what was retracted. What was removed with a cleared line may be said again."""
+    """Refuse hearsay of what was retracted. Raises FactRefused.
+
+    What was removed with a cleared line may be said again: such a note has no text any more.
+    """
     if claim.source_kind in {SourceKind.SELF_CLAIM, SourceKind.COMMAND}:
         return
     retracted = await notes.of_subject(tx, claim.subject_id, (NoteStatus.RETRACTED,))
-    if Relation.DUPLICATE in dict(await _compared(retracted, claim.fact)):
-        raise FactRefused("retracted")
+    for relation, _note in await _compared(retracted, claim.fact):
+        if relation is Relation.DUPLICATE:
+            raise FactRefused("retracted")
 
 
 async def _brought_back(
@@ -254,8 +294,9 @@ async def _brought_back(
     """
     superseded = await notes.of_subject(tx, claim.subject_id, (NoteStatus.SUPERSEDED,))
     of_persona = [note for note in superseded if note.persona == claim.persona]
-    relations = dict(await _compared(of_persona[-COMPARED_PAST_NOTES:], claim.fact))
-    former = relations.get(Relation.DUPLICATE)
+    newest = of_persona[-COMPARED_PAST_NOTES:]
+    by_relation = dict(await _compared(newest, claim.fact))
+    former = by_relation.get(Relation.DUPLICATE)
     if former is None:
         return None
     await notes.set_status(tx, former, NoteStatus.ACTIVE, at=now, cause=BROUGHT_BACK)
@@ -264,14 +305,16 @@ async def _brought_back(
 
 
 def _with_id(candidates: Sequence[Note], note_id: int | None) -> Note | None:
+    """Return the note with an id; None if it is not among these."""
     return next((note for note in candidates if note.id == note_id), None)
 
 
 async def _compared(
     candidates: Sequence[Note], fact: str
 ) -> list[tuple[Relation, Note]]:
-    """Return what a fact is to each note. In a thread, so that many notes do not hold the event loop."""
+    """Return (what a fact is to the note, the note) for each note, in their order."""
 
+    # in a thread, so that many notes do not hold the event loop
     def compare_all() -> list[tuple[Relation, Note]]:
         return [(relate(note.fact, fact), note) for note in candidates]
 
@@ -290,29 +333,31 @@ async def _refuse_outdated(
     was said or confirmed later, or if a note that said the same was superseded, retracted or undone later (what went
     with a cleared line has no text any more).
     """
-    if rival is not None:
-        confirmed_at = rival.last_confirmed_at
-        if (
-            rival.source_kind is SourceKind.COMMAND
-            and claim.source_kind is SourceKind.SELF_CLAIM
-        ):
-            # a command also stands against what its subject said in the same millisecond
-            confirmed_at += 1
-        if claim.at < confirmed_at:
-            raise FactRefused("said_before")
+    if rival is not None and _was_said_before(claim, rival):
+        raise FactRefused("said_before")
     if repeated is not None:
         return
     withdrawn = await notes.withdrawn_since(tx, claim.subject_id, claim.at)
     of_persona = [note for note in withdrawn if note.persona == claim.persona]
-    for relation, note in await _compared(
-        of_persona[-COMPARED_PAST_NOTES:], claim.fact
-    ):
-        if relation is Relation.DUPLICATE and await _outdated_at(tx, note) > claim.at:
+    newest = of_persona[-COMPARED_PAST_NOTES:]
+    for relation, note in await _compared(newest, claim.fact):
+        if relation is not Relation.DUPLICATE:
+            continue
+        if claim.at < await _outdated_at(tx, note):
             raise FactRefused("said_before")
 
 
+def _was_said_before(claim: NewNote, rival: Note) -> bool:
+    """Return whether a claim was said before its rival was said or confirmed."""
+    if claim.at != rival.last_confirmed_at:
+        return claim.at < rival.last_confirmed_at
+    # a command also stands against what its subject said in the same millisecond
+    is_by_command = rival.source_kind is SourceKind.COMMAND
+    return is_by_command and claim.source_kind is SourceKind.SELF_CLAIM
+
+
 async def _outdated_at(tx: Transaction, note: Note) -> int:
-    """Return since when a withdrawn note is outdated (ms)."""
+    """Return when a superseded or retracted note became outdated (ms)."""
     changes = await notes.changes(tx, note.id)
     changed_at = changes[-1].at
     if note.superseded_by is None:
@@ -329,7 +374,10 @@ async def _refuse_forgotten(
     claim: NewNote,
     source: ClaimSource,
 ) -> None:
-    """Refuse what its subject asked to be forgotten; only their own command brings it back. Raises FactRefused."""
+    """Refuse what its subject asked to be forgotten. Raises FactRefused.
+
+    Only their own command brings it back, and is stored as such.
+    """
     subject_id = claim.subject_id
     if subject_id is None:
         return
@@ -350,6 +398,7 @@ async def _write(
     cause: str,
     now: int,
 ) -> int:
+    """Write a claim as a note of its own, with its evidence; return its id. Raises FactRefused."""
     await _refuse_forgotten(tx, claim, source)
     note_id = await notes.insert(tx, claim, cause=cause, now=now)
     await _add_evidence(tx, note_id, claim, source, "stated")
@@ -383,6 +432,7 @@ async def _add_evidence(
     source: ClaimSource,
     stance: str,
 ) -> None:
+    """Write that the source of a claim stated, confirmed or contradicted a note (`stance`)."""
     evidence = Stance(
         note_id,
         source.episode_id,
@@ -403,19 +453,36 @@ async def _confirm(
 ) -> int:
     """Store that a note was said again; return the active note's id, a new one if the claim's words say more.
 
-    An episode that is read again, because a line of it was cleared, is no second witness of what it said before. A
-    stronger source always counts.
+    Raises FactRefused.
     """
+    # an episode that is read again, because a line of it was cleared, is no second witness of what it said before; a
+    # stronger source always counts
     is_stronger = _STRENGTH[claim.source_kind] > _STRENGTH[note.source_kind]
-    confirmed = note
-    if is_stronger or not await notes.is_evidence(
+    is_known_evidence = await notes.is_evidence(
         tx, note.id, source.episode_id, source.speaker_id
-    ):
+    )
+    confirmed = note
+    if is_stronger or not is_known_evidence:
         confirmed = await _strengthened(tx, note, claim, source)
-    if not is_better_wording(claim.fact, note.fact) or not may_replace(
-        claim.source_kind, note
-    ):
+    if not is_better_wording(claim.fact, note.fact):
         return note.id
+    if not may_replace(claim.source_kind, note):
+        return note.id
+    return await _reword(tx, note, confirmed, claim, source, now)
+
+
+async def _reword(
+    tx: Transaction,
+    note: Note,
+    confirmed: Note,
+    claim: NewNote,
+    source: ClaimSource,
+    now: int,
+) -> int:
+    """Put a note with the words of a claim in the place of one that it confirms; return its id. Raises FactRefused.
+
+    `confirmed`: the note as it is after the confirmation.
+    """
     reworded = replace(
         claim,
         confidence=confirmed.confidence,
@@ -428,6 +495,7 @@ async def _confirm(
         asked_with=_search_words(claim, note),
         persona=note.persona,
     )
+    # by the time of the claim, not of the note: what was said before an erasure stays out
     await _refuse_forgotten(tx, replace(reworded, at=claim.at), source)
     note_id = await notes.insert(tx, reworded, cause=REPLACES, now=now)
     # when the line behind the old words is cleared, the new ones go too
@@ -441,13 +509,14 @@ async def _confirm(
 
 def _search_words(claim: NewNote, note: Note) -> tuple[str, ...]:
     """Return the words with which a reworded note is searched."""
-    search_words = tuple(claim.asked_with or note.asked_with)
+    search_words = claim.asked_with or note.asked_with
     if not is_translation(claim.fact, note.fact):
         return search_words
     # the words of their own language find it as before
     stopwords = STOPWORDS | FOREIGN_STOPWORDS
-    own_words = tuple(word for word in words(note.fact) if word not in stopwords)
-    return (*search_words, *own_words)[: 2 * WORDS_KEPT]
+    own_words = [word for word in words(note.fact) if word not in stopwords]
+    all_words = (*search_words, *own_words)
+    return all_words[: 2 * WORDS_KEPT]
 
 
 def is_better_wording(new_fact: str, stored_fact: str) -> bool:
@@ -464,9 +533,9 @@ def is_better_wording(new_fact: str, stored_fact: str) -> bool:
     if 2 * len(left_out) > len(stored_stems):
         return False
     brought = new_stems - stored_stems
-    return len(brought) > len(left_out) or not exact_details(new_fact) <= exact_details(
-        stored_fact
-    )
+    if len(brought) > len(left_out):
+        return True
+    return _has_new_details(new_fact, stored_fact)
 
 
 def is_translation(new_fact: str, stored_fact: str) -> bool:
@@ -481,9 +550,15 @@ def tells_another_fact(new_fact: str, stored_fact: str) -> bool:
 
     One other word is only another way to say it; a number, a month or a person is not.
     """
+    if _has_new_details(new_fact, stored_fact):
+        return True
     brought = telling_stems(new_fact) - telling_stems(stored_fact)
-    has_new_details = not exact_details(new_fact) <= exact_details(stored_fact)
-    return has_new_details or len(brought) >= MINIMUM_NEW_WORDS
+    return len(brought) >= MINIMUM_NEW_WORDS
+
+
+def _has_new_details(new_fact: str, stored_fact: str) -> bool:
+    """Return whether a fact names a number, a month or a person that the stored one lacks."""
+    return not exact_details(new_fact) <= exact_details(stored_fact)
 
 
 def exact_details(fact: str) -> set[str]:
@@ -501,7 +576,7 @@ async def _strengthened(
     source_kind = max(note.source_kind, claim.source_kind, key=_STRENGTH.__getitem__)
     confidence = note.confidence
     if await _is_first_time_this_stream(tx, note, claim):
-        confidence += 0.1 * (1 - confidence)
+        confidence += DOUBT_LESSENED * (1 - confidence)
     if source_kind is SourceKind.REPORTED:
         confidence = min(confidence, REPORTED_AT_MOST)
     await _add_evidence(tx, note.id, claim, source, "confirmed")
@@ -521,13 +596,14 @@ async def _is_first_time_this_stream(
     note: Note,
     claim: NewNote,
 ) -> bool:
+    """Return whether a claim is the first in its stream, or in half a day without one, to confirm a note."""
     if claim.stream_id is None:
         return claim.at - note.last_confirmed_at >= HALF_A_DAY
     return await notes.confirmed_stream(tx, note.id) != claim.stream_id
 
 
 def _extended_expiry(note: Note, claim: NewNote) -> int | None:
-    """Return when a confirmed note expires (ms): its own span again, or later if the claim says so; None: never."""
+    """Return when a confirmed note expires (ms): its own span again, or later if the claim says so; None for never."""
     if note.expires_at is None or claim.expires_at is None:
         return None
     span = note.expires_at - note.last_confirmed_at
