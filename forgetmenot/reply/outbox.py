@@ -1,13 +1,14 @@
 """The queue of everything that the bot sends to chat.
 
 Guarantees:
-- Never over Twitch's limits in a sliding window of 30 s, also across a restart. First come, first served: no viewer can
-  fill it, because replies and commands have a limit for each. Only answers about somebody's own data ("Done: I forgot
-  you") go before all others, and wait for minutes: who asked for it must not believe that nothing was done.
+- Never over Twitch's limits in a sliding window of 30 s, also across a restart (reply/send_rate).
+- First come, first served: no viewer can fill it, because replies and commands have a limit for
+  each. Only answers about somebody's own data ("Done: I forgot you") go before all others, and wait
+  for minutes: who asked for it must not believe that nothing was done.
 - No text twice within the time in which Twitch refuses repeats: an answer is varied, not dropped.
 - A message that waited too long is dropped with a reason.
-- Each is sent at most once: its row is `sending` before the call, and after a crash it becomes `unknown`. Only a 429 is
-  retried.
+- Each is sent at most once: its row is `sending` before the call, and after a crash it becomes
+  `unknown`. Only a 429 is retried.
 """
 
 import asyncio
@@ -26,6 +27,7 @@ from forgetmenot.languages import reason
 from forgetmenot.logs import log
 from forgetmenot.ports import ChatOut
 from forgetmenot.reply.polish import tidy
+from forgetmenot.reply.send_rate import WINDOW_MS, SendRateLimiter
 from forgetmenot.settings.schema import Settings
 from forgetmenot.store import bot_messages, privacy_choices
 from forgetmenot.store.bot_messages import ReplyStatus
@@ -33,13 +35,16 @@ from forgetmenot.store.database import Database
 from forgetmenot.text.removal import fact_stems
 from forgetmenot.twitch.chat_permission import ChatPermission
 
+# The viewer of a line that is said to nobody in particular.
 EVERYBODY = ""
 # Characters that Twitch takes, and those that leave room for a number behind them.
 LONGEST_TEXT = 500
 LONGEST_NUMBERED = 490
-# How long an answer about somebody's own data waits for a place.
-RIGHTS_WAIT = 10 * MINUTE
-# Asked when a message's turn comes: why what happened since it was written makes it pointless. Raises StoreError.
+# How long an answer about somebody's own data waits for a place (ms).
+PRIVACY_WAIT = 10 * MINUTE
+
+# Asked when a message's turn comes: returns why what happened since it was written makes it
+# pointless, or "". Raises StoreError.
 ReasonToDrop = Callable[[], Awaitable[str]]
 
 
@@ -51,13 +56,12 @@ async def no_reason() -> str:
 class Outgoing(Struct, frozen=True):
     """One message. `reply_id`: its row in bot_messages; `deadline`: when it is too late (ms).
 
-    Twitch refuses the same words again within 30 s. Then a message with an `addressee` (a name) gets that name in
-    front, and one that is `numbered` or still the same gets a number: nobody stays without an answer for sounding like
-    somebody else. What is said to nobody is dropped.
+    Twitch refuses the same words again within 30 s. Then a message with an `addressee` (a name) gets
+    that name in front, and one that is `numbered` or still the same gets a number: nobody stays
+    without an answer for sounding like somebody else. What is said to nobody is dropped.
 
-    `reason_to_drop`: asked when its turn comes; raises StoreError. `keeps_text`: False if its words are to leave
-    nothing behind, as the answer to somebody who opted out may repeat what they said. `is_urgent`: it goes before all
-    that are not.
+    `keeps_text`: False if its words are not stored, as the answer to somebody who opted out may
+    repeat what they said. `is_urgent`: it goes before all that are not.
     """
 
     reply_id: int
@@ -72,7 +76,7 @@ class Outgoing(Struct, frozen=True):
 
     @property
     def stored_text(self) -> str:
-        """What is stored of the text."""
+        """Return what is stored of the text."""
         return self.text if self.keeps_text else ""
 
 
@@ -83,7 +87,7 @@ class Sent(Struct, frozen=True):
     detail: str = ""
 
 
-class _Waiting(Struct, eq=False):
+class _QueuedMessage(Struct, eq=False):
     """A message in the queue. `result`: what whoever sent it waits for."""
 
     message: Outgoing
@@ -93,11 +97,7 @@ class _Waiting(Struct, eq=False):
 
 
 class Outbox:
-    """The queue. `run` works it off, at its `pace`.
-
-    `overhear` gets the words of what went out, and Twitch's id of it: for the memory, as context for summaries.
-    `permission`: whether Twitch would show a message.
-    """
+    """The queue. `run` works it off, at its `pace`."""
 
     def __init__(
         self,
@@ -109,15 +109,21 @@ class Outbox:
         overhear: Callable[[str, str], None] = lambda _text, _twitch_id: None,
         permission: ChatPermission | None = None,
     ) -> None:
+        """Take what messages are sent with.
+
+        `overhear` gets the words of what went out, and Twitch's id of it: for the memory, as context
+        for summaries. `permission` knows whether Twitch would show a message.
+        """
         self._db = db
         self._out = out
         self._clock = clock
         self._settings = settings
         self._overhear = overhear
-        self._queue: deque[_Waiting] = deque()
+        self._queue: deque[_QueuedMessage] = deque()
         self._filled = asyncio.Event()
-        # how many lines have their row written just now, and will come into the queue
+        # How many lines have their row written just now, and will come into the queue.
         self._coming = 0
+        # Set while everything is sent, or waits for the clock.
         self._calm = asyncio.Event()
         self._calm.set()
         self.permission = permission or ChatPermission(clock)
@@ -125,20 +131,19 @@ class Outbox:
 
     async def send(self, message: Outgoing) -> Sent:
         """Queue a message, and return what became of it. Needs `run` to be running."""
-        waiting = _Waiting(message)
-        place = len(self._queue)
-        if message.is_urgent:
-            # before the first that is not
-            ordinary = [
-                i
-                for i, queued in enumerate(self._queue)
-                if not queued.message.is_urgent
-            ]
-            place = min(ordinary, default=place)
-        self._queue.insert(place, waiting)
+        queued = _QueuedMessage(message)
+        self._queue.insert(self._place_for(message), queued)
         self._filled.set()
         self._calm.clear()
-        return await waiting.result
+        return await queued.result
+
+    def _place_for(self, message: Outgoing) -> int:
+        """Return the place in the queue: the last, or for an urgent one behind the urgent ones."""
+        if message.is_urgent:
+            for place, queued in enumerate(self._queue):
+                if not queued.message.is_urgent:
+                    return place
+        return len(self._queue)
 
     async def say_line(
         self,
@@ -150,47 +155,44 @@ class Outbox:
         is_optional: bool = False,
         is_urgent: bool = False,
     ) -> Sent:
-        """Send a line that no model wrote, for example a command's answer, in every mode; return what became of it.
+        """Send a line that no model wrote, such as a command's answer; return what became of it.
 
-        `is_optional`: it may be left out where only the places are free that are reserved for replies. `is_urgent`: it
-        is an answer about somebody's own data. Raises StoreError.
+        It is sent in every mode. `is_optional`: it may be left out where only the places are free
+        that are kept for replies. `is_urgent`: it is an answer about somebody's own data.
+        Raises StoreError.
         """
-        if is_optional and self.pace.is_crowded(
-            self._clock.now(), self.waiting + self._coming
-        ):
+        now = self._clock.now()
+        if is_optional and self.pace.is_crowded(now, self.waiting + self._coming):
             return Sent(ReplyStatus.DROPPED, reason("kept_for_replies"))
         settings = self._settings()
-        now = self._clock.now()
         text = tidy(text, settings)
-        # counted from here on: the row is being written, and the message will want a place
+        # Counted from here on: while the row is written, others must see that it will want a place.
         self._coming += 1
         try:
-            hidden = viewer_id != EVERYBODY and await privacy_choices.leaves_nothing(
-                self._db, viewer_id
-            )
+            keeps_text = True
+            if viewer_id != EVERYBODY:
+                keeps_text = not await privacy_choices.leaves_nothing(
+                    self._db, viewer_id
+                )
             async with self._db.write() as tx:
                 reply_id = await bot_messages.begin(
                     tx,
                     at=now,
-                    event_id=None if hidden else reply_to,
-                    viewer_id=None if hidden else viewer_id,
+                    event_id=reply_to if keeps_text else None,
+                    viewer_id=viewer_id if keeps_text else None,
                     trigger=trigger,
                     mode=settings.bot.mode,
                 )
         finally:
             self._coming -= 1
-        longest_wait = (
-            RIGHTS_WAIT if is_urgent else settings.reply.stale_after_s * SECOND
-        )
-        fact = fact_stems(text) if viewer_id != EVERYBODY else frozenset()
-
-        def is_forgotten(since: int = -1) -> bool:
-            return bool(fact) and self._db.requests.is_forgotten(
-                viewer_id, fact, since=since
-            )
+        longest_wait = settings.reply.stale_after_s * SECOND
+        if is_urgent:
+            longest_wait = PRIVACY_WAIT
 
         async def reason_to_drop() -> str:
-            return reason("cleared") if is_forgotten(since=now) else ""
+            if self._says_forgotten(text, viewer_id, since=now):
+                return reason("cleared")
+            return ""
 
         message = Outgoing(
             reply_id,
@@ -198,22 +200,37 @@ class Outbox:
             now + longest_wait,
             reply_to,
             numbered=True,
-            # the answer to a request to forget a fact quotes it
-            keeps_text=not hidden and not is_forgotten(),
+            # The answer to a request to forget a fact quotes that fact.
+            keeps_text=keeps_text and not self._says_forgotten(text, viewer_id),
             is_urgent=is_urgent,
             reason_to_drop=reason_to_drop,
         )
         return await self.send(message)
 
+    def _says_forgotten(
+        self,
+        text: str,
+        viewer_id: str,
+        *,
+        since: int = -1,
+    ) -> bool:
+        """Return whether a line to a viewer says a fact that they had forgotten after `since` (ms)."""
+        if viewer_id == EVERYBODY:
+            return False
+        stems = fact_stems(text)
+        if not stems:
+            return False
+        return self._db.requests.is_forgotten(viewer_id, stems, since=since)
+
     async def say_without_row(self, text: str, reply_to: str | None) -> None:
-        """Say that the memory takes no row now, if there is a place at once and it was not just said.
+        """Say that the memory takes no row now, if there is a place at once and it is no repeat.
 
         Nothing remembers the line, so nothing sends it again.
         """
         now = self._clock.now()
-        if self.pace.free_at(now, self.waiting) > now or self.pace.is_repeated(
-            text, now
-        ):
+        if self.pace.free_at(now, self.waiting) > now:
+            return
+        if self.pace.is_repeated(text, now):
             return
         self.pace.text_sent(text, now)
         self.pace.call_begins(now)
@@ -225,10 +242,11 @@ class Outbox:
             self.pace.call_ended(self._clock.now())
 
     def refusal_reason(self, deadline: int, *, others: int = 0) -> str:
-        """Return why a reply could not be shown, or not go out before the deadline; empty if it could.
+        """Return why a reply would not be shown, or not before the deadline (ms); "" if it would.
 
-        `others`: how many messages are still in the making and will want a place before it. Only replies are held back,
-        which cost tokens: a command's answer is tried, and shows when Twitch lets the bot write again.
+        `others`: how many messages are still being made and will want a place before it. Only
+        replies are asked about, which cost tokens: a command's answer is tried, and shows when
+        Twitch lets the bot write again.
         """
         now = self._clock.now()
         trouble = self.permission.trouble()
@@ -236,11 +254,9 @@ class Outbox:
             return trouble
         if now > deadline:
             return reason("too_late")
-        ahead = self.waiting + others
-        free = self.pace.free_at(now, ahead)
-        if free == now or free < deadline:
-            return ""
-        return reason("too_late")
+        free_at = self.pace.free_at(now, self.waiting + others)
+        is_in_time = free_at == now or free_at < deadline
+        return "" if is_in_time else reason("too_late")
 
     async def idle(self) -> None:
         """Wait until everything is sent, or waits for the clock."""
@@ -248,18 +264,20 @@ class Outbox:
 
     @property
     def waiting(self) -> int:
-        """How many messages wait."""
+        """Return how many messages wait."""
         return len(self._queue)
 
     async def recover(self) -> int:
-        """At start: settle what a crash left in the middle of sending, which is never sent again; return how many.
+        """Settle, at the start, what a crash left in the middle of sending; return how many.
 
-        What went out just before the start counts towards the limits, and is not said again. Raises StoreError.
+        It is never sent again. What went out just before the start counts towards the limits, and is
+        not said again. Raises StoreError.
         """
         async with self._db.write() as tx:
             unfinished = await bot_messages.resolve_unfinished(tx)
         now = self._clock.now()
-        for at, text in await bot_messages.sent_since(self._db, now - WINDOW_MS, now):
+        recent = await bot_messages.sent_since(self._db, now - WINDOW_MS, now)
+        for at, text in recent:
             self.pace.call_begins(at)
             self.pace.text_sent(text, at)
         if unfinished:
@@ -267,12 +285,18 @@ class Outbox:
         return unfinished
 
     async def seen_in_chat(self, text: str) -> None:
-        """Store that a line of the bot's own came back on the reading connection: it was delivered."""
+        """Store that a line of the bot's own came back on the reading connection: it was delivered.
+
+        Raises StoreError.
+        """
         async with self._db.write() as tx:
             await bot_messages.confirm_delivery(tx, text, self._clock.now() - HOUR)
 
     async def deleted_in_chat(self, twitch_id: str | None) -> None:
-        """Store that a moderator deleted a message: if it was the bot's, that is its outcome, whatever comes later."""
+        """Store that a moderator deleted a message, if it was the bot's.
+
+        That is the outcome of the reply, whatever comes later.
+        """
         if twitch_id is None:
             return
         try:
@@ -286,6 +310,8 @@ class Outbox:
                 "a deleted reply could not be marked", error=type(error).__name__
             )
 
+    # ── working it off ──────────────────────────────────────────────────────────────────────
+
     async def run(self) -> None:
         """Work the queue off until cancelled; then nobody waits any more."""
         try:
@@ -293,85 +319,91 @@ class Outbox:
                 await self._filled.wait()
                 await self.step()
         finally:
-            waiting = self._take()
-            while waiting is not None:
-                _finish(waiting, Sent(ReplyStatus.DROPPED, reason("stopped")))
-                waiting = self._take()
+            queued = self._take()
+            while queued is not None:
+                _finish(queued, Sent(ReplyStatus.DROPPED, reason("stopped")))
+                queued = self._take()
 
     async def step(self) -> None:
         """Wait for a free place, then send or drop one message."""
         now = self._clock.now()
-        free = self.pace.free_at(now, 0)
-        if free > now:
-            await self._drop_stale()
-            self._calm.set()
-            # a second at most: meanwhile messages come, grow stale, or the limit becomes that of a moderator
-            await self._clock.sleep(min(free - now, SECOND))
-            self._calm.clear()
+        free_at = self.pace.free_at(now, 0)
+        if free_at > now:
+            await self._wait_for_place(free_at - now)
             return
-        waiting = self._take()
-        if waiting is None:
+        queued = self._take()
+        if queued is None:
             return
-        message = self._in_new_words(waiting.message, now)
-        waiting.message = message
+        queued.message = self._in_new_words(queued.message, now)
         try:
-            drop_reason = self._reason_to_drop(message, now)
+            drop_reason = self._reason_to_drop(queued.message, now)
             if drop_reason:
-                await self._drop(waiting, drop_reason)
+                await self._drop(queued, drop_reason)
             else:
-                await self._deliver(waiting)
+                await self._deliver(queued)
         except StoreError as error:
-            # without its row a message could be sent twice: so it is not sent at all
+            # Without its row a message could be sent twice, so it is not sent at all.
             log.error(
                 "message not sent",
-                reply_id=message.reply_id,
+                reply_id=queued.message.reply_id,
                 error=type(error).__name__,
             )
-            _finish(waiting, Sent(ReplyStatus.DROPPED, str(error)))
+            _finish(queued, Sent(ReplyStatus.DROPPED, str(error)))
         finally:
-            # neither settled nor put back: cancelled in the middle of the call, so Twitch may have it
-            if waiting not in self._queue:
-                _finish(waiting, Sent(ReplyStatus.UNKNOWN, reason("stopped")))
+            # Neither settled nor put back: it was cancelled in the middle of the call, and Twitch
+            # may have it.
+            if queued not in self._queue:
+                _finish(queued, Sent(ReplyStatus.UNKNOWN, reason("stopped")))
+
+    async def _wait_for_place(self, wait_ms: int) -> None:
+        """Drop what is too late, then wait for a second at most.
+
+        Meanwhile messages come, grow stale, or the limit becomes that of a moderator.
+        """
+        await self._drop_stale()
+        self._calm.set()
+        await self._clock.sleep(min(wait_ms, SECOND))
+        self._calm.clear()
 
     def _in_new_words(self, message: Outgoing, now: int) -> Outgoing:
         """Return a message with words that Twitch has not just had, if it is for somebody."""
         if not self.pace.is_repeated(message.text, now):
+            return message
+        if not message.addressee and not message.numbered:
             return message
         text = message.text
         if message.addressee:
             text = f"@{message.addressee} {text}"[:LONGEST_TEXT]
             if not self.pace.is_repeated(text, now):
                 return replace(message, text=text)
-        if not message.addressee and not message.numbered:
-            return message
         for number in count(2):
-            numbered = f"{text[:LONGEST_NUMBERED]} ({number})"
-            if not self.pace.is_repeated(numbered, now):
-                return replace(message, text=numbered)
+            numbered_text = f"{text[:LONGEST_NUMBERED]} ({number})"
+            if not self.pace.is_repeated(numbered_text, now):
+                return replace(message, text=numbered_text)
         return message
 
-    def _take(self) -> _Waiting | None:
+    def _take(self) -> _QueuedMessage | None:
         """Return the next message in the queue; None if it is empty."""
         while self._queue:
-            waiting = self._queue.popleft()
-            # else whoever sent it has given up
-            if not waiting.result.done():
-                return waiting
+            queued = self._queue.popleft()
+            # Where it is done, whoever sent it has given up.
+            if not queued.result.done():
+                return queued
         self._filled.clear()
         self._calm.set()
         return None
 
     async def _drop_stale(self) -> None:
         now = self._clock.now()
-        stale = [
-            waiting
-            for waiting in self._queue
-            if now > waiting.message.deadline and not waiting.result.done()
-        ]
-        for waiting in stale:
-            await self._drop(waiting, reason("too_late"))
+        stale = []
+        for queued in self._queue:
+            if now > queued.message.deadline and not queued.result.done():
+                stale.append(queued)
+        for queued in stale:
+            await self._drop(queued, reason("too_late"))
 
     def _reason_to_drop(self, message: Outgoing, now: int) -> str:
+        """Return why a message is not sent now; "" if it is."""
         if not message.text:
             return reason("nothing_to_say")
         if now > message.deadline:
@@ -380,51 +412,64 @@ class Outbox:
             return reason("same_text")
         return ""
 
-    async def _drop(self, waiting: _Waiting, drop_reason: str) -> None:
-        message = waiting.message
+    async def _drop(self, queued: _QueuedMessage, drop_reason: str) -> None:
+        """Store that a message is not sent, and why. Raises StoreError."""
+        message = queued.message
         text = message.stored_text
         if await message.reason_to_drop():
-            # it may say again what was cleared
+            # It may say again what was cleared.
             text = ""
         async with self._db.write() as tx:
             await bot_messages.settle(
-                tx, message.reply_id, ReplyStatus.DROPPED, drop_reason, text=text
+                tx,
+                message.reply_id,
+                ReplyStatus.DROPPED,
+                drop_reason,
+                text=text,
             )
         log.info("message dropped", reply_id=message.reply_id, reason=drop_reason)
-        _finish(waiting, Sent(ReplyStatus.DROPPED, drop_reason))
+        _finish(queued, Sent(ReplyStatus.DROPPED, drop_reason))
 
-    async def _deliver(self, waiting: _Waiting) -> None:
-        """Claim the message's row, hand the message to Twitch, and store what became of it. Raises StoreError."""
-        message = waiting.message
+    async def _deliver(self, queued: _QueuedMessage) -> None:
+        """Claim the message's row, hand the message to Twitch, and store what became of it.
+
+        Raises StoreError.
+        """
+        message = queued.message
         now = self._clock.now()
         is_claimed = False
         async with self._db.write() as tx:
-            # asked inside the write: nothing can be forgotten between this question and the row
+            # Asked inside the write: nothing can be forgotten between this question and the row.
             drop_reason = await message.reason_to_drop()
             if not drop_reason:
                 is_claimed = await bot_messages.record_sending(
                     tx, message.reply_id, message.stored_text, now
                 )
         if drop_reason:
-            await self._drop(waiting, drop_reason)
+            await self._drop(queued, drop_reason)
             return
         if not is_claimed:
-            # an earlier run has claimed it, or another answer to the same line
-            _finish(waiting, Sent(ReplyStatus.UNKNOWN, reason("same_text")))
+            # An earlier run has claimed it, or another answer to the same line.
+            _finish(queued, Sent(ReplyStatus.UNKNOWN, reason("same_text")))
             return
         self.pace.call_begins(now)
         try:
             outcome = await self._out.say(message.text, message.reply_to)
             self.permission.answered(outcome)
         except TwitchRateLimited as limited:
-            await self._put_back(waiting, limited.retry_after_s)
+            await self._put_back(queued, limited.retry_after_s)
             return
         except TwitchError as error:
             outcome = Outcome(OutcomeKind.REFUSED, str(error))
         finally:
             self.pace.call_ended(self._clock.now())
-        status = _STATUS.get(outcome.kind, ReplyStatus.REFUSED)
-        # an unknown one may have gone out, and would be refused as a repetition
+        await self._settle(queued, outcome)
+
+    async def _settle(self, queued: _QueuedMessage, outcome: Outcome) -> None:
+        """Store what Twitch answered to a message. Raises StoreError."""
+        message = queued.message
+        status = _status_of(outcome)
+        # One of unknown fate may have gone out, and would be refused as a repeat.
         if status is not ReplyStatus.REFUSED:
             self.pace.text_sent(message.text, self._clock.now())
         async with self._db.write() as tx:
@@ -435,11 +480,8 @@ class Outbox:
                 outcome.detail,
                 twitch_id=outcome.twitch_id,
             )
-        if (
-            message.keeps_text
-            and outcome.kind is OutcomeKind.DONE
-            and outcome.twitch_id
-        ):
+        is_done = outcome.kind is OutcomeKind.DONE
+        if message.keeps_text and is_done and outcome.twitch_id:
             self._overhear(message.text, outcome.twitch_id)
         log.info(
             "message sent",
@@ -447,114 +489,39 @@ class Outbox:
             status=status,
             detail=outcome.detail,
         )
-        _finish(waiting, Sent(status, outcome.detail))
+        _finish(queued, Sent(status, outcome.detail))
 
-    async def _put_back(self, waiting: _Waiting, retry_after_s: float) -> None:
-        """Put a message first in the queue again: Twitch took nothing, and named a time to wait."""
+    async def _put_back(self, queued: _QueuedMessage, retry_after_s: float) -> None:
+        """Put a message first in the queue again: Twitch took nothing, and named a time to wait.
+
+        Raises StoreError.
+        """
         self.pace.pause_until(self._clock.now() + int(retry_after_s * SECOND))
         async with self._db.write() as tx:
-            # no longer `sending`, so that a crash while it waits does not make its fate unknown
+            # No longer `sending`, so that a crash while it waits does not make its fate unknown.
             await bot_messages.settle(
                 tx,
-                waiting.message.reply_id,
+                queued.message.reply_id,
                 ReplyStatus.SILENT,
                 reason("asked_to_wait"),
                 text="",
             )
-        self._queue.appendleft(waiting)
+        self._queue.appendleft(queued)
         self._filled.set()
 
 
-def _finish(waiting: _Waiting, sent: Sent) -> None:
-    if not waiting.result.done():
-        waiting.result.set_result(sent)
+def _status_of(outcome: Outcome) -> ReplyStatus:
+    """Return the status of a message that Twitch answered like that."""
+    match outcome.kind:
+        case OutcomeKind.DONE:
+            return ReplyStatus.SENT
+        case OutcomeKind.UNKNOWN:
+            return ReplyStatus.UNKNOWN
+        case _:
+            return ReplyStatus.REFUSED
 
 
-_STATUS = {OutcomeKind.DONE: ReplyStatus.SENT, OutcomeKind.UNKNOWN: ReplyStatus.UNKNOWN}
-
-WINDOW_MS = 30 * SECOND
-# Twitch silences a bot that sends more messages than this in 30 s for half an hour.
-PER_WINDOW = 20
-PER_WINDOW_AS_MODERATOR = 100
-
-
-class SendRateLimiter:
-    """Counts recent messages against Twitch's limits.
-
-    `moderates`: whether the bot has the higher limit of moderators. `slow_ms`: how long slow mode makes the bot wait
-    between two messages. All times are in ms.
-    """
-
-    def __init__(
-        self, per_window: int = PER_WINDOW, *, slow_ms: Callable[[], int] = lambda: 0
-    ) -> None:
-        self._per_window = per_window
-        self._slow_ms = slow_ms
-        self._called_at: list[int] = []
-        self._last_call_at: int | None = None
-        self._text_sent_at: dict[str, int] = {}
-        self._not_before = 0
-        self.moderates: Callable[[], bool] = lambda: False
-
-    def call_begins(self, now: int) -> None:
-        """Count a message that is handed to Twitch now."""
-        self._called_at.append(now)
-        self._last_call_at = now
-
-    def call_ended(self, now: int) -> None:
-        """Let the message's window run from now: Twitch may have had it only at the end of the call."""
-        # the newest is this call's, or that of a line without a row beside it: seconds apart, and the number is right
-        self._called_at[-1:] = [now]
-        self._last_call_at = now
-
-    def pause_until(self, at: int) -> None:
-        """Pause until that time, as Twitch asked."""
-        self._not_before = at
-
-    def text_sent(self, text: str, at: int) -> None:
-        """Remember that a text went out, or may have."""
-        self._text_sent_at[text.casefold()] = at
-
-    def is_repeated(self, text: str, now: int) -> bool:
-        """Return whether Twitch would refuse a text because it was sent in the last 30 s."""
-        since = now - WINDOW_MS
-        self._text_sent_at = {
-            sent: at for sent, at in self._text_sent_at.items() if at > since
-        }
-        return text.casefold() in self._text_sent_at
-
-    def free_at(self, now: int, ahead: int) -> int:
-        """Return when there is a place for one more message behind `ahead` others."""
-        return max(self._window_free_at(now, ahead), self._slow_free_at(now, ahead))
-
-    def _slow_free_at(self, now: int, ahead: int) -> int:
-        gap = self._slow_ms()
-        if not gap or self._last_call_at is None:
-            return now + ahead * gap
-        return max(now, self._last_call_at + gap) + ahead * gap
-
-    def _window_free_at(self, now: int, ahead: int) -> int:
-        excess = self._taken(now, ahead) - self._limit
-        if excess < 0:
-            return max(now, self._not_before)
-        # it follows the message that opened its place, a window later for each full window ahead of it
-        rounds, place = divmod(excess, self._limit)
-        first = self._called_at[place] if place < len(self._called_at) else now
-        return max(first + WINDOW_MS * (rounds + 1), self._not_before)
-
-    def is_crowded(self, now: int, ahead: int) -> bool:
-        """Return whether behind `ahead` others only the places are left that are reserved for replies: a quarter.
-
-        In slow mode those are all that are not free at once.
-        """
-        if self._slow_free_at(now, ahead) > now:
-            return True
-        return self._taken(now, ahead) >= self._limit - self._limit // 4
-
-    def _taken(self, now: int, ahead: int) -> int:
-        self._called_at = [at for at in self._called_at if at > now - WINDOW_MS]
-        return len(self._called_at) + ahead
-
-    @property
-    def _limit(self) -> int:
-        return PER_WINDOW_AS_MODERATOR if self.moderates() else self._per_window
+def _finish(queued: _QueuedMessage, sent: Sent) -> None:
+    """Hand what became of a message to whoever waits for it."""
+    if not queued.result.done():
+        queued.result.set_result(sent)

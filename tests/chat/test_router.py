@@ -4,7 +4,7 @@ from forgetmenot.chat.command_rate_limit import BURST, MS_PER_ANSWER, CommandRat
 from forgetmenot.chat.notice import take_notice
 from forgetmenot.clock import ManualClock
 from forgetmenot.operations.actions import ACTIONS
-from forgetmenot.reply.outbox import WINDOW_MS, SendRateLimiter
+from forgetmenot.reply.send_rate import WINDOW_MS, SendRateLimiter
 from forgetmenot.settings.schema import BotSettings, Mode, Settings
 from forgetmenot.store import channel_state, streams
 from forgetmenot.store.database import Database

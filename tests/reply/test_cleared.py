@@ -11,7 +11,7 @@ from forgetmenot.domain import EpisodeKind, Part
 from forgetmenot.durations import SECOND
 from forgetmenot.memory.edits import edit, remember, retract
 from forgetmenot.privacy.suppression_list import suppress
-from forgetmenot.reply.outbox import SendRateLimiter
+from forgetmenot.reply.send_rate import SendRateLimiter
 from forgetmenot.settings.schema import PrivacySettings
 from forgetmenot.store import bot_messages, episodes, events, privacy_choices
 from forgetmenot.store.bot_messages import ReplyStatus

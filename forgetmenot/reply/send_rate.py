@@ -1,0 +1,104 @@
+"""Counts what the bot sends against Twitch's limits: messages in 30 s, slow mode, repeated texts."""
+
+from collections.abc import Callable
+
+from forgetmenot.durations import SECOND
+
+# Twitch counts messages in a sliding window of 30 s. A bot that sends more than the limit is
+# silenced for half an hour.
+WINDOW_MS = 30 * SECOND
+PER_WINDOW = 20
+PER_WINDOW_AS_MODERATOR = 100
+
+
+class SendRateLimiter:
+    """Tells when there is a place for another message. All times are in ms."""
+
+    def __init__(
+        self,
+        per_window: int = PER_WINDOW,
+        *,
+        slow_ms: Callable[[], int] = lambda: 0,
+    ) -> None:
+        """`slow_ms` returns how long slow mode makes the bot wait between two messages."""
+        self._per_window = per_window
+        self._slow_ms = slow_ms
+        self._called_at: list[int] = []
+        self._last_call_at: int | None = None
+        self._text_sent_at: dict[str, int] = {}
+        self._not_before = 0
+        # Returns whether the bot has the higher limit of moderators.
+        self.moderates: Callable[[], bool] = lambda: False
+
+    def call_begins(self, now: int) -> None:
+        """Count a message that is handed to Twitch now."""
+        self._called_at.append(now)
+        self._last_call_at = now
+
+    def call_ended(self, now: int) -> None:
+        """Count the last message from now on: Twitch may have got it only at the end of the call."""
+        # The newest is this call's, or that of a line without a row that was sent beside it. They
+        # are seconds apart, and the number of messages is right.
+        self._called_at[-1:] = [now]
+        self._last_call_at = now
+
+    def pause_until(self, at: int) -> None:
+        """Have no place before that time, as Twitch asked."""
+        self._not_before = at
+
+    def text_sent(self, text: str, at: int) -> None:
+        """Remember that a text went out, or may have."""
+        self._text_sent_at[text.casefold()] = at
+
+    def is_repeated(self, text: str, now: int) -> bool:
+        """Return whether Twitch would refuse a text because it was sent in the last 30 s."""
+        since = now - WINDOW_MS
+        self._text_sent_at = {
+            sent_text: at for sent_text, at in self._text_sent_at.items() if at > since
+        }
+        return text.casefold() in self._text_sent_at
+
+    def free_at(self, now: int, ahead: int) -> int:
+        """Return when there is a place for one more message behind `ahead` others."""
+        window_free_at = self._window_free_at(now, ahead)
+        slow_free_at = self._slow_free_at(now, ahead)
+        return max(window_free_at, slow_free_at)
+
+    def _slow_free_at(self, now: int, ahead: int) -> int:
+        gap = self._slow_ms()
+        next_at = now
+        if gap and self._last_call_at is not None:
+            next_at = max(now, self._last_call_at + gap)
+        return next_at + ahead * gap
+
+    def _window_free_at(self, now: int, ahead: int) -> int:
+        excess = self._taken(now, ahead) - self._limit
+        if excess < 0:
+            return max(now, self._not_before)
+        # A place is free one window after the message that took it. With more messages ahead than a
+        # window has places, it is a window later for each time that all places are taken anew.
+        full_rounds, place = divmod(excess, self._limit)
+        opened_at = now
+        if place < len(self._called_at):
+            opened_at = self._called_at[place]
+        return max(opened_at + WINDOW_MS * (full_rounds + 1), self._not_before)
+
+    def is_crowded(self, now: int, ahead: int) -> bool:
+        """Return whether behind `ahead` others only the places are left that are kept for replies.
+
+        Those are a quarter of all. In slow mode every place that is not free at once is kept.
+        """
+        if self._slow_free_at(now, ahead) > now:
+            return True
+        kept_for_replies = self._limit // 4
+        return self._taken(now, ahead) >= self._limit - kept_for_replies
+
+    def _taken(self, now: int, ahead: int) -> int:
+        """Return how many places are taken once `ahead` messages are sent."""
+        window_start = now - WINDOW_MS
+        self._called_at = [at for at in self._called_at if at > window_start]
+        return len(self._called_at) + ahead
+
+    @property
+    def _limit(self) -> int:
+        return PER_WINDOW_AS_MODERATOR if self.moderates() else self._per_window
