@@ -230,6 +230,72 @@ def _dock(arguments: argparse.Namespace) -> int:
     return 1
 
 
+NEW_API_TOKEN = option(
+    "--new-token",
+    action="store_true",
+    help="create a new token; the old one works until the bot stops",
+)
+
+
+@command(
+    "connect",
+    NEW_API_TOKEN,
+    about="show how other programs read the memory",
+    shared="config db json",
+)
+def _connect(arguments: argparse.Namespace) -> None:
+    """Print the address and the token for other programs on this computer.
+
+    They may read who somebody is, what happened and what was learned; they cannot change anything. It is off until you
+    switch it on in the dock's settings, or as `enabled = true` in the table [local_api].
+    """
+    settings = common.chosen_settings(arguments.config)
+    address, token = _local_api(arguments, settings, fresh=arguments.new_token)
+    enabled = settings.local_api.enabled
+    if arguments.json:
+        common.emit({"address": address, "token": token, "enabled": enabled})
+        return
+    common.show_line(f"Address: {address}")
+    common.show_line(f"Token: {token}")
+    if not enabled:
+        common.say(
+            "It is switched off: set `enabled = true` in the table [local_api] of your settings."
+        )
+
+
+@command("mcp", about="serve the memory to an agent (MCP)", shared="config db")
+def _mcp(arguments: argparse.Namespace) -> None:
+    """Serve the memory to an agent that starts this command, over standard input and output (MCP).
+
+    The bot must run with the interface for other programs switched on. Needs the extra `mcp`:
+    pip install 'forgetmenot-bot[mcp]'.
+    """
+    from forgetmenot.local_api import mcp_server
+
+    settings = common.chosen_settings(arguments.config)
+    mcp_server.serve(*_local_api(arguments, settings))
+
+
+def _local_api(
+    arguments: argparse.Namespace,
+    settings: "Settings",
+    *,
+    fresh: bool = False,
+) -> tuple[str, str]:
+    """Return the address and the token of the interface for other programs. Raises SettingsError and StoreError."""
+    from forgetmenot.dock.security import HOST, token_in
+    from forgetmenot.local_api.server import PREFIX, TOKEN_FILE
+
+    port = settings.dock.port
+    if not port:
+        raise SettingsError(
+            "The dock is off, and with it this interface: `port` in the table [dock] of your settings is 0."
+        )
+    folder = common.database_path(arguments).parent
+    token = token_in(folder, fresh=fresh, file=TOKEN_FILE)
+    return f"http://{HOST}:{port}{PREFIX}", token
+
+
 # ── log-in ──────────────────────────────────────────────────────────────────────────────────
 
 

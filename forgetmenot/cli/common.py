@@ -39,7 +39,17 @@ COMMANDS = {
     **dict.fromkeys(("start", "setup"), "bot"),
     "demo": "play",
     **dict.fromkeys(
-        ("dock", "login", "logout", "doctor", "autostart", "uninstall"), "bot"
+        (
+            "dock",
+            "connect",
+            "mcp",
+            "login",
+            "logout",
+            "doctor",
+            "autostart",
+            "uninstall",
+        ),
+        "bot",
     ),
     **dict.fromkeys(("memory", "viewer"), "memory"),
     "learn": "play",

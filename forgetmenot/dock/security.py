@@ -46,12 +46,17 @@ HEADERS = {
 Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
 
-def token_in(folder: Path, *, fresh: bool = False) -> str:
-    """Return the installation's token, from a file that only its user can read.
+def token_in(
+    folder: Path,
+    *,
+    fresh: bool = False,
+    file: str = TOKEN_FILE,
+) -> str:
+    """Return the token of the dock, or of another `file`, which only its user can read.
 
     It is made at the first call, or anew if `fresh`. Raises StoreError.
     """
-    path = folder / TOKEN_FILE
+    path = folder / file
     if not fresh:
         with contextlib.suppress(OSError, UnicodeDecodeError):
             token = path.read_text(encoding="ascii").strip()
@@ -143,6 +148,7 @@ class Guard:
         """Return whether a request brings what its method and path need."""
         if request.method == "POST":
             return self.may_act(request)
+        # what is below /v1/ has a token of its own (local_api/server)
         return not request.path.startswith("/api/") or self.may_read(request)
 
 

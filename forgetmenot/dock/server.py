@@ -13,6 +13,7 @@ import socket
 import sys
 from collections.abc import AsyncIterator, Callable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import msgspec
 from aiohttp import web
@@ -31,6 +32,9 @@ from forgetmenot.settings.schema import Settings
 from forgetmenot.startup import as_typed
 from forgetmenot.store.database import Database
 from forgetmenot.text.clean import clean
+
+if TYPE_CHECKING:
+    from forgetmenot.local_api.server import LocalApi
 
 # The page's files, read once. `build` changes with any of them, so that an open page of an older build reloads itself.
 
@@ -168,6 +172,7 @@ async def open_dock(
             web.get("/static/{build}/{path:.+}", static),
         ]
     )
+    app.add_routes([web.get("/v1/{path:.+}", _local_api(context, folder))])
     app.add_routes(
         [web.get("/api/events", feed.events), *panels.ROUTES, *pictures.ROUTES, *ROUTES]
     )
@@ -194,6 +199,29 @@ async def open_dock(
     finally:
         await stream.aclose()
         await runner.cleanup()
+
+
+def _local_api(context: DockContext, folder: Path) -> security.Handler:
+    """Return the handler for other programs on this computer. While it is off, nothing of it is imported."""
+    interface: LocalApi | None = None
+
+    async def respond(request: web.Request) -> web.StreamResponse:
+        nonlocal interface
+        if not context.settings().local_api.enabled:
+            raise web.HTTPNotFound
+        if interface is None:
+            from forgetmenot.local_api.server import TOKEN_FILE, LocalApi
+
+            token = await asyncio.to_thread(security.token_in, folder, file=TOKEN_FILE)
+            interface = LocalApi(
+                db=context.db,
+                settings=context.settings,
+                clock=context.clock,
+                token=token,
+            )
+        return await interface.respond(request)
+
+    return respond
 
 
 async def _bind(runner: web.AppRunner, port: int) -> asyncio.Server:

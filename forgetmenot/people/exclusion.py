@@ -32,19 +32,35 @@ class Exclusion(Struct, frozen=True):
 
     def why(self, event: ChatEvent) -> str | None:
         """Return the name of the rule that keeps a line out; None if none does."""
-        if self.own_id and event.user_id == self.own_id:
-            return "own"
+        own = self._own(event.user_id)
+        if own is not None:
+            return own
         if event.user_id in self.opted_out:
             return OPTED_OUT
         # who opted out by name, before they ever spoke here, has no id yet (`viewer optout`)
         if provisional_id(event.login) in self.opted_out:
             return OPTED_OUT
+        return self.of_account(event.user_id, event.login, event.badges)
+
+    def of_account(
+        self,
+        user_id: str,
+        login: str,
+        badges: AbstractSet[str] = frozenset(),
+    ) -> str | None:
+        """Return the name of the rule that excludes an account, whatever it asked for; None if none does."""
+        own = self._own(user_id)
+        if own is not None:
+            return own
         ignored = _names(self.memory.ignored_viewers)
-        if event.login.casefold() in ignored or event.user_id in ignored:
+        if login.casefold() in ignored or user_id in ignored:
             return "ignored"
-        if is_bot(self.memory, event.login, event.user_id, event.badges):
+        if is_bot(self.memory, login, user_id, badges):
             return "known_bot"
         return None
+
+    def _own(self, user_id: str) -> str | None:
+        return "own" if self.own_id and user_id == self.own_id else None
 
 
 def is_bot(

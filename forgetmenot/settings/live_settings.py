@@ -237,6 +237,7 @@ _SHOWN = (
     ("hearing", "hearing", "obs source captions", "programs offline answer_aloud"),
     ("people", "dock", "earpiece", "earpiece_without"),
     ("recap", "recap", "folder post_at_once", ""),
+    ("tools", "local_api", "enabled", ""),
 )
 
 

@@ -281,6 +281,12 @@ class BridgeSettings(Table, frozen=True, kw_only=True):
         return (*self.streamerbot_actions, *self.firebot_lists)
 
 
+class LocalApiSettings(Table, frozen=True, kw_only=True):
+    """The interface by which other programs on this computer may read."""
+
+    enabled: bool = False
+
+
 class HearingSettings(Table, frozen=True, kw_only=True):
     """The streamer's voice, from captions that another program makes.
 
@@ -329,6 +335,7 @@ class Settings(Table, frozen=True, kw_only=True):
     dock: DockSettings = field(default_factory=DockSettings)
     recap: RecapSettings = field(default_factory=RecapSettings)
     bridge: BridgeSettings = field(default_factory=BridgeSettings)
+    local_api: LocalApiSettings = field(default_factory=LocalApiSettings)
     hearing: HearingSettings = field(default_factory=HearingSettings)
     rewards: RewardSettings = field(default_factory=RewardSettings)
     log: LogSettings = field(default_factory=LogSettings)

@@ -192,6 +192,23 @@ async def of_stream(source: Source, stream_id: int) -> list[Note]:
     return await where(source, condition, (stream_id,))
 
 
+async def learned_after(
+    source: Source,
+    note_id: int,
+    limit: int,
+) -> list[Note]:
+    """Return the active notes that are newer than this one, oldest first; none about somebody who is hidden."""
+    condition = """
+        n.id > ?
+            AND n.status = 'active'
+            AND n.fact <> ''
+            AND (n.subject_id IS NULL OR n.subject_id IN (SELECT id FROM shown))
+        ORDER BY n.id
+        LIMIT ?
+    """
+    return await where(source, condition, (note_id, limit))
+
+
 async def not_active(source: Source, note_ids: Collection[int]) -> frozenset[int]:
     """Return those of these notes that may no longer be recalled."""
     active = f"SELECT 1 FROM semantic_notes n WHERE n.id = j.value AND {_RECALLED}"

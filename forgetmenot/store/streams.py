@@ -246,6 +246,13 @@ async def set_recap(
     return await tx.execute(sql, (recap, at, stream_id)) == 1
 
 
+async def last_recapped(source: Source) -> Stream | None:
+    """Return the newest stream that is over and has a recap; None if there is none."""
+    condition = "recap <> '' AND ended_at IS NOT NULL ORDER BY ended_at DESC LIMIT 1"
+    recapped_streams = await _streams_where(source, condition)
+    return recapped_streams[0] if recapped_streams else None
+
+
 async def newest_since(
     source: Source,
     at: int,

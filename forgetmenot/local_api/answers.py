@@ -1,0 +1,186 @@
+"""What other programs may read, as typed answers: a viewer, the channel, the last recap.
+
+- Nobody who opted out, was banned or is being erased has an answer here, nor a bot or an ignored viewer; in texts of
+  others they have no name.
+- What is never mentioned in chat is not told here either.
+"""
+
+from datetime import UTC, datetime
+
+from msgspec import Struct
+
+from forgetmenot.domain import Scope, Standing
+from forgetmenot.memory.arrivals import card
+from forgetmenot.memory.recap_markdown import markdown_of
+from forgetmenot.people.exclusion import Exclusion
+from forgetmenot.people.standing import REGULAR_WITHIN, standing_of
+from forgetmenot.privacy.suppression import load_filter
+from forgetmenot.settings.schema import Settings
+from forgetmenot.store import channel_state, notes, streams, viewers
+from forgetmenot.store.database import Database
+from forgetmenot.store.names import by_login
+from forgetmenot.text.mentions import with_names
+
+BITS_LIMIT = 20
+
+
+class Viewer(Struct, frozen=True):
+    """A viewer. `streak`: streams in a row; `card`: what the streamer's card says of them, "" if nothing."""
+
+    login: str
+    name: str
+    streams: int
+    streak: int
+    last_seen: datetime | None
+    regular: bool
+    card: str
+
+
+class Channel(Struct, frozen=True):
+    """The channel. `running_bits`: its running jokes, the newest first."""
+
+    login: str
+    title: str
+    category: str
+    live: bool
+    live_since: datetime | None
+    running_bits: list[str]
+
+
+class Recap(Struct, frozen=True):
+    """The newest recap. `markdown` names regulars alone."""
+
+    stream: int
+    started: datetime
+    ended: datetime
+    title: str
+    category: str
+    markdown: str
+
+
+class Learned(Struct, frozen=True):
+    """A fact that was noted: about a viewer, or (`login` null) about the channel."""
+
+    note: int
+    login: str | None
+    fact: str
+
+
+def moment(at: int | None) -> datetime | None:
+    """Return a time of ours (ms since 1970) as UTC; None where there is none."""
+    return datetime.fromtimestamp(at / 1000, UTC) if at else None
+
+
+async def viewer(
+    db: Database,
+    settings: Settings,
+    login: str,
+    now: int,
+) -> Viewer | None:
+    """Return what is known of a viewer by their present login; None where nothing may be told."""
+    viewer_id = await by_login(db, login.strip().casefold())
+    if viewer_id is None:
+        return None
+    return await viewer_by_id(db, settings, viewer_id, now)
+
+
+async def viewer_by_id(
+    db: Database,
+    settings: Settings,
+    viewer_id: str,
+    now: int,
+) -> Viewer | None:
+    """Return what is known of a viewer; None where nothing may be told."""
+    names, _hidden = await viewers.shown_and_hidden(db, [viewer_id])
+    logins = await viewers.logins(db, [viewer_id])
+    if viewer_id not in names or viewer_id not in logins:
+        return None
+    bot_id = await channel_state.read(db, "bot_id")
+    exclusion = Exclusion(memory=settings.memory, own_id=bot_id)
+    if exclusion.of_account(viewer_id, logins[viewer_id]) is not None:
+        return None
+    attendance = (
+        await streams.attendance_of(db, [viewer_id], lately=now - REGULAR_WITHIN)
+    )[viewer_id]
+    stored = await viewers.get(db, viewer_id)
+    zone = settings.bot.timezone
+    viewer_card = await card(db, viewer_id, now, now, zone)
+    lines = [viewer_card.who, viewer_card.lately] if viewer_card else []
+    return Viewer(
+        login=logins[viewer_id],
+        name=names[viewer_id],
+        streams=attendance.streams,
+        streak=await streams.streak(db, viewer_id),
+        last_seen=moment(stored.last_seen_at if stored else None),
+        regular=standing_of(attendance, settings.people, now) is Standing.REGULAR,
+        card=" · ".join(filter(None, lines)),
+    )
+
+
+async def learned(
+    db: Database,
+    after: int,
+    limit: int,
+) -> list[Learned]:
+    """Return what was noted after the note `after`, oldest first, as far as it may be mentioned."""
+    suppressed = await load_filter(db)
+    new_notes = await notes.learned_after(db, after, limit)
+    allowed = [note for note in new_notes if suppressed.allows(note)]
+    subjects = [note.subject_id for note in allowed if note.subject_id is not None]
+    logins = await viewers.logins(db, subjects)
+    names = await viewers.named_in(db, [note.fact for note in allowed])
+    return [
+        Learned(
+            note=note.id,
+            login=logins.get(note.subject_id or ""),
+            fact=with_names(note.fact, names),
+        )
+        for note in allowed
+    ]
+
+
+async def channel(db: Database) -> Channel:
+    """Return how the channel stands."""
+    state = await channel_state.read_all(db)
+    is_live = state.get("live") == "1"
+    return Channel(
+        login=state.get("login", ""),
+        title=state.get("title", ""),
+        category=state.get("category", ""),
+        live=is_live,
+        live_since=moment(int(state.get("started_at") or 0)) if is_live else None,
+        running_bits=await _running_bits(db),
+    )
+
+
+async def _running_bits(db: Database) -> list[str]:
+    """Return the running jokes that may be mentioned, the newest first."""
+    suppressed = await load_filter(db)
+    channel_notes = await notes.of_subject(db, None)
+    bits = [
+        note
+        for note in channel_notes
+        if note.scope is Scope.RUNNING_BIT and suppressed.allows(note)
+    ]
+    bits.sort(key=lambda note: (note.last_confirmed_at, note.id), reverse=True)
+    facts = [note.fact for note in bits[:BITS_LIMIT]]
+    names = await viewers.named_in(db, facts)
+    return [with_names(fact, names) for fact in facts]
+
+
+async def recap(db: Database, settings: Settings) -> Recap | None:
+    """Return the newest recap; None while there is none."""
+    stream = await streams.last_recapped(db)
+    if stream is None or stream.ended_at is None:
+        return None
+    markdown = await markdown_of(db, stream.id, settings)
+    if markdown is None:
+        return None
+    return Recap(
+        stream=stream.id,
+        started=datetime.fromtimestamp(stream.started_at / 1000, UTC),
+        ended=datetime.fromtimestamp(stream.ended_at / 1000, UTC),
+        title=stream.title,
+        category=stream.category,
+        markdown=markdown,
+    )

@@ -1,0 +1,103 @@
+"""What happens, as server-sent events: `arrived`, `learned`, `recap`. The memory is looked at while somebody listens.
+
+A stream begins with what happens after it was opened, and ends when the interface is switched off.
+"""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+
+import msgspec
+
+from forgetmenot.clock import Clock
+from forgetmenot.local_api import answers
+from forgetmenot.memory.arrivals import arrivals
+from forgetmenot.settings.schema import Settings
+from forgetmenot.store import streams
+from forgetmenot.store.database import Database
+
+LOOK_EVERY_S = 1.0
+STILL_HERE_EVERY_S = 15.0
+LEARNED_LIMIT = 20
+
+
+class Watch:
+    """What one listener has been told of."""
+
+    def __init__(
+        self,
+        db: Database,
+        settings: Callable[[], Settings],
+        clock: Clock,
+    ) -> None:
+        self._db = db
+        self._settings = settings
+        self._clock = clock
+        self._version = -1
+        self._arrived: set[tuple[str, int]] = set()
+        self._newest_note = 0
+        self._recap: int | None = None
+
+    async def begin(self) -> None:
+        """Take what has happened so far as known."""
+        self._version = await self._db.data_version()
+        self._newest_note = await self._db.highest_id("semantic_notes")
+        cards = await arrivals(self._db, self._settings(), self._clock.now())
+        self._arrived = {(card.id, card.at) for card in cards}
+        newest = await streams.last_recapped(self._db)
+        self._recap = newest.id if newest else None
+
+    async def events(self) -> AsyncIterator[bytes]:
+        """Yield events as they happen, and a comment when nothing does for a while; ends when switched off."""
+        silent_s = 0.0
+        while self._settings().local_api.enabled:
+            happened = await self._look()
+            for event in happened:
+                yield event
+            silent_s = 0.0 if happened else silent_s + LOOK_EVERY_S
+            if silent_s >= STILL_HERE_EVERY_S:
+                silent_s = 0.0
+                yield b": still here\n\n"
+            await asyncio.sleep(LOOK_EVERY_S)
+
+    async def _look(self) -> list[bytes]:
+        """Return what has happened since the last look."""
+        version = await self._db.data_version()
+        if version == self._version:
+            return []
+        self._version = version
+        return [
+            *await self._arrivals(),
+            *await self._learned(),
+            *await self._recaps(),
+        ]
+
+    async def _arrivals(self) -> list[bytes]:
+        settings = self._settings()
+        now = self._clock.now()
+        events = []
+        for card in await arrivals(self._db, settings, now):
+            if (card.id, card.at) in self._arrived:
+                continue
+            self._arrived.add((card.id, card.at))
+            viewer = await answers.viewer_by_id(self._db, settings, card.id, now)
+            if viewer is not None:
+                events.append(_event("arrived", viewer))
+        return events
+
+    async def _learned(self) -> list[bytes]:
+        learned = await answers.learned(self._db, self._newest_note, LEARNED_LIMIT)
+        self._newest_note = await self._db.highest_id("semantic_notes")
+        return [_event("learned", fact) for fact in learned]
+
+    async def _recaps(self) -> list[bytes]:
+        stream = await streams.last_recapped(self._db)
+        if stream is None or stream.id == self._recap:
+            return []
+        self._recap = stream.id
+        recap = await answers.recap(self._db, self._settings())
+        return [] if recap is None else [_event("recap", recap)]
+
+
+def _event(name: str, data: object) -> bytes:
+    """Return one server-sent event."""
+    return f"event: {name}\ndata: ".encode() + msgspec.json.encode(data) + b"\n\n"

@@ -1,0 +1,113 @@
+"""Answers requests below /v1/: who may ask, and what.
+
+Guarantees:
+- Nothing is answered, not even that it exists, while the interface is off in the settings.
+- Only programs on this computer ask: the dock's server listens on 127.0.0.1 and refuses other host names. A web page
+  never may: a browser adds `Origin` or `Sec-Fetch-Site`, and no page can leave them away.
+- Each request needs the interface's own token, which cannot act and does not open the dock.
+- It only reads. Somebody who may not be told of is answered like somebody who was never here.
+"""
+
+import hmac
+from collections.abc import Awaitable, Callable
+
+import msgspec
+from aiohttp import web
+from msgspec import Struct
+
+from forgetmenot.clock import Clock
+from forgetmenot.local_api import answers, description, events
+from forgetmenot.settings.schema import Settings
+from forgetmenot.store.database import Database
+
+PREFIX = "/v1/"
+TOKEN_FILE = "api-token"  # noqa: S105  # a file's name
+# A stream holds a connection of the dock's server: a program that opens one after the other must not take them all.
+LISTENERS_LIMIT = 8
+_BROWSER_HEADERS = ("Origin", "Sec-Fetch-Site")
+
+
+class LocalApi(Struct):
+    """The interface over one memory. `token` is what a request must bring."""
+
+    db: Database
+    settings: Callable[[], Settings]
+    clock: Clock
+    token: str
+    listeners: int = 0
+
+    async def respond(self, request: web.Request) -> web.StreamResponse:
+        """Answer one request below /v1/."""
+        if not self.settings().local_api.enabled:
+            raise web.HTTPNotFound
+        if any(name in request.headers for name in _BROWSER_HEADERS):
+            return _error(403, "Web pages may not use this interface.")
+        if not self._has_token(request):
+            return _error(
+                401,
+                "The token is missing or wrong. `forgetmenot connect` prints it.",
+            )
+        path = request.path.removeprefix(PREFIX)
+        if path == "events":
+            return await self._events(request)
+        if path == "openapi.json":
+            return _json(description.document(request.host))
+        found = await self._answer(path)
+        if found is None:
+            return _error(404, "There is nothing here.")
+        return _json(found)
+
+    def _has_token(self, request: web.Request) -> bool:
+        # bytes that are no text come as half characters, which cannot be encoded without "replace"
+        header = request.headers.get("Authorization", "").encode("utf-8", "replace")
+        return hmac.compare_digest(header, f"Bearer {self.token}".encode())
+
+    async def _answer(self, path: str) -> object | None:
+        """Return what is to be read at a path; None where there is nothing."""
+        settings = self.settings()
+        folder, _, login = path.partition("/")
+        if folder == "viewers" and login:
+            return await answers.viewer(self.db, settings, login, self.clock.now())
+        readers: dict[str, Callable[[], Awaitable[object | None]]] = {
+            "channel": lambda: answers.channel(self.db),
+            "recap": lambda: answers.recap(self.db, settings),
+        }
+        reader = readers.get(path)
+        return None if reader is None else await reader()
+
+    async def _events(self, request: web.Request) -> web.StreamResponse:
+        """Send events until the listener leaves or the interface is switched off."""
+        if self.listeners >= LISTENERS_LIMIT:
+            return _error(503, "Too many programs listen already.")
+        self.listeners += 1
+        try:
+            return await self._send_events(request)
+        finally:
+            self.listeners -= 1
+
+    async def _send_events(self, request: web.Request) -> web.StreamResponse:
+        response = web.StreamResponse(
+            headers={"Content-Type": "text/event-stream; charset=utf-8"}
+        )
+        watch = events.Watch(self.db, self.settings, self.clock)
+        await watch.begin()
+        await response.prepare(request)
+        await response.write(b"retry: 1000\n\n")
+        try:
+            async for event in watch.events():
+                await response.write(event)
+        except ConnectionError:
+            pass
+        return response
+
+
+def _json(value: object) -> web.Response:
+    return web.Response(
+        body=msgspec.json.encode(value),
+        content_type="application/json",
+    )
+
+
+def _error(status: int, sentence: str) -> web.Response:
+    body = msgspec.json.encode({"error": sentence})
+    return web.Response(body=body, status=status, content_type="application/json")
