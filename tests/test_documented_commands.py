@@ -12,7 +12,13 @@ from forgetmenot.languages import ENGLISH
 from tests.program import environment
 
 ROOT = Path(__file__).parents[1]
-PAGES = ("README.md", "docs/COMMANDS.md", "docs/INSTALL.md", "CONTRIBUTING.md")
+PAGES = (
+    "README.md",
+    "docs/COMMANDS.md",
+    "docs/INSTALL.md",
+    "docs/CONNECT.md",
+    "CONTRIBUTING.md",
+)
 PROGRAMS = "forgetmenot|python|py"
 PLACES = {"FILE": "copy.sqlite3", "YOUR_CHANNEL": "demo", "REPLY_ID": "1"}
 ONLY_PARSED = {
@@ -23,6 +29,7 @@ ONLY_PARSED = {
     "uninstall": "changes this computer (tests/cli/test_uninstall.py)",
     "autostart": "changes this computer (tests/app/test_autostart.py)",
     "doctor": "asks Twitch (tests/app/test_doctor.py)",
+    "mcp": "serves until its input ends (tests/local_api/test_connect.py)",
     "dock": "opens a browser; its options are run",
 }
 

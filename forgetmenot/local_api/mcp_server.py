@@ -8,7 +8,7 @@ from urllib.parse import quote
 
 import aiohttp
 
-from forgetmenot.errors import InputError, SettingsError
+from forgetmenot.errors import ForgetMeNotError, InputError, SettingsError
 from forgetmenot.network import body_of
 
 ANSWER_LIMIT = 1_000_000
@@ -26,6 +26,7 @@ def serve(address: str, token: str) -> None:
     """Serve the tools until standard input ends. Raises InputError if the package is not installed."""
     try:
         from mcp.server import MCPServer
+        from mcp.server.mcpserver.exceptions import ToolError
     except ImportError as error:
         raise InputError(
             "The package `mcp` is missing. Install it: pip install 'forgetmenot-bot[mcp]'"
@@ -33,20 +34,26 @@ def serve(address: str, token: str) -> None:
 
     server = MCPServer("forgetmenot", instructions=INSTRUCTIONS)
 
+    async def read(path: str) -> str:
+        try:
+            return await _read(address, token, path)
+        except ForgetMeNotError as error:
+            raise ToolError(str(error)) from error
+
     @server.tool()
     async def viewer(login: str) -> str:
         """Say what is known of a viewer, by their Twitch login: JSON."""
-        return await _read(address, token, f"viewers/{quote(login, safe='')}")
+        return await read(f"viewers/{quote(login, safe='')}")
 
     @server.tool()
     async def channel() -> str:
         """Say how the channel stands: live, title, running jokes: JSON."""
-        return await _read(address, token, "channel")
+        return await read("channel")
 
     @server.tool()
     async def recap() -> str:
         """Return the recap of the last stream: JSON with Markdown."""
-        return await _read(address, token, "recap")
+        return await read("recap")
 
     server.run()
 
