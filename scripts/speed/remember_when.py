@@ -1,0 +1,248 @@
+"""Whether "remember when …?" gets the right day and minute: two evenings are played, and asked about a month later.
+
+The evenings are the demo's, the questions those of remember_when.toml: in other words, by somebody else, typed in chat
+when no line of that evening is left and twelve other streams came between. Everything is the bot's own but Twitch and
+the model, whose summary of a window says what the file lists for its minutes. An answer counts where the prompt has the
+event with its day and a span of minutes that it fell into.
+"""
+
+import json
+import random
+import re
+import tomllib
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from forgetmenot.clock import ManualClock
+from forgetmenot.demo import show
+from forgetmenot.domain import ModelAnswer, ModelRequest, Purpose, TokenUsage
+from forgetmenot.durations import DAY, HOUR, MINUTE, SECOND
+from forgetmenot.settings.load import convert
+from forgetmenot.text.days import iso_day
+from speed.figures import Figure
+from tests.stage import live_bot, said
+
+BEGAN = 1_790_000_000_000
+EVENINGS = ("first_stream", "second_stream")
+LATER = 12
+LATER_LINES = 60
+WIDEST = 15
+"""Minutes; a wider span counts for nothing."""
+CHATTER = ("nice one", "gg", "so close", "again!", "what a view", "hydrate", "lol")
+_LINE = re.compile(r"^(P\d+)(?: \([^)]*\))?: (.+)$", re.MULTILINE)
+_ROW = re.compile(
+    r"^\((?P<day>\d{4}-\d\d-\d\d)[^)]*? (?P<first>\d+:\d\d)(?: to (?P<last>\d+:\d\d))?"
+    r" (?:of|into)[^)]*\) (?P<text>.+)$",
+    re.MULTILINE,
+)
+_DAY_ROW = re.compile(r"^\((\d{4}-\d\d-\d\d)[^)]*\) (.+)$", re.MULTILINE)
+
+
+@dataclass(frozen=True, slots=True)
+class Happened:
+    """An event. `at`: when it was (ms since its stream began)."""
+
+    stream: int
+    at: int
+    says: str
+    asks: str
+    by: str
+
+
+@dataclass(frozen=True, slots=True)
+class Typed:
+    """A line of a stream. `at`: ms since it began."""
+
+    at: int
+    name: str
+    text: str
+
+
+def events() -> tuple[list[Happened], list[str]]:
+    """The events of the played evenings, and the sentences of later ones."""
+    table = tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))
+    listed = []
+    for row in table["event"]:
+        minutes, seconds = map(int, row["at"].split(":"))
+        at = minutes * MINUTE + seconds * SECOND
+        listed.append(
+            Happened(row["evening"] - 1, at, row["says"], row["asks"], row["by"])
+        )
+    return listed, table["later"]
+
+
+def evenings(later: Sequence[str]) -> tuple[list[list[Typed]], list[Happened]]:
+    """The lines of every stream, and what happened on the later ones."""
+    played = [
+        [Typed(cue.at, cue.name, cue.text) for cue in show.load(name) if cue.text]
+        for name in EVENINGS
+    ]
+    people = sorted({typed.name for lines in played for typed in lines})
+    dice = random.Random(39)  # noqa: S311  # no secret
+    happened = []
+    for number in range(LATER):
+        lines = []
+        for count in range(LATER_LINES):
+            name = people[count] if count < len(people) else dice.choice(people)
+            text = f"{dice.choice(CHATTER)} {number}.{count}"
+            lines.append(Typed(count * 20 * SECOND, name, text))
+        for sentence in later[number::LATER]:
+            at = dice.randrange(LATER_LINES) * 20 * SECOND
+            happened.append(Happened(len(played), at, sentence, "", ""))
+        played.append(lines)
+    return played, happened
+
+
+class Writer:
+    """A LanguageModel that summarises a window by what happened in its minutes, and keeps the prompts of replies."""
+
+    name = "scripted"
+
+    def __init__(
+        self, played: Sequence[Sequence[Typed]], happened: Sequence[Happened]
+    ) -> None:
+        self.prompts: list[str] = []
+        self._happened = happened
+        counts = Counter(typed.text for lines in played for typed in lines)
+        self._only: dict[str, tuple[int, Typed]] = {}
+        for stream, lines in enumerate(played):
+            for typed in lines:
+                if counts[typed.text] == 1:
+                    self._only[typed.text] = stream, typed
+
+    async def generate(self, request: ModelRequest) -> ModelAnswer:
+        """Answer a call of any purpose."""
+        answer: Mapping[str, Any] = {"notes": [], "briefs": [], "summary": ""}
+        if request.purpose is Purpose.SUMMARY:
+            answer = {"summary": self._summary(request.prompt), "language": "English"}
+        elif request.purpose is Purpose.REPLY:
+            self.prompts.append(request.prompt)
+            answer = {"action": None, "notes": [], "look_up": "", "say": "Good times."}
+        usage = TokenUsage(1_000, 0, 50, 0)
+        return ModelAnswer(json.dumps(answer), self.name, usage, latency_ms=1)
+
+    async def aclose(self) -> None:
+        """Nothing to close."""
+
+    def _summary(self, prompt: str) -> str:
+        handles: dict[str, str] = {}
+        times: list[int] = []
+        stream = -1
+        for handle, text in _LINE.findall(prompt):
+            if text in self._only:
+                stream, typed = self._only[text]
+                handles[typed.name] = handle
+                times.append(typed.at)
+        sentences = ["Chat cheered."]
+        for event in self._happened:
+            if event.stream == stream and min(times) <= event.at <= max(times):
+                sentences.append(named(event.says, handles))
+        return " ".join(sentences)
+
+
+def named(sentence: str, names: Mapping[str, str]) -> str:
+    """A sentence with these names for the people in it."""
+    return re.sub(r"\{(\w+)\}", lambda person: names.get(person[1], "somebody"), sentence)
+
+
+async def measure(folder: Path) -> list[Figure]:
+    """Play the evenings, let a month pass, and ask."""
+    happened, later = events()
+    played, happened_later = evenings(later)
+    model = Writer(played, [*happened, *happened_later])
+    clock = ManualClock(BEGAN)
+    settings = convert(
+        {"bot": {"mode": "mentions", "notice": ""}, "twitch": {"channel": "streamer"}},
+        "the bench",
+    )
+    days = []
+    path = folder / "remembered.sqlite3"
+    async with live_bot(path, clock, lambda: settings, model) as (bot, _ears):
+        people = sorted({typed.name for lines in played for typed in lines})
+        ids = {name: f"10{number}" for number, name in enumerate(people)}
+        count = 0
+
+        async def say(name: str, text: str) -> None:
+            nonlocal count
+            count += 1
+            badges = ("broadcaster",) if name == "streamer" else ()
+            line = said(clock, f"line{count}", ids[name], name, text, *badges)
+            await bot.hear(line)
+
+        for lines in played:
+            began_at = clock.now()
+            days.append(iso_day(began_at, settings.bot.timezone))
+            for typed in lines:
+                await clock.advance(began_at + typed.at - clock.now())
+                await say(typed.name, typed.text)
+                if count % 40 == 0:
+                    await bot.settle()
+                    await bot.tasks.catch_up()
+            await bot.settle()
+            await bot.remember_all()
+            await clock.advance(2 * DAY + 2 * HOUR)
+            await bot.tasks.catch_up()
+        raw = await bot.db.value("SELECT count(*) FROM events WHERE text <> ''")
+        model.prompts.clear()
+        right_days = 0
+        right_minutes = 0
+        widths = []
+        for event in happened:
+            before = len(model.prompts)
+            await clock.advance(5 * MINUTE)
+            await say(event.by, f"@ForgetMeNot {event.asks}")
+            await bot.settle()
+            prompt = "".join(model.prompts[before : before + 1])
+            shown_names = {name: name.title() for name in people}
+            sentence = named(event.says, shown_names)
+            has_day = any(
+                day == days[event.stream] and sentence in text
+                for day, text in _DAY_ROW.findall(prompt)
+            )
+            right_days += has_day
+            width = _width(prompt, sentence, days[event.stream], event.at)
+            if width is not None:
+                right_minutes += 1
+                widths.append(width)
+            else:
+                print(f"  not found: {event.asks}")
+    return [
+        Figure("remember when: raw lines left when it is asked", raw, "", 0),
+        Figure(f"remember when: right day of {len(happened)}", right_days, ""),
+        Figure(
+            f"remember when: right day and minute of {len(happened)}",
+            right_minutes,
+            "",
+            20,
+            at_least=True,
+        ),
+        Figure(
+            "remember when: span of minutes, median",
+            sorted(widths)[len(widths) // 2] if widths else 0,
+            "min",
+        ),
+    ]
+
+
+def _width(
+    prompt: str,
+    sentence: str,
+    day: str,
+    at: int,
+) -> int | None:
+    """How many minutes the span has that the prompt gives for an event; None if it has none, or a wrong one."""
+    for row in _ROW.finditer(prompt):
+        first = _minutes(row["first"])
+        last = _minutes(row["last"] or row["first"])
+        is_right = row["day"] == day and first <= at // MINUTE <= last
+        if is_right and sentence in row["text"] and last - first <= WIDEST:
+            return last - first
+    return None
+
+
+def _minutes(clock: str) -> int:
+    hours, minutes = map(int, clock.split(":"))
+    return 60 * hours + minutes
