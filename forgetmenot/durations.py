@@ -46,3 +46,9 @@ class SlidingWindow:
     def count(self, now: int) -> None:
         """Count one that happens now (ms)."""
         self._times.append(now)
+
+
+def minute_of(at: int, started_at: int) -> str:
+    """Return a time as the minute of its stream, `1:23`. Both in ms."""
+    since = max(0, at - started_at)
+    return f"{since // HOUR}:{since // MINUTE % 60:02}"

@@ -33,6 +33,7 @@ from speed import (
     precision,
     programs,
     recall,
+    remember_when,
     replies,
     years,
 )
@@ -63,8 +64,12 @@ def measures(options: argparse.Namespace) -> dict[str, Measure]:
 
 
 async def memory(folder: Path) -> list[Figure]:
-    """What a group's memory is worth, and what is found when somebody asks in chat."""
-    return [*await played_channel.measure(folder), *await asked_in_chat.measure(folder)]
+    """What a group's memory is worth, and what is found when somebody asks in chat, also a month later."""
+    return [
+        *await played_channel.measure(folder),
+        *await asked_in_chat.measure(folder),
+        *await remember_when.measure(folder),
+    ]
 
 
 def machine_load() -> str:

@@ -1,9 +1,242 @@
-"""The channel's book: what can be looked up of quotes, jokes, clips and what happened, each with its day and minute."""
+"""The channel's book: what can be looked up of quotes, notes and what happened, with its day, minute and video.
 
-from forgetmenot.durations import HOUR, MINUTE
+- Nothing of people who opted out or were banned, nothing suppressed.
+- What is asked for in other words is found by words of nearly the same meaning: each sentence of a summary is weighed
+  by itself, beside the notes and quotes that fit.
+- Where only a summary tells of something, its minutes are those of the window that the summary is of.
+"""
+
+import math
+from collections.abc import Collection, Iterable, Sequence
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from forgetmenot.domain import Note, Recalled, Stream, Video
+from forgetmenot.durations import minute_of
+from forgetmenot.memory.ranking import (
+    FITS_DATE,
+    LEAST_OF_BEST,
+    MEANING_SHARE,
+    Query,
+    of_best,
+)
+from forgetmenot.memory.recall import EpisodeIndex, visible_episodes
+from forgetmenot.privacy.suppression import SuppressionFilter
+from forgetmenot.store import episodes, quotes, streams, viewers
+from forgetmenot.store.database import Source
+from forgetmenot.text.days import day_of
+from forgetmenot.text.meaning import Meanings, WordTable, word_table
+from forgetmenot.text.mentions import ids_in, mention
+from forgetmenot.text.words import sentences_of, stem, stems
+
+# Words of a question, the longest: they are the rarest.
+MOST_WORDS = 8
+# Words of nearly the same meaning that count as one of them, and how much.
+NEAR_STEMS = 16
+NEAR_WEIGHT = 0.8
+# Summaries that are weighed, those with the rarest words of the question.
+EPISODES_READ = 60
 
 
-def minute_of(at: int, started_at: int) -> str:
-    """Return a time as the minute of its stream, `1:23`. Both in ms."""
-    since = max(0, at - started_at)
-    return f"{since // HOUR}:{since // MINUTE % 60:02}"
+class Entry(Struct, frozen=True):
+    """Something in the book. `table` and `id`: where it stands; `at` and `until`: when it was (ms).
+
+    `text` names people as `<@id>`. `minutes`: those of its stream, as "0:41 to 0:52"; empty outside of a stream.
+    `link`: its second in the stream's video, as long as Twitch probably keeps that; else empty.
+    """
+
+    table: str
+    id: int
+    text: str
+    at: int
+    until: int
+    stream_id: int | None = None
+    minutes: str = ""
+    link: str = ""
+
+
+async def look_up(
+    source: Source,
+    index: EpisodeIndex,
+    query: Query,
+    suppression_filter: SuppressionFilter,
+    *,
+    now: int,
+    limit: int,
+    people: Sequence[str] = (),
+    recalled: Sequence[Recalled] = (),
+) -> list[Entry]:
+    """Return what fits a question, best first, each with its minutes and link. Raises StoreError.
+
+    `people`: the ids of those whom it names, each of whom counts as a word; `recalled`: the notes that fit it.
+    """
+    telling = sorted(query.telling, key=len, reverse=True)
+    asked_words = [*map(mention, people), *telling][:MOST_WORDS]
+    if not asked_words:
+        return []
+    await index.read_on(source)
+    table = word_table()
+    shares = {word: _near_words(word, table) for word in asked_words}
+    entries = await _sentences(source, index, shares.values(), suppression_filter)
+    entries += await quote_entries(source, suppression_filter)
+    entries += [_note_entry(hit.note) for hit in recalled]
+    scores = _scores(entries, shares, query, table)
+    ranked = sorted(
+        zip(scores, entries, strict=True),
+        key=lambda scored: (scored[0], scored[1].at),
+        reverse=True,
+    )
+    best = []
+    for score, entry in ranked[:limit]:
+        if score > 0 and score >= LEAST_OF_BEST * ranked[0][0]:
+            best.append(entry)
+    return await with_places(source, best, now)
+
+
+def _near_words(word: str, table: WordTable | None) -> dict[str, float]:
+    """Return the stem of a word and those of nearly the same meaning, each with how much it counts."""
+    shares = {stem(word): 1.0}
+    number = None if table is None else table.number(stem(word))
+    if table is None or number is None:
+        return shares
+    for near_number, nearness in table.near(number)[:NEAR_STEMS]:
+        shares.setdefault(table.stem_of(near_number), NEAR_WEIGHT * nearness)
+    return shares
+
+
+async def _sentences(
+    source: Source,
+    index: EpisodeIndex,
+    shares_of_words: Iterable[Collection[str]],
+    suppression_filter: SuppressionFilter,
+) -> list[Entry]:
+    """Return the sentences of the summaries that have a word of a question, or one of nearly the same meaning."""
+    terms = []
+    for shares in shares_of_words:
+        forms: set[str] = set()
+        for near_stem in shares:
+            forms |= index.forms(near_stem)
+        terms.append(forms)
+    episode_ids = index.speaking_of(terms, 1, (), EPISODES_READ, rarest_first=True)
+    entries = []
+    stored = await episodes.get_many(source, episode_ids)
+    for episode in await visible_episodes(source, stored, suppression_filter):
+        for sentence in sentences_of(episode.summary):
+            entry = Entry(
+                "episodes",
+                episode.id,
+                sentence,
+                episode.started_at,
+                episode.ended_at,
+                episode.stream_id,
+            )
+            entries.append(entry)
+    return entries
+
+
+async def quote_entries(
+    source: Source, suppression_filter: SuppressionFilter
+) -> list[Entry]:
+    """Return the quotes that may be shown, oldest first."""
+    entries = []
+    for quote in await quotes.shown(source):
+        people = [quote.viewer_id, *ids_in(quote.text)]
+        hidden = await viewers.hidden(source, people)
+        if hidden or suppression_filter.matches(quote.text, people):
+            continue
+        entry = Entry(
+            "quotes",
+            quote.id,
+            f"{mention(quote.viewer_id)}: “{quote.text}”",
+            quote.said_at,
+            quote.said_at,
+            quote.stream_id,
+        )
+        entries.append(entry)
+    return entries
+
+
+def _note_entry(note: Note) -> Entry:
+    """Return a note with whom it is about, at the time when it was first said."""
+    text = note.fact
+    if note.subject_id is not None:
+        text = f"{mention(note.subject_id)} {note.fact}"
+    return Entry("notes", note.id, text, note.first_said_at, note.first_said_at)
+
+
+def _scores(
+    entries: Sequence[Entry],
+    shares_of_word: dict[str, dict[str, float]],
+    query: Query,
+    table: WordTable | None,
+) -> list[float]:
+    """Return how well each entry fits: by the rarity of the words that it has, by its meaning and its day."""
+    stems_of = [set(stems(entry.text)) for entry in entries]
+    scores = [0.0] * len(entries)
+    for shares in shares_of_word.values():
+        weights = [_weight(entry_stems, shares) for entry_stems in stems_of]
+        rarity = math.log(1 + len(entries) / (sum(weights) or 1))
+        for place, weight in enumerate(weights):
+            scores[place] += rarity * weight
+    scores = of_best(scores)
+    if table is not None:
+        numbers = [table.numbers(sorted(entry_stems)) for entry_stems in stems_of]
+        asked = table.numbers([stem(word) for word in query.telling])
+        cosines = Meanings(table, numbers).cosines(asked)
+        usual = sum(cosines) / max(1, len(cosines))
+        nearness = of_best([max(cosine - usual, 0.0) for cosine in cosines])
+        for place, near in enumerate(nearness):
+            scores[place] += MEANING_SHARE * near
+    for place, entry in enumerate(entries):
+        scores[place] += FITS_DATE * query.time.fits(day_of(entry.at, query.zone))
+    return scores
+
+
+def _weight(entry_stems: Iterable[str], shares: dict[str, float]) -> float:
+    """Return how much an entry has of a word: 1 for the word itself, less for one of nearly the same meaning."""
+    return max((shares.get(entry_stem, 0.0) for entry_stem in entry_stems), default=0.0)
+
+
+# ── minutes and videos ────────────────────────────────────────────────────────────────
+
+
+async def with_places(
+    source: Source,
+    entries: Sequence[Entry],
+    now: int,
+) -> list[Entry]:
+    """Return entries with their minutes of the stream and the link to its video's second."""
+    times = [entry.at for entry in entries if entry.stream_id is None]
+    stream_at = await streams.on_at(source, times)
+    placed = []
+    for entry in entries:
+        stream_id = entry.stream_id or stream_at.get(entry.at)
+        placed.append(replace(entry, stream_id=stream_id))
+    stream_ids = {entry.stream_id for entry in placed if entry.stream_id is not None}
+    by_id = await streams.get_many(source, stream_ids)
+    videos = await streams.videos(source, stream_ids)
+    return [
+        _placed(
+            entry,
+            by_id.get(entry.stream_id or 0),
+            videos.get(entry.stream_id or 0),
+            now,
+        )
+        for entry in placed
+    ]
+
+
+def _placed(
+    entry: Entry,
+    stream: Stream | None,
+    video: Video | None,
+    now: int,
+) -> Entry:
+    if stream is None:
+        return entry
+    first = minute_of(entry.at, stream.started_at)
+    last = minute_of(entry.until, stream.started_at)
+    minutes = first if first == last else f"{first} to {last}"
+    link = "" if video is None else video.link(entry.at, now)
+    return replace(entry, minutes=minutes, link=link)

@@ -364,7 +364,7 @@ async def newest(
     this_stream: list[Episode] = []
     if stream_id is not None:
         stored = await episodes.newest(db, stream_id=stream_id, limit=limit - 1)
-        this_stream = await _visible(db, stored, suppression_filter)
+        this_stream = await visible_episodes(db, stored, suppression_filter)
     past = await _of_last_stream(db, stream_id, suppression_filter)
     for episode in this_stream:
         past.append(Past(episode.id, episode.ended_at, episode.summary))
@@ -382,7 +382,7 @@ async def _of_last_stream(
         return []
     previous_id, recap = previous
     stored = await episodes.newest(db, stream_id=previous_id, limit=1)
-    visible = await _visible(db, stored, suppression_filter)
+    visible = await visible_episodes(db, stored, suppression_filter)
     if not visible:
         return []
     [last] = visible
@@ -511,7 +511,7 @@ async def spoken_of(
     stored = await episodes.get_many(source, best_ids)
     term_counts: dict[int, int] = {}
     matching: list[Episode] = []
-    for episode in await _visible(source, stored, suppression_filter):
+    for episode in await visible_episodes(source, stored, suppression_filter):
         # counted again: what may not be shown was cut
         term_counts[episode.id] = _term_count(episode, terms)
         if term_counts[episode.id] >= enough:
@@ -537,7 +537,7 @@ async def without_hidden(source: Source, text: str) -> str:
     return _without_people(text, hidden)
 
 
-async def _visible(
+async def visible_episodes(
     source: Source,
     stored: Sequence[Episode],
     suppression_filter: SuppressionFilter,

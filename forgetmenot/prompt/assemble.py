@@ -134,6 +134,7 @@ BRIEF_BYTES = 1_500
 SPEAKER_LEAD = "What you know about them:"
 OTHERS_LEAD = "What you know about people they mention:"
 ANYBODY_LEAD = "What you know about anybody that may answer this:"
+BOOK_LEAD = "They ask when it was: say the day, the minute of the stream, and the video's link as it stands."
 LOOKED_UP_LEAD = "What you found when you looked it up:"
 CONVERSATION_LEAD = "The conversation with them so far:"
 CHAT_LEAD = "The channel lately:"
@@ -388,6 +389,9 @@ def _without_texts_of(prefix: Prefix, material: TailMaterial) -> TailMaterial:
     """Return the material without past episodes whose text the prefix shows, as that of another row."""
 
     def is_new(past: Past) -> bool:
+        # the prefix has no minutes
+        if past.minutes:
+            return True
         text = rows.one_line(past.text, material.names, rows.SUMMARY_BYTES)
         return text not in prefix.text
 
@@ -468,7 +472,11 @@ def _memory_blocks(material: TailMaterial, zone: str) -> list[Block]:
         _others_block(material, zone),
         Block("anybody", _named_rows(material.anybody, material, zone), ANYBODY_LEAD),
         Block("channel_notes_asked", tuple(channel_rows)),
-        Block("past_episode", _past_rows(material.past_episodes, material, zone)),
+        Block(
+            "past_episode",
+            _past_rows(material.past_episodes, material, zone),
+            BOOK_LEAD if any(past.minutes for past in material.past_episodes) else "",
+        ),
         Block("unsummarised", tuple(unsummarised_rows)),
     ]
 

@@ -36,7 +36,9 @@ A_FEW = 5
 class Past(Struct, frozen=True):
     """Something that happened: an episode's summary or a stream's recap, and when.
 
-    `streams_ago`: 0 for the stream that is on, 1 for the one before; None where it belongs to no stream.
+    `streams_ago`: 0 for the stream that is on, 1 for the one before; None where it belongs to no stream. For a
+    question that asks when something was, `minutes`: those of the stream, `link`: to them in its video. `table`: where
+    the text stands.
     """
 
     id: int
@@ -44,6 +46,9 @@ class Past(Struct, frozen=True):
     text: str
     is_recap: bool = False
     streams_ago: int | None = None
+    minutes: str = ""
+    link: str = ""
+    table: str = "episodes"
 
 
 class PersonMentioned(Struct, frozen=True):

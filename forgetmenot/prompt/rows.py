@@ -347,8 +347,12 @@ def past_row(
         when.append(ago(past.at, now, zone))
         if past.streams_ago is not None:
             when.append(_streams_ago(past.streams_ago))
+    if past.minutes:
+        when.append(f"at {past.minutes} of the stream")
+    if past.link:
+        when.append(f"video: {past.link}")
     label = ", ".join(when)
-    table = "episodes"
+    table = past.table
     if past.is_recap:
         label = f"recap of the stream of {label}"
         table = "streams"

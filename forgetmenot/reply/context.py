@@ -66,7 +66,12 @@ from forgetmenot.store.database import Database, Source
 from forgetmenot.text.meaning import word_table
 from forgetmenot.text.mentions import ids_in
 from forgetmenot.text.names import NameIndex, Naming
-from forgetmenot.text.questions import asks_for_person, speaks_of_self
+from forgetmenot.text.questions import (
+    asks_for_person,
+    asks_when,
+    speaks_of_self,
+    without_when,
+)
 from forgetmenot.text.words import stems
 
 # How far back lines and events are read (ms).
@@ -82,6 +87,8 @@ SPOKEN_LINES = 6
 CHAT_READ = 5 * CHAT_LINES
 THREAD_LINES = 3
 RECENT_ACTIONS = 3
+# What the book has for a question that asks when something was.
+FROM_BOOK = 4
 # Notes of somebody asked about of whom nothing that is known fits the question.
 NOTES_OF_ANY_KIND = 5
 
@@ -514,7 +521,12 @@ class ContextGatherer(Struct, frozen=True):
         people: Sequence[str],
         moment: _Moment,
     ) -> tuple[Past, ...]:
-        """Return past episodes that fit the message, each with how many streams ago it was."""
+        """Return past episodes that fit the message, each with how many streams ago it was.
+
+        Where it asks when something was, it is what the book has of it, each with its minutes.
+        """
+        if asks_when(moment.trigger.question):
+            return await self._from_book(source, people, moment)
         fitting_episodes = await spoken_of(
             source,
             self.recall.episodes,
@@ -538,6 +550,43 @@ class ContextGatherer(Struct, frozen=True):
             past.append(
                 Past(episode.id, episode.ended_at, episode.summary, streams_ago=ago)
             )
+        return tuple(past)
+
+    async def _from_book(
+        self,
+        source: Source,
+        people: Sequence[str],
+        moment: _Moment,
+    ) -> tuple[Past, ...]:
+        """Return what happened that a question means which asks when it was."""
+        # a part that nobody asks for imports nothing
+        from forgetmenot.memory import book
+
+        question = without_when(moment.trigger.question)
+        names = moment.names.words_of_names(question)
+        entries = await book.look_up(
+            source,
+            self.recall.episodes,
+            self.recall.query(question, names=names),
+            moment.suppression_filter,
+            now=moment.now,
+            limit=FROM_BOOK,
+            people=people,
+            recalled=await self.recall.of_anybody(
+                source, question, moment.snapshot, people, names
+            ),
+        )
+        past = []
+        for entry in entries:
+            row = Past(
+                entry.id,
+                entry.at,
+                entry.text,
+                minutes=entry.minutes,
+                link=entry.link,
+                table=entry.table,
+            )
+            past.append(row)
         return tuple(past)
 
     async def _with_notes(self, read: _WithoutNotes) -> TailMaterial:

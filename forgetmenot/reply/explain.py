@@ -28,6 +28,7 @@ from forgetmenot.store import (
     episodes,
     events,
     notes,
+    quotes,
     streams,
     viewers,
 )
@@ -332,7 +333,7 @@ async def _texts(db: Database, rows: Sequence[RowId]) -> dict[RowId, str]:
 
 
 async def _past_texts(db: Database, rows: Sequence[RowId]) -> dict[RowId, str]:
-    """Return the texts of episodes, recaps and lines of chat."""
+    """Return the texts of episodes, recaps, quotes and lines of chat."""
     texts: dict[RowId, str] = {}
     for episode_id, summary in (
         await episodes.summaries(db, _ids(rows, "episodes"))
@@ -343,6 +344,10 @@ async def _past_texts(db: Database, rows: Sequence[RowId]) -> dict[RowId, str]:
     ).items():
         if stream.recap:
             texts["streams", stream_id] = stream.recap
+    for quote_id in _ids(rows, "quotes"):
+        quote = await quotes.get(db, quote_id)
+        if quote is not None:
+            texts["quotes", quote_id] = f"{mention(quote.viewer_id)}: {quote.text}"
     for seq, line in (await events.lines_by_seq(db, _ids(rows, "events"))).items():
         texts["events", seq] = f"{mention(line.viewer_id or '')}: {line.text}"
     return texts

@@ -41,13 +41,15 @@ class Polished(Struct, frozen=True):
 class FilterContext(Struct, frozen=True):
     """Context of the filters: the settings, the addressee (login, name), and the instructions without the persona.
 
-    `done`: the names of the actions that were done lately, which may be claimed.
+    `done`: the names of the actions that were done lately, which may be claimed. `links`: to the channel's videos,
+    which code put into the prompt, so they may be sent.
     """
 
     settings: Settings
     speaker_names: tuple[str, ...] = ()
     rules: str = ""
     done: frozenset[str] = frozenset()
+    links: frozenset[str] = frozenset()
 
 
 def polish(text: str, context: FilterContext) -> Polished:
@@ -131,7 +133,15 @@ def _cut_sentences(text: str, is_cut: Callable[[str], bool]) -> str:
 
 
 def _links(text: str, context: FilterContext) -> str:
-    return text if context.settings.reply.allow_links else without_links(text)
+    """Return a text without links, but for those that are ours."""
+    if context.settings.reply.allow_links:
+        return text
+    for link in sorted(context.links, key=len, reverse=True):
+        before, found_link, after = text.partition(link)
+        # "?t=1h2m3s" is the beginning of no other link
+        if found_link and not after[:1].isalnum():
+            return f"{_links(before, context)}{link}{_links(after, context)}"
+    return without_links(text)
 
 
 def _ats(text: str, context: FilterContext) -> str:

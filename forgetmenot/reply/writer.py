@@ -424,6 +424,9 @@ def filter_context(
         speaker_names=(trigger.event.login, trigger.event.display_name),
         rules=rules_of(composed.prompt.sections[0].text),
         done=frozenset(action.done for action in actions_done if action.done),
+        links=frozenset(
+            past.link for past in composed.material.past_episodes if past.link
+        ),
     )
 
 

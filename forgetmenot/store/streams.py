@@ -173,6 +173,18 @@ async def start_of(source: Source, stream_id: int | None) -> int:
     )
 
 
+async def on_at(source: Source, times: Collection[int]) -> dict[int, int]:
+    """Return which stream was on at each of these times (ms), where one was."""
+    sql = """
+        SELECT j.value, s.id
+        FROM json_each(?) j
+        JOIN streams s ON s.started_at <= j.value
+            AND j.value <= max(coalesce(s.ended_at, s.last_event_at), s.last_event_at)
+        ORDER BY s.started_at
+    """
+    return await source.pairs(sql, (times,))
+
+
 async def last_heard(source: Source) -> int:
     """Return when the last line of any stream was said (ms); 0 in an empty memory."""
     return int(

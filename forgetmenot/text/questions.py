@@ -90,6 +90,32 @@ _SELF_UNSPACED = (
 _WHO_UNSPACED = ("誰", "だれ", "どなた", "谁", "누가", "누구")
 
 
+# What asks when something was, or whether it is still known, in each of these languages.
+_WHEN = re.compile(
+    r"\b(?:remember (?:when|how|that|the time|our|my)|when (?:was|were|did|had|have|has)"
+    r"|(?:which|what) (?:day|date|evening|stream)\b|how long ago"
+    r"|wei(?:ß|ss)t (?:du|ihr) noch|erinner(?:st|t|e|n)? ?(?:du|ihr|sie)? ?(?:dich|euch|sich)"
+    r"|(?:seit )?wann (?:war|hat|haben|habe|ist|sind|wurde|kam)"
+    r"|(?:an|in) welche[mnr] (?:tag|abend|stream)|wie lange ist es her"
+    r"|(?:te acuerdas|recuerdas)|cu[áa]ndo (?:fue|fueron|hizo|dijo)"
+    r"|(?:tu te souviens|te rappelles)|c['’]est quand|quand (?:est-ce que|a|ont|était)"
+    r"|(?:lembra(?:s|m)?|te lembras)|quando (?:foi|foram|é que|ha|è|sono)"
+    r"|(?:ti ricordi|vi ricordate))\b"
+    r"|覚えて(?:る|い)|いつ(?:だった|でした|の)",
+    re.IGNORECASE,
+)
+
+
+def asks_when(text: str) -> bool:
+    """Return whether a line asks when something was, or whether it is remembered."""
+    return _WHEN.search(text) is not None
+
+
+def without_when(text: str) -> str:
+    """Return what a question asks for that asks when it was."""
+    return _WHEN.sub(" ", text)
+
+
 def without_greeting(text: str) -> str:
     """Return a line without the greeting at its beginning, which says nothing of what follows."""
     return _GREETING.sub("", text)

@@ -9,6 +9,7 @@ event with its day and a span of minutes that it fell into.
 import json
 import random
 import re
+import sys
 import tomllib
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -106,12 +107,21 @@ class Writer:
     ) -> None:
         self.prompts: list[str] = []
         self._happened = happened
-        counts = Counter(typed.text for lines in played for typed in lines)
+        people = {typed.name for lines in played for typed in lines}
+        # a model reads handles in the place of names
+        self._person = re.compile(rf"\b(?:P\d+|{'|'.join(people)})\b", re.IGNORECASE)
+        counts = Counter(
+            self._nameless(typed.text) for lines in played for typed in lines
+        )
         self._only: dict[str, tuple[int, Typed]] = {}
         for stream, lines in enumerate(played):
             for typed in lines:
-                if counts[typed.text] == 1:
-                    self._only[typed.text] = stream, typed
+                text = self._nameless(typed.text)
+                if counts[text] == 1:
+                    self._only[text] = stream, typed
+
+    def _nameless(self, text: str) -> str:
+        return self._person.sub("P", text)
 
     async def generate(self, request: ModelRequest) -> ModelAnswer:
         """Answer a call of any purpose."""
@@ -132,8 +142,8 @@ class Writer:
         times: list[int] = []
         stream = -1
         for handle, text in _LINE.findall(prompt):
-            if text in self._only:
-                stream, typed = self._only[text]
+            if self._nameless(text) in self._only:
+                stream, typed = self._only[self._nameless(text)]
                 handles[typed.name] = handle
                 times.append(typed.at)
         sentences = ["Chat cheered."]
@@ -145,7 +155,9 @@ class Writer:
 
 def named(sentence: str, names: Mapping[str, str]) -> str:
     """A sentence with these names for the people in it."""
-    return re.sub(r"\{(\w+)\}", lambda person: names.get(person[1], "somebody"), sentence)
+    return re.sub(
+        r"\{(\w+)\}", lambda person: names.get(person[1], "somebody"), sentence
+    )
 
 
 async def measure(folder: Path) -> list[Figure]:
@@ -185,43 +197,55 @@ async def measure(folder: Path) -> list[Figure]:
             await bot.remember_all()
             await clock.advance(2 * DAY + 2 * HOUR)
             await bot.tasks.catch_up()
+        await clock.advance(6 * DAY)
+        await bot.tasks.catch_up()
         raw = await bot.db.value("SELECT count(*) FROM events WHERE text <> ''")
         model.prompts.clear()
-        right_days = 0
-        right_minutes = 0
-        widths = []
+        prompts = []
         for event in happened:
-            before = len(model.prompts)
             await clock.advance(5 * MINUTE)
             await say(event.by, f"@ForgetMeNot {event.asks}")
             await bot.settle()
-            prompt = "".join(model.prompts[before : before + 1])
-            shown_names = {name: name.title() for name in people}
-            sentence = named(event.says, shown_names)
-            has_day = any(
-                day == days[event.stream] and sentence in text
-                for day, text in _DAY_ROW.findall(prompt)
-            )
-            right_days += has_day
-            width = _width(prompt, sentence, days[event.stream], event.at)
-            if width is not None:
-                right_minutes += 1
-                widths.append(width)
-            else:
-                print(f"  not found: {event.asks}")
+            # a name that is a word as well has an @ in front
+            prompts.append("".join(model.prompts[:1]).replace("@", ""))
+            model.prompts.clear()
     return [
         Figure("remember when: raw lines left when it is asked", raw, "", 0),
+        *figures(happened, prompts, days),
+    ]
+
+
+def figures(
+    happened: Sequence[Happened],
+    prompts: Sequence[str],
+    days: Sequence[str],
+) -> list[Figure]:
+    """How many of the prompts have the event that was asked for. `days`: of the streams."""
+    right_days = 0
+    widths = []
+    for event, prompt in zip(happened, prompts, strict=True):
+        people = re.findall(r"\{(\w+)\}", event.says)
+        sentence = named(event.says, {name: name.title() for name in people})
+        day = days[event.stream]
+        right_days += (day, sentence) in _DAY_ROW.findall(prompt)
+        width = _width(prompt, sentence, day, event.at)
+        if width is None:
+            print(f"not in the prompt: {event.asks}", file=sys.stderr)
+        else:
+            widths.append(width)
+    widths.sort()
+    return [
         Figure(f"remember when: right day of {len(happened)}", right_days, ""),
         Figure(
             f"remember when: right day and minute of {len(happened)}",
-            right_minutes,
+            len(widths),
             "",
             20,
             at_least=True,
         ),
         Figure(
             "remember when: span of minutes, median",
-            sorted(widths)[len(widths) // 2] if widths else 0,
+            widths[len(widths) // 2] if widths else 0,
             "min",
         ),
     ]

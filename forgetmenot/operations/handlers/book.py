@@ -5,9 +5,8 @@ never quoted, nor is what is never stored about people.
 """
 
 from forgetmenot.domain import Line, OperationResult, Target
-from forgetmenot.durations import DAY, HOUR
+from forgetmenot.durations import DAY, HOUR, minute_of
 from forgetmenot.errors import FactRefused
-from forgetmenot.memory.book import minute_of
 from forgetmenot.memory.edits import with_mentions
 from forgetmenot.memory.proposals import never_stored, text_fault, without_ages
 from forgetmenot.operations.entries import (
