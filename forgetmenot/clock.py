@@ -32,7 +32,7 @@ class Clock(Protocol):
         """Milliseconds since the epoch, UTC."""
 
     def certain(self) -> int:
-        """A time that has certainly passed.
+        """Return a time that has certainly passed.
 
         Deletions by age use it: a clock that runs ahead must delete nothing.
         """
@@ -148,11 +148,11 @@ class ManualClock:
         self._moved = asyncio.Condition()
 
     def now(self) -> int:
-        """The time it was last moved to."""
+        """Return the time it was last moved to."""
         return self._now
 
     def certain(self) -> int:
-        """The same: whoever moves it knows."""
+        """Return the same: whoever moves it knows."""
         return self._now
 
     def at_least(self, ms: int) -> None:
@@ -176,12 +176,12 @@ class ManualClock:
 
 
 def iso(ms: int) -> str:
-    """A time as people and JSON read it: `2026-11-20T18:30:00Z`."""
+    """Return a time as people and JSON read it: `2026-11-20T18:30:00Z`."""
     return f"{(_EPOCH + timedelta(milliseconds=ms)).isoformat(timespec='seconds')}Z"
 
 
 def parse_iso(text: str) -> int:
-    """An ISO 8601 time as milliseconds; without a zone UTC.
+    """Return an ISO 8601 time as milliseconds; without a zone UTC.
 
     Raises ValueError, also for one `iso` cannot write.
     """

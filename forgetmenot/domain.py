@@ -92,7 +92,7 @@ class Role(StrEnum):
 
     @property
     def moderates(self) -> bool:
-        """Whether they run this channel: its broadcaster, or a moderator."""
+        """Return whether they run this channel: its broadcaster, or a moderator."""
         return self in {Role.BROADCASTER, Role.MODERATOR}
 
 
@@ -346,23 +346,23 @@ class Note(Struct, frozen=True):
 
     @property
     def text_with_topics(self) -> str:
-        """What it says, with the words beside it."""
+        """Return what it says, with the words beside it."""
         return " ".join((self.fact, *self.topics, *self.asked_with))
 
     @property
     def is_past_when_over(self) -> bool:
-        """Whether it was to last longer than a week: it states what was when its time is over."""
+        """Return whether it was to last longer than a week: it states what was when its time is over."""
         return (
             self.expires_at is not None
             and self.expires_at - self.last_confirmed_at > WEEK
         )
 
     def is_inactive(self, now: int) -> bool:
-        """Whether the note is stale or past, so that only a message with a word of it brings it up."""
+        """Return whether the note is stale or past, so that only a message with a word of it brings it up."""
         return self.stale or self.status is NoteStatus.PAST or self.is_over(now)
 
     def is_over(self, now: int) -> bool:
-        """Whether its time is over."""
+        """Return whether its time is over."""
         return self.expires_at is not None and self.expires_at <= now
 
 
@@ -555,7 +555,7 @@ class Asker(Struct, frozen=True):
 
     @property
     def moderates(self) -> bool:
-        """Whether they may ask about anybody."""
+        """Return whether they may ask about anybody."""
         return self.role.moderates
 
 

@@ -38,7 +38,7 @@ class SlidingWindow:
         self._times: deque[int] = deque(maxlen=limit)
 
     def is_full(self, now: int) -> bool:
-        """Whether so many happened within this time before now (ms)."""
+        """Return whether so many happened within this time before now (ms)."""
         if len(self._times) < (self._times.maxlen or 0):
             return False
         return now - self._times[0] < self._length

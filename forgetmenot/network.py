@@ -89,7 +89,7 @@ def _is_loopback(host: str) -> bool:
 async def by_proxy(
     request: ClientRequest, handler: ClientHandlerType
 ) -> ClientResponse:
-    """A middleware of aiohttp's client: a request goes through the proxy for its address.
+    """Return a middleware of aiohttp's client: a request goes through the proxy for its address.
 
     Raises BadProxy.
     """

@@ -92,7 +92,7 @@ class LanguageModel(Protocol):
 
     @property
     def name(self) -> str:
-        """The model's name as the meter and the telemetry show it."""
+        """Return the model's name as the meter and the telemetry show it."""
 
     async def generate(self, request: ModelRequest) -> ModelAnswer:
         """Answer one request. Raises ModelError and nothing else; never an empty text."""
@@ -176,16 +176,16 @@ class Control(Protocol):
     """
 
     def state(self) -> BotState:
-        """How it stands now; costs next to nothing."""
+        """Return how it stands now; costs next to nothing."""
 
     async def checks(self, *, everything: bool) -> Sequence[Check]:
         """Return how each part is; `everything`: also this computer, the files and the network."""
 
     async def why(self, reply_id: int) -> Mapping[str, object]:
-        """Everything that led to one reply. Raises InputError if it is no longer kept."""
+        """Return everything that led to one reply. Raises InputError if it is no longer kept."""
 
     async def chain(self, note_id: int) -> Mapping[str, object]:
-        """Where one note comes from and where it was used.
+        """Return where one note comes from and where it was used.
 
         Raises InputError if there is no such note.
         """

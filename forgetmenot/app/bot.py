@@ -281,7 +281,7 @@ class Bot:
     async def _used(
         self,
     ) -> tuple[Mapping[str, TokenCounts], Mapping[str, TokenCounts]]:
-        """What the last 24 hours and the current stream used, by model."""
+        """Return what the last 24 hours and the current stream used, by model."""
         now = self.clock.now()
         stream = await streams.current_id(self.db)
         began = await streams.start_of(self.db, stream) if stream is not None else now
@@ -324,7 +324,7 @@ class Bot:
         self.ingest.own_id = me.user_id
 
     def identity(self) -> Identity:
-        """The bot's identity under the current settings."""
+        """Return the bot's identity under the current settings."""
         return identity_of(self.settings(), self.me.user_id, self.me.login)
 
     async def settle(self) -> None:
@@ -519,7 +519,7 @@ class NoAccount:
     )
 
     async def lacks(self, _scopes: Mapping[Account, Collection[str]]) -> str:
-        """What is missing for everything."""
+        """Return what is missing for everything."""
         return reason("bot_not_in")
 
     async def is_immune(self, _user_id: str) -> bool:

@@ -69,7 +69,7 @@ class StopSignal:
 
     @property
     def is_asked(self) -> bool:
-        """Whether a stop was requested."""
+        """Return whether a stop was requested."""
         return self._requested.is_set()
 
     async def asked(self) -> None:

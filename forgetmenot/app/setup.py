@@ -118,15 +118,15 @@ class SetupService:
 
     @property
     def say(self) -> Language:
-        """The language that is set now."""
+        """Return the language that is set now."""
         return in_language(self.settings().bot.language)
 
     def done(self, key: str = "saved", **values: object) -> Answer:
-        """The answer of a step that worked, with a text of the table [setup]."""
+        """Return the answer of a step that worked, with a text of the table [setup]."""
         return {"ok": True, "line": self.say(f"setup.{key}", **values)}
 
     def running(self) -> BotControl:
-        """The bot that runs. Raises InputError while it starts."""
+        """Return the bot that runs. Raises InputError while it starts."""
         if self.control is None:
             raise InputError(self.say("setup.starting"))
         return self.control
@@ -134,7 +134,7 @@ class SetupService:
     # ── how it stands ───────────────────────────────────────────────────────────────────────
 
     async def state(self) -> Answer:
-        """What is set up and what is not. No secret stands in it."""
+        """Return what is set up and what is not. No secret stands in it."""
         settings = self.settings()
         say = self.say
         now = self.control.state() if self.control else None
@@ -187,19 +187,19 @@ class SetupService:
         }
 
     def has_key(self, model: ModelSettings) -> bool:
-        """Whether there is a key for a model, in the environment or as a secret."""
+        """Return whether there is a key for a model, in the environment or as a secret."""
         if model.provider is Provider.OFFLINE:
             return False
         return bool(self.environment(model).get(key_variable(model), ""))
 
     def environment(self, model: ModelSettings) -> Mapping[str, str]:
-        """The environment with the key that is kept for a model."""
+        """Return the environment with the key that is kept for a model."""
         return environment_with_key(
             model, self.secrets.folder, use_keyring=self.use_keyring
         )
 
     def upload(self) -> PastChatUpload:
-        """The chat of past streams that was dropped on the dock. Raises InputError while the bot starts."""
+        """Return the chat of past streams that was dropped on the dock. Raises InputError while the bot starts."""
         self.running()
         assert self.past_chat is not None  # noqa: S101  # it comes and goes with the bot
         return self.past_chat
@@ -215,7 +215,7 @@ class SetupService:
         return DONE
 
     def recaps(self) -> RecapSharing:
-        """What the dock does with recaps. Raises InputError while the bot starts."""
+        """Return what the dock does with recaps. Raises InputError while the bot starts."""
         bot = self.running().bot
         return RecapSharing(
             db=bot.db,
@@ -266,7 +266,7 @@ async def step_sample(
     persona: str,
     text: str = "",
 ) -> Answer:
-    """What this character would say to a viewer's text, by the model that is set. Raises ModelError."""
+    """Return what this character would say to a viewer's text, by the model that is set. Raises ModelError."""
     settings = setup.settings()
     if settings.model.provider is Provider.OFFLINE:
         return {"ok": True, "text": setup.say("setup.no_sample"), "model": ""}
@@ -309,7 +309,10 @@ async def step_models(
     base_url: str,
     key: str = "",
 ) -> Answer:
-    """The models that one address lists. `key`: for a service that wants one; else the one that is kept for it."""
+    """Return the models that one address lists.
+
+    `key`: for a service that wants one; else the one that is kept for it.
+    """
     address = base_url.strip().rstrip("/")
     if not address:
         raise InputError(setup.say("setup.no_address"))
@@ -327,7 +330,7 @@ async def step_models(
 
 
 async def _kept_key(setup: SetupService, address: str) -> str:
-    """The key that is kept for a service; empty if there is none."""
+    """Return the key that is kept for a service; empty if there is none."""
     service = ModelSettings(provider=Provider.OPENAI_COMPATIBLE, base_url=address)
     environment = await asyncio.to_thread(setup.environment, service)
     return environment[key_variable(service)]
@@ -414,7 +417,7 @@ async def step_sources(
     obs: str,
     password: str = "",
 ) -> Answer:
-    """The text sources of an OBS. A password that works is kept. Raises HearingError."""
+    """Return the text sources of an OBS. A password that works is kept. Raises HearingError."""
     from forgetmenot.hearing.sources import text_sources
 
     kept = await asyncio.to_thread(setup.secrets.load, OBS_PASSWORD)
@@ -475,7 +478,7 @@ async def step_past(
 
 
 async def step_recap(setup: SetupService, stream: int) -> Answer:
-    """The recap of a stream that is over, and where it went."""
+    """Return the recap of a stream that is over, and where it went."""
     return {"ok": True, "line": "", **await setup.recaps().show(stream)}
 
 
@@ -508,7 +511,7 @@ async def step_try(
     viewer: str,
     text: str,
 ) -> Answer:
-    """What it would say to that, without sending or doing anything. Raises ModelError."""
+    """Return what it would say to that, without sending or doing anything. Raises ModelError."""
     if not text.strip() or len(text) > LONGEST_MESSAGE:
         raise InputError(reason("text_needed", most=LONGEST_MESSAGE))
     return {"ok": True, **await try_out(setup.running().bot, viewer, text)}
@@ -608,7 +611,7 @@ async def step_quit(setup: SetupService) -> Answer:
 
 
 def _is_preset(persona: str) -> bool:
-    """Whether a character is one of those to begin with, in any language."""
+    """Return whether a character is one of those to begin with, in any language."""
     return any(persona in presets(in_language(code)).values() for code in languages())
 
 
@@ -619,7 +622,7 @@ def _chosen(
     now: ModelSettings,
     say: Language,
 ) -> ModelSettings:
-    """The table [model] that a choice means. Raises InputError."""
+    """Return the table [model] that a choice means. Raises InputError."""
     if provider is Provider.GEMINI:
         now = (
             now if now.provider is Provider.GEMINI else ModelSettings(provider=provider)
@@ -639,7 +642,7 @@ def _chosen(
 
 
 async def models_at(base_url: str, key: str = "") -> list[str] | None:
-    """The models that a server lists; None if nothing that does answers there."""
+    """Return the models that a server lists; None if nothing that does answers there."""
     timeout = aiohttp.ClientTimeout(
         total=LOOK_FOR_S if is_loopback(base_url) else ASK_WITHIN_S
     )
@@ -677,7 +680,7 @@ _Step = Callable[..., Awaitable[Answer]]
 
 
 def _shape(step: _Step) -> type[msgspec.Struct]:
-    """The JSON that a step takes: what its function is given beside the set-up, by name."""
+    """Return the JSON that a step takes: what its function is given beside the set-up, by name."""
     hints = get_type_hints(step)
     _setup, *parameters = inspect.signature(step).parameters.values()
     fields: list[tuple[Any, ...]] = []

@@ -395,7 +395,7 @@ def confirmed(
     expected: str = "yes",
     what: str = "yes",
 ) -> bool:
-    """Whether somebody types `expected` after a warning. Raises InputError without a terminal.
+    """Return whether somebody types `expected` after a warning. Raises InputError without a terminal.
 
     `what`: what the question asks to type.
     """
@@ -614,7 +614,7 @@ def show_failure(sentence: str) -> None:
 
 
 def has_desktop() -> bool:
-    """Whether a browser would open in a window; a text browser would take over the terminal."""
+    """Return whether a browser would open in a window; a text browser would take over the terminal."""
     if sys.platform in ("win32", "darwin"):
         return True
     # over SSH or in a container there is no window, whatever browser is installed

@@ -36,7 +36,7 @@ class Models(Struct, frozen=True):
 
     @property
     def trouble(self) -> str | None:
-        """What is wrong with either, as one sentence; None if both answer."""
+        """Return what is wrong with either, as one sentence; None if both answer."""
         troubles = [
             model.trouble for model in (self.reply, self.memory) if model.trouble
         ]
@@ -44,7 +44,7 @@ class Models(Struct, frozen=True):
 
     @property
     def prompt_cut(self) -> str | None:
-        """A sentence, if a server cuts prompts without saying so; None otherwise."""
+        """Return a sentence, if a server cuts prompts without saying so; None otherwise."""
         return self.reply.prompt_cut or self.memory.prompt_cut
 
     async def aclose(self) -> None:

@@ -55,7 +55,7 @@ class RequestForm(Struct, frozen=True):
 
     @property
     def is_plain(self) -> bool:
-        """Whether the schema is described in words alone."""
+        """Return whether the schema is described in words alone."""
         return FORMATS[self.format_index] == "plain"
 
     def with_next_format(self) -> "RequestForm | None":

@@ -107,12 +107,12 @@ class GuardedModel:
 
     @property
     def prompt_cut(self) -> str | None:
-        """A sentence, if the server has cut a prompt without saying so; None otherwise."""
+        """Return a sentence, if the server has cut a prompt without saying so; None otherwise."""
         return self._prompt_cut
 
     @property
     def trouble(self) -> str | None:
-        """What is wrong with the model, as a sentence for the checks; None if it answers."""
+        """Return what is wrong with the model, as a sentence for the checks; None if it answers."""
         if not self._failures:
             return None
         rest_s = self._rest()
@@ -419,7 +419,7 @@ class SpendLimit:
 
     @property
     def line(self) -> str:
-        """What is left out just now, as a sentence; empty if nothing is."""
+        """Return what is left out just now, as a sentence; empty if nothing is."""
         return reason(list(_SHARES)[self._saving - 1]) if self._saving else ""
 
     async def saving(self) -> Saving:

@@ -358,7 +358,7 @@ def refuse_unknown(settings: ActionSettings, source: str) -> None:
 
 
 def find(name: str) -> Action | None:
-    """The action of that name."""
+    """Return the action of that name."""
     return BY_NAME.get(name)
 
 
@@ -385,7 +385,7 @@ NEEDS = tuple(action for action in ACTIONS if action.scope)
 
 
 def scopes_of(action: Action) -> dict[Account, tuple[str, ...]]:
-    """The rights that an action needs, by the account that has to give them.
+    """Return the rights that an action needs, by the account that has to give them.
 
     Those to ask Twitch whether its target is immune belong to them.
     """
@@ -397,7 +397,10 @@ def scopes_of(action: Action) -> dict[Account, tuple[str, ...]]:
 
 
 def scopes_for(account: Account, settings: Settings) -> tuple[str, ...]:
-    """The rights to ask an account for. One that is, or may be, both the bot's and the channel's gives both sets."""
+    """Return the rights to ask an account for.
+
+    One that is, or may be, both the bot's and the channel's gives both sets.
+    """
     scopes = _scopes_of_account(account, settings)
     has_one_account = not settings.twitch.bot_login or same_account(settings)
     if account is Account.BOT and has_one_account:
@@ -406,7 +409,7 @@ def scopes_for(account: Account, settings: Settings) -> tuple[str, ...]:
 
 
 def same_account(settings: Settings) -> bool:
-    """Whether the settings name one account for the bot and for the channel."""
+    """Return whether the settings name one account for the bot and for the channel."""
     bot_login = settings.twitch.bot_login.lower()
     channel = settings.twitch.channel.lower().lstrip("#")
     return bool(bot_login) and bot_login == channel
@@ -417,7 +420,10 @@ def lacking(
     settings: Settings,
     scopes: Iterable[str],
 ) -> str:
-    """One sentence on the rights that the settings need and a log-in's `scopes` lack, with the way out; "" if none."""
+    """Return one sentence on the rights that the settings need and a log-in's `scopes` lack, with the way out.
+
+    "" if none.
+    """
     present = set(scopes)
     missing = [scope for scope in scopes_for(account, settings) if scope not in present]
     if not missing:
@@ -454,6 +460,6 @@ def _scopes_of_account(account: Account, settings: Settings) -> tuple[str, ...]:
 
 
 def _enabled_actions(settings: Settings) -> list[Action]:
-    """The actions that need a right and that the settings allow to be done."""
+    """Return the actions that need a right and that the settings allow to be done."""
     modes = {"live", "ask"}
     return [action for action in NEEDS if class_mode(action, settings.actions) in modes]

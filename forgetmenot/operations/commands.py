@@ -73,7 +73,7 @@ def commands() -> list[tuple[str, str, str, Permission]]:
 
 
 def buttons(language: Language = ENGLISH) -> dict[str, dict[str, str]]:
-    """The dock's buttons by operation: label and description."""
+    """Return the dock's buttons by operation: label and description."""
     labels = {}
     for name, operation in OPERATIONS.items():
         if Surface.DOCK in operation.permissions and f"label.{name}" in language:

@@ -14,12 +14,12 @@ LARGEST_NUMBER = 10**15
 
 
 def text_parameter(name: str, *, optional: bool = False) -> Parameter:
-    """A text, as long as a message in chat."""
+    """Return a text, as long as a message in chat."""
     return Parameter(name, ParameterKind.TEXT, maximum=LONGEST_TEXT, optional=optional)
 
 
 def number_parameter(name: str, *, optional: bool = False) -> Parameter:
-    """A number of a note, an action or a reply, or of minutes."""
+    """Return a number of a note, an action or a reply, or of minutes."""
     return Parameter(
         name, ParameterKind.NUMBER, maximum=LARGEST_NUMBER, optional=optional
     )

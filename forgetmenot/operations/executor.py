@@ -138,7 +138,7 @@ class Executor(Struct, kw_only=True):
         return ExecutedProposal(decision, outcome, line, row_id)
 
     async def preview(self, proposal: Proposal, context: ActionContext) -> Decision:
-        """The policy's decision. Nothing is written and Twitch is not asked."""
+        """Return the policy's decision. Nothing is written and Twitch is not asked."""
         settings = self.settings()
         now = self.clock.now()
         known = await facts.gather(
@@ -152,7 +152,7 @@ class Executor(Struct, kw_only=True):
         return decide(proposal, known, settings, recent, now)
 
     async def _missing(self, action: Action | None) -> str:
-        """Why an action could not be done at Twitch, whatever is decided; empty where it could. Asks nobody."""
+        """Return why an action could not be done at Twitch, whatever is decided; empty where it could. Asks nobody."""
         if action is None or not action.scope:
             return ""
         try:
@@ -184,7 +184,7 @@ class Executor(Struct, kw_only=True):
         return decision, known
 
     async def _is_immune(self, viewer_id: str) -> bool | None:
-        """Whether Twitch says that somebody is immune; None where it could not be asked."""
+        """Return whether Twitch says that somebody is immune; None where it could not be asked."""
         try:
             async with asyncio.timeout(self.timeout_s):
                 return await self.ports.moderation.is_immune(viewer_id)
@@ -328,7 +328,7 @@ class Executor(Struct, kw_only=True):
     async def _undoable_row(
         self, action_id: int | None, now: int
     ) -> LoggedAction | None:
-        """The action of that number, or the last one of this hour, if it can be undone."""
+        """Return the action of that number, or the last one of this hour, if it can be undone."""
         if action_id is not None:
             row = await action_logs.get(self.db, action_id)
             return row if row is not None and undoable(row, now) else None
@@ -410,7 +410,7 @@ def _is_unasked_refusal(
     proposal: Proposal,
     known: PolicyFacts,
 ) -> bool:
-    """Whether what nobody asked for is denied: the model's words answer better than a refusal."""
+    """Return whether what nobody asked for is denied: the model's words answer better than a refusal."""
     if decision.verdict is not Verdict.DENY or not known.asks_nothing:
         return False
     return (
@@ -470,7 +470,7 @@ def _new_row(
 
 
 def _is_moderators_request(known: PolicyFacts, proposal: Proposal) -> bool:
-    """Whether a moderator's own words ask for it: they name its target, or the action."""
+    """Return whether a moderator's own words ask for it: they name its target, or the action."""
     is_asked = known.named or proposal.name in known.asked_for
     return known.asker.role.moderates and is_asked
 
@@ -480,7 +480,7 @@ def _call_of(
     target: PersonFacts | None = None,
     line: str = "",
 ) -> ActionCall:
-    """The call of a row. `line`: the id of the line that asks for it, if it is done at once."""
+    """Return the call of a row. `line`: the id of the line that asks for it, if it is done at once."""
     return ActionCall(
         params=row.params,
         asked_by=row.asked_by or "",
@@ -502,7 +502,7 @@ def _revert_time(
 
 
 def undoable(row: LoggedAction, now: int) -> Action | None:
-    """The action of a row if it can be undone; None for one that has ended by itself, as a timeout does."""
+    """Return the action of a row if it can be undone; None for one that has ended by itself, as a timeout does."""
     action = find(row.name)
     if row.status not in {ActionStatus.DONE, ActionStatus.UNKNOWN}:
         return None

@@ -122,7 +122,7 @@ async def gather(
     settings: Settings,
     now: int,
 ) -> PolicyFacts:
-    """The facts for a new proposal. `modes`: the chat modes that are on."""
+    """Return the facts for a new proposal. `modes`: the chat modes that are on."""
     people = _People(db, settings, await channel_state.read_all(db))
     event = context.event
     asker = await _asker(people, event)
@@ -148,7 +148,7 @@ async def gather(
 
 
 async def _asker(people: _People, event: ChatEvent) -> PersonFacts:
-    """What is stored of the speaker, with the names and badges of this message."""
+    """Return what is stored of the speaker, with the names and badges of this message."""
     stored = await people.by_id(event.user_id)
     if stored is None:
         stored = PersonFacts(event.user_id, "", newcomer=True)
@@ -169,7 +169,7 @@ async def gather_again(
     settings: Settings,
     now: int,
 ) -> PolicyFacts:
-    """The facts at an approval, with asker and target as they are now."""
+    """Return the facts at an approval, with asker and target as they are now."""
     people = _People(db, settings, await channel_state.read_all(db))
     asker = await people.by_id(row.asked_by)
     if asker is None:
@@ -186,7 +186,7 @@ async def _corrected_fact(
     line: str,
     asker: PersonFacts,
 ) -> str:
-    """The proposed text, if it corrects a live note of the asker's as their line says; else nothing.
+    """Return the proposed text, if it corrects a live note of the asker's as their line says; else nothing.
 
     A word of it stands in the line; where that is in another language, it says the same kind of thing as the note.
     """
@@ -260,7 +260,7 @@ async def _target(
     event: ChatEvent,
     now: int,
 ) -> PersonFacts | None:
-    """Who in chat the proposal names; None where that is nobody, or two people."""
+    """Return who in chat the proposal names; None where that is nobody, or two people."""
     action = find(proposal.name)
     name = _proposed_target(action, proposal)
     if name is None:
@@ -279,7 +279,7 @@ async def _target(
 
 
 def _proposed_target(action: Action | None, proposal: Proposal) -> str | None:
-    """The name of the viewer whom a proposal is about; None for an action that acts on nobody."""
+    """Return the name of the viewer whom a proposal is about; None for an action that acts on nobody."""
     if action is None:
         return None
     for parameter in action.params:
@@ -304,7 +304,7 @@ async def lately(
     since: int,
     limit: int = 3,
 ) -> tuple[ActionDone, ...]:
-    """The last actions since then (ms), oldest first, people as `<@id>`; without times or words of the model."""
+    """Return the last actions since then (ms), oldest first, people as `<@id>`; without times or words of the model."""
     actions = []
     for row in await action_logs.latest(source, limit, tuple(_STATES)):
         if row.at >= since:
@@ -314,7 +314,7 @@ async def lately(
 
 
 def line(row: LoggedAction) -> str:
-    """An action and its result; people as `<@id>`."""
+    """Return an action and its result; people as `<@id>`."""
     text = row.name.replace("_", " ")
     if row.target_id:
         text += f" of {mention(row.target_id)}"

@@ -43,12 +43,12 @@ class Case(Struct, frozen=True):
 
     @property
     def target(self) -> PersonFacts | None:
-        """The target."""
+        """Return the target."""
         return self.facts.target
 
     @property
     def guarded(self) -> bool:
-        """Whether it is of class B or C."""
+        """Return whether it is of class B or C."""
         return self.action.kind is not ActionClass.FREE
 
 
@@ -111,7 +111,7 @@ def _immune_on_twitch(case: Case) -> Ruling | None:
 
 
 def _protected(case: Case) -> bool:
-    """Whether the settings' lists keep the target out of it."""
+    """Return whether the settings' lists keep the target out of it."""
     target = case.target
     if target is None or not case.guarded:
         return False
@@ -124,7 +124,7 @@ def _protected(case: Case) -> bool:
 
 
 def _newcomer(case: Case) -> bool:
-    """Whether the target is new here, and the idea the model's own.
+    """Return whether the target is new here, and the idea the model's own.
 
     A moderator who names somebody means it: spammers are newcomers. What they ask for still waits for a person's yes.
     """
@@ -151,7 +151,10 @@ def _consent(case: Case) -> Ruling | None:
 
 
 def _unasked(case: Case) -> bool:
-    """Whether the asker's words do not ask for the action; small models add one, or a second line, to any answer."""
+    """Return whether the asker's words do not ask for the action.
+
+    Small models add one, or a second line, to any answer.
+    """
     action = case.action
     facts = case.facts
     # what is written into the memory are the asker's own words, never the model's
@@ -180,14 +183,14 @@ def _for_everybody(case: Case) -> Ruling | None:
 
 
 def _is_refused_class(case: Case) -> bool:
-    """Whether an action that always needs a person was asked for by somebody who is no moderator."""
+    """Return whether an action that always needs a person was asked for by somebody who is no moderator."""
     if case.action.kind is not ActionClass.NEVER_ALONE:
         return False
     return not case.facts.asker.role.moderates
 
 
 def _about_another(case: Case) -> bool:
-    """Whether a viewer asks for something about somebody else that is only for their own notes."""
+    """Return whether a viewer asks for something about somebody else that is only for their own notes."""
     if not case.action.self_only or case.facts.asker.role.moderates:
         return False
     return not _is_asker(case)
@@ -209,7 +212,7 @@ def _never_alone(case: Case) -> Ruling | None:
 
 
 def _would_wait(case: Case) -> bool:
-    """Whether another rule requires a person."""
+    """Return whether another rule requires a person."""
     for rule in RULES:
         # this one would ask itself
         if rule.name == "queue_full":
@@ -321,7 +324,7 @@ def decide(
 
 
 def _objection(case: Case, params: dict[str, str]) -> Decision | None:
-    """The first refusal of a rule, else the first question for a person; None if no rule objects."""
+    """Return the first refusal of a rule, else the first question for a person; None if no rule objects."""
     question: Decision | None = None
     for rule in RULES:
         ruling = rule.check(case)

@@ -47,7 +47,7 @@ def check(
     proposed: Mapping[str, str],
     settings: Settings,
 ) -> Checked:
-    """The parameters of a proposal as the action takes them."""
+    """Return the parameters of a proposal as the action takes them."""
     params: dict[str, str] = {}
     changed = ""
     for parameter in action.params:
@@ -69,7 +69,7 @@ def _fit(
     value: str,
     settings: Settings,
 ) -> _Fitted | None:
-    """The value as the parameter takes it; None if it does not fit."""
+    """Return the value as the parameter takes it; None if it does not fit."""
     if parameter.kind is ParameterKind.SECONDS:
         return _fit_seconds(parameter, value, settings.actions.max_timeout_s)
     if parameter.kind is ParameterKind.EFFECT:
@@ -108,7 +108,7 @@ def _fit_text(
     value: str,
     reply: ReplySettings,
 ) -> _Fitted | None:
-    """A clean line. `reply`: the filters of replies, for texts that are sent to chat."""
+    """Return a clean line. `reply`: the filters of replies, for texts that are sent to chat."""
     # twice, because what is cut from the middle may leave a command at the beginning
     cleaned = without_machine_text(defang(without_command(clean(value))))
     text = without_command(clean(cleaned))

@@ -79,7 +79,7 @@ _WORD = re.compile(r"\w+")
 
 
 def asked_for(message: str) -> frozenset[str]:
-    """The names of the actions that this message asks for about its own author or for everybody, in so many words."""
+    """Return the actions that this message asks for, in so many words, for its own author or for everybody."""
     request_words = _request(message)
     request = " ".join(request_words)
     names = set()
@@ -94,7 +94,10 @@ def asked_for(message: str) -> frozenset[str]:
 
 
 def _request(message: str) -> list[str]:
-    """The words that may ask for something: without the name called and what is quoted; none if any denies it."""
+    """Return the words that may ask for something: without the name called and what is quoted.
+
+    None if any denies it.
+    """
     # what somebody quotes, they do not ask for
     unquoted = _QUOTED.sub(" ", _CALLED.sub("", clean(message)))
     request_words = words(unquoted)
@@ -102,7 +105,7 @@ def _request(message: str) -> list[str]:
 
 
 def asks_nothing(message: str) -> bool:
-    """Whether a line only greets, laughs, says something of its author, or asks what, when or who.
+    """Return whether a line only greets, laughs, says something of its author, or asks what, when or who.
 
     It is one clause, has no request word, and names none of the actions that are guarded or asked for.
     """
@@ -119,7 +122,7 @@ def asks_nothing(message: str) -> bool:
 
 
 def is_small_talk(message: str) -> bool:
-    """Whether a line asks for nothing and is no question either."""
+    """Return whether a line asks for nothing and is no question either."""
     line = _asked_line(message)
     if "?" in line or "？" in line or not asks_nothing(message):
         return False
@@ -151,7 +154,10 @@ def typed(
     asker: PersonFacts,
     effects: Iterable[str] = (),
 ) -> dict[str, str]:
-    """The asker's text in this line, by action. `question`: it without the bot's name. `effects`: those there are."""
+    """Return the asker's text in this line, by action.
+
+    `question`: it without the bot's name. `effects`: those there are.
+    """
     line = clean(question or message)
     texts = {}
     bit = _BIT.search(line)
@@ -209,7 +215,7 @@ def names(
     target: PersonFacts,
     asker: PersonFacts,
 ) -> bool:
-    """Whether a line names a viewer: by login, display name, or (the asker) "me"."""
+    """Return whether a line names a viewer: by login, display name, or (the asker) "me"."""
     line_words = {word.casefold() for word in _WORD.findall(clean(message))}
     if line_words & _names_of(target):
         return True
@@ -233,7 +239,7 @@ def resolve(
     present: Iterable[PersonFacts],
     asker: PersonFacts,
 ) -> list[PersonFacts]:
-    """The people in chat who go by that login or display name: one is meant; `me` is the asker."""
+    """Return the people in chat who go by that login or display name: one is meant; `me` is the asker."""
     people = {person.id: person for person in present}
     # the line that asks may be the first of its author
     people.setdefault(asker.id, asker)

@@ -55,7 +55,7 @@ async def run(
 
 
 def checked(operation: Operation, params: Mapping[str, object]) -> dict[str, object]:
-    """The declared parameters, converted to their types; others are dropped. Raises Refused."""
+    """Return the declared parameters, converted to their types; others are dropped. Raises Refused."""
     values: dict[str, object] = {}
     for parameter in operation.params:
         value = params.get(parameter.name)
@@ -75,7 +75,7 @@ def checked(operation: Operation, params: Mapping[str, object]) -> dict[str, obj
 
 
 def _converted(parameter: Parameter, value: object) -> object:
-    """The value in the parameter's type; None if it cannot be converted."""
+    """Return the value in the parameter's type; None if it cannot be converted."""
     if parameter.kind is ParameterKind.FLAG:
         return bool(value)
     if not isinstance(value, (str, int)):
@@ -89,7 +89,7 @@ def _converted(parameter: Parameter, value: object) -> object:
 
 
 def _number(parameter: Parameter, text: str) -> int | None:
-    """A typed number ("#12"), at most the parameter's maximum; None if it is none, or below the minimum."""
+    """Return a typed number ("#12"), at most the parameter's maximum; None if it is none, or below the minimum."""
     typed = _NUMBER.match(text)
     if typed is None:
         return None

@@ -82,7 +82,7 @@ async def resolve_target(
 
 
 def own_target(asker: Asker) -> Target:
-    """The asker themselves."""
+    """Return the asker themselves."""
     return Target(asker.viewer_id, asker.display_name, own=True)
 
 
@@ -93,7 +93,7 @@ async def _as_target(
     *,
     own: bool,
 ) -> Target:
-    """A viewer by the name that is shown for them, else by the typed one."""
+    """Return a viewer by the name that is shown for them, else by the typed one."""
     display_names = await viewers.names(db, [viewer_id])
     return Target(viewer_id, display_names.get(viewer_id, typed_name), own=own)
 
@@ -104,7 +104,7 @@ async def _only_one_meant(
     *,
     may_be_short: bool,
 ) -> str | None:
-    """The id of the only viewer whom a name can mean; None if nobody goes by it. Raises Refused to ask which."""
+    """Return the id of the only viewer whom a name can mean; None if nobody goes by it. Raises Refused to ask which."""
     present = await active_now(
         context.db, context.settings().people, context.clock.now()
     )
@@ -123,7 +123,7 @@ async def _target_elsewhere(
     name: str,
     asker: Asker,
 ) -> Target:
-    """A viewer by id or name; where the parameter allows it, also a login never seen here. Raises Refused."""
+    """Return a viewer by id or name; where the parameter allows it, also a login never seen here. Raises Refused."""
     db = context.db
     # the dock and the model hand in the id of somebody whom they were shown
     is_id = asker.surface is not Surface.CLI and await viewers.get(db, name) is not None
@@ -161,7 +161,7 @@ async def owner(
     channel: str,
     now: int,
 ) -> Asker:
-    """The streamer as an asker: the channel's account; until its id is known, a provisional one is stored."""
+    """Return the streamer as an asker: the channel's account; until its id is known, a provisional one is stored."""
     login = channel.casefold() or "streamer"
     viewer_id = await by_login(db, login)
     if viewer_id is None:

@@ -107,12 +107,12 @@ class ActionCall(Struct, frozen=True):
 
     @property
     def target(self) -> str:
-        """The id of the viewer it is about."""
+        """Return the id of the viewer it is about."""
         return self.params["target"]
 
     @property
     def seconds(self) -> int:
-        """How long it is to last."""
+        """Return how long it is to last."""
         return int(self.params["seconds"])
 
 
@@ -151,7 +151,7 @@ class Action(Struct, frozen=True):
 
     @property
     def needs_target(self) -> bool:
-        """Whether it acts on a viewer."""
+        """Return whether it acts on a viewer."""
         return any(parameter.kind is ParameterKind.VIEWER for parameter in self.params)
 
 
@@ -168,34 +168,34 @@ class Request(Struct, frozen=True):
 
     @property
     def db(self) -> "Database":
-        """The memory."""
+        """Return the memory."""
         return self.context.db
 
     @property
     def now(self) -> int:
-        """The time in ms."""
+        """Return the time in ms."""
         return self.context.clock.now()
 
     @property
     def settings(self) -> Settings:
-        """The settings as they are now."""
+        """Return the settings as they are now."""
         return self.context.settings()
 
     @property
     def is_in_chat(self) -> bool:
-        """Whether it was typed in chat, where everybody reads the answer."""
+        """Return whether it was typed in chat, where everybody reads the answer."""
         return self.asker.surface is Surface.CHAT
 
     def text(self, name: str) -> str:
-        """A text parameter; empty if it was left out."""
+        """Return a text parameter; empty if it was left out."""
         return str(self.values.get(name, ""))
 
     def number(self, name: str) -> int:
-        """A number parameter; 0 if it was left out."""
+        """Return a number parameter; 0 if it was left out."""
         return int(str(self.values.get(name, 0)))
 
     def flag(self, name: str) -> bool:
-        """A flag parameter; False if it was left out."""
+        """Return a flag parameter; False if it was left out."""
         return bool(self.values.get(name))
 
 
@@ -289,14 +289,14 @@ class Operation(Struct, frozen=True):
     action: Action | None = None
 
     def permits(self, asker: Asker) -> bool:
-        """Whether the asker may ask for it, whomever it is about."""
+        """Return whether the asker may ask for it, whomever it is about."""
         permission = self.permissions.get(asker.surface)
         if permission is None:
             return False
         return permission is not Permission.MODERATOR or asker.moderates
 
     def parameter(self, name: str) -> Parameter:
-        """The parameter of that name. Raises StopIteration if none is declared."""
+        """Return the parameter of that name. Raises StopIteration if none is declared."""
         return next(parameter for parameter in self.params if parameter.name == name)
 
 

@@ -45,7 +45,7 @@ def line_for(
     moderates: bool = False,
     language: Language = ENGLISH,
 ) -> str:
-    """The line that replaces what the model wrote to `say`; empty where that may be sent as it is.
+    """Return the line that replaces what the model wrote to `say`; empty where that may be sent as it is.
 
     `moderates`: whether the asker may approve it themselves.
     """
@@ -66,12 +66,12 @@ def line_for(
 
 
 def impossible(decision: Decision, language: Language = ENGLISH) -> str:
-    """The sentence for a moderator whose request nobody could have carried out now: what is missing."""
+    """Return the sentence for a moderator whose request nobody could have carried out now: what is missing."""
     return language("action.impossible", reason=language.reason(decision.reason))
 
 
 def harmless(if_refused: str, language: Language = ENGLISH) -> str:
-    """The model's words for a refusal; a sentence of ours if there are none."""
+    """Return the model's words for a refusal; a sentence of ours if there are none."""
     return if_refused.strip() or language("action.neutral")
 
 
@@ -81,7 +81,7 @@ def described(
     target: str,
     language: Language = ENGLISH,
 ) -> str:
-    """A short description of a proposal: "timeout bob 30 s", "title “Building a shed”"."""
+    """Return a short description of a proposal: "timeout bob 30 s", "title “Building a shed”"."""
     key = f"action.name.{name}"
     parts = [language(key) if key in language else name.replace("_", " ")]
     if target:
@@ -109,7 +109,7 @@ def done_line(
     target: str,
     language: Language = ENGLISH,
 ) -> str:
-    """The sentence for a finished action. What was forgotten is not said once more."""
+    """Return the sentence for a finished action. What was forgotten is not said once more."""
     shown_params = {} if name == "forget" else params
     return language(
         "action.done", action=described(name, shown_params, target, language)
@@ -134,7 +134,7 @@ def denied_line(
 
 
 def sentence(result: OperationResult, language: Language = ENGLISH) -> str:
-    """The sentence of the table [result], else what chat is answered: one of the two has each code."""
+    """Return the sentence of the table [result], else what chat is answered: one of the two has each code."""
     if result.code.startswith("refused:"):
         return _refusal("result", result, language)
     # the result of a switch
@@ -158,7 +158,7 @@ def _texts_in_doubt(
     result: OperationResult,
     language: Language,
 ) -> str:
-    """How many texts of others an erasure left in doubt, as a sentence; empty for none."""
+    """Return how many texts of others an erasure left in doubt, as a sentence; empty for none."""
     count = result.data.get("doubtful", 0)
     return language(f"{surface}.erased_left", n=count) if count else ""
 
@@ -183,7 +183,7 @@ def _in_words(data: Mapping[str, object], language: Language) -> dict[str, objec
 
 
 def chat_line(result: OperationResult, language: Language = ENGLISH) -> str:
-    """The line to say; empty for nothing."""
+    """Return the line to say; empty for nothing."""
     if result.code.startswith("refused:"):
         return _refusal("chat", result, language)
     special_line = _SPECIAL.get(result.code)
@@ -251,7 +251,7 @@ def _memory(result: OperationResult, language: Language) -> str:
 
 
 def _remembered(result: OperationResult, language: Language) -> str:
-    """What was stored, with its number behind it; "their dog" is yours where it is about you."""
+    """Return what was stored, with its number behind it; "their dog" is yours where it is about you."""
     fact = str(result.data["fact"]) or "…"
     note_id = result.data["id"]
     if result.target is not None and not result.target.own:
@@ -264,7 +264,7 @@ def _remembered(result: OperationResult, language: Language) -> str:
 
 
 def _edited(result: OperationResult, language: Language) -> str:
-    """How a note reads now, and how it did; what others had said is not read aloud."""
+    """Return how a note reads now, and how it did; what others had said is not read aloud."""
     was = result.data["was"]
     key = "chat.edited" if was else "chat.edited_unseen"
     return language(key, **_people(result, language), id=result.data["id"], was=was)
@@ -288,7 +288,7 @@ def _suppressed_nothing(result: OperationResult, language: Language) -> str:
 
 
 def _help_command(result: OperationResult, language: Language) -> str:
-    """How commands are typed; of a single one with its example."""
+    """Return how commands are typed; of a single one with its example."""
     forms = _rows(result.data["forms"])
     lines = []
     for form, name, *examples in forms:

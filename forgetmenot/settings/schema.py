@@ -85,21 +85,21 @@ class TwitchSettings(Table, frozen=True, kw_only=True):
 
     @property
     def irc_url(self) -> str:
-        """Where chat is read."""
+        """Return where chat is read."""
         if not self.server:
             return IRC_URL
         return f"ws{self.server.removeprefix('http').rstrip('/')}/irc"
 
     @property
     def helix_url(self) -> str:
-        """Where Twitch's API is."""
+        """Return where Twitch's API is."""
         if not self.server:
             return "https://api.twitch.tv/helix/"
         return f"{self.server.rstrip('/')}/helix/"
 
     @property
     def id_url(self) -> str:
-        """Where accounts log in."""
+        """Return where accounts log in."""
         if not self.server:
             return "https://id.twitch.tv/"
         return f"{self.server.rstrip('/')}/"
@@ -277,7 +277,7 @@ class BridgeSettings(Table, frozen=True, kw_only=True):
 
     @property
     def effects(self) -> tuple[str, ...]:
-        """The names of all of them."""
+        """Return the names of all of them."""
         return (*self.streamerbot_actions, *self.firebot_lists)
 
 
@@ -302,7 +302,7 @@ class HearingSettings(Table, frozen=True, kw_only=True):
 
     @property
     def on(self) -> bool:
-        """Whether anything is to be heard."""
+        """Return whether anything is to be heard."""
         return bool((self.obs and self.source) or self.captions or self.programs)
 
 

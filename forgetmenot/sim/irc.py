@@ -88,11 +88,14 @@ class World:
 
     @property
     def room_id(self) -> str:
-        """The channel's id, which is its owner's."""
+        """Return the channel's id, which is its owner's."""
         return self.owner.id
 
     def user(self, login: str) -> User:
-        """The user of that login; made at the first call. The id follows from the login, the same in every run."""
+        """Return the user of that login; made at the first call.
+
+        The id follows from the login, the same in every run.
+        """
         if login not in self.users:
             user_id = str(_IDS_FROM + zlib.crc32(login.encode()) % _IDS)
             self.users[login] = User(user_id, login, login.capitalize())

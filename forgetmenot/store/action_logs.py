@@ -277,7 +277,7 @@ async def refusals_of(
     since: int,
     ignored_rules: Iterable[str],
 ) -> int:
-    """How many of a viewer's requests were refused, without refusals by rules that say nothing about the viewer."""
+    """Return how many of a viewer's requests were refused by rules that say something about the viewer."""
     refused = "asked_by = ? AND at >= ? AND status = 'denied' AND rule NOT IN (SELECT value FROM json_each(?))"
     sql = f"SELECT count(*) FROM action_logs WHERE {refused}"
     return int(await db.value(sql, (viewer_id, since, list(ignored_rules))))
@@ -323,7 +323,7 @@ async def was_done_to(
     since: int,
     until: int,
 ) -> bool:
-    """Whether the bot did an action to a viewer between two times (ms), or may have."""
+    """Return whether the bot did an action to a viewer between two times (ms), or may have."""
     sql = """
         SELECT 1
         FROM action_logs

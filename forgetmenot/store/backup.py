@@ -271,7 +271,7 @@ class Counts(NamedTuple):
     viewers: int = 0
 
     def lacks(self, before: "Counts") -> bool:
-        """Whether more than half of the notes, the summaries or the people of `before` are gone."""
+        """Return whether more than half of the notes, the summaries or the people of `before` are gone."""
         for count, count_before in zip(self, before, strict=True):
             if count_before >= FEWEST and 2 * count < count_before:
                 return True

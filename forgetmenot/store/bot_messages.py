@@ -127,7 +127,7 @@ async def record_answer(
 
 
 async def is_answered(db: Database, event_id: str) -> bool:
-    """Whether a reply to that line was sent, or may have been."""
+    """Return whether a reply to that line was sent, or may have been."""
     sql = """
         SELECT 1
         FROM bot_messages
@@ -563,7 +563,7 @@ class _PromptWords:
                     self._theirs |= telling_stems(sentence)
 
     def has_theirs(self, reply: _Reply) -> bool:
-        """Whether a reply has a word of the viewer's that nothing else in its prompt has."""
+        """Return whether a reply has a word of the viewer's that nothing else in its prompt has."""
         words = self._theirs & telling_stems(reply.text)
         if not words:
             return False
@@ -645,7 +645,7 @@ async def _remove_words(tx: Transaction, reply_ids: Sequence[int]) -> None:
 
 
 async def cleared_lines(tx: Transaction, twitch_ids: Sequence[str]) -> set[str]:
-    """Those of the bot's lines, by Twitch's ids, whose words were taken away, or whose row an erasure deleted."""
+    """Return those of the bot's lines, by Twitch's ids, whose words were cleared or whose row was erased."""
     with_text = "SELECT 1 FROM bot_messages WHERE twitch_id = line.value AND text <> ''"
     sql = f"SELECT value FROM json_each(?) AS line WHERE NOT EXISTS ({with_text})"
     return set(await tx.column(sql, (twitch_ids,)))

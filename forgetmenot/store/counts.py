@@ -44,7 +44,7 @@ class LineCounts(Struct, frozen=True):
 
     @property
     def balanced(self) -> bool:
-        """Whether both sums come out."""
+        """Return whether both sums come out."""
         rest = (
             self.duplicates
             + self.excluded

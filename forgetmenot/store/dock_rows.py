@@ -31,7 +31,7 @@ class ChangedNote(NamedTuple):
 
 
 async def lines(db: Database, limit: int) -> list[dict[str, object]]:
-    """The newest lines, oldest first, as the feed has them."""
+    """Return the newest lines, oldest first, as the feed has them."""
     rows = await db.rows(
         """
         SELECT 'line:' || e.seq AS key, 'line' AS kind, e.at,
@@ -51,7 +51,7 @@ async def lines(db: Database, limit: int) -> list[dict[str, object]]:
 
 
 async def feed_episodes(db: Database, limit: int) -> list[Row]:
-    """The newest episodes, oldest first: id, at, summary, events."""
+    """Return the newest episodes, oldest first: id, at, summary, events."""
     sql = """
         SELECT id, created_at AS at, summary, events
         FROM episodes
@@ -66,7 +66,7 @@ async def changes(
     after: int,
     limit: int,
 ) -> list[ChangedNote]:
-    """The newest changes of notes after a mark, oldest first."""
+    """Return the newest changes of notes after a mark, oldest first."""
     rows = await db.rows(
         """
         SELECT c.id, c.at, n.id, n.subject_id, n.scope, n.fact, c.from_status, c.to_status, c.cause
@@ -123,7 +123,7 @@ async def people(
     offset: int,
     limit: int,
 ) -> tuple[int, list[Person]]:
-    """How many fit a search (by any name they ever had), and a page of them: who came most lately first.
+    """Return how many fit a search (by any name they ever had), and a page of them: who came most lately first.
 
     `kind`: one of picture_rows.KINDS, or empty for everybody, also who is hidden.
     """
@@ -149,7 +149,10 @@ async def person(
     viewer_id: str,
     since: int,
 ) -> Person | None:
-    """One of them by id; None for somebody who is not stored. `since` (ms): from when on `lately` counts streams."""
+    """Return one of them by id; None for somebody who is not stored.
+
+    `since` (ms): from when on `lately` counts streams.
+    """
     row = await db.row(
         f"{_PERSON} FROM viewers v WHERE v.id = :id", {"id": viewer_id, "since": since}
     )
@@ -170,7 +173,10 @@ async def page(
     db: Database, *, scope: str = "", subject: str = "", status: str = "live", find: str = "", offset: int = 0,
     limit: int = 100,
 ) -> tuple[int, list[Note]]:  # fmt: skip
-    """How many notes fit, and a page of them: pinned first, then the newest. `scope`, `status`: of the two above."""
+    """Return how many notes fit, and a page of them: pinned first, then the newest.
+
+    `scope`, `status`: of the two above.
+    """
     words = _searched(find)
     asked = {"subject": subject, "find": words, "offset": offset, "limit": limit}
     # only those that ask for something: the database then finds its index
@@ -190,7 +196,7 @@ async def page(
 
 
 async def editors(db: Database, note_ids: Sequence[int]) -> dict[int, str]:
-    """The ids of those who wrote these notes anew last; a note that nobody edited is left out."""
+    """Return the ids of those who wrote these notes anew last; a note that nobody edited is left out."""
     rows = await db.rows(
         """
         SELECT old.superseded_by, word.speaker_id
@@ -206,14 +212,14 @@ async def editors(db: Database, note_ids: Sequence[int]) -> dict[int, str]:
 
 
 async def note(db: Database, note_id: int) -> Note | None:
-    """One of them, if it may be shown."""
+    """Return one of them, if it may be shown."""
     return next(
         iter(await notes.where(db, f"n.id = ? AND {_NOT_BANNED}", (note_id,))), None
     )
 
 
 async def streams(db: Database, limit: int) -> list[Row]:
-    """The newest streams, newest first: id, started_at, ended_at, title, category, recap, episodes, people."""
+    """Return the newest streams, newest first: id, started_at, ended_at, title, category, recap, episodes, people."""
     return await db.rows(
         """
         WITH shown AS (SELECT * FROM streams ORDER BY started_at DESC, id DESC LIMIT ?), present
@@ -237,7 +243,7 @@ async def streams(db: Database, limit: int) -> list[Row]:
 
 
 async def episodes_of(db: Database, stream_id: int) -> list[Row]:
-    """A stream's episodes, oldest first; `people` and `notes` are numbers."""
+    """Return a stream's episodes, oldest first; `people` and `notes` are numbers."""
     return await db.rows(
         """
         SELECT e.id, e.stream_id, e.kind, e.started_at, e.ended_at, e.summary, e.topic, e.events,

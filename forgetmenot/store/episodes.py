@@ -421,7 +421,10 @@ async def texts_after(
     episode_id: int,
     limit: int,
 ) -> list[tuple[int, str]]:
-    """The summary with the topic of episodes that came after one, by their ids, for an index; not those of commands."""
+    """Return the summary with the topic of episodes that came after one, by their ids, for an index.
+
+    Not those of commands.
+    """
     later = "id > ? AND summary <> '' AND kind <> 'command' ORDER BY id LIMIT ?"
     rows = await source.rows(
         f"SELECT id, summary || ' ' || topic FROM episodes WHERE {later}",
@@ -637,7 +640,7 @@ async def brief_unchanged(
     made_of: str,
     at: int,
 ) -> bool:
-    """Whether a viewer's brief was made of the same sources; then it counts as made at that time (ms)."""
+    """Return whether a viewer's brief was made of the same sources; then it counts as made at that time (ms)."""
     sql = """
         UPDATE briefs
         SET made_at = ?

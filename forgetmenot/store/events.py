@@ -247,7 +247,7 @@ async def ids_between(
 
 
 async def was_deleted(source: Source, event_id: str) -> bool:
-    """Whether a line was cleared in chat."""
+    """Return whether a line was cleared in chat."""
     # a line that lost its words with a forgotten fact has 0: nobody cleared it in chat
     sql = "SELECT 1 FROM events WHERE id = ? AND redacted_at > 0"
     return await source.row(sql, (event_id,)) is not None

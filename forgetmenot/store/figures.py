@@ -126,7 +126,7 @@ async def count_past_minutes(tx: Transaction, lines: Iterable[SpokenLine]) -> No
 
 
 async def minutes_of(source: Source, stream_id: int) -> list[Row]:
-    """The minutes of a stream in which somebody wrote, in order: minute (since the epoch), lines, people, addressed."""
+    """Return the minutes of a stream with chat, in order: minute (since the epoch), lines, people, addressed."""
     sql = """
         SELECT minute, lines, people, addressed
         FROM minutes

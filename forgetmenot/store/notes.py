@@ -513,7 +513,7 @@ async def is_evidence(
     episode_id: int,
     speaker_id: str | None,
 ) -> bool:
-    """Whether this person's word in this episode is evidence for a note already."""
+    """Return whether this person's word in this episode is evidence for a note already."""
     word = "note_id = ? AND episode_id = ? AND speaker_id IS ? AND stance <> 'contradicted'"
     sql = f"SELECT 1 FROM note_evidence WHERE {word}"
     return await source.row(sql, (note_id, episode_id, speaker_id)) is not None

@@ -181,7 +181,7 @@ _PLAYED = """
 
 
 async def is_known(source: Source, viewer_id: str) -> bool:
-    """Whether a viewer with that id is stored."""
+    """Return whether a viewer with that id is stored."""
     return (
         await source.row("SELECT 1 FROM viewers WHERE id = ?", (viewer_id,)) is not None
     )
@@ -350,7 +350,7 @@ async def _kept_doubtful(source: Source, now: int) -> list[tuple[str, int, int]]
 
 
 def is_in_copy(path: Path, moment: Moment) -> bool:
-    """Whether a copy of the memory stores a viewer, or its digest mentions them. Raises StoreError."""
+    """Return whether a copy of the memory stores a viewer, or its digest mentions them. Raises StoreError."""
     known = "SELECT 1 FROM viewers WHERE id = :viewer"
     mentioned = "SELECT 1 FROM channel_state WHERE instr(value, '<@' || :viewer || '>')"
     sql = f"SELECT EXISTS ({known}) OR EXISTS ({mentioned})"
@@ -359,7 +359,7 @@ def is_in_copy(path: Path, moment: Moment) -> bool:
 
 
 async def came_to_newest_stream(source: Source, moment: Moment) -> bool:
-    """Whether a viewer came to the newest stream, or was erased since it began."""
+    """Return whether a viewer came to the newest stream, or was erased since it began."""
     newest = "(SELECT t.id, t.started_at, t.ended_at FROM streams t ORDER BY t.id DESC LIMIT 1) t"
     sql = f"SELECT {_NEAR_STREAM} FROM {newest}"
     return bool(await source.value(sql, moment._asdict()))

@@ -43,7 +43,7 @@ async def count_kinds(
     bounds: PeopleBounds,
     bot: str,
 ) -> Row:
-    """How many came at all (`everybody`), and how many of each kind."""
+    """Return how many came at all (`everybody`), and how many of each kind."""
     sums = ", ".join(
         f"coalesce(sum({condition}), 0) AS {name}" for name, condition in KINDS.items()
     )
@@ -52,7 +52,7 @@ async def count_kinds(
 
 
 async def latest_streams(source: Source, limit: int) -> list[Row]:
-    """The latest streams, oldest first: id, at, ended_at, title."""
+    """Return the latest streams, oldest first: id, at, ended_at, title."""
     sql = "SELECT id, started_at AS at, ended_at, title FROM streams ORDER BY started_at DESC, id DESC LIMIT ?"
     return (await source.rows(sql, (limit,)))[::-1]
 
@@ -62,7 +62,10 @@ async def attendance(
     viewer_ids: Sequence[str],
     stream_ids: Sequence[int],
 ) -> dict[str, list[int]]:
-    """How many lines each of these people wrote in each of these streams, in their order; without hidden people."""
+    """Return how many lines each of these people wrote in each of these streams, in their order.
+
+    Without hidden people.
+    """
     rows = await db.rows(
         "SELECT a.viewer_id, a.stream_id, a.lines FROM attendance a JOIN shown v ON v.id = a.viewer_id"
         " WHERE a.viewer_id IN (SELECT value FROM json_each(?)) AND a.stream_id IN (SELECT value FROM json_each(?))",
@@ -79,7 +82,7 @@ async def attendance(
 
 
 async def visits(db: Database, viewer_id: str) -> list[Row]:
-    """The streams that somebody came to, oldest first: id, at, title, lines. Nothing of who is hidden."""
+    """Return the streams that somebody came to, oldest first: id, at, title, lines. Nothing of who is hidden."""
     return await db.rows(
         "SELECT s.id, a.first_at AS at, s.title, a.lines FROM attendance a JOIN shown v ON v.id = a.viewer_id"
         " JOIN streams s ON s.id = a.stream_id WHERE a.viewer_id = ? ORDER BY s.started_at, s.id",
@@ -88,7 +91,7 @@ async def visits(db: Database, viewer_id: str) -> list[Row]:
 
 
 async def facts(db: Database, viewer_id: str) -> list[Row]:
-    """What was ever noted of somebody who may be shown, in the order in which it was said.
+    """Return what was ever noted of somebody who may be shown, in the order in which it was said.
 
     id, at, fact, status, expires_at, `replaced_by` and `gone_at` (ms), where it is not in use any more.
     """
@@ -105,7 +108,7 @@ async def facts(db: Database, viewer_id: str) -> list[Row]:
 
 
 async def jokes(db: Database, viewer_id: str) -> list[Row]:
-    """The channel's running jokes that somebody told or took part in: id, at, fact."""
+    """Return the channel's running jokes that somebody told or took part in: id, at, fact."""
     return await db.rows(
         "SELECT DISTINCT n.id, n.first_said_at AS at, n.fact FROM note_evidence e JOIN shown v ON v.id = e.speaker_id"
         " JOIN semantic_notes n ON n.id = e.note_id"
@@ -115,7 +118,7 @@ async def jokes(db: Database, viewer_id: str) -> list[Row]:
 
 
 async def moments_of_person(db: Database, viewer_id: str) -> list[Row]:
-    """The raids, gifts and clips of somebody who may be shown: at, kind, text."""
+    """Return the raids, gifts and clips of somebody who may be shown: at, kind, text."""
     return await db.rows(
         "SELECT m.at, m.kind, m.text FROM moments m JOIN shown v ON v.id = m.viewer_id"
         " WHERE v.id = ? ORDER BY m.at, m.id",
@@ -160,7 +163,7 @@ async def learned(db: Database, limit: int) -> list[Row]:
 
 
 async def learned_in(db: Database, stream_id: int) -> list[Row]:
-    """The changes of notes of one of these bars, oldest first: kind, at, note_id, subject_id, scope, fact."""
+    """Return the changes of notes of one of these bars, oldest first: kind, at, note_id, subject_id, scope, fact."""
     kinds = " ".join(
         f"WHEN {condition} THEN '{kind}'" for kind, condition in LEARNED_KINDS.items()
     )
@@ -184,7 +187,7 @@ async def learned_in(db: Database, stream_id: int) -> list[Row]:
 
 
 async def stream(db: Database, stream_id: int) -> Row | None:
-    """One stream: id, at, ended_at, title, until (ms): when it ended, or something last happened in it."""
+    """Return one stream: id, at, ended_at, title, until (ms): when it ended, or something last happened in it."""
     return await db.row(
         "SELECT id, started_at AS at, ended_at, title, max(coalesce(ended_at, 0), last_event_at) AS until"
         " FROM streams WHERE id = ?",
@@ -206,7 +209,7 @@ async def replies_between(
 
 
 async def replies_by_id(db: Database, reply_ids: Sequence[int]) -> dict[int, Row]:
-    """The text of these replies, and to whom of those who may be shown: id, text, viewer_id."""
+    """Return the text of these replies, and to whom of those who may be shown: id, text, viewer_id."""
     rows = await db.rows(
         "SELECT m.id, m.text, v.id AS viewer_id FROM bot_messages m LEFT JOIN shown v ON v.id = m.viewer_id"
         " WHERE m.id IN (SELECT value FROM json_each(?))",

@@ -173,7 +173,7 @@ async def opted_out(source: Source) -> OptedOut:
 
 
 async def leaves_nothing(source: Database, viewer_id: str) -> bool:
-    """Whether neither a viewer's requests to the bot nor its answers are stored: they opted out, or are banned."""
+    """Return whether nothing of a viewer is stored, requests included: they opted out, or are banned."""
     if viewer_id in await opted_out(source):
         return True
     return bool(await viewers.hidden(source, [viewer_id]))

@@ -249,7 +249,7 @@ class PrivacyRequests:
         self._standing = StandingRequests(requests)
 
     def is_out(self, viewer_id: str) -> bool:
-        """Whether a viewer opted out, also one whom the memory does not know."""
+        """Return whether a viewer opted out, also one whom the memory does not know."""
         self._read_once()
         if not self._standing.choices:
             return False
@@ -273,7 +273,7 @@ class PrivacyRequests:
         *,
         since: int = -1,
     ) -> bool:
-        """Whether a claim (its words) says a fact that the viewer had forgotten, by a request after `since` (ms)."""
+        """Return whether a claim (its words) says a fact that was forgotten by a request after `since` (ms)."""
         self.refresh()
         if not self._standing.forgotten:
             return False
@@ -291,17 +291,17 @@ class PrivacyRequests:
         return self._standing.banned_at.get(self.digest("viewer", viewer_id))
 
     def is_banned(self, subject: str) -> bool:
-        """Whether the viewer with that hash was banned and has not written since."""
+        """Return whether the viewer with that hash was banned and has not written since."""
         return subject in self._standing.banned_at
 
     @property
     def count(self) -> int:
-        """How many requests there are, including those that cannot be written yet."""
+        """Return how many requests there are, including those that cannot be written yet."""
         return len(self.lines) + len(self.waiting)
 
     @property
     def topics(self) -> Collection[PrivacyRequest]:
-        """The topics that are never mentioned, of viewers and of the channel, also of erased viewers."""
+        """Return the topics that are never mentioned, of viewers and of the channel, also of erased viewers."""
         self._read_once()
         return self._standing.topics.values()
 
@@ -322,16 +322,16 @@ class PrivacyRequests:
         )
 
     def is_topic(self, request: PrivacyRequest) -> bool:
-        """Whether what a request names is not to be mentioned now."""
+        """Return whether what a request names is not to be mentioned now."""
         self._read_once()
         return topic_key(request) in self._standing.topics
 
     def is_removed(self, request: PrivacyRequest) -> bool:
-        """Whether the note that a request names was removed, and not brought back."""
+        """Return whether the note that a request names was removed, and not brought back."""
         return topic_key(request) in self._standing.removed
 
     def was_posted(self, started_at: int) -> bool:
-        """Whether the recap of the stream that began then was posted, or may have been."""
+        """Return whether the recap of the stream that began then was posted, or may have been."""
         self._read_once()
         return self.stream_hash(started_at) in self._standing.posted
 
@@ -348,7 +348,7 @@ class PrivacyRequests:
 
     @property
     def recap_folders(self) -> Collection[str]:
-        """Every folder that recaps were written to."""
+        """Return every folder that recaps were written to."""
         self._read_once()
         return self._standing.recap_folders
 
@@ -366,7 +366,7 @@ class PrivacyRequests:
         words: Collection[str],
         request: PrivacyRequest,
     ) -> bool:
-        """Whether a claim about a viewer (its words) says the fact of a request."""
+        """Return whether a claim about a viewer (its words) says the fact of a request."""
         return _is_fact(self.hashed(viewer_id, words), request.words)
 
 
@@ -433,7 +433,7 @@ def topic_key(request: PrivacyRequest) -> tuple[object, ...]:
 
 
 def _is_fact(claim: Collection[str], fact: Collection[str]) -> bool:
-    """Whether a claim has so many of a fact's words that it says that fact."""
+    """Return whether a claim has so many of a fact's words that it says that fact."""
     shared = sum(word in claim for word in fact)
     return bool(fact) and shared >= KNOWN_AGAIN * len(fact)
 

@@ -72,7 +72,7 @@ def week_of(at: int, zone: str) -> str:
 
 
 async def judged(db: Database) -> list[JudgedReply]:
-    """The replies that are still kept, oldest first, read beside whatever else is done. Raises StoreError."""
+    """Return the replies that are still kept, oldest first, read beside whatever else is done. Raises StoreError."""
     return await asyncio.to_thread(_read_judged, db.path)
 
 

@@ -56,7 +56,7 @@ async def names(source: Source, viewer_ids: Iterable[str]) -> dict[str, str]:
 
 
 async def colors(source: Source, viewer_ids: Iterable[str]) -> dict[str, str]:
-    """The colours that these people chose for their names; who chose none is left out."""
+    """Return the colours that these people chose for their names; who chose none is left out."""
     return await source.pairs(
         f"SELECT id, color {_AMONG} AND color <> ''", (list(viewer_ids),)
     )

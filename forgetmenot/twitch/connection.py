@@ -169,7 +169,7 @@ class IrcConnection:
 
     @property
     def is_banned(self) -> bool:
-        """Whether chat did not let the account in because it is banned, as far as is known."""
+        """Return whether chat did not let the account in because it is banned, as far as is known."""
         return self._banned_at is not None
 
     def sign_in(self) -> None:

@@ -240,7 +240,7 @@ class StreamEvents:
 
     @property
     def reports_state(self) -> bool:
-        """Whether everything that the channel's state is made of is reported."""
+        """Return whether everything that the channel's state is made of is reported."""
         return self.subscribed >= STATE
 
     async def run(self) -> None:

@@ -238,17 +238,17 @@ class Login:
 
     @property
     def name(self) -> str:
-        """The login of the account as far as known without a call; else an empty text."""
+        """Return the login of the account as far as known without a call; else an empty text."""
         return self._token.login if self._token is not None else ""
 
     @property
     def pair(self) -> Token | None:
-        """The pair in use, as far as one was read or renewed."""
+        """Return the pair in use, as far as one was read or renewed."""
         return self._token
 
     @property
     def _is_unsaved(self) -> bool:
-        """Whether the pair in use is nowhere else: after a restart it would be lost."""
+        """Return whether the pair in use is nowhere else: after a restart it would be lost."""
         return self._token is not None and self._token.access != self._stored_access
 
     async def aclose(self) -> None:
@@ -261,7 +261,7 @@ class Login:
 
     @property
     def hint(self) -> str:
-        """What was never set up, in words for the dock; empty if that is not the trouble."""
+        """Return what was never set up, in words for the dock; empty if that is not the trouble."""
         is_unset = bool(self.trouble) and self.trouble == self._unset_trouble
         return self._unset_hint if is_unset else ""
 

@@ -42,7 +42,10 @@ def _queue(request: Request) -> ApprovalQueue:
 
 
 async def _action_id(request: Request) -> int:
-    """The number of the action that is meant. Raises Refused: it lists what waits, so that nobody approves unseen."""
+    """Return the number of the action that is meant.
+
+    Raises Refused: it lists what waits, so that nobody approves unseen.
+    """
     typed_number = request.number("id")
     if typed_number:
         return typed_number
@@ -61,7 +64,7 @@ async def _action_id(request: Request) -> int:
 
 
 def name_of(asker: Asker) -> str:
-    """Who decided, for the log: a viewer's id, or the surface."""
+    """Return who decided, for the log: a viewer's id, or the surface."""
     return asker.viewer_id or "the command line"
 
 

@@ -80,7 +80,7 @@ async def _notes_near_topic(
     about: Target,
     topic: str,
 ) -> dict[str, object]:
-    """The notes that a topic which hides none could mean, and the command that hides the first.
+    """Return the notes that a topic which hides none could mean, and the command that hides the first.
 
     The newest notes where none is near.
     """

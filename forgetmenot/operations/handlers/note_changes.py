@@ -143,7 +143,7 @@ async def edit(request: Request) -> OperationResult:
 
 
 async def _note_to_edit(request: Request) -> Note:
-    """The note of the typed number. Raises Refused where it is not theirs to change, and FactRefused."""
+    """Return the note of the typed number. Raises Refused where it is not theirs to change, and FactRefused."""
     note_id = request.number("id")
     note = await notes.get(request.db, note_id)
     if note is None and not request.is_in_chat:
@@ -159,7 +159,7 @@ async def _notes_to_edit(
     about: Target,
     change: Amendment,
 ) -> list[Note]:
-    """The notes that a correction without a number may mean."""
+    """Return the notes that a correction without a number may mean."""
     if change.it:
         return await _notes_meant_by_it(request, about, change)
     new_fact = own_fact(change.sentence) or change.sentence
@@ -181,7 +181,7 @@ async def _notes_meant_by_it(
     about: Target,
     change: Amendment,
 ) -> list[Note]:
-    """The notes that "it" may mean: of what was just removed or used those that say what is wrong."""
+    """Return the notes that "it" may mean: of what was just removed or used those that say what is wrong."""
     recent = await note_just_removed(request)
     if not recent:
         recent = await notes_just_used(request)
@@ -231,7 +231,7 @@ async def _corrected_text(
     old: Note,
     change: Amendment,
 ) -> str:
-    """How a note reads after a correction: with the value in its place, as typed, or in a model's words.
+    """Return how a note reads after a correction: with the value in its place, as typed, or in a model's words.
 
     Raises Refused: only whoever typed it knows.
     """

@@ -75,7 +75,7 @@ def _erased(request: Request, report: ErasureReport) -> OperationResult:
 
 
 def _viewer_id(request: Request) -> str:
-    """The id of the viewer that it is about. Raises Refused: it is about the channel."""
+    """Return the id of the viewer that it is about. Raises Refused: it is about the channel."""
     if request.target.id is None:
         raise Refused("unknown_viewer", name="channel")
     return request.target.id
@@ -113,7 +113,7 @@ async def opt_in(request: Request) -> OperationResult:
 
 
 async def privacy(request: Request) -> OperationResult:
-    """What is kept, with the streamer's link."""
+    """Return what is kept, with the streamer's link."""
     settings = request.settings
     data = {
         "hours": f"{settings.memory.raw_events_h:g}",
@@ -123,7 +123,7 @@ async def privacy(request: Request) -> OperationResult:
 
 
 async def export(request: Request) -> OperationResult:
-    """Everything that is kept about a viewer, as JSON."""
+    """Return everything that is kept about a viewer, as JSON."""
     target = request.target
     rows = {}
     if target.id is not None:

@@ -26,12 +26,12 @@ class Switches(Struct, frozen=True):
     safe_mode: bool
 
     def silent(self, now: int) -> bool:
-        """Whether the bot must not speak or act by itself."""
+        """Return whether the bot must not speak or act by itself."""
         return self.paused or self.quiet_until > now
 
 
 def switches_of(state: Mapping[str, str]) -> Switches:
-    """The switches in the channel's state."""
+    """Return the switches in the channel's state."""
     return Switches(
         paused=state.get("paused") == "1",
         quiet_until=int(state.get("quiet_until") or 0),
@@ -60,7 +60,7 @@ async def switch(request: Request, **values: str) -> OperationResult:
 
 
 async def status(request: Request) -> OperationResult:
-    """The bot's status in one line."""
+    """Return the bot's status in one line."""
     line = await status_line(request.db, request.settings, request.now)
     return OperationResult(ok=True, code="status", data={"status": line})
 
@@ -70,7 +70,7 @@ async def status_line(
     settings: Settings,
     now: int,
 ) -> str:
-    """The status in one line."""
+    """Return the status in one line."""
     state = await channel_state.read_all(db)
     language = in_language(settings.bot.language)
     switches = switches_of(state)
@@ -99,7 +99,9 @@ def gaps_sentence(
     now: int,
     language: Language,
 ) -> str:
-    """How often chat was not heard since the start, and the last time, without a full stop; empty if it always was.
+    """Return how often chat was not heard since the start, and the last time, without a full stop.
+
+    Empty if it always was.
 
     `state`: the channel's state (`gaps`, `gap_from`, `gap_to`; times in ms).
     """

@@ -56,7 +56,7 @@ async def _begins_with_name(
     name: str,
     rest: str,
 ) -> bool:
-    """Whether a text begins with somebody's name: "@bob's cat is mine", "bob hates me"."""
+    """Return whether a text begins with somebody's name: "@bob's cat is mine", "bob hates me"."""
     if begins_with_at(typed) or rest.startswith(("'s ", "’s ", ":")):
         return True
     if is_ordinary(compact(name)):
@@ -65,7 +65,7 @@ async def _begins_with_name(
 
 
 def _is_own_in_another_language(typed: str) -> bool:
-    """Whether a text that the rules of English cannot read may speak of whoever typed it: "vivo en Madrid"."""
+    """Return whether a text that the rules of English cannot read may speak of whoever typed it: "vivo en Madrid"."""
     return own_words.is_foreign(typed) and not describes_somebody_else(typed)
 
 
@@ -103,7 +103,7 @@ async def subject_and_rest(request: Request, typed: str) -> tuple[Target, str]:
 
 
 def begins_with_at(typed: str) -> bool:
-    """Whether a text begins with an @name."""
+    """Return whether a text begins with an @name."""
     return typed.strip().startswith("@")
 
 

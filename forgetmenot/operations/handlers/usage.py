@@ -6,7 +6,7 @@ from forgetmenot.operations.types import Operation, Request
 
 
 async def show_help(request: Request) -> OperationResult:
-    """The commands that most people need, or how one of them is typed."""
+    """Return the commands that most people need, or how one of them is typed."""
     # both marks: East Asian keyboards type the wide one
     word = request.text("command").lstrip("!！").casefold()
     if not word:
@@ -28,7 +28,7 @@ async def show_help(request: Request) -> OperationResult:
 
 
 async def show_commands(request: Request) -> OperationResult:
-    """The commands that the asker may type, without this one."""
+    """Return the commands that the asker may type, without this one."""
     typed = []
     for command in _typed_commands(request):
         line = f"!{_word(command)}"
@@ -38,7 +38,7 @@ async def show_commands(request: Request) -> OperationResult:
 
 
 def _typed_commands(request: Request) -> list[Operation]:
-    """The operations that the asker may type in chat."""
+    """Return the operations that the asker may type in chat."""
     return [
         operation
         for operation in request.context.operations.values()
@@ -47,7 +47,7 @@ def _typed_commands(request: Request) -> list[Operation]:
 
 
 def _word(command: Operation) -> str:
-    """The first word of a command as it is typed, without its mark."""
+    """Return the first word of a command as it is typed, without its mark."""
     return command.chat[0].split()[0].lstrip("!")
 
 
@@ -56,7 +56,7 @@ def _has_form(command: Operation, word: str) -> bool:
 
 
 def form_as_shown(form: str) -> str:
-    """A form as people read it: with the first of its alternative words."""
+    """Return a form as people read it: with the first of its alternative words."""
     shown_words = []
     for word in form.split():
         is_parameter = word[0] in "<["

@@ -24,7 +24,10 @@ MISSED_LEAD = 50
 
 
 async def memory(request: Request) -> OperationResult:
-    """What is known about a viewer, the most important first; nothing if they opted out, nothing that is suppressed."""
+    """Return what is known about a viewer, the most important first.
+
+    Nothing if they opted out, nothing that is suppressed.
+    """
     target = request.target
     nothing = OperationResult(ok=True, code="memory_empty", target=target)
     known = await notes.of_subject(request.db, target.id, LIVE)
@@ -79,7 +82,7 @@ async def memory(request: Request) -> OperationResult:
 
 
 async def who(request: Request) -> OperationResult:
-    """Who a viewer is, in one line, as the dock's card says it."""
+    """Return who a viewer is, in one line, as the dock's card says it."""
     target = request.target
     settings = request.settings
     now = request.now
@@ -107,7 +110,7 @@ async def who(request: Request) -> OperationResult:
 
 
 async def missed(request: Request) -> OperationResult:
-    """What happened since the asker was last here, in stored sentences."""
+    """Return what happened since the asker was last here, in stored sentences."""
     viewer_id = request.asker.viewer_id
     if viewer_id in await privacy_choices.opted_out(request.db):
         return OperationResult(ok=False, code="you_opted_out")
@@ -131,7 +134,7 @@ async def missed(request: Request) -> OperationResult:
 
 
 async def streak(request: Request) -> OperationResult:
-    """How many streams in a row a viewer came to."""
+    """Return how many streams in a row a viewer came to."""
     target = request.target
     if request.asker.viewer_id in await privacy_choices.opted_out(request.db):
         return OperationResult(ok=False, code="you_opted_out")

@@ -104,21 +104,21 @@ async def _last_reply(request: Request) -> BotMessage | None:
 
 
 def removal_cause(asker: Asker) -> str:
-    """The cause of a removal by the asker, as a note's history has it."""
+    """Return the cause of a removal by the asker, as a note's history has it."""
     if not asker.viewer_id:
         return reason("by_hand")
     return reason("removed_by", name=mention(asker.viewer_id))
 
 
 def may_change(asker: Asker, note: Note | None) -> bool:
-    """Whether a note is the asker's to change: it is about them, or they moderate."""
+    """Return whether a note is the asker's to change: it is about them, or they moderate."""
     if asker.moderates:
         return True
     return note is not None and note.subject_id == asker.viewer_id
 
 
 async def quoted(request: Request, note: Note) -> dict[str, object]:
-    """A note as number and fact; in chat only the number if it is suppressed, or what others say."""
+    """Return a note as number and fact; in chat only the number if it is suppressed, or what others say."""
     if request.is_in_chat:
         suppression_filter = await suppression.load_filter(request.db)
         if note.source_kind is SourceKind.REPORTED or not suppression_filter.allows(
