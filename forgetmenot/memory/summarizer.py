@@ -94,6 +94,9 @@ LONGEST_TITLE = 140
 # What one says of another can hardly be said otherwise than it was: it is no copy.
 _HEARSAY = re.compile(r"P\d+ \w+ (?:that )?(?=P\d+\b)")
 _WORD = re.compile(r"\w+(?:'\w+)*")
+
+
+# Who is in a window, by id, and how much each said.
 People = dict[str, Part]
 
 
@@ -115,25 +118,25 @@ def storable_summary(
 
     `limit`: in words, or what else `size` counts. `messages`: those it is about, as the model was shown them.
     """
-    sentences = list(
-        dict.fromkeys(sentences_of(cut(defang(clean(summary)), READ_CHARACTERS)))
-    )
+    read_text = cut(defang(clean(summary)), READ_CHARACTERS)
+    # a model that repeats itself has each sentence once
+    sentences = list(dict.fromkeys(sentences_of(read_text)))
     quotations = _quotations(sentences, messages)
     cut_by: Counter[str] = Counter()
-    allowed: dict[str, str] = {}
+    # as the model wrote it, with what would be stored of it
+    stored_forms: dict[str, str] = {}
     for sentence in sentences:
-        stored_sentence, fault = _checked_sentence(
-            sentence, handles, quotations, privacy
-        )
+        stored_form, fault = _checked_sentence(sentence, handles, quotations, privacy)
         if fault is None:
-            allowed[sentence] = stored_sentence
+            stored_forms[sentence] = stored_form
         else:
             cut_by[fault] += 1
-    own_words = uncopied(list(allowed), messages)
-    stored_sentences = [allowed[sentence] for sentence in own_words]
+    own_words = uncopied(list(stored_forms), messages)
+    cut_by["copied"] += len(stored_forms) - len(own_words)
+    stored_sentences = [stored_forms[sentence] for sentence in own_words]
     text = within(stored_sentences, int(MARGIN * limit), size)
-    cut_by["copied"] += len(allowed) - len(own_words)
     cut_by["length"] += len(own_words) - len(sentences_of(text))
+    # the + leaves out rules that cut nothing
     return text, +cut_by
 
 
@@ -150,10 +153,10 @@ def _checked_sentence(
     if sentence in quotations:
         return "", "copied"
     # a name stays where only the age beside it has to go
-    stored_sentence = without_ages(with_mentions, privacy) or with_mentions
-    if never_stored(stored_sentence, privacy):
+    stored_form = without_ages(with_mentions, privacy) or with_mentions
+    if never_stored(stored_form, privacy):
         return "", "sensitive"
-    return stored_sentence, text_fault(stored_sentence)
+    return stored_form, text_fault(stored_form)
 
 
 def within(
@@ -179,68 +182,75 @@ def _beginning(
     limit: int,
     size: Callable[[str], int],
 ) -> str:
-    pieces = sentence.split()
-    while pieces and size(f"{' '.join(pieces)}…") > limit:
-        pieces.pop()
-    return f"{' '.join(pieces)}…"
+    """Return the first words of a sentence that fit into a limit, with a mark that more was there."""
+    sentence_words = sentence.split()
+    while True:
+        beginning = f"{' '.join(sentence_words)}…"
+        if not sentence_words or size(beginning) <= limit:
+            return beginning
+        sentence_words.pop()
 
 
 def _quotations(sentences: Iterable[str], messages: Iterable[str]) -> set[str]:
     """Return the sentences in which a quotation of one message ends."""
-    message_quotes: set[str] = set()
+    message_rows: set[str] = set()
     for message in messages:
-        message_quotes.update(_quotable(message))
+        message_rows |= _rows_of_words(message)
     quotations: set[str] = set()
     before = ""
     for sentence in sentences:
-        so_far = f"{before} {sentence}"
-        if message_quotes.isdisjoint(_quotable(so_far)):
+        text_so_far = f"{before} {sentence}"
+        if message_rows.isdisjoint(_rows_of_words(text_so_far)):
             # a quotation may go on over the end of a sentence
-            before = so_far[-LONGEST_SENTENCE:]
+            before = text_so_far[-LONGEST_SENTENCE:]
         else:
             quotations.add(sentence)
     return quotations
 
 
-def _quotable(text: str) -> set[str]:
+def _rows_of_words(text: str) -> set[str]:
     """Return every row of words of a text that would be a quotation of it."""
-    plain = unicodedata.normalize("NFKC", text).casefold().replace("’", "'")
-    text_words = _WORD.findall(plain)
+    folded = unicodedata.normalize("NFKC", text).casefold().replace("’", "'")
+    text_words = _WORD.findall(folded)
     starts = range(len(text_words) - QUOTE_WORDS + 1)
     return {" ".join(text_words[start : start + QUOTE_WORDS]) for start in starts}
 
 
 def uncopied(sentences: Sequence[str], messages: Iterable[str]) -> list[str]:
     """Return the sentences without those that copy most, until half of the letters at most stands in runs of chat."""
-    letters = {sentence: _letters(sentence) for sentence in sentences}
-    total = sum(len(text) for text in letters.values())
+    letters_of = {sentence: _letters(sentence) for sentence in sentences}
+    total = sum(len(letters) for letters in letters_of.values())
     if UNSPACED.search("".join(sentences)):
-        # a sign of such a script tells as much as two letters
+        # a sign of such a script says as much as two letters
         total = round(total * RUN / RUN_UNSPACED)
     if total <= SHORT_SUMMARY:
         return list(sentences)
     chat = [_letters(message) for message in messages]
     runs = _runs(chat)
-    copied = {}
-    for sentence, text in letters.items():
-        copied[sentence] = (
-            0 if _is_hearsay(sentence, chat) else _copied_letters(text, runs)
-        )
+    copied_letters = {}
+    for sentence, letters in letters_of.items():
+        if _is_hearsay(sentence, chat):
+            copied_letters[sentence] = 0
+        else:
+            copied_letters[sentence] = _count_copied(letters, runs)
     remaining = list(sentences)
-    while _copied_share(remaining, copied, letters) > COPIED_SHARE_LIMIT:
-        remaining.remove(max(remaining, key=copied.__getitem__))
+    while _copied_share(remaining, copied_letters, letters_of) > COPIED_SHARE_LIMIT:
+        most_copied = max(remaining, key=copied_letters.__getitem__)
+        remaining.remove(most_copied)
     return remaining
 
 
 def _copied_share(
     sentences: Sequence[str],
-    copied: Mapping[str, int],
-    letters: Mapping[str, str],
+    copied_letters: Mapping[str, int],
+    letters_of: Mapping[str, str],
 ) -> float:
-    total = sum(len(letters[sentence]) for sentence in sentences)
+    """Return which part of the letters of sentences stands in runs of chat, from 0 to 1."""
+    total = sum(len(letters_of[sentence]) for sentence in sentences)
     if not total:
         return 0
-    return sum(copied[sentence] for sentence in sentences) / total
+    copied = sum(copied_letters[sentence] for sentence in sentences)
+    return copied / total
 
 
 def _runs(chat: Iterable[str]) -> set[str]:
@@ -255,21 +265,21 @@ def _runs(chat: Iterable[str]) -> set[str]:
         if len(letters) < shortest_line:
             continue
         length = min(len(letters), longest_run)
-        runs.update(
-            letters[start : start + length]
-            for start in range(len(letters) - length + 1)
-        )
+        for start in range(len(letters) - length + 1):
+            runs.add(letters[start : start + length])
     return runs
 
 
-def _copied_letters(text: str, runs: Collection[str]) -> int:
-    """Return how many letters of a text stand in runs of chat."""
-    copied: set[int] = set()
-    for length in {len(run) for run in runs}:
-        for start in range(len(text)):
-            if text[start : start + length] in runs:
-                copied.update(range(start, start + length))
-    return len(copied)
+def _count_copied(letters: str, runs: Collection[str]) -> int:
+    """Return how many of these letters stand in runs of chat."""
+    copied_places: set[int] = set()
+    run_lengths = {len(run) for run in runs}
+    for length in run_lengths:
+        for start in range(len(letters)):
+            end = start + length
+            if letters[start:end] in runs:
+                copied_places.update(range(start, end))
+    return len(copied_places)
 
 
 def _is_hearsay(sentence: str, chat: Sequence[str]) -> bool:
@@ -280,16 +290,18 @@ def _is_hearsay(sentence: str, chat: Sequence[str]) -> bool:
     hearsay = _HEARSAY.match(sentence)
     if hearsay is None:
         return False
-    reported = _letters(sentence[hearsay.end() :])[:RUN]
-    return any(reported in letters for letters in chat)
+    reported_words = sentence[hearsay.end() :]
+    reported_letters = _letters(reported_words)[:RUN]
+    return any(reported_letters in letters for letters in chat)
 
 
 def _letters(text: str) -> str:
+    """Return the letters and digits of a text as the eye reads them, without spaces and marks."""
     return "".join(char for char in skeleton(text) if char.isalnum())
 
 
 class MemoryWriter:
-    """What asks a model to write memory. `settings` is asked once per text or pass."""
+    """The base of what has a model write memory. `settings` is asked once per text or pass."""
 
     def __init__(
         self,
@@ -315,6 +327,7 @@ class MemoryWriter:
     ) -> str:
         """Return what of a model's text may be stored; what was cut is counted, for the dock. Raises StoreError."""
         privacy = self._settings().privacy
+        # in a thread: chat does not wait while the text is compared with all lines of a window
         text, cut_by = await asyncio.to_thread(
             storable_summary,
             summary,
@@ -345,7 +358,7 @@ class Scene(NamedTuple):
 
 
 class Summarizer(MemoryWriter):
-    """Reads windows."""
+    """Makes the episode of a window, and writes nothing of it."""
 
     async def with_model(self, window: Window) -> NewEpisode:
         """Return the episode that the model makes of a window. Raises ModelError.
@@ -363,6 +376,7 @@ class Summarizer(MemoryWriter):
         summary = read_summary(answer.text)
         if summary is None:
             raise ModelBlocked("The model gave no usable summary.")
+        # as the model was shown them: a copy has handles where the line had names
         messages = []
         for line in window:
             messages.append(handles.hide_chat(line.text))
@@ -389,9 +403,8 @@ class Summarizer(MemoryWriter):
             return await self._counted(window, scene, settings)
         except ODD_INPUT:
             log.exception("a window could not be counted")
-            return _episode(
-                window, parts(window), f"Chat in numbers: {len(window)} lines."
-            )
+            summary = f"Chat in numbers: {len(window)} lines."
+            return _episode(window, parts(window), summary)
 
     async def _counted(
         self,
@@ -399,84 +412,99 @@ class Summarizer(MemoryWriter):
         scene: Scene,
         settings: Settings,
     ) -> NewEpisode:
+        """Return the episode of a window that says in numbers who was there."""
         summary = summary_in_numbers(window, scene.handles, settings)
-        return _episode(window, await self._with_streamer(scene, summary), summary)
+        people = await self._with_streamer(scene, summary)
+        return _episode(window, people, summary)
 
     async def _with_streamer(self, scene: Scene, summary: str) -> People:
         """Return who is stored with a summary: also the streamer, where it names them. They get a row if need be."""
         streamer = scene.streamer
-        if streamer is None or streamer.id not in {*scene.parts, *ids_in(summary)}:
+        if streamer is None:
             return scene.parts
+        is_in_it = streamer.id in scene.parts or streamer.id in ids_in(summary)
+        if not is_in_it:
+            return scene.parts
+        # a streamer who has never typed has no row
         if await viewers.get(self._db, streamer.id) is None:
+            logins = {streamer.id: streamer.login}
             async with self._db.write() as tx:
-                await viewers.add_unseen(
-                    tx, {streamer.id: streamer.login}, self._clock.now()
-                )
-        return {**scene.parts, streamer.id: scene.parts.get(streamer.id, Part(0, 0))}
+                await viewers.add_unseen(tx, logins, self._clock.now())
+        part = scene.parts.get(streamer.id, Part(0, 0))
+        return {**scene.parts, streamer.id: part}
 
     async def _scene(self, window: Window, settings: Settings) -> Scene:
         """Return who spoke in a window and who is named in it, with handles for all whom a model may name."""
-        chat_texts = []
-        bot_texts = []
-        for line in window:
-            if line.from_bot:
-                bot_texts.append(line.text)
-            else:
-                chat_texts += [line.text, line.system_text]
         stream = await self._stream_of(window)
-        title = stream.title if stream is not None else ""
         speakers = parts(window)
-        names = await self._names(
-            window, [*chat_texts, *bot_texts, title], speakers, settings
-        )
-        streamer = await streamer_of(self._db, settings.twitch.channel)
-        if streamer is not None:
-            is_hidden = bool(await viewers.hidden(self._db, [streamer.id]))
-            # somebody hidden has no handle, so that a summary cannot name them
-            if is_hidden and streamer.id not in speakers:
-                names.update(dict.fromkeys(streamer.names, None))
-                streamer = None
-            else:
-                names.update(dict.fromkeys(streamer.names, streamer.id))
-        bot_names = await self._bot_names(settings, streamer)
+        names = await self._names(window, stream, speakers, settings)
+        streamer = await self._nameable_streamer(speakers, settings, names)
         streamer_id = streamer.id if streamer is not None else ""
+        bot_names = await self._bot_names(settings, streamer)
+
+        def handles_for(viewer_ids: Sequence[str]) -> Handles:
+            return Handles.of(viewer_ids, names, bot_names, streamer_id)
+
+        # first with handles for all whom any name may mean, to see who is named
         nameable = {viewer_id for viewer_id in names.values() if viewer_id is not None}
-        by_name = Handles.of(sorted(nameable), names, bot_names, streamer_id)
-        named_ids = _named_ids(chat_texts, by_name)
+        named_ids = _named_ids(_chat_texts(window), handles_for(sorted(nameable)))
         people = parts(window, named_ids)
-        has_handle = shown_speakers(window) | set(named_ids)
-        in_order = [viewer_id for viewer_id in people if viewer_id in has_handle]
+        # then for those alone whom the model reads of: whose lines were collapsed into others' has none
+        read_of = shown_speakers(window) | set(named_ids)
+        with_handle = [viewer_id for viewer_id in people if viewer_id in read_of]
         if streamer_id:
-            in_order.insert(0, streamer_id)
-        return Scene(
-            people,
-            Handles.of(in_order, names, bot_names, streamer_id),
-            streamer,
-            stream,
-        )
+            with_handle.insert(0, streamer_id)
+        return Scene(people, handles_for(with_handle), streamer, stream)
+
+    async def _nameable_streamer(
+        self,
+        speakers: Container[str],
+        settings: Settings,
+        names: dict[str, str | None],
+    ) -> Streamer | None:
+        """Return the streamer if a summary may name them, and put their names into `names`.
+
+        None if nobody knows whose channel it is, or if they are hidden and did not speak: without a handle a summary
+        cannot name them.
+        """
+        streamer = await streamer_of(self._db, settings.twitch.channel)
+        if streamer is None:
+            return None
+        is_hidden = bool(await viewers.hidden(self._db, [streamer.id]))
+        if is_hidden and streamer.id not in speakers:
+            names.update(dict.fromkeys(streamer.names, None))
+            return None
+        names.update(dict.fromkeys(streamer.names, streamer.id))
+        return streamer
 
     async def _names(
         self,
         window: Window,
-        texts: Sequence[str],
+        stream: Stream | None,
         speakers: Iterable[str],
         settings: Settings,
     ) -> dict[str, str | None]:
-        """Return whom the names in texts mean, by name; None: somebody who is hidden."""
+        """Return whom the names in a window and in the stream's title mean, by name; None: somebody who is hidden."""
+        texts = _chat_texts(window)
+        texts += [line.text for line in window if line.from_bot]
+        texts.append(stream.title if stream is not None else "")
         said_at = window[-1].at
-        here = {*speakers, *await active_now(self._db, settings.people, said_at)}
-        return await in_chat(self._db, texts, names_typed(texts), said_at, here)
+        active = await active_now(self._db, settings.people, said_at)
+        present = {*speakers, *active}
+        return await in_chat(self._db, texts, names_typed(texts), said_at, present)
 
     async def _stream_of(self, window: Window) -> Stream | None:
+        """Return the stream that a window is of; None outside of streams."""
         stream_id = window[0].stream_id
         if stream_id is None:
             return None
-        return (await streams.get_many(self._db, [stream_id])).get(stream_id)
+        streams_by_id = await streams.get_many(self._db, [stream_id])
+        return streams_by_id.get(stream_id)
 
     async def _bot_names(
         self, settings: Settings, streamer: Streamer | None
     ) -> set[str]:
-        """What the bot is called; where it uses the streamer's own account, that name is the streamer's."""
+        """Return what the bot is called; where it uses the streamer's own account, that name is the streamer's."""
         own_login = await channel_state.read(self._db, "bot_login")
         names = {
             settings.bot.name,
@@ -484,17 +512,29 @@ class Summarizer(MemoryWriter):
             settings.twitch.bot_login,
             own_login,
         }
-        taken = streamer.names if streamer is not None else frozenset()
-        return {name for name in names if name and name.casefold() not in taken}
+        streamer_names = streamer.names if streamer is not None else frozenset()
+        return {
+            name for name in names if name and name.casefold() not in streamer_names
+        }
+
+
+def _chat_texts(window: Window) -> list[str]:
+    """Return what people typed in a window, and what Twitch reported of them; nothing of the bot's own."""
+    texts = []
+    for line in window:
+        if not line.from_bot:
+            texts += [line.text, line.system_text]
+    return texts
 
 
 def _named_ids(texts: Iterable[str], handles: Handles) -> list[str]:
     """Return the ids of the people whom texts name, in the order in which the names stand there."""
-    named_ids: dict[str, None] = {}
+    named_ids: list[str] = []
     for text in texts:
-        with_mentions = handles.ids(handles.hide_chat(text))
-        named_ids.update(dict.fromkeys(ids_in(with_mentions or "")))
-    return list(named_ids)
+        with_handles = handles.hide_chat(text)
+        with_mentions = handles.ids(with_handles)
+        named_ids += ids_in(with_mentions or "")
+    return list(dict.fromkeys(named_ids))
 
 
 def _summary_request(
@@ -503,12 +543,17 @@ def _summary_request(
     lines: Sequence[str],
     settings: Settings,
 ) -> ModelRequest:
-    is_spoken = any(SPOKEN_MARK in line[:20] for line in lines)
+    """Return the call that summarises a window. `lines`: its transcript."""
+    # a mark stands right behind the handle; further on somebody may have typed it
+    has_spoken_line = any(SPOKEN_MARK in line[:20] for line in lines)
     system = SUMMARY.format(
-        language=WRITTEN_IN, words=SUMMARY_WORDS, spoken=SPOKEN if is_spoken else ""
+        language=WRITTEN_IN,
+        words=SUMMARY_WORDS,
+        spoken=SPOKEN if has_spoken_line else "",
     )
     streamer_id = scene.streamer.id if scene.streamer is not None else ""
-    people = introduce(list(scene.handles.people), window, scene.handles, streamer_id)
+    viewer_ids = list(scene.handles.people)
+    people = introduce(viewer_ids, window, scene.handles, streamer_id)
     days = written_days(window[0].at, window[-1].at, settings.bot.timezone)
     blocks = [f"Said on {days}."]
     about_stream = _about_stream(scene)
@@ -523,18 +568,21 @@ def _summary_request(
 
 
 def _about_stream(scene: Scene) -> str:
-    """The channel, its title and its game, as far as they are known: what "this level" in chat is of."""
+    """Return the channel, its title and its game, as far as they are known: what "this level" in chat is of."""
+    handles = scene.handles
+    streamer = scene.streamer
     rows = []
-    if scene.streamer is not None:
-        handle = scene.handles.handle(scene.streamer.id)
+    if streamer is not None:
         # the name stands here once, so that it is known in chat's misspellings and short forms
-        rows.append(f"channel: {unhandled(scene.streamer.login)}, which is {handle}")
-    if scene.stream is not None and scene.stream.title:
-        rows.append(
-            f"title: {scene.handles.hide_chat(cut(scene.stream.title, LONGEST_TITLE))}"
-        )
-    if scene.stream is not None and scene.stream.category:
-        rows.append(f"game: {unhandled(clean(scene.stream.category))}")
+        channel = unhandled(streamer.login)
+        rows.append(f"channel: {channel}, which is {handles.handle(streamer.id)}")
+    stream = scene.stream
+    if stream is not None and stream.title:
+        title = handles.hide_chat(cut(stream.title, LONGEST_TITLE))
+        rows.append(f"title: {title}")
+    if stream is not None and stream.category:
+        game = unhandled(clean(stream.category))
+        rows.append(f"game: {game}")
     return "\n".join(rows)
 
 
@@ -545,15 +593,21 @@ def _episode(
     kind: EpisodeKind = EpisodeKind.COUNTED,
     model: str = "",
 ) -> NewEpisode:
+    """Return the episode of a window with this summary."""
     times = [line.at for line in window]
     seqs = [line.seq for line in window]
+    started_at = min(times)
+    ended_at = max(times)
+    stream_id = window[0].stream_id
     return NewEpisode(
-        kind, window[0].stream_id, min(times), max(times), summary, people, seqs, model
+        kind, stream_id, started_at, ended_at, summary, people, seqs, model
     )
 
 
-# Without a model: who was there, how much was said, what about. Nothing is quoted: words that two people used or more.
+# ── without a model ───────────────────────────────────────────────────────────────────────────
+# Who was there, how much was said, what about. Nothing is quoted: only words that two people used, or more.
 
+# How many people, and how many words that came up, a summary in numbers names.
 NAMED = 5
 TOPICS = 5
 _NO_TOPICS = STOPWORDS | {SOMEBODY, "bot"}
@@ -565,25 +619,32 @@ def summary_in_numbers(
     settings: Settings,
 ) -> str:
     """Return a summary, with mentions, of who spoke most and which words they shared."""
-    line_counts = {who: part.lines for who, part in parts(window).items() if part.lines}
+    line_counts: dict[str, int] = {}
+    for viewer_id, part in parts(window).items():
+        if part.lines:
+            line_counts[viewer_id] = part.lines
     if not line_counts:
         return "Only the bot spoke."
-    by_lines = sorted(line_counts, key=lambda viewer_id: -line_counts[viewer_id])
-    named = by_lines[:NAMED]
+    most_lines_first = sorted(line_counts, key=line_counts.__getitem__, reverse=True)
+    named_ids = most_lines_first[:NAMED]
+    named_people = [
+        f"{mention(viewer_id)} ({line_counts[viewer_id]})" for viewer_id in named_ids
+    ]
+    people = ", ".join(named_people)
+    if len(most_lines_first) > NAMED:
+        people += f" and {len(most_lines_first) - NAMED} more"
     total = sum(line_counts.values())
-    people = ", ".join(
-        f"{mention(viewer_id)} ({line_counts[viewer_id]})" for viewer_id in named
-    )
-    if len(by_lines) > NAMED:
-        people += f" and {len(by_lines) - NAMED} more"
-    topics = ", ".join(_shared_words(window, named, handles, settings))
-    about = f"; words that came up: {topics}" if topics else ""
-    return f"Chat in numbers: {total} {'line' if total == 1 else 'lines'} by {people}{about}."
+    unit = "line" if total == 1 else "lines"
+    summary = f"Chat in numbers: {total} {unit} by {people}"
+    topics = _shared_words(window, named_ids, handles, settings)
+    if topics:
+        summary += f"; words that came up: {', '.join(topics)}"
+    return f"{summary}."
 
 
 def _shared_words(
     window: Window,
-    named: Collection[str],
+    named_ids: Collection[str],
     handles: Handles,
     settings: Settings,
 ) -> list[str]:
@@ -591,16 +652,22 @@ def _shared_words(
 
     Only theirs, in the sentence that names them: who is erased takes what they said along.
     """
-    users: dict[str, set[str]] = defaultdict(set)
+    users_of: dict[str, set[str]] = defaultdict(set)
     for line in window:
-        if line.viewer_id not in named or line.from_bot or is_command(line.text):
+        if line.viewer_id not in named_ids or line.from_bot or is_command(line.text):
             continue
         for word in words(handles.hide_chat(line.text)):
-            users[word].add(line.viewer_id)
-    shared = []
-    for word, people in users.items():
-        is_topic = len(word) > 3 and word.isalpha() and word not in _NO_TOPICS
-        if is_topic and len(people) > 1 and not never_stored(word, settings.privacy):
-            shared.append(word)
-    shared.sort(key=lambda word: (-len(users[word]), -len(word), word))
-    return shared[:TOPICS]
+            users_of[word].add(line.viewer_id)
+    shared_words = []
+    for word, users in users_of.items():
+        if len(users) < 2 or not _may_be_topic(word):
+            continue
+        if not never_stored(word, settings.privacy):
+            shared_words.append(word)
+    shared_words.sort(key=lambda word: (-len(users_of[word]), -len(word), word))
+    return shared_words[:TOPICS]
+
+
+def _may_be_topic(word: str) -> bool:
+    """Return whether a word says what chat was about: a longer one, of letters, that is none of the commonest."""
+    return len(word) > 3 and word.isalpha() and word not in _NO_TOPICS
