@@ -180,7 +180,7 @@ async def _add_minutes(
             busy += 22 * math.exp((raid_at - minute) / 8)
         for spoken in range(max(0, round(random.gauss(busy, 2)))):
             at = began + minute * MINUTE + spoken * SECOND
-            lines.append(figures.SpokenLine(str(random.randint(1, 14)), stream, at))
+            lines.append(figures.PlacedLine(str(random.randint(1, 14)), stream, at))
     await figures.count_past_minutes(tx, lines)
 
 

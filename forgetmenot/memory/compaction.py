@@ -35,10 +35,12 @@ from forgetmenot.store import episodes, events, streams
 from forgetmenot.store.database import Database
 from forgetmenot.store.episodes import NewEpisode
 
+# Unread lines that are read at once.
 READ_AT_ONCE = 2_000
+# Seconds that a stop waits for the last summaries.
 CLOSING_S = 3.0
+# Fewer lines than a window may have wait this long for more: fewer, fuller summaries cost fewer model calls.
 WINDOW_WAITS = 10 * MINUTE
-# Fewer lines than the most wait this long for more: fewer, fuller summaries cost fewer model calls.
 # After this long without a line, fewer lines than a window's are summarised, too.
 SILENCE = 30 * MINUTE
 # How many windows are summarised together while more than these are due. A model takes five calls at once
@@ -68,12 +70,12 @@ class PassReport(Struct):
 
     @property
     def works(self) -> bool:
-        """Whether the model has summarised a window."""
+        """Return whether the model has summarised a window."""
         return len(self.episodes) > self.counted
 
     @property
     def changed(self) -> bool:
-        """Whether what prompts are made of has changed."""
+        """Return whether what prompts are made of has changed."""
         return bool(self.episodes or self.recaps)
 
 
@@ -112,13 +114,14 @@ class Compactor:
     async def run_pass(
         self, *, closing: bool = False, everything: bool = False
     ) -> PassReport:
-        """Summarise what is due. `closing`: everything, if the model answers in time; `everything`: without that limit.
+        """Summarise what is due, and return what came of it; a model's failure is in the report. Raises StoreError.
 
-        Raises StoreError. A model's failure is in the report.
+        `everything`: also what would still wait for more lines. `closing`: everything, if the model answers in time.
         """
         report = PassReport()
+        time_limit = CLOSING_S if closing else None
         try:
-            async with asyncio.timeout(CLOSING_S if closing else None), self._pass_lock:
+            async with asyncio.timeout(time_limit), self._pass_lock:
                 await self._pass(report, everything=everything or closing)
         except TimeoutError:
             report.trouble = reason("chat_kept")
@@ -140,40 +143,22 @@ class Compactor:
             await self._cover_aged(PassReport())
 
     async def _pass(self, report: PassReport, *, everything: bool) -> None:
+        """Run one pass: first what would age out, then what is due, then the recaps of streams that are over."""
         await self._stream_tracker.tick(self._clock.now())
         await self._cover_aged(report)
         await self._drain(report, everything=everything)
-        if not report.works:
+        if report.works:
+            self._suspicious = False
+        else:
             report.trouble = report.trouble or report.failure
-        # a pass in which nothing was due keeps the suspicion: silence is no sign that the model is well
-        self._suspicious = not report.works and (
-            bool(report.failure) or self._suspicious
-        )
+            # a pass in which nothing was due keeps the suspicion: silence is no sign that the model is well
+            self._suspicious = self._suspicious or bool(report.failure)
         report.recaps += await self._recaps.write_due(ask=not report.trouble)
 
     async def _drain(self, report: PassReport, *, everything: bool) -> None:
-        memory = self._settings().memory
+        """Summarise window after window until none is due, or the model seems to be at fault."""
         while not report.trouble:
-            lines = await events.unread(
-                self._db, READ_AT_ONCE, due_at=self._clock.now()
-            )
-            wait = 0
-            if not everything and await self._db.highest_id("episodes") > 0:
-                # only after the first summary, which comes soon
-                wait = WINDOW_WAITS
-            cut = Cut(
-                smallest=memory.window_min_events,
-                largest=memory.window_max_events,
-                silence=SILENCE,
-                now=self._clock.now(),
-                closed=await streams.ended_with_unread(self._db),
-                everything=everything,
-                truncated=len(lines) == READ_AT_ONCE,
-                wait=wait,
-            )
-            due = windows(
-                [line for line in lines if line.seq not in report.unanswered], cut
-            )
+            due = await self._due_windows(report, everything=everything)
             if not due:
                 return
             while due and not report.trouble:
@@ -181,23 +166,45 @@ class Compactor:
                 await self._cover_at_once(due[:number], report)
                 due = due[number:]
 
+    async def _due_windows(
+        self, report: PassReport, *, everything: bool
+    ) -> list[Window]:
+        """Return the windows that are due among unread lines, without those that got no answer in this pass."""
+        memory = self._settings().memory
+        lines = await events.unread(self._db, READ_AT_ONCE, due_at=self._clock.now())
+        wait = 0
+        # the first summary comes soon, so that a new streamer sees one
+        is_first_summary = await self._db.highest_id("episodes") == 0
+        if not everything and not is_first_summary:
+            wait = WINDOW_WAITS
+        cut = Cut(
+            smallest=memory.window_min_events,
+            largest=memory.window_max_events,
+            silence=SILENCE,
+            now=self._clock.now(),
+            closed=await streams.ended_with_unread(self._db),
+            everything=everything,
+            truncated=len(lines) == READ_AT_ONCE,
+            wait=wait,
+        )
+        to_read = [line for line in lines if line.seq not in report.unanswered]
+        return windows(to_read, cut)
+
     def _number_at_once(self, due: int, report: PassReport) -> int:
         """Return how many of the windows that are due are summarised together.
 
-        Several only while chat is behind and the model has just answered: one that does not is asked no more often
-        than it has to be.
+        Several only while chat is behind and the model has just answered. A model that does not answer is asked no
+        more often than it has to be.
         """
         if due <= WINDOWS_AT_ONCE or not report.works or report.in_a_row:
             return 1
         return WINDOWS_AT_ONCE
 
-    async def _cover_at_once(
-        self, together: Sequence[Window], report: PassReport
-    ) -> None:
+    async def _cover_at_once(self, due: Sequence[Window], report: PassReport) -> None:
         """Summarise windows together, and write what came of them in order of time."""
-        summaries = [self._summariser.with_model(window) for window in together]
+        summaries = [self._summariser.with_model(window) for window in due]
         results = await asyncio.gather(*summaries, return_exceptions=True)
-        for window, result in zip(together, results, strict=True):
+        for window, result in zip(due, results, strict=True):
             await self._cover(window, result, report)
 
     async def _cover(
@@ -242,12 +249,12 @@ class Compactor:
         """Count a window without a summary, and end the pass where the model seems to be at fault."""
         report.in_a_row += 1
         report.failure = failure
-        if report.in_a_row >= FAILURES_IN_A_ROW or (
-            self._suspicious and not report.works
-        ):
+        still_fails = self._suspicious and not report.works
+        if still_fails or report.in_a_row >= FAILURES_IN_A_ROW:
             report.trouble = failure
 
     async def _write(self, episode: NewEpisode, report: PassReport) -> None:
+        """Store an episode, unless one of its lines was cleared meanwhile. Raises StoreError."""
         episode_id = await episodes.write(self._db, episode, self._clock.now())
         # None: a line of it was cleared meanwhile, and what is left is read again
         if episode_id is not None:
@@ -257,15 +264,16 @@ class Compactor:
         """Count lines that would age out unread."""
         memory = self._settings().memory
         longest_age = int(memory.raw_events_h * HOUR)
-        before = (
-            self._clock.certain() - longest_age + min(COUNTED_BEFORE, longest_age // 4)
-        )
+        # in a channel that keeps chat for an hour, a quarter of it: half an hour would count much that a model may read
+        head_start = min(COUNTED_BEFORE, longest_age // 4)
+        before = self._clock.certain() - longest_age + head_start
         while True:
-            count_before = len(report.episodes)
+            episodes_before = len(report.episodes)
             lines = await events.unread(self._db, READ_AT_ONCE)
             for window in aged(lines, memory.window_max_events, before):
-                await self._write(await self._summariser.by_counting(window), report)
-            counted = len(report.episodes) - count_before
+                episode = await self._summariser.by_counting(window)
+                await self._write(episode, report)
+            counted = len(report.episodes) - episodes_before
             if counted == 0:
                 return
             report.counted += counted

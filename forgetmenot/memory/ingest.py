@@ -40,7 +40,7 @@ from forgetmenot.store import (
 from forgetmenot.store.counts import add_counts
 from forgetmenot.store.database import Database, Transaction
 from forgetmenot.store.events import Clear, NewEvent
-from forgetmenot.store.figures import SpokenLine
+from forgetmenot.store.figures import PlacedLine
 from forgetmenot.store.privacy_requests import OptedOut, RequestKind
 from forgetmenot.store.viewers import SeenViewer
 from forgetmenot.text.mentions import provisional_id
@@ -69,7 +69,7 @@ _ALL = "all"
 
 
 class TakenLine(Struct, frozen=True):
-    """A line on its way to the disk."""
+    """A line on its way to the disk. `addressed`: it speaks to the bot; `from_bot`: the bot said it."""
 
     event: ChatEvent
     addressed: bool = False
@@ -77,7 +77,10 @@ class TakenLine(Struct, frozen=True):
 
 
 class Ingest:
-    """Takes lines in. `run` it as a task, or call `flush` where the clock is not real."""
+    """Takes lines in. `run` it as a task, or call `flush` where the clock is not real.
+
+    `trouble`: why chat cannot be stored at the moment; empty while it can.
+    """
 
     def __init__(
         self,
@@ -96,6 +99,7 @@ class Ingest:
         self._cleared: dict[str, int] = {}
         self.trouble = ""
         self._queue: deque[TakenLine | Redaction] = deque()
+        # what was counted since the last batch was written, with which it is stored
         self._counts: Counter[str] = Counter()
         # how many lines are written one by one, to find the one that the database does not accept
         self._singly = 0
@@ -114,7 +118,7 @@ class Ingest:
 
     @property
     def waiting(self) -> int:
-        """The number of lines that are not on disk yet."""
+        """Return the number of lines that are not on disk yet."""
         return len(self._queue)
 
     def take(self, item: ChatEvent | Redaction, addressed: bool = False) -> None:  # noqa: FBT001, FBT002  # a fact about the line
@@ -173,6 +177,7 @@ class Ingest:
             await self._write_or_wait(patiently=False)
 
     async def _write_or_wait(self, *, patiently: bool = True) -> None:
+        """Store everything that was taken; where the disk refuses, wait for the next try. `patiently` False: do not."""
         try:
             await self.flush()
         except StoreError:  # `trouble` says so
@@ -197,16 +202,15 @@ class Ingest:
         try:
             async with self._db.write() as tx:
                 await self._store(tx, batch, counts)
-        except (
-            BaseException
-        ) as error:  # also when cancelled: what is not written stays in the queue
+        # also when cancelled: what is not written stays in the queue
+        except BaseException as error:
             self._counts.update(counts)
             self._wake.set()
             if not isinstance(error, UNSTORABLE) or not batch:
                 self._report_trouble(error)
                 raise
             if len(batch) > 1:
-                # one of these is at fault: they are written one by one
+                # nobody can say which of these it is: they are written one by one
                 self._singly = len(batch)
                 return
             self._skip(batch[0], error)
@@ -216,6 +220,8 @@ class Ingest:
         self.trouble = ""
 
     def _report_trouble(self, error: BaseException) -> None:
+        """Say in `trouble` why nothing can be stored, and in the log when it begins."""
+        # a stop is no trouble
         if not isinstance(error, StoreError):
             return
         if not self.trouble:
@@ -227,6 +233,7 @@ class Ingest:
         self.trouble = str(error)
 
     def _skip(self, item: TakenLine | Redaction, error: Exception) -> None:
+        """Count a line that the database does not accept."""
         log.error("a line cannot be stored and is left out", error=type(error).__name__)
         # a clear was counted when it was taken
         if isinstance(item, TakenLine):
@@ -264,12 +271,14 @@ class Ingest:
         now: int,
     ) -> list[Redaction]:
         """Return what moderators cleared, without the timeouts that somebody asked the bot for."""
-        dated = await _dated_redactions(tx, batch, now)
-        return [
-            redaction for redaction in dated if not await _is_own_joke(tx, redaction)
-        ]
+        redactions = []
+        for redaction in await _dated_redactions(tx, batch, now):
+            if not await _is_own_joke(tx, redaction):
+                redactions.append(redaction)
+        return redactions
 
     def _remember_cleared(self, redactions: Sequence[Redaction], now: int) -> None:
+        """Keep what was cleared for lines that are still to come, and forget what is long ago."""
         oldest = now - WAITS_FOR_ITS_LINE
         self._cleared = {key: at for key, at in self._cleared.items() if at >= oldest}
         for redaction in redactions:
@@ -293,8 +302,10 @@ class Ingest:
                 accepted.append(line)
                 continue
             counts.update(("excluded", f"excluded_{reason}"))
-            if reason == OPTED_OUT and line.event.user_id not in rules.opted_out:
-                opted_out_by_name[line.event.login] = line.event.user_id
+            event = line.event
+            is_by_name = reason == OPTED_OUT and event.user_id not in rules.opted_out
+            if is_by_name:
+                opted_out_by_name[event.login] = event.user_id
         if opted_out_by_name:
             await self._opt_out_by_id(tx, opted_out_by_name, opted_out)
         return accepted
@@ -332,27 +343,19 @@ class Ingest:
         channel_id = channel.get("id", "")
         if not redactions or not channel_id:
             return
-        message_ids = [
-            redaction.event_id for redaction in redactions if redaction.event_id
-        ]
-        authors = await events.authors(tx, message_ids)
-        targets = {redaction.user_id for redaction in redactions if redaction.user_id}
-        targets.update(authors.values())
-        seen_here = await viewers.may_be_stored(tx, targets)
+        targets = await _targets(tx, redactions)
+        seen_here = await viewers.may_be_stored(tx, set(filter(None, targets)))
         stream_id = await streams.current_id(tx)
-        moderation_events = []
-        for redaction in redactions:
-            target = redaction.user_id or authors.get(redaction.event_id or "")
-            if target not in seen_here or target in opted_out:
-                target = None
-            moderation_events.append(
-                _moderation_event(redaction, target, channel_id, stream_id)
-            )
-        await viewers.add_unseen(
-            tx, {channel_id: channel.get("login")}, self._clock.now()
-        )
-        new_ids = await events.insert(tx, moderation_events)
-        total = len(moderation_events)
+        rows = []
+        for redaction, target in zip(redactions, targets, strict=True):
+            may_be_stored = target in seen_here and target not in opted_out
+            target_id = target if may_be_stored else None
+            rows.append(_moderation_event(redaction, target_id, channel_id, stream_id))
+        # the events are the channel's, which may never have typed
+        logins = {channel_id: channel.get("login")}
+        await viewers.add_unseen(tx, logins, self._clock.now())
+        new_ids = await events.insert(tx, rows)
+        total = len(rows)
         stored = total if new_ids is None else len(new_ids)
         counts.update({"lines": total, "events": stored, "duplicates": total - stored})
 
@@ -362,6 +365,7 @@ class Ingest:
         lines: Sequence[TakenLine],
         counts: Counter[str],
     ) -> None:
+        """Store lines as events, with who said them, and the figures that stay when the events go."""
         await self._store_people(tx, lines)
         placed = await self._placed(tx, lines)
         rows = [self._row(line, stream_id) for line, stream_id in placed]
@@ -369,25 +373,28 @@ class Ingest:
         new_lines = _first_of_each(placed, new_ids)
         counts["events"] += len(new_lines)
         counts["duplicates"] += len(lines) - len(new_lines)
-        spoken = []
+        of_people = []
+        events_of_streams = []
         for line, stream_id in new_lines:
+            event = line.event
+            events_of_streams.append((event, stream_id))
             if not line.from_bot:
-                spoken.append(SpokenLine(line.event.user_id, stream_id, line.event.at))
-        await streams.record_visits(tx, visits(spoken))
-        await figures.count_minutes(tx, spoken)
-        await figures.add_moments(
-            tx, [(line.event, stream_id) for line, stream_id in new_lines]
-        )
+                of_people.append(PlacedLine(event.user_id, stream_id, event.at))
+        await streams.record_visits(tx, visits(of_people))
+        await figures.count_minutes(tx, of_people)
+        await figures.add_moments(tx, events_of_streams)
 
     async def _store_people(self, tx: Transaction, lines: Sequence[TakenLine]) -> None:
+        """Store who said the lines, by which name and when."""
         people = seen(line.event for line in lines if not line.from_bot)
         await viewers.record_seen(tx, people)
-        await privacy_choices.lift_bans(
-            tx, {person.id: person.last_at for person in people}
-        )
+        # whoever was banned and writes again is not banned any more
+        last_lines = {person.id: person.last_at for person in people}
+        await privacy_choices.lift_bans(tx, last_lines)
         # the bot is no viewer who was seen: it has a name, for its lines, but no attendance and no standing
         own_events = {line.event.id: line.event for line in lines if line.from_bot}
-        for event in {event.user_id: event for event in own_events.values()}.values():
+        bot_accounts = {event.user_id: event for event in own_events.values()}
+        for event in bot_accounts.values():
             await viewers.add_bot(tx, event.user_id, event.login, event.display_name)
         if own_events:
             # the bot's own line comes after its reply: what that was made from may have been cleared meanwhile
@@ -414,6 +421,7 @@ class Ingest:
         return placed
 
     def _row(self, line: TakenLine, stream_id: int | None) -> NewEvent:
+        """Return a line as a row of the database, without its text if it was cleared before it came."""
         event = line.event
         cleared_at = self._cleared_at(event)
         is_cleared = cleared_at is not None
@@ -462,7 +470,9 @@ def _moderation_event(
 ) -> NewEvent:
     """Return what a moderator did as an event of the channel. `target`: the id of the person who was hit."""
     act = act_of(redaction)
-    event_id = f"{act.name}:{redaction.event_id or target or ''}:{redaction.at}"
+    hit = redaction.event_id or target or ""
+    # the same act has the same id, so that it is stored once
+    event_id = f"{act.name}:{hit}:{redaction.at}"
     return NewEvent(
         event_id,
         stream_id,
@@ -486,6 +496,22 @@ def _first_of_each(
         if line.event.id in new_ids:
             first_lines.setdefault(line.event.id, (line, stream_id))
     return list(first_lines.values())
+
+
+async def _targets(
+    tx: Transaction, redactions: Sequence[Redaction]
+) -> list[str | None]:
+    """Return whom each clear hit, by id: also the author of a deleted message; None if it hit nobody, or who it was.
+
+    Twitch does not report the author of a deleted message, which is looked up.
+    """
+    message_ids = [redaction.event_id for redaction in redactions if redaction.event_id]
+    authors = await events.authors(tx, message_ids)
+    targets = []
+    for redaction in redactions:
+        author = authors.get(redaction.event_id or "")
+        targets.append(redaction.user_id or author)
+    return targets
 
 
 async def _dated_redactions(
@@ -517,11 +543,9 @@ def _banned(redactions: Iterable[Redaction]) -> dict[str, int]:
     """
     banned = {}
     for redaction in redactions:
-        if (
-            redaction.user_id
-            and redaction.duration_s is None
-            and redaction.event_id is None
-        ):
+        has_end = redaction.duration_s is not None
+        is_of_one_message = redaction.event_id is not None
+        if redaction.user_id and not has_end and not is_of_one_message:
             banned[redaction.user_id] = redaction.at
     return banned
 
@@ -560,17 +584,18 @@ def seen(chat: Iterable[ChatEvent]) -> list[SeenViewer]:
 
 
 def visits(
-    lines: Iterable[tuple[str, int | None, int]],
+    lines: Iterable[PlacedLine],
 ) -> list[tuple[str, int, int, int, int]]:
-    """Return who was in which stream: viewer, stream, time of the first and last line (ms), number of lines.
-
-    `lines`: viewer, stream and time of each line.
-    """
-    times: dict[tuple[str, int], list[int]] = {}
-    for viewer_id, stream_id, at in lines:
-        if stream_id is not None:
-            times.setdefault((viewer_id, stream_id), []).append(at)
-    return [(*key, min(group), max(group), len(group)) for key, group in times.items()]
+    """Return who was in which stream: viewer, stream, time of the first and last line (ms), number of lines."""
+    times_of: dict[tuple[str, int], list[int]] = {}
+    for line in lines:
+        if line.stream_id is not None:
+            key = (line.viewer_id, line.stream_id)
+            times_of.setdefault(key, []).append(line.at)
+    rows = []
+    for (viewer_id, stream_id), times in times_of.items():
+        rows.append((viewer_id, stream_id, min(times), max(times), len(times)))
+    return rows
 
 
 def storable(event: ChatEvent, now: int) -> ChatEvent:
@@ -588,5 +613,6 @@ def storable(event: ChatEvent, now: int) -> ChatEvent:
         event = replace(event, **storable_texts)
     # a line from the far future would never be old enough to be deleted
     if not 0 <= event.at <= now + DAY:
-        event = replace(event, at=min(max(event.at, 0), now))
+        possible_time = min(max(event.at, 0), now)
+        event = replace(event, at=possible_time)
     return event

@@ -58,7 +58,7 @@ from forgetmenot.store import (
 )
 from forgetmenot.store.database import Database, Source, Transaction
 from forgetmenot.store.episodes import KEY_OF_PAST, HeardSpan, NewEpisode
-from forgetmenot.store.figures import SpokenLine
+from forgetmenot.store.figures import PlacedLine
 from forgetmenot.text.mentions import provisional_id
 
 T = TypeVar("T")
@@ -443,11 +443,11 @@ class Learner:
         episode = replace(summary, stream_id=stream_id, key=key)
         await episodes.insert(tx, episode, self._clock.now())
         await streams.extend_past(tx, stream_id, summary.started_at, summary.ended_at)
-        spoken_lines = [
-            SpokenLine(event.user_id, stream_id, event.at) for event in window.of_people
+        placed_lines = [
+            PlacedLine(event.user_id, stream_id, event.at) for event in window.of_people
         ]
-        await streams.record_visits(tx, visits(spoken_lines))
-        await figures.count_past_minutes(tx, spoken_lines)
+        await streams.record_visits(tx, visits(placed_lines))
+        await figures.count_past_minutes(tx, placed_lines)
 
     async def _window(
         self,

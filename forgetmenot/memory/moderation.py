@@ -11,7 +11,7 @@ from forgetmenot.domain import Redaction
 
 
 class Act(NamedTuple):
-    """What a moderator did. `words`: what stands after the viewer's name, or a sentence if it was done to nobody."""
+    """What a moderator did. `words`: what stands after the viewer's name; a sentence if it was done to nobody."""
 
     name: str
     words: str
@@ -42,6 +42,7 @@ def act_of(redaction: Redaction) -> Act:
 
 
 def _span(seconds: int) -> str:
+    """Return a length of time as short as it can be said exactly: "90 s", "10 min"."""
     if seconds % 60 or not seconds:
         return f"{seconds} s"
     return f"{seconds // 60} min"
@@ -52,11 +53,12 @@ def acts_in_numbers(acts: Iterable[str]) -> str:
 
     For example "2 people were timed out, one message was deleted."
     """
-    counted: Counter[str] = Counter()
+    counts: Counter[str] = Counter()
     for words in acts:
-        counted.update(kind for kind in _IN_NUMBERS if words.startswith(kind))
-    parts = []
-    for kind, count in counted.items():
-        singular, plural = _IN_NUMBERS[kind]
-        parts.append(singular if count == 1 else plural.format(n=count))
-    return ", ".join(parts) + "."
+        # a timeout's words go on with its length
+        counts.update(kind for kind in _IN_NUMBERS if words.startswith(kind))
+    phrases = []
+    for kind, count in counts.items():
+        for_one, for_several = _IN_NUMBERS[kind]
+        phrases.append(for_one if count == 1 else for_several.format(n=count))
+    return ", ".join(phrases) + "."

@@ -48,11 +48,13 @@ async def sweep_chat(
     # before anything is deleted, so that nothing is lost unread
     await compactor.cover_aged()
     now = clock.certain()
-    limits = settings()
-    oldest_line_at = now - int(limits.memory.raw_events_h * HOUR)
-    deleted_lines = await _delete_lines(db, oldest_line_at)
-    oldest_reply_at = now - limits.privacy.keep_replies_d * DAY
-    deleted_logs = await _delete_logs(db, oldest_reply_at, limits.bot.timezone)
+    present_settings = settings()
+    lines_kept = int(present_settings.memory.raw_events_h * HOUR)
+    logs_kept = present_settings.privacy.keep_replies_d * DAY
+    deleted_lines = await _delete_lines(db, now - lines_kept)
+    deleted_logs = await _delete_logs(
+        db, now - logs_kept, present_settings.bot.timezone
+    )
     unread = deleted_lines["pruned_unread"]
     if unread:
         log.error("events were pruned unread", events=unread)
@@ -101,30 +103,54 @@ async def sweep_notes(
     now: int,
 ) -> Counter[str]:
     """Bring every note to the status it should have now; return how many changed, by kind of change."""
-    limit = memory.notes_per_viewer
-    # of notes that end by themselves a viewer keeps a quarter
-    timed_limit = max(1, limit // 4)
-    limits = {"channel": CHANNEL_NOTES_LIMIT, "timed": timed_limit, "permanent": limit}
-    due = {"now": now, "before": now - PAST_KEPT, "limit": NOTES_AT_ONCE}
-    ended = {**due, "cause": "its time was up"}
-    evicted = {**due, **limits, "cause": "too many notes"}
-
     changed: Counter[str] = Counter()
-    changed["over"] = await _end_all(db, "over", ended)
-    for viewer_id in (None, *await notes.attending_viewers(db, STALE_AFTER_STREAMS)):
-        async with db.write() as tx:
-            changed["stale"] += await notes.set_stale(
-                tx, viewer_id, before=now - STALE_AFTER, streams=STALE_AFTER_STREAMS
-            )
-    changed["evicted"] = await _end_all(db, "channel", evicted)
-    for viewer_id in await notes.viewers_over_limit(db, min(timed_limit, limit)):
-        for kind in ("timed", "permanent"):
-            changed["evicted"] += await _end_all(
-                db, kind, {**evicted, "viewer": viewer_id}
-            )
+    changed["over"] = await _end_expired(db, now)
+    changed["stale"] = await _set_stale(db, now)
+    changed["evicted"] = await _evict(db, memory.notes_per_viewer, now)
     if changed.total():
         log.info("notes swept", **changed)
     return changed
+
+
+async def _end_expired(db: Database, now: int) -> int:
+    """End the notes whose time is over; return how many."""
+    values = {"now": now, "before": now - PAST_KEPT, "limit": NOTES_AT_ONCE}
+    return await _end_all(db, "over", {**values, "cause": "its time was up"})
+
+
+async def _set_stale(db: Database, now: int) -> int:
+    """Mark the notes that nobody confirmed or used for long enough; return how many."""
+    stale = 0
+    attending_viewers = await notes.attending_viewers(db, STALE_AFTER_STREAMS)
+    # None: the notes about the channel
+    for viewer_id in (None, *attending_viewers):
+        async with db.write() as tx:
+            stale += await notes.set_stale(
+                tx, viewer_id, before=now - STALE_AFTER, streams=STALE_AFTER_STREAMS
+            )
+    return stale
+
+
+async def _evict(db: Database, notes_per_viewer: int, now: int) -> int:
+    """End the least valuable notes of the channel and of viewers who have too many; return how many."""
+    # of notes that end by themselves a viewer keeps a quarter
+    timed_limit = max(1, notes_per_viewer // 4)
+    values = {
+        "now": now,
+        "before": now - PAST_KEPT,
+        "limit": NOTES_AT_ONCE,
+        "channel": CHANNEL_NOTES_LIMIT,
+        "timed": timed_limit,
+        "permanent": notes_per_viewer,
+        "cause": "too many notes",
+    }
+    evicted = await _end_all(db, "channel", values)
+    smallest_limit = min(timed_limit, notes_per_viewer)
+    for viewer_id in await notes.viewers_over_limit(db, smallest_limit):
+        of_viewer = {**values, "viewer": viewer_id}
+        evicted += await _end_all(db, "timed", of_viewer)
+        evicted += await _end_all(db, "permanent", of_viewer)
+    return evicted
 
 
 async def _end_all(

@@ -15,7 +15,7 @@ wrote better summaries without them.
 import re
 from collections import Counter, defaultdict
 from collections.abc import Collection, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import msgspec
 from msgspec import Struct, field
@@ -84,8 +84,12 @@ Answer with JSON: {{"briefs": [{{"person": "P1", "text": "…"}}, …]}}."""
 
 def _object(**properties: Mapping[str, Any]) -> Mapping[str, Any]:
     """Return the schema of an object with these properties, all of them and no others."""
-    closed = {"required": list(properties), "additionalProperties": False}
-    return {"type": "object", "properties": properties, **closed}
+    return {
+        "type": "object",
+        "properties": properties,
+        "required": list(properties),
+        "additionalProperties": False,
+    }
 
 
 _TEXT = {"type": "string"}
@@ -98,9 +102,12 @@ BRIEFS_SCHEMA = _object(
 # What notes and summaries are written in, so that they can be compared.
 WRITTEN_IN = "English"
 SUMMARY_WORDS = 150
+# Generous, because it is a limit: most words of English are one token or two.
 TOKENS_PER_WORD = 3
-SPOKEN_MARK = " (spoken): "
+# Tokens of the JSON around a text.
+ENVELOPE_TOKENS = 40
 MEMORY_OUTPUT_TOKENS = 3_000
+SPOKEN_MARK = " (spoken): "
 # The English name of a language, as a model gives it; nothing longer, for it stands in the next call.
 _LANGUAGE = re.compile(r'"language"\s*:\s*"([A-Z][a-z]{2,19}(?: [A-Z][a-z]{2,19})?)"')
 _SUMMARY = re.compile(r'"summary"\s*:\s*"((?:[^"\\]|\\.)*)("?)', re.DOTALL)
@@ -117,10 +124,12 @@ def memory_request(
     """Return a call that writes this many words of memory."""
     # thoughts count as output: a limit that fits the text alone would leave nothing for it
     thinks = settings.provider is Provider.GEMINI or bool(settings.thinking)
-    limit = MEMORY_OUTPUT_TOKENS
+    output_tokens = MEMORY_OUTPUT_TOKENS
     if not thinks:
-        limit = min(limit, TOKENS_PER_WORD * words + 40)
-    return ModelRequest(purpose, system, prompt, limit, 0.0, schema)
+        text_tokens = TOKENS_PER_WORD * words + ENVELOPE_TOKENS
+        output_tokens = min(output_tokens, text_tokens)
+    # at a temperature of 0 the same chat has the same summary
+    return ModelRequest(purpose, system, prompt, output_tokens, 0.0, schema)
 
 
 def read_summary(answer: str) -> str | None:
@@ -131,15 +140,16 @@ def read_summary(answer: str) -> str | None:
     match = _SUMMARY.search(answer)
     if match is None:
         return None
-    summary = match[1]
+    escaped_summary = match[1]
     is_whole = bool(match[2])
     if not is_whole:
-        last_end = max(summary.rfind(mark) for mark in ".!?。！？")
-        summary = summary[: last_end + 1]
+        last_end = max(escaped_summary.rfind(mark) for mark in ".!?。！？")
+        escaped_summary = escaped_summary[: last_end + 1]
     try:
-        return msgspec.json.decode(f'"{summary}"', type=str).strip() or None
+        summary = msgspec.json.decode(f'"{escaped_summary}"', type=str)
     except (msgspec.DecodeError, UnicodeEncodeError):
         return None
+    return summary.strip() or None
 
 
 def read_language(answer: str) -> str:
@@ -159,18 +169,23 @@ def read_briefs(answer: str) -> dict[str, str]:
         handle = entry.get("person")
         text = entry.get("text")
         if isinstance(handle, str) and isinstance(text, str):
+            # of two briefs of one person the first
             briefs.setdefault(handle.strip(), text.strip())
     return briefs
 
 
+# ── windows of chat ───────────────────────────────────────────────────────────────────────────
+
+# Lines of one stream, in order of time, of which one summary is made.
 Window = Sequence[Line]
 
 
 class Cut(Struct, frozen=True):
-    """How unread lines are cut into windows. Times in ms.
+    """How unread lines are cut into windows. Times in ms, sizes in lines.
 
-    `everything`: also the remainders. `truncated`: more unread lines follow these. Fewer lines than `largest` wait
-    until the first of them is older than `wait`: a quiet chat costs fewer calls.
+    `silence`: how long chat is silent behind a window that is smaller than `smallest`. `closed`: the streams that are
+    over. `everything`: also the remainders. `truncated`: more unread lines follow these. Fewer lines than `largest`
+    wait until the first of them is older than `wait`: a quiet chat costs fewer calls.
     """
 
     smallest: int
@@ -189,13 +204,13 @@ def windows(lines: Sequence[Line], cut: Cut) -> list[Window]:
     Lines that no summary came of stay in the windows that they were put in for the next try.
     """
     new_lines = []
-    retried: dict[int, list[Line]] = defaultdict(list)
+    windows_to_retry: dict[int, list[Line]] = defaultdict(list)
     for line in lines:
         if line.retry_from is None:
             new_lines.append(line)
         else:
-            retried[line.retry_from].append(line)
-    due: list[Window] = list(retried.values())
+            windows_to_retry[line.retry_from].append(line)
+    due: list[Window] = list(windows_to_retry.values())
     for stream_lines in _by_stream(new_lines).values():
         due += _of_stream(stream_lines, cut)
     return sorted(due, key=lambda window: (window[0].at, window[0].seq))
@@ -232,24 +247,25 @@ def waiting_time(tries: int) -> int:
 
 
 def _by_stream(lines: Sequence[Line]) -> Mapping[int | None, list[Line]]:
-    streams: dict[int | None, list[Line]] = defaultdict(list)
+    """Return lines by the id of their stream; None for those outside of streams."""
+    lines_of: dict[int | None, list[Line]] = defaultdict(list)
     for line in lines:
-        streams[line.stream_id].append(line)
-    return streams
+        lines_of[line.stream_id].append(line)
+    return lines_of
 
 
 def _of_stream(lines: Sequence[Line], cut: Cut) -> list[Window]:
     """Return the windows that are due among the lines of one stream."""
     due: list[Window] = []
-    rest = lines
-    while _is_enough(rest, cut):
-        end = _end(rest, cut)
+    remaining = lines
+    while _is_enough(remaining, cut):
+        end = _end(remaining, cut)
         if end is None:
             break
-        due.append(rest[:end])
-        rest = rest[end:]
-    if rest and not cut.truncated and _is_over(rest, cut):
-        due.append(rest)
+        due.append(remaining[:end])
+        remaining = remaining[end:]
+    if remaining and not cut.truncated and _is_over(remaining, cut):
+        due.append(remaining)
     return due
 
 
@@ -279,29 +295,25 @@ def _end(lines: Sequence[Line], cut: Cut) -> int | None:
     smallest = cut.smallest
     if total > 3 * cut.largest:
         smallest = max(cut.smallest, cut.largest // 2)
-    ends = range(smallest, min(cut.largest, total) + 1)
+    largest = min(cut.largest, total)
 
     def lull(end: int) -> int:
         """Return the milliseconds of silence behind the line before `end`."""
         next_at = lines[end].at if end < total else cut.now
         return next_at - lines[end - 1].at
 
-    return max(ends, key=lambda end: (lull(end), end))
+    possible_ends = range(smallest, largest + 1)
+    return max(possible_ends, key=lambda end: (lull(end), end))
+
+
+# ── who is in a window ────────────────────────────────────────────────────────────────────────
 
 
 # Events that are no part of a person: the viewer they name only stands for the channel.
 NOBODYS = frozenset({EventKind.STREAM, EventKind.MODERATION})
-# This many lines with the same words are shown as one.
-OFTEN = 3
-# Same words of at most this many people stay a line of each: "Germany", to "where are you from?", is a fact about
-# everybody who says it.
-A_FEW = 5
-LINE_CHARACTERS = 500
-REPEAT_CHARACTERS = 200
-# Words that begin like a line of somebody's: a name and a colon, said by many, is no line of the one named.
-_LIKE_A_LINE = re.compile(rf"\*|(?:P\d+|{BOT})\b")
 _ROLES = {Role.BROADCASTER: "streamer"}
 _RANKS = {Role.BROADCASTER: 0, Role.MODERATOR: 1, Role.VIP: 2}
+_LOWEST_RANK = 3
 
 
 def parts(window: Window, mentioned: Sequence[str] = ()) -> dict[str, Part]:
@@ -314,15 +326,15 @@ def parts(window: Window, mentioned: Sequence[str] = ()) -> dict[str, Part]:
             continue
         line_counts[line.viewer_id] += 1
         addressed_counts[line.viewer_id] += line.addressed
-        ranks[line.viewer_id] = _RANKS.get(line.role, len(_RANKS))
+        ranks[line.viewer_id] = _RANKS.get(line.role, _LOWEST_RANK)
     speakers = sorted(
         line_counts, key=lambda viewer_id: (ranks[viewer_id], -line_counts[viewer_id])
     )
-    people = dict.fromkeys((*speakers, *mentioned))
-    return {
-        viewer_id: Part(line_counts[viewer_id], addressed_counts[viewer_id])
-        for viewer_id in people
-    }
+    people: dict[str, Part] = {}
+    for viewer_id in (*speakers, *mentioned):
+        # both counts are 0 for somebody who was only spoken about
+        people[viewer_id] = Part(line_counts[viewer_id], addressed_counts[viewer_id])
+    return people
 
 
 def introduce(
@@ -333,9 +345,7 @@ def introduce(
 ) -> str:
     """Return who is in a window: "P1 (streamer), P2 (moderator), P3".
 
-    On one line, because a small model copies a list of lines.
-
-    `streamer`: whose channel it is, also where they did not type.
+    `streamer`: the id of whose channel it is, also where they did not type.
     """
     roles = {}
     for line in window:
@@ -343,57 +353,64 @@ def introduce(
             roles[line.viewer_id] = _ROLES.get(line.role, line.role.value)
     if streamer:
         roles[streamer] = _ROLES[Role.BROADCASTER]
-    introduced = []
+    introductions = []
     for viewer_id in people:
-        role = f" ({roles[viewer_id]})" if viewer_id in roles else ""
-        introduced.append(handles.handle(viewer_id) + role)
-    return ", ".join(introduced)
+        introduction = handles.handle(viewer_id)
+        if viewer_id in roles:
+            introduction += f" ({roles[viewer_id]})"
+        introductions.append(introduction)
+    # on one line, because a small model copies a list of lines
+    return ", ".join(introductions)
 
 
-class ShownLine(NamedTuple):
-    """A line as a window shows it. `repeats`: all lines with its words, where it stands for them; else none."""
+# ── how a window is shown ─────────────────────────────────────────────────────────────────────
 
-    line: Line
-    repeats: Sequence[Line] = ()
+# This many lines with the same words are shown as one.
+OFTEN = 3
+# Same words of at most this many people stay a line of each: "Germany", to "where are you from?", is a fact about
+# everybody who says it.
+A_FEW = 5
+LINE_CHARACTERS = 500
+REPEAT_CHARACTERS = 200
+# Words that begin like a line of somebody's: a name and a colon, said by many, is no line of the one named.
+_LIKE_A_LINE = re.compile(rf"\*|(?:P\d+|{BOT})\b")
 
 
-def shown_lines(window: Window) -> list[ShownLine]:
-    """Return the lines of a window that are shown. Those with the same words, OFTEN times or more, are one.
+def shown_lines(window: Window) -> list[Sequence[Line]]:
+    """Return the lines of a window as they are shown: each by itself, or all that are shown as one together.
 
-    Of A_FEW people it is one of each.
+    Lines with the same words, OFTEN times or more, are shown as one; of A_FEW people as one of each, the first.
     """
-    by_words: dict[str, list[Line]] = defaultdict(list)
+    lines_by_words: dict[str, list[Line]] = defaultdict(list)
     for line in window:
         if not is_command(line.text):
-            by_words[_words_key(line)].append(line)
-    shown: list[ShownLine] = []
-    collapsed: set[tuple[str, str]] = set()
+            lines_by_words[_words_key(line)].append(line)
+    groups: list[Sequence[Line]] = []
+    # the words, and by whom where each of a few people has a line
+    shown_before: set[tuple[str, str]] = set()
     for line in window:
         words_key = _words_key(line)
-        repeats = by_words[words_key]
+        repeats = lines_by_words[words_key]
         if not words_key or len(repeats) < OFTEN:
-            shown.append(ShownLine(line))
+            groups.append([line])
             continue
         people = {repeat.viewer_id for repeat in repeats}
-        if len(people) <= A_FEW:
-            key = (words_key, line.viewer_id)
-            shown_line = ShownLine(line)
-        else:
-            key = (words_key, "")
-            shown_line = ShownLine(line, repeats)
-        if key not in collapsed:
-            collapsed.add(key)
-            shown.append(shown_line)
-    return shown
+        is_by_few = len(people) <= A_FEW
+        key = (words_key, line.viewer_id if is_by_few else "")
+        if key not in shown_before:
+            shown_before.add(key)
+            groups.append([line] if is_by_few else repeats)
+    return groups
 
 
 def shown_speakers(window: Window) -> set[str]:
     """Return the ids of those who have a line of their own in the window as it is shown."""
-    return {
-        shown.line.viewer_id
-        for shown in shown_lines(window)
-        if not shown.repeats and not shown.line.from_bot
-    }
+    speakers = set()
+    for group in shown_lines(window):
+        first_line = group[0]
+        if len(group) == 1 and not first_line.from_bot:
+            speakers.add(first_line.viewer_id)
+    return speakers
 
 
 # What Twitch reports of these is no news: somebody follows, or keeps a streak, or lost a line.
@@ -418,11 +435,11 @@ def tells_of_anything(window: Window, handles: Handles) -> bool:
 def transcript(window: Window, handles: Handles) -> list[str]:
     """Return the window as lines of the format above."""
     transcript_lines: list[str] = []
-    for shown in shown_lines(window):
-        if shown.repeats:
-            transcript_lines.append(_collapsed(shown.line, shown.repeats, handles))
+    for group in shown_lines(window):
+        if len(group) > 1:
+            transcript_lines.append(_collapsed(group, handles))
         else:
-            transcript_lines += _transcribed(shown.line, handles)
+            transcript_lines += _transcribed(group[0], handles)
     acts = [line.system_text for line in window if line.kind is EventKind.MODERATION]
     if acts:
         transcript_lines.append(f"* Moderators: {acts_in_numbers(acts)}")
@@ -434,11 +451,9 @@ def _words_key(line: Line) -> str:
 
     Empty for a line that is always shown by itself.
     """
-    if (
-        line.kind not in {EventKind.MESSAGE, EventKind.ME}
-        or line.from_bot
-        or line.addressed
-    ):
+    if line.kind not in {EventKind.MESSAGE, EventKind.ME}:
+        return ""
+    if line.from_bot or line.addressed:
         return ""
     return without_repeated_words(line.text).casefold()
 
@@ -450,18 +465,15 @@ def _typed_text(line: Line) -> str:
     return spoken_text(line.text)
 
 
-def _collapsed(
-    first: Line,
-    repeats: Sequence[Line],
-    handles: Handles,
-) -> str:
-    people = len({line.viewer_id for line in repeats})
-    words = handles.hide_chat(
-        cut(without_repeated_words(first.text), REPEAT_CHARACTERS)
-    )
+def _collapsed(repeats: Sequence[Line], handles: Handles) -> str:
+    """Return lines with the same words as one: "KEKW ×37, 30 people"."""
+    words = cut(without_repeated_words(repeats[0].text), REPEAT_CHARACTERS)
+    words = handles.hide_chat(words)
     if _LIKE_A_LINE.match(words):
         words = f'"{words}"'
-    return f"{words} ×{len(repeats)}, {people} {'person' if people == 1 else 'people'}"
+    people = {line.viewer_id for line in repeats}
+    unit = "person" if len(people) == 1 else "people"
+    return f"{words} ×{len(repeats)}, {len(people)} {unit}"
 
 
 def _transcribed(line: Line, handles: Handles) -> list[str]:
@@ -475,18 +487,26 @@ def _transcribed(line: Line, handles: Handles) -> list[str]:
     text = handles.hide_chat(cut(clean(typed_text), LINE_CHARACTERS))
     if line.from_bot:
         return [f"{BOT}: {text}"] if text else []
-    handle = handles.handle(line.viewer_id)
     transcript_lines = []
     if line.system_text:
-        # Twitch's own sentence, which mostly says itself whom it is about
-        report = handles.hide_chat(line.system_text)
-        if handle not in report.split() and line.kind is not EventKind.STREAM:
-            report = f"{handle}: {report}"
-        transcript_lines.append(f"* {report}")
+        transcript_lines.append(f"* {_report(line, handles)}")
     if text:
-        is_to_bot = line.addressed or typed_text != line.text
-        mark = " (to the bot)" if is_to_bot else ""
+        handle = handles.handle(line.viewer_id)
+        is_command_with_fact = typed_text != line.text
+        mark = ""
         if line.kind is EventKind.SPOKEN:
             mark = " (spoken)"
+        elif line.addressed or is_command_with_fact:
+            mark = " (to the bot)"
         transcript_lines.append(f"{handle}{mark}: {text}")
     return transcript_lines
+
+
+def _report(line: Line, handles: Handles) -> str:
+    """Return what Twitch reported, in its words, with who it was where they do not say it themselves."""
+    report = handles.hide_chat(line.system_text)
+    handle = handles.handle(line.viewer_id)
+    # the viewer of a stream's event only stands for the channel
+    if line.kind is EventKind.STREAM or handle in report.split():
+        return report
+    return f"{handle}: {report}"

@@ -76,8 +76,8 @@ async def spending(source: Source, first_day: str) -> list[Row]:
 # ── chat by the minute ──────────────────────────────────────────────────────────────────────
 
 
-class SpokenLine(NamedTuple):
-    """Who said a line, in which stream, and when (ms)."""
+class PlacedLine(NamedTuple):
+    """Who said a line, when (ms), and in which stream; None outside of streams."""
 
     viewer_id: str
     stream_id: int | None
@@ -99,7 +99,7 @@ ON CONFLICT (stream_id, minute) DO UPDATE SET lines = max(lines, excluded.lines)
 """
 
 
-async def count_minutes(tx: Transaction, lines: Iterable[SpokenLine]) -> None:
+async def count_minutes(tx: Transaction, lines: Iterable[PlacedLine]) -> None:
     """Count again the minutes of lines that were just stored as events. A minute's figures never shrink."""
     touched = {
         (line.stream_id, line.at // MINUTE)
@@ -112,16 +112,16 @@ async def count_minutes(tx: Transaction, lines: Iterable[SpokenLine]) -> None:
     await tx.many(_COUNT_MINUTE, values)
 
 
-async def count_past_minutes(tx: Transaction, lines: Iterable[SpokenLine]) -> None:
+async def count_past_minutes(tx: Transaction, lines: Iterable[PlacedLine]) -> None:
     """Count the minutes of lines of a past stream, which are in no table."""
-    by_minute: dict[tuple[int, int], list[SpokenLine]] = {}
+    by_minute: dict[tuple[int, int], list[PlacedLine]] = {}
     for line in lines:
         if line.stream_id is not None:
             by_minute.setdefault((line.stream_id, line.at // MINUTE), []).append(line)
     rows = []
-    for (stream, minute), spoken in by_minute.items():
-        people = {line.viewer_id for line in spoken}
-        rows.append((stream, minute, len(spoken), len(people)))
+    for (stream, minute), minute_lines in by_minute.items():
+        people = {line.viewer_id for line in minute_lines}
+        rows.append((stream, minute, len(minute_lines), len(people)))
     await tx.many(_ADD_MINUTE, rows)
 
 

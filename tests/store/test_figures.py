@@ -107,10 +107,10 @@ async def test_lines_of_a_past_stream_are_counted_without_being_stored(
     async with db.write() as tx:
         stream = await streams.add_past(tx, NOON)
         lines = [
-            figures.SpokenLine("1", stream, NOON),
-            figures.SpokenLine("2", stream, NOON + SECOND),
-            figures.SpokenLine("1", stream, NOON + 2 * SECOND),
-            figures.SpokenLine("1", None, NOON),
+            figures.PlacedLine("1", stream, NOON),
+            figures.PlacedLine("2", stream, NOON + SECOND),
+            figures.PlacedLine("1", stream, NOON + 2 * SECOND),
+            figures.PlacedLine("1", None, NOON),
         ]
         await figures.count_past_minutes(tx, lines)
         await figures.count_past_minutes(tx, lines)  # the same file again
