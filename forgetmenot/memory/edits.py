@@ -40,7 +40,7 @@ from forgetmenot.store import (
 )
 from forgetmenot.store.database import Database, Source, Transaction
 from forgetmenot.store.episodes import NewEpisode
-from forgetmenot.store.notes import NewNote, Stance
+from forgetmenot.store.notes import Change, NewNote, Stance
 from forgetmenot.store.privacy_requests import PrivacyRequest, RequestKind
 from forgetmenot.text.clean import clean
 from forgetmenot.text.mentions import MENTION, SOMEBODY, defang, ids_in, mention
@@ -48,10 +48,12 @@ from forgetmenot.text.removal import fact_stems
 from forgetmenot.text.roles import claims_role
 
 _NUMBER = re.compile(r"#(\d{1,15})")
+# Notes that a text by words may mean; of more whoever typed it is asked again.
 FOUND_LIMIT = 3
-TOLD_CONFIDENCE = 0.95
+# How certain a note is (0 to 1) that a person wrote, and what a person only said or was heard to say.
+BY_HAND_CONFIDENCE = 0.95
 _CONFIDENCE = {
-    SourceKind.COMMAND: TOLD_CONFIDENCE,
+    SourceKind.COMMAND: BY_HAND_CONFIDENCE,
     SourceKind.SELF_CLAIM: 0.75,
     SourceKind.OBSERVED: 0.5,
 }
@@ -65,19 +67,22 @@ _UNCHANGED_BY_EDIT = (
     "pinned",
     "persona",
 )
+# The cause of an undone change in a note's history.
 UNDONE = "undone"
 
 
 class TellerTrust(NamedTuple):
     """How far somebody's word is trusted.
 
-    `source` OBSERVED: it was only heard. `limit`: how many notes they may write in a stream; None: any number.
+    `source`: what kind of note it becomes (OBSERVED: it was only heard). `limit`: how many notes they may write in a
+    stream; None for any number.
     """
 
     source: SourceKind = SourceKind.COMMAND
     limit: int | None = None
 
 
+# Of moderators and whoever sits at the streamer's machine.
 TRUSTED = TellerTrust()
 VIEWER_TRUST = TellerTrust(limit=10)
 
@@ -106,10 +111,7 @@ async def remember(  # noqa: PLR0913  # what, of whom, by whom, under which rule
     async with db.write() as tx:
         await _refuse_line(tx, subject_id, by, line)
         stream_id = await streams.current_id(tx)
-        if trust.limit is not None:
-            since = await merge.began_at(tx, stream_id, at)
-            if await episodes.requests_since(tx, by, since) >= trust.limit:
-                raise FactRefused("enough_this_stream")
+        await _refuse_too_many(tx, stream_id, by, at, trust)
         episode_id = await _request_episode(
             tx, subject_id, stored_fact, by, at, line, trust
         )
@@ -132,6 +134,22 @@ async def remember(  # noqa: PLR0913  # what, of whom, by whom, under which rule
     return note
 
 
+async def _refuse_too_many(
+    tx: Transaction,
+    stream_id: int | None,
+    by: str,
+    at: int,
+    trust: TellerTrust,
+) -> None:
+    """Refuse whoever asked for as many notes in this stream as they may. Raises FactRefused."""
+    if trust.limit is None:
+        return
+    since = await merge.began_at(tx, stream_id, at)
+    request_count = await episodes.requests_since(tx, by, since)
+    if request_count >= trust.limit:
+        raise FactRefused("enough_this_stream")
+
+
 async def _checked_wording(
     db: Source,
     subject_id: str | None,
@@ -142,20 +160,19 @@ async def _checked_wording(
 ) -> str:
     """Return a fact as it is stored. Raises FactRefused."""
     rules = privacy or PrivacySettings()
-    # moderators alone tell about the channel, and may give links
-    links = subject_id is None and trust.source is SourceKind.COMMAND
+    # only moderators have facts about the channel remembered, and they may give links
+    may_link = subject_id is None and trust.source is SourceKind.COMMAND
     # checked before as well: putting mentions in the place of names takes addresses apart
-    plain_fact = checked_fact(clean(fact), rules, links=links)
-    stored_fact = checked_fact(await with_mentions(db, plain_fact), rules, links=links)
+    plain_fact = checked_fact(clean(fact), rules, links=may_link)
+    with_ids = await with_mentions(db, plain_fact)
+    stored_fact = checked_fact(with_ids, rules, links=may_link)
     if by == subject_id and claims_role(stored_fact):
         raise FactRefused("role")
     # who may write any number (moderators, the dock) is trusted to know whom a note is about
-    is_limited = trust.limit is not None
-    if (
-        is_limited
-        and subject_id is not None
-        and states_of_another(stored_fact, subject_id)
-    ):
+    is_trusted = trust.limit is None
+    if is_trusted or subject_id is None:
+        return stored_fact
+    if states_of_another(stored_fact, subject_id):
         raise FactRefused("not_yours")
     return stored_fact
 
@@ -169,11 +186,13 @@ async def _request_episode(
     line: str,
     trust: TellerTrust,
 ) -> int:
+    """Write the episode of a request to remember a fact; return its id."""
     request = "asked to remember"
     if trust.source is SourceKind.SELF_CLAIM:
         request = "corrected what is known"
     about = "the channel" if subject_id is None else mention(subject_id)
-    return await _write_episode(tx, f"{request} about {about}: {fact}", by, at, line)
+    summary = f"{request} about {about}: {fact}"
+    return await _write_episode(tx, summary, by, at, line)
 
 
 async def _merge_request(
@@ -184,25 +203,21 @@ async def _merge_request(
     at: int,
     instead_of: int | None,
 ) -> int:
-    """Merge what somebody asked to be remembered; return the id of the note that is active then."""
-    repeated = None
+    """Merge what somebody asked to be remembered; return the id of the note that is active then. Raises FactRefused."""
+    source = ClaimSource(episode_id, by, addressed=True)
+    corrected_id = instead_of
     if instead_of is None:
         active_notes = await notes.of_subject(tx, claim.subject_id, LIVE)
         repeated = own_words.repeated_note(claim.fact, active_notes)
-    if repeated is None:
-        corrected_id = instead_of
-    else:
-        relation, repeated_note = repeated
-        if relation is Relation.DUPLICATE:
-            # the English words stay, so that facts can be compared
-            repeat = replace(claim, fact=repeated_note.fact)
-            source = ClaimSource(episode_id, by, addressed=True)
-            result = await merge.confirm(tx, repeated_note.id, repeat, source, now=at)
-            return result.note_id
-        corrected_id = repeated_note.id
-    source = ClaimSource(
-        episode_id, by, addressed=True, amends=corrected_id is not None
-    )
+        if repeated is not None:
+            relation, note = repeated
+            if relation is Relation.DUPLICATE:
+                # the English words stay, so that facts can be compared
+                repeat = replace(claim, fact=note.fact)
+                result = await merge.confirm(tx, note.id, repeat, source, now=at)
+                return result.note_id
+            corrected_id = note.id
+    source = source._replace(amends=corrected_id is not None)
     result = await merge.merge_claim(tx, claim, source, now=at, instead_of=corrected_id)
     return result.note_id
 
@@ -215,20 +230,18 @@ async def _write_episode(
     line: str,
 ) -> int:
     """Write the one-line episode that is the evidence of what `by` did; return its id."""
-    people = {}
-    for viewer_id in (by, *ids_in(summary)):
-        is_author = viewer_id == by
-        people[viewer_id] = Part(int(is_author), int(is_author))
+    people = {by: Part(lines=1, addressed=1)}
+    for viewer_id in ids_in(summary):
+        people.setdefault(viewer_id, Part(lines=0, addressed=0))
     # by this key the episode is deleted when the line is cleared, and its note with it
     key = episodes.key_of_line(line) if line else None
-    stream_id = await streams.current_id(tx)
     episode = NewEpisode(
-        EpisodeKind.COMMAND,
-        stream_id,
-        at,
-        at,
-        f"{mention(by)} {summary}",
-        people,
+        kind=EpisodeKind.COMMAND,
+        stream_id=await streams.current_id(tx),
+        started_at=at,
+        ended_at=at,
+        summary=f"{mention(by)} {summary}",
+        people=people,
         key=key,
     )
     return await episodes.insert(tx, episode, at)
@@ -251,14 +264,16 @@ async def pin(
     at: int,
     pinned: bool = True,
 ) -> None:
-    """Keep a note permanently, whatever chat says and however many there are; or stop that. Raises FactRefused."""
+    """Pin a note, so that it is kept permanently, whatever chat says and however many there are; or unpin it.
+
+    Raises FactRefused.
+    """
     async with db.write() as tx:
         note = await _live(tx, note_id)
         await notes.set_pinned(tx, note_id, pinned=pinned)
         cause = "pinned" if pinned else "unpinned"
-        await notes.record(
-            tx, notes.Change(note_id, at, note.status, note.status, cause)
-        )
+        change = Change(note_id, at, note.status, note.status, cause)
+        await notes.record(tx, change)
 
 
 async def find(
@@ -276,13 +291,15 @@ async def find(
     """
     statuses = tuple(NoteStatus) if past else LIVE
     candidates = await notes.of_subject(db, subject_id, statuses)
-    is_number = text.strip().isdecimal()
     numbers = {int(number) for number in _NUMBER.findall(text)}
-    if is_number:
-        numbers.add(int(text))
-    numbered = [note for note in candidates if note.id in numbers]
-    if numbered or (numbers and not is_number):
-        return numbered
+    if numbers:
+        return [note for note in candidates if note.id in numbers]
+    if text.strip().isdecimal():
+        # without "#" it is a note's number if there is such a note, else a word like any other
+        number = int(text)
+        numbered = [note for note in candidates if note.id == number]
+        if numbered:
+            return numbered
     matches = own_words.best_matches(text, candidates)
     matches.sort(key=lambda note: (not note.pinned, -freshness(note, now)))
     return matches[:FOUND_LIMIT]
@@ -299,10 +316,10 @@ async def edit(
     links: bool = False,
     line: str = "",
 ) -> Note:
-    """Replace a note's fact on the word of the viewer `by`; return the note that is active now. Raises FactRefused.
+    """Replace a note's fact on the word of the viewer `by`; return the note that is active now.
 
-    `fact` names people as `<@id>`. `links`: whether it may hold some. `line`: as in `remember`. Scope, subject, end,
-    pin and persona stay.
+    `fact` names people as `<@id>`. `links`: whether it may have links. `line`: as in `remember`. Scope, subject, end,
+    pin and persona stay. Raises FactRefused.
     """
     stored_fact = checked_fact(clean(fact), privacy, links=links)
     async with db.write() as tx:
@@ -312,15 +329,15 @@ async def edit(
             raise FactRefused("role")
         if old.fact == stored_fact:
             return old
-        subject_id = old.subject_id
         about = ""
-        if subject_id is not None:
-            if tx.requests.is_forgotten(subject_id, fact_stems(stored_fact)):
+        if old.subject_id is not None:
+            if tx.requests.is_forgotten(old.subject_id, fact_stems(stored_fact)):
                 raise FactRefused("forgotten")
-            about = f" about {mention(subject_id)}"
+            about = f" about {mention(old.subject_id)}"
         summary = f"corrected a note{about}: {stored_fact}"
         episode_id = await _write_episode(tx, summary, by, at, line)
         await _replace_by_hand(tx, old, stored_fact, by, at, episode_id)
+        # the new version has the old one's number now
         return await _live(tx, old.id)
 
 
@@ -338,7 +355,7 @@ async def _replace_by_hand(
     edited = NewNote(
         **unchanged,
         fact=fact,
-        confidence=max(old.confidence, TOLD_CONFIDENCE),
+        confidence=max(old.confidence, BY_HAND_CONFIDENCE),
         source_kind=SourceKind.COMMAND,
         at=at,
         stream_id=await streams.current_id(tx),
@@ -369,10 +386,10 @@ async def retract(
     cause: str,
     own: bool = False,
 ) -> Note:
-    """Retract a note; it keeps its text and can be brought back with `undo`. Returns the note as it was.
+    """Retract a note, and return it as it was; it keeps its text and can be brought back with `undo`.
 
-    `own`: its subject asks for that, and it stays so in an older copy too. Of what the streamer removes, a backup is
-    the way back. Raises FactRefused.
+    `own`: its subject asks for that, and it stays retracted when an older copy of the memory is restored. What the
+    streamer removes, a restored copy has again. Raises FactRefused.
     """
     async with db.write() as tx:
         note = await _live(tx, note_id)
@@ -443,10 +460,16 @@ async def _superseded_last(tx: Transaction, note: Note) -> list[Note]:
     """Return the notes that a note superseded with its last change."""
     superseded_at = {}
     for predecessor in await notes.predecessors(tx, note.id):
-        last_change = (await notes.changes(tx, predecessor.id))[-1]
+        last_change = await _last_change(tx, predecessor.id)
         superseded_at[predecessor] = last_change.at
     last_at = max(superseded_at.values(), default=0)
     return [predecessor for predecessor, at in superseded_at.items() if at == last_at]
+
+
+async def _last_change(tx: Transaction, note_id: int) -> Change:
+    """Return the last line of a note's history: each note has one, of when it was written."""
+    history = await notes.changes(tx, note_id)
+    return history[-1]
 
 
 async def _reactivate(
@@ -458,17 +481,17 @@ async def _reactivate(
     bring_back = _request_about(tx, RequestKind.BRING_BACK, note, now)
     if tx.requests.is_removed(bring_back):
         await privacy_choices.write_request(tx, bring_back)
-    last_change = (await notes.changes(tx, note.id))[-1]
-    active_notes = []
+    last_change = await _last_change(tx, note.id)
+    in_its_place = []
     if last_change.cause == UNDONE:
         active_notes = await notes.of_subject(tx, note.subject_id, LIVE)
-    await notes.set_status(tx, note, NoteStatus.ACTIVE, at=now, cause=UNDONE)
-    if active_notes:
         active_ids = [active.id for active in active_notes]
-        in_its_place = await notes.changed_last(tx, active_ids, UNDONE, last_change.at)
-        for active in active_notes:
-            if active.id in in_its_place:
-                await _supersede_again(tx, active, note.id, now)
+        # the undo that retracted it reactivated them, in the same millisecond
+        undone_ids = await notes.changed_last(tx, active_ids, UNDONE, last_change.at)
+        in_its_place = [active for active in active_notes if active.id in undone_ids]
+    await notes.set_status(tx, note, NoteStatus.ACTIVE, at=now, cause=UNDONE)
+    for active in in_its_place:
+        await _supersede_again(tx, active, note.id, now)
     return replace(note, status=NoteStatus.ACTIVE)
 
 
@@ -478,6 +501,7 @@ async def _supersede_again(
     successor_id: int,
     now: int,
 ) -> None:
+    """Supersede a note that an undo had reactivated."""
     await notes.set_status(
         tx,
         note,
@@ -494,27 +518,44 @@ async def _undo_supersede(
     now: int,
 ) -> int:
     """Reactivate a superseded note in the place of its successor; return the number that it has then."""
-    last_cause = (await notes.changes(tx, old.id))[-1].cause
+    last_change = await _last_change(tx, old.id)
+    cause = last_change.cause
     successor = None
     if old.superseded_by is not None:
         successor = await notes.get(tx, old.superseded_by)
     await notes.set_status(tx, old, NoteStatus.ACTIVE, at=now, cause=UNDONE)
     if successor is not None and successor.status in LIVE:
-        causes = [change.cause for change in await notes.changes(tx, successor.id)]
-        was_there_before = last_cause == UNDONE or causes[-1] == BROUGHT_BACK
-        was_made_by_change = causes[0] == REPLACES
-        if was_there_before:
-            await _supersede_again(tx, successor, old.id, now)
-        elif was_made_by_change:
-            await notes.set_status(
-                tx, successor, NoteStatus.RETRACTED, at=now, cause=UNDONE
-            )
+        await _withdraw_successor(tx, successor, old.id, cause, now)
     # an edit by hand wrote the note anew under its own number, which the old version gets back
     edited_id = old.superseded_by
-    if edited_id is not None and edited_id < old.id and last_cause == reason("by_hand"):
+    if edited_id is not None and edited_id < old.id and cause == reason("by_hand"):
         await notes.swap_numbers(tx, old.id, edited_id)
         return edited_id
     return old.id
+
+
+async def _withdraw_successor(
+    tx: Transaction,
+    successor: Note,
+    old_id: int,
+    cause: str,
+    now: int,
+) -> None:
+    """Withdraw the note that had superseded another, as far as the change that is undone had made it.
+
+    `cause`: of that change.
+    """
+    history = await notes.changes(tx, successor.id)
+    was_brought_back = history[-1].cause == BROUGHT_BACK
+    if cause == UNDONE or was_brought_back:
+        # it was there before: it is superseded, as it was then
+        await _supersede_again(tx, successor, old_id, now)
+        return
+    was_made_by_change = history[0].cause == REPLACES
+    if was_made_by_change:
+        await notes.set_status(
+            tx, successor, NoteStatus.RETRACTED, at=now, cause=UNDONE
+        )
 
 
 async def with_mentions(db: Source, text: str) -> str:
@@ -522,21 +563,27 @@ async def with_mentions(db: Source, text: str) -> str:
 
     Mentions that it has stay: `defang` foreign text before.
     """
-    typed_names = names_typed([MENTION.sub(" ", text)])
-    known_people = await called(db, typed_names)
-    ids_by_name = {}
-    shown_ids = []
-    for person in known_people:
-        ids_by_name[person.name] = None if person.hidden else person.id
-        if not person.hidden:
-            shown_ids.append(person.id)
-    handles = Handles.of(shown_ids, ids_by_name)
+    handles = await _handles_of_names(db, MENTION.sub(" ", text))
     pieces = []
     # every second piece is the id of a mention
     for index, piece in enumerate(MENTION.split(text)):
         is_id = index % 2 == 1
         pieces.append(mention(piece) if is_id else _with_ids(piece, handles))
     return "".join(pieces)
+
+
+async def _handles_of_names(db: Source, text: str) -> Handles:
+    """Return handles for the people whose names a text has; the name of somebody hidden stands for nobody."""
+    known_people = await called(db, names_typed([text]))
+    ids_by_name: dict[str, str | None] = {}
+    shown_ids = []
+    for person in known_people:
+        if person.hidden:
+            ids_by_name[person.name] = None
+        else:
+            ids_by_name[person.name] = person.id
+            shown_ids.append(person.id)
+    return Handles.of(shown_ids, ids_by_name)
 
 
 def _with_ids(piece: str, handles: Handles) -> str:
