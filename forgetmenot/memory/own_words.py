@@ -5,7 +5,6 @@ types "meine Meerschweinchen" or "猫". Pure.
 """
 
 from collections.abc import Iterable, Sequence
-from typing import NamedTuple
 
 from forgetmenot.domain import Note
 from forgetmenot.memory.compare_facts import Relation
@@ -26,11 +25,11 @@ from forgetmenot.text.words import (
     words,
 )
 
-# How near two facts are that say one thing of somebody: of 20 pairs those of one kind were .15 or more apart from 0,
-# those of two kinds at most .05.
+# How near the meanings of two facts are (a cosine) that say one thing of somebody, as two jobs do. Of 20 pairs those of
+# one kind had .15 or more, those of two kinds at most .05.
 SAME_KIND = 0.12
-# Of a note's words so short none is told from another by a slip.
-_SHORTEST_ALIKE = 4
+# Of shorter words (in letters) each is one slip away from many.
+_SHORTEST_SIMILAR = 4
 
 
 def without_small_words(topic: str) -> str:
@@ -40,12 +39,12 @@ def without_small_words(topic: str) -> str:
     word in it is English.
     """
     bare = phrases.without_possessives(topic)
-    parts = bare.split()
-    small = FOREIGN_STOPWORDS - STOPWORDS
-    telling = [part for part in parts if not small.issuperset(words(part))]
-    if not telling or is_english(" ".join(telling)):
+    small_words = FOREIGN_STOPWORDS - STOPWORDS
+    parts = [part for part in bare.split() if not small_words.issuperset(words(part))]
+    without_articles = " ".join(parts)
+    if not parts or is_english(without_articles):
         return bare
-    return " ".join(telling)
+    return without_articles
 
 
 def is_english(text: str) -> bool:
@@ -53,10 +52,12 @@ def is_english(text: str) -> bool:
     table = word_table()
     if table is None:
         return True
-    telling = [
-        word for word in words(text) if word not in STOPWORDS | FOREIGN_STOPWORDS
-    ]
-    return any(table.number(stem(word)) is not None for word in telling)
+    for word in words(text):
+        if word in STOPWORDS or word in FOREIGN_STOPWORDS:
+            continue
+        if table.number(stem(word)) is not None:
+            return True
+    return False
 
 
 def is_foreign(text: str) -> bool:
@@ -66,76 +67,67 @@ def is_foreign(text: str) -> bool:
         return any(letter.isalpha() for letter in text)
     if UNSPACED.search(text) or is_german(text):
         return True
-    foreign = 0
-    english = 0
+    # the small words decide; where they are even, the others
+    foreign_count = 0
+    english_count = 0
     for word in text.split():
         parts = words(word)
         is_english_stopword = STOPWORDS.issuperset(parts)
-        is_foreign_stopword = (
-            FOREIGN_STOPWORDS.issuperset(parts) and not is_english_stopword
-        )
-        # an accent tells as well: "à" is not "a"
-        if is_foreign_stopword or not word.isascii():
-            foreign += 1
+        is_foreign_stopword = FOREIGN_STOPWORDS.issuperset(parts)
+        # an accent counts as well: "à" is not "a"
+        if not word.isascii() or (is_foreign_stopword and not is_english_stopword):
+            foreign_count += 1
         elif is_english_stopword:
-            english += 1
-    if foreign != english:
-        return foreign > english
+            english_count += 1
+    if foreign_count != english_count:
+        return foreign_count > english_count
     return not is_english(text)
-
-
-class _SharedWords(NamedTuple):
-    """The number of typed words that a note has, with the words beside it, and that its fact has."""
-
-    in_note: int
-    in_fact: int
 
 
 def best_matches(typed: str, candidates: Sequence[Note]) -> list[Note]:
     """Return the notes with the largest number of the typed words, and of those the ones with most in the fact.
 
-    Where no word fits exactly, one that differs by a slip or an ending will do. None if no note has any.
+    Where no word fits exactly, one that differs by a slip or an ending will do. Returns none if no note has any.
     """
     stems = topic_stems(without_small_words(typed))
+    # all of them where there are no others: "wer" alone may be meant
     stems = stems - FOREIGN_STOPWORDS or stems
-    matches = _best([_shared_words(stems, note) for note in candidates], candidates)
-    if not matches:
-        similar = [
-            _SharedWords(_similar_word_count(typed, note), 0) for note in candidates
-        ]
-        matches = _best(similar, candidates)
-    return matches
+    shared_counts = [_shared_counts(stems, note) for note in candidates]
+    matches = _with_largest(shared_counts, candidates)
+    if matches:
+        return matches
+    similar_counts = [(_similar_count(typed, note), 0) for note in candidates]
+    return _with_largest(similar_counts, candidates)
 
 
-def _best(
-    shared_words: Sequence[_SharedWords], candidates: Sequence[Note]
+def _with_largest(
+    counts: Sequence[tuple[int, int]], candidates: Sequence[Note]
 ) -> list[Note]:
-    """Return the notes that share most, none if no note shares a word."""
-    most_shared = max(shared_words, default=_SharedWords(0, 0))
-    if most_shared.in_note == 0:
+    """Return the notes with the largest counts; none if the first count of all is 0."""
+    largest = max(counts, default=(0, 0))
+    if largest[0] == 0:
         return []
-    pairs = zip(shared_words, candidates, strict=True)
-    return [note for shared, note in pairs if shared == most_shared]
+    pairs = zip(counts, candidates, strict=True)
+    return [note for count, note in pairs if count == largest]
 
 
-def _shared_words(stems: frozenset[str], note: Note) -> _SharedWords:
+def _shared_counts(stems: frozenset[str], note: Note) -> tuple[int, int]:
+    """Return how many of these stems a note has, with the words beside it, and how many its fact has."""
     in_note = stems & mentioned_stems(note.text_with_topics)
     in_fact = stems & mentioned_stems(note.fact)
-    return _SharedWords(len(in_note), len(in_fact))
+    return len(in_note), len(in_fact)
 
 
-def _similar_word_count(typed: str, note: Note) -> int:
+def _similar_count(typed: str, note: Note) -> int:
     """Return the number of typed words that are nearly a word of a note."""
     note_words = [
-        word for word in words(note.text_with_topics) if len(word) >= _SHORTEST_ALIKE
+        word for word in words(note.text_with_topics) if len(word) >= _SHORTEST_SIMILAR
     ]
     count = 0
     for word in words(typed):
-        if (
-            len(word) < _SHORTEST_ALIKE
-            or word in STOPWORDS
-            or word in FOREIGN_STOPWORDS
-        ):
+        if len(word) < _SHORTEST_SIMILAR:
+            continue
+        if word in STOPWORDS or word in FOREIGN_STOPWORDS:
             continue
         if any(similar_words(word, note_word) for note_word in note_words):
             count += 1
@@ -159,53 +151,47 @@ def may_correct(
     new_numbers = phrases.numbers_in(new_fact) - phrases.numbers_in(stored_fact)
     if not new_numbers <= phrases.numbers_in(line):
         return False
-    return nearness(telling_stems(stored_fact), telling_stems(new_fact)) >= SAME_KIND
-
-
-class _Statement(NamedTuple):
-    """A fact in another language, taken apart. `verbs`: the English stems of each verb that is known."""
-
-    things: frozenset[str]
-    verbs: tuple[frozenset[str], ...]
-    numbers: frozenset[str]
+    stored_stems = telling_stems(stored_fact)
+    new_stems = telling_stems(new_fact)
+    return nearness(stored_stems, new_stems) >= SAME_KIND
 
 
 def repeated_note(
     fact: str, candidates: Iterable[Note]
 ) -> tuple[Relation, Note] | None:
-    """Return the English note that a fact in another language repeats, or corrects in its number; None if it is new.
+    """Return the English note that a fact in another language repeats, or corrects in its number.
 
-    Every word of the fact has to stand beside the note: one that does not makes it another fact.
+    Every word of the fact has to stand beside the note: one that does not makes it another fact. None if there is no
+    such note, and for a fact that is English, denies something or names nothing.
     """
-    statement = _statement(fact)
-    if statement is None:
-        return None
-    for note in candidates:
-        stems = mentioned_stems(note.text_with_topics)
-        has_verbs = all(verb_stems & stems for verb_stems in statement.verbs)
-        if not has_verbs or not statement.things <= stems:
-            continue
-        numbers = phrases.numbers_in(note.fact)
-        if statement.numbers == numbers:
-            return Relation.DUPLICATE, note
-        if statement.numbers and numbers:
-            return Relation.CONFLICT, note
-    return None
-
-
-def _statement(fact: str) -> _Statement | None:
-    """Return a fact taken apart; None if it is English, denies something, or names nothing."""
     if not is_foreign(fact) or phrases.says_otherwise(fact):
         return None
+    # the verbs that are known, with their English roots
     verbs = phrases.verbs_in(fact)
-    bare = phrases.without_numbers(without_small_words(fact))
-    known_verbs = {stem(word) for word in verbs}
-    things = (
-        topic_stems(bare) - known_verbs - {stem(word) for word in FOREIGN_STOPWORDS}
-    )
+    things = _things_in(fact, verbs)
     if not things:
         return None
     # a note seldom says "have" in so many words: "has a dog" is "dog owner" as well
     telling_roots = [roots for roots in verbs.values() if roots != "have"]
-    verb_stems = tuple(frozenset(map(stem, roots.split())) for roots in telling_roots)
-    return _Statement(things, verb_stems, phrases.numbers_in(fact))
+    stems_of_verbs = [set(map(stem, roots.split())) for roots in telling_roots]
+    numbers = phrases.numbers_in(fact)
+    for note in candidates:
+        note_stems = mentioned_stems(note.text_with_topics)
+        if not things <= note_stems:
+            continue
+        if any(note_stems.isdisjoint(verb_stems) for verb_stems in stems_of_verbs):
+            continue
+        note_numbers = phrases.numbers_in(note.fact)
+        if numbers == note_numbers:
+            return Relation.DUPLICATE, note
+        if numbers and note_numbers:
+            return Relation.CONFLICT, note
+    return None
+
+
+def _things_in(fact: str, verbs: Iterable[str]) -> frozenset[str]:
+    """Return the stems of a fact in another language without its small words, its numbers and these verbs."""
+    bare = phrases.without_numbers(without_small_words(fact))
+    small_stems = {stem(word) for word in FOREIGN_STOPWORDS}
+    verb_stems = {stem(word) for word in verbs}
+    return topic_stems(bare) - verb_stems - small_stems

@@ -48,8 +48,12 @@ CERTAIN = 0.95
 LONGEST_SENTENCE = 500
 # Words of each kind that a note is found with; twice as many to ask with, where chat is in another language.
 WORDS_KEPT = 6
+# Words of a model's list that are looked at.
 WORDS_READ = 24
+# Characters of such a word.
+SHORTEST_WORD = 2
 LONGEST_WORD = 32
+# How long a note is good for (ms); None: permanently.
 LASTS: Mapping[Lifetime, int | None] = {
     Lifetime.DAY: DAY,
     Lifetime.THREE_DAYS: 3 * DAY,
@@ -79,6 +83,7 @@ _STATES = re.compile(
     rf"|{MENTION.pattern}['’]s (?:\w+ ){{1,2}}{_IS}\b",
     re.IGNORECASE,
 )
+# Between two items of a JSON list.
 _NEXT = re.compile(r"\s*,\s*")
 _MARKUP = re.compile(
     r"</?[a-z][^<>]{0,60}>|\[/?[A-Z]{3,}|\{\s*[\"']|```|&lt;"
@@ -88,7 +93,9 @@ _LINK = re.compile(
     r"\b\w+ ?\. ?(?:ly|com|net|gg|tv|me|link|example)(?: ?/|\b)|discord ?\. ?gg",
     re.IGNORECASE,
 )
+# Two letters, or one that is not Latin: in some scripts one is a word.
 _LETTERS = re.compile(r"[^\W\d_]{2}|[^\W\d_a-zA-Z]")
+# The words by which a model says that a fact is about no person.
 _PLACES = {"channel": Scope.CHANNEL, "bit": Scope.RUNNING_BIT}
 # Between the people of whom a note is true, and how many of them there may be.
 _AND = re.compile(r",|&|\band\b")
@@ -96,6 +103,7 @@ MOST_SUBJECTS = 2
 
 
 def _one_of(choices: type[StrEnum]) -> Mapping[str, Any]:
+    """Return the JSON schema of a text that is one of these choices."""
     return {"type": "string", "enum": [choice.value for choice in choices]}
 
 
@@ -125,9 +133,11 @@ SCHEMA: Mapping[str, Any] = {
 
 
 class Screen(Struct, frozen=True):
-    """What a proposal is checked against. `to_ids` turns handles in a text into mentions; None: one was not given out.
+    """What a proposal is checked against.
 
-    `language`: what chat was in, where that is not English; then a note has words of it as well. `streamer`: their id.
+    `people`: by handle. `to_ids` returns a text with mentions in the place of handles; None if a handle was not given
+    out. `language`: what chat was in, where that is not English; then a note has words of it as well. `streamer`: their
+    id.
     """
 
     people: Mapping[str, Participant]
@@ -138,10 +148,11 @@ class Screen(Struct, frozen=True):
 
 
 class ProposedChange(Struct, frozen=True):
-    """A proposal that passed. `subject_id` None: about the channel; `lasts` None: permanent, else milliseconds.
+    """A proposal that passed.
 
-    `fact` is empty where a repeat has no fit length: the note that it repeats is confirmed all the same. `speaker`
-    None: nobody said it.
+    `repeats`, `replaces`: the ids of notes. `subject_id` None: about the channel. `fact` is empty where a repeat has no
+    fit length: the note that it repeats is confirmed all the same. `lasts` in ms, None: permanently. `speaker` None:
+    nobody said it.
     """
 
     repeats: int | None
@@ -188,33 +199,41 @@ def checked_changes(proposal: object, screen: Screen) -> list[ProposedChange]:
     """Check one proposal and return its change, or two where it is true of two people. Raises FactRefused."""
     fields: Mapping[str, Any] = proposal if isinstance(proposal, dict) else {}
     subject_handles = fields.get("who")
-    fact = fields.get("fact")
-    speaker_handle = fields.get("said_by") or ""
-    if not isinstance(subject_handles, str) or not isinstance(fact, str):
+    if not isinstance(subject_handles, str):
         raise FactRefused("malformed")
+    if not isinstance(fields.get("fact"), str):
+        raise FactRefused("malformed")
+    speaker_handle = fields.get("said_by") or ""
     if not isinstance(speaker_handle, str):
         raise FactRefused("malformed")
     if subject_handles.strip() in _PLACES:
         return [_change(fields, screen, None)]
-    subjects = [
-        _present(handle.strip(), screen) for handle in _AND.split(subject_handles)
-    ]
-    if (
-        None in subjects
-        or len(set(subjects)) != len(subjects)
-        or len(subjects) > MOST_SUBJECTS
-    ):
-        raise FactRefused("not_there")
+    subjects = _subjects(subject_handles, screen)
     return [_change(fields, screen, subject, subjects) for subject in subjects]
+
+
+def _subjects(subject_handles: str, screen: Screen) -> list[Participant]:
+    """Return the people whom these handles name ("P1 and P2"), at most MOST_SUBJECTS. Raises FactRefused."""
+    handles = _AND.split(subject_handles)
+    present = [_present(handle.strip(), screen) for handle in handles]
+    subjects = [person for person in present if person is not None]
+    somebody_is_unknown = len(subjects) < len(handles)
+    somebody_is_named_twice = len(set(subjects)) < len(subjects)
+    if somebody_is_unknown or somebody_is_named_twice or len(subjects) > MOST_SUBJECTS:
+        raise FactRefused("not_there")
+    return subjects
 
 
 def _change(
     fields: Mapping[str, Any],
     screen: Screen,
     subject: Participant | None,
-    subjects: Sequence[Participant | None] = (),
+    subjects: Sequence[Participant] = (),
 ) -> ProposedChange:
-    """Return the change to the notes of one subject; `subjects`: all of whom it is true. Raises FactRefused."""
+    """Return the change to the notes of one subject, None: of the channel. Raises FactRefused.
+
+    `subjects`: all the people of whom it is true.
+    """
     # The other fields may have any value: one odd field must not cost the whole note.
     confidence = _confidence(fields.get("confidence"))
     if confidence < LEAST_CONFIDENCE:
@@ -226,38 +245,30 @@ def _change(
     fact = _fact(
         fields["fact"], screen, subject, subjects, is_repeat=repeats is not None
     )
-    source = _source(fact, subject, speaker)
+    source_kind = _source(fact, subject, speaker)
     if is_observed and subject is not None:
-        source = _observed(subject, screen)
-    if source is not SourceKind.REPORTED and subject is not None and claims_role(fact):
+        source_kind = _observed(subject, screen)
+    is_hearsay = source_kind is SourceKind.REPORTED
+    if subject is not None and not is_hearsay and claims_role(fact):
         raise FactRefused("role")
-    if source is SourceKind.REPORTED:
+    if is_hearsay:
         confidence = min(confidence, REPORTED_AT_MOST)
-    # Words that the fact does not have itself: twice they would push the note before better ones.
-    fact_stems = set(stems(fact))
-    asked_with = []
-    for word in _words(fields.get("asked_with"), screen, 2 if screen.language else 1):
-        if not fact_stems.issuperset(stems(word)):
-            asked_with.append(word)
+    scope = Scope.VIEWER
     if subject is None:
         scope = _PLACES[fields["who"].strip()]
-        subject_id = None
-    else:
-        scope = Scope.VIEWER
-        subject_id = subject.viewer_id
     lifetime = _choice(Lifetime, fields.get("lifetime"), Lifetime.WEEK)
     return ProposedChange(
         repeats=repeats,
         replaces=_note_id(fields.get("replaces")),
         scope=scope,
-        subject_id=subject_id,
+        subject_id=subject.viewer_id if subject is not None else None,
         fact=fact,
         confidence=confidence,
-        source_kind=source,
+        source_kind=source_kind,
         importance=_choice(Importance, fields.get("importance"), Importance.MEDIUM),
         lasts=LASTS[lifetime],
-        topics=_words(fields.get("topics"), screen),
-        asked_with=tuple(asked_with),
+        topics=_words(fields.get("topics"), screen, WORDS_KEPT),
+        asked_with=_other_words(fields.get("asked_with"), screen, fact),
         speaker=speaker,
     )
 
@@ -276,10 +287,11 @@ def _observed(subject: Participant, screen: Screen) -> SourceKind:
 
     Of somebody silent it is what others said, unless it is the streamer, whom everybody watches.
     """
-    is_streamer = (
-        subject.role is Role.BROADCASTER or subject.viewer_id == screen.streamer
-    )
-    return SourceKind.OBSERVED if subject.lines or is_streamer else SourceKind.REPORTED
+    if subject.lines:
+        return SourceKind.OBSERVED
+    if subject.role is Role.BROADCASTER or subject.viewer_id == screen.streamer:
+        return SourceKind.OBSERVED
+    return SourceKind.REPORTED
 
 
 def _speaker(
@@ -289,22 +301,22 @@ def _speaker(
 ) -> Participant | None:
     """Return who said it: the person named as speaker, else the subject; None for nobody in particular.
 
-    Only about the channel nobody in particular may have said something. Raises FactRefused.
+    Nobody in particular may have said it only of the channel. Raises FactRefused.
     """
     handle = (fields.get("said_by") or "").strip()
     speaker = _present(handle, screen) if handle else subject
     if speaker is None and subject is not None:
         raise FactRefused("no_speaker")
-    if speaker is not None and not speaker.lines:
-        raise FactRefused("speaker_silent" if handle else "no_speaker")
-    return speaker
+    if speaker is None or speaker.lines:
+        return speaker
+    raise FactRefused("speaker_silent" if handle else "no_speaker")
 
 
 def _fact(
     written: str,
     screen: Screen,
     subject: Participant | None,
-    subjects: Sequence[Participant | None],
+    subjects: Sequence[Participant],
     *,
     is_repeat: bool,
 ) -> str:
@@ -312,17 +324,8 @@ def _fact(
     fact = screen.to_ids(clean(written).removesuffix("."))
     if fact is None:
         raise FactRefused("unknown_handle")
-    mentions = [mention(person.viewer_id) for person in subjects if person is not None]
-    if mentions:
-        anyone = "|".join(map(re.escape, mentions))
-        fact = re.sub(
-            rf"\A(?:{anyone})(?:(?:,| and| &)+ (?:{anyone}))*[\s,:]+", "", fact
-        )
     if subject is not None:
-        # a note is about one person: of two people each has the other in it
-        others = [other for other in mentions if other != mention(subject.viewer_id)]
-        if others and not any(other in fact for other in others):
-            fact = f"{fact} (with {', '.join(others)})"
+        fact = _with_others(_without_subjects(fact, subjects), subject, subjects)
     longest = LONGEST_SENTENCE if is_repeat else LONGEST
     try:
         return checked_fact(fact, screen.privacy, longest=longest)
@@ -330,6 +333,27 @@ def _fact(
         if is_repeat and refusal.rule == "length":
             return ""
         raise
+
+
+def _without_subjects(fact: str, subjects: Sequence[Participant]) -> str:
+    """Return a fact without the subjects that it begins with: "<@1> and <@2> play chess" as "play chess"."""
+    mentions = [re.escape(mention(person.viewer_id)) for person in subjects]
+    any_subject = f"(?:{'|'.join(mentions)})"
+    conjunction = r"(?:,| and| &)+ "
+    beginning = rf"\A{any_subject}(?:{conjunction}{any_subject})*[\s,:]+"
+    return re.sub(beginning, "", fact)
+
+
+def _with_others(
+    fact: str,
+    subject: Participant,
+    subjects: Sequence[Participant],
+) -> str:
+    """Return a fact about one of two people with the other in it: "play chess" as "play chess (with <@2>)"."""
+    others = [mention(person.viewer_id) for person in subjects if person != subject]
+    if not others or any(other in fact for other in others):
+        return fact
+    return f"{fact} (with {', '.join(others)})"
 
 
 def _present(handle: str, screen: Screen) -> Participant | None:
@@ -343,17 +367,19 @@ def _present(handle: str, screen: Screen) -> Participant | None:
 def with_speaker(change: ProposedChange, speaker: Participant) -> ProposedChange:
     """Return the change as said by another person than the model says.
 
-    It never becomes its subject's own word by that.
+    It never becomes its subject's own word by that: then it is returned as it is.
     """
     if speaker == change.speaker or speaker.viewer_id == change.subject_id:
         return change
-    source = SourceKind.REPORTED
+    source_kind = SourceKind.REPORTED
     if change.subject_id is None:
-        source = _source(change.fact, None, speaker)
+        source_kind = _source(change.fact, None, speaker)
     confidence = change.confidence
-    if source is SourceKind.REPORTED:
+    if source_kind is SourceKind.REPORTED:
         confidence = min(confidence, REPORTED_AT_MOST)
-    return replace(change, speaker=speaker, source_kind=source, confidence=confidence)
+    return replace(
+        change, speaker=speaker, source_kind=source_kind, confidence=confidence
+    )
 
 
 def reported_by_twitch(
@@ -370,7 +396,12 @@ def reported_by_twitch(
 
 def states_of_another(fact: str, viewer_id: str) -> bool:
     """Return whether a fact about somebody states what another person does or is: gossip, whoever's note it is."""
-    return any((match[1] or match[2]) != viewer_id for match in _STATES.finditer(fact))
+    for match in _STATES.finditer(fact):
+        # one id for each of the two forms of _STATES
+        stated_of = match[1] or match[2]
+        if stated_of != viewer_id:
+            return True
+    return False
 
 
 def _source(
@@ -381,10 +412,10 @@ def _source(
     """Return the source of what a speaker says of a subject, or (None) of the channel."""
     if subject is not None:
         return SourceKind.SELF_CLAIM if speaker == subject else SourceKind.REPORTED
+    if speaker is not None and speaker.role.moderates:
+        return SourceKind.OBSERVED
     others = set(ids_in(fact))
     if speaker is not None:
-        if speaker.role.moderates:
-            return SourceKind.OBSERVED
         others.discard(speaker.viewer_id)
     # Else gossip would count for more than hearsay if only it is called a fact about the channel.
     return SourceKind.REPORTED if others else SourceKind.OBSERVED
@@ -397,9 +428,10 @@ def checked_fact(
     links: bool = False,
     longest: int = LONGEST,
 ) -> str:
-    """Return a fact of fit length, free of what is never stored; `links`: it may have a link. Raises FactRefused.
+    """Return a fact of fit length, free of what is never stored. Raises FactRefused.
 
-    The age of a minor is left out of it, where the rest is a sentence.
+    The age of a minor is left out of it, where the rest is a sentence. `links`: it may have a link. `longest`: in
+    characters, with people as "somebody".
     """
     fact = without_ages(fact, privacy)
     if not fact:
@@ -450,7 +482,7 @@ def never_stored(text: str, privacy: PrivacySettings) -> str | None:
 
 
 def _note_id(value: object) -> int | None:
-    """Return a note's id, as a model writes it: 12, "12" or "[12]"; None if it is none."""
+    """Return a note's id, as a model writes it (12, "12" or "[12]"); None if the value cannot be read as one."""
     match = _NOTE_ID.fullmatch(str(value))
     return int(match[1]) if match else None
 
@@ -460,28 +492,49 @@ def _choice(
     value: object,
     default: Choice,
 ) -> Choice:
+    """Return the choice that a model wrote; `default` if it is none of these."""
     return next((choice for choice in choices if choice.value == value), default)
+
+
+def _other_words(
+    value: object,
+    screen: Screen,
+    fact: str,
+) -> tuple[str, ...]:
+    """Return the words that a note may be asked for with, as far as its fact does not have them.
+
+    The words of the fact would count twice, and push the note before better ones.
+    """
+    limit = 2 * WORDS_KEPT if screen.language else WORDS_KEPT
+    fact_stems = set(stems(fact))
+    other_words = []
+    for word in _words(value, screen, limit):
+        if not fact_stems.issuperset(stems(word)):
+            other_words.append(word)
+    return tuple(other_words)
 
 
 def _words(
     value: object,
     screen: Screen,
-    times: int = 1,
+    limit: int,
 ) -> tuple[str, ...]:
-    """Return the words a note is found with, at most `times` WORDS_KEPT.
+    """Return the words of a model's list by which a note is found, at most `limit`; none if it is no list.
 
     They are few and short, so that no note can be stuffed with them, and nobody's handle.
     """
     if not isinstance(value, list):
         return ()
+    # a dict is a set that keeps its order
     stored_words: dict[str, None] = {}
     for written in value[:WORDS_READ]:
-        if len(stored_words) == times * WORDS_KEPT:
+        if len(stored_words) == limit:
             break
         if not isinstance(written, str):
             continue
         word = clean(written)
-        if not 2 <= len(word) <= LONGEST_WORD or _PERSON.search(word):
+        has_fit_length = SHORTEST_WORD <= len(word) <= LONGEST_WORD
+        if not has_fit_length or _PERSON.search(word):
             continue
         word = word.casefold()
         if never_stored(word, screen.privacy) is None:

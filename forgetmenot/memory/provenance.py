@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from forgetmenot.clock import iso
-from forgetmenot.domain import Note, Scope, SourceKind, Video
+from forgetmenot.domain import Note, Scope, SourceKind, Stream, Video
 from forgetmenot.durations import HOUR, MINUTE
 from forgetmenot.errors import InputError
 from forgetmenot.languages import ENGLISH, Reason, reason
@@ -15,9 +15,10 @@ from forgetmenot.memory import edits, merge
 from forgetmenot.store import bot_messages, notes, streams, viewers
 from forgetmenot.store.database import Database
 from forgetmenot.store.episodes import REDACTED
-from forgetmenot.store.notes import EvidenceLink
+from forgetmenot.store.notes import Change, EvidenceLink
 from forgetmenot.text.mentions import SOMEBODY, ids_in, with_names
 
+# The causes that are stored with a change of a note, each with its key in languages/.
 _CAUSES = {
     "said": "written",
     merge.REPLACES: "written",
@@ -29,7 +30,7 @@ _CAUSES = {
     REDACTED: "cleared",
 }
 
-# How the evidence of what nobody said is shown.
+# The stance that is shown for evidence of what nobody said.
 SEEN = "seen"
 
 
@@ -55,45 +56,51 @@ async def chain(
     related = [note, *replaced]
     if successor is not None:
         related.append(successor)
-    names = await names_for(db, related, evidence, [change.cause for change in history])
-    stream_ids = {
-        link.episode.stream_id
-        for link in evidence
-        if link.episode.stream_id is not None
-    }
+    causes = [change.cause for change in history]
+    names = await names_for(db, related, evidence, causes)
+    stream_ids = set()
+    for link in evidence:
+        if link.episode.stream_id is not None:
+            stream_ids.add(link.episode.stream_id)
     streams_by_id = await streams.get_many(db, stream_ids)
     videos = await streams.videos(db, stream_ids)
     about = ""
     if note.scope is Scope.VIEWER:
         about = names.get(note.subject_id or "", SOMEBODY)
     replies = await bot_messages.prompted_with_note(db, note_id)
+    shown_evidence = [
+        _shown_evidence(note, link, names, videos, now) for link in evidence
+    ]
+    shown_successor = None
+    if successor is not None:
+        shown_successor = _shown_note(successor, names)
     return {
         **_shown_note(note, names),
         "about": about,
-        "streams": [
-            {"id": stream.id, "title": stream.title, "at": stream.started_at}
-            for stream in streams_by_id.values()
-        ],
-        "evidence": [
-            _shown_evidence(note, link, names, videos, now) for link in evidence
-        ],
-        "history": [
-            {
-                "at": change.at,
-                "from": change.from_status,
-                "to": change.to_status,
-                "cause": because(change.cause, names),
-            }
-            for change in history
-        ],
-        "replaced": [_shown_note(old, names) for old in replaced],
-        "replaced_by": None if successor is None else _shown_note(successor, names),
+        "streams": list(map(_shown_stream, streams_by_id.values())),
+        "evidence": shown_evidence,
+        "history": [_shown_change(change, names) for change in history],
+        "replaced": [_shown_note(predecessor, names) for predecessor in replaced],
+        "replaced_by": shown_successor,
         "replies": [{"id": reply_id, "at": at} for reply_id, at in replies],
     }
 
 
 def _shown_note(note: Note, names: Mapping[str, str]) -> dict[str, object]:
     return {"id": note.id, "fact": with_names(note.fact, names)}
+
+
+def _shown_stream(stream: Stream) -> dict[str, object]:
+    return {"id": stream.id, "title": stream.title, "at": stream.started_at}
+
+
+def _shown_change(change: Change, names: Mapping[str, str]) -> dict[str, object]:
+    return {
+        "at": change.at,
+        "from": change.from_status,
+        "to": change.to_status,
+        "cause": because(change.cause, names),
+    }
 
 
 def _shown_evidence(
@@ -105,13 +112,17 @@ def _shown_evidence(
 ) -> dict[str, object]:
     """Return one row of evidence with its episode."""
     episode = link.episode
-    is_seen = _is_seen(note, link)
+    stance = link.stance
+    speaker = names.get(link.speaker_id or "", "")
+    if _is_seen(note, link):
+        stance = SEEN
+        speaker = ""
     return {
         "episode": episode.id,
         "stream": episode.stream_id,
         "kind": episode.kind,
-        "stance": SEEN if is_seen else link.stance,
-        "speaker": "" if is_seen else names.get(link.speaker_id or "", ""),
+        "stance": stance,
+        "speaker": speaker,
         "addressed": link.addressed,
         "at": link.at,
         "video": _video_link(videos.get(episode.stream_id or 0), link.at, now),
@@ -160,37 +171,41 @@ async def names_for(
 def in_words(note: Note, origin: dict[str, Any]) -> list[str]:
     """Return the lines that show a person where a note comes from. `origin`: what `chain` returned."""
     about = origin["about"] or note.scope.replace("_", " ")
-    lines = [f"#{note.id} {about}: {origin['fact']}", f"  {'; '.join(_traits(note))}"]
+    traits = "; ".join(_traits(note))
+    lines = [f"#{note.id} {about}: {origin['fact']}", f"  {traits}"]
     started_at = {stream["id"]: stream["at"] for stream in origin["streams"]}
     for link in origin["evidence"]:
         lines += _evidence_lines(link, started_at)
-    for old in origin["replaced"]:
-        undo = f"`forgetmenot memory undo {note.id}` undoes that"
-        lines.append(f"  it replaced #{old['id']}: {old['fact']} ({undo})")
+    undo = f"`forgetmenot memory undo {note.id}` undoes that"
+    for predecessor in origin["replaced"]:
+        replaced = f"#{predecessor['id']}: {predecessor['fact']}"
+        lines.append(f"  it replaced {replaced} ({undo})")
     successor = origin["replaced_by"]
     if successor is not None:
         lines.append(f"  replaced by #{successor['id']}: {successor['fact']}")
     for change in origin["history"]:
+        # the first change is that the note was written
         statuses = ""
         if change["from"] is not None:
             statuses = f"{change['from']} → {change['to']}: "
         lines.append(f"  {moment(change['at'])}: {statuses}{change['cause']}")
     if origin["replies"]:
         numbers = ", ".join(str(reply["id"]) for reply in origin["replies"])
-        why = "`forgetmenot why NUMBER` shows more"
-        lines.append(f"  in the prompts of the replies {numbers} ({why})")
+        hint = "`forgetmenot why NUMBER` shows more"
+        lines.append(f"  in the prompts of the replies {numbers} ({hint})")
     return lines
 
 
 def _traits(note: Note) -> list[str]:
+    """Return what a note is: its status, source, end, importance and confidence, and whether it is pinned."""
     status = "stale" if note.stale else note.status
-    kept = "kept permanently"
+    end = "kept permanently"
     if note.expires_at is not None:
-        kept = f"kept until {moment(note.expires_at)}"
+        end = f"kept until {moment(note.expires_at)}"
     traits = [
         ENGLISH(f"page.status.{status}"),
         ENGLISH(f"page.source.{note.source_kind}"),
-        kept,
+        end,
         f"{note.importance} importance",
         f"confidence {note.confidence:.2f}",
     ]
@@ -203,27 +218,32 @@ def _evidence_lines(
     link: Mapping[str, Any], started_at: Mapping[int, int]
 ) -> list[str]:
     """Return the lines about one row of evidence. `started_at`: when each stream began (ms)."""
-    where = "outside a stream"
-    if link["stream"] is not None:
-        where = f"stream {link['stream']}"
-        since = link["at"] - started_at.get(link["stream"], link["at"])
-        if since > 0:
-            where += f", {since // HOUR} h {since // MINUTE % 60} min into it"
-    how = ENGLISH(f"page.stance.{link['stance']}")
+    stance = ENGLISH(f"page.stance.{link['stance']}")
     if link["stance"] != SEEN:
-        how = f"{link['speaker'] or 'chat'} {how}"
+        stance = f"{link['speaker'] or 'chat'} {stance}"
     if link["addressed"]:
-        how += " to the bot"
+        stance += " to the bot"
+    place = _place_in_stream(link, started_at)
     lines = [
-        f"  {moment(link['at'])}, {where}: {how} (summary {link['episode']})",
+        f"  {moment(link['at'])}, {place}: {stance} (summary {link['episode']})",
         f"    {link['summary']}",
     ]
     address, until = link["video"]
     if address:
-        lines.append(
-            f"    {address} (Twitch probably keeps it until {moment(until)[:10]})"
-        )
+        day = moment(until)[:10]
+        lines.append(f"    {address} (Twitch probably keeps it until {day})")
     return lines
+
+
+def _place_in_stream(link: Mapping[str, Any], started_at: Mapping[int, int]) -> str:
+    """Return in which stream a row of evidence is, and how far into it."""
+    stream_id = link["stream"]
+    if stream_id is None:
+        return "outside a stream"
+    since = link["at"] - started_at.get(stream_id, link["at"])
+    if since <= 0:
+        return f"stream {stream_id}"
+    return f"stream {stream_id}, {since // HOUR} h {since // MINUTE % 60} min into it"
 
 
 def moment(ms: int) -> str:
@@ -232,12 +252,11 @@ def moment(ms: int) -> str:
 
 
 def because(cause: str, names: Mapping[str, str]) -> str:
-    """Return why a note changed, with present names."""
-    why = cause
+    """Return why a note changed, with present names. `cause`: as it is stored."""
     if cause in _CAUSES:
-        why = reason(_CAUSES[cause])
-    # a cause that was stored as a reason is one again, with names among its values
-    if not isinstance(why, Reason):
-        return with_names(why, names)
-    values = {key: with_names(str(value), names) for key, value in why.values.items()}
-    return reason(why.code, **values)
+        cause = reason(_CAUSES[cause])
+    if not isinstance(cause, Reason):
+        return with_names(cause, names)
+    # a cause that was stored as a reason was read as one, with names among its values
+    values = {key: with_names(str(value), names) for key, value in cause.values.items()}
+    return reason(cause.code, **values)

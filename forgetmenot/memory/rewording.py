@@ -34,18 +34,23 @@ async def reworded(
     fact: str,
     typed: str,
 ) -> str | None:
-    """Return the note as it should read after a correction; None if the model does not say.
+    """Return a note as it should read after a correction; None if the model does not say.
 
-    All three texts name people as `<@id>`.
+    `fact`: the note as it reads now. `typed`: the correction. They and the returned text name people as `<@id>`.
     """
     if model.name == Provider.OFFLINE:
+        # it has no words of its own
         return None
     handles = Handles.of((*ids_in(fact), *ids_in(typed)))
-    prompt = (
-        f"{fence('note', handles.hide(fact))}\n\n{fence('typed', handles.hide(typed))}"
-    )
+    fenced_note = fence("note", handles.hide(fact))
+    fenced_correction = fence("typed", handles.hide(typed))
     request = ModelRequest(
-        Purpose.REPLY, SYSTEM, prompt, MOST_OUTPUT_TOKENS, temperature=0, schema=SCHEMA
+        Purpose.REPLY,
+        SYSTEM,
+        f"{fenced_note}\n\n{fenced_correction}",
+        MOST_OUTPUT_TOKENS,
+        temperature=0,
+        schema=SCHEMA,
     )
     try:
         answer = await model.generate(request)
@@ -54,6 +59,7 @@ async def reworded(
         log.info("no words for a correction", error=type(error).__name__)
         return None
     except (*ODD_INPUT, KeyError, TypeError):
+        # no JSON, or other JSON than was asked for
         return None
     corrected_fact = handles.ids(clean(written))
     if not corrected_fact:
