@@ -13,8 +13,19 @@ CREATE TABLE viewers (
     last_seen_at  INTEGER NOT NULL,
     opted_out_at  INTEGER,                           -- set: nothing they say is stored
     banned_at     INTEGER,                           -- set: hidden, erased after seven days
-    erase_at      INTEGER                            -- set: their erasure was asked for and is not finished
+    erase_at      INTEGER,                           -- set: their erasure was asked for and is not finished
+    called        TEXT NOT NULL DEFAULT '',          -- the name that they asked to be called …
+    say_as        TEXT NOT NULL DEFAULT '',          -- … how it is said aloud …
+    pronouns      TEXT NOT NULL DEFAULT '',          -- … and their pronouns, in their own words
+    called_at     INTEGER,                           -- when one of these three was changed last
+    sub_months    INTEGER NOT NULL DEFAULT 0,        -- subscribed in all, by their badge; 0: not subscribed
+    sub_months_at INTEGER NOT NULL DEFAULT 0,        -- when that number was seen to grow; 0: never
+    watch_streak  INTEGER NOT NULL DEFAULT 0,        -- the last one that Twitch announced, in streams …
+    watch_streak_at INTEGER NOT NULL DEFAULT 0,      -- … and when; 0: never
+    moderator_since INTEGER,                         -- since when a moderator's badge is seen on them
+    congratulated_at INTEGER NOT NULL DEFAULT 0      -- when a model was last told to congratulate them
 ) STRICT;
+CREATE INDEX viewers_called ON viewers (called_at) WHERE called_at IS NOT NULL;
 CREATE UNIQUE INDEX viewers_by_login ON viewers (login) WHERE login IS NOT NULL;
 CREATE INDEX viewers_opted_out ON viewers (id) WHERE opted_out_at IS NOT NULL;
 CREATE INDEX viewers_banned    ON viewers (banned_at) WHERE banned_at IS NOT NULL;
@@ -64,6 +75,7 @@ CREATE TABLE streams (
     category      TEXT NOT NULL DEFAULT '',
     recap         TEXT NOT NULL DEFAULT '',
     recapped_at   INTEGER,
+    so_far        TEXT NOT NULL DEFAULT '',          -- what the streamer has `!missed` say of it; '': its summaries
     recap_file    TEXT NOT NULL DEFAULT '',          -- where it was written for the streamer
     recap_file_of INTEGER,                           -- `recapped_at` of what stands in that file
     posted_at     INTEGER,                           -- when it was posted to Discord, or may have been; 0: only if somebody asks

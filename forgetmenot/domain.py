@@ -52,6 +52,8 @@ class ChatEvent(Struct, frozen=True):
     `text` is what the person typed (empty for a bare sub); `system_text` is Twitch's own sentence
     about it. `badges` are names without versions ("moderator", "vip", "subscriber", "broadcaster",
     "bot-badge"). `color` is the one they chose for their name, as #rrggbb; "" if they chose none.
+    `sub_months`: for how long they have subscribed in all; `watch_streak`: the number of streams
+    that Twitch announces with it. Both 0 if it says neither.
     """
 
     id: str
@@ -67,6 +69,8 @@ class ChatEvent(Struct, frozen=True):
     system_text: str = ""
     emote_only: bool = False
     color: str = ""
+    sub_months: int = 0
+    watch_streak: int = 0
 
 
 class Redaction(Struct, frozen=True):
@@ -104,6 +108,28 @@ class Attendance(NamedTuple):
     before_at: int | None
 
 
+class TimeTogether(NamedTuple):
+    """What rows say of somebody's time in the channel. Times in ms, 0 for never.
+
+    `first_at`: their first line in a stream; `came_at`: that of the newest stream they came to.
+    `absence`: how long they had been away then, and `longest_absence`: how long at most.
+    `year_ago`: whether they were there on this day a year ago.
+    """
+
+    streams: int = 0
+    first_at: int = 0
+    came_at: int = 0
+    absence: int = 0
+    longest_absence: int = 0
+    year_ago: bool = False
+    sub_months: int = 0
+    sub_months_at: int = 0
+    watch_streak: int = 0
+    watch_streak_at: int = 0
+    moderator_since: int = 0
+    congratulated_at: int = 0
+
+
 class Standing(StrEnum):
     """How well a person is known, computed from the streams they came to."""
 
@@ -114,7 +140,10 @@ class Standing(StrEnum):
 
 
 class Viewer(Struct, frozen=True):
-    """A person: an immutable Twitch id with the names it goes by now."""
+    """A person: an immutable Twitch id with the names it goes by now.
+
+    `called`, `say_as` and `pronouns` are their own words for themselves; "" if they said none.
+    """
 
     id: str
     login: str
@@ -123,6 +152,15 @@ class Viewer(Struct, frozen=True):
     first_seen_at: int
     last_seen_at: int
     opted_out: bool = False
+    called: str = ""
+    say_as: str = ""
+    pronouns: str = ""
+
+    @property
+    def wishes(self) -> str:
+        """How they ask to be called, as `Deb (say: deb); they/them`; "" if they do not."""
+        name = f"{self.called} (say: {self.say_as})" if self.say_as else self.called
+        return "; ".join(filter(None, (name, self.pronouns)))
 
 
 class Stream(Struct, frozen=True):

@@ -9,6 +9,8 @@ from typing import NamedTuple
 
 from forgetmenot.domain import Importance, Note, NoteStatus, SourceKind, Standing
 from forgetmenot.durations import DAY, MINUTE
+from forgetmenot.languages import in_language
+from forgetmenot.memory.together import together_with
 from forgetmenot.people.standing import REGULAR_WITHIN, standing_of
 from forgetmenot.privacy.suppression import load_filter
 from forgetmenot.prompt.plans import open_outcomes, plan_end
@@ -33,7 +35,8 @@ class Card(NamedTuple):
     """Somebody who came in. `at`: their first line of this stream; `before_at`: when they left the one before (ms).
 
     `who`: their brief, or their best notes; `lately`: what holds these days, or (`over`) a plan of which they were not
-    asked yet how it went. `notes`: the ids of the notes that it rests on.
+    asked yet how it went. `notes`: the ids of the notes that it rests on. `wishes`: how they ask to be called.
+    `together`: what is worth saying of their time here.
     """
 
     id: str
@@ -46,6 +49,8 @@ class Card(NamedTuple):
     lately: str
     notes: tuple[int, ...]
     over: bool = False
+    wishes: str = ""
+    together: str = ""
 
 
 def by_weight(note: Note) -> tuple[bool, int, float, int]:
@@ -73,7 +78,7 @@ async def arrivals(
     for viewer_id, at in arrived.items():
         if standing_of(attendance[viewer_id], settings.people, now) not in wanted:
             continue
-        viewer_card = await card(source, viewer_id, at, now, settings.bot.timezone)
+        viewer_card = await card(source, viewer_id, at, now, settings)
         if viewer_card is not None:
             cards.append(viewer_card)
         if len(cards) == MAXIMUM_CARDS:
@@ -86,12 +91,13 @@ async def card(
     viewer_id: str,
     at: int,
     now: int,
-    zone: str,
+    settings: Settings,
 ) -> Card | None:
     """Return the card about one viewer; None where nothing may be told about them.
 
-    `at`: their first line of this stream, `now`: both milliseconds since 1970. `zone`: the channel's time zone.
+    `at`: their first line of this stream, `now`: both milliseconds since 1970.
     """
+    zone = settings.bot.timezone
     recently = now - REGULAR_WITHIN
     attendance = (await streams.attendance_of(source, [viewer_id], lately=recently))[
         viewer_id
@@ -132,10 +138,12 @@ async def card(
     # a hidden viewer has no name here
     if not note_ids or viewer_id not in names:
         return None
-    logins = await viewers.logins(source, [viewer_id])
+    viewer = (await viewers.get_many(source, [viewer_id]))[viewer_id]
+    language = in_language(settings.bot.language)
+    together = await together_with(source, viewer_id, settings, now)
     return Card(
         id=viewer_id,
-        login=logins.get(viewer_id, ""),
+        login=viewer.login,
         name=names[viewer_id],
         at=at,
         streams=attendance.streams,
@@ -144,6 +152,8 @@ async def card(
         lately=with_names(lately, names),
         notes=tuple(note_ids),
         over=ended_plan is not None,
+        wishes=viewer.wishes,
+        together=" · ".join(together.words(now, language)),
     )
 
 

@@ -570,16 +570,23 @@ def seen(chat: Iterable[ChatEvent]) -> list[SeenViewer]:
         first_at = event.at
         last_at = event.at
         role = None
+        sub_months = 0
         color = event.color
+        watch_streak = event.watch_streak
         if before is not None:
             first_at = min(before.first_at, event.at)
             last_at = max(before.last_at, event.at)
             role = before.role
             color = color or before.color
+            sub_months = before.sub_months
+            watch_streak = watch_streak or before.watch_streak
         if event.kind not in WITHOUT_BADGES:
             role = role_of(event.badges)
+            sub_months = event.sub_months
         # put in again, so that the last to speak stand last
-        people[key] = SeenViewer(*key, role, first_at, last_at, color)
+        people[key] = SeenViewer(
+            *key, role, first_at, last_at, color, sub_months, watch_streak
+        )
     return list(people.values())
 
 

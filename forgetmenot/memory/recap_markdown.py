@@ -14,12 +14,14 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from errno import ENOENT
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from forgetmenot.domain import Attendance, Note, Scope, SourceKind, Standing, Stream
 from forgetmenot.durations import HOUR, MINUTE
 from forgetmenot.errors import StoreError
 from forgetmenot.files import replace_file
 from forgetmenot.languages import Language, in_language, reason
+from forgetmenot.memory.together import anniversaries
 from forgetmenot.people.handles import names_typed
 from forgetmenot.people.names import called
 from forgetmenot.people.standing import REGULAR_WITHIN, standing_of
@@ -43,6 +45,9 @@ from forgetmenot.text.days import local_time
 from forgetmenot.text.mentions import ids_in, with_names
 from forgetmenot.text.outgoing import escape_markdown
 from forgetmenot.text.words import join_sentences, sentences_of, telling_stems
+
+if TYPE_CHECKING:
+    from forgetmenot.people.time_together import Fact
 
 LISTED_LIMIT = 5
 MOMENTS_LIMIT = 10
@@ -79,7 +84,11 @@ async def markdown_of(
     streamer = await channel_state.read(source, "id")
     names, _hidden = await viewers.shown_and_hidden(source, [*regulars, streamer])
     page = _Page(source, stream, settings, names, await load_filter(source))
-    people = _people_lines(attendance, returners, names, page.say)
+    occasions = await anniversaries(source, stream, attendance, settings)
+    people = [
+        *_people_lines(attendance, returners, names, page.say),
+        *_anniversary_lines(occasions, names, page.say),
+    ]
     sections = [
         *await page.head(),
         page.section(page.say("recap.people"), people),
@@ -273,6 +282,27 @@ def _people_lines(
             people.append(say("recap.others", n=others))
         lines.append(say("recap.back", who=", ".join(people)))
     return [escape_markdown(line) for line in lines]
+
+
+def _anniversary_lines(
+    occasions: Mapping[str, Sequence["Fact"]],
+    names: Mapping[str, str],
+    say: Language,
+) -> list[str]:
+    """Return how many anniversaries there were, and those of people who may be named."""
+    if not occasions:
+        return []
+    shown = []
+    for viewer_id, facts in occasions.items():
+        if viewer_id in names:
+            words = ", ".join(fact.words(say) for fact in facts)
+            shown.append(f"{names[viewer_id]} ({words})")
+    others = len(occasions) - len(shown)
+    if others:
+        shown.append(say("recap.others", n=others))
+    count = sum(len(facts) for facts in occasions.values())
+    who = ", ".join(shown)
+    return [escape_markdown(say("recap.anniversaries", n=count, who=who))]
 
 
 def best_quotes(lines: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:

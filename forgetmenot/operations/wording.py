@@ -317,6 +317,16 @@ def _missed(result: OperationResult, language: Language) -> str:
     return language("chat.missed", ago=ago, text=result.data["text"])
 
 
+def _streak(result: OperationResult, language: Language) -> str:
+    """How many streams in a row, and the other facts of somebody's time here."""
+    people = _people(result, language)
+    sentence = language(f"chat.{result.code}", **people, n=result.data["n"])
+    facts = " · ".join(_rows(result.data["facts"]))
+    return (
+        language("chat.streak_also", text=sentence, facts=facts) if facts else sentence
+    )
+
+
 def _approved_unknown(_result: OperationResult, language: Language) -> str:
     return language("action.unsure")
 
@@ -350,6 +360,9 @@ _SPECIAL: dict[str, Callable[[OperationResult, Language], str]] = {
     "missed": _missed,
     "remembered": _remembered,
     "status": _ready_made("status"),
+    "streak": _streak,
+    "streak_none": _streak,
+    "streak_of": _streak,
     "suppressed_nothing": _suppressed_nothing,
     "which_action": _which_action,
     "which_note": _which_note,

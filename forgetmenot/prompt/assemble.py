@@ -16,6 +16,7 @@ from forgetmenot.domain import Prompt, PromptLine, Recalled, Section
 from forgetmenot.durations import MINUTE
 from forgetmenot.prompt import rows
 from forgetmenot.prompt.instructions import (
+    CONGRATULATE,
     MAY_BE_FOR_OTHERS,
     PREFIX_SHARE,
     instructions,
@@ -420,13 +421,18 @@ def _now_section(material: TailMaterial, zone: str) -> Section:
 
 def _speaker_section(material: TailMaterial, zone: str) -> Section:
     """Return who speaks, how to treat them, and what has to be said where nothing is known of them."""
-    row = Row(rows.speaker_line(material.speaker, material.streams, zone))
+    line = rows.speaker_line(
+        material.speaker, material.streams, zone, material.together
+    )
+    row = Row(line)
     block_text = Block("speaker", (row,)).text().rstrip("\n")
     text_lines = [block_text, posture(material.speaker.role, material.standing)]
     if not _is_anything_known(material):
         text_lines.append(NOTHING_KNOWN)
     if not material.is_addressed:
         text_lines.append(MAY_BE_FOR_OTHERS)
+    if material.congratulate_at:
+        text_lines.append(CONGRATULATE)
     text = "\n".join(text_lines)
     return plain_section("speaker", f"{text}\n\n")
 

@@ -150,6 +150,9 @@ MAY_BE_FOR_OTHERS = (
     " answer."
 )
 
+# Said once for each occasion, with the speaker's line that names it.
+CONGRATULATE = "Congratulate them on that in a few words, only if it fits."
+
 
 def posture(role: Role, standing: Standing) -> str:
     """Return how to treat the speaker: by role first, and by how well they are known. The streamer is no guest."""

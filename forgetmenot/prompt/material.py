@@ -121,6 +121,10 @@ class TailMaterial(Struct, frozen=True):
     standing: Standing = Standing.KNOWN
     streams: int = 0
     left_at: int = 0
+    # today's news of their time here, in words, the most remarkable first
+    together: tuple[str, ...] = ()
+    # when the newest of it became true that the reply may congratulate on (ms); 0: nothing
+    congratulate_at: int = 0
     before: tuple[PromptLine, ...] = ()
     brief: str = ""
     brief_notes: tuple[int, ...] = ()

@@ -6,6 +6,7 @@ keep it from closing its block.
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import islice
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -40,6 +41,7 @@ MESSAGE_BYTES = 2_000
 SUMMARY_BYTES = 1_200
 FACT_BYTES = 400
 DIGEST_CHARS = 500
+TOGETHER_TOKENS = 12
 NAME_BYTES = 60
 # In words, because small models read a digit here as the number of a note.
 _NUMBER_WORDS = (
@@ -376,14 +378,24 @@ def speaker_line(
     viewer: Viewer,
     streams: int,
     zone: str,
+    together: Sequence[str] = (),
 ) -> str:
-    """Return `alice (moderator; here since 2025-11-02; 31 streams)`."""
+    """Return `alice (moderator; here since 2025-11-02; 31 streams; call them Deb)`.
+
+    `together`: news of their time here; the first that fits stands in the line.
+    """
     labels = []
     if viewer.role is not Role.VIEWER:
         labels.append(viewer.role.value)
     labels.append(f"here since {iso_day(viewer.first_seen_at, zone)}")
     if streams:
         labels.append("1 stream" if streams == 1 else f"{streams} streams")
+    fitting = (words for words in together if estimate_tokens(words) <= TOGETHER_TOKENS)
+    labels.extend(islice(fitting, 1))
+    if viewer.called:
+        labels.append(f"call them {viewer.called}")
+    if viewer.pronouns:
+        labels.append(f"their pronouns: {viewer.pronouns}")
     return f"{name_of(viewer)} ({'; '.join(labels)})"
 
 

@@ -25,9 +25,11 @@ from forgetmenot.domain import (
     Viewer,
 )
 from forgetmenot.durations import DAY, HOUR, MINUTE
+from forgetmenot.languages import ENGLISH
 from forgetmenot.memory import unsummarised
 from forgetmenot.memory.ranking import Query
 from forgetmenot.memory.recall import CHANNEL, NotesSnapshot, Recall, fitting, spoken_of
+from forgetmenot.memory.together import together_with
 from forgetmenot.operations import facts
 from forgetmenot.people.handles import streamer_of
 from forgetmenot.people.names import index_of
@@ -296,7 +298,9 @@ class ContextGatherer(Struct, frozen=True):
         if speaker.opted_out:
             brief = ""
             brief_notes = ()
+        together = await together_with(source, speaker.id, moment.settings, moment.now)
         text = event.text or event.system_text
+        is_addressed = moment.trigger.kind is not TriggerKind.FOLLOW_UP
         return TailMaterial(
             now=moment.now,
             speaker=speaker,
@@ -304,7 +308,11 @@ class ContextGatherer(Struct, frozen=True):
             brief_notes=brief_notes,
             message=PromptLine(0, event.id, event.user_id, text, event.at),
             standing=standing_of(attendance, moment.settings.people, moment.now),
-            is_addressed=moment.trigger.kind is not TriggerKind.FOLLOW_UP,
+            is_addressed=is_addressed,
+            together=tuple(together.words(moment.now, ENGLISH)),
+            congratulate_at=max(
+                (fact.since for fact in together.occasions if is_addressed), default=0
+            ),
             streams=attendance.streams,
             left_at=attendance.before_at or 0,
             live_since=_live_since(moment.channel),

@@ -188,8 +188,13 @@ class ReplyWriter(Struct):
         composed = await compose(
             self.keeper, self.gatherer, job.trigger, job.settings, bot_id=bot_id
         )
-        await self._record_prompt(job, explain.telemetry(composed, job.settings))
         material = composed.material
+        await self._record_prompt(job, explain.telemetry(composed, job.settings))
+        if material.congratulate_at and job.settings.bot.mode is not Mode.SHADOW:
+            # before the model is asked: whatever dies in between, nobody is told twice
+            told_at = max(self.clock.now(), material.congratulate_at)
+            async with self.db.write() as tx:
+                await viewers.set_congratulated(tx, job.event.user_id, told_at)
         statements = [
             line.id for line in material.unsummarised if speaks_of_self(line.text)
         ]

@@ -235,6 +235,8 @@ class PeopleSettings(Table, frozen=True, kw_only=True):
     regular_streams: Positive = 5
     newcomer_streams: Positive = 3
     returner_away_d: Positive = 21
+    # off: nothing is read or said of streaks and anniversaries
+    time_together: bool = True
 
 
 class PrivacySettings(Table, frozen=True, kw_only=True):

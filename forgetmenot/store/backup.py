@@ -206,7 +206,8 @@ _STATE = """
         (SELECT count(*) FROM never_mention),
         (SELECT count(*) FROM viewers WHERE opted_out_at IS NOT NULL),
         (SELECT count(*) FROM viewers WHERE banned_at IS NOT NULL),
-        (SELECT max(recapped_at) FROM streams)
+        (SELECT max(recapped_at) FROM streams),
+        (SELECT max(called_at) FROM viewers WHERE called_at IS NOT NULL)
 """
 
 

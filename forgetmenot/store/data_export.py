@@ -24,7 +24,7 @@ EXPORT_PARTS = {
     " AND id IN (SELECT note_id FROM note_evidence WHERE speaker_id = ?1)",
     "mentioned_in_notes": f"semantic_notes WHERE subject_id IS NOT ?1 AND instr(fact, {_NAMED})",
     "summaries": "episodes WHERE id IN (SELECT episode_id FROM episode_people WHERE viewer_id = ?1)",
-    "recaps": f"streams WHERE instr(recap, {_NAMED})",
+    "recaps": f"streams WHERE instr(recap || so_far, {_NAMED})",
     "quotes": "quotes WHERE viewer_id = ?1 OR by_id = ?1",
     "mentioned_in_quotes": f"quotes WHERE viewer_id <> ?1 AND instr(text, {_NAMED})",
     "briefs": "briefs WHERE viewer_id = ?1",

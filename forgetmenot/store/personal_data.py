@@ -96,6 +96,7 @@ PLACES = (
     Place("episodes", ("summary",), cut=True, near=_NEAR_EPISODE),
     Place("episodes", ("key",)),
     Place("streams", ("recap",), cut=True, near=_NEAR_STREAM),
+    Place("streams", ("so_far",), cut=True, typed=True, near=_NEAR_STREAM),
     Place("streams", ("title",), typed=True, near=_NEAR_STREAM),
     # before the fact loses the mention that tells whom they name
     Place(
@@ -153,7 +154,7 @@ PLACES = (
 DOUBTFUL_PLACES = (
     Place("semantic_notes", ("fact",), near=_NEAR_NOTE),
     Place("episodes", ("summary",), near=_NEAR_EPISODE),
-    Place("streams", ("title", "recap"), near=_NEAR_STREAM),
+    Place("streams", ("title", "recap", "so_far"), near=_NEAR_STREAM),
     Place("quotes", ("text",), near=_NEAR_QUOTE),
     Place("bot_messages", ("text",), near=_NEAR_TIME),
     Place("action_logs", ("params_json",), near=_NEAR_TIME),
@@ -165,6 +166,7 @@ _MEMORY_TEXTS = (
     ("episodes", "summary"),
     ("streams", "recap"),
     ("quotes", "text"),
+    ("streams", "so_far"),
 )
 # Every game that was played.
 _PLAYED = """
@@ -305,7 +307,7 @@ _SHOWN_TEXTS = {
             AND (subject_id IS NULL OR subject_id IN (SELECT id FROM shown))
     """,
     "episodes": "SELECT summary FROM episodes WHERE id = ?",
-    "streams": "SELECT title || ' ' || recap FROM streams WHERE id = ?",
+    "streams": "SELECT title || ' ' || recap || ' ' || so_far FROM streams WHERE id = ?",
     "quotes": "SELECT text FROM quotes WHERE id = ?",
     "bot_messages": "SELECT text FROM bot_messages WHERE id = ?",
 }

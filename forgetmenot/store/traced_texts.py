@@ -42,6 +42,7 @@ _QUOTED = (
 _MAY_SAY = (
     ("episodes", "summary", True, f"id IN ({_THEIRS})"),
     ("streams", "recap", True, "instr(recap, '<@' || :subject || '>')"),
+    ("streams", "so_far", True, "so_far <> ''"),
     ("bot_messages", "text", True, f"(viewer_id = :subject OR {_QUOTED})"),
     ("events", "text", True, "(viewer_id = :subject OR from_bot = 1)"),
     (
@@ -95,6 +96,7 @@ async def texts_mentioning(source: Source, viewer_id: str) -> list[TracedText]:
     for table, column in (
         ("episodes", "summary"),
         ("streams", "recap"),
+        ("streams", "so_far"),
         ("briefs", "text"),
     ):
         sql = f"SELECT rowid, {column} FROM {table} WHERE instr({column}, '<@' || ? || '>')"

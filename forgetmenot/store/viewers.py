@@ -208,7 +208,8 @@ async def chatter(db: Database, viewer_id: str) -> Chatter | None:
 class SeenViewer(NamedTuple):
     """A viewer under one name, as seen in a batch of lines, from `first_at` to `last_at` (ms).
 
-    `role` None and `color` "" are unknown, and leave what is stored.
+    `role` None, `color` "" and `watch_streak` 0 are unknown, and leave what is stored, as does
+    `sub_months` without a role.
     """
 
     id: str
@@ -218,6 +219,8 @@ class SeenViewer(NamedTuple):
     first_at: int
     last_at: int
     color: str = ""
+    sub_months: int = 0
+    watch_streak: int = 0
 
 
 async def record_seen(tx: Transaction, people: Sequence[SeenViewer]) -> None:
@@ -248,8 +251,14 @@ async def record_seen(tx: Transaction, people: Sequence[SeenViewer]) -> None:
     )
     await tx.many(
         """
-        INSERT INTO viewers (id, login, display_name, role, first_seen_at, last_seen_at, color)
-        VALUES (?1, ?2, ?3, coalesce(?4, 'viewer'), ?5, ?6, ?7)
+        INSERT INTO viewers (
+            id, login, display_name, role, first_seen_at, last_seen_at, color,
+            sub_months, sub_months_at, watch_streak, watch_streak_at, moderator_since
+        )
+        VALUES (
+            ?1, ?2, ?3, coalesce(?4, 'viewer'), ?5, ?6, ?7,
+            ?8, iif(?8 = 1, ?6, 0), ?9, iif(?9 > 0, ?6, 0), iif(?4 = 'moderator', ?5, NULL)
+        )
         ON CONFLICT (id) DO UPDATE SET
             login = excluded.login,
             display_name = excluded.display_name,
@@ -257,7 +266,18 @@ async def record_seen(tx: Transaction, people: Sequence[SeenViewer]) -> None:
             color = iif(excluded.color = '', color, excluded.color),
             first_seen_at = min(first_seen_at, excluded.first_seen_at),
             last_seen_at = max(last_seen_at, excluded.last_seen_at),
-            banned_at = iif(excluded.last_seen_at > banned_at, NULL, banned_at)
+            banned_at = iif(excluded.last_seen_at > banned_at, NULL, banned_at),
+            -- a number that was unknown until now may have grown at any time
+            sub_months_at = iif(
+                ?8 > sub_months AND (sub_months > 0 OR ?8 = 1), ?6, sub_months_at
+            ),
+            sub_months = iif(?4 IS NULL, sub_months, ?8),
+            watch_streak = iif(?9 > 0, ?9, watch_streak),
+            watch_streak_at = iif(?9 > 0, ?6, watch_streak_at),
+            moderator_since = CASE ?4
+                WHEN 'moderator' THEN coalesce(moderator_since, ?5)
+                ELSE iif(?4 IS NULL, moderator_since, NULL)
+            END
         """,
         rows,
     )
@@ -293,7 +313,7 @@ async def record_past(tx: Transaction, people: Sequence[SeenViewer]) -> None:
     # a login belongs to whoever has it now; of provisional ids only `login:alice` has the login alice
     login = """iif(
             EXISTS (SELECT 1 FROM viewers WHERE login = ?2 AND id <> ?1)
-                OR (?1 GLOB ?8 AND ?1 <> ?9),
+                OR (?1 GLOB ?10 AND ?1 <> ?11),
             NULL,
             ?2
         )"""
@@ -368,6 +388,7 @@ async def join_provisional(tx: Transaction, holders: dict[str, str]) -> None:
         ("semantic_notes", "fact"),
         ("streams", "recap"),
         ("quotes", "text"),
+        ("streams", "so_far"),
     )
     for provisional, real, both in rows:
         if both:
@@ -480,3 +501,13 @@ async def set_banned(
 ) -> None:
     """Hide all that is known about somebody; None shows it again."""
     await tx.execute("UPDATE viewers SET banned_at = ? WHERE id = ?", (at, viewer_id))
+
+
+async def set_congratulated(
+    tx: Transaction,
+    viewer_id: str,
+    at: int,
+) -> None:
+    """Store that a model was told to congratulate somebody at a time (ms)."""
+    sql = "UPDATE viewers SET congratulated_at = ? WHERE id = ?"
+    await tx.execute(sql, (at, viewer_id))

@@ -276,7 +276,25 @@ def _event(
         system_text=safe_text(tags.get("system-msg", "").strip()),
         emote_only=tags.get("emote-only") == "1",
         color=name_color(tags.get("color", "")),
+        sub_months=_sub_months(tags.get("badge-info", "")),
+        watch_streak=_watch_streak(tags),
     )
+
+
+def _sub_months(badge_info: str) -> int:
+    """Return the months of `subscriber/14`; 0 if it has none."""
+    for badge in badge_info.split(","):
+        name, _, months = badge.partition("/")
+        if name in {"subscriber", "founder"}:
+            return number(months)
+    return 0
+
+
+def _watch_streak(tags: Mapping[str, str]) -> int:
+    """Return the number of streams that Twitch announces as a watch streak; 0 if none."""
+    if tags.get("msg-param-category") != "watch-streak":
+        return 0
+    return number(tags.get("msg-param-value", ""))
 
 
 def _made_id(line: IrcLine, now: int) -> str:

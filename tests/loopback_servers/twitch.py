@@ -356,6 +356,22 @@ class TwitchSim(twitch.TwitchSim):
             tagged(tags, f":{HOST} USERNOTICE #{self.world.owner.login}")
         )
 
+    async def watch_streak(self, login: str, streams: int, months: int = 0) -> None:
+        """A viewer shares their watch streak; `months`: for how long they have subscribed."""
+        user = self.world.user(login)
+        sentence = f"{user.name} watched {streams} consecutive streams!"
+        tags = {
+            "id": str(uuid4()), "badges": "subscriber/12" if months else "",
+            "badge-info": f"subscriber/{months}" if months else "",
+            "display-name": user.name, "login": login, "msg-id": "viewermilestone",
+            "msg-param-category": "watch-streak", "msg-param-value": streams,
+            "msg-param-copoReward": 450, "room-id": self.world.room_id,
+            "system-msg": sentence, "tmi-sent-ts": self.now(), "user-id": user.id,
+        }  # fmt: skip
+        await self.irc.broadcast(
+            tagged(tags, f":{HOST} USERNOTICE #{self.world.owner.login}")
+        )
+
     async def unban(self, login: str) -> None:
         """The streamer lifts a ban or a timeout, which chat does not report."""
         user = self.world.user(login)

@@ -91,10 +91,10 @@ async def test_nobody_gets_the_card_of_a_hidden_viewer(
 ) -> None:
     await world.note("plays drums")
     now = world.clock.now()
-    assert await card(world.db, "1", now, now, "UTC") is not None
+    assert await card(world.db, "1", now, now, Settings()) is not None
     async with world.db.write() as tx:
         await tx.execute(f"UPDATE viewers SET {hidden} WHERE id = '1'")  # noqa: S608
-    assert await card(world.db, "1", now, now, "UTC") is None
+    assert await card(world.db, "1", now, now, Settings()) is None
 
 
 async def test_a_stale_note_is_on_no_card(world: "World") -> None:
@@ -102,4 +102,4 @@ async def test_a_stale_note_is_on_no_card(world: "World") -> None:
     now = world.clock.now()
     async with world.db.write() as tx:
         await notes.set_stale(tx, "1", before=now, streams=0)
-    assert await card(world.db, "1", now, now, "UTC") is None
+    assert await card(world.db, "1", now, now, Settings()) is None

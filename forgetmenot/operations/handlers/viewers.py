@@ -6,6 +6,7 @@ from forgetmenot.languages import in_language
 from forgetmenot.memory.arrivals import by_weight, card
 from forgetmenot.memory.merge import LIVE
 from forgetmenot.memory.recall import missed as what_was_missed
+from forgetmenot.memory.together import together_with
 from forgetmenot.operations.entries import (
     ANYBODY,
     MODERATORS,
@@ -21,6 +22,8 @@ from forgetmenot.text.days import days_since
 # Characters of the answer to `!missed`, and those of its beginning ("Since you were here two days ago: ").
 MISSED_CHARS = 450
 MISSED_LEAD = 50
+# The facts of a viewer's time here that the number of their streams in a row says already.
+_KINDS_OF_STREAK = frozenset({"streak", "first"})
 
 
 async def memory(request: Request) -> OperationResult:
@@ -88,7 +91,7 @@ async def who(request: Request) -> OperationResult:
     now = request.now
     viewer_card = None
     if target.id is not None:
-        viewer_card = await card(request.db, target.id, now, now, settings.bot.timezone)
+        viewer_card = await card(request.db, target.id, now, now, settings)
     if viewer_card is None:
         return OperationResult(ok=True, code="memory_empty", target=target)
     language = in_language(settings.bot.language)
@@ -141,15 +144,26 @@ async def streak(request: Request) -> OperationResult:
     if target.id is None:
         raise Refused("unknown_viewer", name="channel")
     count = 0
+    facts: list[str] = []
+    language = in_language(request.settings.bot.language)
     if target.own or not await viewers.hidden(request.db, [target.id]):
         count = await streams.streak(request.db, target.id)
-    if not count:
-        return OperationResult(ok=True, code="streak_none", target=target)
-    code = "streak" if target.own else "streak_of"
+        together = await together_with(
+            request.db, target.id, request.settings, request.now
+        )
+        facts = [
+            fact.words(language)
+            for fact in together.facts
+            if fact.kind not in _KINDS_OF_STREAK
+        ]
+    code = "streak_none"
+    if count:
+        code = "streak" if target.own else "streak_of"
+    data = {"n": count, "facts": facts}
     return OperationResult(
         ok=True,
         code=code,
-        data={"n": count},
+        data=data,
         target=target,
     )
 

@@ -21,7 +21,7 @@ export function arrivals(nobody = null, whole = false) {
   function card(one) {
     const key = keyOf(one);
     const putAway = () => { away.add(key); refresh(); };
-    const figures = [t("count.streams", { n: one.streams }), one.before_at && t("people.seen", { ago: ago(one.before_at) })].filter(Boolean).join(" · ");
+    const figures = [one.wishes, t("count.streams", { n: one.streams }), one.before_at && t("people.seen", { ago: ago(one.before_at) }), one.together].filter(Boolean).join(" · ");
     const lately = one.lately && t(one.over ? "arrivals.over" : "arrivals.lately", { text: one.lately });
     const details = h("details", { open: whole || ROOM.matches || opened.has(key), ontoggle: () => (details.open ? opened.add(key) : opened.delete(key)) },
       h("summary", { data: { key } }, h("b", {}, one.name), h("span", { class: "brief" }, ` ${lately || one.who || figures}`)),

@@ -1,0 +1,123 @@
+"""An evening of regulars: streaks, anniversaries, names and pronouns, and what somebody missed, all typed in chat."""
+
+import json
+from pathlib import Path
+
+from forgetmenot.clock import ManualClock
+from forgetmenot.durations import DAY, HOUR, MINUTE
+from forgetmenot.memory.recap_markdown import markdown_of
+from forgetmenot.people.time_together import a_year_ago
+from forgetmenot.prompt.instructions import CONGRATULATE
+from forgetmenot.store.names import by_login
+from tests.hearing.evening import (
+    BOT,
+    Evening,
+    evening,
+    line,
+    state_becomes,
+    the_stream_begins,
+)
+from tests.hearing.test_whole_show import ask
+from tests.loopback_servers.openai import Sent, SimOpenAI
+from tests.rows import put
+
+SUMMARY = "The lighthouse keeper fell at the third try."
+
+
+class Model(SimOpenAI):
+    """Congratulates where it is told to."""
+
+    def _write(self, sent: Sent, *, obey: bool) -> str:  # noqa: ARG002  # it knows every format
+        prompt = "\n".join(str(message["content"]) for message in sent["messages"])
+        if "Summarise this chat" in prompt or "write its recap" in prompt:
+            return json.dumps({"summary": SUMMARY})
+        number = len(self.seen)
+        said = "Happy anniversary" if CONGRATULATE in prompt else "Hello"
+        return json.dumps(line(f"{said}, number {number}."))
+
+    @property
+    def speaker(self) -> str:
+        """The line about the speaker in the last prompt."""
+        prompt = "\n".join(
+            str(message["content"]) for message in self.seen[-1]["messages"]
+        )
+        return prompt.partition("<speaker>\n")[2].partition("\n</speaker>")[0]
+
+
+async def test_an_evening_of_regulars(tmp_path: Path, clock: ManualClock) -> None:
+    model = Model()
+    async with evening(tmp_path, clock, model) as tonight:
+        tonight.twitch.world.moderator("carol")
+        await the_stream_begins(tonight)
+        await tonight.passes(MINUTE)
+        await alice_was_here_a_year_ago(tonight)
+        await her_streak_has_the_anniversary(tonight)
+        await the_model_congratulates_her_once(tonight, model)
+        await a_watch_streak_is_news(tonight, model)
+        await the_recap_counts_the_anniversaries(tonight)
+
+
+async def alice_was_here_a_year_ago(tonight: Evening) -> None:
+    """Ten streams before this one, the first of them on this day of last year."""
+    await tonight.twitch.say("alice", "good evening")
+    await tonight.passes(MINUTE)
+    db = tonight.bot.db
+    viewer_id = await by_login(db, "alice")
+    now = tonight.clock.now()
+    last_year = a_year_ago(now, "UTC")[0] + 12 * HOUR
+    async with db.write() as tx:
+        for began_at in (last_year, *(now - days * DAY for days in range(9, 0, -1))):
+            stream = await put(
+                tx,
+                "streams",
+                started_at=began_at,
+                last_event_at=began_at + HOUR,
+                ended_at=began_at + HOUR,
+                recapped_at=began_at + HOUR,
+            )
+            visit = {"viewer_id": viewer_id, "stream_id": stream, "lines": 3}
+            times = {"first_at": began_at, "last_at": began_at + HOUR}
+            await put(tx, "attendance", **visit, **times)
+
+
+async def her_streak_has_the_anniversary(tonight: Evening) -> None:
+    answer = await ask(tonight, "alice", "!streak")
+    assert answer.text.startswith("You were at the last 11 streams in a row!")
+    assert "here for 1 year today" in answer.text
+    assert "was here a year ago today" in answer.text
+
+
+async def the_model_congratulates_her_once(tonight: Evening, model: Model) -> None:
+    answer = await ask(tonight, "alice", f"@{BOT} how are you?")
+    assert answer.text.startswith("Happy anniversary")
+    assert "; here for 1 year today" in model.speaker
+    answer = await ask(tonight, "alice", f"@{BOT} and now?")
+    assert answer.text.startswith("Hello")
+    marks = await tonight.bot.db.column(
+        "SELECT congratulated_at FROM viewers WHERE login = 'alice'"
+    )
+    assert marks[0] > 0, "so it survives a restart"
+
+
+async def a_watch_streak_is_news(tonight: Evening, model: Model) -> None:
+    await tonight.twitch.watch_streak("bob", 20, months=14)
+    answer = await ask(tonight, "bob", f"@{BOT} hi, I am back")
+    assert answer.text.startswith("Happy anniversary")
+    assert "; watch streak on Twitch: 20 streams" in model.speaker
+    answer = await ask(tonight, "bob", "!streak")
+    assert "watch streak on Twitch: 20 streams" in answer.text
+
+
+async def the_recap_counts_the_anniversaries(tonight: Evening) -> None:
+    db = tonight.bot.db
+    stream = await db.value("SELECT id FROM streams WHERE ended_at IS NULL")
+    await tonight.obs.stream(on=False)
+    await state_becomes(tonight.bot, {"live": "0"})
+    tonight.twitch.go_offline()
+    for _ in range(5):
+        await tonight.passes(10 * MINUTE)
+    recap = await markdown_of(db, stream, tonight.bot.settings())
+    assert recap is not None
+    assert "2 anniversaries: Alice (here for 1 year today), 1 other" in recap.replace(
+        "\\", ""
+    )

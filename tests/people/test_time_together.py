@@ -1,0 +1,133 @@
+"""What is worth saying of somebody's time here."""
+
+from datetime import UTC, datetime
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from forgetmenot.domain import TimeTogether
+from forgetmenot.durations import DAY, HOUR
+from forgetmenot.languages import ENGLISH
+from forgetmenot.people.time_together import (
+    FactKind,
+    a_year_ago,
+    facts_of,
+    to_congratulate,
+    words_of,
+)
+
+
+def at(text: str) -> int:
+    return int(datetime.fromisoformat(text).replace(tzinfo=UTC).timestamp() * 1_000)
+
+
+NOW = at("2026-11-29T20:00")
+
+
+def kinds(history: TimeTogether, streak: int = 0, now: int = NOW) -> dict[str, int]:
+    return {
+        fact.kind.value: fact.amount for fact in facts_of(history, streak, now, "UTC")
+    }
+
+
+def test_an_anniversary_is_on_its_day_alone() -> None:
+    came = TimeTogether(streams=9, first_at=at("2024-11-29T23:30"))
+    assert kinds(came) == {"years": 2}
+    assert kinds(came, now=NOW + DAY) == {}
+    assert kinds(came, now=NOW - DAY) == {}
+    assert kinds(came, now=at("2024-11-29T23:45")) == {}
+
+
+def test_the_day_is_the_channels_own() -> None:
+    came = TimeTogether(streams=9, first_at=at("2024-11-28T23:30"))
+    assert [
+        fact.amount
+        for fact in facts_of(came, 0, at("2026-11-29T10:00"), "Europe/Berlin")
+    ] == [2]
+
+
+def test_who_came_on_29_february_has_a_day_each_year() -> None:
+    came = TimeTogether(streams=9, first_at=at("2024-02-29T20:00"))
+    assert kinds(came, now=at("2026-02-28T20:00")) == {"years": 2}
+    assert kinds(came, now=at("2028-02-28T20:00")) == {}
+    assert kinds(came, now=at("2028-02-29T20:00")) == {"years": 4}
+    start, end = a_year_ago(at("2028-02-29T20:00"), "UTC")
+    assert (start, end) == (at("2027-02-28T00:00"), at("2027-03-01T00:00"))
+
+
+def test_facts_are_as_rows_have_them() -> None:
+    history = TimeTogether(
+        streams=50,
+        first_at=at("2025-01-01T20:00"),
+        came_at=NOW - HOUR,
+        absence=40 * DAY,
+        longest_absence=40 * DAY,
+        year_ago=True,
+        sub_months=24,
+        sub_months_at=NOW - HOUR,
+        watch_streak=20,
+        watch_streak_at=NOW - HOUR,
+        moderator_since=at("2025-11-29T08:00"),
+    )
+    facts = facts_of(history, 10, NOW, "UTC")
+    assert words_of(facts, NOW, ENGLISH) == [
+        "a moderator for 1 year today",
+        "subscribed for 24 months",
+        "watch streak on Twitch: 20 streams",
+        "longest absence: 40 days",
+        "10 streams in a row",
+        "was here a year ago today",
+    ]
+    assert [fact.kind for fact in to_congratulate(facts, history, NOW)] == [
+        FactKind.MODERATOR,
+        FactKind.SUB_MONTHS,
+        FactKind.WATCH_STREAK,
+        FactKind.STREAK,
+    ]
+
+
+def test_what_is_old_is_no_news() -> None:
+    history = TimeTogether(
+        streams=50,
+        first_at=at("2025-01-01T20:00"),
+        came_at=NOW - 3 * DAY,
+        absence=DAY,
+        longest_absence=40 * DAY,
+        sub_months=13,
+        watch_streak=20,
+        watch_streak_at=NOW - 3 * DAY,
+    )
+    facts = facts_of(history, 2, NOW, "UTC")
+    assert words_of(facts, NOW, ENGLISH) == []
+    assert to_congratulate(facts, history, NOW) == []
+    assert kinds(history) == {"sub_months": 13, "watch_streak": 20, "absence": 40}
+
+
+def test_the_first_time() -> None:
+    assert kinds(TimeTogether(streams=1, first_at=NOW, came_at=NOW)) == {"first": 1}
+
+
+def test_nobody_is_congratulated_twice_on_the_same() -> None:
+    history = TimeTogether(streams=9, watch_streak=20, watch_streak_at=NOW - HOUR)
+    facts = facts_of(history, 0, NOW, "UTC")
+    assert to_congratulate(facts, history, NOW)
+    assert not to_congratulate(facts, history._replace(congratulated_at=NOW), NOW)
+
+
+TIMES = st.integers(0, 4_102_444_800_000)
+
+
+@given(st.lists(TIMES, min_size=9, max_size=9), st.integers(0, 9_999), TIMES)
+def test_any_rows_give_facts(times: list[int], count: int, now: int) -> None:
+    history = TimeTogether(count, times[0], times[1], times[2], times[3])._replace(
+        year_ago=True,
+        sub_months=count,
+        sub_months_at=times[4],
+        watch_streak=count,
+        watch_streak_at=times[5],
+        moderator_since=times[6],
+        congratulated_at=times[7],
+    )
+    facts = facts_of(history, count, now, "Europe/Berlin")
+    assert all(fact.amount > 0 for fact in facts)
+    assert words_of(facts, now, ENGLISH) is not None
