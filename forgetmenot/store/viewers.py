@@ -285,10 +285,10 @@ async def record_seen(tx: Transaction, people: Sequence[SeenViewer]) -> None:
 
 
 async def _stored_as(tx: Transaction, viewer_ids: Collection[str]) -> dict[str, Row]:
-    """Return login, display name, role and color of those of these viewers who are there and not banned, by id."""
+    """Return names, role, color and months of those of these viewers who are there and not banned, by id."""
     rows = await tx.rows(
         """
-        SELECT id, login, display_name, role, color
+        SELECT id, login, display_name, role, color, sub_months
         FROM viewers
         WHERE banned_at IS NULL
             AND id IN (SELECT value FROM json_each(?))
@@ -302,8 +302,12 @@ def _is_stored(person: SeenViewer, row: Row | None) -> bool:
     """Return whether a row of `_stored_as` has all that is known of somebody but the times."""
     if row is None:
         return False
-    _id, login, display_name, role, color = row
+    _id, login, display_name, role, color, sub_months = row
     if (login, display_name) != (person.login, person.display_name):
+        return False
+    # without a role the months are unknown
+    has_news = person.role is not None and person.sub_months != sub_months
+    if has_news or person.watch_streak:
         return False
     return person.role in {None, role} and person.color in {"", color}
 
