@@ -103,8 +103,7 @@ async def viewer_by_id(
         await streams.attendance_of(db, [viewer_id], lately=now - REGULAR_WITHIN)
     )[viewer_id]
     stored = await viewers.get(db, viewer_id)
-    zone = settings.bot.timezone
-    viewer_card = await card(db, viewer_id, now, now, zone)
+    viewer_card = await card(db, viewer_id, now, now, settings)
     lines = [viewer_card.who, viewer_card.lately] if viewer_card else []
     return Viewer(
         login=logins[viewer_id],
