@@ -52,6 +52,7 @@ COMMANDS = {
         "bot",
     ),
     **dict.fromkeys(("memory", "viewer"), "memory"),
+    "recap": "recap",
     "learn": "play",
     **dict.fromkeys(
         ("why", "cost", "actions", "evaluate", "recall", "prompt"), "inspect"

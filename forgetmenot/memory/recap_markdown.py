@@ -14,7 +14,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from errno import ENOENT
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from forgetmenot.domain import Attendance, Note, Scope, SourceKind, Standing, Stream
 from forgetmenot.durations import HOUR, MINUTE
@@ -68,6 +68,29 @@ _SEVERAL_CHATS = re.compile(r"\bchat(?:(?:,| and|, and) chat\b)+", re.IGNORECASE
 _OWN_THINGS = re.compile(r"<@([\w:-]+)>['’]s?\b")
 
 
+class StreamPeople(NamedTuple):
+    """Who came to a stream, who of them came back with it, and the names of those who may be named where it is told."""
+
+    attendance: Mapping[str, Attendance]
+    returners: Sequence[str]
+    names: Mapping[str, str]
+
+
+async def people_of(
+    source: Source,
+    stream: Stream,
+    settings: Settings,
+) -> StreamPeople:
+    """Return who came to a stream, and who of them, all regulars, may be named in what is published of it."""
+    recently = stream.started_at - REGULAR_WITHIN
+    attendance = await streams.attendance_at(source, stream.id, lately=recently)
+    returners = _returners(attendance, settings.people, stream.started_at)
+    regulars = _regulars(attendance, returners, settings.people)
+    streamer = await channel_state.read(source, "id")
+    names, _hidden = await viewers.shown_and_hidden(source, [*regulars, streamer])
+    return StreamPeople(attendance, returners, names)
+
+
 async def markdown_of(
     source: Source,
     stream_id: int,
@@ -77,12 +100,7 @@ async def markdown_of(
     stream = (await streams.get_many(source, [stream_id])).get(stream_id)
     if stream is None or stream.ended_at is None or not stream.recap:
         return None
-    recently = stream.started_at - REGULAR_WITHIN
-    attendance = await streams.attendance_at(source, stream_id, lately=recently)
-    returners = _returners(attendance, settings.people, stream.started_at)
-    regulars = _regulars(attendance, returners, settings.people)
-    streamer = await channel_state.read(source, "id")
-    names, _hidden = await viewers.shown_and_hidden(source, [*regulars, streamer])
+    attendance, returners, names = await people_of(source, stream, settings)
     page = _Page(source, stream, settings, names, await load_filter(source))
     occasions = await anniversaries(source, stream, attendance, settings)
     people = [

@@ -1,0 +1,148 @@
+"""Chapters of a stream from its summaries: for a video's description, as CSV, and as an edit list for editors.
+
+A chapter is the first sentence of a summary that may be published, under the rules of a recap: only regulars stand
+there by name, nobody who opted out or was banned, and nothing that is never mentioned.
+"""
+
+import csv
+import io
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from forgetmenot.domain import NOTHING, EpisodeKind, Stream
+from forgetmenot.durations import HOUR, MINUTE, SECOND
+from forgetmenot.errors import InputError
+from forgetmenot.languages import reason
+from forgetmenot.memory.recap_markdown import about_the_named, people_of
+from forgetmenot.privacy.hidden_names import only_naming
+from forgetmenot.privacy.suppression import load_filter
+from forgetmenot.settings.schema import Settings
+from forgetmenot.store import dock_rows, streams
+from forgetmenot.store.database import Database, Source
+from forgetmenot.text.clean import clean
+from forgetmenot.text.mentions import with_names
+from forgetmenot.text.words import sentences_of
+
+# Not what somebody asked to be remembered, nor chat that no model has read.
+TELLING_KINDS = (EpisodeKind.CHAT, EpisodeKind.IMPORT)
+FORMATS = ("youtube", "csv", "edl")
+# YouTube takes no shorter chapters, and titles of at most 100 characters.
+SHORTEST = 10 * SECOND
+LONGEST_TITLE = 99
+# What a spreadsheet takes for a formula.
+_FORMULA = ("=", "+", "-", "@")
+# Editors begin a timeline at this hour.
+TIMELINE_BEGINS = HOUR
+
+
+class Chapter(NamedTuple):
+    """A part of a stream. `begin` and `end`: ms since its video began, or since the stream did where none is known."""
+
+    begin: int
+    end: int
+    title: str
+
+
+async def chapters_of(
+    source: Database,
+    stream_id: int,
+    settings: Settings,
+) -> list[Chapter]:
+    """Return the chapters of a stream, the first of which begins at 0. Raises InputError: there is no such stream."""
+    stream = (await streams.get_many(source, [stream_id])).get(stream_id)
+    if stream is None:
+        raise InputError(reason("nothing_here"))
+    titles: list[tuple[int, str]] = []
+    begins_at = await _video_begins(source, stream)
+    names = (await people_of(source, stream, settings)).names
+    suppressed = await load_filter(source)
+    for episode in await dock_rows.episodes_of(source, stream_id):
+        if episode["kind"] not in TELLING_KINDS or episode["summary"] == NOTHING:
+            continue
+        summary = about_the_named(suppressed.without(episode["summary"]), names)
+        sentence = next(iter(sentences_of(with_names(summary, names))), "")
+        title = clean(await only_naming(source, sentence, names)).rstrip(".")
+        begin = max(0, episode["started_at"] - begins_at)
+        is_long_enough = not titles or begin - titles[-1][0] >= SHORTEST
+        if title and is_long_enough:
+            titles.append((begin if titles else 0, _cut(title)))
+    ends = [begin for begin, _title in titles[1:]]
+    ends.append(max(0, (stream.ended_at or 0) - begins_at))
+    chapters = []
+    for (begin, title), end in zip(titles, ends, strict=False):
+        chapters.append(Chapter(begin, max(begin, end), title))
+    return chapters
+
+
+async def newest_stream(source: Database) -> int:
+    """Return the stream that ended last. Raises InputError: none has."""
+    rows = await dock_rows.streams(source, 2)
+    for row in rows:
+        if row["ended_at"] is not None:
+            return int(row["id"])
+    raise InputError(reason("nothing_here"))
+
+
+async def _video_begins(source: Source, stream: Stream) -> int:
+    video = (await streams.videos(source, [stream.id])).get(stream.id)
+    return stream.started_at if video is None else video.at
+
+
+def _cut(title: str) -> str:
+    """Return a title that is no longer than YouTube takes, cut at a word."""
+    if len(title) <= LONGEST_TITLE:
+        return title
+    return f"{title[:LONGEST_TITLE].rsplit(' ', 1)[0]}…"
+
+
+def as_text(
+    chapters: Sequence[Chapter],
+    form: str,
+    name: str,
+) -> str:
+    """Return chapters in one of FORMATS. `name`: of the stream."""
+    if form == "csv":
+        return _table(chapters)
+    if form == "edl":
+        return _edit_list(chapters, clean(name))
+    lines = [f"{_clock(chapter.begin)} {chapter.title}" for chapter in chapters]
+    return "\n".join([*lines, ""])
+
+
+def _table(chapters: Sequence[Chapter]) -> str:
+    text = io.StringIO()
+    table = csv.writer(text, lineterminator="\n")
+    table.writerow(("start", "end", "title"))
+    for chapter in chapters:
+        title = chapter.title
+        if title.startswith(_FORMULA):
+            title = f"'{title}"
+        begin = _clock(chapter.begin, hours=True)
+        table.writerow((begin, _clock(chapter.end, hours=True), title))
+    return text.getvalue()
+
+
+def _edit_list(chapters: Sequence[Chapter], name: str) -> str:
+    """Return an edit list (CMX 3600) of markers, which DaVinci Resolve takes as such, and others as clips."""
+    lines = [f"TITLE: {name}", "FCM: NON-DROP FRAME", ""]
+    for number, chapter in enumerate(chapters, 1):
+        at = TIMELINE_BEGINS + chapter.begin
+        first = f"{_clock(at, hours=True):0>8}:00"
+        last = f"{_clock(at, hours=True):0>8}:01"
+        title = chapter.title.replace("|", "/")
+        lines += [
+            f"{number:03}  001      V     C        {first} {last} {first} {last}",
+            f"* FROM CLIP NAME: {title}",
+            f" |C:ResolveColorBlue |M:{title} |D:1",
+            "",
+        ]
+    return "\n".join(lines)
+
+
+def _clock(ms: int, *, hours: bool = False) -> str:
+    """Return a time as `4:05` or `1:04:05`; `hours`: always with them."""
+    minutes = ms // MINUTE % 60
+    seconds = ms // SECOND % 60
+    if ms < HOUR and not hours:
+        return f"{minutes}:{seconds:02}"
+    return f"{ms // HOUR}:{minutes:02}:{seconds:02}"
