@@ -314,11 +314,34 @@ def without_fact(
         rest = sentence
         if is_about_subject:
             rest = _without_clauses(
-                sentence, lambda clause: states_fact(clause, stems_of_fact)
+                sentence,
+                lambda clause: (
+                    not _is_about_others(clause, subject_id)
+                    and states_fact(clause, stems_of_fact)
+                ),
             )
         if rest:
             sentences.append(rest)
     return join_sentences(sentences)
+
+
+def _is_about_others(clause: str, subject_id: str) -> bool:
+    """Return whether a clause mentions people, and not the subject."""
+    people = ids_in(clause)
+    return bool(people) and bool(subject_id) and subject_id not in people
+
+
+def clauses_about(text: str, subject_id: str) -> list[str]:
+    """Return the clauses of a summary's sentences about somebody, also those that say "they"."""
+    clauses: list[str] = []
+    is_about_subject = False
+    for sentence in sentences_of(text):
+        people = ids_in(sentence)
+        if people:
+            is_about_subject = subject_id in people
+        if is_about_subject:
+            clauses += _CLAUSE_BREAK.split(sentence)
+    return [clause for clause in clauses if not _is_about_others(clause, subject_id)]
 
 
 def states_fact(clause: str, stems_of_fact: frozenset[str]) -> bool:
