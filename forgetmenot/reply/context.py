@@ -1,7 +1,7 @@
-"""Reads what a prompt says of one message: its speaker, the conversation, the people it names, and notes.
+"""Reads what a prompt says of one message: its speaker, the conversation, the people it names, notes.
 
-- Nothing of hidden people, nothing redacted, nothing suppressed but the message itself, and of the bot's own lines only
-  those that were sent.
+- Nothing of hidden people, nothing redacted, nothing suppressed but the message itself, and of the
+  bot's own lines only those that were sent.
 - Reads only, and the same for a reply, a dry run and a test.
 - All of it is one snapshot in the reader's thread, unless notes of a viewer are not cached yet.
 """
@@ -85,7 +85,8 @@ REPLIES_REACH_BACK = DAY
 RECENT_ACTIONS_WINDOW = 2 * HOUR
 SAME_TOPIC_WITHIN = MINUTE
 SPOKEN_LINES = 6
-# Lines that are read for the prompt's chat: a raid says the same words a hundred times, and they become one row.
+# Lines that are read for the prompt's chat. They are more than it shows: a raid says the same words
+# a hundred times, and they become one row.
 CHAT_READ = 5 * CHAT_LINES
 THREAD_LINES = 3
 RECENT_ACTIONS = 3
@@ -100,8 +101,8 @@ NO_NAMES = NameIndex()
 _Line = TypeVar("_Line", PromptLine, StreamEvent, PromptLine | StreamEvent)
 
 
-class Composed(NamedTuple):
-    """A prompt and what it was made of."""
+class ComposedPrompt(NamedTuple):
+    """A prompt and what it was made of. `revision`: of what was suppressed then."""
 
     prompt: Prompt
     prefix: Prefix
@@ -116,18 +117,23 @@ async def compose(
     settings: Settings,
     *,
     bot_id: str,
-) -> Composed:
-    """Return the prompt for one line under one snapshot of the settings. Reads only. Raises StoreError."""
+) -> ComposedPrompt:
+    """Return the prompt for one line under one snapshot of the settings.
+
+    Reads only. Raises StoreError.
+    """
     prefix = await keeper.current()
     revision = keeper.revision
     material = await gatherer.tail(trigger, settings, bot_id=bot_id, prefix=prefix)
-    return Composed(assemble(prefix, material, settings), prefix, material, revision)
+    prompt = assemble(prefix, material, settings)
+    return ComposedPrompt(prompt, prefix, material, revision)
 
 
-class _Moment(Struct, frozen=True):
+class _MessageContext(Struct, frozen=True):
     """What holds while the material for one message is being read.
 
-    `snapshot`: of the speaker's notes. `names`: whom the words of the message and of the lines before it may mean.
+    `snapshot`: of the speaker's notes.
+    `names`: whom the words of the message and of the lines before it may mean.
     """
 
     trigger: Trigger
@@ -140,22 +146,28 @@ class _Moment(Struct, frozen=True):
 
     @property
     def event(self) -> ChatEvent:
+        """Return the line of the message."""
         return self.trigger.event
 
     @property
     def suppression_filter(self) -> SuppressionFilter:
+        """Return the filter of what is suppressed now."""
         return self.snapshot.suppression_filter
 
     @property
     def persona(self) -> str:
+        """Return the name of the persona, by which briefs are stored."""
         return current_persona(self.settings).name
 
 
-class _WithoutNotes(NamedTuple):
-    """The material before notes are added. `query`: what is asked of them; `snapshots`: of each subject's notes."""
+class _ReadMaterial(NamedTuple):
+    """What one snapshot of the database gave: the material without notes, and what ranks the notes.
+
+    `snapshots`: of each subject's notes, by subject.
+    """
 
     material: TailMaterial
-    moment: _Moment
+    context: _MessageContext
     query: Query
     snapshots: Mapping[str, NotesSnapshot]
 
@@ -178,156 +190,165 @@ class ContextGatherer(Struct, frozen=True):
         """Return everything for one message that the prefix does not show. Raises StoreError."""
         await self.recall.active_viewers.look()
 
-        async def read(source: Source) -> _WithoutNotes:
-            return await self._without_notes(source, trigger, settings, bot_id, prefix)
+        async def read(source: Source) -> _ReadMaterial:
+            return await self._read(source, trigger, settings, bot_id, prefix)
 
-        material = await self._with_notes(await self.db.together(read))
+        read_material = await self.db.together(read)
+        material = await self._with_notes(read_material)
         return await with_names(self.db, material)
 
     async def standing(self, event: ChatEvent, settings: Settings) -> Standing:
-        """Return how well the speaker of a line is known."""
+        """Return how well the speaker of a line is known. Raises StoreError."""
         attendance = await self._attendance(self.db, event.user_id)
         return standing_of(attendance, settings.people, self.clock.now())
 
-    async def _without_notes(
+    async def _read(
         self,
         source: Source,
         trigger: Trigger,
         settings: Settings,
         bot_id: str,
         prefix: Prefix,
-    ) -> _WithoutNotes:
-        """Read everything but the notes: those are ranked outside of this read, and most of them are cached."""
+    ) -> _ReadMaterial:
+        """Read everything but the notes, whose ranking needs no database where they are cached."""
         snapshot = await self.recall.look(source, [trigger.event.user_id])
         channel = await channel_state.read_all(source)
-        moment = _Moment(trigger, settings, self.clock.now(), channel, snapshot, prefix)
-        material = await self._speaker(source, moment)
-        material = await self._with_conversation(source, material, moment)
+        now = self.clock.now()
+        context = _MessageContext(trigger, settings, now, channel, snapshot, prefix)
+        material = await self._speaker(source, context)
+        material = await self._with_conversation(source, material, context)
         if snapshot.suppression_filter:
-            material = await self._without_suppressed(source, material, moment)
+            material = await self._without_suppressed(source, material, context)
 
-        thought_before = _thought_before(material, moment)
-        moment = replace(
-            moment, names=await self._names(source, material, thought_before, moment)
-        )
-        query = self._query(moment, thought_before)
-        material = await self._with_others(source, material, moment, bot_id)
+        thought_before = _thought_before(material, context)
+        names = await self._names(source, material, thought_before, context)
+        context = replace(context, names=names)
+        query = self._query(context, thought_before)
+        material = await self._with_others(source, material, context, bot_id)
         if query.anything:
-            material = await self._with_briefs(source, material, moment)
+            material = await self._with_briefs(source, material, context)
 
-        # "who plays drums?" is no question about the viewer `drums`, of whom something is shown in case it is
-        certain = moment.names.certain_in(f"{thought_before} {trigger.question}")
-        asked_about = [
-            other.viewer.id for other in material.others if other.viewer.id in certain
-        ]
-        past = await self._past(source, query, asked_about, moment)
-        material = await self._with_unsummarised(source, material, moment)
-        anybody = await self._anybody(source, material, asked_about, moment)
+        people_asked_about = _people_asked_about(material, thought_before, context)
+        past = await self._past(source, query, people_asked_about, context)
+        material = await self._with_unsummarised(source, material, context)
+        anybody = await self._anybody(source, material, people_asked_about, context)
         material = replace(material, past_episodes=past, anybody=anybody)
 
-        names, hidden = await viewers.shown_and_hidden(
-            source, sorted(_people_in(material))
-        )
-        material = replace(material, names=names, hidden=hidden)
+        people = sorted(_people_in(material))
+        shown_names, hidden = await viewers.shown_and_hidden(source, people)
+        material = replace(material, names=shown_names, hidden=hidden)
         snapshots = await self._snapshots(source, material, snapshot)
-        return _WithoutNotes(material, moment, query, snapshots)
+        return _ReadMaterial(material, context, query, snapshots)
 
     async def _snapshots(
         self,
         source: Source,
         material: TailMaterial,
-        of_speaker: NotesSnapshot,
+        speaker_snapshot: NotesSnapshot,
     ) -> dict[str, NotesSnapshot]:
         """Return how the notes of each subject stand now, by subject."""
         snapshots = {}
-        for subject in (*(other.viewer.id for other in material.others), CHANNEL):
+        other_ids = [other.viewer.id for other in material.others]
+        for subject in (*other_ids, CHANNEL):
             fingerprint = await notes.fingerprint(source, subject or None)
-            snapshots[subject] = of_speaker._replace(fingerprints=(fingerprint,))
-        snapshots[material.speaker.id] = of_speaker
+            snapshots[subject] = speaker_snapshot._replace(fingerprints=(fingerprint,))
+        snapshots[material.speaker.id] = speaker_snapshot
         return snapshots
 
-    def _query(self, moment: _Moment, thought_before: str) -> Query:
+    def _query(self, context: _MessageContext, thought_before: str) -> Query:
         """Return what the message asks for, with the speaker's thought before it."""
-        question = moment.trigger.question
+        question = context.trigger.question
         return self.recall.query(
             question,
             before=thought_before,
-            category=moment.channel.get("category", ""),
-            title=moment.channel.get("title", ""),
-            names=moment.names.words_of_names(f"{thought_before} {question}"),
+            category=context.channel.get("category", ""),
+            title=context.channel.get("title", ""),
+            names=context.names.words_of_names(f"{thought_before} {question}"),
         )
 
     async def _with_briefs(
         self,
         source: Source,
         material: TailMaterial,
-        moment: _Moment,
+        context: _MessageContext,
     ) -> TailMaterial:
-        """Return the material with who its people are, for a message that asks just that: "who is Jolene?"."""
+        """Return the material with who its people are, for a message that asks just that.
+
+        Such as "who is Jolene?".
+        """
         others = []
         for other in material.others:
-            brief, note_ids = await episodes.usable_brief(
-                source, other.viewer.id, moment.persona
-            )
-            brief = moment.suppression_filter.without(brief)
-            brief_notes = note_ids if brief else ()
-            others.append(replace(other, brief=brief, brief_notes=brief_notes))
+            brief, note_ids = await self._brief(source, other.viewer.id, context)
+            others.append(replace(other, brief=brief, brief_notes=note_ids))
         return replace(material, others=tuple(others))
+
+    async def _brief(
+        self,
+        source: Source,
+        viewer_id: str,
+        context: _MessageContext,
+    ) -> tuple[str, tuple[int, ...]]:
+        """Return a viewer's brief without what is suppressed, and the ids of its notes; "" if none."""
+        stored_brief, note_ids = await episodes.usable_brief(
+            source, viewer_id, context.persona
+        )
+        brief = context.suppression_filter.without(stored_brief)
+        return brief, note_ids if brief else ()
 
     async def _attendance(self, source: Source, viewer_id: str) -> Attendance:
         recently = self.clock.now() - REGULAR_WITHIN
-        return (await streams.attendance_of(source, [viewer_id], lately=recently))[
-            viewer_id
-        ]
+        attendance = await streams.attendance_of(source, [viewer_id], lately=recently)
+        return attendance[viewer_id]
 
-    async def _speaker(self, source: Source, moment: _Moment) -> TailMaterial:
+    async def _speaker(self, source: Source, context: _MessageContext) -> TailMaterial:
         """Return the material with the message and who wrote it."""
-        event = moment.event
-        speaker = (await viewers.get_many(source, [event.user_id])).get(event.user_id)
+        event = context.event
+        stored_viewers = await viewers.get_many(source, [event.user_id])
+        speaker = stored_viewers.get(event.user_id)
         if speaker is None:
-            speaker = stranger(
-                event.user_id, event.display_name or event.login, event.at
-            )
-        # the badges of this line: a role may have changed since the last one was stored
+            name = event.display_name or event.login
+            speaker = stranger(event.user_id, name, event.at)
+        # By the badges of this line: a role may have changed since the last one was stored.
         speaker = replace(speaker, role=role_of(event.badges))
         attendance = await self._attendance(source, event.user_id)
-        brief, brief_notes = await episodes.usable_brief(
-            source, speaker.id, moment.persona
+        brief = ""
+        brief_notes: tuple[int, ...] = ()
+        if not speaker.opted_out:
+            brief, brief_notes = await self._brief(source, speaker.id, context)
+        together = await together_with(
+            source, speaker.id, context.settings, context.now
         )
-        brief = moment.suppression_filter.without(brief)
-        if speaker.opted_out:
-            brief = ""
-            brief_notes = ()
-        together = await together_with(source, speaker.id, moment.settings, moment.now)
         text = event.text or event.system_text
-        is_addressed = moment.trigger.kind is not TriggerKind.FOLLOW_UP
+        is_addressed = context.trigger.kind is not TriggerKind.FOLLOW_UP
+        congratulate_at = 0
+        if is_addressed:
+            occasion_times = [fact.since for fact in together.occasions]
+            congratulate_at = max(occasion_times, default=0)
         return TailMaterial(
-            now=moment.now,
+            now=context.now,
             speaker=speaker,
             brief=brief,
             brief_notes=brief_notes,
             message=PromptLine(0, event.id, event.user_id, text, event.at),
-            standing=standing_of(attendance, moment.settings.people, moment.now),
+            standing=standing_of(attendance, context.settings.people, context.now),
             is_addressed=is_addressed,
-            together=tuple(together.words(moment.now, ENGLISH)),
-            congratulate_at=max(
-                (fact.since for fact in together.occasions if is_addressed), default=0
-            ),
+            together=tuple(together.words(context.now, ENGLISH)),
+            congratulate_at=congratulate_at,
             streams=attendance.streams,
             left_at=attendance.before_at or 0,
-            live_since=_live_since(moment.channel),
+            live_since=_live_since(context.channel),
         )
 
     async def _with_conversation(
         self,
         source: Source,
         material: TailMaterial,
-        moment: _Moment,
+        context: _MessageContext,
     ) -> TailMaterial:
         """Return the material with lines of chat, what happened, and what the bot said and did."""
-        event = moment.event
-        since = moment.now - CHAT_REACHES_BACK
-        own_lines = await events.lines(
+        event = context.event
+        since = context.now - CHAT_REACHES_BACK
+        speaker_lines = await events.lines(
             source,
             of=event.user_id,
             since=since,
@@ -337,41 +358,56 @@ class ContextGatherer(Struct, frozen=True):
         chat = await events.lines(source, since=since, until=event.at, limit=CHAT_READ)
         happened = await events.reported_events(
             source,
-            since=moment.now - HAPPENED_REACHES_BACK,
+            since=context.now - HAPPENED_REACHES_BACK,
             until=event.at,
             limit=EVENT_ROWS,
         )
         spoken: list[PromptLine] = []
-        if moment.settings.hearing.on:
+        if context.settings.hearing.on:
             spoken = await events.lines(
                 source,
                 spoken=True,
-                since=moment.now - SPOKEN_REACHES_BACK,
+                since=context.now - SPOKEN_REACHES_BACK,
                 until=event.at,
                 limit=SPOKEN_LINES,
             )
         moderation: list[StreamEvent] = []
         if material.speaker.role.moderates:
             moderation = await events.moderation_events(
-                source, since=since, until=event.at, limit=EVENT_ROWS
+                source,
+                since=since,
+                until=event.at,
+                limit=EVENT_ROWS,
             )
-        message = next(
-            (line for line in own_lines if line.event_id == event.id), material.message
-        )
-        earlier_lines = [line for line in own_lines if line.event_id != event.id]
         thread = await bot_messages.recently_sent(
-            source, THREAD_LINES, moment.now - THREAD_REACHES_BACK, event.user_id
+            source,
+            THREAD_LINES,
+            context.now - THREAD_REACHES_BACK,
+            event.user_id,
         )
         replies = await bot_messages.recently_sent(
-            source, BOT_REPLIES + THREAD_LINES, moment.now - REPLIES_REACH_BACK
+            source,
+            BOT_REPLIES + THREAD_LINES,
+            context.now - REPLIES_REACH_BACK,
         )
         actions_done = await facts.lately(
-            source, since=moment.now - RECENT_ACTIONS_WINDOW, limit=RECENT_ACTIONS
+            source,
+            since=context.now - RECENT_ACTIONS_WINDOW,
+            limit=RECENT_ACTIONS,
         )
+        # The message is among the lines if it is stored already; then it has its row id.
+        message = material.message
+        earlier_lines = []
+        for line in speaker_lines:
+            if line.event_id == event.id:
+                message = line
+            else:
+                earlier_lines.append(line)
+        continued = await _continued_lines(source, earlier_lines, context.trigger)
         return replace(
             material,
             message=message,
-            before=await _continued_lines(source, earlier_lines, moment.trigger),
+            before=continued,
             own_lines=tuple(earlier_lines),
             spoken=tuple(spoken),
             happened=tuple(happened),
@@ -386,11 +422,11 @@ class ContextGatherer(Struct, frozen=True):
         self,
         source: Source,
         material: TailMaterial,
-        moment: _Moment,
+        context: _MessageContext,
     ) -> TailMaterial:
         """Return the material without the lines that speak of what is suppressed."""
-        suppression_filter = moment.suppression_filter
-        by_kind: dict[str, tuple[PromptLine | StreamEvent, ...]] = {
+        suppression_filter = context.suppression_filter
+        lines_by_kind: dict[str, tuple[PromptLine | StreamEvent, ...]] = {
             "own_lines": material.own_lines,
             "spoken": material.spoken,
             "happened": material.happened,
@@ -399,71 +435,71 @@ class ContextGatherer(Struct, frozen=True):
             "bot_replies": material.bot_replies,
         }
         people = suppression_filter.people
-        is_any_suspect = suppression_filter.unlisted is not None
-        suspect_texts = [
-            line.text
-            for line in chain.from_iterable(by_kind.values())
-            if is_any_suspect or suppression_filter.matches(line.text, people)
-        ]
+        # Names are looked up only for lines that may speak of it. An unlisted topic may be of
+        # anybody who is named, so with one every line is looked at.
+        has_unlisted = suppression_filter.unlisted is not None
+        suspect_texts = []
+        for line in chain.from_iterable(lines_by_kind.values()):
+            if has_unlisted or suppression_filter.matches(line.text, people):
+                suspect_texts.append(line.text)
         names = await index_of(
             source, suspect_texts, present=self.recall.active_viewers.ids
         )
-        allowed = {
-            kind: _allowed_lines(lines, suppression_filter, names)
-            for kind, lines in by_kind.items()
-        }
+        allowed_lines = {}
+        for kind, lines in lines_by_kind.items():
+            allowed_lines[kind] = _allowed_lines(lines, suppression_filter, names)
         everybody = {*people, material.speaker.id}
-        actions_done = tuple(
-            action
-            for action in material.actions_done
-            if not suppression_filter.matches(action.text, everybody)
-        )
-        return replace(material, **allowed, actions_done=actions_done)
+        actions_done = []
+        for action in material.actions_done:
+            if not suppression_filter.matches(action.text, everybody):
+                actions_done.append(action)
+        return replace(material, **allowed_lines, actions_done=tuple(actions_done))
 
     async def _names(
         self,
         source: Source,
         material: TailMaterial,
         thought_before: str,
-        moment: _Moment,
+        context: _MessageContext,
     ) -> NameIndex:
         """Return whom the words of the message and of the lines before it may mean."""
-        last_lines = (*material.own_lines[-1:], *material.thread[-1:])
+        texts = [context.trigger.question, thought_before]
+        for line in (*material.own_lines[-1:], *material.thread[-1:]):
+            texts.append(line.text)
         return await index_of(
             source,
-            [
-                moment.trigger.question,
-                thought_before,
-                *(line.text for line in last_lines),
-            ],
+            texts,
             present=self.recall.active_viewers.ids,
-            streamer=await streamer_of(source, moment.settings.twitch.channel),
+            streamer=await streamer_of(source, context.settings.twitch.channel),
         )
 
     async def _with_others(
         self,
         source: Source,
         material: TailMaterial,
-        moment: _Moment,
+        context: _MessageContext,
         bot_id: str,
     ) -> TailMaterial:
-        """Return the material with the people who are talked about, without what is known about them."""
-        namings = _namings(material, moment, bot_id)
-        mentioned: dict[str, None] = {}
-        for naming in namings:
-            mentioned.update(dict.fromkeys(naming.viewer_ids))
-        viewer_ids = list(mentioned)[:OTHERS]
-        people = await viewers.get_many(source, viewer_ids) if viewer_ids else {}
+        """Return the material with the people who are talked about, without what is known of them."""
+        namings = _namings(material, context, bot_id)
+        mentioned_ids: dict[str, None] = {}
         ordinary_words: dict[str, str] = {}
         for naming in namings:
-            if naming.is_ordinary:
-                ordinary_words.update(dict.fromkeys(naming.viewer_ids, naming.word))
+            for viewer_id in naming.viewer_ids:
+                mentioned_ids[viewer_id] = None
+                if naming.is_ordinary:
+                    ordinary_words[viewer_id] = naming.word
+        viewer_ids = list(mentioned_ids)[:OTHERS]
+        people: Mapping[str, Viewer] = {}
+        if viewer_ids:
+            people = await viewers.get_many(source, viewer_ids)
         others = []
         for viewer_id in viewer_ids:
             viewer = people.get(viewer_id)
-            if viewer is not None and not viewer.opted_out:
-                ordinary_word = ordinary_words.get(viewer.id, "")
-                others.append(PersonMentioned(viewer, ordinary_word=ordinary_word))
+            if viewer is None or viewer.opted_out:
+                continue
+            ordinary_word = ordinary_words.get(viewer.id, "")
+            others.append(PersonMentioned(viewer, ordinary_word=ordinary_word))
         unclear_names = _unclear_names(namings, people)
         return replace(material, others=tuple(others), unclear_names=unclear_names)
 
@@ -471,12 +507,18 @@ class ContextGatherer(Struct, frozen=True):
         self,
         source: Source,
         material: TailMaterial,
-        moment: _Moment,
+        context: _MessageContext,
     ) -> TailMaterial:
-        """Return the material with lines that no summary has yet, of the speaker and of those asked about."""
-        question = _whole_question(material, moment)
-        # without the speaker's lines before it, each of which would share all of its words with the query
-        query = self.recall.query(question, names=moment.names.words_of_names(question))
+        """Return the material with lines that no summary has yet.
+
+        They are of the speaker and of those asked about.
+        """
+        question = _whole_question(material, context)
+        # The query is without the speaker's lines before the message: each of them would share all
+        # of its words with the query.
+        query = self.recall.query(
+            question, names=context.names.words_of_names(question)
+        )
         subjects = [other.viewer.id for other in material.others]
         if not query.anything or speaks_of_self(question):
             subjects.append(material.speaker.id)
@@ -484,41 +526,38 @@ class ContextGatherer(Struct, frozen=True):
             source,
             query,
             subjects,
-            settings=moment.settings,
-            now=moment.now,
-            until=moment.event.at,
+            settings=context.settings,
+            now=context.now,
+            until=context.event.at,
             table=word_table(),
         )
-        question_ids = {moment.event.id, *(line.event_id for line in material.before)}
+        question_ids = {context.event.id, *(line.event_id for line in material.before)}
         lines = [line for line in lines if line.event_id not in question_ids]
-        suppression_filter = moment.suppression_filter
-        if lines and suppression_filter:
-            texts = [line.text for line in lines]
-            names = await index_of(
-                source, texts, present=self.recall.active_viewers.ids
-            )
-            return replace(
-                material, unsummarised=_allowed_lines(lines, suppression_filter, names)
-            )
-        return replace(material, unsummarised=tuple(lines))
+        suppression_filter = context.suppression_filter
+        if not lines or not suppression_filter:
+            return replace(material, unsummarised=tuple(lines))
+        texts = [line.text for line in lines]
+        names = await index_of(source, texts, present=self.recall.active_viewers.ids)
+        allowed_lines = _allowed_lines(lines, suppression_filter, names)
+        return replace(material, unsummarised=allowed_lines)
 
     async def _anybody(
         self,
         source: Source,
         material: TailMaterial,
         people: Sequence[str],
-        moment: _Moment,
+        context: _MessageContext,
     ) -> tuple[Recalled, ...]:
         """Return what is known about anybody that may answer a question which asks for a person.
 
         `people`: the ids of those whom it names.
         """
-        question = _whole_question(material, moment)
+        question = _whole_question(material, context)
         if not asks_for_person(question):
             return ()
-        names = moment.names.words_of_names(question)
+        names = context.names.words_of_names(question)
         recalled = await self.recall.of_anybody(
-            source, question, moment.snapshot, people, names
+            source, question, context.snapshot, people, names
         )
         return tuple(recalled)
 
@@ -527,36 +566,40 @@ class ContextGatherer(Struct, frozen=True):
         source: Source,
         query: Query,
         people: Sequence[str],
-        moment: _Moment,
+        context: _MessageContext,
     ) -> tuple[Past, ...]:
         """Return past episodes that fit the message, each with how many streams ago it was.
 
         Where it asks when something was, it is what the book has of it, each with its minutes.
+        `people`: the ids of those whom the message asks about.
         """
-        if asks_when(moment.trigger.question):
-            return await self._from_book(source, people, moment)
+        if asks_when(context.trigger.question):
+            return await self._from_book(source, people, context)
         fitting_episodes = await spoken_of(
             source,
             self.recall.episodes,
             query,
-            moment.suppression_filter,
+            context.suppression_filter,
             PAST_EPISODES,
             people=people,
-            without=row_ids(moment.prefix, "episodes"),
+            without=row_ids(context.prefix, "episodes"),
         )
-        stream_ids = {
-            episode.stream_id
-            for episode in fitting_episodes
-            if episode.stream_id is not None
-        }
-        streams_ago = (
-            await streams.streams_ago(source, stream_ids) if stream_ids else {}
-        )
+        stream_ids = set()
+        for episode in fitting_episodes:
+            if episode.stream_id is not None:
+                stream_ids.add(episode.stream_id)
+        streams_ago: Mapping[int, int] = {}
+        if stream_ids:
+            streams_ago = await streams.streams_ago(source, stream_ids)
         past = []
         for episode in fitting_episodes:
-            ago = streams_ago.get(episode.stream_id or 0)
             past.append(
-                Past(episode.id, episode.ended_at, episode.summary, streams_ago=ago)
+                Past(
+                    episode.id,
+                    episode.ended_at,
+                    episode.summary,
+                    streams_ago=streams_ago.get(episode.stream_id or 0),
+                )
             )
         return tuple(past)
 
@@ -564,25 +607,26 @@ class ContextGatherer(Struct, frozen=True):
         self,
         source: Source,
         people: Sequence[str],
-        moment: _Moment,
+        context: _MessageContext,
     ) -> tuple[Past, ...]:
         """Return what happened that a question means which asks when it was."""
-        # a part that nobody asks for imports nothing
+        # Imported late: a part that nobody asks for imports nothing.
         from forgetmenot.memory import book
 
-        question = without_when(moment.trigger.question)
-        names = moment.names.words_of_names(question)
+        question = without_when(context.trigger.question)
+        names = context.names.words_of_names(question)
+        recalled_notes = await self.recall.of_anybody(
+            source, question, context.snapshot, people, names
+        )
         entries = await book.look_up(
             source,
             self.recall.episodes,
             self.recall.query(question, names=names),
-            moment.suppression_filter,
-            now=moment.now,
+            context.suppression_filter,
+            now=context.now,
             limit=FROM_BOOK,
             people=people,
-            recalled=await self.recall.of_anybody(
-                source, question, moment.snapshot, people, names
-            ),
+            recalled=recalled_notes,
         )
         past = []
         for entry in entries:
@@ -597,43 +641,37 @@ class ContextGatherer(Struct, frozen=True):
             past.append(row)
         return tuple(past)
 
-    async def _with_notes(self, read: _WithoutNotes) -> TailMaterial:
-        """Return the material with the notes about its speaker, its people and the channel that fit the message."""
+    async def _with_notes(self, read: _ReadMaterial) -> TailMaterial:
+        """Return the material with the notes that fit the message.
+
+        They are about its speaker, its people and the channel.
+        """
         material = read.material
         speaker_notes = await self._notes_about(material.speaker, read, SPEAKER_NOTES)
-        material = _without_ordinary_words(
-            material, speaker_notes, read.moment.trigger.question
-        )
+        question = read.context.trigger.question
+        material = _without_ordinary_words(material, speaker_notes, question)
         others = []
         for other in material.others:
-            recalled = await self._notes_about(other.viewer, read, NOTES_PER_OTHER)
-            if not recalled:
-                # they were asked about, so the newest is better than nothing
-                recalled = await self._notes_about(
+            notes_about_other = await self._notes_about(
+                other.viewer, read, NOTES_PER_OTHER
+            )
+            if not notes_about_other:
+                # They were asked about, so the newest notes are better than nothing.
+                notes_about_other = await self._notes_about(
                     other.viewer, read, NOTES_OF_ANY_KIND, padded=True
                 )
-            others.append(replace(other, notes=tuple(recalled)))
-
-        in_prefix = row_ids(read.moment.prefix, "notes")
-        channel_notes: tuple[Recalled, ...] = ()
-        if read.query.telling:
-            of_channel = await self.recall.about(
-                [CHANNEL], read.query, snapshot=read.snapshots[CHANNEL]
-            )
-            channel_notes = fitting(of_channel, without=in_prefix)
-
-        shown_notes = {*in_prefix}
-        for recalled in (
-            speaker_notes,
-            channel_notes,
-            *(other.notes for other in others),
-        ):
-            shown_notes.update(candidate.note.id for candidate in recalled)
-        anybody = [
-            candidate
-            for candidate in material.anybody
-            if candidate.note.id not in shown_notes
-        ]
+            others.append(replace(other, notes=tuple(notes_about_other)))
+        prefix_ids = row_ids(read.context.prefix, "notes")
+        channel_notes = await self._channel_notes(read, prefix_ids)
+        shown_ids = set(prefix_ids)
+        shown_ids |= _note_ids(speaker_notes)
+        shown_ids |= _note_ids(channel_notes)
+        for other in others:
+            shown_ids |= _note_ids(other.notes)
+        anybody = []
+        for recalled in material.anybody:
+            if recalled.note.id not in shown_ids:
+                anybody.append(recalled)
         return replace(
             material,
             notes=tuple(speaker_notes),
@@ -642,45 +680,71 @@ class ContextGatherer(Struct, frozen=True):
             anybody=tuple(anybody),
         )
 
+    async def _channel_notes(
+        self,
+        read: _ReadMaterial,
+        prefix_ids: Sequence[int],
+    ) -> tuple[Recalled, ...]:
+        """Return the notes about the channel that fit the message and stand in no prefix."""
+        if not read.query.telling:
+            return ()
+        recalled = await self.recall.about(
+            [CHANNEL], read.query, snapshot=read.snapshots[CHANNEL]
+        )
+        return fitting(recalled, without=prefix_ids)
+
     async def _notes_about(
         self,
         viewer: Viewer,
-        read: _WithoutNotes,
+        read: _ReadMaterial,
         limit: int,
         *,
         padded: bool = False,
     ) -> Sequence[Recalled]:
-        """Return the notes about a viewer that fit the message; `padded`: also others, the newest first."""
+        """Return the notes about a viewer that fit the message.
+
+        `padded`: also others, the newest first.
+        """
         if viewer.opted_out:
             return ()
-        snapshot = read.snapshots[viewer.id]
         return await self.recall.about(
-            [viewer.id], read.query, limit, padded=padded, snapshot=snapshot
+            [viewer.id],
+            read.query,
+            limit,
+            padded=padded,
+            snapshot=read.snapshots[viewer.id],
         )
 
 
 async def with_names(db: Database, material: TailMaterial) -> TailMaterial:
-    """Return the material with the names of the people in its notes, whoever of them is in nothing else."""
-    recalled = [
+    """Return the material with the names of the people who are only in its notes. Raises StoreError."""
+    recalled_notes = [
         *material.notes,
         *material.channel,
         *material.anybody,
         *material.looked_up,
     ]
     for other in material.others:
-        recalled += other.notes
-    texts = [candidate.note.fact for candidate in recalled]
+        recalled_notes += other.notes
+    texts = [recalled.note.fact for recalled in recalled_notes]
     texts += [past.text for past in material.looked_up_past]
     people = set(_subjects(material.looked_up))
     for text in texts:
         people.update(ids_in(text))
-    people -= material.names.keys() | material.hidden
+    people -= material.names.keys()
+    people -= material.hidden
     if not people:
         return material
     names, hidden = await viewers.shown_and_hidden(db, sorted(people))
     return replace(
-        material, names={**material.names, **names}, hidden=material.hidden | hidden
+        material,
+        names={**material.names, **names},
+        hidden=material.hidden | hidden,
     )
+
+
+def _note_ids(recalled_notes: Iterable[Recalled]) -> set[int]:
+    return {recalled.note.id for recalled in recalled_notes}
 
 
 # ── the lines ─────────────────────────────────────────────────────────────────────────────────
@@ -694,26 +758,26 @@ async def _continued_lines(
     """Return the speaker's lines that the message continues."""
     if trigger.kind is not TriggerKind.BARE:
         return tuple(line for line in earlier_lines if line.event_id in trigger.earlier)
-    # a bare name continues the line before, if that was not to the bot as well
+    # A bare name continues the line before, if that was not to the bot as well.
     since = trigger.event.at - SAME_TOPIC_WITHIN
     recent_lines = [line for line in earlier_lines if line.at >= since]
-    answered = await bot_messages.lines_with_reply(
-        source, [line.event_id for line in recent_lines]
-    )
-    return tuple([line for line in recent_lines if line.event_id not in answered][-1:])
+    recent_ids = [line.event_id for line in recent_lines]
+    answered_ids = await bot_messages.lines_with_reply(source, recent_ids)
+    unanswered = [line for line in recent_lines if line.event_id not in answered_ids]
+    return tuple(unanswered[-1:])
 
 
-def _thought_before(material: TailMaterial, moment: _Moment) -> str:
+def _thought_before(material: TailMaterial, context: _MessageContext) -> str:
     """Return what the speaker said just before the message."""
-    since = moment.event.at - SAME_TOPIC_WITHIN
+    since = context.event.at - SAME_TOPIC_WITHIN
     texts = [line.text for line in material.before]
     texts += [line.text for line in material.own_lines if line.at >= since]
     return " ".join(dict.fromkeys(texts))
 
 
-def _whole_question(material: TailMaterial, moment: _Moment) -> str:
+def _whole_question(material: TailMaterial, context: _MessageContext) -> str:
     """Return the question of a message; of a bare name that of the lines before it."""
-    return moment.trigger.question or _joined(material.before)
+    return context.trigger.question or _joined(material.before)
 
 
 def _joined(lines: Iterable[PromptLine]) -> str:
@@ -730,11 +794,11 @@ def _allowed_lines(
     names: NameIndex,
 ) -> tuple[_Line, ...]:
     """Return the lines that speak of nothing that is suppressed."""
-    return tuple(
-        line
-        for line in lines
-        if not _speaks_of_suppressed(line, suppression_filter, names)
-    )
+    allowed_lines = []
+    for line in lines:
+        if not _speaks_of_suppressed(line, suppression_filter, names):
+            allowed_lines.append(line)
+    return tuple(allowed_lines)
 
 
 def _speaks_of_suppressed(
@@ -747,43 +811,60 @@ def _speaks_of_suppressed(
     The bot's own lines may not speak of what is suppressed of anybody.
     """
     people = suppression_filter.people
-    if suppression_filter.unlisted is None and not suppression_filter.matches(
-        line.text, people
-    ):
+    # Asked before names are looked up: most lines have no word of what is suppressed.
+    has_unlisted = suppression_filter.unlisted is not None
+    if not has_unlisted and not suppression_filter.matches(line.text, people):
         return False
-    mentioned = names.named_in(line.text, limit=len(people) + 1)
+    named_ids = names.named_in(line.text, limit=len(people) + 1)
     if line.viewer_id is None:
-        return suppression_filter.matches(line.text, {*people, *mentioned})
-    return suppression_filter.matches(line.text, [line.viewer_id, *mentioned])
+        return suppression_filter.matches(line.text, {*people, *named_ids})
+    return suppression_filter.matches(line.text, [line.viewer_id, *named_ids])
 
 
 # ── the people ────────────────────────────────────────────────────────────────────────────────
 
 
+def _people_asked_about(
+    material: TailMaterial,
+    thought_before: str,
+    context: _MessageContext,
+) -> list[str]:
+    """Return the ids of the people whom the message certainly names.
+
+    "who plays drums?" is no question about the viewer `drums`; something of them is shown in case
+    it is.
+    """
+    text = f"{thought_before} {context.trigger.question}"
+    certain_ids = context.names.certain_in(text)
+    other_ids = [other.viewer.id for other in material.others]
+    return [viewer_id for viewer_id in other_ids if viewer_id in certain_ids]
+
+
 def _live_since(channel: Mapping[str, str]) -> int:
-    """Return when the stream began (ms), 0 where none is on."""
-    began = channel.get("started_at", "")
-    if channel.get("live") != "1" or not began.isdigit():
+    """Return when the stream began (ms); 0 where none is on."""
+    started_at = channel.get("started_at", "")
+    if channel.get("live") != "1" or not started_at.isdigit():
         return 0
-    return int(began)
+    return int(started_at)
 
 
 def _namings(
     material: TailMaterial,
-    moment: _Moment,
+    context: _MessageContext,
     bot_id: str,
 ) -> list[Naming]:
     """Return the words that name somebody other than the speaker and the bot."""
-    without = {material.speaker.id, bot_id}
-    namings = moment.names.namings(moment.trigger.question, without=without)
-    namings += moment.names.namings(_joined(material.before), without=without)
+    excluded_ids = {material.speaker.id, bot_id}
+    names = context.names
+    namings = names.namings(context.trigger.question, without=excluded_ids)
+    namings += names.namings(_joined(material.before), without=excluded_ids)
     if namings:
         return namings
-    # "and where does she live?" is about the people of the lines before it
-    since = moment.event.at - THREAD_REACHES_BACK
+    # "and where does she live?" is about the people of the lines before it.
+    since = context.event.at - THREAD_REACHES_BACK
     own_line = [line for line in material.own_lines[-1:] if line.at >= since]
     text = _joined([*own_line, *material.thread[-1:]])
-    return moment.names.namings(text, without=without)
+    return names.namings(text, without=excluded_ids)
 
 
 def _unclear_names(
@@ -802,26 +883,23 @@ def _unclear_names(
 
 def _people_in(material: TailMaterial) -> set[str]:
     """Return the ids of everybody who is in the material, or named in a text of it."""
-    texts = [
-        *(past.text for past in material.past_episodes),
-        *(action.text for action in material.actions_done),
-        material.brief,
-        *(other.brief for other in material.others),
-    ]
     people = {other.viewer.id for other in material.others}
     people |= {line.viewer_id for line in material.lines_heard if line.viewer_id}
     people |= {event.viewer_id for event in material.happened}
     people.update(_subjects(material.anybody))
+    texts = [material.brief]
+    texts += [other.brief for other in material.others]
+    texts += [past.text for past in material.past_episodes]
+    texts += [action.text for action in material.actions_done]
     for text in texts:
         people.update(ids_in(text))
     return people
 
 
-def _subjects(recalled: Iterable[Recalled]) -> list[str]:
-    """Return whom notes are about, by id."""
-    return [
-        candidate.note.subject_id for candidate in recalled if candidate.note.subject_id
-    ]
+def _subjects(recalled_notes: Iterable[Recalled]) -> list[str]:
+    """Return the ids of the viewers whom notes are about."""
+    subject_ids = [recalled.note.subject_id for recalled in recalled_notes]
+    return [subject_id for subject_id in subject_ids if subject_id]
 
 
 def _without_ordinary_words(
@@ -829,28 +907,38 @@ def _without_ordinary_words(
     speaker_notes: Sequence[Recalled],
     question: str,
 ) -> TailMaterial:
-    """Return the material without people whose name is a word of the language, where a note about another has it.
+    """Return the material without people whose name is an ordinary word that the question means.
 
-    "who plays drums?" does not mean the viewer `drums` where somebody is known to play them, nor does "how long have I
-    played drums?" where the speaker does.
+    It does where a note about somebody else has the word. "who plays drums?" does not mean the
+    viewer `drums` where somebody is known to play them, nor does "how long have I played drums?"
+    where the speaker does.
     """
-    recalled = [*material.anybody]
+    recalled_notes = [*material.anybody]
     if speaks_of_self(question):
-        recalled += speaker_notes
+        recalled_notes += speaker_notes
     stems_about: dict[str | None, set[str]] = {}
-    for candidate in recalled:
-        fact_stems = stems_about.setdefault(candidate.note.subject_id, set())
-        fact_stems.update(stems(candidate.note.fact))
+    for recalled in recalled_notes:
+        subject_stems = stems_about.setdefault(recalled.note.subject_id, set())
+        subject_stems.update(stems(recalled.note.fact))
     others = []
     for other in material.others:
-        word_stems = set(stems(other.ordinary_word))
-        about_another = [
-            fact_stems
-            for viewer_id, fact_stems in stems_about.items()
-            if viewer_id != other.viewer.id
-        ]
-        if not word_stems or not any(
-            word_stems <= fact_stems for fact_stems in about_another
-        ):
+        if not _is_word_about_another(other, stems_about):
             others.append(other)
     return replace(material, others=tuple(others))
+
+
+def _is_word_about_another(
+    person: PersonMentioned,
+    stems_about: Mapping[str | None, set[str]],
+) -> bool:
+    """Return whether the ordinary word that is a person's name stands in notes about somebody else.
+
+    `stems_about`: the stems of the notes about each subject.
+    """
+    word_stems = set(stems(person.ordinary_word))
+    if not word_stems:
+        return False
+    for subject_id, subject_stems in stems_about.items():
+        if subject_id != person.viewer.id and word_stems <= subject_stems:
+            return True
+    return False

@@ -15,7 +15,7 @@ from forgetmenot.languages import ENGLISH, Language, join_reasons, reason
 from forgetmenot.memory.recall import Recall
 from forgetmenot.operations import facts
 from forgetmenot.people.names import resolve
-from forgetmenot.reply.context import Composed, ContextGatherer, compose
+from forgetmenot.reply.context import ComposedPrompt, ContextGatherer, compose
 from forgetmenot.reply.own_name import Identity, identity_of, without_name
 from forgetmenot.reply.prefix import PrefixKeeper
 from forgetmenot.reply.triggers import Conversations, Trigger, TriggerKind, trigger_of
@@ -70,7 +70,7 @@ async def preview(
     clock: Clock,
     keeper: PrefixKeeper | None = None,
     identity: Identity | None = None,
-) -> tuple[Trigger, Composed]:
+) -> tuple[Trigger, ComposedPrompt]:
     """Return the prompt that this viewer's message would give now.
 
     `viewer_name`: a login or a Twitch id. `identity`: who the bot is, else the account it was last signed in with. A
@@ -145,7 +145,7 @@ def notes_in(prompt: Prompt) -> frozenset[int]:
     return frozenset(note_ids)
 
 
-def telemetry(composed: Composed, settings: Settings) -> dict[str, object]:
+def telemetry(composed: ComposedPrompt, settings: Settings) -> dict[str, object]:
     """Return what the row keeps of a prompt. The order of `rows` is their rank."""
     prompt = composed.prompt
     material = composed.material

@@ -10,7 +10,7 @@ from forgetmenot.memory.recall import CHANNEL, spoken_of
 from forgetmenot.people.names import index_of
 from forgetmenot.privacy.suppression import load_filter
 from forgetmenot.prompt.material import Past, TailMaterial
-from forgetmenot.reply.context import Composed, ContextGatherer, with_names
+from forgetmenot.reply.context import ComposedPrompt, ContextGatherer, with_names
 from forgetmenot.reply.prefix import row_ids
 from forgetmenot.store.database import Source
 from forgetmenot.text.questions import speaks_of_self
@@ -22,7 +22,7 @@ EPISODES_LIMIT = 2
 
 async def look_again(
     gatherer: ContextGatherer,
-    composed: Composed,
+    composed: ComposedPrompt,
     search_words: str,
     shown_notes: Collection[int],
 ) -> TailMaterial | None:
@@ -93,7 +93,7 @@ async def _of_anybody(
 
 async def _past(
     gatherer: ContextGatherer,
-    composed: Composed,
+    composed: ComposedPrompt,
     query: Query,
     people: Sequence[str],
 ) -> tuple[Past, ...]:

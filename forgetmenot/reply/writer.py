@@ -41,7 +41,7 @@ from forgetmenot.privacy.suppression import load_filter
 from forgetmenot.prompt.assemble import assemble
 from forgetmenot.prompt.instructions import rules_of
 from forgetmenot.reply import explain
-from forgetmenot.reply.context import Composed, ContextGatherer, compose
+from forgetmenot.reply.context import ComposedPrompt, ContextGatherer, compose
 from forgetmenot.reply.outbox import Outbox, ReasonToDrop, no_reason
 from forgetmenot.reply.own_name import Identity
 from forgetmenot.reply.polish import FilterContext, Polished, claims_action, polish
@@ -108,7 +108,7 @@ class _Draft(NamedTuple):
     """One try at a reply: what the model is asked, the prompt and what it was made of, and what the filters need."""
 
     job: PendingReply
-    composed: Composed
+    composed: ComposedPrompt
     request: ModelRequest
     context: FilterContext
 
@@ -266,7 +266,7 @@ class ReplyWriter(Struct):
     async def _reason_to_drop(
         self,
         job: PendingReply,
-        composed: Composed,
+        composed: ComposedPrompt,
         own_changes: frozenset[_Row],
     ) -> str:
         """Return why words may not go out any more, now that their turn has come; empty if they may.
@@ -281,7 +281,7 @@ class ReplyWriter(Struct):
         taken_back -= {("line", job.event.id)}
         return reason("cleared") if taken_back else ""
 
-    async def _taken_back(self, composed: Composed) -> frozenset[_Row]:
+    async def _taken_back(self, composed: ComposedPrompt) -> frozenset[_Row]:
         return await self.db.together(partial(_rows_taken_back, composed=composed))
 
     async def _written(self, draft: _Draft, answer: ModelAnswer) -> tuple[str, str]:
@@ -419,7 +419,7 @@ def _means_everything(job: PendingReply, proposal: Proposal) -> bool:
 
 def filter_context(
     trigger: Trigger,
-    composed: Composed,
+    composed: ComposedPrompt,
     settings: Settings,
 ) -> FilterContext:
     """Return what the filters need for an answer to that prompt, in chat as in a preview."""
@@ -435,7 +435,7 @@ def filter_context(
     )
 
 
-async def _rows_taken_back(source: Source, composed: Composed) -> frozenset[_Row]:
+async def _rows_taken_back(source: Source, composed: ComposedPrompt) -> frozenset[_Row]:
     """Return what of a prompt may not be mentioned any more: notes, lines, people; ("revision", …) for all else."""
     material = composed.material
     revision = await notes.suppression_revision(source)
