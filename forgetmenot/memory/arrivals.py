@@ -12,7 +12,7 @@ from forgetmenot.durations import DAY, MINUTE
 from forgetmenot.languages import in_language
 from forgetmenot.memory.together import together_with
 from forgetmenot.people.standing import REGULAR_WITHIN, standing_of
-from forgetmenot.privacy.suppression import load_filter
+from forgetmenot.privacy.suppression import SuppressionFilter, load_filter
 from forgetmenot.prompt.plans import open_outcomes, plan_end
 from forgetmenot.settings.schema import Earpiece, Settings
 from forgetmenot.store import notes, streams, viewers
@@ -22,9 +22,12 @@ from forgetmenot.text.mentions import ids_in, login_of, with_names
 from forgetmenot.text.roles import claims_role
 from forgetmenot.text.words import join_sentences, sentences_of
 
+# A card is about somebody whose first line of a stream is no older.
 SHOWN_FOR = 10 * MINUTE
 MAXIMUM_CARDS = 3
+# How many of those who came in are looked at, the newest: a raid brings hundreds at once.
 CANDIDATES = 200
+# How many notes stand for a brief where there is none.
 BEST_NOTES = 2
 _FAMILIAR = frozenset((Standing.REGULAR, Standing.RETURNER))
 # What ends or is planned within this time holds these days: "has a driving test on Friday".
@@ -32,11 +35,12 @@ PASSING = 8 * DAY
 
 
 class Card(NamedTuple):
-    """Somebody who came in. `at`: their first line of this stream; `before_at`: when they left the one before (ms).
+    """Somebody who came in, as the dock shows them.
 
-    `who`: their brief, or their best notes; `lately`: what holds these days, or (`over`) a plan of which they were not
-    asked yet how it went. `notes`: the ids of the notes that it rests on. `wishes`: how they ask to be called.
-    `together`: what is worth saying of their time here.
+    `at`: the time of their first line of this stream; `before_at`: when they left the one before (both in ms). `who`:
+    their brief, or their best notes; `lately`: what holds these days, or (`over`) a plan of which they were not asked
+    yet how it went. `notes`: the ids of the notes that it rests on. `wishes`: how they ask to be called. `together`:
+    what is worth saying of their time here.
     """
 
     id: str
@@ -54,7 +58,7 @@ class Card(NamedTuple):
 
 
 def by_weight(note: Note) -> tuple[bool, int, float, int]:
-    """Return the sort key of notes by what they tell about a person, the least first."""
+    """Return the sort key of notes by how much they say about a person, the least first."""
     importance = list(Importance).index(note.importance)
     return (note.pinned, importance, note.confidence, note.last_confirmed_at)
 
@@ -68,15 +72,20 @@ async def arrivals(
     dock = settings.dock
     if dock.earpiece is Earpiece.OFF:
         return []
-    without = [login_of(login.strip()) for login in dock.earpiece_without]
-    arrived = await streams.arrived_since(source, now - SHOWN_FOR, without, CANDIDATES)
-    attendance = await streams.attendance_of(
-        source, arrived, lately=now - REGULAR_WITHIN
+    left_out_logins = [login_of(login.strip()) for login in dock.earpiece_without]
+    first_lines = await streams.arrived_since(
+        source, now - SHOWN_FOR, left_out_logins, CANDIDATES
     )
-    wanted = _FAMILIAR if dock.earpiece is Earpiece.REGULARS else frozenset(Standing)
+    attendance = await streams.attendance_of(
+        source, first_lines, lately=now - REGULAR_WITHIN
+    )
+    standings = frozenset(Standing)
+    if dock.earpiece is Earpiece.REGULARS:
+        standings = _FAMILIAR
     cards: list[Card] = []
-    for viewer_id, at in arrived.items():
-        if standing_of(attendance[viewer_id], settings.people, now) not in wanted:
+    for viewer_id, at in first_lines.items():
+        standing = standing_of(attendance[viewer_id], settings.people, now)
+        if standing not in standings:
             continue
         viewer_card = await card(source, viewer_id, at, now, settings)
         if viewer_card is not None:
@@ -93,48 +102,38 @@ async def card(
     now: int,
     settings: Settings,
 ) -> Card | None:
-    """Return the card about one viewer; None where nothing may be told about them.
+    """Return the card about one viewer; None where nothing may be said about them.
 
-    `at`: their first line of this stream, `now`: both milliseconds since 1970.
+    `at`: the time of their first line of this stream, `now`: both in ms.
     """
     zone = settings.bot.timezone
     recently = now - REGULAR_WITHIN
-    attendance = (await streams.attendance_of(source, [viewer_id], lately=recently))[
-        viewer_id
-    ]
+    attendances = await streams.attendance_of(source, [viewer_id], lately=recently)
+    attendance = attendances[viewer_id]
     suppressed = await load_filter(source)
-    statuses = (NoteStatus.ACTIVE, NoteStatus.PAST, NoteStatus.EXPIRED)
-    stored_notes = await notes.of_subject(source, viewer_id, statuses)
-    usable = [
-        note
-        for note in stored_notes
-        if suppressed.allows(note) and _may_be_on_card(note)
-    ]
-    usable.sort(key=by_weight, reverse=True)
-    mentionable = [
-        note
-        for note in usable
-        if note.status is NoteStatus.ACTIVE and not note.is_inactive(now)
-    ]
+    usable_notes = await _usable_notes(source, viewer_id, suppressed)
+    active_notes = []
+    for note in usable_notes:
+        if note.status is NoteStatus.ACTIVE and not note.is_inactive(now):
+            active_notes.append(note)
 
-    ended_plan = _ended_plan(usable, attendance.before_at or 0, now, zone)
-    passing = ended_plan or _these_days(mentionable, now, zone)
-    brief, brief_note_ids = await usable_brief(source, viewer_id, None)
-    brief = _without_roles(suppressed.without(brief))
-    best_notes = [note for note in mentionable if note is not passing][:BEST_NOTES]
-    if brief:
-        who = brief
-        note_ids = list(brief_note_ids)
-    else:
+    ended_plan = _ended_plan(usable_notes, attendance.before_at or 0, now, zone)
+    lately_note = ended_plan or _these_days(active_notes, now, zone)
+    stored_brief, brief_note_ids = await usable_brief(source, viewer_id, None)
+    who = _without_roles(suppressed.without(stored_brief))
+    note_ids = list(brief_note_ids)
+    if not who:
+        other_notes = [note for note in active_notes if note is not lately_note]
+        best_notes = other_notes[:BEST_NOTES]
         who = " · ".join(note.fact for note in best_notes)
         note_ids = [note.id for note in best_notes]
     lately = ""
-    if passing is not None:
-        lately = passing.fact
-        note_ids.append(passing.id)
+    if lately_note is not None:
+        lately = lately_note.fact
+        note_ids.append(lately_note.id)
 
-    people = {viewer_id, *ids_in(who), *ids_in(lately)}
-    names, _hidden = await viewers.shown_and_hidden(source, people)
+    named_ids = {viewer_id, *ids_in(who), *ids_in(lately)}
+    names, _hidden = await viewers.shown_and_hidden(source, named_ids)
     # a hidden viewer has no name here
     if not note_ids or viewer_id not in names:
         return None
@@ -157,12 +156,28 @@ async def card(
     )
 
 
+async def _usable_notes(
+    source: Source,
+    viewer_id: str,
+    suppressed: SuppressionFilter,
+) -> list[Note]:
+    """Return the notes about a viewer that may be on their card, those that say most first; also what is over."""
+    statuses = (NoteStatus.ACTIVE, NoteStatus.PAST, NoteStatus.EXPIRED)
+    usable_notes = []
+    for note in await notes.of_subject(source, viewer_id, statuses):
+        if suppressed.allows(note) and _may_be_on_card(note):
+            usable_notes.append(note)
+    usable_notes.sort(key=by_weight, reverse=True)
+    return usable_notes
+
+
 def _may_be_on_card(note: Note) -> bool:
     """Return whether a note is neither what others said nor a role, which Twitch's badges show."""
     return note.source_kind is not SourceKind.REPORTED and not claims_role(note.fact)
 
 
 def _without_roles(brief: str) -> str:
+    """Return a brief without the sentences that give somebody a role."""
     sentences = [
         sentence for sentence in sentences_of(brief) if not claims_role(sentence)
     ]
@@ -175,9 +190,9 @@ def _ended_plan(
     now: int,
     zone: str,
 ) -> Note | None:
-    """Return the last plan that ended since they left the stream before (ms), unless it was asked or told already."""
-    waiting = open_outcomes(known, (), before_at, now, zone)
-    return max(waiting, key=lambda note: plan_end(note, zone) or 0, default=None)
+    """Return the last plan that ended since they left the stream before (ms) and of which nothing is known yet."""
+    open_plans = open_outcomes(known, (), before_at, now, zone)
+    return max(open_plans, key=lambda note: plan_end(note, zone) or 0, default=None)
 
 
 def _these_days(
@@ -185,12 +200,12 @@ def _these_days(
     now: int,
     zone: str,
 ) -> Note | None:
-    """Return the next plan, or what else ends soon; None if nothing does."""
-    soonest = None
+    """Return the next plan, or what else ends soonest within PASSING; None if nothing does."""
+    soonest_note = None
     soonest_end = now + PASSING
     for note in candidates:
         end = plan_end(note, zone) or note.expires_at
         if end is not None and now < end <= soonest_end:
-            soonest = note
+            soonest_note = note
             soonest_end = end
-    return soonest
+    return soonest_note

@@ -43,31 +43,35 @@ CHARACTERS = 500
 # Regulars in one call of the model.
 VIEWERS_PER_CALL = 10
 # Regulars in one pass; the others come with the next.
-MOST = 60
-# Of one regular: those that last and matter first, then the freshest.
+VIEWERS_PER_PASS = 60
+# Notes of one regular: those that last and matter first, then the freshest.
 NOTES = 60
 RANKS = {importance: rank for rank, importance in enumerate(Importance)}
 # With fewer notes than that there is nothing to sum up.
-FEWEST = 3
+MIN_NOTES = 3
+# About how long a word is, because the length of an answer is asked for in words.
+CHARACTERS_PER_WORD = 4
 # What a note is that a brief says no longer, but that nobody took back.
 ENDED = (NoteStatus.SUPERSEDED, NoteStatus.PAST, NoteStatus.EXPIRED, NoteStatus.EVICTED)
 
 
 async def about_viewer(source: Source, viewer_id: str) -> str:
-    """A viewer's brief with today's names, to be shown to people; empty where there is none."""
-    brief = (await load_filter(source)).without(
-        (await episodes.usable_brief(source, viewer_id, None))[0]
-    )
+    """Return a viewer's brief with today's names, to be shown to people; empty where there is none."""
+    suppressed = await load_filter(source)
+    stored_brief, _note_ids = await episodes.usable_brief(source, viewer_id, None)
+    brief = suppressed.without(stored_brief)
     names, hidden = await viewers.shown_and_hidden(source, {viewer_id, *ids_in(brief)})
-    return "" if viewer_id in hidden else with_names(brief, names)
+    if viewer_id in hidden:
+        return ""
+    return with_names(brief, names)
 
 
 def _hash(known: Sequence[Note]) -> str:
+    """Return a hash of notes that changes when one comes, goes or is reworded."""
     # by id, because their order by freshness changes from day to day without any news
-    facts = [
-        f"{note.id} {note.fact}" for note in sorted(known, key=lambda note: note.id)
-    ]
-    return hashlib.sha256("\n".join(facts).encode()).hexdigest()[:32]
+    by_id = sorted(known, key=lambda note: note.id)
+    facts = "\n".join(f"{note.id} {note.fact}" for note in by_id)
+    return hashlib.sha256(facts.encode()).hexdigest()[:32]
 
 
 class Sources(Struct, frozen=True):
@@ -86,22 +90,26 @@ class Sources(Struct, frozen=True):
 
     @property
     def notes(self) -> list[Note]:
-        """The notes that the brief rests on, each once."""
-        return list(
-            {note.id: note for note in (*self.standing, *self.changed)}.values()
-        )
+        """Return the notes that the brief rests on, each once."""
+        notes_by_id = {note.id: note for note in (*self.standing, *self.changed)}
+        return list(notes_by_id.values())
 
     @property
     def has_news(self) -> bool:
-        """Whether the last brief lacks something, or says what is no longer so."""
-        return bool(self.last is None or self.changed or self.ended)
+        """Return whether the last brief lacks something, or says what is no longer so."""
+        if self.last is None:
+            return True
+        return bool(self.changed or self.ended)
 
 
 class BriefWriter(MemoryWriter):
-    """Makes briefs."""
+    """Makes the briefs of regulars."""
 
     async def run_pass(self) -> int:
-        """Make the briefs of regulars whose stream is over and whose notes changed; how many. Raises StoreError."""
+        """Make the briefs of regulars whose stream is over and whose notes changed; return how many.
+
+        Raises StoreError.
+        """
         settings = self._settings()
         if not settings.memory.briefs:
             async with self._db.write() as tx:
@@ -111,26 +119,27 @@ class BriefWriter(MemoryWriter):
         if not due:
             return 0
         suppressed = await load_filter(self._db)
-        changed: dict[str, Sources] = {}
+        sources_of: dict[str, Sources] = {}
         async with self._db.write() as tx:
             for viewer_id in due:
                 sources = await self._sources(tx, viewer_id, settings, suppressed)
                 if sources is not None:
-                    changed[viewer_id] = sources
-        # also those without enough to say: else they would be looked at in every pass
-        silent = {
-            who: "" for who, sources in changed.items() if len(sources.known) < FEWEST
-        }
-        await self._put(silent, changed, settings)
-        waiting = [who for who in changed if who not in silent]
+                    sources_of[viewer_id] = sources
+        # an empty brief for whoever has too few notes: else they would be looked at in every pass
+        empty_briefs = {}
+        waiting = []
+        for viewer_id, sources in sources_of.items():
+            if len(sources.known) < MIN_NOTES:
+                empty_briefs[viewer_id] = ""
+            else:
+                waiting.append(viewer_id)
+        await self._put(empty_briefs, sources_of, settings)
         made = 0
         try:
             for start in range(0, len(waiting), VIEWERS_PER_CALL):
-                part = {
-                    who: changed[who]
-                    for who in waiting[start : start + VIEWERS_PER_CALL]
-                }
-                made += await self._make(part, settings, suppressed)
+                viewer_ids = waiting[start : start + VIEWERS_PER_CALL]
+                people = {viewer_id: sources_of[viewer_id] for viewer_id in viewer_ids}
+                made += await self._make(people, settings, suppressed)
         except ModelError as error:
             log.debug("briefs wait for the model", error=type(error).__name__)
         if made:
@@ -138,6 +147,7 @@ class BriefWriter(MemoryWriter):
         return made
 
     async def _due(self, settings: Settings) -> list[str]:
+        """Return the ids of regulars whose brief may have to be made again, whoever waited longest first."""
         now = self._clock.now()
         return await episodes.briefs_due(
             self._db,
@@ -145,7 +155,7 @@ class BriefWriter(MemoryWriter):
             regular_since=now - REGULAR_WITHIN,
             regular_streams=settings.people.regular_streams,
             a_day_ago=now - DAY,
-            limit=MOST,
+            limit=VIEWERS_PER_PASS,
         )
 
     async def _sources(
@@ -171,13 +181,17 @@ class BriefWriter(MemoryWriter):
         sources = await _changed_since(tx, now, last, known, shown, suppressed)
         if not sources.has_news:
             # the notes are in another order, so that others are among those that matter most
-            ids = tuple(note.id for note in sources.standing)
-            await episodes.put_brief(
-                tx, replace(last, made_of=_hash(known), made_at=now, notes=ids)
+            brief = replace(
+                last,
+                made_of=_hash(known),
+                made_at=now,
+                notes=tuple(note.id for note in sources.standing),
             )
+            await episodes.put_brief(tx, brief)
             return None
         # where most is new, the notes say it better than a text that has to be mended
-        if len(sources.changed) + len(sources.ended) > len(known) // 2:
+        news = len(sources.changed) + len(sources.ended)
+        if news > len(known) // 2:
             return Sources(now, known, known)
         return sources
 
@@ -188,25 +202,23 @@ class BriefWriter(MemoryWriter):
         settings: Settings,
         suppressed: SuppressionFilter,
     ) -> list[Note]:
-        """Their own notes, the most important first: no hearsay, nothing that is not to be mentioned."""
+        """Return a viewer's own notes, the most important first: no hearsay, nothing suppressed."""
         now = self._clock.now()
-        shown = [
-            note
-            for note in await notes.of_subject(source, viewer_id)
-            if note.source_kind is not SourceKind.REPORTED
-            and not note.is_inactive(now)
-            and current_persona(settings).sees(note.persona)
-            and suppressed.allows(note)
-        ]
-        # what lasts or was pinned first, then what matters, then what is fresh
-        shown.sort(key=lambda note: freshness(note, now), reverse=True)
-        shown.sort(
-            key=lambda note: (
-                note.pinned or note.expires_at is None,
-                RANKS[note.importance],
-            ),
-            reverse=True,
-        )
+        persona = current_persona(settings)
+        shown = []
+        for note in await notes.of_subject(source, viewer_id):
+            is_hearsay = note.source_kind is SourceKind.REPORTED
+            if is_hearsay or note.is_inactive(now) or not persona.sees(note.persona):
+                continue
+            if suppressed.allows(note):
+                shown.append(note)
+
+        def importance(note: Note) -> tuple[bool, int, float]:
+            """Return the sort key: what lasts or was pinned, then what matters, then what is fresh."""
+            lasts = note.pinned or note.expires_at is None
+            return lasts, RANKS[note.importance], freshness(note, now)
+
+        shown.sort(key=importance, reverse=True)
         return shown
 
     async def _make(
@@ -215,10 +227,10 @@ class BriefWriter(MemoryWriter):
         settings: Settings,
         suppressed: SuppressionFilter,
     ) -> int:
-        """Ask for these people's briefs and store them. Whoever the answer leaves out is asked for in the next pass.
+        """Ask for these people's briefs, store them, and return how many have a text. Raises ModelError.
 
-        What the model blocks, or answers with nobody's, is asked for one by one: what one viewer got into the memory
-        costs no other their brief. Raises ModelError.
+        Whoever the answer leaves out is asked for in the next pass. Where the model blocks the call, or answers with
+        nobody's brief, each is asked for alone: what one viewer got into the memory costs no other their brief.
         """
         texts: dict[str, str] = {}
         with contextlib.suppress(ModelBlocked):
@@ -228,8 +240,10 @@ class BriefWriter(MemoryWriter):
             for viewer_id, sources in people.items():
                 made += await self._make({viewer_id: sources}, settings, suppressed)
             return made
-        # an empty brief is stored for one person alone whom the model blocks, so that it is not asked again
-        return await self._put(texts or dict.fromkeys(people, ""), people, settings)
+        if not texts:
+            # one person whom the model blocks gets an empty brief, so that it is not asked again
+            texts = dict.fromkeys(people, "")
+        return await self._put(texts, people, settings)
 
     async def _written(
         self,
@@ -237,54 +251,65 @@ class BriefWriter(MemoryWriter):
         settings: Settings,
         suppressed: SuppressionFilter,
     ) -> dict[str, str]:
-        """The model's briefs of these people, as far as they may be stored. Raises ModelError."""
-        named = list(people)
+        """Return the model's briefs of these people, by id, as far as they may be stored. Raises ModelError."""
+        named_ids = list(people)
         for sources in people.values():
             for text in _texts_of(sources):
-                named += ids_in(text)
-        handles = Handles.of(named)
-        now = self._clock.now()
-        zone = settings.bot.timezone
-        blocks = [f"Today is {written_days(now, now, zone)}."]
-        for number, (viewer_id, sources) in enumerate(people.items(), 1):
-            rows = _rows(viewer_id, sources, handles, suppressed, zone)
-            blocks.append(fence(f"p{number}", "\n".join(rows)))
+                named_ids += ids_in(text)
+        handles = Handles.of(named_ids)
+        prompt = self._prompt(people, handles, suppressed, settings.bot.timezone)
         request = memory_request(
             Purpose.BRIEF,
             BRIEFS.format(language=WRITTEN_IN, characters=CHARACTERS),
-            "\n\n".join(blocks),
-            len(people) * CHARACTERS // 4,
+            prompt,
+            len(people) * CHARACTERS // CHARACTERS_PER_WORD,
             settings.model,
             BRIEFS_SCHEMA,
         )
-        answers = read_briefs((await self._model.generate(request)).text)
+        answer = await self._model.generate(request)
+        briefs_by_handle = read_briefs(answer.text)
         texts = {}
         for viewer_id in people:
-            answer = answers.get(handles.handle(viewer_id))
-            if answer is None:
+            brief = briefs_by_handle.get(handles.handle(viewer_id))
+            if brief is None:
                 continue
-            kept = await self._stored(answer, (), handles, limit=CHARACTERS, size=len)
-            written = sentences_of(suppressed.without(kept))
-            own = [text for text in written if ids_in(text)[:1] in {(), (viewer_id,)}]
-            texts[viewer_id] = " ".join(own)
+            stored = await self._stored(brief, (), handles, limit=CHARACTERS, size=len)
+            texts[viewer_id] = _own_sentences(viewer_id, suppressed.without(stored))
         return texts
+
+    def _prompt(
+        self,
+        people: Mapping[str, Sources],
+        handles: Handles,
+        suppressed: SuppressionFilter,
+        zone: str,
+    ) -> str:
+        """Return what the model reads: today's date, and a block for each person."""
+        now = self._clock.now()
+        blocks = [f"Today is {written_days(now, now, zone)}."]
+        for number, (viewer_id, sources) in enumerate(people.items(), start=1):
+            rows = _rows(viewer_id, sources, handles, suppressed, zone)
+            blocks.append(fence(f"p{number}", "\n".join(rows)))
+        return "\n\n".join(blocks)
 
     async def _put(
         self,
         texts: Mapping[str, str],
-        made_of: Mapping[str, Sources],
+        sources_of: Mapping[str, Sources],
         settings: Settings,
     ) -> int:
-        """Store briefs, also empty ones: their notes are not paid for again. How many have a text."""
+        """Store briefs, also empty ones, so that their notes are not paid for again; return how many have a text."""
         stored = 0
         async with self._db.write() as tx:
             suppressed = await load_filter(tx)
             for viewer_id, text in texts.items():
-                sources = made_of[viewer_id]
+                sources = sources_of[viewer_id]
                 shown = await self._shown_notes(tx, viewer_id, settings, suppressed)
-                facts = {(note.id, note.fact) for note in shown}
-                if not {(note.id, note.fact) for note in sources.notes} <= facts:
-                    continue  # something went meanwhile
+                shown_facts = {(note.id, note.fact) for note in shown}
+                used_facts = {(note.id, note.fact) for note in sources.notes}
+                # a note was removed or reworded while the model was thinking
+                if not used_facts <= shown_facts:
+                    continue
                 stored += bool(text)
                 brief = Brief(
                     viewer_id,
@@ -307,32 +332,42 @@ async def _changed_since(
     shown: Sequence[Note],
     suppressed: SuppressionFilter,
 ) -> Sources:
-    """What is new among `known` since the last brief, and what of that brief is no longer so."""
+    """Return what is new among `known` since the last brief, and what of that brief is no longer so."""
     standing = [
         note for note in shown if note.id in last.notes and not _is_newer(note, last)
     ]
     changed = [note for note in known if _is_newer(note, last)]
-    new_ids = {note.id for note in changed}
-    over = await notes.of_subject(tx, last.viewer_id, ENDED)
-    ended = [
-        note
-        for note in over
-        if (note.id in last.notes or note.superseded_by in new_ids)
-        and not _is_newer(note, last)
-        and suppressed.allows(note)
-    ]
+    changed_ids = {note.id for note in changed}
+    ended = []
+    for note in await notes.of_subject(tx, last.viewer_id, ENDED):
+        concerns_brief = note.id in last.notes or note.superseded_by in changed_ids
+        if not concerns_brief or _is_newer(note, last):
+            continue
+        if suppressed.allows(note):
+            ended.append(note)
     return Sources(now, known, changed, last, standing, ended)
 
 
 def _is_newer(note: Note, last: Brief) -> bool:
-    """Whether a brief was made without a note as it stands: what was corrected by hand keeps its number."""
+    """Return whether a brief was made without a note as it stands: what was corrected by hand keeps its number."""
+    # the clock counts in milliseconds, and both may be of the same one
     if note.created_at == last.made_at:
         return note.id not in last.notes
     return note.created_at > last.made_at
 
 
+def _own_sentences(viewer_id: str, brief: str) -> str:
+    """Return a brief without the sentences that begin with somebody else."""
+    own_sentences = []
+    for sentence in sentences_of(brief):
+        people = ids_in(sentence)
+        if not people or people[0] == viewer_id:
+            own_sentences.append(sentence)
+    return " ".join(own_sentences)
+
+
 def _texts_of(sources: Sources) -> Iterator[str]:
-    """Every stored text that a brief is made of."""
+    """Yield every stored text that a brief is made of."""
     for note in (*sources.changed, *sources.ended):
         yield note.fact
     if sources.last is not None:
@@ -346,20 +381,19 @@ def _rows(
     suppressed: SuppressionFilter,
     zone: str,
 ) -> list[str]:
-    """What the model reads about one person."""
-    who = handles.handle(viewer_id)
+    """Return what the model reads about one person: the last brief, what is new, what is no longer so."""
+    handle = handles.handle(viewer_id)
     rows = []
     if sources.last is not None:
         text = handles.hide(suppressed.without(sources.last.text))
-        rows.append(
-            f"So far, written on {written_day(sources.last.made_at, zone)}: {text}"
-        )
+        day = written_day(sources.last.made_at, zone)
+        rows.append(f"So far, written on {day}: {text}")
     for note in sources.changed:
         fact = handles.hide(note.fact).rstrip(".")
-        rows.append(f"[{written_day(note.first_said_at, zone)}] {who} {fact}.")
+        day = written_day(note.first_said_at, zone)
+        rows.append(f"[{day}] {handle} {fact}.")
     for note in sources.ended:
         fact = handles.hide(note.fact).rstrip(".")
-        rows.append(
-            f"[{written_day(note.first_said_at, zone)}] no longer so: {who} {fact}."
-        )
+        day = written_day(note.first_said_at, zone)
+        rows.append(f"[{day}] no longer so: {handle} {fact}.")
     return rows

@@ -42,13 +42,14 @@ from forgetmenot.store import (
 from forgetmenot.store.database import Database, Source, Transaction
 from forgetmenot.store.privacy_requests import PrivacyRequest, RequestKind
 from forgetmenot.text.days import local_time
-from forgetmenot.text.mentions import ids_in, with_names
+from forgetmenot.text.mentions import ids_in, mention, with_names
 from forgetmenot.text.outgoing import escape_markdown
 from forgetmenot.text.words import join_sentences, sentences_of, telling_stems
 
 if TYPE_CHECKING:
     from forgetmenot.people.time_together import Fact
 
+# How many jokes and how many plans, moments and lines of the bot a recap has at most.
 LISTED_LIMIT = 5
 MOMENTS_LIMIT = 10
 QUOTES_LIMIT = 3
@@ -97,11 +98,13 @@ async def markdown_of(
     settings: Settings,
 ) -> str | None:
     """Return the recap of a stream that is over; None while there is none."""
-    stream = (await streams.get_many(source, [stream_id])).get(stream_id)
+    streams_by_id = await streams.get_many(source, [stream_id])
+    stream = streams_by_id.get(stream_id)
     if stream is None or stream.ended_at is None or not stream.recap:
         return None
     attendance, returners, names = await people_of(source, stream, settings)
-    page = _Page(source, stream, settings, names, await load_filter(source))
+    suppressed = await load_filter(source)
+    page = _Page(source, stream, settings, names, suppressed)
     occasions = await anniversaries(source, stream, attendance, settings)
     people = [
         *_people_lines(attendance, returners, names, page.say),
@@ -112,7 +115,8 @@ async def markdown_of(
         page.section(page.say("recap.people"), people),
         *await page.lists(),
     ]
-    return "\n\n".join(filter(None, sections)) + "\n"
+    text = "\n\n".join(section for section in sections if section)
+    return f"{text}\n"
 
 
 def _returners(
@@ -120,12 +124,12 @@ def _returners(
     people: PeopleSettings,
     started_at: int,
 ) -> list[str]:
-    """Return who came back with this stream, by id."""
-    return [
-        viewer_id
-        for viewer_id, visits in attendance.items()
-        if standing_of(visits, people, started_at) is Standing.RETURNER
-    ]
+    """Return the ids of those who came back with this stream after a long time."""
+    returners = []
+    for viewer_id, visits in attendance.items():
+        if standing_of(visits, people, started_at) is Standing.RETURNER:
+            returners.append(viewer_id)
+    return returners
 
 
 def _regulars(
@@ -133,11 +137,13 @@ def _regulars(
     returners: Sequence[str],
     people: PeopleSettings,
 ) -> list[str]:
-    """Return who may stand in a recap by name: whoever came often, of returners whenever that was."""
+    """Return the ids of those who may stand in a recap by name: whoever came often, of returners whenever that was."""
     regulars = []
     for viewer_id, visits in attendance.items():
-        streams_seen = visits.streams if viewer_id in returners else visits.lately
-        if streams_seen >= people.regular_streams:
+        stream_count = visits.lately
+        if viewer_id in returners:
+            stream_count = visits.streams
+        if stream_count >= people.regular_streams:
             regulars.append(viewer_id)
     return regulars
 
@@ -164,14 +170,13 @@ class _Page:
     async def head(self) -> list[str]:
         """Return the title, the facts of the stream, and what happened."""
         title = self._stream.title or self.say("recap.untitled")
-        facts = " · ".join(filter(None, await self._facts()))
+        facts = " · ".join(fact for fact in await self._facts() if fact)
         stream_notes = await self._notes()
         hearsay = [
             note for note in stream_notes if note.source_kind is SourceKind.REPORTED
         ]
-        happened = about_the_named(
-            without_hearsay(self._stream.recap, hearsay), self._names
-        )
+        certain_recap = without_hearsay(self._stream.recap, hearsay)
+        happened = about_the_named(certain_recap, self._names)
         return [
             f"# {escape_markdown(title)}",
             f"*{escape_markdown(facts)}*",
@@ -180,18 +185,20 @@ class _Page:
 
     async def lists(self) -> list[str]:
         """Return jokes, plans, moments and the bot's best lines, and the footer."""
-        own_word = [
-            note
-            for note in await self._notes()
-            if note.source_kind is not SourceKind.REPORTED
-        ]
-        jokes = [note.fact for note in own_word if note.scope is Scope.RUNNING_BIT]
-        plans = [self._plan(note) for note in own_word if self._is_open_plan(note)]
+        jokes = []
+        plans = []
+        for note in await self._notes():
+            if note.source_kind is SourceKind.REPORTED:
+                continue
+            if note.scope is Scope.RUNNING_BIT:
+                jokes.append(note.fact)
+            if self._is_open_plan(note):
+                plans.append(self._plan(note))
         shown_jokes = [await self._shown(joke) for joke in jokes[:LISTED_LIMIT]]
         shown_plans = [await self._shown(plan) for plan in plans[:LISTED_LIMIT]]
-        shown_quotes = [
-            await self._shown(*quote) for quote in best_quotes(await self._quotable())
-        ]
+        shown_quotes = []
+        for text, answered_id in best_quotes(await self._quotable()):
+            shown_quotes.append(await self._shown(text, answered_id))
         bot_name = escape_markdown(self._settings.bot.name)
         return [
             self.section(self.say("recap.jokes"), shown_jokes),
@@ -211,31 +218,34 @@ class _Page:
         rows = [f"{mark}{line}" for line in lines if line]
         if not rows:
             return ""
-        between = "\n\n" if mark == QUOTED else "\n"
-        return f"## {title}\n\n{between.join(rows)}"
+        # quotations without an empty line between them would be one
+        separator = "\n\n" if mark == QUOTED else "\n"
+        return f"## {title}\n\n{separator.join(rows)}"
 
     async def _facts(self) -> list[str]:
         """Return day, length and games of the stream."""
-        began = local_time(self._stream.started_at, self._settings.bot.timezone)
-        games = await episodes.games_of(self._source, self._stream.id)
-        return [
-            # a language without words for days and months in its form is given numbers: Python's words are English
-            began.strftime(self.say("recap.date")).replace(" 0", " "),
-            self.say.duration(self._ended_at - self._stream.started_at),
-            played(games, self.say) or self._stream.category,
-        ]
+        start = local_time(self._stream.started_at, self._settings.bot.timezone)
+        # Python's words for days and months are English: a language whose form has none is given numbers
+        day = start.strftime(self.say("recap.date")).replace(" 0", " ")
+        length = self.say.duration(self._ended_at - self._stream.started_at)
+        times_by_game = await episodes.games_of(self._source, self._stream.id)
+        games = played(times_by_game, self.say) or self._stream.category
+        return [day, length, games]
 
     async def _notes(self) -> list[Note]:
+        """Return the notes of the stream, without those that are suppressed."""
         stream_notes = await notes.of_stream(self._source, self._stream.id)
         return [note for note in stream_notes if self._suppressed.allows(note)]
 
     def _is_open_plan(self, note: Note) -> bool:
-        """Return whether a note is a plan for after the stream that may be told."""
+        """Return whether a note is a plan for after the stream of somebody who may be named, or of the channel."""
         if note.subject_id is not None and note.subject_id not in self._names:
             return False
-        return (plan_end(note, self._settings.bot.timezone) or 0) > self._ended_at
+        end = plan_end(note, self._settings.bot.timezone)
+        return end is not None and end > self._ended_at
 
     def _plan(self, note: Note) -> str:
+        """Return a plan with the name of whose it is; without one for the channel's."""
         if note.subject_id is None:
             return note.fact
         return f"{self._names[note.subject_id]}: {note.fact}"
@@ -247,10 +257,14 @@ class _Page:
         )
         moments = []
         for at, action, text in rows:
-            shown_text = text if _CLIP.fullmatch(text) else await self._shown(text)
-            since = at - self._stream.started_at
-            clock = f"{since // HOUR}:{since // MINUTE % 60:02}"
-            moments.append(f"{clock} {self.say(f'action.name.{action}')} {shown_text}")
+            # the address of a clip stays as it is, so that it can be clicked
+            is_clip = _CLIP.fullmatch(text) is not None
+            shown_text = text if is_clip else await self._shown(text)
+            name = self.say(f"action.name.{action}")
+            time_in_stream = at - self._stream.started_at
+            hours = time_in_stream // HOUR
+            minutes = time_in_stream // MINUTE % 60
+            moments.append(f"{hours}:{minutes:02} {name} {shown_text}")
         return moments
 
     async def _quotable(self) -> list[tuple[str, str]]:
@@ -261,8 +275,9 @@ class _Page:
         quotable = []
         for text, viewer_id in answers:
             named_text = with_names(text, self._names)
+            allowed_text = await only_naming(self._source, named_text, self._names)
             # with "somebody" in the place of a name it would be no quote
-            if await only_naming(self._source, named_text, self._names) == named_text:
+            if allowed_text == named_text:
                 quotable.append((text, viewer_id))
         return quotable
 
@@ -273,11 +288,11 @@ class _Page:
         """
         named_people = await called(self._source, names_typed([text]))
         people = [answered_id, *(person.id for person in named_people)]
-        text = self._suppressed.without(text, people)
-        text = await only_naming(
-            self._source, with_names(text, self._names), self._names
-        )
-        return escape_markdown(_SOMEBODY_BEGINS.sub("S", text))
+        unsuppressed = self._suppressed.without(text, people)
+        named_text = with_names(unsuppressed, self._names)
+        allowed_text = await only_naming(self._source, named_text, self._names)
+        # a sentence that began with a name may begin with "somebody" now
+        return escape_markdown(_SOMEBODY_BEGINS.sub("S", allowed_text))
 
 
 def _people_lines(
@@ -292,12 +307,11 @@ def _people_lines(
     if first_time:
         lines.append(say("recap.first", n=first_time))
     if returners:
-        people = sorted(
-            names[viewer_id] for viewer_id in returners if viewer_id in names
-        )
-        others = len(returners) - len(people)
-        if others:
-            people.append(say("recap.others", n=others))
+        people = [names[viewer_id] for viewer_id in returners if viewer_id in names]
+        people.sort()
+        unnamed = len(returners) - len(people)
+        if unnamed:
+            people.append(say("recap.others", n=unnamed))
         lines.append(say("recap.back", who=", ".join(people)))
     return [escape_markdown(line) for line in lines]
 
@@ -337,16 +351,22 @@ def best_quotes(lines: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
 
 
 def played(games: Mapping[str, int], say: Language) -> str:
-    """Return what was played, the longest first, each with its share where there are several."""
-    whole = sum(games.values())
-    shares = {game: length / whole for game, length in games.items()}
-    named = {game: share for game, share in shares.items() if share >= SMALLEST_SHARE}
-    if len(named) < 2:
-        return "".join(named)
-    return ", ".join(
-        say("recap.share", game=game, percent=round(100 * share))
-        for game, share in named.items()
-    )
+    """Return what was played, each with its share where there are several; empty if nothing is known.
+
+    `games`: how long each was played, the longest first.
+    """
+    total = sum(games.values())
+    shares: dict[str, float] = {}
+    for game, length in games.items():
+        share = length / total
+        if share >= SMALLEST_SHARE:
+            shares[game] = share
+    if len(shares) < 2:
+        return "".join(shares)
+    phrases = []
+    for game, share in shares.items():
+        phrases.append(say("recap.share", game=game, percent=round(100 * share)))
+    return ", ".join(phrases)
 
 
 def without_hearsay(recap: str, hearsay: Sequence[Note]) -> str:
@@ -356,10 +376,11 @@ def without_hearsay(recap: str, hearsay: Sequence[Note]) -> str:
     """
     sentences = []
     for sentence in sentences_of(recap):
-        stems = telling_stems(sentence)
-        people = {None, *ids_in(sentence)}
-        about_them = [note for note in hearsay if note.subject_id in people]
-        if not any(telling_stems(note.fact) <= stems for note in about_them):
+        sentence_stems = telling_stems(sentence)
+        # None: what is said of the channel
+        subjects = {None, *ids_in(sentence)}
+        about_them = [note for note in hearsay if note.subject_id in subjects]
+        if not any(telling_stems(note.fact) <= sentence_stems for note in about_them):
             sentences.append(sentence)
     return join_sentences(sentences)
 
@@ -373,13 +394,15 @@ def about_the_named(recap: str, shown: Mapping[str, str]) -> str:
     for sentence in sentences_of(recap):
         people = ids_in(sentence)
         nameless = [viewer_id for viewer_id in people if viewer_id not in shown]
-        theirs = set(_OWN_THINGS.findall(sentence)).intersection(nameless)
-        if nameless and (len(people) == 1 or theirs):
+        owners = set(_OWN_THINGS.findall(sentence))
+        is_about_nameless = len(people) == 1 or not owners.isdisjoint(nameless)
+        if nameless and is_about_nameless:
             continue
+        with_chat = sentence
         for viewer_id in nameless:
-            sentence = sentence.replace(f"<@{viewer_id}>", CHAT)  # noqa: PLW2901
-        sentence = _SEVERAL_CHATS.sub(CHAT, sentence)  # noqa: PLW2901
-        sentences.append(sentence[:1].upper() + sentence[1:])
+            with_chat = with_chat.replace(mention(viewer_id), CHAT)
+        with_chat = _SEVERAL_CHATS.sub(CHAT, with_chat)
+        sentences.append(with_chat[:1].upper() + with_chat[1:])
     return join_sentences(sentences)
 
 

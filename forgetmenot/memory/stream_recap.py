@@ -9,6 +9,7 @@ How a recap is shown to people: memory/recap_markdown.
 """
 
 import hashlib
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import zip_longest
 
@@ -53,28 +54,33 @@ class RecapWriter(MemoryWriter):
         """Write the recaps that are due; return their number. `ask`: the model may be asked. Raises StoreError."""
         written = 0
         for stream in await streams.without_recap(self._db):
-            stream_episodes = await episodes.summaries_of_stream(self._db, stream.id)
-            summaries = [
-                text
-                for kind, text in stream_episodes
-                if kind is EpisodeKind.CHAT and text != NOTHING
-            ]
-            if summaries:
-                recap = await self._recap(stream, summaries, ask=ask)
-            else:
-                # what was only counted is no story that a model could tell
-                recap = within([text for _kind, text in stream_episodes], SUMMARY_WORDS)
-            if recap is None:
-                continue
-            async with self._db.write() as tx:
-                # a line may have been cleared, or a fact forgotten, while the model was thinking
-                if await episodes.summaries_of_stream(tx, stream.id) == stream_episodes:
-                    written += await streams.set_recap(
-                        tx, stream.id, recap, self._clock.now()
-                    )
+            if await self._write_recap(stream, ask=ask):
+                written += 1
         if written:
             log.info("recaps written", streams=written)
         return written
+
+    async def _write_recap(self, stream: Stream, *, ask: bool) -> bool:
+        """Write the recap of a stream; return whether it was written. Raises StoreError."""
+        stream_episodes = await episodes.summaries_of_stream(self._db, stream.id)
+        summaries = []
+        for kind, text in stream_episodes:
+            if kind is EpisodeKind.CHAT and text != NOTHING:
+                summaries.append(text)
+        if summaries:
+            recap = await self._recap(stream, summaries, ask=ask)
+        else:
+            # what was only counted is no story that a model could write
+            counted_texts = [text for _kind, text in stream_episodes]
+            recap = within(counted_texts, SUMMARY_WORDS)
+        if recap is None:
+            return False
+        async with self._db.write() as tx:
+            # a line may have been cleared, or a fact forgotten, while the model was thinking
+            if await episodes.summaries_of_stream(tx, stream.id) != stream_episodes:
+                return False
+            now = self._clock.now()
+            return await streams.set_recap(tx, stream.id, recap, now)
 
     async def _recap(
         self,
@@ -90,20 +96,22 @@ class RecapWriter(MemoryWriter):
         if len(summaries) == 1 and language.code == ENGLISH.code:
             return summaries[0]
         now = self._clock.now()
-        if ask and now >= self._ask_again_at.get(stream.id, 0):
+        may_be_asked = now >= self._ask_again_at.get(stream.id, 0)
+        if ask and may_be_asked:
             try:
-                return await self._asked(stream, summaries, language, settings)
+                return await self._by_model(stream, summaries, language, settings)
             except ModelError as error:
                 kind = type(error).__name__
                 log.debug("a recap waits for the model", stream=stream.id, error=kind)
                 if isinstance(error, ModelBlocked):
                     # it may well be the same for this stream next time
                     self._ask_again_at = {**self._ask_again_at, stream.id: now + HOUR}
-        if now - (stream.ended_at or 0) <= DEADLINE:
+        time_since_end = now - (stream.ended_at or 0)
+        if time_since_end <= DEADLINE:
             return None
         return within(_first_sentences(summaries), SUMMARY_WORDS)
 
-    async def _asked(
+    async def _by_model(
         self,
         stream: Stream,
         summaries: Sequence[str],
@@ -111,17 +119,16 @@ class RecapWriter(MemoryWriter):
         settings: Settings,
     ) -> str:
         """Return what the model writes of a stream's summaries. Raises ModelError."""
-        people: list[str] = []
+        named_ids: list[str] = []
         for text in summaries:
-            people += ids_in(text)
-        handles = Handles.of(people)
-        # divided and rounded up: of 121 summaries every second one
-        step = -(-len(summaries) // SUMMARIES_LIMIT)
-        chosen = [handles.hide(text) for text in summaries[::step]]
+            named_ids += ids_in(text)
+        handles = Handles.of(named_ids)
+        # of 121 summaries every second one
+        step = math.ceil(len(summaries) / SUMMARIES_LIMIT)
+        chosen = "\n".join(handles.hide(text) for text in summaries[::step])
         ended_at = stream.ended_at or self._clock.now()
         days = written_days(stream.started_at, ended_at, settings.bot.timezone)
-        chosen_lines = "\n".join(chosen)
-        prompt = f"The stream of {days}.\n\n{fence('episodes', chosen_lines)}"
+        prompt = f"The stream of {days}.\n\n{fence('episodes', chosen)}"
         system = RECAP.format(language=language("name"), most=SUMMARY_WORDS)
         request = memory_request(
             Purpose.RECAP, system, prompt, SUMMARY_WORDS, settings.model
@@ -134,15 +141,19 @@ class RecapWriter(MemoryWriter):
         return recap
 
     async def write_digest(self) -> bool:
-        """Write the digest if a stream has closed since the last one; return whether. Raises StoreError."""
+        """Write the digest if a stream has closed since the last one; return whether it was. Raises StoreError."""
         async with self._db.write() as tx:
-            closed = await streams.recapped(tx, DAYS)
-            source = "\n".join(f"{stream.id} {stream.recap}" for stream in closed)
-            source_hash = hashlib.sha256(source.encode()).hexdigest()[:32]
-            if not closed or source_hash == await channel_state.read(tx, DIGEST_HASH):
+            closed_streams = await streams.recapped(tx, DAYS)
+            if not closed_streams:
+                return False
+            rows = [f"{stream.id} {stream.recap}" for stream in closed_streams]
+            source_hash = hashlib.sha256("\n".join(rows).encode()).hexdigest()[:32]
+            if source_hash == await channel_state.read(tx, DIGEST_HASH):
                 return False
             suppressed = await load_filter(tx)
-            recaps = [suppressed.without(stream.recap) for stream in reversed(closed)]
+            recaps = []
+            for stream in reversed(closed_streams):
+                recaps.append(suppressed.without(stream.recap))
             digest = within(_first_sentences(recaps), CHARACTERS, len)
             values = {DIGEST: digest, DIGEST_HASH: source_hash}
             await channel_state.put(tx, values, self._clock.now())
@@ -151,7 +162,9 @@ class RecapWriter(MemoryWriter):
 
 def _first_sentences(texts: Iterable[str]) -> list[str]:
     """Return the first sentence of each text, then the second of each, and so on, each once."""
-    sentences: dict[str, None] = {}
-    for row in zip_longest(*map(sentences_of, texts)):
-        sentences.update((sentence, None) for sentence in row if sentence)
-    return list(sentences)
+    sentences_by_text = [sentences_of(text) for text in texts]
+    sentences: list[str] = []
+    for row in zip_longest(*sentences_by_text):
+        # a text that has no sentence more has None in the row
+        sentences += [sentence for sentence in row if sentence]
+    return list(dict.fromkeys(sentences))

@@ -43,6 +43,7 @@ class StreamTracker:
         self._seen_live: dict[int, int] = {}
 
     async def _current(self, tx: Transaction) -> _OpenStream | None:
+        """Return the stream that the database has as open; None if it has none."""
         row = await streams.current(tx)
         if row is None:
             return None
@@ -109,6 +110,7 @@ class StreamTracker:
         self._seen_live = {stream_id: now}
 
     async def _report_off(self, now: int) -> None:
+        """Take a report that the channel is off, which ends the stream once that has lasted long enough."""
         if self._off_since is None:
             self._off_since = now
         async with self._db.write() as tx:
@@ -132,7 +134,8 @@ class StreamTracker:
             stream = await streams.current(tx)
             if stream is None or stream["started_at"] > off_since:
                 return
-            await streams.end(tx, stream["id"], min(stream["last_event_at"], off_since))
+            ended_at = min(stream["last_event_at"], off_since)
+            await streams.end(tx, stream["id"], ended_at)
 
     async def _still_on(self, tx: Transaction, at: int) -> _OpenStream | None:
         """Return the stream that is on at a time (ms); one that was off for long enough by then is ended."""
@@ -160,8 +163,9 @@ def _is_another(
     if stream.twitch_id == state.stream_id:
         return False
     # another id alone is not another stream: one that broke off for a moment comes back with a new one
-    last_at = max(stream.last_event_at, stream.seen_live_at or 0)
-    return (state.started_at or now) - last_at > OFFLINE_AT_LEAST
+    last_sign_at = max(stream.last_event_at, stream.seen_live_at or 0)
+    started_at = state.started_at or now
+    return started_at - last_sign_at > OFFLINE_AT_LEAST
 
 
 async def _close(
@@ -169,6 +173,7 @@ async def _close(
     stream: _OpenStream,
     at: int,
 ) -> None:
+    """End a stream at a time (ms)."""
     await streams.end(tx, stream.id, at)
     log.info("stream closed", stream=stream.id)
 
