@@ -1,11 +1,11 @@
-"""How well the bot answers, from the trail that its replies leave.
+"""Measures how well the bot answers, from the trail that its replies leave.
 
-`forgetmenot evaluate` and the dock show the same figures, so that a change of ranking can be judged on one's own
-channel: how replies were taken, at which place of a prompt's notes those stood that a reply used, and which share was
-used.
+`forgetmenot evaluate` and the dock show the same figures, so that a change of ranking can be judged
+on one's own channel: how replies were taken, at which place of a prompt's notes those stood that a
+reply used, and which share was used.
 """
 
-from collections import Counter
+import sys
 from collections.abc import Iterable, Sequence
 
 from msgspec import Struct
@@ -14,12 +14,16 @@ from forgetmenot.store import reply_outcomes
 from forgetmenot.store.database import Database
 from forgetmenot.store.reply_outcomes import JudgedReply, ReplyOutcome, WeekCount
 
-# The places of used notes are counted in these groups: the first, the second and third, and so on; 0: any later one.
-RANK_GROUPS = {"1": 1, "2-3": 3, "4-10": 10, "11+": 0}
+# Places of used notes are counted in groups: the first, the second and third, and so on. The number
+# is the last place of the group.
+RANK_GROUPS = {"1": 1, "2-3": 3, "4-10": 10, "11+": sys.maxsize}
 
 
 class Week(Struct, frozen=True):
-    """One week, by its Monday (YYYY-MM-DD). `kept`: all of its replies can still be looked at."""
+    """The figures of one week.
+
+    `week`: its Monday (YYYY-MM-DD). `kept`: all of its replies are still stored.
+    """
 
     week: str
     outcomes: dict[str, int]
@@ -29,18 +33,19 @@ class Week(Struct, frozen=True):
 
 
 class Evaluation(Struct, frozen=True):
-    """`outcomes`: replies by how they were taken. `ranks`: how many used notes stood at which place of their section.
-
-    `shown`, `used`: notes in the prompts of all replies, and those that a reply used. `weeks`: oldest first.
-    """
+    """The figures of all replies."""
 
     replies: int
+    # replies by how they were taken
     outcomes: dict[str, int]
+    # notes in the prompts of all replies, and those that a reply used
     shown: int
     used: int
     share_used: float | None
+    # used notes by the place in their section at which they stood, in RANK_GROUPS
     ranks: dict[str, int]
     median_rank: float | None
+    # the oldest first
     weeks: list[Week]
 
 
@@ -55,20 +60,18 @@ async def evaluate(db: Database, zone: str) -> Evaluation:
 
 def evaluation_of(
     replies: Sequence[JudgedReply],
-    older: Iterable[WeekCount],
+    deleted_counts: Sequence[WeekCount],
     zone: str,
 ) -> Evaluation:
-    """Return the figures of replies, and of weeks whose replies are deleted."""
-    stored = reply_outcomes.by_week(replies, zone)
-    counts = [*older, *stored]
-    # of a week that also has old counts some replies are deleted
-    whole_weeks = {count.week for count in stored} - {count.week for count in older}
-    outcomes = dict.fromkeys(map(str, ReplyOutcome), 0)
-    for count in counts:
-        outcomes[count.outcome.value] += count.replies
+    """Return the figures of stored replies, and of those that are deleted (their counts by week)."""
+    stored_counts = reply_outcomes.by_week(replies, zone)
+    counts = [*deleted_counts, *stored_counts]
+    stored_weeks = {count.week for count in stored_counts}
+    weeks_with_deleted = {count.week for count in deleted_counts}
     ranks: list[int] = []
     for reply in replies:
         ranks += reply.ranks
+    outcomes = _outcomes(counts)
     shown = sum(count.shown for count in counts)
     used = sum(count.used for count in counts)
     return Evaluation(
@@ -79,36 +82,51 @@ def evaluation_of(
         share_used=used / shown if shown else None,
         ranks=_in_groups(ranks),
         median_rank=_median(ranks),
-        weeks=_weeks(counts, whole_weeks),
+        weeks=_weeks(counts, stored_weeks - weeks_with_deleted),
     )
 
 
 def _weeks(counts: Iterable[WeekCount], whole_weeks: set[str]) -> list[Week]:
-    by_week: dict[str, list[WeekCount]] = {}
+    """Return the figures by week. `whole_weeks`: those of which all replies are stored."""
+    counts_by_week: dict[str, list[WeekCount]] = {}
     for count in counts:
-        by_week.setdefault(count.week, []).append(count)
+        counts_by_week.setdefault(count.week, []).append(count)
     weeks = []
-    for name in sorted(by_week):
-        outcomes = dict.fromkeys(map(str, ReplyOutcome), 0)
-        for count in by_week[name]:
-            outcomes[count.outcome.value] += count.replies
-        shown = sum(count.shown for count in by_week[name])
-        used = sum(count.used for count in by_week[name])
-        weeks.append(Week(name, outcomes, shown, used, name in whole_weeks))
+    for name in sorted(counts_by_week):
+        week_counts = counts_by_week[name]
+        week = Week(
+            name,
+            outcomes=_outcomes(week_counts),
+            shown=sum(count.shown for count in week_counts),
+            used=sum(count.used for count in week_counts),
+            kept=name in whole_weeks,
+        )
+        weeks.append(week)
     return weeks
 
 
+def _outcomes(counts: Iterable[WeekCount]) -> dict[str, int]:
+    """Return the number of replies for every outcome there is."""
+    outcomes = dict.fromkeys(map(str, ReplyOutcome), 0)
+    for count in counts:
+        outcomes[count.outcome.value] += count.replies
+    return outcomes
+
+
 def _in_groups(ranks: Iterable[int]) -> dict[str, int]:
-    counted: Counter[str] = Counter()
+    """Return how many places there are in each group."""
+    counts = dict.fromkeys(RANK_GROUPS, 0)
     for rank in ranks:
-        group = next(
-            name for name, last in RANK_GROUPS.items() if not last or rank <= last
-        )
-        counted[group] += 1
-    return {name: counted[name] for name in RANK_GROUPS}
+        counts[_group_of(rank)] += 1
+    return counts
+
+
+def _group_of(rank: int) -> str:
+    return next(name for name, last_rank in RANK_GROUPS.items() if rank <= last_rank)
 
 
 def _median(ranks: Iterable[int]) -> float | None:
+    """Return the median; None if there are no places."""
     ordered = sorted(ranks)
     if not ordered:
         return None

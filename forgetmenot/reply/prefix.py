@@ -1,7 +1,8 @@
 """Keeps the prompt's prefix from one compaction pass to the next.
 
-- The prefix keeps its bytes until the next pass: it is what makes a provider's cache work. It is composed anew when the
-  settings changed, somebody was erased, or something in it may not be shown any more. A restart composes it again.
+- The prefix keeps its bytes until the next pass, because only an unchanged one is found in a
+  provider's cache. It is composed anew when the settings changed, somebody was erased, or something
+  in it may not be shown any more. A restart composes it again.
 - Nothing of hidden people, nothing redacted, nothing suppressed.
 """
 
@@ -21,28 +22,34 @@ from forgetmenot.store.database import Database, Source
 
 
 class PrefixKeeper(Struct):
-    """The prefix of the moment. `revision`: of what is suppressed, as it was when the prefix was composed."""
+    """Holds the prefix, and what decides whether it may still be shown."""
 
     db: Database
     recall: Recall
     settings: Callable[[], Settings]
     _prefix: Prefix | None = None
+    # the ids of the people and of the notes in it
     _people: frozenset[str] = frozenset()
     _note_ids: tuple[int, ...] = ()
+    # of what was suppressed when the prefix was composed
     revision: notes.Revision = ()
 
     async def current(self) -> Prefix:
-        """Return the prefix; it is composed at the first call, and when something in it may not be shown any more."""
-        if self._prefix is not None and await self.db.together(
-            self._may_still_be_shown
-        ):
-            return self._prefix
-        return await self.refresh()
+        """Return the prefix.
+
+        It is composed at the first call, and when something in it may not be shown any more.
+        Raises StoreError.
+        """
+        if self._prefix is None:
+            return await self.refresh()
+        if not await self.db.together(self._may_still_be_shown):
+            return await self.refresh()
+        return self._prefix
 
     async def refresh(self) -> Prefix:
-        """Compose the prefix from what is known now, and return it."""
+        """Compose the prefix from what is known now, and return it. Raises StoreError."""
         settings = self.settings()
-        # read before the material: what is suppressed meanwhile makes the next call compose again
+        # Read before the material: what is suppressed meanwhile makes the next call compose again.
         self.revision = await self.db.together(notes.suppression_revision)
         material = await self._material(settings)
         prefix = compose_prefix(material, settings)
@@ -56,6 +63,7 @@ class PrefixKeeper(Struct):
         return prefix
 
     async def _may_still_be_shown(self, source: Source) -> bool:
+        """Return whether nothing in the prefix was suppressed, replaced or hidden since."""
         if await notes.suppression_revision(source) != self.revision:
             return False
         if await notes.not_active(source, self._note_ids):
@@ -63,22 +71,20 @@ class PrefixKeeper(Struct):
         return not await viewers.hidden_or_gone(source, self._people)
 
     async def _material(self, settings: Settings) -> PrefixMaterial:
+        """Return what the prefix is composed of."""
         channel = await channel_state.read_all(self.db)
         title = channel.get("title", "")
         category = channel.get("category", "")
         suppression_filter = await load_filter(self.db)
-        digest = await without_hidden(
-            self.db, suppression_filter.without(channel.get("digest", ""))
-        )
+        allowed_digest = suppression_filter.without(channel.get("digest", ""))
+        digest = await without_hidden(self.db, allowed_digest)
         query = self.recall.query("", category=category, title=title)
-        recalled = await self.recall.about([CHANNEL], query)
-        channel_notes = tuple(recall.note for recall in recalled)
+        recalled_notes = await self.recall.about([CHANNEL], query)
+        channel_notes = tuple(recalled.note for recalled in recalled_notes)
         past = await newest(self.db, suppression_filter)
-        texts = [
-            *(note.fact for note in channel_notes),
-            *(entry.text for entry in past),
-            digest,
-        ]
+        texts = [note.fact for note in channel_notes]
+        texts += [entry.text for entry in past]
+        texts.append(digest)
         return PrefixMaterial(
             channel=settings.twitch.channel or channel.get("login", ""),
             title=title,

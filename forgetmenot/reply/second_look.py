@@ -24,45 +24,61 @@ async def look_again(
     gatherer: ContextGatherer,
     composed: ComposedPrompt,
     search_words: str,
-    shown_notes: Collection[int],
+    shown_ids: Collection[int],
 ) -> TailMaterial | None:
-    """Return the material with what other words find of people, channel and past; None if they find nothing.
+    """Return the material with what other words find of people, channel and past.
 
-    What stands in the prompt already (`shown_notes`, by id) is left out. Raises StoreError.
+    `shown_ids`: the notes that stand in the prompt already, which are left out.
+    None if nothing else is found. Raises StoreError.
     """
     material = composed.material
-    recall = gatherer.recall
-    names = (await index_of(gatherer.db, [search_words])).words_of_names(search_words)
-    query = recall.query(search_words, names=names)
+    names = await index_of(gatherer.db, [search_words])
+    query = gatherer.recall.query(
+        search_words, names=names.words_of_names(search_words)
+    )
     if not query.telling:
         return None
 
     others = [other.viewer for other in material.others]
-    recalled: list[Recalled] = []
-    for subject in (CHANNEL, *_ids_of_recalled([material.speaker, *others])):
-        of_subject = await recall.about(
-            [subject], query, NOTES_LIMIT + len(shown_notes)
-        )
-        new_notes = [
-            candidate
-            for candidate in of_subject
-            if candidate.asked_for and candidate.note.id not in shown_notes
-        ]
-        recalled += new_notes[:NOTES_LIMIT]
+    subjects = [CHANNEL, *_remembered_ids([material.speaker, *others])]
+    recalled_notes: list[Recalled] = []
+    for subject in subjects:
+        recalled_notes += await _notes_about(gatherer, subject, query, shown_ids)
     if not await _is_about_somebody(gatherer, material):
-        known_notes = {*shown_notes, *(candidate.note.id for candidate in recalled)}
-        recalled += await _of_anybody(gatherer, search_words, known_notes)
-
-    asked_about = _ids_of_recalled(others or [material.speaker])
-    past = await _past(gatherer, composed, query, asked_about)
-    if not recalled and not past:
+        found_ids = {recalled.note.id for recalled in recalled_notes}
+        recalled_notes += await _notes_about_anybody(
+            gatherer, search_words, {*shown_ids, *found_ids}
+        )
+    # Where nobody is asked about, the past is asked for what the speaker was in.
+    people_asked_about = _remembered_ids(others or [material.speaker])
+    past = await _past(gatherer, composed, query, people_asked_about)
+    if not recalled_notes and not past:
         return None
-    material = replace(material, looked_up=tuple(recalled), looked_up_past=past)
+    material = replace(material, looked_up=tuple(recalled_notes), looked_up_past=past)
     return await with_names(gatherer.db, material)
 
 
-def _ids_of_recalled(people: Iterable[Viewer]) -> list[str]:
+def _remembered_ids(people: Iterable[Viewer]) -> list[str]:
+    """Return the ids of those of whom anything is remembered: they have not opted out."""
     return [viewer.id for viewer in people if not viewer.opted_out]
+
+
+async def _notes_about(
+    gatherer: ContextGatherer,
+    subject: str,
+    query: Query,
+    shown_ids: Collection[int],
+) -> list[Recalled]:
+    """Return the notes about a subject that the words ask for, without those that are shown."""
+    # More than are wanted, since any of them may be shown already.
+    recalled_notes = await gatherer.recall.about(
+        [subject], query, NOTES_LIMIT + len(shown_ids)
+    )
+    new_notes = []
+    for recalled in recalled_notes:
+        if recalled.asked_for and recalled.note.id not in shown_ids:
+            new_notes.append(recalled)
+    return new_notes[:NOTES_LIMIT]
 
 
 async def _is_about_somebody(gatherer: ContextGatherer, material: TailMaterial) -> bool:
@@ -76,19 +92,21 @@ async def _is_about_somebody(gatherer: ContextGatherer, material: TailMaterial) 
     return material.speaker.id in names.named_in(text)
 
 
-async def _of_anybody(
+async def _notes_about_anybody(
     gatherer: ContextGatherer,
     search_words: str,
-    known_notes: Collection[int],
+    known_ids: Collection[int],
 ) -> list[Recalled]:
-    """Return what else is known about anybody that fits the words."""
+    """Return what is known about anybody that fits the words, without these notes."""
 
     async def read(source: Source) -> list[Recalled]:
         snapshot = await gatherer.recall.look(source, [])
         return await gatherer.recall.of_anybody(source, search_words, snapshot)
 
-    recalled = await gatherer.db.together(read)
-    return [candidate for candidate in recalled if candidate.note.id not in known_notes]
+    recalled_notes = await gatherer.db.together(read)
+    return [
+        recalled for recalled in recalled_notes if recalled.note.id not in known_ids
+    ]
 
 
 async def _past(
@@ -102,8 +120,8 @@ async def _past(
     The words are other words for one thing: an episode has one of them and the person, or two.
     """
     suppression_filter = await load_filter(gatherer.db)
-    shown_episodes = [*row_ids(composed.prefix, "episodes")]
-    shown_episodes += [past.id for past in composed.material.past_episodes]
+    shown_ids = [*row_ids(composed.prefix, "episodes")]
+    shown_ids += [past.id for past in composed.material.past_episodes]
 
     async def read(source: Source) -> list[Episode]:
         return await spoken_of(
@@ -113,12 +131,13 @@ async def _past(
             suppression_filter,
             EPISODES_LIMIT,
             people=people,
-            without=shown_episodes,
+            without=shown_ids,
             any_two=True,
         )
 
-    # only the reader's thread may use the index of episodes
+    # Only the reader's thread may use the index of episodes.
     episodes = await gatherer.db.together(read)
-    return tuple(
-        Past(episode.id, episode.ended_at, episode.summary) for episode in episodes
-    )
+    past = []
+    for episode in episodes:
+        past.append(Past(episode.id, episode.ended_at, episode.summary))
+    return tuple(past)
