@@ -494,7 +494,7 @@ def _conversation_blocks(material: TailMaterial) -> list[Block]:
     spoken = [rows.chat_row(line, names) for line in material.spoken]
     moderation = [rows.moderation_row(event, now) for event in material.moderation]
     happened = [rows.event_row(event, names, now) for event in material.happened]
-    chat = rows.chat_rows(material.chat, names)[-CHAT_LINES:]
+    chat = rows.chat_rows(material.chat, names, CHAT_LINES)
     bot_replies = []
     for line in material.bot_replies[-BOT_REPLIES:]:
         text = rows.one_line(line.text, names, rows.LINE_BYTES)

@@ -27,7 +27,7 @@ from forgetmenot.domain import (
 )
 from forgetmenot.durations import DAY, MINUTE
 from forgetmenot.prompt.material import A_FEW, Past, UnclearName
-from forgetmenot.text.clean import clean, without_repeated_words
+from forgetmenot.text.clean import clean, without_repeated_words, words_key
 from forgetmenot.text.dates import periods_in
 from forgetmenot.text.days import ago, iso_day, local_time
 from forgetmenot.text.mentions import SOMEBODY, fence, shown_name, with_names
@@ -192,30 +192,33 @@ def unsummarised_row(
     return Row(f"{label} {row.text}", row.rows)
 
 
-def chat_rows(lines: Sequence[PromptLine], names: Names) -> list[Row]:
-    """Return a row for each line, oldest first; one for all lines with the same words of more than A_FEW people.
+def chat_rows(
+    lines: Sequence[PromptLine],
+    names: Names,
+    limit: int,
+) -> list[Row]:
+    """Return the newest rows of chat, at most `limit`, oldest first.
 
-    It stands where the last of them was said: "18 people: RAID".
+    Each line has a row; all lines with the same words of more than A_FEW people have one together, where the last of
+    them was said: "18 people: RAID".
     """
+    keys = [words_key(line.text) for line in lines]
     lines_by_words: dict[str, list[PromptLine]] = defaultdict(list)
-    for line in lines:
-        lines_by_words[_words_key(line)].append(line)
-    chat: list[Row] = []
-    for line in lines:
-        same_lines = lines_by_words[_words_key(line)]
+    for key, line in zip(keys, lines, strict=True):
+        lines_by_words[key].append(line)
+    newest_first: list[Row] = []
+    for key, line in zip(reversed(keys), reversed(lines), strict=True):
+        if len(newest_first) == limit:
+            break
+        same_lines = lines_by_words[key]
         people = {same_line.viewer_id for same_line in same_lines}
         if len(people) <= A_FEW:
-            chat.append(chat_row(line, names))
+            newest_first.append(chat_row(line, names))
         elif line is same_lines[-1]:
             text = one_line(without_repeated_words(line.text), names, LINE_BYTES)
             row_ids = tuple(("events", same_line.id) for same_line in same_lines)
-            chat.append(Row(f"{len(people)} people: {text}", row_ids))
-    return chat
-
-
-def _words_key(line: PromptLine) -> str:
-    """Return by what two lines are the same: their words, an emote once however often it is repeated."""
-    return without_repeated_words(line.text).casefold()
+            newest_first.append(Row(f"{len(people)} people: {text}", row_ids))
+    return newest_first[::-1]
 
 
 def event_row(

@@ -10,6 +10,7 @@
 
 import re
 import unicodedata
+from itertools import groupby
 from string import ascii_lowercase
 
 _SPACES = re.compile(r"\s+")
@@ -46,6 +47,12 @@ def without_repeated_words(text: str) -> str:
         if not words or word.casefold() != words[-1].casefold():
             words.append(word)
     return " ".join(words)
+
+
+def words_key(text: str) -> str:
+    """Return by what two texts have the same words: `without_repeated_words` without its capitals."""
+    words = clean(text).casefold().split()
+    return " ".join(word for word, _repeats in groupby(words))
 
 
 def _visible(text: str) -> str:
