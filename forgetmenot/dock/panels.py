@@ -29,6 +29,7 @@ from forgetmenot.memory import provenance
 from forgetmenot.memory.arrivals import arrivals
 from forgetmenot.memory.briefs import about_viewer
 from forgetmenot.memory.compaction import SILENCE
+from forgetmenot.memory.together import together_with
 from forgetmenot.operations.actions import DEFAULT_REASON
 from forgetmenot.operations.executor import undoable
 from forgetmenot.operations.handlers.switches import switches_of
@@ -150,7 +151,8 @@ async def names(
     people = {viewer_id for viewer_id in viewer_ids if viewer_id}
     for text in texts:
         people.update(ids_in(text))
-    return await viewers.names(db, sorted(people - await viewers.hidden(db, people)))
+    shown = people - await viewers.hidden(db, people)
+    return await viewers.names_as_asked(db, sorted(shown))
 
 
 # Now: how things stand, and what happened.
@@ -589,7 +591,18 @@ async def _person(context: DockContext, request: web.Request) -> object:
     regular = person["lately"] >= context.settings().people.regular_streams
     brief = await about_viewer(context.db, person["id"])
     suppressed = await _suppressed(context.db, person["id"])
-    return {**person, "regular": regular, "brief": brief, "left_alone": suppressed}
+    shown = (await viewers.get_many(context.db, [person["id"]])).get(person["id"])
+    together = await together_with(
+        context.db, person["id"], context.settings(), context.clock.now()
+    )
+    return {
+        **person,
+        "regular": regular,
+        "brief": brief,
+        "left_alone": suppressed,
+        "wishes": shown.wishes if shown is not None and not shown.opted_out else "",
+        "together": [fact.words(context.language) for fact in together.facts],
+    }
 
 
 async def _suppressed(db: Database, viewer_id: str | None) -> list[Item]:

@@ -17,6 +17,7 @@ from forgetmenot.operations.entries import MODEL
 from forgetmenot.operations.handlers import (
     approvals,
     book,
+    called,
     mentions,
     note_changes,
     notes,
@@ -31,6 +32,7 @@ from forgetmenot.operations.types import Operation
 # In the order in which `!commands` and docs/COMMANDS.md list them.
 _OF_PEOPLE: tuple[Operation, ...] = (
     *viewers.OPERATIONS,
+    *called.OPERATIONS,
     *notes.OPERATIONS,
     *note_changes.OPERATIONS,
     *mentions.OPERATIONS,

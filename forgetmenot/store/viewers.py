@@ -515,3 +515,37 @@ async def set_congratulated(
     """Store that a model was told to congratulate somebody at a time (ms)."""
     sql = "UPDATE viewers SET congratulated_at = ? WHERE id = ?"
     await tx.execute(sql, (at, viewer_id))
+
+
+async def set_wishes(
+    tx: Transaction,
+    viewer_id: str,
+    words: Mapping[str, str],
+    at: int,
+) -> None:
+    """Store how somebody asks to be called: `called`, `say_as` and `pronouns`, those of them that are named."""
+    await tx.execute(
+        """
+        UPDATE viewers
+        SET called = coalesce(:called, called), say_as = coalesce(:say_as, say_as),
+            pronouns = coalesce(:pronouns, pronouns), called_at = :at
+        WHERE id = :viewer
+            AND opted_out_at IS NULL
+        """,
+        {
+            "called": words.get("called"),
+            "say_as": words.get("say_as"),
+            "pronouns": words.get("pronouns"),
+            "at": at,
+            "viewer": viewer_id,
+        },
+    )
+
+
+async def names_as_asked(source: Source, viewer_ids: Iterable[str]) -> dict[str, str]:
+    """Return the present names of these people, as `Deb (alice)` where they ask to be called otherwise."""
+    name = "coalesce(display_name, login)"
+    shown = f"iif(called = '', {name}, called || ' (' || {name} || ')')"
+    return await source.pairs(
+        f"SELECT id, {shown} {_AMONG} AND {name} IS NOT NULL", (list(viewer_ids),)
+    )

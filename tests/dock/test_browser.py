@@ -412,9 +412,14 @@ async def test_a_note_goes_through_everything_and_its_person_is_exported_and_era
     bob = await demo.id_of("bob")
     async with demo.bot.db.write() as tx:
         await episodes.put_brief(tx, Brief(bob, f"<@{bob}> sails on Sundays.", "", 1))
+        wishes = {"called": "Robin", "say_as": "rob-in", "pronouns": "he/him"}
+        await viewers.set_wishes(tx, bob, wishes, 1)
     async with page_on(running, demo.address) as page:
         await go(page, f"memory/person/{bob}")
         await expect(page.get_by_text("sails on Sundays.")).to_be_visible()
+        await expect(page.get_by_text("Robin (say: rob-in); he/him")).to_be_visible()
+        await page.get_by_role("button", name="Remove chosen name").click()
+        await expect(page.get_by_text("Robin (say: rob-in)")).to_have_count(0)
         await page.get_by_label("Remember").fill("collects old maps")
         await page.get_by_role("button", name="Add").first.click()
         card = page.locator(".notecard", has_text="collects old maps")

@@ -54,6 +54,7 @@ async def test_an_evening_of_regulars(tmp_path: Path, clock: ManualClock) -> Non
         await her_streak_has_the_anniversary(tonight)
         await the_model_congratulates_her_once(tonight, model)
         await a_watch_streak_is_news(tonight, model)
+        await they_are_called_as_they_ask(tonight, model)
         await the_recap_counts_the_anniversaries(tonight)
 
 
@@ -106,6 +107,21 @@ async def a_watch_streak_is_news(tonight: Evening, model: Model) -> None:
     assert "; watch streak on Twitch: 20 streams" in model.speaker
     answer = await ask(tonight, "bob", "!streak")
     assert "watch streak on Twitch: 20 streams" in answer.text
+
+
+async def they_are_called_as_they_ask(tonight: Evening, model: Model) -> None:
+    answer = await ask(tonight, "alice", "!callme Deb (say: deb)")
+    assert answer.text == "I'll call you Deb. !callme off removes it."
+    answer = await ask(tonight, "alice", "!pronouns they/them")
+    assert answer.text.startswith("I'll use they/them for you.")
+    await ask(tonight, "alice", f"@{BOT} who am I?")
+    assert model.speaker.endswith("; call them Deb; their pronouns: they/them)")
+    answer = await ask(tonight, "bob", "!callme alice")
+    assert answer.text.startswith("I can't call you that.")
+    answer = await ask(tonight, "carol", "!uncall alice")
+    assert answer.text.startswith("Alice goes by the name on Twitch again")
+    await ask(tonight, "alice", f"@{BOT} and who am I now?")
+    assert "call them" not in model.speaker
 
 
 async def the_recap_counts_the_anniversaries(tonight: Evening) -> None:

@@ -109,6 +109,7 @@ function openPerson(panel, id) {
       head, h("a", { href: "#memory", class: "back" }, `← ${t("memory.people")}`),
       h("h2", {}, person.name, marks(person)),
       h("p", { class: "meta" }, `${t("people.first_seen", { date: date(person.first_seen_at) })} · ${figures(person)}`),
+      (person.wishes || person.together.length > 0) && h("p", { class: "meta", dir: "auto" }, [person.wishes, ...person.together].filter(Boolean).join(" · "), " ", person.wishes && button(label("uncall"), async (event) => { if (await act("uncall", { viewer: person.id }, event.currentTarget)) refresh(); }, { class: "ghost small", data: { key: "uncall" } })),
       h("div", { class: "row" }, button(t("rights.export"), () => exported(person), { class: "small", data: { key: "export" } }), optOut(person, async (done) => { if (await done) refresh(); }),
         button(label("erase"), async (event) => { if (await erase(person, event.target)) location.hash = "#memory"; }, { class: "small danger", data: { key: "erase" } })),
     );

@@ -1,0 +1,135 @@
+"""The handlers of what people ask to be called: `!callme`, `!pronouns`, and what undoes them.
+
+It is the person's own word, never guessed, and nothing of it is stored of somebody who opted out.
+"""
+
+from forgetmenot.domain import OperationResult, Viewer
+from forgetmenot.errors import FactRefused
+from forgetmenot.operations.entries import ANYBODY, DOCK, MODERATORS, text_parameter
+from forgetmenot.operations.types import (
+    Operation,
+    Parameter,
+    ParameterKind,
+    Refused,
+    Request,
+)
+from forgetmenot.people import names
+from forgetmenot.people.chosen_names import OFF, chosen_name, chosen_pronouns
+from forgetmenot.store import privacy_choices, viewers
+from forgetmenot.text.clean import skeleton
+
+
+async def call_me(request: Request) -> OperationResult:
+    """Store what the asker wants to be called; without a name, say what it is now."""
+    viewer = await _asker(request)
+    typed = request.text("name").strip()
+    if not typed:
+        code = "callme_is" if viewer.called else "callme_none"
+        return OperationResult(ok=True, code=code, data={"name": _spoken(viewer)})
+    if typed.casefold() in OFF:
+        await _store(request, viewer.id, called="", say_as="")
+        return OperationResult(ok=True, code="callme_off")
+    chosen = chosen_name(typed, _blocklist(request))
+    if chosen is None or await _is_somebody_elses(request, chosen.name):
+        raise FactRefused("name")
+    await _store(request, viewer.id, called=chosen.name, say_as=chosen.say_as)
+    return OperationResult(ok=True, code="callme_set", data={"name": chosen.name})
+
+
+async def pronouns(request: Request) -> OperationResult:
+    """Store the asker's pronouns in their own words; without words, say what they are."""
+    viewer = await _asker(request)
+    typed = request.text("words").strip()
+    if not typed:
+        code = "pronouns_are" if viewer.pronouns else "pronouns_none"
+        return OperationResult(ok=True, code=code, data={"words": viewer.pronouns})
+    if typed.casefold() in OFF:
+        await _store(request, viewer.id, pronouns="")
+        return OperationResult(ok=True, code="pronouns_off")
+    chosen = chosen_pronouns(typed, _blocklist(request))
+    if chosen is None:
+        raise FactRefused("pronouns")
+    await _store(request, viewer.id, pronouns=chosen)
+    return OperationResult(ok=True, code="pronouns_set", data={"words": chosen})
+
+
+async def uncall(request: Request) -> OperationResult:
+    """Take the name and the pronouns off that a viewer chose."""
+    target = request.target
+    if target.id is None:
+        raise Refused("unknown_viewer", name="channel")
+    await _store(request, target.id, called="", say_as="", pronouns="")
+    return OperationResult(
+        ok=True,
+        code="uncalled",
+        data={"name": target.name},
+        target=target,
+    )
+
+
+async def _asker(request: Request) -> Viewer:
+    """Return who asks. Raises Refused: nothing may be stored of them."""
+    viewer_id = request.asker.viewer_id
+    if viewer_id in await privacy_choices.opted_out(request.db):
+        raise Refused("you_opted_out")
+    viewer = (await viewers.get_many(request.db, [viewer_id])).get(viewer_id)
+    if viewer is None:
+        raise Refused("not_stored")
+    return viewer
+
+
+def _spoken(viewer: Viewer) -> str:
+    return f"{viewer.called} ({viewer.say_as})" if viewer.say_as else viewer.called
+
+
+def _blocklist(request: Request) -> tuple[str, ...]:
+    settings = request.settings
+    return (*settings.reply.blocklist, *settings.privacy.never_store)
+
+
+async def _is_somebody_elses(request: Request, name: str) -> bool:
+    """Return whether another viewer, the streamer or the bot goes by a name or by one that looks like it."""
+    settings = request.settings
+    owners = {settings.twitch.channel, settings.bot.name, *settings.bot.aliases}
+    spellings = {name.casefold(), skeleton(name)}
+    spellings |= {spelling.replace(" ", "") for spelling in spellings}
+    if spellings & {skeleton(owner) for owner in owners}:
+        return True
+    meant: set[str] = set()
+    for spelling in spellings:
+        # behind an @ it is no id
+        meant.update(await names.resolve(request.db, f"@{spelling}"))
+    return bool(meant - {request.asker.viewer_id})
+
+
+async def _store(request: Request, viewer_id: str, **words: str) -> None:
+    async with request.db.write() as tx:
+        await viewers.set_wishes(tx, viewer_id, words, request.now)
+
+
+OPERATIONS = (
+    Operation(
+        "call_me",
+        ANYBODY,
+        call_me,
+        params=(text_parameter("name", optional=True),),
+        chat=("!callme [name]",),
+        examples=("!callme Deb (say: deb)",),
+    ),
+    Operation(
+        "pronouns",
+        ANYBODY,
+        pronouns,
+        params=(text_parameter("words", optional=True),),
+        chat=("!pronouns [words]",),
+        examples=("!pronouns they/them",),
+    ),
+    Operation(
+        "uncall",
+        MODERATORS | DOCK,
+        uncall,
+        params=(Parameter("viewer", ParameterKind.VIEWER),),
+        chat=("!uncall <viewer>",),
+        examples=("!uncall alice",),
+    ),
+)

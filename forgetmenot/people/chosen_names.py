@@ -1,0 +1,85 @@
+"""What somebody asks to be called, read from what they typed and checked. Pure.
+
+It is a name and no sentence: few letters, no markup, no link, no slur, no role. So it cannot
+command anybody who reads it. Whose name it is already is asked in operations/handlers/called.
+"""
+
+import re
+import tomllib
+import unicodedata
+from collections.abc import Iterable
+from functools import cache
+from importlib import resources
+from typing import NamedTuple
+
+from forgetmenot.text.clean import clean, skeleton, unleet
+from forgetmenot.text.mentions import has_link
+from forgetmenot.text.outgoing import without_phrases
+from forgetmenot.text.roles import claims_role
+
+MOST_CHARS = 25
+MOST_WORDS = 3
+# What takes a name or pronouns back, behind the command.
+OFF = frozenset({"off", "remove", "aus", "weg"})
+_SAY = re.compile(
+    r"(?P<name>[^()]+?)\s*\(\s*(?:say|sprich)\s*:\s*(?P<say>[^()]+?)\s*\)",
+    re.IGNORECASE,
+)
+_PRONOUNS = re.compile(r"\w+(?: ?[/,] ?\w+| \w+){0,3}")
+# Letters, the marks on them, and digits.
+_CATEGORIES = frozenset("LMN")
+_IN_NAMES = frozenset(" '’-.")
+_NOBODYS = frozenset(
+    {"streamer", "chat", "channel", "everyone", "everybody", "me", "you"}
+)
+
+
+class ChosenName(NamedTuple):
+    """A name, and how it is said aloud ("" if they did not say)."""
+
+    name: str
+    say_as: str = ""
+
+
+def chosen_name(typed: str, blocklist: Iterable[str]) -> ChosenName | None:
+    """Return the name of `Deb (say: deb)`; None if nobody can be called that."""
+    text = clean(typed).strip('"“”„ ')
+    match = _SAY.fullmatch(text)
+    chosen = ChosenName(match["name"], match["say"]) if match else ChosenName(text)
+    if claims_role(f"is the {chosen.name}") or chosen.name.casefold() in _NOBODYS:
+        return None
+    for words in filter(None, chosen):
+        if not _is_name(words, blocklist):
+            return None
+    return chosen if chosen.name else None
+
+
+def chosen_pronouns(typed: str, blocklist: Iterable[str]) -> str | None:
+    """Return the pronouns that were typed, in these words; None if they are none."""
+    text = clean(typed)
+    if not _PRONOUNS.fullmatch(text):
+        return None
+    return text if _is_name(re.sub(r"[/, ]+", "-", text), blocklist) else None
+
+
+def _is_name(text: str, blocklist: Iterable[str]) -> bool:
+    """Return whether a text has the form of a name and says nothing hostile."""
+    if len(text) > MOST_CHARS or len(text.split()) > MOST_WORDS:
+        return False
+    for char in text:
+        if char not in _IN_NAMES and unicodedata.category(char)[0] not in _CATEGORIES:
+            return False
+    if not any(char.isalpha() for char in text) or re.search(r"\.\S", text):
+        return False
+    if has_link(text) or without_phrases(text, blocklist) != text:
+        return False
+    letters = unleet(skeleton(text))
+    words = {*re.split(r"[\W_]+", letters), re.sub(r"[\W_]+", "", letters)}
+    singular = {word.removesuffix("s") for word in words}
+    return _slurs().isdisjoint(words | singular)
+
+
+@cache
+def _slurs() -> frozenset[str]:
+    file = resources.files("forgetmenot.text") / "slurs.toml"
+    return frozenset(tomllib.loads(file.read_text(encoding="utf-8"))["words"].split())
