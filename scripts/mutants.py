@@ -44,6 +44,10 @@ MODULES = {
         "memory/ranking.py",
         "tests/memory/test_ranking.py tests/memory/test_recall.py",
     ),
+    "word_index": (
+        "memory/word_index.py",
+        "tests/memory/test_ranking.py tests/memory/test_recall.py",
+    ),
     "privacy_requests": (
         "store/privacy_requests.py",
         "tests/store/test_privacy_requests.py",

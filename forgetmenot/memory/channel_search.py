@@ -19,11 +19,10 @@ from forgetmenot.domain import Note, NoteStatus, Recalled
 from forgetmenot.memory.ranking import (
     FITS_DATE,
     MEANING_SHARE,
-    SPELT_WEIGHT,
     Query,
     of_best,
-    slips,
 )
+from forgetmenot.memory.word_index import SPELT_WEIGHT, slips
 from forgetmenot.store import note_words
 from forgetmenot.store.database import Source
 from forgetmenot.store.note_keys import key_of, stems_of_note

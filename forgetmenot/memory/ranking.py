@@ -2,7 +2,7 @@
 
 A note's score is the sum of
 
-- its BM25F score on words (`WordIndex`), over its fact and tags, the subject's other notes of the same episode and the
+- its BM25F score on words (`NoteIndex`), over its fact and tags, the subject's other notes of the same episode and the
   summary of that episode, divided by the best note's;
 - .3 of how near its meaning is to the message's (`meaning`), where a word table is given, divided by the best;
 - up to .5 for what it says about the time that is asked for (`text.dates`).
@@ -13,9 +13,7 @@ It does not know what may be shown: the caller leaves out what must not be. docs
 """
 
 import math
-from array import array
-from bisect import bisect_left, insort
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import (
     Callable,
     Collection,
@@ -25,15 +23,15 @@ from collections.abc import (
     Mapping,
     Sequence,
 )
-from itertools import chain, groupby, islice
+from itertools import groupby, islice
 from operator import add
-from string import ascii_lowercase
 from typing import NamedTuple
 
 from msgspec import Struct, field
 
 from forgetmenot.domain import Note, Recalled
 from forgetmenot.durations import WEEK
+from forgetmenot.memory.word_index import WordIndex
 from forgetmenot.text.dates import (
     NO_TIME,
     AskedTime,
@@ -53,200 +51,8 @@ from forgetmenot.text.words import (
     ideographs,
     is_hiragana,
     stem,
-    trigrams,
     words,
 )
-
-# Letters at a stem's end that may not be the word's: "skies" is "sky", "ability" "abl".
-CHANGED_BY_STEMMING = 2
-# The number of stems, the nearest that the texts have, that count for a stem of nearly the same meaning.
-NEAR_STEMS = 8
-# What a stem of the same meaning counts, beside the stem itself.
-NEAR_WEIGHT = 0.5
-# What a word counts that is one slip of the finger away; others count this times the share of common trigrams.
-SPELT_WEIGHT = 0.9
-# The share of common trigrams that a word needs to count as a spelling of another.
-LEAST_SHARED = 0.3
-# Of shorter words (in letters) each is one slip away from many.
-SHORTEST_SLIP = 4
-# A slip changes this many trigrams of a word at most.
-TRIGRAMS_OF_SLIP = 4
-# Sorts after every other character.
-LAST_CHARACTER = "\U0010ffff"
-
-
-class WordIndex:
-    """Which of some texts each word stands in; one index serves the notes of a person, another the episodes.
-
-    A word counts whole where a form of it stands (the same stem), in part where a word of nearly the same meaning does,
-    and, unless the table lists it, where a word that is spelt nearly so does: chat is typos.
-    Texts are named by their places, in the order in which they were added; without a table no word is near.
-    """
-
-    def __init__(self, table: WordTable | None = None) -> None:
-        self._table = table
-        self._places: dict[str, array[int]] = {}
-        # the words that the table lists, by their stem's number there
-        self._listed: dict[int, list[str]] = {}
-        # the words that it does not list, sorted
-        self._unlisted: list[str] = []
-        # the words that have each trigram, of those texts whose spelling counts
-        self._words_with: dict[str, list[str]] = defaultdict(list)
-
-    def add(
-        self,
-        place: int,
-        words: Iterable[str],
-        *,
-        spelling: bool = False,
-    ) -> None:
-        """Add the words of a text.
-
-        `spelling`: a misspelt word of a query may mean one of them.
-        """
-        for word in words:
-            places = self._places.get(word)
-            if places is None:
-                places = self._add_word(word, spelling=spelling)
-            places.append(place)
-
-    def _add_word(self, word: str, *, spelling: bool) -> "array[int]":
-        """Add a word that no text had before, and return the list of its places, which is empty."""
-        places = self._places[word] = array("I")
-        number = self._number(word)
-        if number is None:
-            insort(self._unlisted, word)
-        else:
-            self._listed.setdefault(number, []).append(word)
-        if spelling:
-            for trigram in trigrams(word):
-                self._words_with[trigram].append(word)
-        return places
-
-    def _number(self, word: str) -> int | None:
-        """Return the table's number of a word's stem; None if the table does not list it."""
-        if self._table is None:
-            return None
-        return self._table.number(word)
-
-    def places(self, word: str) -> Sequence[int]:
-        """Return the texts that a word stands in as it is, ascending; a text twice where it stands there twice."""
-        return self._places.get(word, ())
-
-    def forms(self, word: str) -> list[str]:
-        """Return the words of the texts that have the same stem."""
-        word_stem = stem(word)
-        forms: list[str] = []
-        number = self._number(word_stem)
-        if number is not None:
-            forms += self._listed.get(number, ())
-        # Finding a stem is costly, so only words that begin alike are looked at.
-        unchanged_length = max(1, len(word_stem) - CHANGED_BY_STEMMING)
-        beginning = word_stem[:unchanged_length]
-        start = bisect_left(self._unlisted, beginning)
-        end = bisect_left(self._unlisted, beginning + LAST_CHARACTER, lo=start)
-        for candidate in self._unlisted[start:end]:
-            if stem(candidate) == word_stem:
-                forms.append(candidate)
-        return forms
-
-    def like(self, word: str, *, spelling: bool = True) -> dict[str, float]:
-        """Return the words of the texts that count as this one, each with its share: how much it counts (0 to 1).
-
-        Forms of the word count 1. Without `spelling` no word counts for being spelt nearly so.
-        """
-        shares = dict.fromkeys(self.forms(word), 1.0)
-        number = self._number(stem(word))
-        if number is not None:
-            for near_word, nearness in self._near_in_meaning(number):
-                shares.setdefault(near_word, NEAR_WEIGHT * nearness)
-            return shares
-        # only a word that the table does not list may be a slip of the finger
-        if spelling and len(word) >= SHORTEST_SLIP:
-            for similar_word, similarity in self._near_in_spelling(word):
-                shares.setdefault(similar_word, SPELT_WEIGHT * similarity)
-        return shares
-
-    def _near_in_meaning(self, number: int) -> Iterator[tuple[str, float]]:
-        """Yield the texts' words of the stems nearest to a stem of the table, with their nearness (0 to 1)."""
-        if self._table is None:
-            return
-        stem_count = 0
-        for near_number, nearness in self._table.near(number):
-            near_words = self._listed.get(near_number)
-            if near_words is None:
-                continue
-            for near_word in near_words:
-                yield near_word, nearness
-            stem_count += 1
-            if stem_count == NEAR_STEMS:
-                return
-
-    def _near_in_spelling(self, word: str) -> Iterator[tuple[str, float]]:
-        """Yield the texts' words that are spelt nearly like a word, with their similarity (0 to 1)."""
-        word_trigrams = trigrams(word)
-        word_lists = [self._words_with.get(trigram, ()) for trigram in word_trigrams]
-        shared_counts = Counter(chain.from_iterable(word_lists))
-        # The union of two words' trigrams has at least those of this word, so a word with fewer in common than this
-        # share of them is not near enough; and a slip leaves all but four.
-        least_of_similar = LEAST_SHARED * len(word_trigrams)
-        least_of_slip = max(1, len(word_trigrams) - TRIGRAMS_OF_SLIP)
-        least = min(least_of_similar, least_of_slip)
-        for candidate, shared_count in shared_counts.items():
-            if shared_count < least:
-                continue
-            begins_alike = candidate[:2] == word[:2]
-            is_as_long = abs(len(candidate) - len(word)) <= 1
-            if begins_alike and is_as_long and is_one_slip(word, candidate):
-                yield candidate, 1.0
-                continue
-            candidate_trigrams = trigrams(candidate)
-            all_count = len(word_trigrams) + len(candidate_trigrams) - shared_count
-            similarity = shared_count / all_count
-            if similarity >= LEAST_SHARED:
-                yield candidate, similarity
-
-
-def is_one_slip(word: str, other: str) -> bool:
-    """Return whether one slip makes one word of the other: a letter too many, too few or wrong, or two swapped.
-
-    Both words must have the same first two letters, which are hardly ever wrong. Short words are a slip away from many,
-    so they never count.
-    """
-    shorter = min(len(word), len(other))
-    if shorter < SHORTEST_SLIP:
-        return False
-    # the letters at the beginning, and at the end, that the two have in common
-    start = 2
-    while start < shorter and word[start] == other[start]:
-        start += 1
-    end = 0
-    while end < shorter - start and word[-1 - end] == other[-1 - end]:
-        end += 1
-    # what stands between them is what the slip changed
-    word_middle = word[start : len(word) - end]
-    other_middle = other[start : len(other) - end]
-    if len(word_middle) <= 1 and len(other_middle) <= 1:
-        return True
-    return len(word_middle) == 2 and word_middle == other_middle[::-1]
-
-
-def slips(word: str) -> Iterator[str]:
-    """Yield everything that is one slip away from a word, as in `is_one_slip`; of a short word nothing."""
-    if len(word) <= SHORTEST_SLIP:
-        return
-    for place in range(2, len(word) + 1):
-        before = word[:place]
-        rest = word[place:]
-        after_letter = rest[1:]
-        swapped = rest[1::-1] + rest[2:]
-        # a letter too few, two swapped, a letter too many, a wrong letter
-        yield before + after_letter
-        yield before + swapped
-        for letter in ascii_lowercase:
-            yield before + letter + rest
-            yield before + letter + after_letter
-
 
 # What a word counts in the query: of the category and the title, and small words of other languages.
 LOW_WEIGHT = 0.3
@@ -377,46 +183,87 @@ class _IndexedText(NamedTuple):
     groups: tuple[tuple[int, float], ...]
 
 
-class Postings:
-    """A subject's notes, ready to be asked: built once per subject and revision.
+class NoteIndex:
+    """The words of a subject's notes and of the texts around them, weighed as by BM25F.
 
-    A note is named by its place in `notes`. Notes of the same episodes are a group: what the texts around them add is
-    the same for all of them, so it is weighed once. What a word weighs is kept once it was asked for; several threads
-    may ask at once.
+    A note is named by its place in the list of candidates. Notes of the same episodes are a group: what the texts
+    around them add is the same for all of them, so it is weighed once.
     """
 
     def __init__(
-        self, candidates: Sequence[Candidate], table: WordTable | None = None
+        self, candidates: Sequence[Candidate], table: WordTable | None
     ) -> None:
-        self.notes = tuple(candidate.note for candidate in candidates)
-        self._pinned = [place for place, note in enumerate(self.notes) if note.pinned]
-        # the notes that are inactive, or will be at the end of their time
-        self._may_be_inactive: list[int] = []
-        # (note, a day that its fact names)
-        self._days: list[tuple[int, Period]] = []
-        for place, note in enumerate(self.notes):
-            if note.is_inactive(END_OF_TIME):
-                self._may_be_inactive.append(place)
-            for day in days_in(note.fact):
-                self._days.append((place, day))
-
-        self._table = table
-        self._meanings = None
-        if table is not None:
-            numbers_of_facts = [
-                table.numbers(_without_stopwords(note.fact)) for note in self.notes
-            ]
-            self._meanings = Meanings(table, numbers_of_facts)
-        # by note: whether it states a time, and a duration; read when the first question about time comes
-        self._times: list[tuple[bool, bool]] | None = None
-        # by the word, and whether spelling counts
+        # what a word adds, kept once it was asked for; by the word, and whether spelling counts
         self._weights: dict[tuple[str, bool], _WordWeights] = {}
-        self._index = WordIndex(table)
+        self._words = WordIndex(table)
+        # the group of each note
         self._group_of: list[int] = []
+        # the texts in the order in which their words were added
         self._texts: list[_IndexedText] = []
         groups_with = self._form_groups(candidates)
         self._add_facts(candidates, groups_with)
         self._add_summaries(candidates, groups_with)
+
+    def scores(
+        self, word_weights: Mapping[str, float]
+    ) -> tuple[list[float], Mapping[int, float]]:
+        """Return the score of each note by words, and how much the best of its own words counts as an asked one."""
+        own_scores = [0.0] * len(self._group_of)
+        around_scores: dict[int, float] = defaultdict(float)
+        best_shares: dict[int, float] = {}
+        for weight, word in _one_of_each_stem(word_weights):
+            is_telling = weight >= 1
+            weights = self._weights_of(word, spelling=is_telling)
+            for place, added in weights.own:
+                own_scores[place] += weight * added
+            for group, added in weights.around:
+                around_scores[group] += weight * added
+            if not is_telling:
+                continue
+            for place, share in weights.shares.items():
+                best_shares[place] = max(share, best_shares.get(place, 0.0))
+        scores_of_groups = [around_scores[group] for group in self._group_of]
+        return list(map(add, own_scores, scores_of_groups)), best_shares
+
+    def _weights_of(self, word: str, *, spelling: bool) -> _WordWeights:
+        """Return what a word adds to scores; kept, because the same words are asked for again and again."""
+        weights = self._weights.get((word, spelling))
+        if weights is None:
+            weights = self._weigh(word, spelling=spelling)
+            self._weights[word, spelling] = weights
+        return weights
+
+    def _weigh(self, word: str, *, spelling: bool) -> _WordWeights:
+        """Weigh a word (BM25F). How rare it is counts over what the notes say themselves."""
+        # how often each note has the word, and how often the texts around each group have it
+        own_counts: dict[int, float] = {}
+        around_counts: dict[int, float] = {}
+        shares: dict[int, float] = {}
+        for similar_word, share in self._words.like(word, spelling=spelling).items():
+            for text_place in self._words.places(similar_word):
+                note, weight, groups = self._texts[text_place]
+                if note is not None:
+                    own_counts[note] = own_counts.get(note, 0.0) + share * weight
+                    shares[note] = max(shares.get(note, 0.0), share)
+                for group, group_weight in groups:
+                    count = around_counts.get(group, 0.0)
+                    around_counts[group] = count + share * group_weight
+        note_count = sum(shares.values())
+        rarity = math.log(
+            1 + (len(self._group_of) - note_count + 0.5) / (note_count + 0.5)
+        )
+        added_by_own = []
+        for note, own_count in own_counts.items():
+            around_count = around_counts.get(self._group_of[note], 0.0)
+            # what its own words add to what the texts around it say already
+            added = _saturated(around_count + own_count) - _saturated(around_count)
+            added_by_own.append((note, rarity * added))
+        added_by_around = []
+        for group, around_count in around_counts.items():
+            # multiplied first: the order of the factors decides the last digit of a score
+            added = rarity * around_count / (K1 + around_count)
+            added_by_around.append((group, added))
+        return _WordWeights(tuple(added_by_own), tuple(added_by_around), shares)
 
     def _form_groups(self, candidates: Sequence[Candidate]) -> dict[int, list[int]]:
         """Put notes of the same episodes into one group, and return the groups that come from each episode."""
@@ -439,7 +286,7 @@ class Postings:
         groups_with: Mapping[int, Sequence[int]],
     ) -> None:
         """Index the words of each note. They surround all notes that share an episode with it."""
-        facts = [_searched_words(note) for note in self.notes]
+        facts = [_searched_words(candidate.note) for candidate in candidates]
         groups_beside: list[list[int]] = []
         for candidate in candidates:
             # a group that shares two episodes with the note stands here twice, and counts twice
@@ -454,7 +301,7 @@ class Postings:
             weight = _weight_of_length(len(fact), usual_length, FACT)
             around = [(group, group_weights[group]) for group in groups_beside[place]]
             self._texts.append(_IndexedText(place, weight, tuple(around)))
-            self._index.add(place, fact, spelling=True)
+            self._words.add(place, fact, spelling=True)
 
     def _add_summaries(
         self,
@@ -470,7 +317,7 @@ class Postings:
         group_weights = self._group_weights(summaries, groups_about, SUMMARIES)
         for summary, groups in zip(summaries, groups_about, strict=True):
             around = [(group, group_weights[group]) for group in groups]
-            self._index.add(len(self._texts), summary)
+            self._words.add(len(self._texts), summary)
             self._texts.append(_IndexedText(None, 0.0, tuple(around)))
 
     def _group_weights(
@@ -493,6 +340,39 @@ class Postings:
         usual_length = total_length / max(1, len(self._group_of))
         return [_weight_of_length(length, usual_length, weight) for length in lengths]
 
+
+class Postings:
+    """A subject's notes, ready to be asked: built once per subject and revision. Several threads may ask at once.
+
+    A note is named by its place in `notes`.
+    """
+
+    def __init__(
+        self, candidates: Sequence[Candidate], table: WordTable | None = None
+    ) -> None:
+        self.notes = tuple(candidate.note for candidate in candidates)
+        self._index = NoteIndex(candidates, table)
+        self._pinned = [place for place, note in enumerate(self.notes) if note.pinned]
+        # the notes that are inactive, or will be at the end of their time
+        self._may_be_inactive: list[int] = []
+        # (note, a day that its fact names)
+        self._days: list[tuple[int, Period]] = []
+        for place, note in enumerate(self.notes):
+            if note.is_inactive(END_OF_TIME):
+                self._may_be_inactive.append(place)
+            for day in days_in(note.fact):
+                self._days.append((place, day))
+
+        self._table = table
+        self._meanings = None
+        if table is not None:
+            numbers_of_facts = [
+                table.numbers(_without_stopwords(note.fact)) for note in self.notes
+            ]
+            self._meanings = Meanings(table, numbers_of_facts)
+        # by note: whether it states a time, and a duration; read when the first question about time comes
+        self._times: list[tuple[bool, bool]] | None = None
+
     def ranked(
         self,
         query: Query,
@@ -507,8 +387,8 @@ class Postings:
         `padded_to`: notes that share little or nothing with what is asked fill up to this number; None: to the limit.
         `now` in ms.
         """
-        lexical_scores, shares = self._lexical_scores(query.words)
-        scores = of_best(lexical_scores)
+        word_scores, shares = self._index.scores(query.words)
+        scores = of_best(word_scores)
         if query.telling:
             scores = self._with_meaning(scores, query)
         if query.time:
@@ -609,65 +489,6 @@ class Postings:
 
     def _last_confirmed_at(self, place: int) -> int:
         return self.notes[place].last_confirmed_at
-
-    def _lexical_scores(
-        self, word_weights: Mapping[str, float]
-    ) -> tuple[list[float], Mapping[int, float]]:
-        """Return the score of each note by words, and how much the best of its own words counts as an asked one."""
-        own_scores = [0.0] * len(self.notes)
-        around_scores: dict[int, float] = defaultdict(float)
-        best_shares: dict[int, float] = {}
-        for weight, word in _one_of_each_stem(word_weights):
-            is_telling = weight >= 1
-            weights = self._weights_of(word, spelling=is_telling)
-            for place, added in weights.own:
-                own_scores[place] += weight * added
-            for group, added in weights.around:
-                around_scores[group] += weight * added
-            if not is_telling:
-                continue
-            for place, share in weights.shares.items():
-                best_shares[place] = max(share, best_shares.get(place, 0.0))
-        scores_of_groups = [around_scores[group] for group in self._group_of]
-        return list(map(add, own_scores, scores_of_groups)), best_shares
-
-    def _weights_of(self, word: str, *, spelling: bool) -> _WordWeights:
-        """Return what a word adds to scores; kept, because the same words are asked for again and again."""
-        weights = self._weights.get((word, spelling))
-        if weights is None:
-            weights = self._weigh(word, spelling=spelling)
-            self._weights[word, spelling] = weights
-        return weights
-
-    def _weigh(self, word: str, *, spelling: bool) -> _WordWeights:
-        """Weigh a word (BM25F). How rare it is counts over what the notes say themselves."""
-        # how often each note has the word, and how often the texts around each group have it
-        own_counts: dict[int, float] = {}
-        around_counts: dict[int, float] = {}
-        shares: dict[int, float] = {}
-        for similar_word, share in self._index.like(word, spelling=spelling).items():
-            for text_place in self._index.places(similar_word):
-                note, weight, groups = self._texts[text_place]
-                if note is not None:
-                    own_counts[note] = own_counts.get(note, 0.0) + share * weight
-                    shares[note] = max(shares.get(note, 0.0), share)
-                for group, group_weight in groups:
-                    count = around_counts.get(group, 0.0)
-                    around_counts[group] = count + share * group_weight
-        note_count = sum(shares.values())
-        rarity = math.log(1 + (len(self.notes) - note_count + 0.5) / (note_count + 0.5))
-        added_by_own = []
-        for note, own_count in own_counts.items():
-            around_count = around_counts.get(self._group_of[note], 0.0)
-            # what its own words add to what the texts around it say already
-            added = _saturated(around_count + own_count) - _saturated(around_count)
-            added_by_own.append((note, rarity * added))
-        added_by_around = []
-        for group, around_count in around_counts.items():
-            # multiplied first: the order of the factors decides the last digit of a score
-            added = rarity * around_count / (K1 + around_count)
-            added_by_around.append((group, added))
-        return _WordWeights(tuple(added_by_own), tuple(added_by_around), shares)
 
     def _fit_of_day(self, place: int, query: Query) -> float:
         """Return how well the day on which a note was said fits the times that are asked for (0 to 1)."""

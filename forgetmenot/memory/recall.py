@@ -24,7 +24,8 @@ from forgetmenot.clock import Clock
 from forgetmenot.domain import Episode, Note, Recalled
 from forgetmenot.durations import MINUTE
 from forgetmenot.memory import channel_search
-from forgetmenot.memory.ranking import Candidate, Postings, Query, WordIndex, query_of
+from forgetmenot.memory.ranking import Candidate, Postings, Query, query_of
+from forgetmenot.memory.word_index import WordIndex
 from forgetmenot.people.standing import ActiveViewers
 from forgetmenot.privacy import suppression
 from forgetmenot.privacy.suppression import SuppressionFilter

@@ -13,7 +13,8 @@ from itertools import islice
 
 from forgetmenot.domain import PromptLine
 from forgetmenot.durations import DAY, HOUR
-from forgetmenot.memory.ranking import NEAR_WEIGHT, SPELT_WEIGHT, Query, is_one_slip
+from forgetmenot.memory.ranking import Query
+from forgetmenot.memory.word_index import NEAR_WEIGHT, SPELT_WEIGHT, is_one_slip
 from forgetmenot.settings.schema import PrivacySettings, Settings
 from forgetmenot.store import events
 from forgetmenot.store.database import Source

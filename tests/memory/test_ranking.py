@@ -7,7 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from forgetmenot.memory import channel_search
-from forgetmenot.memory.ranking import Candidate, Postings, WordIndex, query_of
+from forgetmenot.memory.ranking import Candidate, Postings, query_of
+from forgetmenot.memory.word_index import WordIndex
 from forgetmenot.store.note_keys import key_of
 from forgetmenot.text.meaning import WordTable, word_table
 from tests.notes_world import NOW, note
