@@ -1,10 +1,11 @@
 """Writes the reply to one line: prompt, model call, proposed action, and words that fit its outcome.
 
 Guarantees:
-- What was written over lines, notes or people that were taken back meanwhile is written anew, or not said. That is
-  decided by the rows of its prompt.
-- Nothing is claimed that was not done: a refused, failed or unclear action speaks the executor's words, and a reply
-  that proposed nothing names only actions that were done. Nothing is done for a reply that could not go out in time.
+- What was written over lines, notes or people that were withdrawn meanwhile is written anew, or not
+  said. That is decided by the rows of its prompt.
+- Nothing is claimed that was not done: a refused, failed or unclear action speaks the executor's
+  words, and a reply that proposed nothing names only actions that were done. Nothing is done for a
+  reply that could not go out in time.
 - Else the model's words go out as they are, in the form that chat takes (reply/polish).
 - Without a model it is quiet.
 """
@@ -56,15 +57,15 @@ from forgetmenot.text.clean import clean
 from forgetmenot.text.phrases import names_everything
 from forgetmenot.text.questions import speaks_of_self
 
-# How often a reply is written, where rows of its prompt are taken back meanwhile.
+# How often a reply is written, where rows of its prompt are withdrawn meanwhile.
 DRAFTS_LIMIT = 2
 
 
 class PendingReply(Struct, frozen=True):
     """A reply that is to be written.
 
-    `reply_id`: its row in bot_messages. `keeps_text`: False if the answer's words are not stored, because nothing of
-    who asked is.
+    `reply_id`: its row in bot_messages. `keeps_text`: False if the answer's words are not stored,
+    because nothing of who asked is.
     """
 
     trigger: Trigger
@@ -74,17 +75,20 @@ class PendingReply(Struct, frozen=True):
 
     @property
     def event(self) -> ChatEvent:
-        """The line that asks for it."""
+        """Return the line that asks for it."""
         return self.trigger.event
 
     @property
     def deadline(self) -> int:
-        """When it is too late for an answer (ms)."""
+        """Return when it is too late for an answer (ms)."""
         return self.event.at + self.settings.reply.stale_after_s * SECOND
 
     @property
     def reply_to(self) -> str | None:
-        """The message that Twitch shows it under; None for a raid, for what was said aloud and for a reward."""
+        """Return the id of the message that Twitch shows the reply under.
+
+        None for a raid, for what was said aloud and for a reward: those are no lines of chat.
+        """
         if self.trigger.kind is TriggerKind.RAID:
             return None
         if self.event.kind in {EventKind.SPOKEN, EventKind.REDEMPTION}:
@@ -100,14 +104,14 @@ class Words(Struct, frozen=True):
     reason_to_drop: ReasonToDrop = no_reason
 
 
-# What kind of thing may not be mentioned any more, and its id.
-_Row = tuple[str, int | str]
+# A row of a prompt that may not be mentioned any more: what kind of thing it is, and its id.
+_WithdrawnRow = tuple[str, int | str]
 
 
 class _Draft(NamedTuple):
-    """One try at a reply: what the model is asked, the prompt and what it was made of, and what the filters need."""
+    """One try at a reply: its prompt, what the model is asked, and what the filters need."""
 
-    job: PendingReply
+    pending: PendingReply
     composed: ComposedPrompt
     request: ModelRequest
     context: FilterContext
@@ -122,12 +126,7 @@ def _hastens_nothing(_event_seqs: Collection[int]) -> None:
 
 
 class ReplyWriter(Struct):
-    """Writes replies. It neither sends them nor decides which line gets one.
-
-    `identity`: who the bot is now; `flush` makes lines that were just heard readable. `ask_erasure`: asks whoever wrote
-    a line whether everything about them is to be deleted, and returns the question. `hasten_summary`: is handed the
-    events with which somebody spoke of themselves, when they are asked about before they are summarised.
-    """
+    """Writes replies. It neither sends them nor decides which line gets one."""
 
     db: Database
     clock: Clock
@@ -136,90 +135,103 @@ class ReplyWriter(Struct):
     keeper: PrefixKeeper
     outbox: Outbox
     executor: Executor
+    # returns who the bot is now
     identity: Callable[[], Identity]
+    # stores the lines that were just heard
     flush: Callable[[], Awaitable[None]]
+    # asks whoever wrote a line whether everything about them is to be deleted; returns the question
     ask_erasure: Callable[[ChatEvent], Awaitable[str]] = _asks_nothing
+    # is handed the events with which somebody spoke of themselves, when they are asked about before
+    # they are summarised
     hasten_summary: Callable[[Collection[int]], None] = _hastens_nothing
 
-    async def words_for(self, job: PendingReply) -> Words:
-        """Return the words, or a reason for none.
-
-        What was written over rows that are taken back meanwhile is written anew. Raises StoreError.
-        """
-        for _ in range(DRAFTS_LIMIT):
+    async def words_for(self, pending: PendingReply) -> Words:
+        """Return the words of a reply, or a reason for none. Raises StoreError."""
+        for _draft in range(DRAFTS_LIMIT):
             await self.flush()
-            if await self._was_cleared(job):
+            if await self._was_cleared(pending):
                 return Words("", reason("cleared"))
-            draft = await self._draft(job)
-            if (
-                job.trigger.kind is TriggerKind.BARE
-                and not draft.composed.material.before
-            ):
-                return Words(in_language(job.settings.bot.language)("chat.called"))
-            try:
-                answer = await self.model.generate(draft.request)
-            except ModelError as error:
-                log.warning(
-                    "no answer from the model",
-                    reply=job.reply_id,
-                    error=type(error).__name__,
-                )
-                return Words("", str(error))
-            draft, answer = await self._second_look(draft, answer)
-            await self.flush()
-            # seconds have passed since the prompt was read
-            if await self._taken_back(draft.composed):
-                continue
-            text, problem = await self._written(draft, answer)
-            taken_back = await self._taken_back(draft.composed)
-            # its own action may have changed notes; lines and people that are gone by now are others' work
-            own_changes = frozenset(
-                row for row in taken_back if row[0] in {"note", "revision"}
-            )
-            reason_to_drop = partial(
-                self._reason_to_drop, job, draft.composed, own_changes
-            )
-            return Words(text, problem, reason_to_drop)
+            words = await self._try_words(pending)
+            if words is not None:
+                return words
         return Words("", reason("cleared"))
 
-    async def _draft(self, job: PendingReply) -> _Draft:
+    async def _try_words(self, pending: PendingReply) -> Words | None:
+        """Return the words of one try; None if rows of its prompt were withdrawn meanwhile."""
+        draft = await self._draft(pending)
+        is_bare = pending.trigger.kind is TriggerKind.BARE
+        if is_bare and not draft.composed.material.before:
+            language = in_language(pending.settings.bot.language)
+            return Words(language("chat.called"))
+        try:
+            answer = await self.model.generate(draft.request)
+        except ModelError as error:
+            log.warning(
+                "no answer from the model",
+                reply=pending.reply_id,
+                error=type(error).__name__,
+            )
+            return Words("", str(error))
+        draft, answer = await self._second_look(draft, answer)
+        await self.flush()
+        # Seconds have passed since the prompt was read.
+        if await self._withdrawn(draft.composed):
+            return None
+        text, problem = await self._written(draft, answer)
+        # The reply's own action may have changed notes. Lines and people that are gone by now were
+        # not its doing.
+        own_changes = set()
+        for row in await self._withdrawn(draft.composed):
+            kind, _row_id = row
+            if kind in {"note", "revision"}:
+                own_changes.add(row)
+        reason_to_drop = partial(
+            self._reason_to_drop, pending, draft.composed, frozenset(own_changes)
+        )
+        return Words(text, problem, reason_to_drop)
+
+    async def _draft(self, pending: PendingReply) -> _Draft:
         """Compose the prompt and what the model is asked, and store what stands in the prompt."""
-        bot_id = self.identity().user_id
+        settings = pending.settings
         composed = await compose(
-            self.keeper, self.gatherer, job.trigger, job.settings, bot_id=bot_id
+            self.keeper,
+            self.gatherer,
+            pending.trigger,
+            settings,
+            bot_id=self.identity().user_id,
         )
         material = composed.material
-        await self._record_prompt(job, explain.telemetry(composed, job.settings))
-        if material.congratulate_at and job.settings.bot.mode is not Mode.SHADOW:
-            # before the model is asked: whatever dies in between, nobody is told twice
-            told_at = max(self.clock.now(), material.congratulate_at)
+        await self._record_prompt(pending, explain.telemetry(composed, settings))
+        if material.congratulate_at and settings.bot.mode is not Mode.SHADOW:
+            # Before the model is asked: whatever dies in between, nobody is congratulated twice.
+            congratulated_at = max(self.clock.now(), material.congratulate_at)
             async with self.db.write() as tx:
-                await viewers.set_congratulated(tx, job.event.user_id, told_at)
-        statements = [
-            line.id for line in material.unsummarised if speaks_of_self(line.text)
-        ]
-        if statements and job.trigger.direct:
+                await viewers.set_congratulated(
+                    tx, pending.event.user_id, congratulated_at
+                )
+        statements = []
+        for line in material.unsummarised:
+            if speaks_of_self(line.text):
+                statements.append(line.id)
+        if statements and pending.trigger.direct:
             self.hasten_summary(statements)
-        question = job.trigger.question
-        may_look_up = (
-            not is_small_talk(question) and self.model.name != Provider.OFFLINE
-        )
+        question = pending.trigger.question
+        is_model = self.model.name != Provider.OFFLINE
         request = reply_request(
             composed.prompt,
-            job.settings,
+            settings,
             material.speaker.role,
             question,
-            may_look_up=may_look_up,
+            may_look_up=is_model and not is_small_talk(question),
         )
-        return _Draft(
-            job, composed, request, filter_context(job.trigger, composed, job.settings)
-        )
+        context = filter_context(pending.trigger, composed, settings)
+        return _Draft(pending, composed, request, context)
 
     async def _record_prompt(
-        self, job: PendingReply, telemetry: dict[str, object]
+        self, pending: PendingReply, telemetry: dict[str, object]
     ) -> None:
         async with self.db.write() as tx:
-            await bot_messages.record_prompt(tx, job.reply_id, telemetry)
+            await bot_messages.record_prompt(tx, pending.reply_id, telemetry)
 
     async def _second_look(
         self, draft: _Draft, answer: ModelAnswer
@@ -228,128 +240,144 @@ class ReplyWriter(Struct):
 
         Once, and only while there is time for another call. Raises StoreError.
         """
-        job = draft.job
+        pending = draft.pending
         composed = draft.composed
         search_words = read_reply(answer).look_up
         schema = draft.request.schema or {}
-        if not search_words or "look_up" not in schema.get("properties", {}):
+        may_look_up = "look_up" in schema.get("properties", {})
+        if not search_words or not may_look_up:
             return draft, answer
-        # a second call takes about as long as the first did
+        # A second call takes about as long as the first did.
         expected_end = self.clock.now() + 2 * max(answer.latency_ms, SECOND)
-        if expected_end > job.deadline:
+        if expected_end > pending.deadline:
             return draft, answer
-        shown_notes = explain.notes_in(composed.prompt)
-        material = await look_again(self.gatherer, composed, search_words, shown_notes)
+        shown_ids = explain.notes_in(composed.prompt)
+        material = await look_again(self.gatherer, composed, search_words, shown_ids)
         if material is None:
             return draft, answer
-        prompt = assemble(composed.prefix, material, job.settings)
+        prompt = assemble(composed.prefix, material, pending.settings)
         composed = composed._replace(prompt=prompt, material=material)
         request = reply_request(
-            prompt, job.settings, material.speaker.role, job.trigger.question
+            prompt,
+            pending.settings,
+            material.speaker.role,
+            pending.trigger.question,
         )
         try:
             second_answer = await self.model.generate(request)
         except ModelError as error:
             log.info("no second answer", error=type(error).__name__)
             return draft, answer
-        telemetry = explain.telemetry(composed, job.settings) | {"looked_up": True}
-        await self._record_prompt(job, telemetry)
+        telemetry = explain.telemetry(composed, pending.settings)
+        await self._record_prompt(pending, telemetry | {"looked_up": True})
         return draft._replace(composed=composed, request=request), second_answer
 
-    async def _was_cleared(self, job: PendingReply) -> bool:
+    # ── what was withdrawn meanwhile ────────────────────────────────────────────────────────
+
+    async def _was_cleared(self, pending: PendingReply) -> bool:
         """Return whether a line of the question was cleared in chat."""
-        for event_id in (*job.trigger.earlier, job.event.id):
+        for event_id in (*pending.trigger.earlier, pending.event.id):
             if await events.was_deleted(self.db, event_id):
                 return True
         return False
 
     async def _reason_to_drop(
         self,
-        job: PendingReply,
+        pending: PendingReply,
         composed: ComposedPrompt,
-        own_changes: frozenset[_Row],
+        own_changes: frozenset[_WithdrawnRow],
     ) -> str:
-        """Return why words may not go out any more, now that their turn has come; empty if they may.
+        """Return why words may not go out any more, now that their turn has come; "" if they may.
 
         `own_changes`: what the reply itself changed. Raises StoreError.
         """
-        if await self._was_cleared(job):
+        if await self._was_cleared(pending):
             return reason("cleared")
-        taken_back = await self._taken_back(composed)
-        taken_back -= own_changes
-        # a line that lost its words with a forgotten fact may still be answered: nobody cleared it in chat
-        taken_back -= {("line", job.event.id)}
-        return reason("cleared") if taken_back else ""
+        withdrawn = await self._withdrawn(composed)
+        withdrawn -= own_changes
+        # A line that lost its words with a forgotten fact may still be answered: nobody cleared it
+        # in chat.
+        withdrawn -= {("line", pending.event.id)}
+        return reason("cleared") if withdrawn else ""
 
-    async def _taken_back(self, composed: ComposedPrompt) -> frozenset[_Row]:
-        return await self.db.together(partial(_rows_taken_back, composed=composed))
+    async def _withdrawn(self, composed: ComposedPrompt) -> frozenset[_WithdrawnRow]:
+        return await self.db.together(partial(_withdrawn_rows, composed=composed))
+
+    # ── the words ───────────────────────────────────────────────────────────────────────────
 
     async def _written(self, draft: _Draft, answer: ModelAnswer) -> tuple[str, str]:
-        """Return the words, and the problem if there are none; the answer is stored."""
+        """Return the words, and the problem if there are none. Stores what is known of the answer."""
         reply = read_reply(answer)
         polished = await self._settle(draft, reply)
         prompt = draft.composed.prompt
-        used: list[int] = []
+        used_ids: list[int] = []
         if polished.text:
-            shown_notes = explain.notes_in(prompt)
-            used = [note_id for note_id in reply.notes if note_id in shown_notes]
+            shown_ids = explain.notes_in(prompt)
+            used_ids = [note_id for note_id in reply.notes if note_id in shown_ids]
         async with self.db.write() as tx:
             await bot_messages.record_answer(
                 tx,
-                draft.job.reply_id,
+                draft.pending.reply_id,
                 model=answer.model,
                 latency_ms=answer.latency_ms,
                 usage=explain.usage(prompt, answer),
                 filters=polished.filters,
-                used=used,
+                used=used_ids,
             )
-            await notes.set_used(tx, used, self.clock.now())
+            await notes.set_used(tx, used_ids, self.clock.now())
         for name in polished.filters:
             log.info("filter fired", filter=name)
-        return polished.text, "" if polished.text else reply.problem
+        if polished.text:
+            return polished.text, ""
+        return "", reply.problem
 
     async def _settle(self, draft: _Draft, reply: ModelReply) -> Polished:
         """Act, if something was proposed and there is time for it, and polish the words that fit."""
-        job = draft.job
+        pending = draft.pending
         context = draft.context
         proposal = reply.proposal
-        fired = (reply.problem,) if reply.problem and reply.say else ()
-        if proposal is not None and job.event.kind is EventKind.SPOKEN:
-            # anybody near the microphone is heard, so nothing is done for what was said aloud
+        fired: tuple[str, ...] = ()
+        if reply.problem and reply.say:
+            fired = (reply.problem,)
+        if proposal is not None and pending.event.kind is EventKind.SPOKEN:
+            # Anybody near the microphone is heard, so nothing is done for what was said aloud.
             reply = replace(reply, say=proposal.if_refused)
             proposal = None
         if proposal is not None:
-            if self.outbox.refusal_reason(job.deadline):
-                # neither done nor claimed
+            if self.outbox.refusal_reason(pending.deadline):
+                # It is neither done nor claimed.
                 return Polished("", (*fired, "too late"))
             context = replace(context, done=context.done | {proposal.name})
         polished = polish(reply.say, context)
         if proposal is not None:
-            polished = replace(
-                polished, text=await self._carry_out(draft, proposal, polished.text)
-            )
+            text = await self._carry_out(draft, proposal, polished.text)
+            polished = replace(polished, text=text)
         elif not polished.text and "claim" in polished.filters:
-            language = in_language(job.settings.bot.language)
+            language = in_language(pending.settings.bot.language)
             polished = replace(polished, text=language("action.neutral"))
         polished = await self._without_suppressed(draft, polished)
-        # what a cut leaves in front may be a command
+        # Once more, since what a cut leaves in front may be a command.
         text = polish(polished.text, context).text
         return Polished(text, (*fired, *polished.filters))
 
     async def _without_suppressed(self, draft: _Draft, polished: Polished) -> Polished:
         """Return the words without suppressed topics and hidden names."""
-        job = draft.job
+        pending = draft.pending
         material = draft.composed.material
         people = [material.speaker.id, *(other.viewer.id for other in material.others)]
-        text = (await load_filter(self.db)).without_topics(polished.text, people)
+        suppression_filter = await load_filter(self.db)
+        text = suppression_filter.without_topics(polished.text, people)
         if text != polished.text:
-            language = in_language(job.settings.bot.language)
+            language = in_language(pending.settings.bot.language)
             text = text or language("action.another_subject")
             polished = Polished(text, (*polished.filters, "left alone"))
-        # a moderator is answered who was banned or timed out
+        # A moderator who asks is answered who was banned or timed out.
         shown_names = names_typed(event.text for event in material.moderation)
         text = await without_hidden_names(
-            self.db, polished.text, job.event.user_id, shown_names
+            self.db,
+            polished.text,
+            pending.event.user_id,
+            shown_names,
         )
         if text != polished.text:
             polished = Polished(text, (*polished.filters, "hidden name"))
@@ -361,57 +389,58 @@ class ReplyWriter(Struct):
         proposal: Proposal,
         words: str,
     ) -> str:
-        """Carry out what the policy allows of a proposal, and return the words that fit what became of it.
+        """Carry out what the policy allows of a proposal, and return words that fit the outcome.
 
         `words`: the model's, as if it were done.
         """
-        job = draft.job
-        language = in_language(job.settings.bot.language)
-        proposal = replace(
-            proposal, if_refused=polish(proposal.if_refused, draft.context).text
-        )
-        if not job.keeps_text:
-            # an action leaves a row with who asked and what they said
-            return wording.harmless(proposal.if_refused, language)
+        pending = draft.pending
+        language = in_language(pending.settings.bot.language)
+        if_refused = polish(proposal.if_refused, draft.context).text
+        proposal = replace(proposal, if_refused=if_refused)
+        if not pending.keeps_text:
+            # An action leaves a row with who asked and what they said.
+            return wording.harmless(if_refused, language)
         if "text" in proposal.params:
             text = await without_hidden_names(
-                self.db, proposal.params["text"], job.event.user_id
+                self.db, proposal.params["text"], pending.event.user_id
             )
             proposal = replace(proposal, params={**proposal.params, "text": text})
         context = ActionContext(
-            event=job.event,
-            key=f"reply:{job.reply_id}",
-            bot_message_id=job.reply_id,
+            event=pending.event,
+            key=f"reply:{pending.reply_id}",
+            bot_message_id=pending.reply_id,
             words=words,
-            question=job.trigger.question if job.trigger.direct else "",
+            question=pending.trigger.question if pending.trigger.direct else "",
         )
         result = await self.executor.carry_out(proposal, context)
-        if result.decision.verdict is Verdict.DENY and _means_everything(job, proposal):
-            question = await self.ask_erasure(job.event)
+        is_denied = result.decision.verdict is Verdict.DENY
+        if is_denied and _means_everything(pending, proposal):
+            question = await self.ask_erasure(pending.event)
             if question:
                 return question
         if result.words_hint:
             return result.words_hint
         if result.outcome is not None and result.outcome.kind is OutcomeKind.DONE:
             return words
-        # in a preview, which chat does not read, the words stand as they would in chat
+        # In a preview, which chat does not read, the words stand as they would in chat.
         if result.decision.rule == "silent_preview":
             return words
-        # nobody asked for it: the words answer without it, unless they say that it was done
+        # Nobody asked for it: the words answer without it, unless they say that it was done.
         if claims_action(words, draft.context.done):
-            return wording.harmless(proposal.if_refused, language)
+            return wording.harmless(if_refused, language)
         return words
 
 
-def _means_everything(job: PendingReply, proposal: Proposal) -> bool:
+def _means_everything(pending: PendingReply, proposal: Proposal) -> bool:
     """Return whether the model read a wish to be forgotten altogether, in whatever language.
 
-    A silent preview is shown to nobody who could answer.
+    Not in a silent preview, which is shown to nobody who could answer.
     """
-    if proposal.name != "forget" or job.settings.bot.mode is Mode.SHADOW:
+    if proposal.name != "forget" or pending.settings.bot.mode is Mode.SHADOW:
         return False
+    event = pending.event
     target = clean(proposal.params.get("target", "")).lstrip("@").casefold()
-    own_names = {job.event.login.casefold(), clean(job.event.display_name).casefold()}
+    own_names = {event.login.casefold(), clean(event.display_name).casefold()}
     if target not in SELF_WORDS | own_names:
         return False
     return names_everything(proposal.params.get("what", ""))
@@ -423,28 +452,33 @@ def filter_context(
     settings: Settings,
 ) -> FilterContext:
     """Return what the filters need for an answer to that prompt, in chat as in a preview."""
-    actions_done = composed.material.actions_done
+    material = composed.material
+    done = {action.done for action in material.actions_done if action.done}
+    links = {past.link for past in material.past_episodes if past.link}
     return FilterContext(
         settings,
         speaker_names=(trigger.event.login, trigger.event.display_name),
         rules=rules_of(composed.prompt.sections[0].text),
-        done=frozenset(action.done for action in actions_done if action.done),
-        links=frozenset(
-            past.link for past in composed.material.past_episodes if past.link
-        ),
+        done=frozenset(done),
+        links=frozenset(links),
     )
 
 
-async def _rows_taken_back(source: Source, composed: ComposedPrompt) -> frozenset[_Row]:
-    """Return what of a prompt may not be mentioned any more: notes, lines, people; ("revision", …) for all else."""
+async def _withdrawn_rows(
+    source: Source, composed: ComposedPrompt
+) -> frozenset[_WithdrawnRow]:
+    """Return what of a prompt may not be mentioned any more: notes, lines and people.
+
+    ("revision", …) stands for a change of what is suppressed.
+    """
     material = composed.material
     revision = await notes.suppression_revision(source)
     note_ids = await notes.not_active(source, explain.notes_in(composed.prompt))
-    event_ids = await events.cleared_ids(
-        source, {line.event_id for line in material.lines_heard}
-    )
+    line_ids = {line.event_id for line in material.lines_heard}
+    event_ids = await events.cleared_ids(source, line_ids)
     people = await viewers.hidden_or_gone(source, material.names.keys())
-    rows: set[_Row] = {("note", note_id) for note_id in note_ids}
+    rows: set[_WithdrawnRow] = set()
+    rows.update(("note", note_id) for note_id in note_ids)
     rows.update(("line", event_id) for event_id in event_ids)
     rows.update(("person", viewer_id) for viewer_id in people)
     if revision != composed.revision:
