@@ -118,6 +118,7 @@ CREATE INDEX events_unread    ON events (at, seq) WHERE episode_id IS NULL AND r
 CREATE INDEX events_by_age    ON events (at);
 CREATE INDEX events_by_viewer ON events (viewer_id, at);
 CREATE INDEX events_by_target ON events (target_id) WHERE target_id IS NOT NULL;
+CREATE INDEX events_reported  ON events (at) WHERE redacted_at IS NULL AND (system_text <> '' OR kind = 'cheer');
 CREATE INDEX events_by_episode ON events (episode_id) WHERE episode_id IS NOT NULL;
 
 -- What happened to every line, so that it can be accounted for after it was pruned.

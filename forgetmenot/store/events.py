@@ -387,7 +387,10 @@ WITH reported AS (
     SELECT e.seq, e.id, e.viewer_id, e.kind, e.at, k.key AS importance,
         iif(e.system_text = '', 'cheered: ' || e.text, e.system_text) AS words,
         row_number() OVER (PARTITION BY e.kind, e.viewer_id ORDER BY e.at, e.seq) AS of_theirs
-    FROM events e JOIN shown v ON v.id = e.viewer_id JOIN json_each(:kinds) k ON k.value = e.kind
+    -- without its own index the planner reads every line of that time: 12,000 in half an hour of a busy chat
+    FROM events e INDEXED BY events_reported
+    CROSS JOIN json_each(:kinds) k ON k.value = e.kind
+    CROSS JOIN shown v ON v.id = e.viewer_id
     WHERE e.redacted_at IS NULL AND e.at BETWEEN :since AND :until
         AND (e.system_text <> '' OR e.kind = 'cheer')
 ), numbered AS (
