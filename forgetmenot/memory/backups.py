@@ -42,7 +42,7 @@ from forgetmenot.store.privacy_requests import PrivacyRequests, RequestKind
 
 
 def name_of(database: Path, at: int) -> str:
-    """Return the name of a copy that was made at some time (ms)."""
+    """Return the name of a copy that was made at a time (ms), by which copies are in order."""
     made_at = datetime.fromtimestamp(at / 1_000, UTC)
     return f"{database.stem}-{made_at:%Y%m%d-%H%M%S}-{at % 1_000:03}.sqlite3"
 
@@ -66,16 +66,20 @@ async def copy_to(db: Database, target: Path) -> Copied:
         await db.stay_in_place()
         request_count = _request_count(db)
         # a thread cannot be cancelled: leaving it behind would leave half a copy
-        copied = await uninterrupted(asyncio.to_thread(backup.copy, db.path, target))
-        if _request_count(db) == request_count:
-            log.info(
-                "a backup was made",
-                notes=copied.notes,
-                episodes=copied.episodes,
-                bytes=copied.size,
-            )
-            return copied
-        target.unlink(missing_ok=True)
+        copying = asyncio.to_thread(backup.copy, db.path, target)
+        copied = await uninterrupted(copying)
+        is_complete = _request_count(db) == request_count
+        if not is_complete:
+            # somebody asked for something meanwhile that the copy may not have
+            target.unlink(missing_ok=True)
+            continue
+        log.info(
+            "a backup was made",
+            notes=copied.notes,
+            episodes=copied.episodes,
+            bytes=copied.size,
+        )
+        return copied
 
 
 def _request_count(db: Database) -> int:
@@ -114,7 +118,10 @@ class Backups:
         if keep == 0:
             return
         copies = copies_of(self._db.path)
-        if copies and self._checked_at is not None and now - self._checked_at < DAY:
+        was_checked_today = (
+            self._checked_at is not None and now - self._checked_at < DAY
+        )
+        if copies and was_checked_today:
             return
         if not copies or await self._changed_since(copies[0]):
             await make(self._db, at=now, keep=keep)
@@ -123,6 +130,7 @@ class Backups:
         self._checked_at = now
 
     async def _changed_since(self, newest_copy: Path) -> bool:
+        """Return whether the memory has something that its newest copy lacks."""
         # the copy is compared with the file at the memory's path, which has to be the memory
         await self._db.stay_in_place()
         return await asyncio.to_thread(backup.lacks_changes, newest_copy, self._db.path)
@@ -162,11 +170,13 @@ class MemoryFileWatch:
         if self._db.times_put_back != self._put_back_before:
             # at the start as well: a kill may have left what lay in the memory's place
             await self._back_up(now)
+        # until somebody has taken them away
         unreadable = [other for other in self._unreadable if other.exists()]
         if unreadable:
             raise StoreError(reason("other_file", path=str(unreadable[0])))
 
     async def _back_up(self, now: int) -> None:
+        """Make backups of the memory that was put back, and of what lay in its place."""
         times = self._db.times_put_back
         keep = self._settings().privacy.keep_backups
         if times:
@@ -284,12 +294,12 @@ async def _carry_out_again(
         done = await carry_out(db)
         for viewer_id in await privacy_choices.erasures_due(db, now):
             await erase_rows(db, viewer_id, now)
-        if await channel_state.read(db, WIPE_DUE) and await db.wipe_deleted(
-            thorough=True
-        ):
+        wipe_due = await channel_state.read(db, WIPE_DUE)
+        if wipe_due and await db.wipe_deleted(thorough=True):
             async with db.write() as tx:
                 await channel_state.put(tx, {WIPE_DUE: ""}, now)
-        return await backup.counts(db), done
+        counts = await backup.counts(db)
+        return counts, done
 
 
 async def _save(
@@ -313,6 +323,7 @@ async def _save(
 
 
 def _replace(fresh: Path, database: Path) -> None:
+    """Move a restored memory into its place. Raises StoreError."""
     try:
         # an old log must not be read with the new file
         for file in _files(database)[1:]:
@@ -326,7 +337,7 @@ def _replace(fresh: Path, database: Path) -> None:
 
 def _files(database: Path) -> list[Path]:
     """Return a database's file and those that SQLite puts beside it; its privacy requests are not among them."""
-    beside = [
-        database.with_name(database.name + end) for end in ("-wal", "-shm", "-journal")
-    ]
-    return [database, *beside]
+    all_files = [database]
+    for ending in ("-wal", "-shm", "-journal"):
+        all_files.append(database.with_name(f"{database.name}{ending}"))
+    return all_files

@@ -260,26 +260,21 @@ class Extractor(MemoryWriter):
         if not visible:
             return None
         people = _with_handle(visible, episode.summary)
-        named = [
-            person for person in people if mention(person.viewer_id) in episode.summary
-        ]
+        named = [person for person in people if _is_named(person, episode.summary)]
         streamer = await streamer_of(self._db, settings.twitch.channel)
         streamer_id = streamer.id if streamer is not None else ""
-        handles = Handles.of(
-            [person.viewer_id for person in people], streamer=streamer_id
+        viewer_ids = [person.viewer_id for person in people]
+        handles = Handles.of(viewer_ids, streamer=streamer_id)
+        is_about_streamer = any(person.viewer_id == streamer_id for person in named)
+        scene = _scene(
+            episode,
+            handles.handle(streamer_id) if is_about_streamer else "",
+            settings.bot.timezone,
         )
-        days = written_days(episode.started_at, episode.ended_at, settings.bot.timezone)
-        scene = f"This was on {days}."
-        if any(person.viewer_id == streamer_id for person in named):
-            scene += f" {handles.handle(streamer_id)} is the streamer."
-        if episode.language:
-            scene += f" Chat was in {episode.language}: asked_with has up to 6 words of it as well."
         blocks = [scene, fence("episode", handles.hide(episode.summary))]
         known = await self._known(named, episode.summary)
         if known:
-            rows = [
-                f"[{note.id}] {_subject_in_prompt(note)}: {note.fact}" for note in known
-            ]
+            rows = [_row(note) for note in known]
             blocks.append(fence("known", handles.hide("\n".join(rows))))
         by_handle = {handles.handle(person.viewer_id): person for person in people}
         screen = Screen(
@@ -311,8 +306,9 @@ class Extractor(MemoryWriter):
         """Merge what a model proposed into the notes, and mark the episode as read."""
         now = self._clock.now()
         current = await episodes.get(tx, episode.id)
+        # erased or cut while the model was thinking: it is read anew, if it is still there
         if current is None or current.summary != episode.summary:
-            return  # erased or cut while the model was thinking: it is read anew, if it is still there
+            return
         if not await episodes.mark_read(tx, episode.id, now):
             return
         report.episodes += 1
@@ -320,24 +316,44 @@ class Extractor(MemoryWriter):
             return
         participants = await episodes.participants(tx, episode.id)
         lines = await events.lines_of_episode(tx, episode.id)
+        present_people = _still_there(screen.people, participants)
         merger = _ProposalMerger(
             tx,
             episode,
-            replace(screen, people=_still_there(screen.people, participants)),
+            replace(screen, people=present_people),
             settings,
             report,
             now,
             lines,
-            await _counted_lines(tx, lines),
-            [person for person in participants if person.lines and not person.hidden],
+            counted_lines=await _counted_lines(tx, lines),
+            speakers=[
+                person for person in participants if person.lines and not person.hidden
+            ],
         )
-        before = report.refused.copy()
+        refused_before = report.refused.copy()
         for proposal in proposals:
             await merger.merge(proposal)
-        refused = report.refused - before
-        await add_counts(
-            tx, {f"note_refused:{rule}": number for rule, number in refused.items()}
-        )
+        refused = report.refused - refused_before
+        counts = {f"note_refused:{rule}": number for rule, number in refused.items()}
+        await add_counts(tx, counts)
+
+
+def _scene(
+    episode: Episode,
+    streamer_handle: str,
+    zone: str,
+) -> str:
+    """Return when an episode was, and what else a model has to know of it.
+
+    `streamer_handle`: empty where the summary does not name the streamer.
+    """
+    days = written_days(episode.started_at, episode.ended_at, zone)
+    scene = f"This was on {days}."
+    if streamer_handle:
+        scene += f" {streamer_handle} is the streamer."
+    if episode.language:
+        scene += f" Chat was in {episode.language}: asked_with has up to 6 words of it as well."
+    return scene
 
 
 def _number_at_once(report: ExtractReport) -> int:
@@ -389,19 +405,19 @@ def _still_there(
 ) -> dict[str, Participant]:
     """Return people by handle as they are now; who was erased meanwhile is hidden."""
     by_id = {person.viewer_id: person for person in participants}
-    still_there = {}
+    present_people = {}
     for handle, person in people.items():
-        still_there[handle] = by_id.get(person.viewer_id) or replace(
-            person, hidden=True
-        )
-    return still_there
+        erased_person = replace(person, hidden=True)
+        present_people[handle] = by_id.get(person.viewer_id, erased_person)
+    return present_people
 
 
 async def _counted_lines(tx: Transaction, lines: Sequence[Line]) -> frozenset[str]:
     """Return the ids of lines that counted when they were said: commands, corrections."""
+    # such a line has an episode of its own, with this key
     keys = {line.id: episodes.key_of_line(line.id) for line in lines}
-    counted = await episodes.ids_by_key(tx, list(keys.values()))
-    return frozenset(line_id for line_id, key in keys.items() if key in counted)
+    counted_keys = await episodes.ids_by_key(tx, list(keys.values()))
+    return frozenset(line_id for line_id, key in keys.items() if key in counted_keys)
 
 
 def nearest_notes(
@@ -414,20 +430,20 @@ def nearest_notes(
     A note fits by the words that it shares with the summary, rare ones more; of those that fit alike, by freshness.
     """
     summary_stems = telling_stems(summary)
-    note_stems: dict[int, frozenset[str]] = {}
+    stems_of: dict[int, frozenset[str]] = {}
     notes_with: Counter[str] = Counter()
     for note in candidates:
-        note_stems[note.id] = telling_stems(
-            " ".join((note.fact, *note.topics, *note.asked_with))
-        )
-        notes_with.update(note_stems[note.id])
+        note_text = " ".join((note.fact, *note.topics, *note.asked_with))
+        stems_of[note.id] = telling_stems(note_text)
+        notes_with.update(stems_of[note.id])
+
+    def rarity(stem: str) -> float:
+        """Return the weight of a stem: the fewer notes have it, the more."""
+        return math.log(1 + len(candidates) / notes_with[stem])
 
     def fit(note: Note) -> tuple[float, float]:
-        shared = note_stems[note.id] & summary_stems
-        rarity = sum(
-            math.log(1 + len(candidates) / notes_with[stem]) for stem in shared
-        )
-        return rarity, freshness(note, now)
+        shared_stems = stems_of[note.id] & summary_stems
+        return sum(map(rarity, shared_stems)), freshness(note, now)
 
     nearest: list[Note] = []
     shown_of: Counter[str | None] = Counter()
@@ -441,27 +457,42 @@ def nearest_notes(
 
 
 def _with_handle(people: Sequence[Participant], summary: str) -> list[Participant]:
-    """Return who gets a handle: all whom the summary names, then those who spoke most, as far as there is room."""
-    named = [person for person in people if mention(person.viewer_id) in summary]
-    others = [person for person in people if mention(person.viewer_id) not in summary]
-    room = max(0, PEOPLE_SHOWN - len(named))
-    chosen = {person.viewer_id for person in (*named, *others[:room])}
-    return [person for person in people if person.viewer_id in chosen]
+    """Return who gets a handle: all whom the summary names, then the others while there is room, in their order.
+
+    `people`: those who spoke most first.
+    """
+    named_count = sum(_is_named(person, summary) for person in people)
+    room = PEOPLE_SHOWN - named_count
+    with_handle = []
+    for person in people:
+        if _is_named(person, summary):
+            with_handle.append(person)
+        elif room > 0:
+            room -= 1
+            with_handle.append(person)
+    return with_handle
 
 
-def _subject_in_prompt(note: Note) -> str:
-    """Return whom a known note is about, as the prompt shows it."""
-    if note.scope is Scope.VIEWER:
-        return f"<@{note.subject_id}>"
-    if note.scope is Scope.CHANNEL:
-        return "channel"
-    return "bit"
+def _is_named(person: Participant, summary: str) -> bool:
+    """Return whether a summary names somebody."""
+    return mention(person.viewer_id) in summary
+
+
+def _row(note: Note) -> str:
+    """Return a known note as the prompt shows it: its number, whom it is about, its fact."""
+    subject = "bit"
+    if note.scope is Scope.VIEWER and note.subject_id is not None:
+        subject = mention(note.subject_id)
+    elif note.scope is Scope.CHANNEL:
+        subject = "channel"
+    return f"[{note.id}] {subject}: {note.fact}"
 
 
 class _ProposalMerger(Struct):
     """Merges what a model proposed of one episode, proposal by proposal.
 
-    `counted_lines`: the ids of lines that counted already when they were said. `written`: notes added or superseding.
+    `lines`: of the episode, as far as they are not deleted yet. `counted_lines`: the ids of those that counted already
+    when they were said. `speakers`: who spoke, without hidden people. `written`: notes added or superseding.
     """
 
     tx: Transaction
@@ -494,6 +525,7 @@ class _ProposalMerger(Struct):
                 self.report.superseded += result.kind == "superseded"
 
     async def _merge_change(self, proposed: ProposedChange) -> MergeResult:
+        """Merge one change, dated and attributed by the lines of the episode. Raises FactRefused."""
         change = self._by_lines(proposed)
         if change.repeats is None and self.written >= WRITTEN_LIMIT:
             raise FactRefused("enough_this_episode")
@@ -554,8 +586,10 @@ class _ProposalMerger(Struct):
                 continue
             if line.viewer_id != change.subject_id or not line.system_text:
                 continue
+            # with its kind, which a fact may name where Twitch's sentence does not
             reported_stems = set(stems(f"{line.kind} {line.system_text}"))
-            if 2 * len(fact_stems & reported_stems) > len(fact_stems):
+            shared_stems = fact_stems & reported_stems
+            if 2 * len(shared_stems) > len(fact_stems):
                 return True
         return False
 
@@ -563,19 +597,19 @@ class _ProposalMerger(Struct):
         self, fact: str, speaker: Participant | None
     ) -> Participant | None:
         """Return who said a fact: the speaker that was named, or another in whose lines alone it stands."""
-        fact_stems = telling_stems(fact)
-        shared: Counter[str] = Counter()
-        for line in self.lines:
-            in_common = len(fact_stems & set(stems(line.text)))
-            shared[line.viewer_id] = max(shared[line.viewer_id], in_common)
-        closest = max(
-            self.speakers, key=lambda person: shared[person.viewer_id], default=None
-        )
-        if closest is None:
+        if not self.speakers:
             return speaker
-        by_closest = shared[closest.viewer_id]
-        by_speaker = shared[speaker.viewer_id] if speaker is not None else 0
-        if 2 * by_closest > len(fact_stems) and by_closest > ELSEWHERE * by_speaker:
+        fact_stems = telling_stems(fact)
+        # the stems of the fact in the one line of each person that has most of them
+        shared_by: Counter[str] = Counter()
+        for line in self.lines:
+            shared = len(fact_stems & set(stems(line.text)))
+            shared_by[line.viewer_id] = max(shared_by[line.viewer_id], shared)
+        closest = max(self.speakers, key=lambda person: shared_by[person.viewer_id])
+        by_closest = shared_by[closest.viewer_id]
+        by_speaker = shared_by[speaker.viewer_id] if speaker is not None else 0
+        says_most = 2 * by_closest > len(fact_stems)
+        if says_most and by_closest > ELSEWHERE * by_speaker:
             return closest
         return speaker
 
@@ -595,18 +629,20 @@ def said_at(
     any more" has the words of "likes tea", and must not make that the newer of the two.
     """
     fact_stems = telling_stems(fact)
-    best_count = 0
-    closest: list[Line] = []
+    most_shared = 0
+    closest_lines: list[Line] = []
     for line in lines:
-        if speaker_id not in {None, line.viewer_id}:
+        if speaker_id is not None and line.viewer_id != speaker_id:
             continue
-        count = len(fact_stems & set(stems(line.text)))
-        if count > best_count:
-            best_count = count
-            closest = [line]
-        elif count and count == best_count:
-            closest.append(line)
-    fresh = [line.at for line in closest if line.id not in counted_lines]
-    if fresh:
-        return max(fresh)
-    return min((line.at for line in closest), default=otherwise)
+        shared = len(fact_stems & set(stems(line.text)))
+        if shared > most_shared:
+            most_shared = shared
+            closest_lines = [line]
+        elif shared and shared == most_shared:
+            closest_lines.append(line)
+    uncounted_times = [
+        line.at for line in closest_lines if line.id not in counted_lines
+    ]
+    if uncounted_times:
+        return max(uncounted_times)
+    return min((line.at for line in closest_lines), default=otherwise)

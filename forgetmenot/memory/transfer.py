@@ -121,7 +121,7 @@ class ReadLine(NamedTuple):
 
 
 class ImportReport(Struct):
-    """What an import did."""
+    """What an import did. `viewers`: how many people are new."""
 
     imported: int = 0
     episodes: int = 0
@@ -136,7 +136,7 @@ async def import_notes(
     now: int,
     privacy: PrivacySettings | None = PRIVACY,
 ) -> ImportReport:
-    """Take in JSON lines.
+    """Take in JSON lines, and return what was taken and what was refused. Raises StoreError.
 
     `now`: milliseconds since 1970. `privacy`: what is never stored is refused; None: it is taken.
     """
@@ -157,7 +157,7 @@ async def import_notes(
     return report
 
 
-# Lines are read and screened in a thread, before anything is written.
+# ── reading: lines are screened in a thread, before anything is written ───────────────────────
 
 
 class _Screening:
@@ -183,12 +183,16 @@ class _Screening:
 
     def words(self, texts: Iterable[str]) -> tuple[str, ...]:
         """Return the texts, clean and in lower case, without those that are never stored."""
-        return tuple(self._allowed(clean(text).casefold() for text in texts))
+        folded_texts = (clean(text).casefold() for text in texts)
+        return tuple(self._allowed(folded_texts))
 
     def _screened_summary(self, text: str) -> str:
-        return join_sentences(self._allowed(sentences_of(_people_only(text))))
+        """Return a summary without the sentences that are never stored."""
+        sentences = sentences_of(_people_only(text))
+        return join_sentences(self._allowed(sentences))
 
     def _allowed(self, texts: Iterable[str]) -> Iterator[str]:
+        """Yield the texts that may be stored."""
         for text in texts:
             if not text:
                 continue
@@ -291,7 +295,7 @@ def _time(key: str, value: str | None) -> int | None:
         raise FactRefused(f"{key} is no ISO 8601 time") from error
 
 
-# Writing: some lines, in one transaction.
+# ── writing: some lines, in one transaction ───────────────────────────────────────────────────
 
 
 async def _write(
@@ -300,6 +304,7 @@ async def _write(
     report: ImportReport,
     now: int,
 ) -> None:
+    """Write the lines of a batch that may be stored, with their people and evidence, and count them."""
     subjects = await _subjects(tx, batch)
     known_viewers = set(await viewers.existing(tx, set(subjects.values())))
     accepted, ids_in_use = await _accepted(
@@ -308,17 +313,22 @@ async def _write(
     report.viewers += await _add_people(tx, accepted, known_viewers, now)
     episode_ids, new_episodes = await _evidence(tx, accepted, now)
     report.episodes += new_episodes
-    free_ids = count(max([await tx.highest_id("semantic_notes"), *ids_in_use]) + 1)
+    highest_id = max([await tx.highest_id("semantic_notes"), *ids_in_use])
+    free_ids = count(highest_id + 1)
     new_notes = []
     stances = []
     for read, episode_id in zip(accepted, episode_ids, strict=True):
         note_id = read.line.id or next(free_ids)
         new_notes.append(_new_note(read, note_id))
-        stances.append(
-            Stance(
-                note_id, episode_id, "stated", None, addressed=False, at=read.said_at
-            )
+        stance = Stance(
+            note_id,
+            episode_id,
+            "stated",
+            None,
+            addressed=False,
+            at=read.said_at,
         )
+        stances.append(stance)
     await notes.insert_many(tx, new_notes, cause="import", now=now)
     await notes.add_evidence(tx, *stances)
     report.imported += len(new_notes)
@@ -365,13 +375,13 @@ async def _accepted(
             ids_in_use.add(note_id)
         else:
             line = msgspec.structs.replace(line, id=None)
-        accepted.append(
-            _without_erased(tx, read)._replace(subject=viewer_id, line=line)
-        )
+        storable_line = _without_erased(tx, read)
+        accepted.append(storable_line._replace(subject=viewer_id, line=line))
     return accepted, ids_in_use
 
 
 def _new_note(read: ReadLine, note_id: int) -> NewNote:
+    """Return a line as a note with this number."""
     line = read.line
     return NewNote(
         line.scope,
@@ -393,25 +403,28 @@ def _new_note(read: ReadLine, note_id: int) -> NewNote:
 async def _subjects(tx: Transaction, batch: Sequence[ReadLine]) -> dict[int, str]:
     """Return the id of the person that each line is about, by the line's number.
 
-    None for a login of which nobody can say who had it when the line was said.
+    A line is missing whose login several people had, and nobody can say who had it when the line was said.
     """
-    typed = {read.subject for read in batch if read.subject is not None}
-    provisional_ids = {provisional_id(name) for name in typed}
-    known_ids = set(await viewers.existing(tx, typed | provisional_ids))
-    spans = await names.spans_by_login(tx, typed)
+    typed_names = {read.subject for read in batch if read.subject is not None}
+    provisional_ids = {provisional_id(name) for name in typed_names}
+    known_ids = set(await viewers.existing(tx, typed_names | provisional_ids))
+    spans_by_login = await names.spans_by_login(tx, typed_names)
     subjects: dict[int, str] = {}
     for read in batch:
         name = read.subject
         if name is None:
             continue
-        if name in known_ids or (name.isdigit() and name not in spans):
+        spans = spans_by_login.get(name)
+        # a login may be of digits alone
+        is_new_id = name.isdigit() and spans is None
+        if name in known_ids or is_new_id:
             subjects[read.number] = name
-        elif name in spans:
-            viewer_id = meant_at(spans[name], read.said_at)
+        elif spans is None:
+            subjects[read.number] = provisional_id(name)
+        else:
+            viewer_id = meant_at(spans, read.said_at)
             if viewer_id is not None:
                 subjects[read.number] = viewer_id
-        else:
-            subjects[read.number] = provisional_id(name)
     return subjects
 
 
@@ -491,19 +504,19 @@ def _without_erased(tx: Transaction, read: ReadLine) -> ReadLine:
     As in an erasure, a name without an @ counts only if no word looks like it.
     """
 
-    def marked(match: re.Match[str]) -> str:
-        login = match[0].removeprefix("@").casefold()
-        is_name = match[0].startswith("@") or is_distinct(login)
-        if (
-            not is_name
-            or not is_login(login)
-            or tx.requests.erased_at(provisional_id(login)) < 0
-        ):
-            return match[0]
-        return mention(provisional_id(login))
+    def with_mention(match: re.Match[str]) -> str:
+        """Return a word that is the login of somebody erased as a mention, any other as it is."""
+        word = match[0]
+        login = word.removeprefix("@").casefold()
+        is_name = word.startswith("@") or is_distinct(login)
+        if not is_name or not is_login(login):
+            return word
+        viewer_id = provisional_id(login)
+        is_erased = tx.requests.erased_at(viewer_id) >= 0
+        return mention(viewer_id) if is_erased else word
 
-    fact = _WORD.sub(marked, read.fact)
-    summary = _WORD.sub(marked, read.summary)
+    fact = _WORD.sub(with_mention, read.fact)
+    summary = _WORD.sub(with_mention, read.summary)
     for viewer_id in ids_in(f"{fact} {summary}"):
         if tx.requests.erased_at(viewer_id) >= 0:
             fact = fact.replace(mention(viewer_id), SOMEBODY)
@@ -511,7 +524,7 @@ def _without_erased(tx: Transaction, read: ReadLine) -> ReadLine:
     return read._replace(fact=fact, summary=summary)
 
 
-# Export: notes as JSON lines.
+# ── export: notes as JSON lines ───────────────────────────────────────────────────────────────
 
 _UNCHANGED_KEYS = (
     "id",
@@ -550,9 +563,8 @@ async def export_notes(
             note.id: note.episode_ids[0] for note in batch if note.episode_ids
         }
         evidence = await episodes.keys_and_summaries(db, first_episodes.values())
-        people = sorted(
-            {note.subject_id for note in batch if note.subject_id is not None}
-        )
+        subject_ids = {note.subject_id for note in batch if note.subject_id is not None}
+        people = sorted(subject_ids)
         logins = await viewers.logins(db, people)
         hidden: Collection[str] = ()
         if subject_id is None:
