@@ -106,7 +106,8 @@ async def _learned_in(context: DockContext, request: web.Request) -> object:
 async def _costs(context: DockContext, request: web.Request) -> object:
     """Return what replies and the memory cost on each day of a period.
 
-    In money where every model has a price, else in tokens. `day_limit`: the cap of a day in the same unit, 0 for none.
+    In money where every model has a price, else in calls of the model. `day_limit` and `stream_limit`: the caps in
+    money, 0 for none.
     """
     settings = context.settings()
     zone = settings.bot.timezone
@@ -119,16 +120,15 @@ async def _costs(context: DockContext, request: web.Request) -> object:
     memory_by_day: dict[str, float] = {}
     for row in rows:
         by_day = reply_by_day if row["purpose"] == Purpose.REPLY else memory_by_day
-        amount = (
-            _amount(settings, row) if in_money else float(row["input"] + row["output"])
-        )
+        amount = _amount(settings, row) if in_money else float(row["calls"])
         by_day[row["day"]] = by_day.get(row["day"], 0.0) + amount
     limits = settings.limits
     return {
         "money": in_money,
         "currency": settings.model.currency or ("" if settings.prices else "USD"),
         "listed": in_money and not settings.prices,
-        "day_limit": limits.money_per_day if in_money else limits.tokens_per_day,
+        "day_limit": limits.money_per_day if in_money else 0,
+        "stream_limit": limits.money_per_stream if in_money else 0,
         "days": [
             {
                 "day": day.isoformat(),

@@ -214,8 +214,8 @@ _SHOWN = (
     (
         "who",
         "bot",
-        "mode name aliases persona language notice",
-        "reply_language speaks_as answers_help answers_commands",
+        "mode name persona language notice",
+        "aliases reply_language speaks_as answers_help answers_commands",
     ),
     ("model", "model", "", "provider reply_model memory_model base_url"),
     (
@@ -224,8 +224,8 @@ _SHOWN = (
         "money_per_day money_per_stream",
         "tokens_per_day tokens_per_stream replies_per_viewer_hour",
     ),
-    ("talk", "reply", "max_chars viewer_gap_s blocklist", "allow_links"),
-    ("talk", "rewards", "ask remember", ""),
+    ("talk", "reply", "viewer_gap_s blocklist", "max_chars allow_links"),
+    ("talk", "rewards", "", "ask remember"),
     (
         "act",
         "actions",
@@ -234,10 +234,10 @@ _SHOWN = (
     ),
     ("memory", "memory", "ignored_viewers", ""),
     ("memory", "privacy", "never_store", "privacy_url"),
-    ("hearing", "hearing", "obs source captions", "programs offline answer_aloud"),
-    ("people", "dock", "earpiece", "earpiece_without"),
-    ("recap", "recap", "folder post_at_once", ""),
-    ("tools", "local_api", "enabled", ""),
+    ("hearing", "hearing", "", "obs source captions programs offline answer_aloud"),
+    ("memory", "dock", "earpiece", "earpiece_without"),
+    ("recap", "recap", "", "folder post_at_once"),
+    ("tools", "local_api", "", "enabled"),
 )
 
 

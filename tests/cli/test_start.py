@@ -5,7 +5,6 @@ import asyncio
 import os
 import re
 import signal
-import socket
 import sys
 import urllib.request
 from pathlib import Path
@@ -146,26 +145,6 @@ async def test_what_is_set_in_the_dock_is_started_without_a_restart(
     )
     os.kill(os.getpid(), signal.SIGTERM)
     await asyncio.wait_for(work, 60)
-
-
-@pytest.mark.slow
-@pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")
-async def test_a_taken_port_is_named_in_the_terminal_and_in_the_log(
-    tmp_path: Path, sim: TwitchSim
-) -> None:
-    with socket.create_server(("127.0.0.1", 0)) as other_program:
-        taken = other_program.getsockname()[1]
-        write_settings(tmp_path, sim, client_id="", dock=f"port = {taken}")
-        async with running(
-            tmp_path, "start", "--no-browser", "--db", tmp_path / "m.sqlite3"
-        ) as bot:
-            await bot.says("The dock: ")
-            assert f"Another program uses port {taken}." in bot.told
-            assert await bot.stop() == 0
-    [log] = tmp_path.rglob("forgetmenot.log")
-    lines = log.read_text().splitlines()
-    [line] = [line for line in lines if "port is taken" in line]
-    assert msgspec.json.decode(line)["taken"] == taken
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="a browser of POSIX")

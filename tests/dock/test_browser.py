@@ -286,6 +286,15 @@ async def test_a_wrong_reply_is_corrected_from_its_why(
     await expect(
         sheet.locator(".notecard").get_by_role("button", name="Remove")
     ).to_be_visible()
+    good = sheet.get_by_role("button", name="Good")
+    bad = sheet.get_by_role("button", name="Bad")
+    await good.click()
+    await expect(good).to_have_attribute("aria-pressed", "true")
+    await expect(good).to_contain_text("✓")  # also without colours
+    await expect(good).to_be_focused()
+    await bad.click()
+    await expect(bad).to_have_attribute("aria-pressed", "true")
+    await expect(good).to_have_attribute("aria-pressed", "false")
     await sheet.get_by_text("For engineers").click()
     await expect(sheet).to_contain_text("of 4,000 tokens")
     await page.keyboard.press("Escape")
@@ -312,6 +321,7 @@ async def test_two_docks_agree_and_the_settings_back_up_and_give_the_address_for
         await expect(other.get_by_role("button", name="Pause")).to_be_visible()
         for page in (one, other):
             await go(page, "settings")
+            await page.get_by_text("Advanced").click()
         field = one.get_by_label("Longest reply")
         await field.fill("9000")
         await (

@@ -4,6 +4,8 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
+from msgspec.structs import replace
+
 from forgetmenot.demo.past_streams import with_price
 from forgetmenot.durations import DAY, HOUR, MINUTE
 from forgetmenot.settings.schema import BotSettings, Settings
@@ -246,7 +248,7 @@ async def test_what_was_learned_is_counted_by_stream_until_it_is_erased(
     assert await bars() == [(0, 0, 0, 0)] * 3
 
 
-async def test_costs_are_money_where_every_model_has_a_price_and_tokens_elsewhere(
+async def test_costs_are_money_where_every_model_has_a_price_and_calls_elsewhere(
     dock: Served, db: Database
 ) -> None:
     async with db.write() as tx:
@@ -283,19 +285,21 @@ async def test_costs_are_money_where_every_model_has_a_price_and_tokens_elsewher
         "2026-07-24",
     ]
     assert [(day["reply"], day["memory"]) for day in costs["days"]] == [
-        (1e6, 0),
+        (2, 0),
         (0, 0),
-        (0, 1e6),
+        (0, 2),
     ]
-    dock.settings._current = with_price(
-        Settings()
-    )  # as a file with prices would have it
+    assert (costs["day_limit"], costs["stream_limit"]) == (0, 0)
+    priced = with_price(Settings())  # as a file with prices would have it
+    limits = replace(priced.limits, money_per_stream=0.1)
+    dock.settings._current = replace(priced, limits=limits)
     costs = await read(dock, "costs?days=3")
     assert (costs["money"], costs["currency"], costs["day_limit"]) == (
         True,
         "USD",
         0.15,
     )
+    assert costs["stream_limit"] == 0.1
     assert [round(day["reply"] + day["memory"], 6) for day in costs["days"]] == [
         0.3,
         0,

@@ -6,6 +6,7 @@ from typing import Literal
 
 import pytest
 from aiohttp.test_utils import unused_port
+from msgspec.structs import replace
 from playwright.async_api import Browser, Page, expect
 
 from forgetmenot.clock import ManualClock
@@ -119,7 +120,9 @@ async def fill(db: Database) -> None:
 async def served(db: Database, clock: ManualClock) -> AsyncIterator[str]:
     """The address of a dock on that memory."""
     port = unused_port()
-    live = LiveSettings(with_price(Settings(twitch=TwitchSettings(channel="demo"))))
+    settings = with_price(Settings(twitch=TwitchSettings(channel="demo")))
+    limits = replace(settings.limits, money_per_stream=0.1)
+    live = LiveSettings(replace(settings, limits=limits))
     async with fake_dock(db, clock, port, live=live):
         yield f"http://127.0.0.1:{port}/?token={(db.path.parent / TOKEN_FILE).read_text()}"
 
@@ -179,6 +182,11 @@ async def test_costs_are_stepped_through_by_keyboard_read_as_a_table_and_capped_
             == await page.locator("figcaption").inner_text()
         )
         assert await spoken.get_attribute("aria-live") == "polite"
+        caps = page.locator(".figures text.cap")
+        await expect(caps).to_have_text(
+            ["limit 0.15 USD a day ↑", "limit 0.10 USD a stream"]
+        )
+        await expect(page.get_by_label("Tokens a day")).to_be_hidden()
         await plot.focus()
         await page.keyboard.press("End")
         await expect(spoken).to_contain_text("Jul 24, 2026: 0.029 USD for replies")
@@ -258,6 +266,9 @@ async def test_who_comes_is_chosen_by_kind_and_leads_to_the_person(
     ):
         await go(page, "memory/people")
         await expect(page.locator("a.person")).to_have_count(5)
+        assert await page.evaluate(
+            "document.querySelectorAll('a.person')[4].getBoundingClientRect().bottom <= innerHeight"
+        )
         await page.get_by_role("button", name="Missing 1").click()
         await expect(page.locator("a.person")).to_have_count(1)
         await expect(page.locator("a.person")).to_contain_text("Bob")
@@ -269,6 +280,21 @@ async def test_who_comes_is_chosen_by_kind_and_leads_to_the_person(
         await page.locator(".plot").focus()
         await page.keyboard.press("End")
         await expect(page.locator(".point")).to_contain_text("Gave 5 subs")
+
+
+async def test_in_a_small_dock_notes_come_before_their_picture(
+    db: Database, clock: ManualClock, running: Browser
+) -> None:
+    await fill(db)
+    async with (
+        served(db, clock) as address,
+        page_on(running, address, 300, 400) as page,
+    ):
+        await go(page, "memory/notes")
+        await expect(page.locator(".notecard").first).to_be_in_viewport()
+        await expect(page.locator(".plot")).to_be_hidden()
+        await page.get_by_text("What it learned").click()
+        await expect(page.locator(".figures")).to_be_visible()
 
 
 async def test_a_bar_opens_what_is_behind_it(
@@ -308,4 +334,4 @@ async def test_an_empty_memory_draws_nothing_and_says_so(
         ):
             await go(page, place)
             await until(page, "document.querySelector('main').innerText.length > 40")
-        await expect(page.locator("figcaption")).to_contain_text("0 tokens in 30 days")
+        await expect(page.locator("figcaption")).to_contain_text("0 calls in 30 days")

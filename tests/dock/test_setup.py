@@ -226,9 +226,12 @@ async def test_a_taken_port_is_named(tmp_path: Path) -> None:
             other.bind(("127.0.0.1", port))
             other.listen()
             async with started(tmp_path, "start", "--no-browser") as bot:
-                await bot.says(
-                    f"Port {port} is used by another program. The dock takes "
-                )
+                await bot.says(f"Another program uses port {port}.")
+                assert await bot.stop() == 0
+        [log] = tmp_path.rglob("forgetmenot.log")
+        lines = log.read_text().splitlines()
+        [line] = [line for line in lines if "port is taken" in line]
+        assert json.loads(line)["taken"] == port
 
 
 # ── the streamer's voice: the step, the last line, the mark, and the switch ─────────────────

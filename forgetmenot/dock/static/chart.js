@@ -36,9 +36,12 @@ export const bars = ({ series, caps = [], ends, value }) => (width, height) => {
     const tall = Math.max(1, high(amount));
     return box(SIDE + place * step + gap / 2, floor - high(below) - tall, Math.max(0.6, step - gap), tall);
   }).join("")));
-  return [scale(width, height, most, value), drawn, caps.map((cap) => {
+  let free = 0; // below what is written already
+  return [scale(width, height, most, value), drawn, caps.sort((a, b) => b.value - a.value).map((cap) => {
     const y = near.includes(cap) ? floor - high(cap.value) : TOP + 1;
-    return [path("cap", `M${SIDE} ${y.toFixed(1)}H${width - SIDE}`), word(near.includes(cap) ? cap.text : `${cap.text} ↑`, width - SIDE, y - 4, "end", "cap")];
+    const line = Math.max(y - 4, free);
+    free = line + 14;
+    return [path("cap", `M${SIDE} ${y.toFixed(1)}H${width - SIDE}`), word(near.includes(cap) ? cap.text : `${cap.text} ↑`, width - SIDE, line, "end", "cap")];
   }), edges(width, height, ends)];
 };
 

@@ -19,11 +19,12 @@ export function open(panel) {
 
   const choose = () => redraw(periods, PERIODS.map((n) => button(t(`costs.period.${n}`), () => { days = n; choose(); refresh(); }, { class: "toggle", "aria-pressed": String(days === n), data: { key: `days${n}` } })));
   const draw = changedOnly((data) => {
-    const value = (amount) => (data.money ? money(amount, data.currency) : t("count.tokens", { n: short(amount) }));
+    const value = (amount) => (data.money ? money(amount, data.currency) : t("count.calls", { n: short(amount) }));
     picture.draw(costPicture(data, value));
     put(note, [!data.calls && t("nothing_yet"), data.calls > 0 && !data.money && t("costs.no_prices"), data.listed && t("costs.listed"), data.failed > 0 && t("costs.failed", { n: data.failed, calls: data.calls })].filter(Boolean).join(" "));
   });
-  const drawLimits = changedOnly((rows) => redraw(limits, rows.filter((row) => row.table === "limits").map(setting)));
+  const fields = (rows, inTokens) => rows.filter((row) => row.table === "limits" && row.key.startsWith("tokens") === inTokens).map(setting);
+  const drawLimits = changedOnly((rows) => redraw(limits, fields(rows, false), h("details", { class: "part" }, h("summary", { data: { key: "tokens" } }, t("why.engineers")), fields(rows, true))));
   const refresh = reading(panel, () => Promise.all([get("costs", { days }), get("settings")]), ([data, { rows }]) => {
     draw(data);
     if (!limits.querySelector(".save:not([hidden])")) drawLimits(rows);
@@ -38,7 +39,7 @@ function costPicture(data, value) {
   const sum = (kind) => data.days.reduce((total, day) => total + day[kind], 0);
   const [reply, memory] = [sum("reply"), sum("memory")];
   const name = (slot) => (weekly ? t("costs.week", { date: calendarDay(slot.day) }) : calendarDay(slot.day));
-  const caps = data.day_limit && !weekly ? [{ value: data.day_limit, text: t("costs.cap", { amount: value(data.day_limit) }) }] : [];
+  const cap = (limit, text) => (limit && !weekly ? [{ value: limit, text: t(text, { amount: value(limit) }) }] : []);
   return {
     caption: t("costs.caption", { n: data.days.length, total: value(reply + memory), reply: value(reply), memory: value(memory) }),
     legend: [["reply", t("costs.reply")], ["memory", t("costs.memory")]],
@@ -48,7 +49,7 @@ function costPicture(data, value) {
     rows: slots.map((slot) => [calendarDay(slot.day), value(slot.reply), value(slot.memory)]),
     paint: bars({
       series: ["reply", "memory"].map((kind) => ({ kind, values: slots.map((slot) => slot[kind]) })),
-      caps, value, ends: [slots[0].day, slots.at(-1).day].map(weekly ? calendarDay : calendarShort),
+      caps: [...cap(data.day_limit, "costs.cap"), ...cap(data.stream_limit, "costs.cap_stream")], value, ends: [slots[0].day, slots.at(-1).day].map(weekly ? calendarDay : calendarShort),
     }),
   };
 }

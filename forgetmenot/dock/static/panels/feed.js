@@ -29,6 +29,7 @@ export function feed(off) {
   let scrolled = 0;
   let pressed = false;
 
+  const released = () => { pressed = false; };
   const byHand = () => { scrolled = Date.now(); };
   for (const name of ["wheel", "touchmove", "keydown"]) list.addEventListener(name, byHand, { passive: true });
   list.addEventListener("pointerdown", () => { pressed = true; });
@@ -43,10 +44,6 @@ export function feed(off) {
   list.addEventListener("keydown", (event) => { if (event.key === "Escape") toEnd(); });
   const resized = new ResizeObserver(() => { if (follows) list.scrollTop = list.scrollHeight; });
   resized.observe(list);
-
-  function released() {
-    pressed = false;
-  }
 
   function toEnd() {
     follows = true;

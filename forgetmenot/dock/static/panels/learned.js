@@ -13,7 +13,8 @@ export function learned() {
   const opened = h("div", { class: "opened", "aria-live": "polite" }), body = h("section", { class: "learned" });
   const draw = changedOnly((rows) => {
     if (!rows.some((row) => KINDS.some((kind) => row[kind]))) return put(body);
-    if (!picture.node.isConnected) put(body, picture.node, h("p", { class: "meta" }, t("learned.erased")), opened);
+    // In a small dock the notes come first.
+    if (!picture.node.isConnected) put(body, h("details", { open: innerHeight > 500 }, h("summary", { class: "meta" }, t("learned.title")), picture.node, h("p", { class: "meta" }, t("learned.erased")), opened));
     picture.draw({ ...learnedPicture(rows), open: (place) => show(rows[place]) });
   });
   async function show(stream) {

@@ -41,7 +41,7 @@ const tell = (problem) => say(problem.message, false);
 
 function openPeople(panel) {
   const find = search(() => list.reload());
-  const caption = h("p", { class: "meta people-caption" }), filters = h("div", { class: "row filters" }), edge = h("div", { class: "person edge meta" });
+  const caption = h("p", { class: "meta people-caption" }), filters = h("div", { class: "kinds-of" }), edge = h("div", { class: "person edge meta" });
   let kind = "", streams = [], data = null;
   const list = longList({
     label: t("memory.people"), nothing: () => t(find.value || kind ? "memory.not_found" : "nothing_yet"),
@@ -62,7 +62,7 @@ function openPeople(panel) {
     await list.refresh();
   }
   list.root.firstChild.classList.add("people-rows");
-  put(panel, caption, filters, find, edge, list.root);
+  put(panel, caption, h("div", { class: "row filters" }, filters, find), edge, list.root);
   refresh();
   return { close: list.close, changed: soon(refresh, SELDOM) };
 }
@@ -128,13 +128,7 @@ const choice = (person) => (person.opted_out ? "opt_in" : "opt_out");
 const optOut = (person, then) =>
   button(label(choice(person)), (event) => then(act(choice(person), { viewer: person.id }, event.currentTarget)), { class: "small", title: does(choice(person)), data: { key: "optout" } });
 
-async function exported(person) {
-  try {
-    download(`forgetmenot-${person.login || person.id}.json`, await get(`export/${encodeURIComponent(person.id)}`));
-  } catch (problem) {
-    say(problem.message, false);
-  }
-}
+const exported = (person) => get(`export/${encodeURIComponent(person.id)}`).then((data) => download(`forgetmenot-${person.login || person.id}.json`, data)).catch(tell);
 
 async function erase(person, from) {
   const sure = await confirmed({ title: t("rights.erase", { name: person.name }), yes: t("rights.erase_yes"), type: person.login || person.name, text: t("rights.erase_text") });

@@ -19,7 +19,7 @@ export function open(panel) {
     const basic = settings.rows.filter((row) => row.basic), advanced = settings.rows.filter((row) => !row.basic);
     redraw(
       body,
-      h("div", { class: "row" }, h("a", { class: "button", href: "#setup" }, t("panel.setup")), h("a", { class: "button", href: "#costs" }, t("panel.costs")), h("a", { class: "button", href: "/earpiece", target: "_blank", rel: "opener" }, t("panel.earpiece")), obs()),
+      h("div", { class: "row" }, h("a", { class: "button small", href: "#setup" }, t("panel.setup")), h("a", { class: "button small", href: "#costs" }, t("panel.costs")), h("a", { class: "button small", href: "/earpiece", target: "_blank", rel: "opener" }, t("panel.earpiece")), obs()),
       h("p", { class: "meta" }, settings.file && t("settings.written", { file: settings.file })),
       find,
       h("div", { class: "groups" }, groups(basic),
@@ -118,7 +118,7 @@ export function setting(row) {
   }
   const usual = row.table === "twitch" || JSON.stringify(row.value) === JSON.stringify(row.default);
   const long = row.form.long && row.default.length > 60;
-  return h("div", { class: `setting ${row.form.kind}` },
+  return h("div", { class: `setting ${row.form.kind}${row.form.long ? " long" : ""}` },
     h("label", { for: id }, row.label),
     h("div", { class: "control" }, control.node, save),
     h("p", { class: "meta" }, row.sentence, !long && !usual && ` ${t("settings.default", { value: inWords(row, row.default) })}`, !usual && button(t("settings.use_default"), () => { control.write(row.default); send(row.default); }, { class: "ghost small", data: { key: `default-${id}` } })));
@@ -132,7 +132,7 @@ function build(row, id, on) {
     switch: () => h("input", { ...props, type: "checkbox", role: "switch" }),
     number: () => h("input", { ...props, type: "number", min: form.least, max: form.most, step: form.whole ? 1 : "any" }),
     list: () => h("input", { ...props, type: "text", placeholder: "a, b" }),
-    text: () => (form.long ? h("textarea", { ...props, rows: 4, maxlength: form.most }) : h("input", { ...props, type: "text" })),
+    text: () => (form.long ? h("textarea", { ...props, rows: form.most > 1000 ? 3 : 2, maxlength: form.most }) : h("input", { ...props, type: "text" })),
   }[form.kind]();
   const read = {
     switch: () => node.checked,

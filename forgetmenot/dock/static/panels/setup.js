@@ -95,6 +95,12 @@ function frame(number, name, ...content) {
     result.className = `outcome ${kind}`;
     put(result, line && sentence(line));
   }
+  let trouble = ""; // stands for as long as it lasts
+  function troubled(line) {
+    if (line) stands(line, "bad");
+    else if (trouble) tell("");
+    trouble = line;
+  }
   function done(is, words) {
     node.classList.toggle("done", is);
     if (mark.textContent !== (is ? "✓" : String(number))) mark.textContent = is ? "✓" : number;
@@ -109,7 +115,7 @@ function frame(number, name, ...content) {
     return answer?.ok ? answer : null;
   }
   const next = () => node.dispatchEvent(new Event("next", { bubbles: true }));
-  return { node, tell, stands, done, run, next };
+  return { node, tell, stands, troubled, done, run, next };
 }
 
 const field = (label, control, more) => h("label", { class: "field" }, label, control, more && h("span", { class: "meta" }, more));
@@ -241,9 +247,7 @@ function modelStep() {
     if (!shown) first(kind);
     const off = kind === "offline";
     step.done(!off || localStorage.getItem("forgetmenot-model") === "1", off ? t("choice.offline") : data.model);
-    if (data.trouble) step.stands(data.trouble, "bad");
-    else if (step.trouble) step.tell("");
-    step.trouble = data.trouble;
+    step.troubled(data.trouble);
   }
   return { node: step.node, draw };
 }
@@ -272,6 +276,7 @@ function characterStep() {
     if (mine === run) put(sampled, answer?.text || h("span", { class: "meta" }, answer?.line || t("silent")));
   }
   async function send() {
+    localStorage.setItem("forgetmenot-character", "1");
     if (!(await step.run("character", body(), save))) return;
     for (const node of [name, persona]) delete node.dataset.typed;
     step.next();
@@ -289,7 +294,6 @@ function characterStep() {
       put(presets, Object.entries(data.presets).map(([title, words]) => button(title, () => { persona.value = words; persona.dataset.typed = "1"; sample(); }, { class: "toggle" })));
     }
   }
-  save.addEventListener("click", () => localStorage.setItem("forgetmenot-character", "1"));
   return { node: step.node, draw };
 }
 
@@ -309,7 +313,7 @@ function loginStep() {
   const waiting = h("div", { class: "code" });
   const moderator = h("p", { class: "meta" });
   const step = frame(4, "login", h("div", { class: "row" }, begin, streamer), waiting, moderator, own);
-  let drawn = "";
+  const drawCode = changedOnly((pending) => put(waiting, pending && codeCard(pending)));
   let account = null;
   const start = (which, from) => step.run("login", { account: which }, from);
   function draw(data) {
@@ -328,11 +332,7 @@ function loginStep() {
     account = data.account;
     const pending = data.pending;
     if (pending?.line) step.stands(pending.line, pending.ok ? "good" : "bad");
-    const text = pending && !pending.line ? pending.code : "";
-    if (text !== drawn) {
-      drawn = text;
-      put(waiting, text && codeCard(pending));
-    }
+    drawCode(pending && !pending.line ? pending : null);
   }
   return {
     node: step.node, draw,
@@ -350,13 +350,9 @@ const codeCard = (pending) => h("div", { class: "row code-card" },
 // ── mode ────────────────────────────────────────────────────────────────────────────────────
 
 function modeStep() {
-  const choices = h("div", { class: "kinds" });
-  const step = frame(5, "mode", choices);
-  const buttons = MODES.map((mode) => {
-    const node = h("button", { type: "button", class: "kind", onclick: () => step.run("mode", { mode }, node), data: { mode } }, h("span", {}, h("b", {}, t(`mode.${mode}.title`)), h("span", { class: "meta" }, t(`mode.${mode}.about`))));
-    return node;
-  });
-  put(choices, buttons);
+  const choose = (event) => step.run("mode", { mode: event.currentTarget.dataset.mode }, event.currentTarget);
+  const buttons = MODES.map((mode) => button(h("span", {}, h("b", {}, t(`mode.${mode}.title`)), h("span", { class: "meta" }, t(`mode.${mode}.about`))), choose, { class: "kind", data: { mode } }));
+  const step = frame(5, "mode", h("div", { class: "kinds" }, buttons));
   function draw() {
     const mode = state.now?.mode ?? "shadow";
     for (const node of buttons) node.setAttribute("aria-pressed", String(node.dataset.mode === mode));
@@ -369,7 +365,7 @@ function modeStep() {
 
 function hearingStep() {
   const obs = input({ maxlength: 200, placeholder: "ws://127.0.0.1:4455" });
-  const password = h("input", { type: "password", autocomplete: "off", maxlength: 300 });
+  const password = secret();
   const source = h("select", { onchange: () => { source.dataset.typed = "1"; } });
   const captions = input({ maxlength: 1000, placeholder: "C:/captions.txt" });
   const programs = h("input", { type: "checkbox", onchange: () => { programs.dataset.typed = "1"; } });
@@ -401,9 +397,7 @@ function hearingStep() {
     if (!source.dataset.typed && source.value !== data.source || !source.childElementCount) offer(data.source ? [data.source] : [], data.source);
     const on = data.source || data.captions || data.programs;
     step.done(Boolean(on), t(on ? "settings.on" : "setup.login.optional"));
-    if (data.now?.trouble) step.stands(data.now.trouble, "bad");
-    else if (step.trouble) step.tell("");
-    step.trouble = data.now?.trouble;
+    step.troubled(data.now?.trouble);
     put(last, data.now && (data.now.last ? t("setup.hearing.last", { ago: ago(data.now.last_at), text: data.now.last }) : t("setup.hearing.waiting")),
       data.now && !data.offline && state.now?.live === false && [h("br"), t("setup.hearing.off_air")]);
   }

@@ -6,15 +6,12 @@ import { act, does, label, sheet, say } from "../ask.js";
 import { date, hour, named, t } from "../words.js";
 import { editor, wordsOf } from "./note.js";
 
+const RATINGS = ["good", "bad"];
 const section = (name) => named("section", name);
 
 export async function why(id) {
-  let reply;
-  try {
-    reply = await get(`why/${id}`);
-  } catch (problem) {
-    return say(problem.message, false);
-  }
+  const reply = await get(`why/${id}`).catch((problem) => say(problem.message, false));
+  if (!reply) return;
   const notes = await Promise.all(reply.used.map((note) => get(`note/${note}`).catch(() => null)));
   const used = notes.filter(Boolean);
   const dialog = sheet(
@@ -25,11 +22,20 @@ export async function why(id) {
     used.map(usedNote),
     reply.asked && [h("h3", {}, t("why.answered")), h("blockquote", { class: "asked" }, h("b", {}, reply.who), " ", reply.asked)],
     reply.actions.map((line) => h("p", { class: "decision" }, line)),
-    reply.status === "sent" && h("div", { class: "row" }, reply.outcome && chip(named("outcome", reply.outcome, label(reply.outcome))),
-      ["good", "bad"].map((name) => button(label(name), (event) => act(name, { id: reply.id }, event.currentTarget), { class: "small", title: does(name) }))),
+    reply.status === "sent" && rating(reply),
     engineers(reply),
   );
   dialog.addEventListener("click", (event) => { if (event.target.closest("a")) dialog.close(); });
+}
+
+// The one that was pressed is marked by its sign as well as by its colour.
+function rating(reply) {
+  const node = h("div", { class: "row" });
+  const rate = async (name, event) => { if (await act(name, { id: reply.id }, event.currentTarget)) show(name); };
+  const show = (outcome) => redraw(node, outcome && !RATINGS.includes(outcome) && chip(named("outcome", outcome, label(outcome))), RATINGS.map((name) =>
+    button([outcome === name && h("span", { "aria-hidden": "true" }, "✓ "), label(name)], (event) => rate(name, event), { class: "toggle", title: does(name), "aria-pressed": String(outcome === name), data: { key: `rate-${name}` } })));
+  show(reply.outcome);
+  return node;
 }
 
 function usedNote(note) {
