@@ -33,10 +33,14 @@ _TALK = frozenset(
 
 
 class CommandAnswer(NamedTuple):
-    """What is said to a command (empty: nothing). `is_right`: somebody asked about their own data and waits for it."""
+    """What is said to a command (empty: nothing). `is_right`: somebody asked about their own data and waits for it.
+
+    `leaves_nothing`: the answer is not stored.
+    """
 
     line: str
     is_right: bool = False
+    leaves_nothing: bool = False
 
 
 class _Question(NamedTuple):
@@ -112,8 +116,13 @@ class ChatCommands:
             confirmed = replace(command, params={**command.params, "confirm": "yes"})
             self._questions[event.user_id] = _Question(confirmed, event.at)
         line = chat_line(result, in_language(self._context.settings().bot.language))
+        operation = self._context.operations[command.name]
+        # Stored with its time, a code could be matched with a request, and so with a person.
+        has_code = "receipt_code" in result.data
         return CommandAnswer(
-            line, is_right=self._context.operations[command.name].waits
+            line,
+            is_right=operation.waits,
+            leaves_nothing=operation.leaves_nothing or has_code,
         )
 
     def _command(

@@ -178,6 +178,7 @@ class Router(Struct):
                 viewer_id=event.user_id,
                 is_optional=not (moderates or answer.is_right),
                 is_urgent=answer.is_right,
+                leaves_nothing=answer.leaves_nothing,
             )
             log.info("command answered", status=sent.status)
 

@@ -145,6 +145,7 @@ ABOUT_CHANGES = {
     "erase": "permanently delete everything about a viewer",
     "opt_out": "store nothing about a viewer from now on",
     "opt_in": "remember a viewer again",
+    "receipt": "show a receipt of an erasure, and search again",
 }
 # Options that many commands have.
 SHARED: Mapping[str, Option] = {

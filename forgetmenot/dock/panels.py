@@ -59,6 +59,7 @@ from forgetmenot.store.bot_messages import BotMessage, ReplyStatus
 from forgetmenot.store.database import Database, Row
 from forgetmenot.store.names import by_login
 from forgetmenot.store.picture_rows import PeopleBounds
+from forgetmenot.store.receipts import ReceiptFile
 from forgetmenot.text.mentions import ids_in, with_names
 
 Item = Mapping[str, object]
@@ -68,6 +69,7 @@ ROWS_LIMIT = 200
 FEED_LIMIT = 150
 LOG_LIMIT = 100
 STREAMS_LIMIT = 60
+RECEIPTS_LIMIT = 50
 # Bytes of a dropped file that are taken at once.
 PIECE = 1 << 18
 
@@ -625,6 +627,23 @@ async def _doubtful(context: DockContext, _request: web.Request) -> object:
     return [{**row, "text": with_names(str(row["text"]), shown_names)} for row in rows]
 
 
+async def _receipts(context: DockContext, _request: web.Request) -> object:
+    """Return the receipts of erasures and of forgotten facts: numbers of nobody."""
+    file = ReceiptFile(context.db.path)
+    receipts = await asyncio.to_thread(file.all, context.clock.now())
+    return [
+        {
+            "code": receipt.code.upper(),
+            "kind": receipt.kind,
+            "day": receipt.day,
+            "removed": sum(receipt.removed.values()),
+            "remaining": receipt.remaining + receipt.doubtful,
+            "finished": receipt.is_finished,
+        }
+        for receipt in receipts[:RECEIPTS_LIMIT]
+    ]
+
+
 async def _notes(context: DockContext, request: web.Request) -> object:
     query = request.query
     offset, limit = page_of(request)
@@ -743,5 +762,6 @@ ROUTES = (
     reads("/api/stream/{id}", _episodes),
     reads("/api/left_alone", lambda context, _: _suppressed(context.db, None)),
     reads("/api/doubtful", _doubtful),
+    reads("/api/receipts", _receipts),
     reads("/api/export/{id}", _export),
 )

@@ -43,6 +43,7 @@ from forgetmenot.store.events import Clear, NewEvent
 from forgetmenot.store.figures import PlacedLine
 from forgetmenot.store.privacy_requests import OptedOut, RequestKind
 from forgetmenot.store.viewers import SeenViewer
+from forgetmenot.text.chat_commands import asks_for_receipt
 from forgetmenot.text.mentions import provisional_id
 
 # A batch of this many lines is written without waiting for more.
@@ -298,6 +299,9 @@ class Ingest:
         opted_out_by_name: dict[str, str] = {}
         for line in lines:
             reason = None if line.from_bot else rules.why(line.event)
+            # who asks whether they were forgotten is not known again for asking
+            if reason is None and asks_for_receipt(line.event.text):
+                reason = "receipt"
             if reason is None:
                 accepted.append(line)
                 continue

@@ -281,6 +281,8 @@ class Operation(Struct, frozen=True):
     examples: tuple[str, ...] = ()
     # a right of the viewer's: it waits until the memory can be written, and flushes by itself
     waits: bool = False
+    # neither the line that asks for it nor its answer is stored (memory/ingest)
+    leaves_nothing: bool = False
     # the next reply must see it when the streamer asks for it
     edits_memory: bool = False
     # typed as a reply to somebody's line, it is about that line

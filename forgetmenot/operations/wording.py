@@ -150,7 +150,7 @@ def sentence(result: OperationResult, language: Language = ENGLISH) -> str:
         "left": _texts_in_doubt("result", result, language),
         **_in_words(result.data, language),
     }
-    return language(key, **values)
+    return _with_receipt("result", result, language, language(key, **values))
 
 
 def _texts_in_doubt(
@@ -309,7 +309,64 @@ def _help_command(result: OperationResult, language: Language) -> str:
 
 def _erased(result: OperationResult, language: Language) -> str:
     doubtful = _texts_in_doubt("chat", result, language)
-    return language("chat.erased", **result.data, left=doubtful)
+    line = language("chat.erased", **result.data, left=doubtful)
+    return _with_receipt("chat", result, language, line)
+
+
+def _with_receipt(
+    surface: str,
+    result: OperationResult,
+    language: Language,
+    line: str,
+) -> str:
+    """A line, with the code of the receipt behind it if there is one."""
+    code = result.data.get("receipt_code")
+    if not code:
+        return line
+    return f"{line} {language(f'{surface}.receipt_code', code=code)}"
+
+
+def _erasing(result: OperationResult, language: Language) -> str:
+    return _with_receipt("chat", result, language, language("chat.erasing"))
+
+
+def _forgotten(result: OperationResult, language: Language) -> str:
+    line = language("chat.forgotten", **_people(result, language))
+    return _with_receipt("chat", result, language, line)
+
+
+def _receipt(result: OperationResult, language: Language) -> str:
+    """What a receipt says, and what a search for it found now."""
+    data = result.data
+    places = _places(data["traces"])
+    newer = _places(data["newer"])
+    parts = []
+    if not data["finished"]:
+        parts.append(language("chat.receipt_unfinished", **data))
+    else:
+        parts.append(language(f"chat.receipt_{data['receipt']}", **data))
+    searched = {**_people(result, language), **_in_words(data, language)}
+    if not data["named"]:
+        parts.append(language("chat.receipt_structure", **searched))
+        parts.append(language("chat.receipt_name_them"))
+        return " ".join(parts)
+    parts.append(language("chat.receipt", **searched))
+    key = "chat.receipt_found" if places else "chat.receipt_nothing"
+    parts.append(language(key, places=places))
+    if newer:
+        parts.append(language("chat.receipt_newer", places=newer))
+    if data["doubtful"]:
+        parts.append(language("chat.erased_left", n=data["doubtful"]).strip())
+    if data["unknown"]:
+        parts.append(language("chat.receipt_unknown", n=data["unknown"]))
+    return " ".join(parts)
+
+
+def _places(counts: object) -> str:
+    """Tables and files with how often something was found in each: "episodes 2, streams 1"."""
+    if not isinstance(counts, Mapping):
+        return ""
+    return ", ".join(f"{place} {count}" for place, count in sorted(counts.items()))
 
 
 def _missed(result: OperationResult, language: Language) -> str:
@@ -354,10 +411,13 @@ _SPECIAL: dict[str, Callable[[OperationResult, Language], str]] = {
     "commands": _commands,
     "edited": _edited,
     "erased": _erased,
+    "erasing": _erasing,
+    "forgotten": _forgotten,
     "help_command": _help_command,
     "input": _ready_made("sentence"),
     "memory": _memory,
     "missed": _missed,
+    "receipt": _receipt,
     "remembered": _remembered,
     "status": _ready_made("status"),
     "streak": _streak,

@@ -23,7 +23,7 @@ In this order: the eraser, which decides when; the steps on rows; names and word
 import asyncio
 import os
 from collections import Counter
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -31,7 +31,7 @@ from msgspec import Struct, field
 
 from forgetmenot import logs
 from forgetmenot.clock import Clock
-from forgetmenot.durations import MINUTE
+from forgetmenot.durations import DAY, MINUTE
 from forgetmenot.errors import ForgetMeNotError, InputError, StoreError
 from forgetmenot.files import incoming_folder, read_blocks
 from forgetmenot.logs import log
@@ -45,6 +45,7 @@ from forgetmenot.store import (
     bot_messages,
     channel_state,
     episodes,
+    leftovers,
     notes,
     personal_data,
     privacy_choices,
@@ -60,6 +61,7 @@ from forgetmenot.store.personal_data import (
     Moment,
     Place,
 )
+from forgetmenot.store.receipts import Receipt, ReceiptFile, ReceiptKind
 from forgetmenot.text.meaning import word_table
 from forgetmenot.text.mentions import SOMEBODY
 from forgetmenot.text.removal import (
@@ -117,6 +119,8 @@ class ErasureReport(Struct):
     unreachable: list[str] = field(default_factory=list)
     # texts of others that were left, with a bare name in them that may be theirs, or a word
     doubtful: int = 0
+    # the code of its receipt; "" if that could not be written
+    receipt: str = ""
 
 
 class Eraser:
@@ -146,6 +150,9 @@ class Eraser:
         # when each erasure was started (ms), by viewer
         self._started_at: dict[str, int] = {}
         self._tasks: dict[str, asyncio.Task[ErasureReport | None]] = {}
+        self._receipts = ReceiptFile(db.path)
+        # The codes of the receipts of erasures that are not finished, by viewer.
+        self._codes: dict[str, str] = {}
 
     def start(self, viewer_id: str) -> None:
         """Erase somebody who is hidden, as a task in the background.
@@ -203,6 +210,7 @@ class Eraser:
 
     async def erase(self, viewer_id: str) -> ErasureReport:
         """Erase one person. Raises InputError if nobody has that id, StoreError."""
+        await self._begin_receipt(viewer_id)
         async with self._one_at_a_time:
             was_wipe_due = bool(await channel_state.read(self._db, WIPE_DUE))
             report, person = await self._erase_rows(viewer_id)
@@ -212,8 +220,43 @@ class Eraser:
                 self._clock.now(),
                 all_copies=was_wipe_due,
             )
+            await self._finish_receipt(viewer_id, report)
             await self._drop_caches()
         return report
+
+    def receipt_of(self, viewer_id: str) -> str:
+        """Return the code of the receipt of an erasure that is under way; "" if there is none."""
+        return self._codes.get(viewer_id, "")
+
+    async def _begin_receipt(self, viewer_id: str) -> None:
+        """Begin a receipt, so that its code can be told before a long erasure is done."""
+        if viewer_id in self._codes:
+            return
+        if not await personal_data.is_known(self._db, viewer_id):
+            return
+        now = self._clock.now()
+        try:
+            self._codes[viewer_id] = await asyncio.to_thread(
+                self._receipts.begin, ReceiptKind.ERASURE, now
+            )
+        except StoreError as error:
+            # It proves the erasure, and must not hold it up.
+            log.warning("a receipt cannot be written", reason=str(error))
+
+    async def _finish_receipt(self, viewer_id: str, report: ErasureReport) -> None:
+        code = self._codes.pop(viewer_id, "")
+        if not code:
+            return
+        now = self._clock.now()
+        try:
+            receipt = await asyncio.to_thread(
+                _receipt, self._db.path, code, report, now
+            )
+            await asyncio.to_thread(self._receipts.put, receipt, now)
+        except StoreError as error:
+            log.warning("a receipt cannot be written", reason=str(error))
+            return
+        report.receipt = code
 
     async def _erase_rows(self, viewer_id: str) -> tuple[ErasureReport, NameForms]:
         for store_lines in self._before:
@@ -238,7 +281,9 @@ class Eraser:
         async with self._one_at_a_time:
             was_wipe_due = bool(await channel_state.read(self._db, WIPE_DUE))
             erased = []
-            for viewer_id in await self._due_viewers():
+            due_ids = await self._due_viewers()
+            for viewer_id in due_ids:
+                await self._begin_receipt(viewer_id)
                 erased.append(await self._erase_rows(viewer_id))
             count_before = len(self._lately)
             is_any_stray = await self._clean_again()
@@ -251,6 +296,8 @@ class Eraser:
                     self._clock.now(),
                     all_copies=is_any_stray or was_wipe_due,
                 )
+            for viewer_id, (report, _person) in zip(due_ids, erased, strict=True):
+                await self._finish_receipt(viewer_id, report)
             is_any_looked_at = len(self._lately) < count_before
             if erased or is_any_looked_at:
                 # What was under way has filled the caches anew.
@@ -326,7 +373,7 @@ async def erase_rows(
     # Whatever came in meanwhile goes as well.
     await _delete_rows(db, viewer_id, report)
     moment = Moment(viewer_id, now)
-    doubtful = await asyncio.to_thread(_doubtful_places, db.path, person, moment)
+    doubtful = await asyncio.to_thread(doubtful_places, db.path, person, moment)
     report.doubtful = len(doubtful)
     async with db.write() as tx:
         await personal_data.keep_doubtful(tx, doubtful, now)
@@ -368,17 +415,33 @@ async def finish(
         await asyncio.to_thread(_search, db.path, forms, report)
         report.places |= dict.fromkeys(report.unreachable, 1)
         report.found += len(report.unreachable)
-        log.info(
-            "a viewer was erased",
-            events=report.events,
-            notes=report.notes,
-            rewritten=report.rewritten,
-            wiped=report.wiped,
-            files=report.files,
-            bytes=report.bytes,
-            found=report.found,
-            doubtful=report.doubtful,
-        )
+        # The log has the time of day: with other numbers a receipt could be matched to it, and by
+        # the time to a request.
+        log.info("a viewer was erased", wiped=report.wiped, found=report.found)
+
+
+def _receipt(
+    database: Path,
+    code: str,
+    report: ErasureReport,
+    now: int,
+) -> Receipt:
+    """Return the receipt of a finished erasure. Raises StoreError."""
+    removed = Counter(report.rewritten)
+    removed["events"] += report.events
+    removed["semantic_notes"] += report.notes
+    return Receipt(
+        code,
+        ReceiptKind.ERASURE,
+        now - now % DAY,
+        removed=dict(+removed),
+        tables=len(leftovers.tables_of(database)),
+        files=report.files,
+        bytes=report.bytes,
+        remaining=report.found,
+        doubtful=report.doubtful,
+        is_finished=True,
+    )
 
 
 async def _delete_rows(
@@ -505,10 +568,10 @@ async def _forms_of(db: Database, viewer_id: str) -> NameForms:
     if not await personal_data.is_known(db, viewer_id):
         raise InputError("Nobody with that id is known, so there is nothing to erase.")
     names = await personal_data.names_of(db, viewer_id)
-    return await asyncio.to_thread(_forms, db.path, viewer_id, names)
+    return await asyncio.to_thread(name_forms, db.path, viewer_id, names)
 
 
-def _forms(
+def name_forms(
     path: Path,
     viewer_id: str,
     names: Sequence[str],
@@ -553,7 +616,7 @@ def _is_small(name: str) -> bool:
     return folded_name in ORDINARY or folded_name in FOREIGN_STOPWORDS
 
 
-def _doubtful_places(
+def doubtful_places(
     path: Path,
     person: NameForms,
     moment: Moment,
@@ -727,29 +790,43 @@ def _forms_to_search(person: NameForms, report: ErasureReport) -> NameForms:
     return NameForms(person.viewer_id, person.names, doubtful_names, person.others)
 
 
+class SearchedFile(Struct, frozen=True):
+    """A file that was searched: how often the person is in it, its bytes, and when it was written (ms)."""
+
+    path: Path
+    count: int
+    size: int
+    written_at: int
+
+
 def _search(
     database: Path,
     person: NameForms,
     report: ErasureReport,
 ) -> None:
     """Search every file of the data folder for the person. Raises StoreError."""
-    places: Counter[str] = Counter()
-    files = files_of(database)
-    for file in files:
+    for file in searched_files(files_of(database), person):
+        report.files += 1
+        report.bytes += file.size
+        if file.count:
+            name = str(file.path.relative_to(database.parent))
+            report.places[name] = file.count
+            report.found += file.count
+
+
+def searched_files(files: Iterable[Path], person: NameForms) -> Iterator[SearchedFile]:
+    """Search files for a person. Raises StoreError."""
+    for path in files:
         try:
-            count, size = _count_in(read_blocks(file, _CHUNK), person)
+            written_at = int(path.stat().st_mtime * 1000)
+            count, size = _count_in(read_blocks(path, _CHUNK), person)
         except FileNotFoundError:
             continue
         except OSError as error:
             raise StoreError(
-                f"{file} cannot be searched: {error.strerror}. Check its permissions."
+                f"{path} cannot be searched: {error.strerror}. Check its permissions."
             ) from error
-        places[str(file.relative_to(database.parent))] += count
-        report.bytes += size
-    report.files = len(files)
-    # Without the files in which they were found 0 times.
-    report.places = dict(+places)
-    report.found = places.total()
+        yield SearchedFile(path, count, size, written_at)
 
 
 def files_of(database: Path) -> list[Path]:

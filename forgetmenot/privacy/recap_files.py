@@ -40,7 +40,7 @@ async def clean_files(source: Source, cleaned: TextCleaner) -> tuple[int, list[s
     """
     changed_lines = 0
     failed_files = []
-    for path in await _recap_files(source):
+    for path in await all_files(source):
         try:
             changed_lines += await asyncio.to_thread(_clean_file, path, cleaned)
         except (OSError, UnicodeDecodeError):
@@ -48,7 +48,7 @@ async def clean_files(source: Source, cleaned: TextCleaner) -> tuple[int, list[s
     return changed_lines, failed_files
 
 
-async def _recap_files(source: Source) -> list[Path]:
+async def all_files(source: Source) -> list[Path]:
     """Return every file of a recap, also of a stream that an older copy of the memory lacks.
 
     For a folder that is missing (a drive that is not plugged in) and of which no file is known, the

@@ -13,12 +13,19 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from forgetmenot.clock import Clock
 from forgetmenot.domain import Note, NoteStatus
+from forgetmenot.durations import DAY
 from forgetmenot.errors import ODD_INPUT, FactRefused, StoreError
 from forgetmenot.languages import reason
 from forgetmenot.logs import log
 from forgetmenot.privacy.erasure import AsyncAction, Eraser, remove_from_recap_files
 from forgetmenot.privacy.forgetting import delete_fact, replaced_by
 from forgetmenot.privacy.recap_files import clean_files
+from forgetmenot.privacy.receipts import (
+    SearchResult,
+    WrongCodes,
+    forgotten_facts,
+    search_for_facts,
+)
 from forgetmenot.privacy.suppression_list import carry_out_topic_request, known_topics
 from forgetmenot.store import (
     notes,
@@ -29,6 +36,7 @@ from forgetmenot.store import (
 )
 from forgetmenot.store.database import Database, Source, Transaction
 from forgetmenot.store.privacy_requests import CHANNEL, PrivacyRequest, RequestKind
+from forgetmenot.store.receipts import Receipt, ReceiptFile, ReceiptKind
 from forgetmenot.text.removal import fact_stems, states_fact
 from forgetmenot.text.words import join_sentences, sentences_of
 
@@ -61,6 +69,8 @@ class PrivacyService:
         self._working = asyncio.Lock()
         # The ids of those who asked in this run, by the hash of their id.
         self._asking_ids: dict[str, str] = {}
+        self._receipts = ReceiptFile(db.path)
+        self.wrong_codes = WrongCodes()
 
     async def open(self) -> None:
         """Carry out what an earlier run left, if that is possible now.
@@ -95,24 +105,68 @@ class PrivacyService:
         now = self._clock.now()
         requests = await privacy_choices.erase_requests(self._db, viewer_id, now, login)
         await self._ask(viewer_id, requests)
+        self.wrong_codes.forget(viewer_id)
         if self._eraser.is_begun(viewer_id):
             return True
         return await personal_data.is_known(self._db, viewer_id)
 
-    async def forget(self, note_id: int) -> Note:
+    async def receipt(self, code: str) -> Receipt | None:
+        """Return the receipt with a code; None if there is none. Raises StoreError."""
+        receipts = await asyncio.to_thread(self._receipts.all, self._clock.now())
+        for receipt in receipts:
+            if receipt.code == code:
+                return receipt
+        return None
+
+    async def forget(self, note_id: int) -> str:
         """Delete a note about a viewer permanently, with those that it replaced.
 
-        Returns the note as it was. Raises FactRefused("not_found").
+        Returns the code of its receipt; "" if that could not be written. Raises
+        FactRefused("not_found").
         """
         note = await notes.get(self._db, note_id)
         if note is None or note.subject_id is None:
             raise FactRefused("not_found")
         now = self._clock.now()
         requests = []
+        facts = []
         for forgotten_note in [note, *await replaced_by(self._db, note)]:
             requests.append(self._forget_request(note.subject_id, forgotten_note, now))
+            facts.append(fact_stems(forgotten_note.fact))
+
+        def states_one(text: str) -> bool:
+            return any(states_fact(text, stems) for stems in facts)
+
+        before = SearchResult()
+        # It counts for the receipt, which must not hold up what was asked for.
+        with contextlib.suppress(StoreError):
+            before = await search_for_facts(self._db, note.subject_id, states_one)
         await self._ask(note.subject_id, requests)
-        return note
+        try:
+            return await self._fact_receipt(note.subject_id, before)
+        except StoreError as error:
+            log.warning("a receipt cannot be written", reason=str(error))
+            return ""
+
+    async def _fact_receipt(self, subject_id: str, before: SearchResult) -> str:
+        """Write the receipt of a forgotten fact; return its code. Raises StoreError."""
+        now = self._clock.now()
+        is_forgotten = forgotten_facts(self._db, subject_id)
+        after = await search_for_facts(self._db, subject_id, is_forgotten)
+        code = await asyncio.to_thread(self._receipts.begin, ReceiptKind.FACT, now)
+        receipt = Receipt(
+            code,
+            ReceiptKind.FACT,
+            now - now % DAY,
+            removed=dict(before.traces - after.traces),
+            tables=after.tables,
+            files=after.files,
+            bytes=after.bytes,
+            remaining=after.traces.total(),
+            is_finished=True,
+        )
+        await asyncio.to_thread(self._receipts.put, receipt, now)
+        return code
 
     def _forget_request(
         self,

@@ -154,12 +154,13 @@ class Outbox:
         trigger: str = "command",
         is_optional: bool = False,
         is_urgent: bool = False,
+        leaves_nothing: bool = False,
     ) -> Sent:
         """Send a line that no model wrote, such as a command's answer; return what became of it.
 
         It is sent in every mode. `is_optional`: it may be left out where only the places are free
         that are kept for replies. `is_urgent`: it is an answer about somebody's own data.
-        Raises StoreError.
+        `leaves_nothing`: neither its words nor its viewer are stored. Raises StoreError.
         """
         now = self._clock.now()
         if is_optional and self.pace.is_crowded(now, self.waiting + self._coming):
@@ -169,8 +170,8 @@ class Outbox:
         # Counted from here on: while the row is written, others must see that it will want a place.
         self._coming += 1
         try:
-            keeps_text = True
-            if viewer_id != EVERYBODY:
+            keeps_text = not leaves_nothing
+            if keeps_text and viewer_id != EVERYBODY:
                 keeps_text = not await privacy_choices.leaves_nothing(
                     self._db, viewer_id
                 )

@@ -55,6 +55,7 @@ _CHANGE = re.compile(
     r"|(?P<bare>correction|korrektur)\s*[:,]\s*(?!\w+ not\b|it))(?P<text>.+)",
     re.IGNORECASE,
 )
+_RECEIPT = re.compile(r"[!！](?:receipt|beleg)\b", re.IGNORECASE)
 _TYPED_FORGET = re.compile(r"!forget\s+(.+)", re.IGNORECASE)
 # A sentence without its last mark, and the command that it means.
 _WHOLE_SENTENCES = (
@@ -110,6 +111,11 @@ def is_command(text: str) -> bool:
 def without_names_in_front(text: str) -> str:
     """Return a command without the names in front of it."""
     return _ADDRESSED.sub("", text)
+
+
+def asks_for_receipt(text: str) -> bool:
+    """Return whether a line is the command that looks at a receipt."""
+    return _RECEIPT.match(without_names_in_front(text).lstrip()) is not None
 
 
 def typed_command(text: str) -> str:

@@ -66,6 +66,7 @@ def test_in_a_terminal_it_gives_the_one_shape(
     assert shown["ok"] or shown["code"] in {
         "not_waiting",
         "cannot_undo",
+        "no_receipt",
         "refused:not_found",
     }, shown
     assert shown["line"].endswith((".", "!", "#1 plays drums"))

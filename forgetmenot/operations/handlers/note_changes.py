@@ -92,8 +92,10 @@ async def forget(request: Request) -> OperationResult:
         return await _retract(request, note.id, own=is_own)
     # quoted before: afterwards it is gone
     data = await quoted(request, note)
-    await request.context.privacy.forget(note.id)
-    return OperationResult(ok=True, code="forgotten", data=data)
+    code = await request.context.privacy.forget(note.id)
+    return OperationResult(
+        ok=True, code="forgotten", data={**data, "receipt_code": code.upper()}
+    )
 
 
 def _nothing_found(topic: str, about: Target) -> Refused:

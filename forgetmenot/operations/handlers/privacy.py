@@ -19,7 +19,14 @@ from forgetmenot.operations.entries import (
 )
 from forgetmenot.operations.types import Operation, Refused, Request
 from forgetmenot.privacy.erasure import ErasureReport
+from forgetmenot.privacy.receipts import (
+    code_typed,
+    forgotten_facts,
+    search_for_facts,
+    search_for_person,
+)
 from forgetmenot.store import data_export, personal_data, viewers
+from forgetmenot.store.receipts import ReceiptKind
 
 # After that chat is answered that it is under way.
 LONGEST_ERASURE_S = 10.0
@@ -53,19 +60,26 @@ async def _erase_from_chat(request: Request, viewer_id: str) -> OperationResult:
     is_known = await request.context.privacy.erase(viewer_id, own_login)
     if not is_known:
         return OperationResult(ok=False, code="memory_empty", target=target)
-    under_way = OperationResult(ok=True, code="erasing", target=target)
-    if not request.context.eraser.is_begun(viewer_id):
-        return under_way
-    report = await request.context.eraser.report_of(viewer_id, LONGEST_ERASURE_S)
+    eraser = request.context.eraser
+    report = None
+    if eraser.is_begun(viewer_id):
+        report = await eraser.report_of(viewer_id, LONGEST_ERASURE_S)
     # somebody else's comes first, or another program reads the file
     if report is None or not report.wiped:
-        return under_way
+        code = eraser.receipt_of(viewer_id) if report is None else report.receipt
+        return OperationResult(
+            ok=True,
+            code="erasing",
+            data={"receipt_code": code.upper()},
+            target=target,
+        )
     return _erased(request, report)
 
 
 def _erased(request: Request, report: ErasureReport) -> OperationResult:
     megabytes = round(report.bytes / 1e6, 1)
-    data = {**asdict(report), "mb": megabytes}
+    code = report.receipt.upper()
+    data = {**asdict(report), "mb": megabytes, "receipt_code": code}
     return OperationResult(
         ok=True,
         code="erased",
@@ -108,6 +122,47 @@ async def opt_in(request: Request) -> OperationResult:
         ok=True,
         code="opted_in",
         data={"viewer": viewer_id},
+        target=target,
+    )
+
+
+async def receipt(request: Request) -> OperationResult:
+    """Show a receipt, and search again for whoever asks; elsewhere than in chat for whom the streamer names."""
+    privacy_service = request.context.privacy
+    asker_id = request.asker.viewer_id
+    wrong_codes = privacy_service.wrong_codes
+    if request.is_in_chat and not wrong_codes.may_try(asker_id, request.now):
+        raise Refused("too_many_codes")
+    shown = await privacy_service.receipt(code_typed(request.text("code")))
+    if shown is None:
+        wrong_codes.add(asker_id, request.now)
+        raise Refused("no_receipt")
+    target = request.target
+    names = [target.name]
+    if target.own:
+        names = [request.asker.login, request.asker.display_name]
+    viewer_id = target.id or ""
+    if not viewer_id:
+        names = []
+    if shown.kind is ReceiptKind.FACT:
+        facts = forgotten_facts(request.db, viewer_id)
+        search = await search_for_facts(request.db, viewer_id, facts)
+    else:
+        search = await search_for_person(request.db, viewer_id, names, shown)
+    data = {
+        "receipt": shown.kind,
+        "receipt_code": shown.code.upper(),
+        "day": iso(shown.day)[:10],
+        "finished": shown.is_finished,
+        "removed": sum(shown.removed.values()),
+        "named": bool(viewer_id),
+        **asdict(search),
+        "mb": round(search.bytes / 1e6, 1),
+    }
+    return OperationResult(
+        ok=True,
+        code="receipt",
+        data=data,
         target=target,
     )
 
@@ -166,6 +221,15 @@ OPERATIONS = (
         chat=("!optin [viewer]",),
         examples=("!optin", "forgetmenot viewer optin alice"),
         waits=True,
+    ),
+    Operation(
+        "receipt",
+        ANYBODY | DOCK | CLI,
+        receipt,
+        params=(text_parameter("code"), VIEWER_OR_UNSEEN),
+        chat=("!receipt <code>",),
+        examples=("!receipt bcdfgh", "forgetmenot viewer receipt bcdfgh"),
+        leaves_nothing=True,
     ),
     Operation(
         "privacy",

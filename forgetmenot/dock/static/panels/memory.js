@@ -177,20 +177,23 @@ const suppression = (refresh, viewer = {}) => adder("never_mention", "what", vie
 // ── the channel ─────────────────────────────────────────────────────────────────────────────
 
 function openChannel(panel) {
-  const alone = h("ul", { class: "plain" }), doubtful = h("div", {});
+  const alone = h("ul", { class: "plain" }), doubtful = h("div", {}), receipts = h("div", {});
   const { list, past } = standingOrPast({ scope: "channel" }, () => refresh());
   const drawAlone = changedOnly((rows) => redraw(alone, leftAlone(rows, refresh)));
   const drawDoubtful = changedOnly((rows) => redraw(doubtful, leftInDoubt(rows)));
+  const drawReceipts = changedOnly((rows) => redraw(receipts, receiptList(rows)));
   async function refresh() {
     await list.refresh();
     const rows = await get("left_alone").catch(() => null);
     if (rows) drawAlone(rows);
     const texts = await get("doubtful").catch(() => null);
     if (texts) drawDoubtful(texts);
+    const proofs = await get("receipts").catch(() => null);
+    if (proofs) drawReceipts(proofs);
   }
   put(panel, remember(label("remember"), {}, refresh), remember(t("channel.joke"), { joke: true }, refresh),
     heading(t("memory.notes_title"), past), list.root,
-    h("h2", {}, label("never_mention")), suppression(refresh), alone, doubtful);
+    h("h2", {}, label("never_mention")), suppression(refresh), alone, doubtful, receipts);
   refresh();
   return { close: list.close, changed: soon(refresh) };
 }
@@ -199,6 +202,12 @@ function openChannel(panel) {
 const leftInDoubt = (rows) => rows.length > 0 && [
   h("h2", {}, t("channel.doubtful")), h("p", { class: "meta" }, t("channel.doubtful_text")),
   h("ul", { class: "plain" }, rows.map((row) => h("li", {}, doubtfulLink(row), ` ${row.text}`))),
+];
+
+// Numbers of erasures and forgotten facts; a receipt does not say whose it is.
+const receiptList = (rows) => rows.length > 0 && [
+  h("h2", {}, t("channel.receipts")), h("p", { class: "meta" }, t("channel.receipts_text")),
+  h("ul", { class: "plain" }, rows.map((row) => h("li", {}, t(`channel.receipt.${row.finished ? row.kind : "unfinished"}`, { ...row, day: new Date(row.day).toISOString().slice(0, 10) })))),
 ];
 
 function doubtfulLink(row) {

@@ -1,0 +1,210 @@
+"""Searches again for what a receipt says is gone.
+
+Guarantees:
+- What is searched for comes from whoever asks: their id and login, as Twitch shows them with their line, or what the
+  streamer types. A receipt does not say who it is about (`store/receipts`).
+- Of a forgotten fact the words are not stored either: it is known again by the keyed hashes with which it is kept from
+  being learned (`store/privacy_requests`).
+- A wrong code costs one of a few tries in an hour. A right one shows numbers of nobody.
+"""
+
+import asyncio
+import re
+from collections import Counter
+from collections.abc import Callable, Sequence
+from collections.abc import Set as AbstractSet
+from pathlib import Path
+
+from msgspec import Struct, field
+
+from forgetmenot.durations import DAY, HOUR
+from forgetmenot.privacy import recap_files
+from forgetmenot.privacy.erasure import (
+    doubtful_places,
+    files_of,
+    name_forms,
+    searched_files,
+)
+from forgetmenot.store import backup, leftovers, note_words
+from forgetmenot.store.database import Database
+from forgetmenot.store.note_keys import key_of
+from forgetmenot.store.personal_data import Moment
+from forgetmenot.store.receipts import Receipt
+from forgetmenot.text.mentions import ids_in
+from forgetmenot.text.removal import (
+    NameForms,
+    clauses_about,
+    fact_stems,
+    is_distinct,
+)
+from forgetmenot.text.words import stem
+
+# Wrong codes of one viewer in an hour. There are 47 million codes.
+WRONG_CODES = 5
+_MOST_GUESSERS = 500
+# Texts that name people as mentions, a sentence at a time.
+_MENTIONING = frozenset({"episodes", "streams", "channel_state", "briefs"})
+_NO_LETTER = re.compile("[^a-z]")
+
+# Whether a text states a fact.
+StatesFact = Callable[[str], bool]
+
+
+class SearchResult(Struct):
+    """What a search read and found."""
+
+    tables: int = 0
+    files: int = 0
+    bytes: int = 0
+    # by table or file, how often the person or the fact was there
+    traces: Counter[str] = field(default_factory=Counter)
+    # what was written after the day of the receipt, or since they came back
+    newer: Counter[str] = field(default_factory=Counter)
+    is_back: bool = False
+    # texts with a word that may be their name
+    doubtful: int = 0
+    # texts that mention somebody of whom nothing else is stored
+    unknown: int = 0
+
+
+class WrongCodes:
+    """Counts the wrong codes that each viewer types, so that nobody can try them all. Times in ms."""
+
+    def __init__(self) -> None:
+        self._typed_at: dict[str, list[int]] = {}
+
+    def may_try(self, viewer_id: str, now: int) -> bool:
+        """Return whether a viewer may type another code."""
+        recent = [at for at in self._typed_at.get(viewer_id, ()) if now - at < HOUR]
+        return len(recent) < WRONG_CODES
+
+    def add(self, viewer_id: str, now: int) -> None:
+        """Count a wrong code."""
+        while len(self._typed_at) >= _MOST_GUESSERS:
+            del self._typed_at[next(iter(self._typed_at))]
+        times = self._typed_at.pop(viewer_id, [])
+        self._typed_at[viewer_id] = [*times[1 - WRONG_CODES :], now]
+
+    def forget(self, viewer_id: str) -> None:
+        """Drop what is counted of a viewer."""
+        self._typed_at.pop(viewer_id, None)
+
+
+def code_typed(text: str) -> str:
+    """Return a code as it is stored, of one that was typed "BCD-FGH."."""
+    return _NO_LETTER.sub("", text.casefold())
+
+
+async def search_for_person(
+    db: Database,
+    viewer_id: str,
+    names: Sequence[str],
+    receipt: Receipt,
+) -> SearchResult:
+    """Search every table and file for somebody. Raises StoreError."""
+    recaps = await recap_files.all_files(db)
+    result = await asyncio.to_thread(
+        _search,
+        db.path,
+        viewer_id,
+        names,
+        recaps,
+        receipt.day,
+    )
+    keys = [key_of(stem(name)) for name in names if is_distinct(name)]
+    indexed = await note_words.notes_by_word(db, keys)
+    if indexed:
+        places = result.newer if result.is_back else result.traces
+        places["note_words"] = len(indexed)
+    return result
+
+
+def _search(
+    path: Path,
+    viewer_id: str,
+    names: Sequence[str],
+    recaps: Sequence[Path],
+    day: int,
+) -> SearchResult:
+    first_seen = leftovers.first_seen(path)
+    seen_at = first_seen.get(viewer_id, -1)
+    is_back = seen_at >= day
+    newer_from = min(day + DAY, seen_at) if is_back else day + DAY
+    person = name_forms(path, viewer_id, names)
+    result = SearchResult(tables=len(leftovers.tables_of(path)), is_back=is_back)
+    result.unknown = _count_unknown(path, first_seen.keys())
+    result.doubtful = len(doubtful_places(path, person, Moment(viewer_id, newer_from)))
+    needles = [*person.needles, viewer_id.lower()]
+    for row in leftovers.rows_with(path, [needle for needle in needles if needle]):
+        if not any(_is_theirs(text, person) for text in row.texts):
+            continue
+        is_newer = is_back if row.at is None else row.at >= newer_from
+        places = result.newer if is_newer else result.traces
+        places[row.table] += 1
+    is_stored = bool(result.traces or result.newer)
+    memory_files = (path, path.with_name(f"{path.name}-wal"))
+    for file in searched_files([*files_of(path), *recaps], person):
+        result.files += 1
+        result.bytes += file.size
+        # what was just found in rows is in the file of the memory as well
+        is_counted = is_stored and file.path in memory_files
+        if file.count and not is_counted:
+            is_newer = is_back and file.written_at >= newer_from
+            places = result.newer if is_newer else result.traces
+            places[_shown_name(file.path, path.parent)] += file.count
+    return result
+
+
+def _shown_name(file: Path, folder: Path) -> str:
+    """Return the name of a file with its folder, if that is in the data folder."""
+    if file.is_relative_to(folder):
+        return str(file.relative_to(folder))
+    return file.name
+
+
+def _is_theirs(text: str, person: NameForms) -> bool:
+    """Return whether a column is their id or has one of their names."""
+    is_id = bool(text) and text == person.viewer_id
+    return is_id or person.anonymized(text) != text
+
+
+def _count_unknown(path: Path, known_ids: AbstractSet[str]) -> int:
+    """Return how many texts mention somebody of whom no row is stored."""
+    count = 0
+    for row in leftovers.rows_with(path, ["<@"]):
+        mentioned = {viewer_id for text in row.texts for viewer_id in ids_in(text)}
+        count += row.table in _MENTIONING and not mentioned <= known_ids
+    return count
+
+
+async def search_for_facts(
+    db: Database,
+    viewer_id: str,
+    states_fact: StatesFact,
+) -> SearchResult:
+    """Search all texts about somebody for a fact, also in the backups. Raises StoreError."""
+    return await asyncio.to_thread(_search_facts, db.path, viewer_id, states_fact)
+
+
+def forgotten_facts(db: Database, viewer_id: str) -> StatesFact:
+    """Return what knows the facts again that a viewer had forgotten."""
+    return lambda text: db.requests.is_forgotten(viewer_id, fact_stems(text))
+
+
+def _search_facts(
+    path: Path,
+    viewer_id: str,
+    states_fact: StatesFact,
+) -> SearchResult:
+    result = SearchResult(tables=len(leftovers.tables_of(path)))
+    for file in (path, *backup.copies_of(path)):
+        result.files += 1
+        result.bytes += file.stat().st_size
+        for table, text in leftovers.texts_about(file, viewer_id):
+            parts = [text]
+            if table in _MENTIONING:
+                parts = clauses_about(text, viewer_id)
+            if any(states_fact(part) for part in parts):
+                place = table if file == path else f"{backup.FOLDER}/{file.name}"
+                result.traces[place] += 1
+    return result
