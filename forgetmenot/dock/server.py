@@ -20,7 +20,7 @@ from aiohttp import web
 from msgspec import Struct
 
 from forgetmenot.clock import Clock
-from forgetmenot.dock import feed, obs_page, panels, pictures, security
+from forgetmenot.dock import book, feed, obs_page, panels, pictures, security
 from forgetmenot.dock.panels import CONTEXT, SETUP, DockContext, Setup, answer, refusal
 from forgetmenot.errors import ForgetMeNotError, InputError, SettingsError
 from forgetmenot.languages import Language, reason
@@ -174,7 +174,13 @@ async def open_dock(
     )
     app.add_routes([web.get("/v1/{path:.+}", _local_api(context, folder))])
     app.add_routes(
-        [web.get("/api/events", feed.events), *panels.ROUTES, *pictures.ROUTES, *ROUTES]
+        [
+            web.get("/api/events", feed.events),
+            *panels.ROUTES,
+            *pictures.ROUTES,
+            *book.ROUTES,
+            *ROUTES,
+        ]
     )
     runner = web.AppRunner(
         app,

@@ -12,18 +12,29 @@ from collections.abc import Collection, Iterable, Sequence
 from msgspec import Struct
 from msgspec.structs import replace
 
-from forgetmenot.domain import Note, Recalled, Stream, Video
+from forgetmenot.domain import Note, Recalled, Scope, Stream, Video
 from forgetmenot.durations import minute_of
+from forgetmenot.memory import channel_search
 from forgetmenot.memory.ranking import (
     FITS_DATE,
     LEAST_OF_BEST,
     MEANING_SHARE,
     Query,
     of_best,
+    query_of,
 )
 from forgetmenot.memory.recall import EpisodeIndex, visible_episodes
-from forgetmenot.privacy.suppression import SuppressionFilter
-from forgetmenot.store import episodes, quotes, streams, viewers
+from forgetmenot.people.names import index_of
+from forgetmenot.privacy.suppression import SuppressionFilter, load_filter
+from forgetmenot.store import (
+    episodes,
+    figures,
+    notes,
+    picture_rows,
+    quotes,
+    streams,
+    viewers,
+)
 from forgetmenot.store.database import Source
 from forgetmenot.text.days import day_of
 from forgetmenot.text.meaning import Meanings, WordTable, word_table
@@ -42,7 +53,7 @@ EPISODES_READ = 60
 class Entry(Struct, frozen=True):
     """Something in the book. `table` and `id`: where it stands; `at` and `until`: when it was (ms).
 
-    `text` names people as `<@id>`. `minutes`: those of its stream, as "0:41 to 0:52"; empty outside of a stream.
+    `text` names people as `<@id>`. `minutes`: those of its stream, as "0:41–0:52"; empty outside of a stream.
     `link`: its second in the stream's video, as long as Twitch probably keeps that; else empty.
     """
 
@@ -237,6 +248,125 @@ def _placed(
         return entry
     first = minute_of(entry.at, stream.started_at)
     last = minute_of(entry.until, stream.started_at)
-    minutes = first if first == last else f"{first} to {last}"
+    minutes = first if first == last else f"{first}–{last}"
     link = "" if video is None else video.link(entry.at, now)
     return replace(entry, minutes=minutes, link=link)
+
+
+# ── the pages of the book ─────────────────────────────────────────────────────────────
+
+
+class Joke(Struct, frozen=True):
+    """A running joke: how it goes, when it came up (ms, oldest first), and who told it, by id."""
+
+    entry: Entry
+    times: tuple[int, ...]
+    people: tuple[str, ...]
+
+
+class Clip(Struct, frozen=True):
+    """A clip or a marker. `address`: the clip's; empty for a marker. The entry's text is the summary around it."""
+
+    entry: Entry
+    kind: str
+    address: str
+
+
+class Pages(Struct, frozen=True):
+    """What the book holds."""
+
+    quotes: Sequence[Entry]
+    jokes: Sequence[Joke]
+    clips: Sequence[Clip]
+
+
+async def pages(source: Source, now: int) -> Pages:
+    """Return the quotes, running jokes, clips and markers that may be shown, oldest first. Raises StoreError."""
+    suppression_filter = await load_filter(source)
+    kept = await quote_entries(source, suppression_filter)
+    return Pages(
+        await with_places(source, kept, now),
+        await _jokes(source, suppression_filter, now),
+        await _clips(source, suppression_filter, now),
+    )
+
+
+async def _jokes(
+    source: Source,
+    suppression_filter: SuppressionFilter,
+    now: int,
+) -> list[Joke]:
+    channel_notes = await notes.of_subject(source, None)
+    bits = [
+        note
+        for note in channel_notes
+        if note.scope is Scope.RUNNING_BIT and suppression_filter.allows(note)
+    ]
+    told = await picture_rows.joke_times(source, [note.id for note in bits])
+    entries = await with_places(source, [_note_entry(note) for note in bits], now)
+    jokes = []
+    for entry in entries:
+        rows = [row for row in told if row["note_id"] == entry.id]
+        times = sorted({entry.at, *(row["at"] for row in rows)})
+        tellers = dict.fromkeys(row["speaker_id"] for row in rows if row["speaker_id"])
+        jokes.append(Joke(entry, tuple(times), tuple(tellers)))
+    return sorted(jokes, key=lambda joke: joke.entry.at)
+
+
+async def _clips(
+    source: Source,
+    suppression_filter: SuppressionFilter,
+    now: int,
+) -> list[Clip]:
+    rows = await figures.clips(source)
+    stored = await episodes.get_many(source, {row["episode_id"] for row in rows})
+    visible = await visible_episodes(source, stored, suppression_filter)
+    summaries = {episode.id: episode.summary for episode in visible}
+    entries = []
+    for row in rows:
+        text = summaries.get(row["episode_id"], "")
+        entry = Entry(
+            "moments", row["id"], text, row["at"], row["at"], row["stream_id"]
+        )
+        entries.append(entry)
+    placed = await with_places(source, entries, now)
+    return [
+        Clip(entry, row["kind"], row["text"])
+        for entry, row in zip(placed, rows, strict=True)
+    ]
+
+
+async def search(
+    source: Source,
+    text: str,
+    *,
+    now: int,
+    zone: str,
+    limit: int,
+) -> list[Entry]:
+    """Return what happened, was noted or was quoted that fits some words, best first. Raises StoreError."""
+    index = EpisodeIndex()
+    while await index.read_on(source):
+        pass
+    suppression_filter = await load_filter(source)
+    names = await index_of(source, [text])
+    query = query_of(text, names=names.words_of_names(text), zone=zone)
+    people = names.named_in(text)
+    recalled = await channel_search.search(
+        source,
+        query,
+        table=word_table(),
+        now=now,
+        may_be_shown=suppression_filter.allows,
+        people=people,
+    )
+    return await look_up(
+        source,
+        index,
+        query,
+        suppression_filter,
+        now=now,
+        limit=limit,
+        people=people,
+        recalled=recalled,
+    )

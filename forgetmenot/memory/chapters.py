@@ -48,7 +48,7 @@ async def chapters_of(
     stream_id: int,
     settings: Settings,
 ) -> list[Chapter]:
-    """Return the chapters of a stream, the first of which begins at 0. Raises InputError: there is no such stream."""
+    """Return the chapters of a stream, the first of which begins at 0. Raises InputError: there are none."""
     stream = (await streams.get_many(source, [stream_id])).get(stream_id)
     if stream is None:
         raise InputError(reason("nothing_here"))
@@ -66,6 +66,8 @@ async def chapters_of(
         is_long_enough = not titles or begin - titles[-1][0] >= SHORTEST
         if title and is_long_enough:
             titles.append((begin if titles else 0, _cut(title)))
+    if not titles:
+        raise InputError(reason("nothing_here"))
     ends = [begin for begin, _title in titles[1:]]
     ends.append(max(0, (stream.ended_at or 0) - begins_at))
     chapters = []

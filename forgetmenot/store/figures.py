@@ -30,6 +30,7 @@ class MomentKind(StrEnum):
     RAID = "raid"
     GIFT = "gift"
     CLIP = "clip"
+    MARKER = "marker"
 
 
 # ── spending ────────────────────────────────────────────────────────────────────────────────
@@ -209,15 +210,15 @@ async def note_title(
 
 
 async def add_clip(tx: Transaction, action_id: int) -> None:
-    """Keep the clip that an action made, if a stream is on."""
+    """Keep the clip or the marker that an action made, if a stream is on; of a marker not its words."""
     await tx.execute(
         """
         INSERT INTO moments (stream_id, at, kind, text, viewer_id)
-        SELECT s.id, a.at, 'clip', a.detail, a.asked_by
+        SELECT s.id, a.at, a.name, iif(a.name = 'clip', a.detail, ''), a.asked_by
         FROM action_logs a
         JOIN streams s ON s.ended_at IS NULL
         WHERE a.id = ?
-            AND a.name = 'clip'
+            AND a.name IN ('clip', 'marker')
             AND a.status = 'done'
         ORDER BY s.id DESC
         LIMIT 1
@@ -237,4 +238,27 @@ async def moments_of(source: Source, stream_id: int) -> list[Row]:
         ORDER BY m.at, m.id
         """,
         (stream_id,),
+    )
+
+
+async def clips(source: Source) -> list[Row]:
+    """Return clips and markers, oldest first: id, at, kind, text, stream_id, and in which episode of chat they were.
+
+    The episode is the last of the stream that had begun; NULL where none had.
+    """
+    return await source.rows(
+        """
+        SELECT m.id, m.at, m.kind, m.text, m.stream_id, (
+            SELECT e.id
+            FROM episodes e
+            WHERE e.stream_id = m.stream_id
+                AND e.kind = 'chat'
+                AND e.started_at <= m.at
+            ORDER BY e.started_at DESC
+            LIMIT 1
+        ) AS episode_id
+        FROM moments m
+        WHERE m.kind IN ('clip', 'marker')
+        ORDER BY m.at, m.id
+        """
     )

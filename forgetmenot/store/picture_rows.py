@@ -117,6 +117,21 @@ async def jokes(db: Database, viewer_id: str) -> list[Row]:
     )
 
 
+async def joke_times(source: Source, note_ids: Sequence[int]) -> list[Row]:
+    """Return when notes came up, oldest first: note_id, at, and who said it of those that may be shown (or NULL)."""
+    return await source.rows(
+        """
+        SELECT e.note_id, e.at, v.id AS speaker_id
+        FROM note_evidence e
+        LEFT JOIN shown v ON v.id = e.speaker_id
+        WHERE e.note_id IN (SELECT value FROM json_each(?))
+            AND e.stance <> 'contradicted'
+        ORDER BY e.at, e.note_id
+        """,
+        (note_ids,),
+    )
+
+
 async def moments_of_person(db: Database, viewer_id: str) -> list[Row]:
     """Return the raids, gifts and clips of somebody who may be shown: at, kind, text."""
     return await db.rows(

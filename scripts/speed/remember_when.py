@@ -35,7 +35,7 @@ WIDEST = 15
 CHATTER = ("nice one", "gg", "so close", "again!", "what a view", "hydrate", "lol")
 _LINE = re.compile(r"^(P\d+)(?: \([^)]*\))?: (.+)$", re.MULTILINE)
 _ROW = re.compile(
-    r"^\((?P<day>\d{4}-\d\d-\d\d)[^)]*? (?P<first>\d+:\d\d)(?: to (?P<last>\d+:\d\d))?"
+    r"^\((?P<day>\d{4}-\d\d-\d\d)[^)]*? (?P<first>\d+:\d\d)(?:–(?P<last>\d+:\d\d))?"
     r" (?:of|into)[^)]*\) (?P<text>.+)$",
     re.MULTILINE,
 )

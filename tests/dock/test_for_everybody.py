@@ -13,7 +13,8 @@ pytestmark = [
     pytest.mark.skipif(BROWSER is None, reason="there is no Chromium on this machine"),
 ]
 PLACES = (
-    "now", "memory", "memory/channel", "memory/streams", "memory/notes", "memory/note/2", "memory/answers", "costs",
+    "now", "memory", "memory/channel", "memory/book", "memory/streams", "memory/notes", "memory/note/2",
+    "memory/answers", "costs",
     "approvals", "settings", "setup",
 )  # fmt: skip
 NO_WIDER = (

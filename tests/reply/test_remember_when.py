@@ -102,7 +102,7 @@ async def test_the_prompt_has_day_minute_and_video(
     rows = book(await asked(bot, clock, "remember when that loaf turned out hard?"))
     day = iso_day(clock.now() - 30 * DAY, bot.settings().bot.timezone)
     link = "https://www.twitch.tv/videos/77?t=0h21m0s"
-    assert f"({day}, 4 weeks ago, at 0:20 to 0:39 of the stream, video: {link})" in rows
+    assert f"({day}, 4 weeks ago, at 0:20–0:39 of the stream, video: {link})" in rows
     assert "Alicequux's sourdough bread came out of the oven as a brick." in rows
     assert "weather" not in rows
 
@@ -126,7 +126,7 @@ async def test_a_german_question_finds_it_and_is_answered_in_german(
         )
     text = "weißt du noch, als das Brot so hart wie ein Stein war?"
     shown = await asked(bot, clock, text)
-    assert "at 0:20 to 0:39 of the stream" in book(shown)
+    assert "at 0:20–0:39 of the stream" in book(shown)
     assert "which you answer in German" in shown.tail
 
 

@@ -8,7 +8,7 @@ import { saving } from "../picture_file.js";
 import { clock, count, hour, isoDay, span, t } from "../words.js";
 
 const MINUTE = 60_000, HEIGHT = 170, MARKS = 16, TICKS = 12; // px of the bands above and below
-const SHAPES = { title: (x, y) => box(x - 5, y - 1.5, 10, 3), game: (x, y) => box(x - 4, y - 4, 8, 8), raid: (x, y) => triangle(x, y, 5), gift: (x, y) => diamond(x, y, 5), clip: (x, y) => dot(x, y, 4) };
+const SHAPES = { title: (x, y) => box(x - 5, y - 1.5, 10, 3), game: (x, y) => box(x - 4, y - 4, 8, 8), raid: (x, y) => triangle(x, y, 5), gift: (x, y) => diamond(x, y, 5), clip: (x, y) => dot(x, y, 4), marker: (x, y) => box(x - 1.5, y - 5, 3, 10) };
 
 // A node with the picture of a stream, which is read again when `changed` is called.
 export function evening(id) {

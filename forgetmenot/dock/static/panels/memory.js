@@ -6,6 +6,7 @@ import { longList } from "../list.js";
 import { state } from "../live.js";
 import { ago, clock, date, exact, firstSummary, hour, parts, shortDate, span, t } from "../words.js";
 import { openAnswers } from "./answers.js";
+import { openBook } from "./book.js";
 import { evening } from "./evening.js";
 import { learned } from "./learned.js";
 import { noteCard } from "./note.js";
@@ -13,7 +14,7 @@ import { openRecap } from "./recap.js";
 import { timeline } from "./timeline.js";
 import { why } from "./why.js";
 
-const TABS = { people: openPeople, streams: openStreams, notes: openNotes, channel: openChannel, answers: openAnswers };
+const TABS = { people: openPeople, streams: openStreams, notes: openNotes, channel: openChannel, book: openBook, answers: openAnswers };
 
 export function open(panel, rest) {
   const [what, id] = rest;

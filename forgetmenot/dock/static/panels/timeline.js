@@ -6,7 +6,7 @@ import { clock, count, date, shortDate, t } from "../words.js";
 
 const HEIGHT = 140, MARKS = 12, NOTES = 44, FLOOR = HEIGHT - BOTTOM, TALLEST = 34;
 const DAY = 86_400_000, STANDS = ["active", "past"];
-const MARKED = { raid: triangle, gift: diamond, clip: dot, joke: (x, y, r) => dot(x, y, r) + dot(x, y, r - 3) };
+const MARKED = { raid: triangle, gift: diamond, clip: dot, marker: (x, y, r) => box(x - 1.5, y - r, 3, 2 * r), joke: (x, y, r) => dot(x, y, r) + dot(x, y, r - 3) };
 
 export function timeline() {
   const picture = chart();

@@ -1,0 +1,135 @@
+"""What the page Book asks for, as JSON: quotes, jokes, clips, a search in what happened, and files of them.
+
+Nobody who opted out or was banned has a name here.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from aiohttp import web
+from msgspec.structs import asdict
+
+from forgetmenot.dock.panels import DockContext, id_of, names, reads
+from forgetmenot.errors import InputError
+from forgetmenot.languages import reason
+from forgetmenot.store import streams
+from forgetmenot.text.days import iso_day
+from forgetmenot.text.mentions import with_names
+from forgetmenot.text.outgoing import escape_markdown
+
+if TYPE_CHECKING:
+    # the parts that the page shows are imported when it is first opened
+    from forgetmenot.memory.book import Entry
+
+FOUND_LIMIT = 20
+LONGEST_SEARCH = 80
+
+Item = dict[str, object]
+
+
+async def _book(context: DockContext, request: web.Request) -> object:
+    """Return what the book holds, or what fits the words of a search."""
+    find = request.query.get("find", "").strip()[:LONGEST_SEARCH]
+    now = context.clock.now()
+    if not find:
+        return await _pages(context, now)
+    from forgetmenot.memory import book
+
+    zone = context.settings().bot.timezone
+    entries = await context.db.together(
+        lambda source: book.search(source, find, now=now, zone=zone, limit=FOUND_LIMIT)
+    )
+    shown_names = await names(context.db, [entry.text for entry in entries])
+    return {"found": _items(entries, shown_names)}
+
+
+async def _pages(context: DockContext, now: int) -> dict[str, list[Item]]:
+    from forgetmenot.memory import book
+
+    pages = await context.db.together(lambda source: book.pages(source, now))
+    entries = [*pages.quotes]
+    entries += [joke.entry for joke in pages.jokes]
+    entries += [clip.entry for clip in pages.clips]
+    tellers = [viewer_id for joke in pages.jokes for viewer_id in joke.people]
+    shown_names = await names(context.db, [entry.text for entry in entries], tellers)
+    jokes = []
+    for joke in pages.jokes:
+        people = [
+            shown_names[viewer_id]
+            for viewer_id in joke.people
+            if viewer_id in shown_names
+        ]
+        item = _item(joke.entry, shown_names)
+        jokes.append({**item, "times": joke.times, "people": people})
+    clips = []
+    for clip in pages.clips:
+        item = _item(clip.entry, shown_names)
+        clips.append({**item, "kind": clip.kind, "address": clip.address})
+    return {
+        "quotes": _items(pages.quotes, shown_names),
+        "jokes": jokes,
+        "clips": clips,
+    }
+
+
+def _items(entries: Sequence["Entry"], shown_names: Mapping[str, str]) -> list[Item]:
+    return [_item(entry, shown_names) for entry in entries]
+
+
+def _item(entry: "Entry", shown_names: Mapping[str, str]) -> Item:
+    return {**asdict(entry), "text": with_names(entry.text, shown_names)}
+
+
+async def _markdown(context: DockContext, _request: web.Request) -> object:
+    """Return the book as a text in Markdown."""
+    say = context.language
+    zone = context.settings().bot.timezone
+    held = await _pages(context, context.clock.now())
+    parts = [f"# {say('page.memory.book')}"]
+    for name, rows in held.items():
+        lines = [_line(row, zone) for row in rows]
+        if lines:
+            parts += [f"## {say(f'page.book.{name}')}", "\n".join(lines)]
+    return {"text": "\n\n".join([*parts, ""])}
+
+
+def _line(row: Mapping[str, object], zone: str) -> str:
+    """Return a line of a list: what it is, and when."""
+    when = [iso_day(int(str(row["at"])), zone), str(row["minutes"])]
+    people = row.get("people")
+    if isinstance(people, list):
+        when += map(str, people)
+    links = [str(row.get("address", "")), str(row["link"])]
+    text = escape_markdown(str(row["text"]))
+    label = escape_markdown(", ".join(_filled(when)))
+    return f"- {' '.join(_filled([text, f'({label})', *links]))}"
+
+
+def _filled(texts: Iterable[str]) -> list[str]:
+    return [text for text in texts if text]
+
+
+async def _chapters(context: DockContext, request: web.Request) -> object:
+    """Return the chapters of a stream as a file: its name and its text."""
+    from forgetmenot.memory import chapters
+
+    form = request.query.get("form", "")
+    if form not in chapters.FORMATS:
+        raise InputError(reason("request_odd"))
+    stream_id = id_of(request)
+    settings = context.settings()
+    rows = await chapters.chapters_of(context.db, stream_id, settings)
+    stream = (await streams.get_many(context.db, [stream_id]))[stream_id]
+    day = iso_day(stream.started_at, settings.bot.timezone)
+    ending = "txt" if form == "youtube" else form
+    return {
+        "name": f"chapters-{day}.{ending}",
+        "text": chapters.as_text(rows, form, stream.title),
+    }
+
+
+ROUTES = (
+    reads("/api/book", _book),
+    reads("/api/book/markdown", _markdown),
+    reads("/api/chapters/{id}", _chapters),
+)

@@ -1,0 +1,75 @@
+// The channel's book: quotes, running jokes with a picture of when they lived, clips, and a search in what happened.
+
+import { BOTTOM, box, chart, dot, edges, path } from "../chart.js";
+import { h, put, redraw, button, changedOnly, empty, heading, soon } from "../dom.js";
+import { get, saveFile } from "../api.js";
+import { act, failed, label, say } from "../ask.js";
+import { count, date, isoDay, clock, shortDate, t } from "../words.js";
+
+const ROW = 16, TOP = 8, PICTURED = 12; // px; jokes in the picture
+
+export function openBook(panel) {
+  let timer = 0;
+  const find = h("input", { type: "search", "aria-label": t("find"), placeholder: t("find"), maxlength: 80, oninput: () => { clearTimeout(timer); timer = setTimeout(refresh, 250); } });
+  const body = h("div", { class: "stack" });
+  const picture = chart();
+  const draw = changedOnly((data) => redraw(body, data.found ? found(data.found) : pages(data, picture, refresh)));
+  async function refresh() {
+    const asked = find.value;
+    try {
+      const data = await get("book", { find: asked });
+      if (asked === find.value) draw(data); // an answer to older words is not shown
+    } catch (problem) {
+      failed(body, problem, refresh);
+    }
+  }
+  put(panel, h("div", { class: "row" }, find, button(t("book.export"), (event) => exported(event.currentTarget), { class: "small", title: t("book.export_as"), data: { key: "export" } })), body);
+  refresh();
+  return { changed: soon(refresh, 3000) };
+}
+
+async function exported(from) {
+  from.disabled = true;
+  const file = await get("book/markdown").catch((problem) => say(problem.message, false));
+  from.disabled = false;
+  if (file) saveFile(`book-${isoDay(clock.now())}.md`, new Blob([file.text], { type: "text/markdown" }));
+}
+
+const when = (one) => [date(one.at), one.minutes && t("book.minutes", { minutes: one.minutes })].filter(Boolean).join(" · ");
+const link = (address, text) => address && [" · ", h("a", { href: address, target: "_blank", rel: "noreferrer" }, text)];
+const entry = (one, ...more) => h("li", { class: "item episode" }, h("p", {}, one.text), h("p", { class: "meta" }, when(one), link(one.address, t("book.clip")), link(one.link, t("note.video")), more));
+const listed = (rows) => h("ul", { class: "plain stack" }, rows);
+const found = (rows) => (rows.length ? listed(rows.map((one) => entry(one))) : empty(t("memory.not_found")));
+
+function pages({ quotes, jokes, clips }, picture, refresh) {
+  if (!quotes.length && !jokes.length && !clips.length) return empty(t("book.empty"));
+  const remove = (one) => [" ", button(label("unquote"), async (event) => { await act("unquote", { id: one.id }, event.currentTarget); refresh(); }, { class: "ghost small", data: { key: `quote${one.id}` } })];
+  const told = (one) => ` · ${[t("book.times", { n: one.times.length }), one.people.join(", ")].filter(Boolean).join(" · ")}`;
+  if (jokes.length) picture.draw(lives(jokes.slice(-PICTURED)));
+  return [
+    quotes.length > 0 && [heading(t("book.quotes")), listed(quotes.map((one) => entry(one, remove(one))))],
+    jokes.length > 0 && [heading(t("book.jokes")), picture.node, listed(jokes.map((one) => entry(one, told(one))))],
+    clips.length > 0 && [heading(t("book.clips")), listed(clips.map((one) => entry({ ...one, text: one.text || t("book.unsummarised") }, one.kind === "marker" && ` · ${t("evening.kind.marker")}`)))],
+  ];
+}
+
+// A line for each joke, from when it first came up to the last time, with a dot for each.
+function lives(jokes) {
+  const first = Math.min(...jokes.map((one) => one.times[0])), last = Math.max(clock.now(), first + 1);
+  const share = (at) => 0.02 + (0.96 * (at - first)) / (last - first);
+  const points = jokes.flatMap((one) => one.times.map((at) => ({ x: share(at), at, text: `${date(at)}: ${one.text}` }))).sort((a, b) => a.at - b.at);
+  const height = TOP + ROW * jokes.length + BOTTOM;
+  return {
+    caption: t("book.lives", { n: jokes.length }), height, points,
+    head: [t("book.joke"), t("book.first"), t("book.last"), t("book.often")],
+    rows: jokes.map((one) => [one.text, date(one.times[0]), date(one.times.at(-1)), count(one.times.length)]),
+    paint(width) {
+      const x = (at) => 4 + share(at) * (width - 8), y = (place) => TOP + ROW * place + ROW / 2;
+      return [
+        path("series came", jokes.map(({ times }, place) => box(x(times[0]), y(place) - 1, x(times.at(-1)) - x(times[0]), 2)).join("")),
+        path("series stands", jokes.map(({ times }, place) => times.map((at) => dot(x(at), y(place), 4)).join("")).join("")),
+        edges(width, height, [shortDate(first), shortDate(last)]),
+      ];
+    },
+  };
+}
