@@ -9,7 +9,6 @@
   nothing sensitive, whatever the settings let a note say.
 """
 
-import math
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from operator import itemgetter
@@ -22,7 +21,7 @@ from forgetmenot.memory.ranking import (
     Query,
     of_best,
 )
-from forgetmenot.memory.word_index import SPELT_WEIGHT, slips
+from forgetmenot.memory.word_index import SPELT_WEIGHT, rarity, slips
 from forgetmenot.store import note_words
 from forgetmenot.store.database import Source
 from forgetmenot.store.note_keys import key_of, stems_of_note
@@ -79,8 +78,9 @@ async def search(
     `people`: the ids of those whom the question names, who count as words of it. `may_be_sensitive`: whether the
     settings let notes say what is sensitive. `now` in ms.
     """
-    telling = sorted(query.telling, key=len, reverse=True)
-    asked_words = [*map(mention, people), *telling][:MOST_WORDS]
+    longest_first = sorted(query.telling, key=len, reverse=True)
+    mentions = map(mention, people)
+    asked_words = [*mentions, *longest_first][:MOST_WORDS]
     if not asked_words:
         return []
     shares_of = {word: _near_words(word, table) for word in asked_words}
@@ -97,6 +97,7 @@ async def search(
             candidates.append(note)
     ranked = _ranked(candidates, fitting, query, asked_words, table)
     if may_be_sensitive:
+        # of somebody who was asked about by name it may be shown, here it would answer "who has …?"
         ranked = [hit for hit in ranked if sensitive_category(hit.note.fact) is None]
     return _few_of_each(ranked, limit)
 
@@ -125,8 +126,10 @@ async def _counts(
     all_keys = set().union(*shares_of.values())
     counts = await note_words.notes_by_word(source, all_keys)
     for word, shares in shares_of.items():
+        # a word that the table lists has near words
         is_listed = len(shares) > 1
-        if is_listed or not counts.keys().isdisjoint(shares):
+        is_in_notes = not counts.keys().isdisjoint(shares)
+        if is_listed or is_in_notes:
             continue
         shares.update(_spellings(word, table))
         counts.update(await note_words.notes_by_word(source, shares.keys()))
@@ -144,8 +147,7 @@ def _terms(
         having = sum(share * counts.get(key, 0) for key, share in shares.items())
         # a word that no note has is as rare as one that one note has: in a small memory all words are rare
         having = min(max(having, 1.0), note_count)
-        rarity = math.log(1 + (note_count - having + 0.5) / (having + 0.5))
-        terms.append(_Term(rarity, shares))
+        terms.append(_Term(rarity(having, note_count), shares))
     terms.sort(key=lambda term: term.rarity, reverse=True)
     return terms
 

@@ -53,6 +53,7 @@ async def chain(
     successor = None
     if note.superseded_by is not None:
         successor = await notes.get(db, note.superseded_by)
+    # everybody whom the page shows is named with their present name
     related = [note, *replaced]
     if successor is not None:
         related.append(successor)

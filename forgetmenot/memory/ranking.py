@@ -12,7 +12,6 @@ confidence and recency. A stale or past note is offered only where the message h
 It does not know what may be shown: the caller leaves out what must not be. docs/EVALUATION.md has what was measured.
 """
 
-import math
 from collections import defaultdict
 from collections.abc import (
     Callable,
@@ -31,7 +30,7 @@ from msgspec import Struct, field
 
 from forgetmenot.domain import Note, Recalled
 from forgetmenot.durations import WEEK
-from forgetmenot.memory.word_index import WordIndex
+from forgetmenot.memory.word_index import WordIndex, rarity
 from forgetmenot.text.dates import (
     NO_TIME,
     AskedTime,
@@ -248,20 +247,19 @@ class NoteIndex:
                 for group, group_weight in groups:
                     count = around_counts.get(group, 0.0)
                     around_counts[group] = count + share * group_weight
-        note_count = sum(shares.values())
-        rarity = math.log(
-            1 + (len(self._group_of) - note_count + 0.5) / (note_count + 0.5)
-        )
+        # a note that has only a near word counts as a part of one
+        having = sum(shares.values())
+        word_rarity = rarity(having, len(self._group_of))
         added_by_own = []
         for note, own_count in own_counts.items():
             around_count = around_counts.get(self._group_of[note], 0.0)
             # what its own words add to what the texts around it say already
             added = _saturated(around_count + own_count) - _saturated(around_count)
-            added_by_own.append((note, rarity * added))
+            added_by_own.append((note, word_rarity * added))
         added_by_around = []
         for group, around_count in around_counts.items():
             # multiplied first: the order of the factors decides the last digit of a score
-            added = rarity * around_count / (K1 + around_count)
+            added = word_rarity * around_count / (K1 + around_count)
             added_by_around.append((group, added))
         return _WordWeights(tuple(added_by_own), tuple(added_by_around), shares)
 
@@ -396,6 +394,7 @@ class Postings:
             scores = list(map(add, scores, time_scores))
         ordered: Iterable[int] = self._ordered(scores, shares, query, now)
         if query.newest:
+            # sorting is stable: of notes confirmed at the same time the better one stays first
             ordered = sorted(ordered, key=self._last_confirmed_at, reverse=True)
         # lazily: whether a note may be shown is asked only until there are enough
         visible = (place for place in ordered if may_be_shown(self.notes[place]))
@@ -460,13 +459,13 @@ class Postings:
         unoffered = self._unoffered(shares, query, now)
         offered = [place for place in range(len(self.notes)) if place not in unoffered]
 
-        def oldness(place: int) -> tuple[float, int]:
+        def freshest_first(place: int) -> tuple[float, int]:
             return -freshness(self.notes[place], now), place
 
         offered.sort(key=ranks.__getitem__, reverse=True)
         # freshness is worked out for one rank after the other: most callers take only the first notes
         for _rank, places in groupby(offered, key=ranks.__getitem__):
-            yield from sorted(places, key=oldness)
+            yield from sorted(places, key=freshest_first)
 
     def _unoffered(
         self,
@@ -474,7 +473,10 @@ class Postings:
         query: Query,
         now: int,
     ) -> set[int]:
-        """Return the notes that are stale or past and were not asked for, and those that are over."""
+        """Return the notes that are stale or past and were not asked for, and those that are over.
+
+        A note is asked for by a word of its own, or by the very day on which it was said.
+        """
         unoffered = set()
         for place in self._may_be_inactive:
             note = self.notes[place]
@@ -497,7 +499,7 @@ class Postings:
         return query.time.fits(day_of(self.notes[place].last_confirmed_at, query.zone))
 
     def _time_scores(self, query: Query) -> list[float]:
-        """Return what each note adds by what it says about the time that is asked for."""
+        """Return what is added to the score of each note for the time that is asked for."""
         if self._times is None:
             facts = [note.fact for note in self.notes]
             self._times = [(states_time(fact), states_duration(fact)) for fact in facts]
@@ -562,4 +564,5 @@ def _searched_words(note: Note) -> list[str]:
 
 
 def _without_stopwords(text: str) -> list[str]:
+    """Return the words of a text that tell something, in order and with repeats."""
     return [word for word in words(text) if word not in STOPWORDS]

@@ -7,14 +7,18 @@
 - No commands, no questions, nothing sensitive that the settings do not allow.
 """
 
-import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 
 from forgetmenot.domain import PromptLine
 from forgetmenot.durations import DAY, HOUR
 from forgetmenot.memory.ranking import Query
-from forgetmenot.memory.word_index import NEAR_WEIGHT, SPELT_WEIGHT, is_one_slip
+from forgetmenot.memory.word_index import (
+    NEAR_WEIGHT,
+    SPELT_WEIGHT,
+    is_one_slip,
+    rarity,
+)
 from forgetmenot.settings.schema import PrivacySettings, Settings
 from forgetmenot.store import events
 from forgetmenot.store.database import Source
@@ -148,9 +152,9 @@ def _sharing(
     scores = [0.0] * len(lines)
     for asked_word in asked_words:
         shares = _shares_of_lines(asked_word, places_of)
-        rarity = math.log(1 + (len(lines) - len(shares) + 0.5) / (len(shares) + 0.5))
+        word_rarity = rarity(len(shares), len(lines))
         for place, share in shares.items():
-            scores[place] += share * rarity
+            scores[place] += share * word_rarity
     least = LEAST_OF_BEST * max(scores, default=0.0)
     fitting = [
         place for place, score in enumerate(scores) if score > 0 and score >= least

@@ -3,6 +3,7 @@
 The notes of a person have one index (memory/ranking), the newest episodes another (memory/recall).
 """
 
+import math
 from array import array
 from bisect import bisect_left, insort
 from collections import Counter, defaultdict
@@ -161,6 +162,11 @@ class WordIndex:
             similarity = shared_count / all_count
             if similarity >= LEAST_SHARED:
                 yield candidate, similarity
+
+
+def rarity(having: float, count: int) -> float:
+    """Return how much a word tells that `having` of `count` texts have: the fewer, the more (BM25's idf)."""
+    return math.log(1 + (count - having + 0.5) / (having + 0.5))
 
 
 def is_one_slip(word: str, other: str) -> bool:
