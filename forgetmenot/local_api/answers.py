@@ -25,10 +25,15 @@ BITS_LIMIT = 20
 
 
 class Viewer(Struct, frozen=True):
-    """A viewer. `streak`: streams in a row; `card`: what the streamer's card says of them, "" if nothing."""
+    """A viewer. `name`: as they ask to be called; `say`: how that is said aloud; `pronouns`: in their own words.
+
+    `streak`: streams in a row; `card`: what the streamer's card says of them. A text is "" where there is none.
+    """
 
     login: str
     name: str
+    say: str
+    pronouns: str
     streams: int
     streak: int
     last_seen: datetime | None
@@ -103,14 +108,18 @@ async def viewer_by_id(
         await streams.attendance_of(db, [viewer_id], lately=now - REGULAR_WITHIN)
     )[viewer_id]
     stored = await viewers.get(db, viewer_id)
+    if stored is None:
+        return None
     viewer_card = await card(db, viewer_id, now, now, settings)
     lines = [viewer_card.who, viewer_card.lately] if viewer_card else []
     return Viewer(
         login=logins[viewer_id],
-        name=names[viewer_id],
+        name=stored.called or names[viewer_id],
+        say=stored.say_as,
+        pronouns=stored.pronouns,
         streams=attendance.streams,
         streak=await streams.streak(db, viewer_id),
-        last_seen=moment(stored.last_seen_at if stored else None),
+        last_seen=moment(stored.last_seen_at),
         regular=standing_of(attendance, settings.people, now) is Standing.REGULAR,
         card=" · ".join(filter(None, lines)),
     )

@@ -26,7 +26,7 @@ from forgetmenot.local_api.server import LISTENERS_LIMIT, TOKEN_FILE
 from forgetmenot.privacy import suppression_list
 from forgetmenot.settings.live_settings import LiveSettings
 from forgetmenot.settings.schema import LocalApiSettings, MemorySettings, Settings
-from forgetmenot.store import channel_state, privacy_choices
+from forgetmenot.store import channel_state, privacy_choices, viewers
 from forgetmenot.store.database import Database
 from tests.dock.conftest import fake_dock
 from tests.notes_world import World, world
@@ -135,12 +135,17 @@ async def test_while_it_is_off_nothing_answers_and_nothing_of_it_is_imported_or_
 
 
 async def test_a_viewer_is_told_as_the_streamers_card_tells_them(
-    interface: Interface, clock: ManualClock
+    interface: Interface, db: Database, clock: ManualClock
 ) -> None:
+    async with db.write() as tx:
+        words = {"called": "Ally", "say_as": "al-ee", "pronouns": "they/them"}
+        await viewers.set_wishes(tx, "1", words, clock.now())
     alice = await interface.read("viewers/alice")
     assert alice == {
         "login": "alice",
-        "name": "Alice",
+        "name": "Ally",
+        "say": "al-ee",
+        "pronouns": "they/them",
         "streams": 5,
         "streak": 5,
         "last_seen": alice["last_seen"],
