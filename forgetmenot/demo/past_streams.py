@@ -4,8 +4,8 @@ Nothing of it is chat: it is what the memory keeps of streams (who came, chat by
 """
 
 import math
-from collections.abc import Sequence
 from random import Random
+from typing import NamedTuple
 
 from msgspec.structs import replace
 
@@ -30,6 +30,7 @@ from forgetmenot.store.viewers import SeenViewer
 from forgetmenot.text.days import iso_day, written_day
 
 COUNT = 30
+# How far ahead the concert is.
 PLANNED_AHEAD = 25 * DAY
 MODEL = "demo-model"
 PRICE = PriceSettings(input=0.30, output=2.50, cached=0.03)
@@ -39,7 +40,7 @@ GAMES = (
     ("No deaths, maybe", "Hollow Knight"),
     ("Chat picks the map", "GeoGuessr"),
 )
-# Who came: from which stream on, until which one, and how likely.
+# Who comes to most streams; who came to the first half and is missing since; and the others.
 REGULARS = ("erin", "frank", "dave", "ivan", "judy", "peggy")
 MISSING = ("rupert", "sybil", "oscar")
 OTHERS = (
@@ -54,6 +55,7 @@ OTHERS = (
     "wendy",
     "quentin",
 )
+# What somebody said in every second stream. The last word counts: Peggy moves, Ivan changes his mind.
 FACTS = (
     ("peggy", "lives in Oslo"),
     ("judy", "plays the cello"),
@@ -86,6 +88,20 @@ def with_price(settings: Settings) -> Settings:
     return replace(settings, model=model, prices=prices, limits=limits)
 
 
+class PastStream(NamedTuple):
+    """An invented stream. `began_at` is in ms; `viewer_ids`: who came, regulars first."""
+
+    id: int
+    began_at: int
+    length_min: int
+    viewer_ids: list[str]
+    raid_minute: int | None
+
+    def at_minute(self, minute: int) -> int:
+        """Return the time of one of its minutes (ms)."""
+        return self.began_at + minute * MINUTE
+
+
 async def add_past_streams(
     bot: Bot,
     sim: TwitchSim,
@@ -93,120 +109,156 @@ async def add_past_streams(
 ) -> None:
     """Write them: one every second evening, the last one two days before the demo's first."""
     random = Random(7)  # noqa: S311  # the same streams each time
-    people = {
-        login: sim.world.user(login).id for login in (*REGULARS, *MISSING, *OTHERS)
-    }
+    people = {}
+    for login in (*REGULARS, *MISSING, *OTHERS):
+        people[login] = sim.world.user(login).id
     for number in range(COUNT):
-        began = first_evening - 2 * DAY * (COUNT - number)
-        await _add_stream(bot, random, number, began, people)
+        began_at = first_evening - 2 * DAY * (COUNT - number)
+        stream = await _add_stream(bot, random, number, began_at, people)
+        if number % 2 == 0 and number // 2 < len(FACTS):
+            login, fact = FACTS[number // 2]
+            await _add_fact(bot, stream, people[login], fact)
 
 
 async def _add_stream(
     bot: Bot,
     random: Random,
     number: int,
-    began: int,
+    began_at: int,
     people: dict[str, str],
-) -> None:
-    length = random.randint(130, 200)
-    ended = began + length * MINUTE
+) -> PastStream:
+    """Write one stream with everything that its pictures show. `people`: ids by login."""
+    length_min = random.randint(130, 200)
     present = [
         login for login in people if random.random() < _likelihood(login, number)
     ]
     title, game = GAMES[number % len(GAMES)]
     zone = bot.settings().bot.timezone
     async with bot.db.write() as tx:
-        stream = await streams.add_past(tx, began)
-        await streams.describe(tx, stream, twitch_id=None, title=title, category=game)
-        await streams.extend_past(tx, stream, began, ended)
-        await streams.set_recap(tx, stream, f"Chat watched {game}.", ended)
-        seen = [
-            SeenViewer(people[login], login, login.title(), None, began, ended)
-            for login in present
-        ]
-        await viewers.record_seen(tx, seen)
-        attended = [
-            (
-                people[login],
-                stream,
-                began,
-                ended,
-                random.randint(1, 30 if login in REGULARS else 8),
-            )
-            for login in present
-        ]
-        await streams.record_visits(tx, attended)
-        raid_at = random.randint(40, length - 20) if number % 3 == 0 else None
-        await _add_minutes(tx, random, stream, began, length, raid_at)
-        await figures.note_title(tx, stream, began, title=title, game=game)
-        await _add_moments(
-            tx, random, stream, began, length, raid_at, [people[x] for x in present]
+        stream = PastStream(
+            id=await streams.add_past(tx, began_at),
+            began_at=began_at,
+            length_min=length_min,
+            viewer_ids=[people[login] for login in present],
+            # A raid comes to every third stream, when there is time left for it.
+            raid_minute=(
+                random.randint(40, length_min - 20) if number % 3 == 0 else None
+            ),
         )
-        await _add_costs(tx, random, iso_day(began, zone))
-        await _add_replies(
-            tx, random, began, length, [people[login] for login in present]
+        ended_at = stream.at_minute(length_min)
+        await streams.describe(
+            tx,
+            stream.id,
+            twitch_id=None,
+            title=title,
+            category=game,
         )
-    if number % 2 == 0 and number // 2 < len(FACTS):
-        login, fact = FACTS[number // 2]
-        at = began + length * MINUTE // 2
-        concert = written_day(began + PLANNED_AHEAD, zone)
-        fact = fact.format(concert=concert)
-        await remember(bot.db, people[login], fact, by=people[login], at=at)
+        await streams.extend_past(tx, stream.id, began_at, ended_at)
+        await streams.set_recap(tx, stream.id, _recap(stream, game), ended_at)
+        await _add_viewers(tx, random, stream, present)
+        await _add_minutes(tx, random, stream)
+        await figures.note_title(tx, stream.id, began_at, title=title, game=game)
+        await _add_moments(tx, random, stream)
+        await _add_costs(tx, random, iso_day(began_at, zone))
+        await _add_replies(tx, random, stream)
+    return stream
 
 
 def _likelihood(login: str, number: int) -> float:
+    """Return how likely somebody is to come to the stream of this number."""
     if login in REGULARS:
         return 0.8
     if login in MISSING:
         return 0.85 if number < COUNT // 2 else 0.0
+    # The last three are new: they came to the last streams alone.
     if login in OTHERS[-3:]:
         return 0.5 if number > COUNT - 4 else 0.0
     return 0.3
 
 
+def _recap(stream: PastStream, game: str) -> str:
+    """Return a recap that names two people who came."""
+    first, second = stream.viewer_ids[:2]
+    recap = f"<@{first}> and <@{second}> watched {game} to the end."
+    if stream.raid_minute is not None:
+        recap += f" A raid came after {stream.raid_minute} minutes."
+    return recap
+
+
+async def _add_viewers(
+    tx: Transaction,
+    random: Random,
+    stream: PastStream,
+    logins: list[str],
+) -> None:
+    """Write who came, and how many lines each of them wrote. Regulars write more."""
+    began_at = stream.began_at
+    ended_at = stream.at_minute(stream.length_min)
+    seen = []
+    attended = []
+    for login, viewer_id in zip(logins, stream.viewer_ids, strict=True):
+        lines = random.randint(1, 30 if login in REGULARS else 8)
+        seen.append(
+            SeenViewer(viewer_id, login, login.title(), None, began_at, ended_at)
+        )
+        attended.append((viewer_id, stream.id, began_at, ended_at, lines))
+    await viewers.record_seen(tx, seen)
+    await streams.record_visits(tx, attended)
+
+
+async def _add_fact(
+    bot: Bot,
+    stream: PastStream,
+    viewer_id: str,
+    fact: str,
+) -> None:
+    """Have a viewer say something about themselves in the middle of a stream."""
+    zone = bot.settings().bot.timezone
+    concert = written_day(stream.began_at + PLANNED_AHEAD, zone)
+    at = stream.at_minute(stream.length_min // 2)
+    fact = fact.format(concert=concert)
+    await remember(bot.db, viewer_id, fact, by=viewer_id, at=at)
+
+
 async def _add_minutes(
     tx: Transaction,
     random: Random,
-    stream: int,
-    began: int,
-    length: int,
-    raid_at: int | None,
+    stream: PastStream,
 ) -> None:
-    """Chat by the minute: it rises, falls, and jumps after a raid."""
+    """Write chat by the minute: it rises, falls, and jumps after a raid."""
     lines = []
-    for minute in range(length):
-        busy = 4 + 5 * math.sin(math.pi * minute / length) + 3 * math.sin(minute / 9)
-        if raid_at is not None and minute >= raid_at:
-            busy += 22 * math.exp((raid_at - minute) / 8)
-        for spoken in range(max(0, round(random.gauss(busy, 2)))):
-            at = began + minute * MINUTE + spoken * SECOND
-            lines.append(figures.PlacedLine(str(random.randint(1, 14)), stream, at))
+    for minute in range(stream.length_min):
+        arc = 5 * math.sin(math.pi * minute / stream.length_min)
+        lines_wanted = 4 + arc + 3 * math.sin(minute / 9)
+        if stream.raid_minute is not None and minute >= stream.raid_minute:
+            # Those who came with it leave one after the other.
+            lines_wanted += 22 * math.exp((stream.raid_minute - minute) / 8)
+        for second in range(max(0, round(random.gauss(lines_wanted, 2)))):
+            speaker = str(random.randint(1, 14))
+            at = stream.at_minute(minute) + second * SECOND
+            lines.append(figures.PlacedLine(speaker, stream.id, at))
     await figures.count_past_minutes(tx, lines)
 
 
 async def _add_moments(
     tx: Transaction,
     random: Random,
-    stream: int,
-    began: int,
-    length: int,
-    raid_at: int | None,
-    present: Sequence[str],
+    stream: PastStream,
 ) -> None:
-    """A raid now and then, gifts, a clip."""
-    rows = [
-        (MomentKind.GIFT, str(random.choice((1, 1, 5))), random.randint(10, length)),
-        (
-            MomentKind.CLIP,
-            f"https://clips.twitch.tv/Demo{stream}",
-            random.randint(10, length),
-        ),
+    """Write gifts, a clip, and a raid if there was one."""
+    gifts = str(random.choice((1, 1, 5)))
+    clip = f"https://clips.twitch.tv/Demo{stream.id}"
+    moments = [
+        (MomentKind.GIFT, gifts, random.randint(10, stream.length_min)),
+        (MomentKind.CLIP, clip, random.randint(10, stream.length_min)),
     ]
-    if raid_at is not None:
-        rows.append((MomentKind.RAID, str(random.randint(12, 90)), raid_at))
-    for kind, text, minute in rows:
-        who = random.choice(present) if present else None
-        await figures.add_moment(tx, stream, began + minute * MINUTE, kind, text, who)
+    if stream.raid_minute is not None:
+        raiders = str(random.randint(12, 90))
+        moments.append((MomentKind.RAID, raiders, stream.raid_minute))
+    for kind, text, minute in moments:
+        viewer_id = random.choice(stream.viewer_ids)
+        at = stream.at_minute(minute)
+        await figures.add_moment(tx, stream.id, at, kind, text, viewer_id)
 
 
 async def _add_costs(
@@ -214,12 +266,14 @@ async def _add_costs(
     random: Random,
     day: str,
 ) -> None:
-    for purpose, calls, tokens in (
+    """Write what an evening's calls used: many short ones for replies, fewer and longer ones for notes."""
+    for purpose, most_calls, input_tokens in (
         (Purpose.REPLY, 30, 2_600),
         (Purpose.EXTRACT, 12, 3_400),
     ):
-        for _ in range(random.randint(calls // 2, calls)):
-            usage = TokenUsage(tokens, tokens // 2, random.randint(60, 220))
+        for _ in range(random.randint(most_calls // 2, most_calls)):
+            output_tokens = random.randint(60, 220)
+            usage = TokenUsage(input_tokens, input_tokens // 2, output_tokens)
             await figures.add_spending(
                 tx,
                 day=day,
@@ -233,43 +287,37 @@ async def _add_costs(
 async def _add_replies(
     tx: Transaction,
     random: Random,
-    began: int,
-    length: int,
-    present: Sequence[str],
+    stream: PastStream,
 ) -> None:
-    """Replies of the evening, most of which nobody rated."""
-    for _ in range(random.randint(5, 9) if present else 0):
-        at = began + random.randint(0, length) * MINUTE
-        viewer = random.choice(present)
-        reply = await bot_messages.begin(
+    """Write replies of the evening. Most of them nobody rates."""
+    for _ in range(random.randint(5, 9)):
+        viewer_id = random.choice(stream.viewer_ids)
+        reply_id = await bot_messages.begin(
             tx,
-            at=at,
+            at=stream.at_minute(random.randint(0, stream.length_min)),
             event_id=None,
-            viewer_id=viewer,
+            viewer_id=viewer_id,
             trigger="mention",
             mode="mentions",
         )
-        shown = list(await personal_data.facts_of(tx, viewer))
-        rows = [["notes", note] for note in shown]
-        await bot_messages.record_prompt(
-            tx, reply, {"sections": [{"name": "lore", "rows": rows}]}
-        )
-        used = shown[:1] if random.random() < 0.7 else shown[1:2]
+        note_ids = list(await personal_data.facts_of(tx, viewer_id))
+        rows = [["notes", note_id] for note_id in note_ids]
+        prompt = {"sections": [{"name": "lore", "rows": rows}]}
+        await bot_messages.record_prompt(tx, reply_id, prompt)
+        # Mostly the note that recall put first is the one that helps.
+        used_ids = note_ids[:1] if random.random() < 0.7 else note_ids[1:2]
         await bot_messages.record_answer(
             tx,
-            reply,
+            reply_id,
             model=MODEL,
             latency_ms=700,
             usage={},
             filters=(),
-            used=used,
+            used=used_ids,
         )
-        await bot_messages.settle(
-            tx, reply, ReplyStatus.SENT, text=random.choice(ANSWERS)
-        )
-        rated = random.choices(
-            (ReplyOutcome.GOOD, ReplyOutcome.BAD, ReplyOutcome.DELETED, None),
-            (40, 6, 2, 52),
-        )[0]
-        if rated is not None:
-            await bot_messages.set_outcome(tx, reply, rated.value)
+        text = random.choice(ANSWERS)
+        await bot_messages.settle(tx, reply_id, ReplyStatus.SENT, text=text)
+        outcomes = (ReplyOutcome.GOOD, ReplyOutcome.BAD, ReplyOutcome.DELETED, None)
+        outcome = random.choices(outcomes, weights=(40, 6, 2, 52))[0]
+        if outcome is not None:
+            await bot_messages.set_outcome(tx, reply_id, outcome.value)

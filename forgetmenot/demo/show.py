@@ -16,7 +16,7 @@ import asyncio
 import re
 import tempfile
 from collections.abc import AsyncIterator, Callable, Sequence
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from importlib import resources
 from pathlib import Path
 
@@ -131,9 +131,12 @@ class Highlight:
         self._messages = messages
         self._out = out
         self._pace = pace
+        # The names of those whose lines were shown.
         self._shown: set[str] = set()
         self._lines = 0
+        # How many of the messages were looked at.
         self._heard = 0
+        # The highest id of each table: at the last cue, and when the stream began.
         self._seen: dict[str, int] = {}
         self._began: dict[str, int] = {}
 
@@ -151,30 +154,41 @@ class Highlight:
             await self._pause(1.2)
         before = self._seen
         self._seen = await highest_ids(self._db)
-        new_messages = self._messages[self._heard :]
-        answers = [message.text for message in new_messages if message.via == "helix"]
-        self._heard = len(self._messages)
+        answers = self._new_answers()
         if not cue.shown:
             return
         self._shown.add(cue.name)
         self._out("chat", f"   {cue.name}: {cue.text}")
         await self._pause(1.2)
-        for change in await dock_rows.changes(
-            self._db, before["note_changes"], MOST_CHANGES
-        ):
-            is_replaced = NoteStatus(change.after) is NoteStatus.SUPERSEDED
-            verb = "replaced:" if is_replaced else "remembered:"
-            self._out("memory", f"      {verb} {await _named(self._db, change.fact)}")
+        await self._show_changes(before["note_changes"])
         for text in answers:
             self._out("bot", f"   ForgetMeNot: {text}{_recorded_mark(text)}")
         if not answers and self._seen["bot_messages"] > before["bot_messages"]:
             self._out("refused", "      ForgetMeNot stays silent and does nothing.")
-        for action in reversed(await action_logs.latest(self._db, MOST_CHANGES)):
-            if action.id > before["action_logs"] and action.verdict == "deny":
-                self._out(
-                    "refused", f"      refused by code: {action.name} ({action.reason})"
-                )
+        await self._show_refusals(before["action_logs"])
         await self._pause(1.4 if answers else 0)
+
+    def _new_answers(self) -> list[str]:
+        """Return what the bot has said since the last cue."""
+        new_messages = self._messages[self._heard :]
+        self._heard = len(self._messages)
+        # What the bot says comes by Helix, what people say over IRC.
+        return [message.text for message in new_messages if message.via == "helix"]
+
+    async def _show_changes(self, last_id: int) -> None:
+        """Show which notes were made or replaced after the change of this id."""
+        for change in await dock_rows.changes(self._db, last_id, MOST_CHANGES):
+            is_replaced = NoteStatus(change.after) is NoteStatus.SUPERSEDED
+            verb = "replaced:" if is_replaced else "remembered:"
+            fact = await _named(self._db, change.fact)
+            self._out("memory", f"      {verb} {fact}")
+
+    async def _show_refusals(self, last_id: int) -> None:
+        """Show which actions the policy refused after the one of this id."""
+        for action in reversed(await action_logs.latest(self._db, MOST_CHANGES)):
+            if action.id > last_id and action.verdict == "deny":
+                line = f"      refused by code: {action.name} ({action.reason})"
+                self._out("refused", line)
 
     async def stream_ended(self) -> None:
         """Show what is left of the stream: notes about those who were shown."""
@@ -280,14 +294,13 @@ async def _evening(
     began: int,
 ) -> None:
     """Play the cues of one stream that began at a time (ms), until its recap is written."""
-    # the id of each user's last line
-    last: dict[str, str] = {}
+    last_message_ids: dict[str, str] = {}
     for cue in cues:
         await clock.move_to(began + cue.at)
         if cue.verb == "say":
-            last[cue.name] = await sim.say(cue.name, cue.text)
+            last_message_ids[cue.name] = await sim.say(cue.name, cue.text)
         elif cue.verb == "delete":
-            await sim.clear_message(last[cue.name])
+            await sim.clear_message(last_message_ids[cue.name])
         else:
             await sim.timeout(cue.name, cue.number)
         # until the bot has read what was sent, has answered it, and has done what is due
@@ -330,63 +343,76 @@ async def bot_on(
         sim.world.moderator(login)
     for login in VIPS:
         sim.world.vip(login)
-    replace = msgspec.structs.replace
-    app = replace(
-        settings.twitch,
-        channel=STREAMER,
-        client_id=sim.client_id,
-        bot_login=BOT,
-        server=sim.url,
-    )
-    actions = ActionSettings(class_b=ClassMode.ASK, newcomer_protection=False)
-    bot_settings = replace(settings.bot, mode=Mode.MENTIONS)
-    dock = replace(settings.dock, port=usable_port(settings.dock.port))
-    live_settings = LiveSettings(
-        replace(
-            settings,
-            twitch=app,
-            bot=bot_settings,
-            actions=actions,
-            dock=dock,
+    live_settings = LiveSettings(_demo_settings(sim, settings))
+    # a log-in is renewed in real time, however fast the evening is played
+    real_clock = SystemClock()
+    async with AsyncExitStack() as stack:
+        # the log-ins of the played Twitch must not get among those of a real bot
+        folder = Path(
+            stack.enter_context(tempfile.TemporaryDirectory(prefix="forgetmenot-demo-"))
         )
-    )
-    # the log-ins of the played Twitch must not get among those of a real bot
-    with tempfile.TemporaryDirectory(prefix="forgetmenot-demo-") as folder:
-        store = TokenStore(Path(folder), use_keyring=False)
-        for account, login in ((Account.BOT, BOT), (Account.BROADCASTER, STREAMER)):
-            granted = sim.grant(login)
-            store.save(
-                account, Token(granted.access, granted.refresh, granted.user_id, login)
-            )
-        # a log-in is renewed in real time, however fast the evening is played
-        real = SystemClock()
-        async with open_account(
-            live_settings, Path(folder), real, use_keyring=False
-        ) as twitch:
-            me = await twitch.myself()
-            async with open_bot(
+        _save_logins(sim, folder)
+        twitch = await stack.enter_async_context(
+            open_account(live_settings, folder, real_clock, use_keyring=False)
+        )
+        bot = await stack.enter_async_context(
+            open_bot(
                 path,
                 settings=live_settings,
                 clock=clock,
                 account=twitch.helix,
-                me=me,
+                me=await twitch.myself(),
                 models=build_demo_models,
-            ) as bot:
-                await bot.tasks.catch_up()
-                watch_channel(bot, twitch)
-                reading = asyncio.create_task(_read(bot, twitch.chat))
-                try:
-                    await sim.joined()
-                    status = ConnectionStatus(
-                        lambda: twitch.chat.state, lambda: twitch.broken
-                    )
-                    async with serve_dock(
-                        bot, live_settings, status, report, opened=opened
-                    ):
-                        yield bot
-                finally:
-                    reading.cancel()
-                    await asyncio.gather(reading, return_exceptions=True)
+            )
+        )
+        await bot.tasks.catch_up()
+        watch_channel(bot, twitch)
+        await stack.enter_async_context(_reading(bot, twitch.chat))
+        await sim.joined()
+        status = ConnectionStatus(lambda: twitch.chat.state, lambda: twitch.broken)
+        await stack.enter_async_context(
+            serve_dock(bot, live_settings, status, report, opened=opened)
+        )
+        yield bot
+
+
+def _demo_settings(sim: TwitchSim, settings: Settings) -> Settings:
+    """Return settings that point at the played Twitch, with a bot that answers when it is asked."""
+    replace = msgspec.structs.replace
+    return replace(
+        settings,
+        twitch=replace(
+            settings.twitch,
+            channel=STREAMER,
+            client_id=sim.client_id,
+            bot_login=BOT,
+            server=sim.url,
+        ),
+        bot=replace(settings.bot, mode=Mode.MENTIONS),
+        # Moderation waits for an approval, which the dock then shows.
+        actions=ActionSettings(class_b=ClassMode.ASK, newcomer_protection=False),
+        dock=replace(settings.dock, port=usable_port(settings.dock.port)),
+    )
+
+
+def _save_logins(sim: TwitchSim, folder: Path) -> None:
+    """Log the bot and the streamer in, as if they had typed their codes."""
+    store = TokenStore(folder, use_keyring=False)
+    for account, login in ((Account.BOT, BOT), (Account.BROADCASTER, STREAMER)):
+        granted = sim.grant(login)
+        token = Token(granted.access, granted.refresh, granted.user_id, login)
+        store.save(account, token)
+
+
+@asynccontextmanager
+async def _reading(bot: Bot, chat: IrcConnection) -> AsyncIterator[None]:
+    """Let the bot hear chat while the block runs."""
+    reading = asyncio.create_task(_read(bot, chat))
+    try:
+        yield
+    finally:
+        reading.cancel()
+        await asyncio.gather(reading, return_exceptions=True)
 
 
 async def _read(bot: Bot, chat: IrcConnection) -> None:

@@ -40,6 +40,8 @@ async def test_each_picture_has_something_to_show(
         latest = await picture_rows.latest_streams(bot.db, COUNT + 1)
         assert len(latest) == COUNT
         assert latest[-1]["ended_at"] < clock.now()
+        recaps = await bot.db.column("SELECT recap FROM streams")
+        assert all(recap.count("<@") == 2 for recap in recaps)
         kinds = {
             row["kind"] for row in await figures.moments_of(bot.db, latest[0]["id"])
         }

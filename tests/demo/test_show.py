@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from forgetmenot.demo.recorded_replies import RECORDED
 from forgetmenot.demo.show import begin_anew, load
 from forgetmenot.errors import StoreError
 from forgetmenot.files import instance_lock
@@ -84,3 +85,12 @@ def test_a_newcomer_follows_one_story_in_five_steps(seen: Seen) -> None:
     places = [highlight.index(words) for words in told]
     assert places == sorted(places)
     assert len(highlight.splitlines()) < 60
+
+
+@pytest.mark.slow
+def test_its_recaps_name_people_and_say_that_they_are_recorded(seen: Seen) -> None:
+    recaps = [row[0] for row in seen.rows("SELECT recap FROM streams ORDER BY id")]
+    assert len(recaps) == 2
+    for recap in recaps:
+        assert len(re.findall(r"<@\d+>", recap)) == 3
+        assert recap.endswith(RECORDED)
