@@ -27,6 +27,10 @@ _TABLES_OF_NAMES = {
     "parameter": "page.parameter",
     "status": "page.status",
 }
+# The mean length of a month, in ms.
+_MONTH = 30.4 * DAY
+# Letters of a language's code: real ones have two or three.
+_MAX_CODE = 20
 
 
 class Language:
@@ -42,7 +46,9 @@ class Language:
         text = self.texts[key]
         if not isinstance(text, str):
             text_for_one, text_for_more = text
-            text = text_for_one if values.get("n") in {1, "1"} else text_for_more
+            # "1" where a number was put into words before
+            is_one = values.get("n") in {1, "1"}
+            text = text_for_one if is_one else text_for_more
         return text.format_map(values)
 
     def __contains__(self, key: str) -> bool:
@@ -51,7 +57,9 @@ class Language:
     def pair(self, key: str) -> tuple[str, str]:
         """Return a label with its sentence, which may be empty."""
         text = self.texts[key]
-        return (text, "") if isinstance(text, str) else text
+        if isinstance(text, str):
+            return text, ""
+        return text
 
     def number(self, amount: int) -> str:
         """Return a whole number as this language groups it."""
@@ -59,8 +67,9 @@ class Language:
 
     def duration(self, ms: int, table: str = "span") -> str:
         """Return a length of time in one unit; with the table "ago", how long ago that was."""
+        # From two of a unit on, because "45 days" says more than "1 month".
         if ms >= 60 * DAY:
-            return self(f"{table}.months", n=round(ms / (30.4 * DAY)))
+            return self(f"{table}.months", n=round(ms / _MONTH))
         if ms >= 2 * DAY:
             return self(f"{table}.d", n=round(ms / DAY))
         if ms >= HOUR:
@@ -71,11 +80,9 @@ class Language:
 
     def reason(self, text: str) -> str:
         """Return a reason in this language; any other text (of Twitch, of a server) as it is."""
-        return (
-            self.reason_text(text.code, text.values)
-            if isinstance(text, Reason)
-            else text
-        )
+        if isinstance(text, Reason):
+            return self.reason_text(text.code, text.values)
+        return text
 
     def reason_text(self, code: str, values: Mapping[str, object]) -> str:
         """Return a reason by its key."""
@@ -90,13 +97,17 @@ class Language:
         """
         if name == "actions":
             actions = str(value).split(", ")
-            return ", ".join(str(self.value("action", action)) for action in actions)
+            action_names = [str(self.value("action", action)) for action in actions]
+            return ", ".join(action_names)
         if isinstance(value, float):
             return str(value).replace(".", self("decimal"))
-        name_in_words = self.texts.get(f"{_TABLES_OF_NAMES.get(name, '')}.{value}")
+        table = _TABLES_OF_NAMES.get(name, "")
+        name_in_words = self.texts.get(f"{table}.{value}")
         if name_in_words is not None:
             return name_in_words
-        return self.reason(value) if isinstance(value, str) else value
+        if isinstance(value, str):
+            return self.reason(value)
+        return value
 
 
 class Reason(str):
@@ -112,7 +123,7 @@ class Reason(str):
 
     @property
     def row(self) -> str:
-        """How it is stored: `["needs", {"parameter": "fact"}]`; `read_reason` reads it."""
+        """Return it as it is stored: `["needs", {"parameter": "fact"}]`; `read_reason` reads it."""
         return json.dumps(self.nested(), ensure_ascii=False)
 
     def nested(self) -> list[object]:
@@ -134,8 +145,11 @@ def reason(code: str, /, **values: object) -> Reason:
 def join_reasons(*texts: str) -> str:
     """Return the texts that are not empty as one, one after the other."""
     joined = ""
-    for text in filter(None, texts):
-        joined = reason("joined", first=joined, second=text) if joined else text
+    for text in texts:
+        if joined and text:
+            joined = reason("joined", first=joined, second=text)
+        else:
+            joined = joined or text
     return joined
 
 
@@ -150,6 +164,7 @@ def read_reason(text: str) -> str:
 
 
 def _read(nested: Any) -> Reason:  # noqa: ANN401  # any JSON
+    """Return the reason of code and values as `Reason.nested` gives them. Raises an error of ODD_INPUT."""
     code, values = nested
     read_values = {}
     for name, value in values.items():
@@ -160,6 +175,7 @@ def _read(nested: Any) -> Reason:  # noqa: ANN401  # any JSON
 def _texts_by_key(
     table: Mapping[str, object], prefix: str
 ) -> dict[str, str | tuple[str, str]]:
+    """Return the texts of a table and those inside of it by their dotted keys; a pair for a list of two."""
     texts: dict[str, str | tuple[str, str]] = {}
     for name, value in table.items():
         key = prefix + name
@@ -175,11 +191,11 @@ def _texts_by_key(
 @cache
 def languages() -> dict[str, str]:
     """Return the languages that there are: code and own name."""
-    names = [entry.name for entry in resources.files(__name__).iterdir()]
-    codes = sorted(
-        name.removesuffix(".toml") for name in names if name.endswith(".toml")
-    )
-    return {code: in_language(code)("name") for code in codes}
+    codes = []
+    for file in resources.files(__name__).iterdir():
+        if file.name.endswith(".toml"):
+            codes.append(file.name.removesuffix(".toml"))
+    return {code: in_language(code)("name") for code in sorted(codes)}
 
 
 @cache
@@ -187,10 +203,11 @@ def in_language(language: str = "en") -> Language:
     """Return the texts of a language; English if there is no such file."""
     file = resources.files(__name__) / f"{language}.toml"
     # Some systems refuse to look for a file with a longer name.
-    may_be_code = language.isalpha() and len(language) < 20
+    may_be_code = language.isalpha() and len(language) < _MAX_CODE
     if not may_be_code or not file.is_file():
         return in_language("en")
-    return Language(tomllib.loads(file.read_text(encoding="utf-8")), language)
+    tables = tomllib.loads(file.read_text(encoding="utf-8"))
+    return Language(tables, language)
 
 
 # What stands where no language is chosen: on the command line.

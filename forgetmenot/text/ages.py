@@ -64,11 +64,11 @@ class _Language:
     """The words of one language by their kinds, the keys of ages.toml."""
 
     def __init__(self, table: dict[str, Any]) -> None:
-        self._words = {
-            kind: frozenset(plain(words).split())
-            for kind, words in table.items()
-            if isinstance(words, str)
-        }
+        self._words: dict[str, frozenset[str]] = {}
+        for kind, words in table.items():
+            # The other values of a table are switches.
+            if isinstance(words, str):
+                self._words[kind] = frozenset(plain(words).split())
         numbers = plain(table.get("numbers", "")).split()
         self._numbers = {word: number for number, word in enumerate(numbers)}
         # What stands before an age: "is 7", "turned 7".
@@ -83,17 +83,21 @@ class _Language:
     def number(self, word: str) -> int | None:
         """Return the number that a word or its digits stand for; None if it is no number."""
         if word.isdecimal():
+            # Four digits are no age, and a long row of them would take long to read.
             return int(word[:4])
         return self._numbers.get(word)
 
 
 @cache
 def _table() -> dict[str, dict[str, Any]]:
-    return tomllib.loads(files(__package__).joinpath("ages.toml").read_text("utf-8"))
+    """Return the tables of ages.toml, one for each language and one for unspaced scripts."""
+    file = files(__package__).joinpath("ages.toml")
+    return tomllib.loads(file.read_text("utf-8"))
 
 
 @cache
 def _languages() -> tuple[_Language, ...]:
+    """Return the languages that part words by spaces."""
     tables = dict(_table())
     del tables["unspaced"]
     return tuple(_Language(table) for table in tables.values())
@@ -133,8 +137,10 @@ def without_minor_age(text: str) -> str:
         rest = shorter
     if _states_unspaced(rest):
         return ""
-    has_enough = rest == text or len(re.findall(r"\w+", rest)) >= _MIN_WORDS_LEFT
-    return rest if has_enough else ""
+    words_left = len(re.findall(r"\w+", rest))
+    if rest != text and words_left < _MIN_WORDS_LEFT:
+        return ""
+    return rest
 
 
 def _without_ages(text: str, language: _Language) -> str | None:
@@ -151,10 +157,11 @@ def _without_ages(text: str, language: _Language) -> str | None:
 
 
 def _tokens(text: str) -> list[_Token]:
+    """Return the words, numbers and marks of a text in order."""
     tokens = []
     for match in _TOKEN.finditer(text):
-        word = plain(match[0])
-        tokens.append(_Token(word, match[0], match.start(), match.end()))
+        written = match[0]
+        tokens.append(_Token(plain(written), written, match.start(), match.end()))
     return tokens
 
 
@@ -180,21 +187,29 @@ class _AgeReader:
         if age.is_attribute:
             return self._cut(text, age.start, age.end)
         before = age.start - 1
-        goes_on = self._is_a("and", age.end)
-        has_comma_behind = self._word(age.end) == ","
         if self._is_a("relative", before):
-            if goes_on:
-                return None
-            if self._word(before - 1) != ",":
-                return self._cut(text, before, age.end)
-            # Both commas go with ", who is 7,".
-            end = age.end + 1 if has_comma_behind else age.end
-            return self._cut(text, before - 1, end)
-        if goes_on or (has_comma_behind and age.start == 0):
+            return self._without_relative_clause(age, text)
+        opens_text = age.start == 0
+        goes_on_with_and = self._is_a("and", age.end)
+        goes_on_with_comma = self._word(age.end) == ","
+        if goes_on_with_and or (opens_text and goes_on_with_comma):
+            # "is 7 and plays chess": what joins goes with the age.
             return self._cut(text, age.start, age.end + 1)
         if self._is_a("and", before) or self._word(before) == ",":
             return self._cut(text, before, age.end)
         return None
+
+    def _without_relative_clause(self, age: _Age, text: str) -> str | None:
+        """Return the text without "who is 7"; None if that clause goes on behind the age."""
+        relative = age.start - 1
+        if self._is_a("and", age.end):
+            return None
+        if self._word(relative - 1) != ",":
+            return self._cut(text, relative, age.end)
+        # Both commas go with ", who is 7,".
+        has_comma_behind = self._word(age.end) == ","
+        end = age.end + 1 if has_comma_behind else age.end
+        return self._cut(text, relative - 1, end)
 
     def _cut(
         self,
@@ -207,13 +222,15 @@ class _AgeReader:
         right = ""
         if end < len(self._tokens):
             right = text[self._tokens[end].start :]
-        space = "" if right[:1] in ("", *_ENDS) else " "
+        needs_space = right != "" and right[0] not in _ENDS
+        space = " " if needs_space else ""
         shorter = f"{left}{space}{right}".strip()
         if shorter == text:
             return None
         return _ARTICLE_AN.sub(r"\1", shorter)
 
     def _word(self, place: int) -> str:
+        """Return the folded word at a place; empty outside of the text."""
         if not 0 <= place < len(self._tokens):
             return ""
         return self._tokens[place].word
@@ -239,9 +256,8 @@ class _AgeReader:
 
     def _after_verbs(self) -> Iterator[_Age]:
         """Yield the ages behind a verb: "is 15", "turned 16", "tiene 7 años"."""
-        verbs = self._language.verbs
         for verb, token in enumerate(self._tokens):
-            if token.word not in verbs:
+            if token.word not in self._language.verbs:
                 continue
             number_place = verb + 1
             while self._is_a("between", number_place):
@@ -297,17 +313,19 @@ class _AgeReader:
     def _bearer(self, verb: int) -> _Bearer:
         """Return of whom a verb speaks."""
         place = self._before_fillers(verb - 1)
-        if place < 0 or self._word(place) in _SENTENCE_ENDS or self._is_a("and", place):
+        word = self._word(place)
+        if place < 0 or word in _SENTENCE_ENDS or self._is_a("and", place):
             return _Bearer.SUBJECT
         if self._is_a("thing", place):
             return _Bearer.THING
         is_relative = self._is_a("relative", place)
-        if is_relative or self._word(place) == "," or self._is_a("pronoun", place):
-            noun = self._noun_before(place)
-            if noun is not None:
-                return noun
-            return _Bearer.THING if is_relative else _Bearer.SUBJECT
-        return self._noun_at(place)
+        refers_back = is_relative or word == "," or self._is_a("pronoun", place)
+        if not refers_back:
+            return self._noun_at(place)
+        noun = self._noun_before(place)
+        if noun is not None:
+            return noun
+        return _Bearer.THING if is_relative else _Bearer.SUBJECT
 
     def _noun_before(self, place: int) -> _Bearer | None:
         """Return what the last noun before a place is; None if the sentence begins there."""
@@ -333,10 +351,9 @@ class _AgeReader:
             if self._is_a("determiner", earlier):
                 return _Bearer.THING
         # A name at the beginning: "Mia is 7".
-        may_be_name = (
-            self._is_capitalized(place) or self._language.names_without_capitals
-        )
-        return _Bearer.PERSON if may_be_name else _Bearer.THING
+        if self._language.names_without_capitals or self._is_capitalized(place):
+            return _Bearer.PERSON
+        return _Bearer.THING
 
     def _is_capitalized(self, place: int) -> bool:
         return self._tokens[place].written[:1].isupper()
@@ -370,15 +387,22 @@ class _AgeReader:
         if self._is_a("aged", before) and self._bearer(before) is not _Bearer.THING:
             end = self._age_end(number_place) or number_place + 1
             return _Age(before, end, is_attribute=True)
+        return self._age_behind_mark(number_place)
+
+    def _age_behind_mark(self, number_place: int) -> _Age | None:
+        """Return the age in "Mia (7)" or "my son, 7,"; None if the number is something else."""
+        before = number_place - 1
         mark = self._word(before)
         if mark not in {"(", ","} or not self._is_end(number_place + 1):
             return None
         if not self._names_child_before(number_place):
             return None
+        # The closing bracket goes with the opening one.
         end = number_place + 2 if mark == "(" else number_place + 1
         return _Age(before, end, is_attribute=True)
 
     def _names_child_before(self, place: int) -> bool:
+        """Return whether a word for a child stands soon before a place."""
         earlier_places = range(place - _MAX_LOOK_BACK, place)
         return any(self._is_a("people", earlier) for earlier in earlier_places)
 
@@ -415,8 +439,9 @@ _ARTICLE_AN = re.compile(r"\b([Aa])n(?= [bcdfghjklmnpqrstvwxyz])")
 
 @cache
 def _unspaced_age() -> re.Pattern[str]:
-    units = _table()["unspaced"]["unit"].split()
-    return re.compile(rf"(?<!\d)(?:\d|1[0-7])(?:{'|'.join(units)})")
+    """Return the pattern of an age below eighteen with its unit ("7歳")."""
+    units = "|".join(_table()["unspaced"]["unit"].split())
+    return re.compile(rf"(?<!\d)(?:\d|1[0-7])(?:{units})")
 
 
 def _states_unspaced(text: str) -> bool:
@@ -426,7 +451,10 @@ def _states_unspaced(text: str) -> bool:
     folded_text = plain(text)
     for match in _unspaced_age().finditer(folded_text):
         before = folded_text[: match.start()]
-        if _last_place("people", before) >= _last_place("things", before):
+        person_place = _last_place("people", before)
+        thing_place = _last_place("things", before)
+        # Both are -1 where neither is named: then it is the subject's age.
+        if person_place >= thing_place:
             return True
     return False
 

@@ -24,7 +24,9 @@ _KINDS = ("yes", "please", "verb", "me", "me_verb", "all", "subject", "can", "be
 
 @cache
 def _table() -> Mapping[str, Any]:
-    return tomllib.loads(files(__package__).joinpath("phrases.toml").read_text("utf-8"))
+    """Return the tables of phrases.toml, one for each language and a few for all."""
+    file = files(__package__).joinpath("phrases.toml")
+    return tomllib.loads(file.read_text("utf-8"))
 
 
 class _Vocabulary:
@@ -43,14 +45,16 @@ class _Vocabulary:
 
     def kinds(self, text: str) -> list[set[str]] | None:
         """Return what each word of a text is for; None if it has no word, or one not listed."""
+        read_text = plain(clean(text))[:_MAX_READ]
         word_kinds = []
-        for word in self._words(plain(clean(text))[:_MAX_READ]):
+        for word in self._words(read_text):
             if word not in self._kinds_of:
                 return None
             word_kinds.append(self._kinds_of[word])
         return word_kinds or None
 
     def _words(self, text: str) -> list[str]:
+        """Return the words of a text; where no spaces part them, the listed ones that it is made of."""
         tokens = _TOKEN.findall(text)
         if self._next_word is None:
             return tokens
@@ -60,6 +64,7 @@ class _Vocabulary:
         while start < len(letters):
             match = self._next_word.match(letters, start)
             if match is None:
+                # The whole of it is one word that is not listed.
                 return [letters]
             listed_words.append(match[0])
             start = match.end()
@@ -81,6 +86,7 @@ def is_yes(text: str) -> bool:
 
 
 def _says_yes(word_kinds: list[set[str]] | None) -> bool:
+    """Return whether words of these kinds agree, and say nothing else; None: a word is not listed."""
     if word_kinds is None:
         return False
     agrees = any("yes" in kinds for kinds in word_kinds)
@@ -96,12 +102,15 @@ def asks_to_be_forgotten(sentence: str) -> bool:
 
 
 def _forgets_everything(word_kinds: list[set[str]] | None) -> bool:
+    """Return whether words of these kinds ask to forget their speaker; None: a word is not listed."""
     if word_kinds is None or _is_statement(word_kinds):
         return False
     all_kinds = set[str]().union(*word_kinds)
+    # One word may be the whole of it: "olvídame".
     if "me_verb" in all_kinds:
         return True
-    return "verb" in all_kinds and not all_kinds.isdisjoint({"me", "all"})
+    has_object = "me" in all_kinds or "all" in all_kinds
+    return "verb" in all_kinds and has_object
 
 
 def _is_statement(word_kinds: list[set[str]]) -> bool:
@@ -122,6 +131,7 @@ def names_everything(topic: str) -> bool:
 
 
 def _is_everything(word_kinds: list[set[str]] | None) -> bool:
+    """Return whether words of these kinds mean all of a person, and nothing else; None: a word is not listed."""
     if word_kinds is None:
         return False
     if not any(kinds & {"all", "me"} for kinds in word_kinds):
@@ -143,8 +153,10 @@ class _WishForm:
                 rf"(?P<topic>.+?)(?:[,\s]+(?:{polite}))*"
             )
         else:
+            # Japanese and Korean ask behind the topic.
             form = rf"(?P<topic>.+?)(?:{behind})(?:{polite})*"
-        self._pattern = re.compile(form.replace(r"\ ", r"[\s'’-]+"))
+        with_any_space = form.replace(r"\ ", r"[\s'’-]+")
+        self._pattern = re.compile(with_any_space)
 
     def topic(self, sentence: str) -> str:
         """Return what a sentence asks to remember or forget, as typed; "" if it asks nothing."""
@@ -160,17 +172,18 @@ class _WishForm:
 
 
 def _spaced(listed: str) -> str:
+    """Return a phrase of the table with its spaces: "lo_de" is "lo de"."""
     return plain(listed).replace("_", " ")
 
 
 @cache
 def _wish_forms(kind: str) -> tuple[_WishForm, ...]:
-    tables = [
-        table
-        for table in _table().values()
-        if kind in table or f"{kind}_behind" in table
-    ]
-    return tuple(_WishForm(table, kind) for table in tables)
+    """Return how each language asks to "remember" or to "forget" one thing."""
+    forms = []
+    for table in _table().values():
+        if kind in table or f"{kind}_behind" in table:
+            forms.append(_WishForm(table, kind))
+    return tuple(forms)
 
 
 def fact_to_remember(sentence: str) -> str:
@@ -184,6 +197,7 @@ def topic_to_forget(sentence: str) -> str:
 
 
 def _wished_topic(kind: str, sentence: str) -> str:
+    """Return what a sentence asks to "remember" or to "forget", in whatever language; "" if it asks nothing."""
     for form in _wish_forms(kind):
         topic = form.topic(sentence)
         if topic:
@@ -211,18 +225,19 @@ def _possessives() -> tuple[frozenset[str], re.Pattern[str]]:
             unspaced_words += listed
         else:
             spaced_words.update(listed)
-    return frozenset(spaced_words), re.compile(
-        rf"(?<!\w)(?:{'|'.join(unspaced_words)})(?=\w)"
-    )
+    unspaced_pattern = re.compile(rf"(?<!\w)(?:{'|'.join(unspaced_words)})(?=\w)")
+    return frozenset(spaced_words), unspaced_pattern
 
 
 def without_possessives(topic: str) -> str:
     """Return a topic without "my": "mi perra" is "perra", "私の猫" "猫". A lone "my" stays."""
     spaced_words, unspaced_pattern = _possessives()
-    parts = [
-        part for part in topic.split() if plain(part).strip(".,!?") not in spaced_words
-    ]
-    return unspaced_pattern.sub("", " ".join(parts)) or topic
+    remaining_words = []
+    for word in topic.split():
+        if plain(word).strip(".,!?") not in spaced_words:
+            remaining_words.append(word)
+    bare_topic = unspaced_pattern.sub("", " ".join(remaining_words))
+    return bare_topic or topic
 
 
 @cache
@@ -258,10 +273,11 @@ def _verbs() -> Mapping[str, str]:
 
 def verbs_in(fact: str) -> dict[str, str]:
     """Return the listed verbs of a fact, each with the English words that say the same."""
+    english_of = _verbs()
     verbs: dict[str, str] = {}
     for word in _words_and_letters(fact):
-        if word in _verbs():
-            verbs[word] = _verbs()[word]
+        if word in english_of:
+            verbs[word] = english_of[word]
     return verbs
 
 
@@ -271,9 +287,9 @@ _ENGLISH_NUMBERS = "two three four five six seven eight nine ten eleven twelve"
 @cache
 def _numbers() -> Mapping[str, str]:
     """Return the digits for each word for a number from 2 to 12."""
-    digits_of = {
-        word: str(number) for number, word in enumerate(_ENGLISH_NUMBERS.split(), 2)
-    }
+    digits_of: dict[str, str] = {}
+    for number, word in enumerate(_ENGLISH_NUMBERS.split(), start=2):
+        digits_of[word] = str(number)
     for digits, words in _table()["numbers"].items():
         digits_of |= dict.fromkeys(words.split(), digits)
     return digits_of
@@ -281,21 +297,24 @@ def _numbers() -> Mapping[str, str]:
 
 def numbers_in(fact: str) -> frozenset[str]:
     """Return the numbers of a fact in digits: "zwei" and "two" are "2"."""
+    digits_of = _numbers()
     numbers = set[str]()
     for token in _words_and_letters(fact):
         if token.isdecimal():
             numbers.add(token)
-        elif token in _numbers():
-            numbers.add(_numbers()[token])
+        elif token in digits_of:
+            numbers.add(digits_of[token])
     return frozenset(numbers)
 
 
 def without_numbers(fact: str) -> str:
     """Return a fact without its numbers and what counts things behind them: "三匹" is nothing."""
-    parts = [
-        part for part in fact.split() if not numbers_in(part) or UNSPACED.search(part)
-    ]
-    return _number_letter().sub(" ", " ".join(parts))
+    remaining_words = []
+    for word in fact.split():
+        # A word of an unspaced script is a whole clause: only its letters for numbers go.
+        if not numbers_in(word) or UNSPACED.search(word):
+            remaining_words.append(word)
+    return _number_letter().sub(" ", " ".join(remaining_words))
 
 
 @cache

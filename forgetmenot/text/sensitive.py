@@ -73,6 +73,7 @@ def states_sensitive(text: str) -> bool:
 
 
 def _has_any_phrase(text: str, phrases: Iterable[str]) -> bool:
+    """Return whether a text has one of these phrases, in any inflection."""
     stemmed_phrases = [" ".join(stems(phrase)) for phrase in phrases]
     if not any(stemmed_phrases):
         return False
@@ -98,14 +99,15 @@ def _statements(text: str) -> Iterator[str]:
 
 @cache
 def _table() -> dict[str, Any]:
-    return tomllib.loads(
-        files(__package__).joinpath("sensitive.toml").read_text("utf-8")
-    )
+    """Return the tables of sensitive.toml."""
+    file = files(__package__).joinpath("sensitive.toml")
+    return tomllib.loads(file.read_text("utf-8"))
 
 
 def _as_read(text: str) -> str:
     """Return a text in small letters without accents; only words that pose as Latin are folded."""
-    return " ".join(map(fold_word, plain(text).split()))
+    folded_words = [fold_word(word) for word in plain(text).split()]
+    return " ".join(folded_words)
 
 
 # ── statements ────────────────────────────────────────────────────────────────────────────────
@@ -189,6 +191,7 @@ class _Phrase(NamedTuple):
         start: int,
         end: int,
     ) -> bool:
+        """Return whether the tokens from `start` to the one before `end` are its words."""
         if end > len(tokens):
             return False
         for listed_word, token in zip(self.words, tokens[start:end], strict=True):
@@ -208,8 +211,11 @@ class _Phrase(NamedTuple):
         predicate_start = self._predicate_before(tokens, start)
         if predicate_start is not None:
             return predicate_start
+        # "asthma is what she has": some languages say it behind the phrase.
         predicates_behind = self.language.after.get(self.predicate, ())
-        return start if _has_any(tokens[end : end + 3], predicates_behind) else None
+        if _has_any(tokens[end : end + 3], predicates_behind):
+            return start
+        return None
 
     def _predicate_before(self, tokens: Sequence[str], start: int) -> int | None:
         """Return where the nearest predicate before a phrase begins; None if there is none."""
@@ -221,21 +227,28 @@ class _Phrase(NamedTuple):
                 return predicate_start
             if end == 0:
                 # "^": the phrase may open the clause ("diabetic since May").
-                return 0 if "^" in predicates and start <= 1 else None
+                may_open_clause = "^" in predicates and start <= 1
+                return 0 if may_open_clause else None
             end -= 1
             word = tokens[end]
             is_stop = word in self.language.stops or word in self.language.things
-            if is_stop or end < start - _MAX_BETWEEN:
+            is_too_far = end < start - _MAX_BETWEEN
+            if is_stop or is_too_far:
                 return None
 
 
 def _is_listed_word(token: str, listed_word: str) -> bool:
+    """Return whether a token is a word of the table, which may stand for an age or a beginning."""
     if token == listed_word:
         return True
     # "#" is an age, "#jahrig" an age with an ending.
-    if listed_word.startswith("#") and token.removesuffix(listed_word[1:]) in _AGES:
-        return True
-    return listed_word.endswith("*") and token.startswith(listed_word[:-1])
+    if listed_word.startswith("#"):
+        ending = listed_word[1:]
+        if token.removesuffix(ending) in _AGES:
+            return True
+    if listed_word.endswith("*"):
+        return token.startswith(listed_word[:-1])
+    return False
 
 
 def _start_of_predicate(
@@ -263,11 +276,10 @@ def _phrases() -> dict[str, list[_Phrase]]:
         language = _Language(table)
         for category in CATEGORIES:
             for predicate, listed in table.get(category, {}).items():
-                for phrase in listed.split():
-                    words = tuple(map(_as_read, phrase.split("_")))
-                    phrases.setdefault(words[0], []).append(
-                        _Phrase(words, category, predicate, language)
-                    )
+                for listed_phrase in listed.split():
+                    words = tuple(_as_read(word) for word in listed_phrase.split("_"))
+                    phrase = _Phrase(words, category, predicate, language)
+                    phrases.setdefault(words[0], []).append(phrase)
     return phrases
 
 
@@ -326,11 +338,11 @@ def _has_payment(text: str) -> bool:
     """Return whether a text has a bank account, or the number of a payment card."""
     if _shape("payment").search(text):
         return True
-    cards = _shape("card").findall(text)
-    if any(_is_card(run) for run in cards):
+    digit_runs = _shape("card").findall(text)
+    if any(_is_card(run) for run in digit_runs):
         return True
-    accounts = _shape("iban").findall(text)
-    return any(_is_account(run) for run in accounts)
+    account_runs = _shape("iban").findall(text)
+    return any(_is_account(run) for run in account_runs)
 
 
 def _is_card(run: str) -> bool:
@@ -338,7 +350,9 @@ def _is_card(run: str) -> bool:
     from stdnum import luhn
 
     digits = re.sub(r"\D", "", run)
-    return luhn.is_valid(digits) and len(set(digits)) > 1
+    # Zeros alone have a right check digit, too.
+    has_several_digits = len(set(digits)) > 1
+    return has_several_digits and luhn.is_valid(digits)
 
 
 def _is_account(run: str) -> bool:
@@ -348,7 +362,9 @@ def _is_account(run: str) -> bool:
     from stdnum import iban
 
     characters = run.replace(" ", "")
-    lengths = range(_MIN_IBAN, min(len(characters), _MAX_IBAN) + 1)
+    max_length = min(len(characters), _MAX_IBAN)
+    # Nothing shows where the number ends: the words behind it stand in the run as well.
+    lengths = range(_MIN_IBAN, max_length + 1)
     return any(
         iban.is_valid(characters[:length], check_country=False) for length in lengths
     )
@@ -370,7 +386,9 @@ def _shape(name: str) -> re.Pattern[str]:
 
 
 def _one_of(words: str) -> str:
-    return f"(?:{'|'.join(re.escape(skeleton(word)) for word in words.split())})"
+    """Return a pattern of any of these words, as `skeleton` gives them."""
+    escaped_words = [re.escape(skeleton(word)) for word in words.split()]
+    return f"(?:{'|'.join(escaped_words)})"
 
 
 _ORNAMENTS = re.compile(r" ?[•·*_~|] ?")
@@ -390,10 +408,11 @@ def _has_phone(text: str) -> bool:
     One that is grouped as its country groups them, or begins with + or 0, counts anywhere. Any
     possible number counts near a word such as "call". A bare run of digits is an identifier.
     """
-    rest = _ORNAMENTS.sub(" ", _shape("not_a_phone").sub(" ; ", text))
-    if not _MANY_DIGITS.search(rest):
+    without_others = _shape("not_a_phone").sub(" ; ", text)
+    bare_text = _ORNAMENTS.sub(" ", without_others)
+    if not _MANY_DIGITS.search(bare_text):
         return False
-    return _has_dialled_number(rest) or _has_grouped_number(rest)
+    return _has_dialled_number(bare_text) or _has_grouped_number(bare_text)
 
 
 def _has_dialled_number(text: str) -> bool:
@@ -416,6 +435,7 @@ def _is_near(
     start: int,
     end: int,
 ) -> bool:
+    """Return whether a number stands near what is written from `start` to `end`."""
     return start - _NEAR <= number.end and number.start <= end + _NEAR
 
 
@@ -424,7 +444,9 @@ def _has_grouped_number(text: str) -> bool:
     from phonenumbers import Leniency
 
     for number in _phone_numbers(text, "own_groups", Leniency.STRICT_GROUPING):
-        if number.raw_string.startswith("0") or not number.raw_string.isdecimal():
+        written = number.raw_string
+        is_grouped = not written.isdecimal()
+        if is_grouped or written.startswith("0"):
             return True
     return False
 
@@ -442,7 +464,8 @@ def _phone_numbers(
             text, region, leniency=leniency, max_tries=_MAX_TRIES
         )
         for number in islice(matcher, _MAX_TRIES):
-            if sum(char.isdigit() for char in number.raw_string) >= _MIN_DIGITS:
+            digit_count = sum(char.isdigit() for char in number.raw_string)
+            if digit_count >= _MIN_DIGITS:
                 yield number
 
 
@@ -501,9 +524,11 @@ def _dialled(run: re.Match[str]) -> str:
     is_named = any(not part.isdecimal() for _, part in parts)
     if not is_named and any(len(part) > 1 for _, part in parts):
         return run[0]
-    digits = ""
+    spaced_digits = ""
     for times, part in parts:
-        digits += _digits().get(part, part) * _TIMES[times] + " "
+        digits = _digits().get(part, part)
+        spaced_digits += digits * _TIMES[times] + " "
     # "thirty four" is 34.
-    number = re.sub(r"\b([2-9])0 (?=[1-9] )", r"\1", digits).replace(" ", "")
+    joined_tens = re.sub(r"\b([2-9])0 (?=[1-9] )", r"\1", spaced_digits)
+    number = joined_tens.replace(" ", "")
     return f"tel {number}" if is_named else number
