@@ -15,6 +15,7 @@ from msgspec.structs import replace
 from forgetmenot.domain import Note, Recalled, Scope, Stream, Video
 from forgetmenot.durations import minute_of
 from forgetmenot.memory import channel_search
+from forgetmenot.memory.past_episodes import EpisodeIndex, visible_episodes
 from forgetmenot.memory.ranking import (
     FITS_DATE,
     LEAST_OF_BEST,
@@ -23,7 +24,6 @@ from forgetmenot.memory.ranking import (
     of_best,
     query_of,
 )
-from forgetmenot.memory.recall import EpisodeIndex, visible_episodes
 from forgetmenot.people.names import index_of
 from forgetmenot.privacy.suppression import SuppressionFilter, load_filter
 from forgetmenot.store import (

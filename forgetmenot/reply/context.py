@@ -27,8 +27,9 @@ from forgetmenot.domain import (
 from forgetmenot.durations import DAY, HOUR, MINUTE
 from forgetmenot.languages import ENGLISH
 from forgetmenot.memory import unsummarised
+from forgetmenot.memory.past_episodes import spoken_of
 from forgetmenot.memory.ranking import Query
-from forgetmenot.memory.recall import CHANNEL, NotesSnapshot, Recall, fitting, spoken_of
+from forgetmenot.memory.recall import CHANNEL, NotesSnapshot, Recall, fitting
 from forgetmenot.memory.together import together_with
 from forgetmenot.operations import facts
 from forgetmenot.people.handles import streamer_of

@@ -11,7 +11,8 @@ from collections.abc import Callable
 from msgspec import Struct
 
 from forgetmenot.logs import log
-from forgetmenot.memory.recall import CHANNEL, Recall, newest, without_hidden
+from forgetmenot.memory.past_episodes import newest, without_hidden
+from forgetmenot.memory.recall import CHANNEL, Recall
 from forgetmenot.privacy.suppression import load_filter
 from forgetmenot.prompt.assemble import compose_prefix
 from forgetmenot.prompt.material import Prefix, PrefixMaterial

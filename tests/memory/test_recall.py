@@ -7,17 +7,10 @@ import pytest
 from forgetmenot.domain import Episode, NoteStatus
 from forgetmenot.durations import HOUR
 from forgetmenot.memory import edits
+from forgetmenot.memory.missed import Missed, missed
+from forgetmenot.memory.past_episodes import EpisodeIndex, newest, spoken_of
 from forgetmenot.memory.ranking import query_of
-from forgetmenot.memory.recall import (
-    CHANNEL,
-    EpisodeIndex,
-    Missed,
-    Recall,
-    fitting,
-    missed,
-    newest,
-    spoken_of,
-)
+from forgetmenot.memory.recall import CHANNEL, Recall, fitting
 from forgetmenot.privacy import suppression, suppression_list
 from forgetmenot.privacy.hidden_names import without_hidden_names
 from forgetmenot.privacy.suppression import SuppressionFilter

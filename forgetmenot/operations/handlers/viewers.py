@@ -5,7 +5,7 @@ from forgetmenot.durations import DAY
 from forgetmenot.languages import in_language
 from forgetmenot.memory.arrivals import by_weight, card
 from forgetmenot.memory.merge import LIVE
-from forgetmenot.memory.recall import missed as what_was_missed
+from forgetmenot.memory.missed import missed as what_was_missed
 from forgetmenot.memory.together import together_with
 from forgetmenot.operations.entries import (
     ANYBODY,

@@ -1,0 +1,251 @@
+"""Finds what happened before: the newest episodes for the prefix, and older ones that fit a message.
+
+Nothing that an episode says of people who opted out or were banned, or that is suppressed, is returned.
+"""
+
+import heapq
+import math
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from itertools import chain
+
+from msgspec.structs import replace
+
+from forgetmenot.domain import Episode
+from forgetmenot.memory.ranking import Query
+from forgetmenot.memory.word_index import WordIndex
+from forgetmenot.privacy.suppression import SuppressionFilter
+from forgetmenot.prompt.material import Past
+from forgetmenot.store import episodes, streams, viewers
+from forgetmenot.store.database import Database, Source
+from forgetmenot.text.meaning import word_table
+from forgetmenot.text.mentions import ids_in, mention
+from forgetmenot.text.removal import without_person
+from forgetmenot.text.words import STOPWORDS, stem, words
+
+# Past episodes that are read to find those that may be shown.
+LOOKED_AT = 5
+# Words of a message, the longest: they are the rarest, and of more no summary has half.
+ASKED_WITH = 8
+# The newest episodes that are indexed; of a channel with three streams a week more than a year.
+EPISODES_KEPT = 3_000
+# Episodes that are indexed before other reads get their turn; and while a message waits for them.
+READ_AT_ONCE = 200
+READ_IN_PASSING = 20
+# The part of the query's words that a past episode must speak of; at least two words.
+MATCHING_SHARE = 0.5
+
+
+async def newest(
+    db: Database,
+    suppression_filter: SuppressionFilter,
+    limit: int = 3,
+) -> list[Past]:
+    """Return what the prefix shows of the past, as far as it may be shown.
+
+    That is the recap of the last stream and its last episode, then this stream's newest episodes: `limit` episodes in
+    all.
+    """
+    stream_id = await streams.current_id(db)
+    this_stream: list[Episode] = []
+    if stream_id is not None:
+        stored = await episodes.newest(db, stream_id=stream_id, limit=limit - 1)
+        this_stream = await visible_episodes(db, stored, suppression_filter)
+    past = await _of_last_stream(db, stream_id, suppression_filter)
+    for episode in this_stream:
+        past.append(Past(episode.id, episode.ended_at, episode.summary))
+    return past
+
+
+async def _of_last_stream(
+    db: Database,
+    stream_id: int | None,
+    suppression_filter: SuppressionFilter,
+) -> list[Past]:
+    """Return the recap and the last episode of the stream before this one; nothing where it has no such episode."""
+    previous = await streams.previous(db, stream_id)
+    if previous is None:
+        return []
+    previous_id, recap = previous
+    stored = await episodes.newest(db, stream_id=previous_id, limit=1)
+    visible = await visible_episodes(db, stored, suppression_filter)
+    if not visible:
+        return []
+    [last] = visible
+    past = []
+    shown_recap = await without_hidden(db, suppression_filter.without(recap))
+    if shown_recap:
+        past.append(Past(previous_id, last.ended_at, shown_recap, is_recap=True))
+    past.append(Past(last.id, last.ended_at, last.summary))
+    return past
+
+
+class EpisodeIndex:
+    """The words of the newest episodes, kept in the process. Only one thread may use it: the reader's.
+
+    Each `read_on` goes on where the last one ended. What is stored is read again before it is shown, so a summary that
+    was cut or rewritten since is missed at most.
+    """
+
+    def __init__(self) -> None:
+        self._words = WordIndex()
+        self._is_filled = False
+        # the id of the last episode that was read
+        self._read_to: int | None = None
+
+    async def read_on(self, source: Source, limit: int = READ_AT_ONCE) -> bool:
+        """Read at most `limit` of the episodes that came since, and return whether there may be more."""
+        if self._read_to is None:
+            self._read_to = await episodes.id_before_newest(source, EPISODES_KEPT)
+        texts = await episodes.texts_after(source, self._read_to, limit)
+        if texts and not self._is_filled:
+            # the table of words is not read while there is nothing to find
+            self._words = WordIndex(word_table())
+            self._is_filled = True
+        for episode_id, text in texts:
+            telling_words = {word for word in words(text) if word not in STOPWORDS}
+            self._words.add(episode_id, telling_words)
+            self._read_to = episode_id
+        return len(texts) == limit
+
+    def forms(self, word: str) -> frozenset[str]:
+        """Return the forms of a word that the episodes have."""
+        return frozenset(self._words.forms(word))
+
+    def speaking_of(
+        self,
+        terms: Sequence[Collection[str]],
+        enough: int,
+        without: Collection[int],
+        limit: int,
+        *,
+        rarest_first: bool = False,
+    ) -> list[int]:
+        """Return the ids of the episodes with a form of at least `enough` of these words, best first.
+
+        Each term is the forms of one word. Those that have most words come first, then the newest; with `rarest_first`
+        those whose words the fewest episodes have.
+        """
+        # by term: the episodes that have it; the rarest term first
+        episodes_with: list[set[int]] = []
+        for forms in terms:
+            places = map(self._words.places, forms)
+            episodes_with.append(set(chain.from_iterable(places)))
+        episodes_with.sort(key=len)
+        # an episode with k of n words has one of the rarest n - k + 1: no others need to be counted
+        rarest = episodes_with[: len(episodes_with) - enough + 1]
+        candidates = set().union(*rarest).difference(without)
+        counts: Counter[int] = Counter()
+        for episode_ids in episodes_with:
+            counts.update(episode_ids & candidates)
+        scores: Mapping[int, float] = counts
+        if rarest_first:
+            scores = _rarity(episodes_with)
+
+        def rank(episode_id: int) -> tuple[float, int]:
+            return scores[episode_id], episode_id
+
+        matching = [
+            episode_id for episode_id, count in counts.items() if count >= enough
+        ]
+        return heapq.nlargest(limit, matching, key=rank)
+
+
+def _rarity(episodes_with: Iterable[Collection[int]]) -> dict[int, float]:
+    """Return how rare the words of each episode are together; `episodes_with`: the episodes that have each word."""
+    rarity: dict[int, float] = defaultdict(float)
+    for episode_ids in episodes_with:
+        for episode_id in episode_ids:
+            rarity[episode_id] += 1 / len(episode_ids)
+    return rarity
+
+
+async def spoken_of(
+    source: Source,
+    index: EpisodeIndex,
+    query: Query,
+    suppression_filter: SuppressionFilter,
+    limit: int,
+    *,
+    people: Sequence[str] = (),
+    without: Sequence[int] = (),
+    any_two: bool = False,
+) -> list[Episode]:
+    """Return the older episodes that speak of enough of a message, best first; of equal ones the newest first.
+
+    `people`: the ids of those whom the message names, each of whom counts as a word. `without`: the ids of episodes
+    that are shown anyway. `any_two`: two of the words are enough, and the rarest count most, because they are other
+    words for one thing.
+    """
+    asked_words = sorted([*map(mention, people), *query.telling], key=len, reverse=True)
+    word_of_stem = {stem(word): word for word in asked_words[:ASKED_WITH]}
+    if not word_of_stem or not limit:
+        return []
+    await index.read_on(source, READ_IN_PASSING)
+    terms = [index.forms(word) for word in word_of_stem.values()]
+    enough = 2
+    if not any_two:
+        enough = max(2, math.ceil(MATCHING_SHARE * len(terms)))
+    enough = min(enough, len(terms))
+    # One more than is looked at, to see whether many episodes have a single word.
+    best_ids = index.speaking_of(
+        terms, enough, without, LOOKED_AT + 1, rarest_first=any_two
+    )
+    if len(terms) == 1 and len(best_ids) > LOOKED_AT:
+        # a word that many episodes have tells none of them apart
+        return []
+    stored = await episodes.get_many(source, best_ids)
+    term_counts: dict[int, int] = {}
+    matching: list[Episode] = []
+    for episode in await visible_episodes(source, stored, suppression_filter):
+        # counted again: what may not be shown was cut
+        term_counts[episode.id] = _term_count(episode, terms)
+        if term_counts[episode.id] >= enough:
+            matching.append(episode)
+    if any_two:
+        matching.sort(key=lambda episode: best_ids.index(episode.id))
+    else:
+        matching.sort(
+            key=lambda episode: (term_counts[episode.id], episode.id), reverse=True
+        )
+    return matching[:limit]
+
+
+def _term_count(episode: Episode, terms: Iterable[frozenset[str]]) -> int:
+    """Return the number of terms of which an episode has a form."""
+    episode_words = set(words(f"{episode.summary} {episode.topic}"))
+    return sum(not episode_words.isdisjoint(forms) for forms in terms)
+
+
+async def without_hidden(source: Source, text: str) -> str:
+    """Return a text without what it says of people who opted out or were banned since."""
+    hidden = await viewers.hidden(source, ids_in(text))
+    return _without_people(text, hidden)
+
+
+async def visible_episodes(
+    source: Source,
+    stored: Sequence[Episode],
+    suppression_filter: SuppressionFilter,
+) -> list[Episode]:
+    """Return these episodes as they may be shown, without those of which nothing is left."""
+    if not stored:
+        return []
+    people: set[str] = set()
+    for episode in stored:
+        people.update(ids_in(episode.summary))
+    hidden = await viewers.hidden(source, people)
+    visible = []
+    for episode in stored:
+        unsuppressed = suppression_filter.without(episode.summary)
+        summary = _without_people(unsuppressed, hidden)
+        if summary:
+            visible.append(replace(episode, summary=summary))
+    return visible
+
+
+def _without_people(text: str, viewer_ids: Iterable[str]) -> str:
+    """Return a text without the sentences about these people."""
+    for viewer_id in viewer_ids:
+        text = without_person(text, viewer_id)
+    return text
