@@ -1,6 +1,6 @@
 """Recognises the command in a chat line, runs it and words the answer.
 
-What a command does is decided in operations/. Where it cannot be done as asked in plain words, the line
+What a command does is decided in operations/. A command in plain words that cannot be done as asked
 is treated as talk.
 """
 
@@ -24,26 +24,27 @@ from forgetmenot.text.chat_commands import without_names_in_front
 from forgetmenot.text.clean import clean
 from forgetmenot.text.phrases import is_yes
 
-# How soon a viewer's next line has to be the "yes" to a question that the bot asked them.
+# How soon a viewer's next line has to be the "yes" to a question that the bot asked them (ms).
 ANSWERED_WITHIN = 2 * MINUTE
-# Results of a sentence that asks in vain: it is talk.
+# Results of a command in plain words after which the line is talk.
 _TALK = frozenset(
     {"not_yours", "unknown_viewer", "which_viewer", "about_yourself", "which_none"}
 )
 
 
 class CommandAnswer(NamedTuple):
-    """What is said to a command (empty: nothing). `is_right`: somebody asked about their own data and waits for it.
+    """What is said to a command ("": nothing).
 
+    `is_urgent`: somebody asked about their own data and waits for it.
     `leaves_nothing`: the answer is not stored.
     """
 
     line: str
-    is_right: bool = False
+    is_urgent: bool = False
     leaves_nothing: bool = False
 
 
-class _Question(NamedTuple):
+class _OpenQuestion(NamedTuple):
     """A question that a "yes" answers: the command that is run then, and when it was asked (ms)."""
 
     command: ParsedCommand
@@ -56,14 +57,18 @@ class ChatCommands:
     def __init__(
         self, context: OperationContext, identity: Callable[[], Identity]
     ) -> None:
+        """`identity` returns who the bot is now."""
         self._context = context
         self._parser = CommandParser(context.operations)
         self._identity = identity
         # by viewer: what the bot asked them last
-        self._questions: dict[str, _Question] = {}
+        self._questions: dict[str, _OpenQuestion] = {}
 
     def says_yes(self, event: ChatEvent) -> bool:
-        """Whether a line is the "yes" to what the bot just asked its viewer. Any other line of theirs is a no."""
+        """Return whether a line is the "yes" to what the bot just asked its viewer.
+
+        Any other line of theirs is a no, and ends the question.
+        """
         question = self._questions.get(event.user_id)
         if question is None:
             return False
@@ -76,31 +81,29 @@ class ChatCommands:
     async def handle(
         self, event: ChatEvent, *, denies_reply: bool = False
     ) -> CommandAnswer | None:
-        """The answer, or None if it is no command of ours. Raises StoreError.
+        """Run the command in a line, and return the answer; None if it is no command of ours.
 
-        `denies_reply`: it only says that the bot's last reply is wrong, without naming the bot.
+        `denies_reply`: the line only says that the bot's last reply is wrong, without naming the bot.
+        Raises StoreError.
         """
-        context = self._context
-        settings = context.settings()
+        settings = self._context.settings()
         identity = self._identity()
         command = self._command(event, identity, denies_reply=denies_reply)
         if self.says_yes(event):
             command = self._questions.pop(event.user_id).command
-        # a bot's lines can be put into its mouth
+        # Anybody can have another bot say a command, so a bot's lines are none.
         if command is None or self._is_bot(event, identity):
             return None
-        for_moderators = (
-            context.operations[command.name].permissions[Surface.CHAT]
-            is Permission.MODERATOR
-        )
-        if is_ignored(event, identity, settings) and not for_moderators:
+        operation = self._context.operations[command.name]
+        is_for_moderators = operation.permissions[Surface.CHAT] is Permission.MODERATOR
+        if is_ignored(event, identity, settings) and not is_for_moderators:
             return None
         return await self._answer(event, command)
 
     async def ask_erasure(self, event: ChatEvent) -> str:
         """Ask whoever wrote a line whether everything about them is to be deleted, as `!forgetme` does.
 
-        The question, or that nothing is known of them. Raises StoreError.
+        Returns the question, or that nothing is known of them. Raises StoreError.
         """
         answer = await self._answer(event, ParsedCommand("erase", {}))
         return answer.line if answer is not None else ""
@@ -108,20 +111,25 @@ class ChatCommands:
     async def _answer(
         self, event: ChatEvent, command: ParsedCommand
     ) -> CommandAnswer | None:
-        """Run a command; the answer, or None where it is left to others. Raises StoreError."""
+        """Run a command; return the answer, None if the line is talk or the command not for them.
+
+        Raises StoreError.
+        """
         result = await run(self._context, command.name, command.params, asker_of(event))
-        if result.code == "not_allowed" or (command.in_words and result.code in _TALK):
+        if result.code == "not_allowed":
+            return None
+        if command.in_words and result.code in _TALK:
             return None
         if result.code == "erase_unconfirmed":
             confirmed = replace(command, params={**command.params, "confirm": "yes"})
-            self._questions[event.user_id] = _Question(confirmed, event.at)
-        line = chat_line(result, in_language(self._context.settings().bot.language))
+            self._questions[event.user_id] = _OpenQuestion(confirmed, event.at)
+        language = in_language(self._context.settings().bot.language)
         operation = self._context.operations[command.name]
         # Stored with its time, a code could be matched with a request, and so with a person.
         has_code = "receipt_code" in result.data
         return CommandAnswer(
-            line,
-            is_right=operation.waits,
+            chat_line(result, language),
+            is_urgent=operation.waits,
             leaves_nothing=operation.leaves_nothing or has_code,
         )
 
@@ -132,33 +140,47 @@ class ChatCommands:
         *,
         denies_reply: bool,
     ) -> ParsedCommand | None:
-        """The command in a line, typed or in words; `denies_reply` as in `handle`."""
-        trigger = trigger_of(
-            event, identity, Conversations({}), self._context.settings(), event.at
-        )
-        question = ""
-        if trigger is not None and trigger.direct:
-            question = trigger.question
-        elif denies_reply:
-            question = event.text
+        """Return the command in a line, typed or in words; `denies_reply` as in `handle`."""
+        question = self._question_in(event, identity, denies_reply=denies_reply)
         line = without_name_in_front(event, identity)
-        command = self._parser.parse(
-            line, question, unnamed=without_at_name(line, identity)
-        )
+        unnamed_line = without_at_name(line, identity)
+        command = self._parser.parse(line, question, unnamed=unnamed_line)
         if command is None and event.reply_to is not None:
             command = self._about_replied_line(line)
-        is_to_the_bot = line != clean(event.text) or bool(question)
-        if command is not None and not is_to_the_bot and self._is_another_bots(command):
+        if command is None:
             return None
-        if command is None or command.name != "erase" or asker_of(event).moderates:
+        has_name_in_front = line != clean(event.text)
+        is_to_this_bot = has_name_in_front or bool(question)
+        if not is_to_this_bot and self._is_another_bots(command):
+            return None
+        if command.name != "erase" or asker_of(event).moderates:
             return command
-        # a viewer names nobody else there; a moderator may mean somebody who is called "sim"
+        # "!forgetme yes": a viewer names nobody else there. A moderator may mean somebody who is
+        # called by a word for yes ("sim").
         if is_yes(command.params.get("viewer", "")):
             return replace(command, params={"confirm": "yes"})
         return command
 
+    def _question_in(
+        self,
+        event: ChatEvent,
+        identity: Identity,
+        *,
+        denies_reply: bool,
+    ) -> str:
+        """Return what a line asks the bot, without the bot's name; "" if it does not speak to it."""
+        nobody = Conversations({})
+        settings = self._context.settings()
+        trigger = trigger_of(event, identity, nobody, settings, event.at)
+        if trigger is not None and trigger.direct:
+            return trigger.question
+        return event.text if denies_reply else ""
+
     def _about_replied_line(self, line: str) -> ParsedCommand | None:
-        """The command about somebody's line in a reply to it: Twitch writes their name in front of what is typed."""
+        """Return the command about somebody's line in a reply to that line; None if there is none.
+
+        Twitch writes their name in front of what is typed.
+        """
         command = self._parser.parse(without_names_in_front(line))
         if command is None:
             return None
@@ -166,13 +188,17 @@ class ChatCommands:
         return command if operation.about_replied_line else None
 
     def _is_another_bots(self, command: ParsedCommand) -> bool:
-        """Whether `!help` or `!commands` is left to another bot; help on an incomplete command is not."""
+        """Return whether `!help` or `!commands` is left to another bot.
+
+        Help on an incomplete command of ours is not.
+        """
         bot = self._context.settings().bot
         if command.name == "help":
             return not bot.answers_help and not command.incomplete
         return command.name == "commands" and not bot.answers_commands
 
     def _is_bot(self, event: ChatEvent, identity: Identity) -> bool:
+        """Return whether this bot or another one wrote a line."""
         if event.user_id == identity.user_id:
             return True
         memory = self._context.settings().memory
@@ -180,12 +206,11 @@ class ChatCommands:
 
 
 def asker_of(event: ChatEvent) -> Asker:
-    """The asker, with the role from the message's badges."""
-    role = role_of(event.badges)
+    """Return who asks in a line, with the role from its badges."""
     return Asker(
         Surface.CHAT,
         event.user_id,
-        role,
+        role_of(event.badges),
         event.login,
         event.display_name,
         line_id=event.id,

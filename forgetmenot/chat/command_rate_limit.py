@@ -1,4 +1,4 @@
-"""How often a viewer's commands are answered."""
+"""Limits how often a viewer's commands are answered."""
 
 from typing import NamedTuple
 
@@ -7,7 +7,7 @@ from forgetmenot.durations import SECOND
 # Answers to one viewer at once; then one in each MS_PER_ANSWER.
 BURST = 5
 MS_PER_ANSWER = 10 * SECOND
-# Viewers whose rate limit is remembered.
+# Viewers whose bucket is remembered.
 MOST_BUCKETS = 2_000
 
 
@@ -19,23 +19,24 @@ class _Bucket(NamedTuple):
 
 
 class CommandRateLimiter:
-    """A token bucket per viewer: a few answers at once, then one every few seconds. The command itself is carried out.
+    """Keeps a token bucket for each viewer: a few answers at once, then one every few seconds.
 
-    Times are ms; a clock that steps back refills nothing.
+    A command that gets no answer is carried out all the same. A clock that steps back refills
+    nothing.
     """
 
     def __init__(self) -> None:
         self._buckets: dict[str, _Bucket] = {}
 
     def allows(self, viewer_id: str, now: int) -> bool:
-        """Take one answer from a viewer's bucket; False if it is empty."""
+        """Take one answer from a viewer's bucket; return False if it is empty. `now` is in ms."""
         bucket = self._buckets.pop(viewer_id, _Bucket(BURST, now))
         elapsed = max(0, now - bucket.counted_at)
         answers = min(BURST, bucket.answers + elapsed / MS_PER_ANSWER)
         if len(self._buckets) >= MOST_BUCKETS:
-            # the one that was not used for longest
-            oldest = next(iter(self._buckets))
-            del self._buckets[oldest]
+            # Each use puts a bucket last, so the first was not used for longest.
+            oldest_id = next(iter(self._buckets))
+            del self._buckets[oldest_id]
         is_allowed = answers >= 1
         if is_allowed:
             answers -= 1

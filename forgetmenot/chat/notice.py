@@ -1,4 +1,4 @@
-"""The notice that the bot remembers, which chat gets once per stream."""
+"""Gives chat the notice that the bot remembers, once per stream."""
 
 from forgetmenot.languages import in_language
 from forgetmenot.operations.handlers.switches import read_switches
@@ -6,6 +6,7 @@ from forgetmenot.settings.schema import BotSettings, Mode, Settings
 from forgetmenot.store import channel_state, streams
 from forgetmenot.store.database import Database
 
+# The name in channel_state of the last stream that got the notice.
 NOTICED = "noticed_stream"
 
 
@@ -14,23 +15,26 @@ async def take_notice(
     settings: Settings,
     now: int,
 ) -> str | None:
-    """The notice that the bot remembers, at most once per stream and never while it is silent; else None.
+    """Return the notice if this stream has not had it yet, and store that it has.
 
-    The caller sends it; a notice that could not be sent is not sent later. Raises StoreError.
+    None also while the bot is silent. The caller sends it; a notice that could not be sent is not
+    sent later. Raises StoreError.
     """
     line = settings.bot.notice.strip()
-    # the default is a text of the interface, and so in its language
+    # The default is a text of the interface, and so in its language.
     if line == BotSettings().notice:
         line = in_language(settings.bot.language)("chat.notice")
-    if (
-        not line
-        or settings.bot.mode is Mode.SHADOW
-        or (await read_switches(db)).silent(now)
-    ):
+    if not line or settings.bot.mode is Mode.SHADOW:
         return None
-    stream = await streams.current_id(db)
-    if stream is None or await channel_state.read(db, NOTICED) == str(stream):
+    switches = await read_switches(db)
+    if switches.silent(now):
+        return None
+    stream_id = await streams.current_id(db)
+    if stream_id is None:
+        return None
+    noticed_stream = await channel_state.read(db, NOTICED)
+    if noticed_stream == str(stream_id):
         return None
     async with db.write() as tx:
-        await channel_state.put(tx, {NOTICED: str(stream)}, now)
+        await channel_state.put(tx, {NOTICED: str(stream_id)}, now)
     return line

@@ -1,17 +1,17 @@
 """Parses a chat line into a command, by the forms of operations/commands.
 
-A command is a whole line; other bots' commands and talk are ignored. The same said to the bot in plain
-words works too.
+A form is written like "!remember <fact>" or "!forget [viewer] <what>". A command is a whole line;
+other bots' commands and talk are ignored. The same said to the bot in plain words works too.
 """
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 
 from msgspec import Struct
 
 from forgetmenot.languages import in_language, languages
-from forgetmenot.operations.types import Operation, ParameterKind
+from forgetmenot.operations.types import Operation, Parameter, ParameterKind
 from forgetmenot.text.chat_commands import (
     command_in_words,
     typed_command,
@@ -21,8 +21,10 @@ from forgetmenot.text.words import is_typo
 
 _MARKS_BEHIND = re.compile(r"[?.!,:]+\Z")
 _WITHOUT_UMLAUTS = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue", "ß": "ss"})
-_PUNCTUATED = re.compile(r"\A(!\w+)[?.!,:]+(?=\s|\Z)")  # "!memory?"
+# "!memory?"
+_PUNCTUATED = re.compile(r"\A(!\w+)[?.!,:]+(?=\s|\Z)")
 _FLAGS = "confirm|yes|ja"
+# How a parameter is typed; NAME is replaced by its name.
 _PATTERNS = {
     ParameterKind.TEXT: "(?P<NAME>.+)",
     ParameterKind.NUMBER: r"#?(?P<NAME>[0-9]{1,12})(?:\s?(?:m|min))?",
@@ -34,7 +36,8 @@ _PATTERNS = {
 class ParsedCommand(Struct, frozen=True):
     """An operation's name with its parameters as typed.
 
-    `in_words`: said to the bot in plain words. `incomplete`: help on a command that lacks something.
+    `in_words`: it was said to the bot in plain words. `incomplete`: it is help on a command that
+    lacks something.
     """
 
     name: str
@@ -44,30 +47,35 @@ class ParsedCommand(Struct, frozen=True):
 
 
 class _Form(Struct, frozen=True):
-    """One form of an operation, prepared for matching. `literals`: how many of its words are typed as they stand.
+    """One form of an operation, prepared for matching."""
 
-    `has_free_text`: it ends with free text, which is kept as it was typed. `needs_value`: without its value it is an
-    incomplete command rather than talk.
-    """
-
+    # of the operation
     name: str
+    # "!forget"
     word: str
     pattern: re.Pattern[str]
+    # how many of its words are typed as they stand
     literals: int
+    # it ends with free text, which is kept as it was typed
     has_free_text: bool
+    # without its value it is an incomplete command rather than talk
     needs_value: bool
 
 
 class CommandParser:
-    """Parses lines by the forms of operations. Their first word may be in any language, with a slip of the finger."""
+    """Parses lines by the forms of operations.
+
+    Their first word may be in any language, with a slip of the finger.
+    """
 
     def __init__(self, operations: Mapping[str, Operation]) -> None:
         forms: list[_Form] = []
         for operation in operations.values():
             forms += _forms_of(operation)
-        # "!forget me" before "!forget <what>"
+        # "!forget me" is tried before "!forget <what>".
         forms.sort(key=lambda form: -form.literals)
         self._forms = forms
+        # by what is typed, in any language: the first word of a form
         self._names = {form.word: form.word for form in forms} | dict(_other_names())
 
     def parse(
@@ -77,56 +85,63 @@ class CommandParser:
         *,
         unnamed: str = "",
     ) -> ParsedCommand | None:
-        """The request in a line, or None.
+        """Return the command in a line; None if there is none.
 
-        `question`: the line without the bot's name, if the bot was spoken to. `unnamed`: the line without the bot's
-        @name, for forms that end in no free text: "!forgetme yes @bot".
+        `question`: the line without the bot's name, if the bot was spoken to.
+        `unnamed`: the line without the bot's @name, for forms that end in no free text:
+        "!forgetme yes @bot".
         """
         line = self._with_known_name(typed_command(text))
         if line:
             unnamed_line = self._with_known_name(typed_command(unnamed))
             return self._parse_typed(line, unnamed_line or line)
-        line = command_in_words(question)
-        if not line:
+        line_in_words = command_in_words(question)
+        if not line_in_words:
             return None
-        command = self._parse_typed(line, line)
+        command = self._parse_typed(line_in_words, line_in_words)
         if command is None:
             return None
         return ParsedCommand(command.name, command.params, in_words=True)
 
     def _with_known_name(self, line: str) -> str:
-        """A typed command with the name that its form has: "!memroy" and "!gedächtnis" are "!memory"."""
+        """Return a typed command with the name that its form has.
+
+        "!memroy" and "!gedächtnis" are "!memory".
+        """
         word, space, rest = line.partition(" ")
         marks = _MARKS_BEHIND.search(word)
         bare_word = word if marks is None else word[: marks.start()]
-        folded = bare_word.casefold()
-        name = self._names.get(folded) or self._name_with_slip(folded)
+        folded_word = bare_word.casefold()
+        name = self._names.get(folded_word) or self._name_with_slip(folded_word)
         if name is None:
             return line
         punctuation = "" if marks is None else marks[0]
         return typed_command(f"{name}{punctuation}{space}{rest}")
 
     def _name_with_slip(self, word: str) -> str | None:
-        """The one command that was typed with a slip; None where none is, or two are near."""
-        names = {
-            name for known, name in self._names.items() if is_typo(word[1:], known[1:])
-        }
+        """Return the command that was typed with a slip; None where none is near, or several are."""
+        names = set()
+        for typed_name, name in self._names.items():
+            if is_typo(word[1:], typed_name[1:]):
+                names.add(name)
         return names.pop() if len(names) == 1 else None
 
     def _parse_typed(self, typed: str, unnamed: str) -> ParsedCommand | None:
+        """Return the command that a typed line is, or help on it if it lacks something."""
         line = _PUNCTUATED.sub(r"\1", typed)
         unnamed_line = without_please(_PUNCTUATED.sub(r"\1", unnamed))
         word = line.split(" ", 1)[0].casefold()
         forms = [form for form in self._forms if form.word == word]
-        for form in forms:
-            match = form.pattern.fullmatch(line if form.has_free_text else unnamed_line)
-            if match is not None:
-                values = {
-                    name: value for name, value in match.groupdict().items() if value
-                }
-                return ParsedCommand(form.name, values)
         if not forms:
             return None
+        for form in forms:
+            text = line if form.has_free_text else unnamed_line
+            match = form.pattern.fullmatch(text)
+            if match is None:
+                continue
+            params = {name: value for name, value in match.groupdict().items() if value}
+            return ParsedCommand(form.name, params)
+        # Where the word alone is a form, other words behind it are talk.
         lacks_something = all(form.literals > 1 or form.needs_value for form in forms)
         if not lacks_something:
             return None
@@ -135,43 +150,53 @@ class CommandParser:
 
 @cache
 def _other_names() -> Mapping[str, str]:
-    """The commands by the names that each language has for them."""
+    """Return the commands by the names that each language has for them."""
     commands: dict[str, str] = {}
     for code in languages():
         for command, names in in_language(code).tables["command"].items():
             for name in names.split():
                 commands[f"!{name}"] = f"!{command}"
-                # as it is typed without umlauts
-                commands[f"!{name.translate(_WITHOUT_UMLAUTS)}"] = f"!{command}"
+                # As it is typed without umlauts.
+                plain_name = name.translate(_WITHOUT_UMLAUTS)
+                commands[f"!{plain_name}"] = f"!{command}"
     return commands
 
 
 def _forms_of(operation: Operation) -> Iterator[_Form]:
-    for text in operation.chat:
-        words = text.split()
-        params = {
-            word: operation.parameter(word[1:-1]) for word in words if word[0] in "<["
-        }
-        has_flag = any(
-            parameter.kind is ParameterKind.FLAG for parameter in params.values()
-        )
-        pattern = words[0]
-        for word in words[1:]:
-            if word not in params:
-                pattern += rf"\s+(?:{word})"
-                continue
-            kind = params[word].kind
-            value = _PATTERNS[kind].replace("NAME", word[1:-1])
-            if has_flag and kind is not ParameterKind.FLAG:
-                # "!forgetme yes": the flag is nobody's name
-                value = rf"(?!(?:{_FLAGS})\b){value}"
-            pattern += rf"(?:\s+{value})?" if word[0] == "[" else rf"\s+{value}"
-        last = params.get(words[-1])
+    """Give the forms of an operation, prepared for matching."""
+    for form_text in operation.chat:
+        words = form_text.split()
+        # by the word of the form, such as "<what>" (needed) or "[viewer]" (optional)
+        params = {}
+        for word in words:
+            if word[0] in "<[":
+                params[word] = operation.parameter(word[1:-1])
+        last_param = params.get(words[-1])
         yield _Form(
             operation.name,
             words[0],
-            re.compile(pattern, re.IGNORECASE),
+            re.compile(_form_pattern(words, params), re.IGNORECASE),
             literals=len(words) - len(params),
-            has_free_text=last is not None and last.kind is ParameterKind.TEXT,
+            has_free_text=(
+                last_param is not None and last_param.kind is ParameterKind.TEXT
+            ),
             needs_value=any(not parameter.optional for parameter in params.values()),
         )
+
+
+def _form_pattern(words: Sequence[str], params: Mapping[str, Parameter]) -> str:
+    """Return the pattern of a form, by its words and the parameters among them."""
+    has_flag = any(param.kind is ParameterKind.FLAG for param in params.values())
+    pattern = words[0]
+    for word in words[1:]:
+        if word not in params:
+            pattern += rf"\s+(?:{word})"
+            continue
+        kind = params[word].kind
+        value = _PATTERNS[kind].replace("NAME", word[1:-1])
+        if has_flag and kind is not ParameterKind.FLAG:
+            # "!forgetme yes": the flag is nobody's name.
+            value = rf"(?!(?:{_FLAGS})\b){value}"
+        is_optional = word[0] == "["
+        pattern += rf"(?:\s+{value})?" if is_optional else rf"\s+{value}"
+    return pattern

@@ -32,8 +32,11 @@ from forgetmenot.twitch.room_modes import RoomModeTracker
 
 # Ids of this run's last commands and questions: their lines may not be stored yet.
 MOST_HEARD = 10_000
-# How long a command waits for a memory that cannot be written, besides what each write waits by itself.
+# Pauses (s) between the tries of a command while the memory cannot be written, besides what each
+# write waits by itself.
 TRIED_AGAIN_AFTER_S = (1, 2, 4, 8)
+# What lines that are not stored are counted as.
+_COUNTED_AS = {OtherRoom: "other_room", Unparsed: "unparsed"}
 
 
 class Router(Struct):
@@ -47,23 +50,21 @@ class Router(Struct):
     settings: Callable[[], Settings]
     room: RoomModeTracker
     _rate_limit: CommandRateLimiter = field(default_factory=CommandRateLimiter)
-    _working: set[asyncio.Task[None]] = field(default_factory=set)
+    # commands that are being carried out, and lines that are being sent
+    _tasks: set[asyncio.Task[None]] = field(default_factory=set)
     _heard: OrderedDict[str, None] = field(default_factory=OrderedDict)
 
     async def hear(self, item: ChatItem) -> None:
         """Handle one item; answers are sent in a task of their own."""
         if isinstance(item, ChatEvent):
             await self._line(item)
-        elif isinstance(item, Redaction):
+            return
+        if isinstance(item, Redaction):
             self.ingest.take(item)
-        else:
-            if isinstance(item, RoomState):
-                self.room.heard(item)
-            kinds = {
-                OtherRoom: "other_room",
-                Unparsed: "unparsed",
-            }  # of lines that are not stored
-            self.ingest.note(kinds.get(type(item), "other"))
+            return
+        if isinstance(item, RoomState):
+            self.room.heard(item)
+        self.ingest.note(_COUNTED_AS.get(type(item), "other"))
 
     def say(
         self,
@@ -72,75 +73,99 @@ class Router(Struct):
         reply_to: str | None = None,
         viewer_id: str = EVERYBODY,
     ) -> None:
-        """Say something that nobody asked for now, beside everything else. `reply_to`: a viewer's earlier line."""
+        """Say something that nobody asked for now, in a task of its own.
+
+        `reply_to`: a viewer's earlier line.
+        """
         self._start(
             self.outbox.say_line(
-                line, reply_to=reply_to, viewer_id=viewer_id, trigger="notice"
+                line,
+                reply_to=reply_to,
+                viewer_id=viewer_id,
+                trigger="notice",
             )
         )
 
     def redeemed(self, event: ChatEvent, *, remember: bool) -> None:
-        """A viewer spent channel points on the bot: what they typed is a mention, or to be remembered about them."""
-        if remember and event.id not in self._heard:
-            self._heard[event.id] = None
-            self._start(
-                self._command_or_reply(replace(event, text=f"!remember {event.text}"))
-            )
-        elif not remember:
+        """Take what a viewer typed for channel points that they spent on the bot.
+
+        It is a mention, or with `remember` a fact to be remembered about them.
+        """
+        if not remember:
             self.engine.take(event)
+            return
+        if event.id in self._heard:
+            return
+        self._heard[event.id] = None
+        command_line = replace(event, text=f"!remember {event.text}")
+        self._start(self._command_or_reply(command_line))
 
     async def idle(self) -> None:
         """Wait until every command has been answered."""
-        while self._working:
-            await asyncio.wait(self._working)
+        while self._tasks:
+            await asyncio.wait(self._tasks)
 
     async def aclose(self) -> None:
-        """Stop what is under way: a viewer's wish is on disk, and goes on at the next start."""
-        for task in self._working:
+        """Stop what is under way: a viewer's request is on disk, and goes on at the next start."""
+        for task in self._tasks:
             task.cancel()
         await self.idle()
 
     async def _line(self, event: ChatEvent) -> None:
+        """Take one line into the memory, and answer it if it asks for that."""
         if event.user_id == self.ingest.own_id:
             self.ingest.take(event)
-            # its own lines come back on the reading connection, which proves that they were shown
+            # Its own lines come back on the reading connection, which proves that they were shown.
             self._start(self.outbox.seen_in_chat(event.text))
             return
-        spoken = event.kind is EventKind.SPOKEN
-        # what points were spent on is answered by `redeemed`
-        if event.kind is EventKind.REDEMPTION or (
-            spoken and not self.settings().hearing.answer_aloud
-        ):
+        if self._is_only_remembered(event):
             self.ingest.take(event)
             return
-        asks = self.engine.is_asked(event)
-        # asked before the line is taken in, because after that it would be known
-        is_command_line = is_command(event.text) and not spoken
-        # the next line in chat after the bot's answer to them: "that's wrong"
-        denies_reply = (
-            not asks
-            and event.user_id in self.engine.conversation_tracker.conversations().fresh
-            and denies(event.text)
-        )
-        answers = not spoken and self.commands.says_yes(event)
-        for_commands = is_command_line or denies_reply or answers
-        is_new = not (asks or for_commands) or await self._is_new(event)
-        self.ingest.take(event, addressed=asks)
-        if not is_new or is_bot(
-            self.settings().memory, event.login, event.user_id, event.badges
-        ):
+        is_spoken = event.kind is EventKind.SPOKEN
+        is_asked = self.engine.is_asked(event)
+        denies_reply = not is_asked and self._denies_reply(event)
+        is_for_commands = denies_reply
+        if not is_spoken:
+            says_yes = self.commands.says_yes(event)
+            is_for_commands |= is_command(event.text) or says_yes
+        # Looked up before the line is taken in: after that it would be known.
+        is_new = True
+        if is_asked or is_for_commands:
+            is_new = await self._is_new(event)
+        self.ingest.take(event, addressed=is_asked)
+        memory = self.settings().memory
+        if not is_new or is_bot(memory, event.login, event.user_id, event.badges):
             return
-        if spoken:
-            # the broadcaster's word for the memory, and nobody's for an action: anybody near the microphone is heard
-            if asks:
+        if is_spoken:
+            # It is the broadcaster's word for the memory, and nobody's for an action: anybody near
+            # the microphone is heard.
+            if is_asked:
                 self.engine.take(replace(event, badges=frozenset()))
-        elif asks or for_commands:
+        elif is_asked or is_for_commands:
             self._start(self._command_or_reply(event, denies_reply=denies_reply))
         else:
             self.engine.take(event)
 
+    def _is_only_remembered(self, event: ChatEvent) -> bool:
+        """Return whether a line is not answered here.
+
+        What points were spent on is answered by `redeemed`.
+        """
+        if event.kind is EventKind.REDEMPTION:
+            return True
+        is_spoken = event.kind is EventKind.SPOKEN
+        return is_spoken and not self.settings().hearing.answer_aloud
+
+    def _denies_reply(self, event: ChatEvent) -> bool:
+        """Return whether a viewer says that the bot's answer to them is wrong.
+
+        It does not name the bot, so it is the next line in chat after that answer.
+        """
+        talks = self.engine.conversation_tracker.conversations()
+        return event.user_id in talks.fresh and denies(event.text)
+
     async def _is_new(self, event: ChatEvent) -> bool:
-        """Whether no run has seen this line before: only such a line may trigger anything.
+        """Return whether no run has seen this line before: only such a line may trigger anything.
 
         Only reads: a write may have to wait, and chat would wait with it.
         """
@@ -151,61 +176,68 @@ class Router(Struct):
             self._heard.popitem(last=False)
         try:
             return await events.by_id(self.db, event.id) is None
-        except StoreError:  # whatever else it asks for needs the disk as well; a privacy request waits for it
+        except StoreError:
+            # Whatever else the line asks for needs the disk as well. A command may be a privacy
+            # request, which waits for the disk.
             return is_command(event.text)
 
     def _start(self, work: Coroutine[None, None, object]) -> None:
-        """Run it beside reading: an approval may take seconds, and chat does not wait."""
+        """Run a coroutine beside reading: an approval may take seconds, and chat does not wait."""
         task = asyncio.create_task(_logged(work), name="command or reply")
-        self._working.add(task)
-        task.add_done_callback(self._working.discard)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
 
     async def _command_or_reply(
         self, event: ChatEvent, *, denies_reply: bool = False
     ) -> None:
-        """Answer a command (moderators always, others within their rate limit), or hand the line to the engine."""
-        answer = await self._handled(event, denies_reply=denies_reply)
+        """Answer a command, or hand the line to the engine. Raises StoreError.
+
+        Moderators are always answered, others within their rate limit.
+        """
+        answer = await self._answer_to_command(event, denies_reply=denies_reply)
         if answer is None:
             self.engine.take(event)
             return
+        if not answer.line:
+            return
         moderates = asker_of(event).moderates
-        if answer.line and (
-            moderates or self._rate_limit.allows(event.user_id, event.at)
-        ):
-            sent = await self.outbox.say_line(
-                answer.line,
-                reply_to=_message_of(event),
-                viewer_id=event.user_id,
-                is_optional=not (moderates or answer.is_right),
-                is_urgent=answer.is_right,
-                leaves_nothing=answer.leaves_nothing,
-            )
-            log.info("command answered", status=sent.status)
+        if not moderates and not self._rate_limit.allows(event.user_id, event.at):
+            return
+        sent = await self.outbox.say_line(
+            answer.line,
+            reply_to=_message_of(event),
+            viewer_id=event.user_id,
+            is_optional=not (moderates or answer.is_urgent),
+            is_urgent=answer.is_urgent,
+            leaves_nothing=answer.leaves_nothing,
+        )
+        log.info("command answered", status=sent.status)
 
-    async def _handled(
+    async def _answer_to_command(
         self, event: ChatEvent, *, denies_reply: bool
     ) -> CommandAnswer | None:
-        """What a command is answered; tried again while another program holds the memory or the disk is full."""
-        for wait in (*TRIED_AGAIN_AFTER_S, None):
+        """Run the command in a line, and return its answer; None if it is no command.
+
+        It is tried again while another program holds the memory or the disk is full.
+        """
+        for wait_s in (*TRIED_AGAIN_AFTER_S, None):
             try:
                 return await self.commands.handle(event, denies_reply=denies_reply)
             except (StoreLocked, StoreFull) as error:
-                if wait is None:
+                if wait_s is None:
                     log.warning("a command failed", reason=str(error))
                 else:
-                    await asyncio.sleep(wait)
+                    await asyncio.sleep(wait_s)
         if not is_command(event.text):
             return None
-        # its row could not be written either
-        await self.outbox.say_without_row(
-            in_language(self.settings().bot.language)("chat.not_now"),
-            _message_of(event),
-        )
+        # The row of an answer could not be written either.
+        language = in_language(self.settings().bot.language)
+        await self.outbox.say_without_row(language("chat.not_now"), _message_of(event))
         return CommandAnswer("")
 
 
 def _message_of(event: ChatEvent) -> str | None:
-    """The message that an answer is shown under; Twitch shows none for a redemption."""
+    """Return the id of the message that an answer is shown under; None for a redemption."""
     return None if event.kind is EventKind.REDEMPTION else event.id
 
 
