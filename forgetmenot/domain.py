@@ -164,7 +164,10 @@ class Viewer(Struct, frozen=True):
 
 
 class Stream(Struct, frozen=True):
-    """One broadcast, or chat without a gap of 12 h if Twitch's live state is not known."""
+    """One broadcast, or chat without a gap of 12 h if Twitch's live state is not known.
+
+    `so_far`: what the streamer has the bot say of it while it is on; "" for its summaries.
+    """
 
     id: int
     started_at: int
@@ -172,6 +175,7 @@ class Stream(Struct, frozen=True):
     title: str
     category: str
     recap: str
+    so_far: str = ""
 
 
 class Video(NamedTuple):

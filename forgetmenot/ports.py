@@ -62,6 +62,9 @@ class Moderation(Protocol):
     async def set_emote_only(self, *, on: bool) -> Outcome:
         """Switch emote-only mode on or off."""
 
+    async def pin_message(self, message_id: str) -> Outcome:
+        """Pin a message until the stream ends, in the place of the one that is pinned."""
+
     async def shoutout(self, user_id: str) -> Outcome:
         """Give a shoutout to another broadcaster."""
 

@@ -115,6 +115,7 @@ class RecordingAccount(NoAccount):
         _recorder("timeout", 2),
         _recorder("ban", 1),
     )  # the reason is not noted
+    pin_message = _recorder("pin")
     untimeout, shoutout, announce = (
         _recorder("untimeout"),
         _recorder("shoutout"),

@@ -26,6 +26,7 @@ from forgetmenot.chat.router import Router
 from forgetmenot.clock import Clock
 from forgetmenot.domain import ChannelState, ChatEvent, Outcome, OutcomeKind, Redaction
 from forgetmenot.durations import DAY, MINUTE, SECOND
+from forgetmenot.errors import TwitchError
 from forgetmenot.files import incoming_folder, instance_lock
 from forgetmenot.languages import in_language, reason
 from forgetmenot.llm.build import Models, build_models, environment_with_key
@@ -79,6 +80,9 @@ EXTRACTS_MEANWHILE_S = 20.0
 FLAGS = {True: "1", False: "0"}
 # Makes the two models of a run; scenarios put words of their own into the mouth of the one that replies.
 ModelBuilder = Callable[[ModelSettings, CallMeter], Models]
+
+
+PIN_SCOPE = "moderator:manage:chat_messages"
 
 
 class BotAccount(ChatOut, Moderation, Protocol):
@@ -241,7 +245,21 @@ class Bot:
             refresh=self._refresh,
             explain_reply=self._explain_reply,
             reword=partial(reworded, self.models.reply),
+            say_and_pin=partial(self._say_and_pin, account),
         )
+
+    async def _say_and_pin(self, account: BotAccount, text: str) -> Outcome:
+        """Say a line in chat and pin it; nothing is said where it could not be pinned."""
+        lacking = await account.lacks({Account.BOT: (PIN_SCOPE,)})
+        if lacking:
+            return Outcome(OutcomeKind.REFUSED, lacking)
+        sent = await self.outbox.say_line(text)
+        if not sent.twitch_id:
+            return Outcome(OutcomeKind.REFUSED, sent.detail)
+        try:
+            return await account.pin_message(sent.twitch_id)
+        except TwitchError as error:
+            return Outcome(OutcomeKind.REFUSED, str(error))
 
     async def _refresh(self) -> None:
         """Make changes by hand, and what may no longer be shown, take effect in the next prompt."""
@@ -514,6 +532,7 @@ class NoAccount:
         return NO_ACCOUNT
 
     say = announce = timeout = untimeout = ban = delete_message = shoutout = _refused
+    pin_message = _refused
     set_slow_mode = set_emote_only = create_marker = create_clip = set_channel = (
         _refused
     )

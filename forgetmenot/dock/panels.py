@@ -29,10 +29,12 @@ from forgetmenot.memory import provenance
 from forgetmenot.memory.arrivals import arrivals
 from forgetmenot.memory.briefs import about_viewer
 from forgetmenot.memory.compaction import SILENCE
+from forgetmenot.memory.missed import stream_so_far
 from forgetmenot.memory.together import together_with
 from forgetmenot.operations.actions import DEFAULT_REASON
 from forgetmenot.operations.executor import undoable
 from forgetmenot.operations.handlers.switches import switches_of
+from forgetmenot.operations.handlers.viewers import SO_FAR_CHARS
 from forgetmenot.operations.wording import sentence
 from forgetmenot.people.standing import REGULAR_WITHIN
 from forgetmenot.ports import Control, HearingState
@@ -722,9 +724,15 @@ async def _note(context: DockContext, request: web.Request) -> object:
 async def _streams(context: DockContext, _request: web.Request) -> object:
     rows = await dock_rows.streams(context.db, STREAMS_LIMIT)
     shown_names = await names(context.db, (row["recap"] for row in rows))
-    return [
-        {**dict(row), "recap": with_names(row["recap"], shown_names)} for row in rows
-    ]
+    now = context.clock.now()
+    on_now = await streams.current_id(context.db)
+    shown = []
+    for row in rows:
+        item = {**dict(row), "recap": with_names(row["recap"], shown_names)}
+        if row["id"] == on_now:
+            item["so_far"] = await stream_so_far(context.db, now, SO_FAR_CHARS)
+        shown.append(item)
+    return shown
 
 
 async def _episodes(context: DockContext, request: web.Request) -> object:

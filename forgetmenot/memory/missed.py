@@ -1,13 +1,15 @@
 """Finds what somebody missed while they were away: for "!missed".
 
 It is at most three sentences, each as it stands in a recap or in an episode's summary, oldest first, and none of the
-time that they were here; no model is asked. None that names somebody who is hidden, or that is suppressed.
+time that they were here; no model is asked. None that names somebody who is hidden, or that is suppressed. Of a stream
+that they came to anew it is what happened so far, in the streamer's own words where there are some.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import zip_longest
 from typing import NamedTuple
 
+from forgetmenot.domain import Stream
 from forgetmenot.durations import MINUTE
 from forgetmenot.privacy import suppression
 from forgetmenot.privacy.suppression import SuppressionFilter
@@ -32,12 +34,13 @@ class Missed(NamedTuple):
     """What a viewer missed.
 
     `since`: when they were last here (ms), None for never. `sentences` with today's names, oldest first; `evidence`:
-    where each stands.
+    where each stands. `so_far`: those of the stream that is on, if they came to it anew.
     """
 
     since: int | None
     sentences: tuple[str, ...] = ()
     evidence: tuple[_Evidence, ...] = ()
+    so_far: tuple[str, ...] = ()
 
 
 async def missed(
@@ -53,9 +56,71 @@ async def missed(
     since = next((at for at in lines_at if came_at - at > A_VISIT), None)
     if since is None:
         since = await streams.last_visit(source, viewer_id, came_at)
-    if since is None:
+    stream = await _on_now(source)
+    if since is None and stream is None:
         return Missed(None)
-    texts = await _missed_texts(source, since, came_at)
+    so_far: dict[_Evidence, str] = {}
+    told_whole = None
+    if stream is not None and stream.started_at > (since or 0):
+        so_far = await _so_far_texts(source, stream, now)
+        told_whole = stream.id
+    texts: dict[_Evidence, str] = {}
+    if since is not None:
+        texts = await _missed_texts(source, since, came_at, without=told_whole)
+    texts |= so_far
+    evidence_of = await _sentences_of(source, texts, stream, max_chars)
+    return Missed(
+        since,
+        tuple(evidence_of),
+        tuple(evidence_of.values()),
+        tuple(text for text, place in evidence_of.items() if place in so_far),
+    )
+
+
+async def stream_so_far(
+    source: Source,
+    now: int,
+    max_chars: int,
+) -> str:
+    """Return what `!missed` says of the stream that is on; "" if none is, or nothing is known of it."""
+    stream = await _on_now(source)
+    if stream is None:
+        return ""
+    texts = await _so_far_texts(source, stream, now)
+    return " ".join(await _sentences_of(source, texts, stream, max_chars))
+
+
+async def _on_now(source: Source) -> Stream | None:
+    stream_id = await streams.current_id(source)
+    if stream_id is None:
+        return None
+    return (await streams.get_many(source, [stream_id]))[stream_id]
+
+
+async def _so_far_texts(
+    source: Source,
+    stream: Stream,
+    now: int,
+) -> dict[_Evidence, str]:
+    """Return the streamer's own text of a stream, else its summaries, oldest first."""
+    if stream.so_far:
+        return {("stream", stream.id): stream.so_far}
+    # the store leaves out both ends
+    began_at = stream.started_at - 1
+    summaries = await episodes.between(source, stream.id, began_at, now + 1)
+    return {("episode", episode.id): episode.summary for episode in summaries}
+
+
+async def _sentences_of(
+    source: Source,
+    texts: Mapping[_Evidence, str],
+    stream: Stream | None,
+    max_chars: int,
+) -> dict[str, _Evidence]:
+    """Return the sentences of texts that may be shown and fit, oldest first, with where they stand.
+
+    `stream`: the one that is on; the streamer's own text of it is shown as a whole.
+    """
     suppression_filter = await suppression.load_filter(source)
     people: set[str] = set()
     for text in texts.values():
@@ -64,6 +129,8 @@ async def missed(
     sentences_by_text = []
     for evidence, text in texts.items():
         shown = _sentences_to_show(text, suppression_filter, hidden)
+        if shown and stream is not None and evidence == ("stream", stream.id):
+            shown = [" ".join(shown)]
         sentences = [(with_names(sentence, names), evidence) for sentence in shown]
         sentences_by_text.append(sentences)
 
@@ -73,8 +140,7 @@ async def missed(
     oldest_first = sorted(
         evidence_of, key=lambda sentence: age_order.index(evidence_of[sentence])
     )
-    evidence_in_order = [evidence_of[sentence] for sentence in oldest_first]
-    return Missed(since, tuple(oldest_first), tuple(evidence_in_order))
+    return {sentence: evidence_of[sentence] for sentence in oldest_first}
 
 
 def _as_they_fit(
@@ -138,13 +204,17 @@ async def _missed_texts(
     source: Source,
     since: int,
     came_at: int,
+    *,
+    without: int | None,
 ) -> dict[_Evidence, str]:
     """Return the recaps of streams that were missed whole and the summaries of those missed in part, oldest first.
 
-    Missed is what happened between the two times (ms).
+    Missed is what happened between the two times (ms). `without`: the id of a stream that is left out.
     """
     texts: dict[_Evidence, str] = {}
     for stream in await streams.newest_since(source, since, MOST_STREAMS):
+        if stream.id == without:
+            continue
         is_over = stream.ended_at is not None and stream.ended_at <= came_at
         if stream.recap and is_over and stream.started_at > since:
             texts["stream", stream.id] = stream.recap

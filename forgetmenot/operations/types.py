@@ -14,11 +14,13 @@ from forgetmenot.domain import (
     Asker,
     OperationResult,
     Outcome,
+    OutcomeKind,
     Permission,
     Role,
     Surface,
     Target,
 )
+from forgetmenot.languages import reason
 from forgetmenot.ports import Moderation
 from forgetmenot.settings.schema import Settings
 
@@ -238,6 +240,10 @@ async def _no_reply(_reply_id: int) -> str:
     return ""
 
 
+async def _no_account(_text: str) -> Outcome:
+    return Outcome(OutcomeKind.REFUSED, reason("bot_not_in"))
+
+
 async def _no_words(_fact: str, _typed: str) -> str | None:
     return None
 
@@ -259,6 +265,8 @@ class OperationContext(Struct):
     explain_reply: Callable[[int], Awaitable[str]] = _no_reply
     # a model's words for a note after a correction that no form fits; None if it does not say
     reword: Callable[[str, str], Awaitable[str | None]] = _no_words
+    # says a line in chat and pins it
+    say_and_pin: Callable[[str], Awaitable[Outcome]] = _no_account
 
 
 Handler = Callable[[Request], Awaitable[OperationResult]]

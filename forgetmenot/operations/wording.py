@@ -370,8 +370,17 @@ def _places(counts: object) -> str:
 
 
 def _missed(result: OperationResult, language: Language) -> str:
+    """What happened since somebody was last here, and of the stream that is on, as one line."""
+    so_far = result.data["so_far"]
+    if result.code == "missed_newcomer":
+        return language("chat.missed_newcomer", text=so_far)
     ago = language.duration(int(str(result.data["ago"])), "ago")
-    return language("chat.missed", ago=ago, text=result.data["text"])
+    before = result.data["text"]
+    # of a single stream it needs no second beginning
+    line = language("chat.missed", ago=ago, text=before or so_far)
+    if before and so_far:
+        line += " " + language("chat.missed_newcomer", text=so_far)
+    return line
 
 
 def _streak(result: OperationResult, language: Language) -> str:
@@ -417,6 +426,7 @@ _SPECIAL: dict[str, Callable[[OperationResult, Language], str]] = {
     "input": _ready_made("sentence"),
     "memory": _memory,
     "missed": _missed,
+    "missed_newcomer": _missed,
     "receipt": _receipt,
     "remembered": _remembered,
     "status": _ready_made("status"),

@@ -85,6 +85,7 @@ class Sent(Struct, frozen=True):
 
     status: ReplyStatus
     detail: str = ""
+    twitch_id: str = ""
 
 
 class _QueuedMessage(Struct, eq=False):
@@ -490,7 +491,7 @@ class Outbox:
             status=status,
             detail=outcome.detail,
         )
-        _finish(queued, Sent(status, outcome.detail))
+        _finish(queued, Sent(status, outcome.detail, outcome.twitch_id))
 
     async def _put_back(self, queued: _QueuedMessage, retry_after_s: float) -> None:
         """Put a message first in the queue again: Twitch took nothing, and named a time to wait.

@@ -265,6 +265,15 @@ async def last_recapped(source: Source) -> Stream | None:
     return recapped_streams[0] if recapped_streams else None
 
 
+async def set_so_far(
+    tx: Transaction,
+    stream_id: int,
+    text: str,
+) -> None:
+    """Store what the streamer has the bot say of a stream while it is on; "" for its summaries."""
+    await tx.execute("UPDATE streams SET so_far = ? WHERE id = ?", (text, stream_id))
+
+
 async def newest_since(
     source: Source,
     at: int,

@@ -408,6 +408,15 @@ class Helix:
             ),
         )
 
+    async def pin_message(self, message_id: str) -> Outcome:
+        """Pin a message until the stream ends, in the place of the one that is pinned."""
+        return await self._act(
+            "pin a message",
+            lambda me, channel: channel.pin_message(
+                message_id=message_id, moderator=me, token_for=me
+            ),
+        )
+
     async def shoutout(self, user_id: str) -> Outcome:
         """Give a shoutout to another broadcaster."""
         return await self._act(

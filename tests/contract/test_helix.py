@@ -126,6 +126,13 @@ async def test_the_moderators_deeds_arrive_with_both_ids(
     assert all(request.status < 400 for request in sim.requests), "no call costs a 401"
 
 
+async def test_a_message_is_pinned(sim: TwitchSim, helix: Helix) -> None:
+    said = await helix.say("This stream so far: the boss fell.")
+    assert (await helix.pin_message(said.twitch_id)).kind is OutcomeKind.DONE
+    assert sim.helix.pinned == "This stream so far: the boss fell."
+    assert (await helix.pin_message("nothing")).kind is OutcomeKind.REFUSED
+
+
 async def test_the_streams_deeds(sim: TwitchSim, helix: Helix) -> None:
     sim.go_live(title="Cosy", game="Chess")
     guest = sim.world.user("guest").id

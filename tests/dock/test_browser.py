@@ -19,7 +19,7 @@ from forgetmenot.memory.edits import remember
 from forgetmenot.secret_store import SecretStore, login_folder
 from forgetmenot.settings.live_settings import LiveSettings
 from forgetmenot.settings.load import parse_settings
-from forgetmenot.store import action_logs, episodes, personal_data, viewers
+from forgetmenot.store import action_logs, episodes, personal_data, streams, viewers
 from forgetmenot.store.backup import copies_of
 from forgetmenot.store.database import Database
 from forgetmenot.store.episodes import Brief
@@ -474,6 +474,23 @@ async def test_a_note_goes_through_everything_and_its_person_is_exported_and_era
         )
         await page.get_by_role("button", name="Close").click()
         assert await viewers.get(demo.bot.db, bob) is None
+
+
+async def test_the_streamer_writes_what_is_said_of_the_stream_that_is_on(
+    demo: DemoBot, running: Browser
+) -> None:
+    assert await streams.current_id(demo.bot.db) is not None
+    words = "Bob won the race, barely!"
+    async with page_on(running, demo.address) as page:
+        await go(page, "memory/streams")
+        field = page.get_by_label("What !missed says of this stream")
+        await field.fill(words)
+        await page.get_by_role("button", name="Save").click()
+        await expect(page.locator("#toast")).to_contain_text("Saved.")
+        await page.reload()
+        await expect(field).to_have_value(words)
+        await page.get_by_role("button", name="Say and pin it in chat").click()
+        await expect(page.locator("#toast")).to_contain_text("Said and pinned.")
 
 
 async def test_a_busy_chat_leaves_the_page_small_takes_no_click_away_and_closes_no_list(

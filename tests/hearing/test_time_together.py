@@ -4,8 +4,11 @@ import json
 from pathlib import Path
 
 from forgetmenot.clock import ManualClock
-from forgetmenot.durations import DAY, HOUR, MINUTE
+from forgetmenot.domain import OperationResult, Surface
+from forgetmenot.durations import DAY, HOUR, MINUTE, SECOND
 from forgetmenot.memory.recap_markdown import markdown_of
+from forgetmenot.operations.run import run
+from forgetmenot.operations.targets import owner
 from forgetmenot.people.time_together import a_year_ago
 from forgetmenot.prompt.instructions import CONGRATULATE
 from forgetmenot.store.names import by_login
@@ -55,6 +58,7 @@ async def test_an_evening_of_regulars(tmp_path: Path, clock: ManualClock) -> Non
         await the_model_congratulates_her_once(tonight, model)
         await a_watch_streak_is_news(tonight, model)
         await they_are_called_as_they_ask(tonight, model)
+        await newcomers_and_returners_catch_up(tonight)
         await the_recap_counts_the_anniversaries(tonight)
 
 
@@ -124,6 +128,52 @@ async def they_are_called_as_they_ask(tonight: Evening, model: Model) -> None:
     assert "call them" not in model.speaker
 
 
+async def newcomers_and_returners_catch_up(tonight: Evening) -> None:
+    """From the summaries, then in the streamer's own words, which can be pinned."""
+    await tonight.passes(31 * MINUTE)
+    answer = await ask(tonight, "newbie", "!missed")
+    assert answer.text == f"This stream so far: {SUMMARY}"
+    done = await by_the_streamer(tonight, "so_far", text="The keeper fell to Alice!")
+    assert done.ok
+    answer = await ask(tonight, "rookie", "!missed")
+    assert answer.text == "This stream so far: The keeper fell to Alice!"
+
+    await tonight.twitch.say("dora", "good evening")
+    await tonight.passes(MINUTE)
+    db = tonight.bot.db
+    recap = {"recap": "Chat voted for Hades.", "id": 2}
+    async with db.write() as tx:
+        # she was at the first stream, and missed the one behind it
+        await tx.execute("UPDATE streams SET recap = :recap WHERE id = :id + 1", recap)
+        ended_at = await tx.value("SELECT ended_at FROM streams WHERE id = :id", recap)
+        visit = {"viewer_id": await by_login(tx, "dora"), "stream_id": 2, "lines": 1}
+        times = {"first_at": ended_at - 1, "last_at": ended_at}
+        await put(tx, "attendance", **visit, **times)
+    answer = await ask(tonight, "dora", "!missed")
+    assert answer.text.startswith("Since you were last here (")
+    assert "Chat voted for Hades." in answer.text
+    assert answer.text.endswith("This stream so far: The keeper fell to Alice!")
+
+    refused = await by_the_streamer(tonight, "pin_so_far")
+    assert refused.code == "so_far_not_pinned"
+    tonight.twitch.world.moderator(BOT)
+    await ask(tonight, "newbie", "!streak")  # its next line shows that it is one
+    await tonight.clock.advance(31 * SECOND)
+    done = await by_the_streamer(tonight, "pin_so_far")
+    assert done.ok
+    pinned = "This stream so far: The keeper fell to Alice!"
+    assert tonight.twitch.helix.pinned == pinned
+
+
+async def by_the_streamer(
+    tonight: Evening, name: str, **params: str
+) -> OperationResult:
+    """The streamer presses a button of the dock."""
+    bot = tonight.bot
+    asker = await owner(bot.db, Surface.DOCK, "demo", bot.clock.now())
+    return await run(bot.operations, name, params, asker)
+
+
 async def the_recap_counts_the_anniversaries(tonight: Evening) -> None:
     db = tonight.bot.db
     stream = await db.value("SELECT id FROM streams WHERE ended_at IS NULL")
@@ -134,6 +184,6 @@ async def the_recap_counts_the_anniversaries(tonight: Evening) -> None:
         await tonight.passes(10 * MINUTE)
     recap = await markdown_of(db, stream, tonight.bot.settings())
     assert recap is not None
-    assert "2 anniversaries: Alice (here for 1 year today), 1 other" in recap.replace(
+    assert "3 anniversaries: Alice (here for 1 year today), 2 others" in recap.replace(
         "\\", ""
     )

@@ -24,6 +24,7 @@ SCOPES = {
     ("POST", "chat/messages"): ("user:write:chat",),
     ("POST", "chat/announcements"): ("moderator:manage:announcements",),
     ("POST", "chat/shoutouts"): ("moderator:manage:shoutouts",),
+    ("PUT", "chat/pins"): ("moderator:manage:chat_messages",),
     ("PATCH", "chat/settings"): ("moderator:manage:chat_settings",),
     ("POST", "moderation/bans"): ("moderator:manage:banned_users",),
     ("DELETE", "moderation/bans"): ("moderator:manage:banned_users",),
@@ -34,7 +35,9 @@ SCOPES = {
 MODERATOR = {
     path
     for _, path in SCOPES
-    if path.startswith(("moderation/bans", "moderation/chat", "chat/s", "chat/a"))
+    if path.startswith(
+        ("moderation/bans", "moderation/chat", "chat/s", "chat/a", "chat/p")
+    )
 }
 BROADCASTER = {
     ("GET", "moderation/moderators"),
@@ -53,11 +56,13 @@ class HelixServer(twitch.HelixServer):
         self.forced: deque[str] = deque()
         self.breaches = 0
         self.videos: dict[int, int] = {}  # when each begins (ms)
+        self.pinned = ""  # the words of the message that is pinned
         self.routes |= {
             ("PATCH", "channels"): self._change_channel,
             ("GET", "videos"): self._videos,
             ("POST", "chat/announcements"): self._announce,
             ("POST", "chat/shoutouts"): self._shout_out,
+            ("PUT", "chat/pins"): self._pin,
             ("PATCH", "chat/settings"): self._change_settings,
             ("POST", "moderation/bans"): self._ban_and_note,
             ("DELETE", "moderation/bans"): self._lift,
@@ -147,6 +152,13 @@ class HelixServer(twitch.HelixServer):
             here.slow_s and written and here.now() - written[-1] < here.slow_s * 1_000
         )
         return "msg_slowmode" if waits else ""
+
+    async def _pin(self, call: Call) -> web.Response:
+        message = self.world.messages.get(call.param("message_id"))
+        if message is None:
+            raise Refused(404, "The message was not found.")
+        self.pinned = message.text
+        return web.Response(status=204)
 
     async def _change_channel(self, call: Call) -> web.Response:
         self.world.title = call.text("title")

@@ -1,27 +1,35 @@
 """The handlers about viewers and what happened: `!memory`, `!who`, `!missed`, `!streak`."""
 
-from forgetmenot.domain import Note, OperationResult, SourceKind
+from forgetmenot.domain import Note, OperationResult, OutcomeKind, SourceKind
 from forgetmenot.durations import DAY
 from forgetmenot.languages import in_language
 from forgetmenot.memory.arrivals import by_weight, card
+from forgetmenot.memory.edits import with_mentions
 from forgetmenot.memory.merge import LIVE
 from forgetmenot.memory.missed import missed as what_was_missed
+from forgetmenot.memory.missed import stream_so_far
 from forgetmenot.memory.together import together_with
 from forgetmenot.operations.entries import (
     ANYBODY,
+    DOCK,
     MODERATORS,
     NEEDED_VIEWER_BY_ANY_NAME,
     VIEWER_BY_ANY_NAME,
+    text_parameter,
 )
 from forgetmenot.operations.handlers.which_note import texts_with_names
 from forgetmenot.operations.types import Operation, Refused, Request
 from forgetmenot.privacy import suppression
 from forgetmenot.store import notes, privacy_choices, streams, viewers
+from forgetmenot.text.clean import clean
 from forgetmenot.text.days import days_since
+from forgetmenot.text.mentions import defang
 
 # Characters of the answer to `!missed`, and those of its beginning ("Since you were here two days ago: ").
 MISSED_CHARS = 450
 MISSED_LEAD = 50
+# Characters of what the streamer has said of a stream so far: it leaves room for what came before.
+SO_FAR_CHARS = 250
 # The facts of a viewer's time here that the number of their streams in a row says already.
 _KINDS_OF_STREAK = frozenset({"streak", "first"})
 
@@ -122,18 +130,57 @@ async def missed(request: Request) -> OperationResult:
     away = await request.db.together(
         lambda source: what_was_missed(source, viewer_id, now, max_chars)
     )
-    if away.since is None or not away.sentences:
+    if not away.sentences:
         return OperationResult(ok=True, code="missed_nothing")
+    before = [text for text in away.sentences if text not in away.so_far]
+    data: dict[str, object] = {
+        "text": " ".join(before),
+        "so_far": " ".join(away.so_far),
+        "evidence": away.evidence,
+    }
+    if away.since is None:
+        return OperationResult(ok=True, code="missed_newcomer", data=data)
     time_away = now - away.since
     if time_away >= 2 * DAY:
         # what is told in days is counted by the calendar: from Friday evening to Monday morning it is three
         time_away = DAY * days_since(away.since, now, request.settings.bot.timezone)
-    data = {
-        "ago": time_away,
-        "text": " ".join(away.sentences),
-        "evidence": away.evidence,
-    }
+    data["ago"] = time_away
     return OperationResult(ok=True, code="missed", data=data)
+
+
+async def so_far(request: Request) -> OperationResult:
+    """Store what is said of the stream that is on; without a text its summaries say it."""
+    stream_id = await _stream_on_now(request)
+    typed = clean(request.text("text"))
+    text = await with_mentions(request.db, defang(typed))
+    if len(text) > SO_FAR_CHARS:
+        raise Refused("so_far_long", n=SO_FAR_CHARS)
+    async with request.db.write() as tx:
+        await streams.set_so_far(tx, stream_id, text)
+    return OperationResult(ok=True, code="so_far_set")
+
+
+async def pin_so_far(request: Request) -> OperationResult:
+    """Say in chat what happened in the stream that is on, and pin that line."""
+    await _stream_on_now(request)
+    text = await stream_so_far(request.db, request.now, MISSED_CHARS - MISSED_LEAD)
+    if not text:
+        raise Refused("so_far_nothing")
+    language = in_language(request.settings.bot.language)
+    outcome = await request.context.say_and_pin(
+        language("chat.missed_newcomer", text=text)
+    )
+    if outcome.kind is not OutcomeKind.DONE:
+        raise Refused("so_far_not_pinned", reason=outcome.detail)
+    return OperationResult(ok=True, code="so_far_pinned")
+
+
+async def _stream_on_now(request: Request) -> int:
+    """Return the id of the stream that is on. Raises Refused: none is."""
+    stream_id = await streams.current_id(request.db)
+    if stream_id is None:
+        raise Refused("so_far_no_stream")
+    return stream_id
 
 
 async def streak(request: Request) -> OperationResult:
@@ -192,6 +239,8 @@ OPERATIONS = (
         chat=("!missed",),
         examples=("!missed",),
     ),
+    Operation("so_far", DOCK, so_far, params=(text_parameter("text", optional=True),)),
+    Operation("pin_so_far", DOCK, pin_so_far),
     Operation(
         "streak",
         ANYBODY,

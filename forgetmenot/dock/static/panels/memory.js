@@ -251,6 +251,17 @@ function openStreams(panel) {
   return { changed() { again(); for (const picture of pictures.values()) picture.changed(); } };
 }
 
+// What !missed says of the stream that is on. The field stays as it is while the list around it is drawn again.
+let field = null;
+function soFarForm(row) {
+  field ??= h("textarea", { rows: 3, maxlength: 250, "aria-label": t("memory.so_far") });
+  if (field.value === (field.dataset.shown ?? "")) field.value = row.so_far;
+  field.dataset.shown = row.so_far;
+  return h("form", { class: "adder", onsubmit(event) { event.preventDefault(); act("so_far", { text: field.value }, event.submitter); } },
+    h("span", { class: "meta" }, t("memory.so_far")), field, h("div", { class: "row" }, h("button", { type: "submit", title: does("so_far") }, label("so_far")),
+      button(label("pin_so_far"), (event) => act("pin_so_far", {}, event.currentTarget), { class: "small", title: does("pin_so_far"), data: { key: "pin_so_far" } })));
+}
+
 function stream(row, opened, picture) {
   const inner = h("div", {});
   const details = h(
@@ -265,7 +276,7 @@ function stream(row, opened, picture) {
   return h(
     "li", { class: row.ended_at ? "" : "on" },
     h("p", { class: "meta" }, `${date(row.started_at)}, ${hour(row.started_at)} · ${lasted} · ${t("count.people", { n: row.people })}`),
-    row.title && h("h2", {}, row.title), picture, row.recap && h("p", {}, row.recap),
+    row.title && h("h2", {}, row.title), picture, row.recap && h("p", {}, row.recap), row.so_far !== undefined && soFarForm(row),
     row.ended_at && row.recap && h("div", { class: "row" }, button(t("recap.title"), () => openRecap(row.id), { class: "small", data: { key: `recap${row.id}` } })),
     row.episodes > 0 && details,
   );
