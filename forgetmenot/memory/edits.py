@@ -105,7 +105,7 @@ async def remember(  # noqa: PLR0913  # what, of whom, by whom, under which rule
     `fact` names people as `<@id>`; names of people who are known become that. `line`: the id of the line of chat in
     which they asked: when that is cleared, so is the note. `instead_of`: the note that it corrects. Returns the note
     that is active afterwards: new, confirmed or in place of another. Raises FactRefused (length, sensitive:…, link,
-    opted_out, cleared, pinned …).
+    role, not_yours, forgotten, cleared, enough_this_stream, pinned …).
     """
     stored_fact = await _checked_wording(db, subject_id, fact, by, privacy, trust)
     async with db.write() as tx:
@@ -160,7 +160,7 @@ async def _checked_wording(
 ) -> str:
     """Return a fact as it is stored. Raises FactRefused."""
     rules = privacy or PrivacySettings()
-    # only moderators have facts about the channel remembered, and they may give links
+    # only moderators may have something remembered about the channel, and they may give links
     may_link = subject_id is None and trust.source is SourceKind.COMMAND
     # checked before as well: putting mentions in the place of names takes addresses apart
     plain_fact = checked_fact(clean(fact), rules, links=may_link)
@@ -217,6 +217,7 @@ async def _merge_request(
                 result = await merge.confirm(tx, note.id, repeat, source, now=at)
                 return result.note_id
             corrected_id = note.id
+    # whoever names the note that is wrong replaces it, also by words that seem to say the same
     source = source._replace(amends=corrected_id is not None)
     result = await merge.merge_claim(tx, claim, source, now=at, instead_of=corrected_id)
     return result.note_id
@@ -565,7 +566,7 @@ async def with_mentions(db: Source, text: str) -> str:
     """
     handles = await _handles_of_names(db, MENTION.sub(" ", text))
     pieces = []
-    # every second piece is the id of a mention
+    # mentions stay as they are, and names are looked for between them; every second piece is the id of a mention
     for index, piece in enumerate(MENTION.split(text)):
         is_id = index % 2 == 1
         pieces.append(mention(piece) if is_id else _with_ids(piece, handles))

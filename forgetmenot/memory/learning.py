@@ -299,8 +299,8 @@ class Learner:
         while not self._ends(report):
             if await asyncio.to_thread(file.is_replaced):
                 windows_left.close()
-                async for lines_read in self._read_anew(file, report):
-                    yield lines_read
+                async for lines_read_anew in self._read_anew(file, report):
+                    yield lines_read_anew
                 return
             events_read = await _in_thread(file, lambda: next(windows_left, None))
             if not events_read:
@@ -366,6 +366,7 @@ class Learner:
         """
         async with self._db.write() as tx:
             window = await self._window(tx, events_read, file)
+            # before the model is asked: whom its lines mean is looked up among the viewers
             await viewers.record_past(tx, seen(window.of_people))
         try:
             summary = await self._summarised(window.lines)
@@ -375,10 +376,12 @@ class Learner:
         now = self._clock.now()
         async with self._db.write() as tx:
             if await _lines_read(tx, file) != lines_read:
+                # the same file is being learned twice at once
                 raise InputError(reason("past_busy"))
             people = list(summary.people) if summary is not None else []
             if await viewers.hidden_or_gone(tx, people):
                 return False
+            # somebody left, or more of it became known
             if await self._window(tx, events_read, file) != window:
                 return False
             stream_id = await self._stream(
@@ -403,6 +406,7 @@ class Learner:
         try:
             return await self._summarizer.with_model(window)
         except ModelBlocked:
+            # a safety filter has these lines, and would have them the next time: people and topics are counted
             return await self._summarizer.by_counting(window)
 
     async def _stream(

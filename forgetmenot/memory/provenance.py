@@ -65,6 +65,7 @@ async def chain(
             stream_ids.add(link.episode.stream_id)
     streams_by_id = await streams.get_many(db, stream_ids)
     videos = await streams.videos(db, stream_ids)
+    # a note about the channel has nobody's name
     about = ""
     if note.scope is Scope.VIEWER:
         about = names.get(note.subject_id or "", SOMEBODY)
