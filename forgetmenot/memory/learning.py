@@ -406,7 +406,7 @@ class Learner:
         try:
             return await self._summarizer.with_model(window)
         except ModelBlocked:
-            # a safety filter has these lines, and would have them the next time: people and topics are counted
+            # a safety filter stepped in, and would do so the next time: people and topics are counted instead
             return await self._summarizer.by_counting(window)
 
     async def _stream(

@@ -233,21 +233,20 @@ class NoteIndex:
         return weights
 
     def _weigh(self, word: str, *, spelling: bool) -> _WordWeights:
-        """Weigh a word (BM25F). How rare it is counts over what the notes say themselves."""
+        """Return what a word adds to scores (BM25F), as far as the index has it or a word like it."""
         # how often each note has the word, and how often the texts around each group have it
-        own_counts: dict[int, float] = {}
-        around_counts: dict[int, float] = {}
+        own_counts: dict[int, float] = defaultdict(float)
+        around_counts: dict[int, float] = defaultdict(float)
         shares: dict[int, float] = {}
         for similar_word, share in self._words.like(word, spelling=spelling).items():
             for text_place in self._words.places(similar_word):
-                note, weight, groups = self._texts[text_place]
-                if note is not None:
-                    own_counts[note] = own_counts.get(note, 0.0) + share * weight
-                    shares[note] = max(shares.get(note, 0.0), share)
-                for group, group_weight in groups:
-                    count = around_counts.get(group, 0.0)
-                    around_counts[group] = count + share * group_weight
-        # a note that has only a near word counts as a part of one
+                text = self._texts[text_place]
+                if text.note is not None:
+                    own_counts[text.note] += share * text.weight
+                    shares[text.note] = max(shares.get(text.note, 0.0), share)
+                for group, weight in text.groups:
+                    around_counts[group] += share * weight
+        # counted over what the notes say themselves; a note that has only a near word counts as a part of one
         having = sum(shares.values())
         word_rarity = rarity(having, len(self._group_of))
         added_by_own = []
