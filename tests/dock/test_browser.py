@@ -24,6 +24,7 @@ from forgetmenot.store.backup import copies_of
 from forgetmenot.store.database import Database
 from forgetmenot.store.episodes import Brief
 from forgetmenot.store.personal_data import DoubtfulPlace
+from forgetmenot.store.receipts import ReceiptFile, ReceiptKind
 from tests.dock.conftest import (
     BROWSER,
     STATE,
@@ -414,6 +415,23 @@ async def test_what_an_erasure_left_in_doubt_is_listed_and_leads_to_the_note(
         await expect(
             page.locator(".notecard", has_text="met zanzibarian")
         ).to_be_visible()
+
+
+async def test_receipts_are_listed_without_names(
+    demo: DemoBot, running: Browser
+) -> None:
+    heidi = await demo.id_of("heidi")
+    report = await demo.bot.eraser.erase(heidi)
+    receipts = ReceiptFile(demo.bot.db.path)
+    receipts.begin(ReceiptKind.ERASURE, demo.clock.now())
+    async with page_on(running, demo.address) as page:
+        await go(page, "memory/channel")
+        await expect(page.get_by_role("heading", name="Receipts")).to_be_visible()
+        row = page.locator("li", has_text=report.receipt.upper())
+        await expect(row).to_have_count(1)
+        await expect(row).to_contain_text("rows and texts removed, 0 left")
+        await expect(page.locator("li", has_text="under way")).to_have_count(1)
+        await expect(page.locator("main")).not_to_contain_text("heidi")
 
 
 async def test_a_note_goes_through_everything_and_its_person_is_exported_and_erased(
