@@ -43,7 +43,7 @@ from forgetmenot.text.words import stem
 WRONG_CODES = 5
 _MOST_GUESSERS = 500
 # Texts that name people as mentions, a sentence at a time.
-_MENTIONING = frozenset({"episodes", "streams", "channel_state", "briefs"})
+_BY_SENTENCE = frozenset({"episodes", "streams", "channel_state", "briefs"})
 _NO_LETTER = re.compile("[^a-z]")
 
 # Whether a text states a fact.
@@ -171,9 +171,9 @@ def _is_theirs(text: str, person: NameForms) -> bool:
 def _count_unknown(path: Path, known_ids: AbstractSet[str]) -> int:
     """Return how many texts mention somebody of whom no row is stored."""
     count = 0
-    for row in leftovers.rows_with(path, ["<@"]):
-        mentioned = {viewer_id for text in row.texts for viewer_id in ids_in(text)}
-        count += row.table in _MENTIONING and not mentioned <= known_ids
+    for text in leftovers.texts_with_mentions(path):
+        if not known_ids >= set(ids_in(text)):
+            count += 1
     return count
 
 
@@ -202,7 +202,7 @@ def _search_facts(
         result.bytes += file.stat().st_size
         for table, text in leftovers.texts_about(file, viewer_id):
             parts = [text]
-            if table in _MENTIONING:
+            if table in _BY_SENTENCE:
                 parts = clauses_about(text, viewer_id)
             if any(states_fact(part) for part in parts):
                 place = table if file == path else f"{backup.FOLDER}/{file.name}"

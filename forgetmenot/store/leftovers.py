@@ -17,6 +17,13 @@ _TIMES = (
     "last_event_at",
     "last_at",
 )
+_MENTIONING = (
+    ("semantic_notes", "fact"),
+    ("episodes", "summary"),
+    ("streams", "recap"),
+    ("briefs", "text"),
+    ("channel_state", "value"),
+)
 _MENTIONED = "'<@' || :viewer || '>'"
 # Where a fact about a viewer may stand: table, column, rows.
 _FACT_PLACES = (
@@ -67,16 +74,26 @@ def rows_with(path: Path, needles: Sequence[str]) -> Iterator[StoredRow]:
     contains = " OR ".join("instr(lowered, ?) > 0" for _ in needles) or "FALSE"
     for table, columns in tables_of(path).items():
         joined = " || char(10) || ".join(f"coalesce({name}, '')" for name in columns)
+        # With a limit the subquery stays one: a row is lowered once, not for each needle.
         time = next((name for name in _TIMES if name in columns), "NULL")
         sql = f"""
             SELECT {time}, {", ".join(columns)}
-            FROM (SELECT *, lower({joined}) AS lowered FROM {table})
+            FROM (SELECT *, lower({joined}) AS lowered FROM {table} LIMIT -1)
             WHERE {contains}
         """
         with separate_reader(path) as connection:
             for at, *values in connection.execute(sql, needles):
                 texts = [value for value in values if isinstance(value, str)]
                 yield StoredRow(table, at, tuple(texts))
+
+
+def texts_with_mentions(path: Path) -> Iterator[str]:
+    """Give the texts that stay and mention people. Raises StoreError."""
+    with separate_reader(path) as connection:
+        for table, column in _MENTIONING:
+            sql = f"SELECT {column} FROM {table} WHERE instr({column}, '<@')"
+            for (text,) in connection.execute(sql):
+                yield text
 
 
 def texts_about(path: Path, viewer_id: str) -> Iterator[tuple[str, str]]:
