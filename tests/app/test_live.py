@@ -221,7 +221,7 @@ async def test_the_memory_of_one_channel_is_not_used_for_another(
 PAGE = (Path(__file__).parents[2] / "docs" / "PRIVACY.md").read_text(encoding="utf-8")
 ONLY_SOMETIMES = {
     "memory.sqlite3.restoring", "memory.sqlite3.restoring.older", "memory.sqlite3.incoming",
-    "memory.sqlite3.other-1",
+    "memory.sqlite3.other-1", "api-token",
     "login/twitch-broadcaster.json", "logs/forgetmenot.log.1", "logs/forgetmenot.log.2",
 }  # fmt: skip
 
