@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
+from forgetmenot.app.bot import Bot
 from forgetmenot.clock import ManualClock
 from forgetmenot.domain import Asker, Role, Surface
 from forgetmenot.durations import DAY, HOUR, MINUTE, SECOND
@@ -59,16 +60,14 @@ NUMBERS = itertools.count(1)
 class Chat:
     """A bot on a stage, and what is typed to it."""
 
-    def __init__(
-        self, bot: object, account: RecordingAccount, clock: ManualClock
-    ) -> None:
+    def __init__(self, bot: Bot, account: RecordingAccount, clock: ManualClock) -> None:
         self.bot = bot
         self.account = account
         self.clock = clock
 
     @property
     def db(self) -> Database:
-        return self.bot.db  # type: ignore[attr-defined,no-any-return]
+        return self.bot.db
 
     async def say(
         self, text: str, viewer_id: str = ZELMA, login: str = LOGIN, *badges: str
@@ -77,8 +76,8 @@ class Chat:
         before = len(self.account.said)
         await self.clock.advance(20 * SECOND)
         line = said(self.clock, f"line{next(NUMBERS)}", viewer_id, login, text, *badges)
-        await self.bot.hear(line)  # type: ignore[attr-defined]
-        await self.bot.settle()  # type: ignore[attr-defined]
+        await self.bot.hear(line)
+        await self.bot.settle()
         return " ".join(self.account.said[before:])
 
     async def forgotten(self) -> str:
@@ -450,6 +449,31 @@ async def test_an_erasure_does_not_wait_for_its_receipt(world: World) -> None:
     note_id = await world.note("plays the zither", ZELMA)
     await forget_fact(world.db, note_id, at=world.clock.now())
     assert await notes.get(world.db, note_id) is None
+
+
+@pytest.mark.slow
+async def test_the_code_is_told_while_an_erasure_is_under_way(chat: Chat) -> None:
+    """Another program reads the memory: what was deleted cannot be wiped yet."""
+    path = chat.db.path
+    with contextlib.closing(sqlite3.connect(path, isolation_level=None)) as other:
+        other.execute("BEGIN")
+        other.execute("SELECT count(*) FROM events").fetchall()
+        await chat.say("!forgetme")
+        answer = await chat.say("yes")
+        assert "Deleting everything now" in answer
+        other.execute("COMMIT")
+    code = answer.rpartition("!receipt ")[2]
+    await chat.clock.advance(3 * MINUTE)
+    await chat.bot.eraser.erase_due()
+    assert "Nothing is there." in await chat.say(f"!receipt {code}")
+
+
+async def test_a_receipt_that_a_stop_interrupted_says_so(chat: Chat) -> None:
+    receipts = ReceiptFile(chat.db.path)
+    code = receipts.begin(ReceiptKind.ERASURE, chat.clock.now())
+    answer = await chat.say(f"!receipt {code}", "771000099", "quorn_4")
+    assert "a stop came in between" in answer
+    assert "Nothing is there." in answer
 
 
 async def test_a_banned_viewer_has_a_receipt_too(world: World) -> None:

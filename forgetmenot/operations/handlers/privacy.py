@@ -135,15 +135,16 @@ async def receipt(request: Request) -> OperationResult:
         raise Refused("too_many_codes")
     shown = await privacy_service.receipt(code_typed(request.text("code")))
     if shown is None:
-        wrong_codes.add(asker_id, request.now)
+        if request.is_in_chat:
+            wrong_codes.add(asker_id, request.now)
         raise Refused("no_receipt")
     target = request.target
-    names = [target.name]
-    if target.own:
-        names = [request.asker.login, request.asker.display_name]
     viewer_id = target.id or ""
-    if not viewer_id:
-        names = []
+    names = await personal_data.names_of(request.db, viewer_id)
+    if target.own:
+        names += [request.asker.login, request.asker.display_name]
+    elif viewer_id:
+        names.append(target.name)
     if shown.kind is ReceiptKind.FACT:
         facts = forgotten_facts(request.db, viewer_id)
         search = await search_for_facts(request.db, viewer_id, facts)
