@@ -1,18 +1,19 @@
-"""One file with the chat of past streams, as events in the order of time, in bounded memory.
+"""Reads one file with the chat of past streams as events in the order of time, in bounded memory.
 
 - A file is of the form that its beginning shows (past_chat/formats); it may be packed with gzip.
 - It is looked at once (`look`), and then its events are read as often as needed (`events`).
-- What moderators took away in it is not among the events: a deleted message; what somebody said within a day before a
-  timeout, or ever before a ban; what anybody said within a day before the chat was cleared. Nor is what AutoMod held.
+- What moderators took away in it is not among the events: a deleted message; what somebody said
+  within a day before a timeout, or ever before a ban; what anybody said within a day before the chat
+  was cleared. Nor is what AutoMod held.
 - A file that is not in order (justlog's `?reverse`) is read several times, each time a stretch of it.
-- What cannot be read, was said by a name that nobody can have, or is dated later than `until` is left out, counted, and
-  named by its number. A file of no known form raises InputError.
+- What cannot be read, was said by a name that nobody can have, or is dated later than `until` is left
+  out, counted, and named by its number. A file of no known form raises InputError.
 """
 
 import io
 import re
 from collections import Counter, OrderedDict, defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from hashlib import blake2b
 from operator import itemgetter
 from pathlib import Path
@@ -37,33 +38,39 @@ from forgetmenot.past_chat.formats import (
     read_log,
 )
 from forgetmenot.text.mentions import is_login, provisional_id
-from forgetmenot.twitch.chat_lines import Unparsed
+from forgetmenot.twitch.chat_lines import ChatItem, Unparsed
 
 # Lines that could not be read and are named by their number.
 BAD_NAMED = 20
-# So many lines that cannot be read, before one that can: it is a file of something else.
+# With more lines than this that cannot be read, before one that can, it is a file of something else.
 FOREIGN_AFTER = 200
 # Lines of a file that is not in order which are held in memory at once.
 SORTED_AT_ONCE = 25_000
+# Lines are counted by stretches of time of this length (ms).
 _STRETCH = 10 * MINUTE
-# Lines are a little out of order where two programs write one log.
+# Lines are a little out of order (ms) where two programs write one log.
 _OUT_OF_ORDER = MINUTE
+# A message that stands twice in a file stands twice among this many.
 _REMEMBERED_IDS = 5_000
+# Characters by which a form is recognised.
 _HEAD = 64
 _ENCODER = msgspec.msgpack.Encoder()
 _DECODER = msgspec.msgpack.Decoder(ChatEvent)
+# How JSON begins. "[20:15:03] alice: hi" begins a log.
 _JSON = re.compile(r"\s*(?:\{|\[\s*[\[{\]])")
 
 
 class Unread(Struct):
-    """What of a file cannot be read: how many lines, the numbers of the first, and whether its end is missing."""
+    """What of a file cannot be read."""
 
     lines: int = 0
+    # the numbers of the first of these lines
     first: list[int] = field(default_factory=list)
+    # the file's end is missing
     cut_off: bool = False
 
     def add(self, number: int) -> None:
-        """Count a line by its number."""
+        """Count a line, and keep its number if it is one of the first."""
         self.lines += 1
         if len(self.first) < BAD_NAMED:
             self.first.append(number)
@@ -73,12 +80,7 @@ class Unread(Struct):
 
 
 class PastChat:
-    """One file. `until`: nothing was said later (ms). `channel`: the memory's, if it is known.
-
-    `ended`: once it is set, reading ends at the next line. After `look`: `lines` and `streams` of the events, the time
-    of the first and the last (ms), the `size` of their texts in bytes, what is `unread`, and `key`: the file by its
-    events, so that a copy with another name is the same file.
-    """
+    """One file. What stands below "after `look`" is known once it was looked at."""
 
     def __init__(
         self,
@@ -86,21 +88,28 @@ class PastChat:
         until: int,
         channel: str = "",
     ) -> None:
+        """`until`: nothing was said later (ms). `channel`: the memory's, "" if it is not known."""
         self.path = path
+        # Set by another thread: reading ends at the next line.
         self.ended = False
+        # After `look`:
         self.about = Broadcast()
         self.unread = Unread()
+        # how many events and streams there are, and the time of the first and the last event (ms)
         self.lines = 0
         self.streams = 0
         self.first_at = 0
         self.last_at = 0
+        # the size of their texts in bytes
         self.size = 0
+        # a hash of the events: a copy with another name is the same file
         self.key = ""
         self._until = until
         self._channel = channel
         self._identity = file_id(path)
         self._removals = _Removals()
-        self._stretches: Counter[int] = Counter()  # lines by their time
+        # how many lines there are in each stretch of time
+        self._stretches: Counter[int] = Counter()
         self._is_in_order = True
         self._is_newest_first = False
 
@@ -109,7 +118,10 @@ class PastChat:
         return file_id(self.path) != self._identity
 
     def look(self) -> None:
-        """Read the file to its end and keep none of it. Raises InputError for a file of no known form."""
+        """Read the file to its end and keep none of it.
+
+        Raises InputError for a file of no known form.
+        """
         recognised = self._look_at_records()
         if self.ended:
             return
@@ -117,10 +129,10 @@ class PastChat:
             raise InputError(reason("past_format", path=self.path.name))
         digest = blake2b(digest_size=12)
         for event in self.events():
-            words = event.text.encode()
-            digest.update(event.id.encode() + words)
+            text = event.text.encode()
+            digest.update(event.id.encode() + text)
             self.lines += 1
-            self.size += len(words) + 8
+            self.size += len(text) + 8
             if event.at - self.last_at >= STREAM_GAP:
                 self.streams += 1
             self.first_at = self.first_at or event.at
@@ -128,98 +140,108 @@ class PastChat:
         self.key = digest.hexdigest()
 
     def _look_at_records(self) -> int:
-        """Take in what was taken away, the order, and what cannot be read. How many records there are."""
+        """Learn what was taken away, the order, and what cannot be read.
+
+        Returns how many records can be read; 0 for a file of something else.
+        """
         recognised = 0
-        newest = 0
+        newest_at = 0
+        last_at = 0
         later = 0
         earlier = 0
-        before = 0
         for record in self._records(self.unread):
             item = record.item
-            if isinstance(item, Unparsed) or (
-                isinstance(item, ChatEvent) and not self._is_usable(item)
-            ):
+            if not self._is_readable(item):
                 self.unread.add(record.number)
                 if not recognised and self.unread.lines > FOREIGN_AFTER:
                     return 0
                 continue
             recognised += 1
             self._removals.add(item)
-            if isinstance(item, ChatEvent):
-                self._stretches[item.at // _STRETCH] += 1
-                later += item.at > before
-                earlier += item.at < before
-                before = item.at
-                newest = max(newest, item.at)
-                self._is_in_order = (
-                    self._is_in_order and item.at >= newest - _OUT_OF_ORDER
-                )
+            if not isinstance(item, ChatEvent):
+                continue
+            self._stretches[item.at // _STRETCH] += 1
+            if item.at > last_at:
+                later += 1
+            if item.at < last_at:
+                earlier += 1
+            last_at = item.at
+            newest_at = max(newest_at, item.at)
+            if item.at < newest_at - _OUT_OF_ORDER:
+                self._is_in_order = False
         self._is_newest_first = earlier > later
         return recognised
 
     def events(self) -> Iterator[ChatEvent]:
-        """Return what was said and not taken away, in the order of time, each message once. Raises InputError."""
-        ids: OrderedDict[str, None] = OrderedDict()
+        """Give what was said and not taken away, in the order of time, each message once.
+
+        Raises InputError.
+        """
+        given_ids: OrderedDict[str, None] = OrderedDict()
         for event in self._ordered():
-            if event.id in ids or self._removals.cover(event):
+            if event.id in given_ids or self._removals.cover(event):
                 continue
-            ids[event.id] = None
-            if len(ids) > _REMEMBERED_IDS:
-                ids.popitem(last=False)
+            given_ids[event.id] = None
+            if len(given_ids) > _REMEMBERED_IDS:
+                given_ids.popitem(last=False)
             yield event
 
     def _ordered(self) -> Iterator[ChatEvent]:
+        """Give what was said, in the order of time."""
         if self._is_in_order:
-            yield from self._said()
+            yield from self._in_file_order()
             return
         for first, last in self._ranges():
-            # as bytes, which take a quarter of the memory
-            packed = [
-                (event.at, _ENCODER.encode(event))
-                for event in self._said()
-                if first <= event.at // _STRETCH <= last
-            ]
+            # As bytes, which take a quarter of the memory.
+            packed_events = []
+            for event in self._in_file_order():
+                if first <= event.at // _STRETCH <= last:
+                    packed_events.append((event.at, _ENCODER.encode(event)))
             if self._is_newest_first:
-                packed.reverse()  # lines of one moment
-            packed.sort(key=itemgetter(0))
-            for _at, event in packed:
-                yield _DECODER.decode(event)
+                # Sorting keeps the order of lines of one moment.
+                packed_events.reverse()
+            packed_events.sort(key=itemgetter(0))
+            for _at, packed_event in packed_events:
+                yield _DECODER.decode(packed_event)
 
     def _ranges(self) -> Iterator[tuple[int, int]]:
-        """Stretches of time, first and last, that hold no more lines than are sorted at once."""
+        """Give ranges of stretches, the first and the last, of as many lines as are sorted at once."""
         stretches = sorted(self._stretches)
         while stretches:
-            held = 0
-            taken = 0
+            lines = 0
+            count = 0
             for stretch in stretches:
-                held += self._stretches[stretch]
-                if taken and held > SORTED_AT_ONCE:
+                lines += self._stretches[stretch]
+                if count and lines > SORTED_AT_ONCE:
                     break
-                taken += 1
-            yield stretches[0], stretches[taken - 1]
-            del stretches[:taken]
+                count += 1
+            yield stretches[0], stretches[count - 1]
+            del stretches[:count]
 
-    def _said(self) -> Iterator[ChatEvent]:
-        """What was said, in the file's order."""
+    def _in_file_order(self) -> Iterator[ChatEvent]:
+        """Give what was said, in the file's order."""
         for record in self._records(Unread()):
-            if isinstance(record.item, ChatEvent) and self._is_usable(record.item):
+            if isinstance(record.item, ChatEvent) and self._is_readable(record.item):
                 yield record.item
 
-    def _is_usable(self, event: ChatEvent) -> bool:
-        return (
-            0 < event.at <= self._until and bool(event.login) and is_login(event.login)
-        )
+    def _is_readable(self, item: ChatItem | RemovedText) -> bool:
+        """Return whether an item could be read, and may have been said at its time by its name."""
+        if isinstance(item, Unparsed):
+            return False
+        if not isinstance(item, ChatEvent):
+            return True
+        return 0 < item.at <= self._until and bool(item.login) and is_login(item.login)
 
     def _records(self, unread: Unread) -> Iterator[Record]:
-        """Read the file. `unread` is told if its end is missing. Raises InputError."""
-        if (
-            self.path.exists() and not self.path.is_file()
-        ):  # a pipe, or a device that never ends
-            raise InputError(
-                reason("unreadable_file", path=self.path.name, why=reason("no_file"))
-            )
+        """Give the records of the file, and note in `unread` if its end is missing.
+
+        Raises InputError.
+        """
+        # A pipe, or a device that never ends.
+        if self.path.exists() and not self.path.is_file():
+            raise self._unreadable(reason("no_file"))
         try:
-            # whoever wrote it may have been killed in the middle of a character
+            # Whoever wrote it may have been killed in the middle of a character.
             with open_text(self.path, errors="replace", packed=True) as file:
                 for record in self._of_form(file):
                     if self.ended:
@@ -229,16 +251,17 @@ class PastChat:
         except CutOffError:
             unread.cut_off = not self.ended
         except OSError as error:
-            why = error.strerror or ""
-            raise InputError(
-                reason("unreadable_file", path=self.path.name, why=why)
-            ) from None
+            raise self._unreadable(error.strerror or "") from None
         except UnknownFormError:
             raise InputError(reason("past_format", path=self.path.name)) from None
         except NoDayError:
             raise InputError(reason("past_no_day", path=self.path.name)) from None
 
+    def _unreadable(self, why: str) -> InputError:
+        return InputError(reason("unreadable_file", path=self.path.name, why=why))
+
     def _of_form(self, file: TextIO) -> Iterator[Record]:
+        """Give the records by the form that the file's beginning shows."""
         head = file.read(_HEAD)
         file.seek(0, io.SEEK_SET)
         if _JSON.match(head):
@@ -250,23 +273,26 @@ class _Removals:
     """What moderators took away in a file."""
 
     def __init__(self) -> None:
+        # ids of messages
         self._messages: set[str] = set()
-        # the times between which somebody's lines were taken away, by their id; "" is everybody
+        # by somebody's id ("" is everybody): the times between which their lines were taken away (ms)
         self._spans: defaultdict[str, list[tuple[int, int]]] = defaultdict(list)
-        self._texts: defaultdict[str, list[tuple[int, str]]] = defaultdict(
-            list
-        )  # by login
+        # by login: how texts began that were taken away, and when that was (ms)
+        self._texts: defaultdict[str, list[tuple[int, str]]] = defaultdict(list)
 
     def add(self, item: object) -> None:
-        """Take in a record; what takes nothing away is passed over."""
+        """Take in an item; one that takes nothing away is passed over."""
         if isinstance(item, RemovedText):
             self._texts[item.login].append((item.at, item.beginning))
-        elif isinstance(item, Redaction) and item.event_id is not None:
+            return
+        if not isinstance(item, Redaction):
+            return
+        if item.event_id is not None:
             self._messages.add(item.event_id)
-        elif isinstance(item, Redaction):
-            is_ban = item.user_id is not None and item.duration_s is None
-            since = 0 if is_ban else item.at - DAY
-            self._add_span(item.user_id or "", since, item.at)
+            return
+        is_ban = item.user_id is not None and item.duration_s is None
+        since = 0 if is_ban else item.at - DAY
+        self._add_span(item.user_id or "", since, item.at)
 
     def _add_span(
         self,
@@ -275,26 +301,25 @@ class _Removals:
         until: int,
     ) -> None:
         spans = self._spans[person]
-        if spans and spans[-1][0] <= until and since <= spans[-1][1]:
-            last_since, last_until = (
+        # Spans that meet become one: somebody may be timed out a thousand times.
+        if spans:
+            last_since, last_until = spans[-1]
+            if last_since <= until and since <= last_until:
                 spans.pop()
-            )  # one span: somebody may be timed out a thousand times
-            since = min(since, last_since)
-            until = max(until, last_until)
+                since = min(since, last_since)
+                until = max(until, last_until)
         spans.append((since, until))
 
     def cover(self, event: ChatEvent) -> bool:
         """Return whether a line was taken away."""
         if event.id in self._messages:
             return True
+        # A log without ids names whoever was timed out by login.
         for person in ("", event.user_id, provisional_id(event.login)):
-            if self._reach(self._spans.get(person, ()), event.at):
+            spans = self._spans.get(person, ())
+            if any(since <= event.at <= until for since, until in spans):
                 return True
         for at, beginning in self._texts.get(event.login, ()):
             if at - DAY < event.at <= at and event.text.startswith(beginning):
                 return True
         return False
-
-    @staticmethod
-    def _reach(spans: Iterable[tuple[int, int]], at: int) -> bool:
-        return any(since <= at <= until for since, until in spans)

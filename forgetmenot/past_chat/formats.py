@@ -1,14 +1,15 @@
-"""Reads chat in the forms in which other programs write it, one record after the other, in bounded memory.
+"""Reads chat in the forms in which other programs write it, record by record, in bounded memory.
 
-- Chatterino's logs, with each of its timestamps and without: `[20:15:03] alice: hi`, `[8:15 pm] ゆき yuki_ch: hi`; the
-  day stands in their first line or in the file's name, and the time is the computer's own
+- Chatterino's logs, with each of its timestamps and without: `[20:15:03] alice: hi`,
+  `[8:15 pm] ゆき yuki_ch: hi`. The day stands in their first line or in the file's name, and the
+  time is the computer's own.
 - justlog's: `[2026-05-1 20:15:03] #channel alice: hi`, by UTC; its JSON; and TwitchDownloader's text
 - raw IRC lines with Twitch's tags
 - JSON of TwitchDownloader (`comments`), of justlog (`messages`) and of chat-downloader (a list)
 
-A record is what `twitch/chat_lines` makes of a line: something said, something taken away, of no interest, or Unparsed.
-What a moderator took away stands in a log as a sentence of the program, which nobody in chat can write: what they write
-begins with their name and a colon.
+A record is what `twitch/chat_lines` makes of a line: something said, something taken away, of no
+interest, or Unparsed. What a moderator took away stands in a log as a sentence of the program, which
+nobody in chat can write: what they write begins with their name and a colon.
 """
 
 import json
@@ -39,15 +40,17 @@ from forgetmenot.twitch.chat_lines import (
     Unparsed,
 )
 
+# Characters that are read of a file at once.
 CHUNK = 256 * 1024
 # Characters of one value of a JSON file: no program writes a longer one of those that are read.
 LONGEST_RECORD = 16 * 1024 * 1024
+# Characters of a line of a log, and of a name.
 LONGEST_LINE = 20_000
 LONGEST_NAME = 60
 
 
 class RemovedText(Struct, frozen=True):
-    """A moderator took away what somebody said, given by how it begins."""
+    """A moderator took away what somebody said, of which the log has the beginning. `at`: in ms."""
 
     at: int
     login: str
@@ -55,7 +58,7 @@ class RemovedText(Struct, frozen=True):
 
 
 class Record(NamedTuple):
-    """One line of a log, or one item of a JSON file, by its number."""
+    """One line of a log, or one item of a JSON file. `number`: from 1."""
 
     number: int
     item: ChatItem | RemovedText
@@ -73,7 +76,7 @@ class Broadcast(Struct):
         self.title = clean(str(_value(video, "title") or "")[:200])
         number = str(_value(video, "id") or "")
         self.video = int(number) if re.fullmatch(r"[0-9]{1,15}", number) else 0
-        self.began_at = _utc_moment(_value(video, "created_at"))
+        self.began_at = _utc_ms(_value(video, "created_at"))
 
 
 class CutOffError(Exception):
@@ -90,12 +93,14 @@ class NoDayError(Exception):
 
 # ── logs: one line each ───────────────────────────────────────────────────────────────────────
 
+# What Chatterino writes when it begins or ends a file.
 _MARK = re.compile(
     r"# St(?:art|op) logging at (\d{4})-(\d\d)-(\d\d) (\d\d):(\d\d):(\d\d) ?(.*)",
     re.IGNORECASE,
 )
 _DAY_IN_NAME = re.compile(r"(?<!\d)(\d{4})-(\d{1,2})-(\d{1,2})(?!\d)")
-# The channel stands before the time in Chatterino's lists of highlights, and behind it in justlog's logs.
+# A line with its time. The channel stands before the time in Chatterino's lists of highlights, and
+# behind it in justlog's logs.
 _STAMPED = re.compile(
     r"(?:#(?P<room>\w+) +)?\[(?P<stamp>[^\]]{1,40})\] +(?:#\w+ )?(?P<rest>.+)",
     re.DOTALL,
@@ -104,12 +109,13 @@ _STAMP = re.compile(
     r"(?:(\d{4})-(\d{1,2})-(\d{1,2})[ T])?(\d{1,2}):(\d\d)(?::(\d\d)(?:\.(\d{1,3})\d*)?)?(?: ?([ap])m)?(?: ?UTC|Z)?",
     re.IGNORECASE,
 )
-_SAID = re.compile(
+_CHAT_LINE = re.compile(
     r"(?:(?P<shown>[^\s:]{1,60}) )?(?P<login>\w{1,25}): (?P<text>.*)", re.DOTALL
 )
+# AutoMod reports in one line that it holds a message; the next line is that message.
 _HELD_BY = "automod"
 _HELD = "Held a message for reason"
-_HIT = re.compile(
+_TIMEOUT_OR_BAN = re.compile(
     r"(?:(?P<first>\w+) has been (?P<what>timed out|permanently banned|banned)\b"
     r"|\w+ (?P<verb>timed out|banned) (?P<second>\w+)\b).*",
     re.DOTALL,
@@ -121,8 +127,11 @@ _REMOVED = re.compile(
     r"(?:A message from (\w+) was deleted:|\w+ deleted message from (\w+) saying:) ?(.*)",
     re.DOTALL,
 )
-_NEXT_DAY = timedelta(hours=12)  # a time that is earlier by more is of the next day
-_BACKWARDS = timedelta(minutes=2)  # by less, lines are only out of order
+_ONE_DAY = timedelta(days=1)
+# A time that is earlier than the line before by more than this is of the next day.
+_NEXT_DAY = timedelta(hours=12)
+# By less than this, lines are only out of order.
+_BACKWARDS = timedelta(minutes=2)
 
 
 def read_log(
@@ -130,18 +139,19 @@ def read_log(
     name: str,
     channel: str,
 ) -> Iterator[Record]:
-    """Read a log. `name`: the file's; `channel`: the memory's, "" if unknown. Raises NoDayError, CutOffError."""
+    """Give the records of a log.
+
+    `name`: the file's; `channel`: the memory's, "" if unknown. Raises NoDayError, CutOffError.
+    """
     log = _Log(name, channel)
     for number, line in enumerate(lines_of(file, LONGEST_LINE), 1):
         text = line.strip("\r\n")
         if not text.strip():
             continue
         item = log.read(text, number)
-        if (
-            isinstance(item, Unparsed)
-            and not line.endswith("\n")
-            and len(line) < LONGEST_LINE
-        ):
+        # A longer line is given in pieces, which have no end either.
+        is_whole = line.endswith("\n") or len(line) >= LONGEST_LINE
+        if isinstance(item, Unparsed) and not is_whole:
             raise CutOffError
         yield Record(number, item)
     if log.lacks_day:
@@ -149,26 +159,28 @@ def read_log(
 
 
 class _Log:
-    """A log that is read line by line: what stands in a line may depend on those before it."""
+    """A log that is read line by line: what a line means may depend on those before it."""
 
     def __init__(self, name: str, channel: str) -> None:
         self._channel = channel.casefold()
-        self._day = _day_of(name)
-        self._last: datetime | None = (
-            None  # the time of the line before, without a zone
-        )
-        self._untimed_at = (
-            _ms(datetime.combine(self._day, datetime.min.time())) if self._day else 0
-        )
-        self._in_second_hour = False  # of the two that the clock shows in autumn
+        self._day = _day_in(name)
+        # The time of the line before by the computer's clock, without a zone.
+        self._last: datetime | None = None
+        # The time of the last line that has none (ms); 0 where nothing tells the day.
+        self._untimed_at = 0
+        if self._day is not None:
+            self._untimed_at = _ms(datetime.combine(self._day, datetime.min.time()))
+        # In autumn the clock shows an hour twice: this is the second one.
+        self._in_second_hour = False
         self._is_timed = False
+        # The line before says that AutoMod holds a message.
         self._is_held = False
         self.lacks_day = False
 
     def read(self, line: str, number: int) -> ChatItem | RemovedText:
-        """What one line says."""
+        """Return what one line says."""
         mark = _MARK.fullmatch(line)
-        if mark:
+        if mark is not None:
             self._begin_at(mark)
             return OtherLine("MARK")
         if line.startswith("# "):
@@ -187,10 +199,11 @@ class _Log:
         if room and self._channel and room != self._channel:
             self._is_held = False
             return OtherRoom()
-        return self._item(stamped["rest"].strip(), at, number) or OtherLine("SYSTEM")
+        item = self._item(stamped["rest"].strip(), at, number)
+        return OtherLine("SYSTEM") if item is None else item
 
     def _begin_at(self, mark: re.Match[str]) -> None:
-        """Take the day and the time of a line that Chatterino writes when it begins or ends a file."""
+        """Take the day and the time of a mark that Chatterino wrote."""
         *numbers, zone = mark.groups()
         try:
             moment = datetime(*map(int, numbers))  # type: ignore[arg-type]  # noqa: DTZ001  # of here
@@ -198,33 +211,36 @@ class _Log:
             return
         self._day = moment.date()
         self._last = moment
-        second = moment.replace(fold=1)
-        self._in_second_hour = (
-            _is_ambiguous(moment) and second.astimezone().tzname() == zone
-        )
-        self._untimed_at = _ms(second if self._in_second_hour else moment)
+        second_moment = moment.replace(fold=1)
+        is_second = second_moment.astimezone().tzname() == zone
+        self._in_second_hour = is_second and _is_ambiguous(moment)
+        self._untimed_at = _ms(second_moment if self._in_second_hour else moment)
 
     def _untimed(self, line: str, number: int) -> ChatItem | RemovedText:
-        """A line without a time: it was said after the one before it."""
+        """Return what a line without a time says: it was said after the one before it."""
         if not self._untimed_at:
             return Unparsed()
         self._untimed_at += 1
         item = self._item(line, self._untimed_at, number)
-        # without a time a sentence of the program cannot be told from any other
-        return item or (OtherLine("SYSTEM") if self._last is not None else Unparsed())
+        if item is not None:
+            return item
+        # Without a time a sentence of the program cannot be told from any other text; only behind
+        # a mark it is certain that a program wrote the file.
+        return Unparsed() if self._last is None else OtherLine("SYSTEM")
 
     def _moment(self, stamp: re.Match[str]) -> int:
-        """The time of a line in ms; 0 for none."""
+        """Return the time of a line (ms); 0 if there is no such time, or nothing tells its day."""
         year, month, day, hour, minute, second, thousandths, half = stamp.groups()
         try:
-            hour_of_day = (
-                int(hour) if half is None else int(hour) % 12 + 12 * (half in "pP")
-            )
+            hour_of_day = int(hour)
+            if half is not None:
+                is_afternoon = half in "pP"
+                hour_of_day = hour_of_day % 12 + 12 * is_afternoon
             micro = int((thousandths or "0").ljust(3, "0")) * 1_000
             time = (hour_of_day, int(minute), int(second or 0), micro)
             if year is not None:
                 moment = datetime(int(year), int(month), int(day), *time, tzinfo=UTC)
-                return int(moment.timestamp() * 1_000)
+                return _ms(moment)
             if self._day is None:
                 self.lacks_day = True
                 return 0
@@ -234,12 +250,16 @@ class _Log:
             return 0
 
     def _placed(self, moment: datetime) -> datetime:
-        """A time of the computer's clock in its place: a file may go on over midnight and over a change of clocks."""
+        """Return a time of the computer's clock on its day, and in its hour of the two in autumn.
+
+        A file may go on over midnight and over a change of clocks.
+        """
         last = self._last or moment
         if last - moment > _NEXT_DAY:
-            moment += timedelta(days=1)
-        elif timedelta() < last - (moment - timedelta(days=1)) < _BACKWARDS:
-            moment -= timedelta(days=1)  # out of order, across midnight
+            moment += _ONE_DAY
+        elif timedelta() < last - (moment - _ONE_DAY) < _BACKWARDS:
+            # Out of order, across midnight.
+            moment -= _ONE_DAY
         if not _is_ambiguous(moment):
             self._in_second_hour = False
         elif last - moment > _BACKWARDS:
@@ -254,67 +274,78 @@ class _Log:
         at: int,
         number: int,
     ) -> ChatItem | RemovedText | None:
-        """What the words of a line are; None for a sentence of the program that takes nothing away."""
-        said = _SAID.fullmatch(text)
-        shown = said["shown"] if said else None
-        # a localized name is in letters that no login has
-        if said and (
-            not shown
-            or not shown.isascii()
-            or shown.casefold() == said["login"].casefold()
-        ):
-            is_held = self._is_held
-            self._is_held = (
-                said["login"].casefold() == _HELD_BY and _HELD in said["text"]
-            )
-            if is_held or self._is_held:
-                return OtherLine("HELD")
-            login = said["login"]
-            key = f"{at}:{number}"
-            return (
-                chat_event(
-                    key, provisional_id(login), login, shown or login, said["text"], at
-                )
-                or Unparsed()
-            )
-        self._is_held = False
-        return _taken_away(text, at)
+        """Return what the words of a line are.
+
+        None for a sentence of the program that takes nothing away.
+        """
+        line = _CHAT_LINE.fullmatch(text)
+        if line is None or not _is_name_of(line["shown"], line["login"]):
+            self._is_held = False
+            return _taken_away(text, at)
+        login = line["login"]
+        was_held = self._is_held
+        self._is_held = login.casefold() == _HELD_BY and _HELD in line["text"]
+        if was_held or self._is_held:
+            return OtherLine("HELD")
+        event = chat_event(
+            f"{at}:{number}",
+            provisional_id(login),
+            login,
+            line["shown"] or login,
+            line["text"],
+            at,
+        )
+        return event or Unparsed()
+
+
+def _is_name_of(shown_name: str | None, login: str) -> bool:
+    """Return whether a name before a login may be that person's.
+
+    It is the login in other case, or a localized name, which has letters that no login has. Other
+    words before a login belong to a sentence of the program.
+    """
+    if not shown_name or not shown_name.isascii():
+        return True
+    return shown_name.casefold() == login.casefold()
 
 
 def _taken_away(sentence: str, at: int) -> Redaction | RemovedText | None:
-    """What a sentence of the program says that moderators took away; None for any other."""
-    hit = _HIT.fullmatch(sentence)
-    if hit:
-        is_timeout = (hit["what"] or hit["verb"]) == "timed out"
-        login = hit["first"] or hit["second"]
-        return Redaction(
-            at, user_id=provisional_id(login), duration_s=1 if is_timeout else None
-        )
+    """Return what a sentence of the program says that moderators took away; None for any other."""
+    action = _TIMEOUT_OR_BAN.fullmatch(sentence)
+    if action is not None:
+        is_timeout = (action["what"] or action["verb"]) == "timed out"
+        login = action["first"] or action["second"]
+        # How long a timeout lasts matters to nobody here, only that it is no ban.
+        duration_s = 1 if is_timeout else None
+        return Redaction(at, user_id=provisional_id(login), duration_s=duration_s)
     if _CLEARED.fullmatch(sentence):
         return Redaction(at)
     removed = _REMOVED.fullmatch(sentence)
-    if removed:
-        login = removed[1] or removed[2]
-        return RemovedText(
-            at, login.casefold(), clean(removed[3]).removesuffix("…").rstrip()
-        )
-    return None
+    if removed is None:
+        return None
+    login = removed[1] or removed[2]
+    beginning = clean(removed[3]).removesuffix("…").rstrip()
+    return RemovedText(at, login.casefold(), beginning)
 
 
-def _day_of(name: str) -> date | None:
+def _day_in(name: str) -> date | None:
+    """Return the day in a file's name; None if there is none."""
     match = _DAY_IN_NAME.search(name)
+    if match is None:
+        return None
     try:
-        return date(int(match[1]), int(match[2]), int(match[3])) if match else None
+        return date(int(match[1]), int(match[2]), int(match[3]))
     except ValueError:
         return None
 
 
 def _ms(moment: datetime) -> int:
+    """Return a time in ms; one without a zone is the computer's."""
     return int(moment.timestamp() * 1_000)
 
 
 def _is_ambiguous(moment: datetime) -> bool:
-    """Whether the computer's clock shows this time twice, as in the autumn."""
+    """Return whether the computer's clock shows this time twice, as in autumn."""
     return moment.replace(fold=0).timestamp() != moment.replace(fold=1).timestamp()
 
 
@@ -326,7 +357,10 @@ def read_json(
     about: Broadcast,
     is_ended: Callable[[], bool],
 ) -> Iterator[Record]:
-    """Read a JSON file. `about` is filled in. Raises CutOffError, UnknownFormError."""
+    """Give the records of a JSON file, and fill in what it says `about` the broadcast.
+
+    `is_ended`: whether reading is to end now. Raises CutOffError, UnknownFormError.
+    """
     text = _JsonText(file, is_ended)
     if text.takes("["):
         yield from _items(text, _of_chat_downloader)
@@ -345,7 +379,9 @@ def read_json(
                 text.skip()
             text.takes(",")
     except CutOffError:
-        if keys.isdisjoint({*_LISTS, "embeddedData"}):
+        # TwitchDownloader embeds pictures, and may be cut off among them.
+        is_known_form = not keys.isdisjoint({*_LISTS, "embeddedData"})
+        if not is_known_form:
             raise UnknownFormError from None
         raise
     if keys.isdisjoint(_LISTS):
@@ -353,6 +389,7 @@ def read_json(
 
 
 def _items(text: "_JsonText", item_of: Callable[[Any], ChatItem]) -> Iterator[Record]:
+    """Give the records of a list, behind whose bracket the text stands. Raises CutOffError."""
     number = 0
     while not text.takes("]"):
         number += 1
@@ -367,16 +404,23 @@ _DECODER = json.JSONDecoder()
 
 
 class _JsonText:
-    """A JSON text of any length, read from its beginning to its end."""
+    """A JSON text of any length, read from its beginning to its end.
+
+    The decoder of the standard library needs the whole text; a file may be larger than the memory.
+    """
 
     def __init__(self, file: TextIO, is_ended: Callable[[], bool]) -> None:
         self._file = file
         self._is_ended = is_ended
-        self._text = ""  # what was read of it
-        self._at = 0  # where in that we are
+        # What was read of it and not passed over yet, and the position in that.
+        self._text = ""
+        self._at = 0
 
     def _reads_more(self) -> bool:
-        """Read on; False at the end. Each time as much again, so that a long value is not looked at too often."""
+        """Read on; return False at the end.
+
+        Each time as much again, so that a long value is not looked at too often.
+        """
         rest = self._text[self._at :]
         chunk = "" if self._is_ended() else self._file.read(max(CHUNK, len(rest)))
         self._text = rest + chunk
@@ -384,7 +428,7 @@ class _JsonText:
         return bool(chunk)
 
     def _next(self) -> str:
-        """The next character that is no space. Raises CutOffError at the end."""
+        """Return the next character that is no space. Raises CutOffError at the end."""
         while True:
             space = _SPACE.match(self._text, self._at)
             self._at = space.end() if space else self._at
@@ -394,7 +438,7 @@ class _JsonText:
                 raise CutOffError
 
     def takes(self, character: str) -> bool:
-        """Pass over this character, if it is the next. Raises CutOffError."""
+        """Pass over this character; return False if it is not the next. Raises CutOffError."""
         if self._next() != character:
             return False
         self._at += 1
@@ -408,7 +452,10 @@ class _JsonText:
         return name
 
     def value(self) -> object:
-        """Read one value; None for one that is broken or too long, which is passed over. Raises CutOffError."""
+        """Read one value; None for one that is broken or too long, which is passed over.
+
+        Raises CutOffError.
+        """
         self._next()
         while True:
             value = None
@@ -419,10 +466,12 @@ class _JsonText:
                 break
             except ValueError:
                 pass
+            # A number or a word that ends where the text does may go on in what is still to be read.
             if end and (end < len(self._text) or self._text[end - 1] in '"]}'):
                 self._at = end
                 return value
-            if len(self._text) - self._at > LONGEST_RECORD or not self._reads_more():
+            is_too_long = len(self._text) - self._at > LONGEST_RECORD
+            if is_too_long or not self._reads_more():
                 break
         self.skip()
         return None
@@ -456,75 +505,77 @@ class _JsonText:
             elif self._text[self._at] == '"':
                 self._at += 1
                 return
-            else:  # a backslash, and what it stands before
+            else:
+                # A backslash, and what it stands before.
                 self._at += 2
 
     def _skip_plain(self) -> None:
         """Pass over a number or a word; or over one comma or colon."""
         while True:
             run = _PLAIN.match(self._text, self._at)
-            if run is None:  # nothing that JSON knows
+            if run is None:
+                # Nothing that JSON knows.
                 self._at += 1
                 return
             self._at = run.end()
-            if self._at < len(self._text) or run[0] in ",:" or not self._reads_more():
+            is_whole = self._at < len(self._text) or run[0] in ",:"
+            if is_whole or not self._reads_more():
                 return
 
 
 def _of_comment(comment: object) -> ChatItem:
-    """A comment of TwitchDownloader's."""
+    """Return what a comment of TwitchDownloader says."""
     if _value(comment, "state") not in (None, "", "published"):
         return OtherLine("DELETED")
-    person = _object(comment, "commenter")
+    commenter = _object(comment, "commenter")
     message = _object(comment, "message")
     text = message.get("body")
-    at = _utc_moment(_value(comment, "created_at"))
-    viewer_id = str(person.get("_id") or "")
-    login = str(person.get("name") or "")
+    at = _utc_ms(_value(comment, "created_at"))
+    viewer_id = str(commenter.get("_id") or "")
+    login = str(commenter.get("name") or "")
     if not at or not isinstance(text, str) or not _is_somebody(viewer_id, login):
         return Unparsed()
     key = str(_value(comment, "_id") or f"{at}:{viewer_id}")
-    shown = str(person.get("display_name") or login)
-    event = chat_event(key, viewer_id, login, shown, text, at)
+    shown_name = str(commenter.get("display_name") or login)
+    event = chat_event(key, viewer_id, login, shown_name, text, at)
     if event is None:
         return Unparsed()
-    kind = EventKind.ME if message.get("is_action") is True else EventKind.MESSAGE
-    return replace(event, kind=kind, badges=_badges(message.get("user_badges"), "_id"))
+    is_action = message.get("is_action") is True
+    return replace(
+        event,
+        kind=EventKind.ME if is_action else EventKind.MESSAGE,
+        badges=_badges(message.get("user_badges"), "_id"),
+    )
 
 
 def _of_message(message: object) -> ChatItem:
-    """A message of justlog's: with the line as Twitch sent it, or in parts."""
-    raw = _value(message, "raw")
-    if isinstance(raw, str) and raw:
-        return chat_lines.understand(chat_lines.parse(raw), None)
-    kind = _value(message, "type")
-    if kind not in (None, 1):  # 1 is PRIVMSG
+    """Return what a message of justlog says: it has the line as Twitch sent it, or parts of it."""
+    raw_line = _value(message, "raw")
+    if isinstance(raw_line, str) and raw_line:
+        return chat_lines.understand(chat_lines.parse(raw_line), None)
+    # 1 is PRIVMSG, a line of chat.
+    if _value(message, "type") not in (None, 1):
         return OtherLine("OTHER")
-    at = _utc_moment(_value(message, "timestamp"))
+    at = _utc_ms(_value(message, "timestamp"))
     login = str(_value(message, "username") or _value(message, "displayName") or "")
     viewer_id = str(_object(message, "tags").get("user-id") or provisional_id(login))
     text = _value(message, "text")
     if not at or not isinstance(text, str) or not _is_somebody(viewer_id, login):
         return Unparsed()
     key = str(_value(message, "id") or f"{at}:{viewer_id}")
-    shown = str(_value(message, "displayName") or login)
-    return chat_event(key, viewer_id, login, shown, text, at) or Unparsed()
+    shown_name = str(_value(message, "displayName") or login)
+    return chat_event(key, viewer_id, login, shown_name, text, at) or Unparsed()
 
 
 def _of_chat_downloader(item: object) -> ChatItem:
-    """An item of chat-downloader's list; its times are in microseconds."""
-    micro = _value(item, "timestamp")
-    at = (
-        int(micro) // 1_000
-        if isinstance(micro, int | float) and 0 < micro < 1e18
-        else 0
-    )
+    """Return what an item of chat-downloader's list says."""
+    at = _ms_of_microseconds(_value(item, "timestamp"))
     kind = str(_value(item, "message_type") or "text_message")
     if kind == "ban_user":
         login = str(_value(item, "banned_user") or "")
         viewer_id = str(_value(item, "target_author_id") or provisional_id(login))
-        duration = _value(item, "ban_duration")
-        return Redaction(at, user_id=viewer_id, duration_s=1 if duration else None)
+        is_timeout = bool(_value(item, "ban_duration"))
+        return Redaction(at, user_id=viewer_id, duration_s=1 if is_timeout else None)
     if kind == "delete_message":
         return Redaction(at, event_id=str(_value(item, "target_message_id") or ""))
     if kind == "clear_chat":
@@ -535,17 +586,15 @@ def _of_chat_downloader(item: object) -> ChatItem:
         return OtherLine(kind)
     login = str(author if isinstance(author, str) else _value(author, "name") or "")
     viewer_id = str(_value(author, "id") or provisional_id(login))
+    # It writes chat of YouTube in the same form, where ids are words.
     is_of_twitch = viewer_id.isdecimal() or viewer_id == provisional_id(login)
-    if (
-        not at
-        or not isinstance(text, str)
-        or not is_of_twitch
-        or not _is_somebody(viewer_id, login)
-    ):
+    if not at or not isinstance(text, str) or not is_of_twitch:
+        return Unparsed()
+    if not _is_somebody(viewer_id, login):
         return Unparsed()
     key = str(_value(item, "message_id") or f"{at}:{viewer_id}")
-    shown = str(_value(author, "display_name") or login)
-    event = chat_event(key, viewer_id, login, shown, text, at)
+    shown_name = str(_value(author, "display_name") or login)
+    event = chat_event(key, viewer_id, login, shown_name, text, at)
     if event is None:
         return Unparsed()
     return replace(event, badges=_badges(_value(author, "badges"), "name"))
@@ -566,42 +615,62 @@ def chat_event(
     text: str,
     at: int,
 ) -> ChatEvent | None:
-    """Return what somebody said, made safe; None where nothing is left of it. `key`: its id."""
-    words = defang(clean(cut(text, MAX_TEXT)))
-    if not words:
+    """Return what somebody said, made safe; None where nothing is left of it.
+
+    `key`: the event's id; `at`: when it was said (ms).
+    """
+    safe_text = defang(clean(cut(text, MAX_TEXT)))
+    if not safe_text:
         return None
-    shown = defang(clean(name[:LONGEST_NAME]))
+    safe_name = defang(clean(name[:LONGEST_NAME]))
     return ChatEvent(
-        key, EventKind.MESSAGE, viewer_id, login.casefold(), shown, words, at
+        key,
+        EventKind.MESSAGE,
+        viewer_id,
+        login.casefold(),
+        safe_name,
+        safe_text,
+        at,
     )
 
 
 def _is_somebody(viewer_id: str, login: str) -> bool:
+    """Return whether an id and a login are such as Twitch gives, and of no anonymous gifter."""
     if is_anonymous(viewer_id, login):
         return False
     return bool(login) and is_login(login) and is_viewer_id(viewer_id)
 
 
 def _badges(listed: object, key: str) -> frozenset[str]:
+    """Return the names of badges; `key`: where each of them has its name."""
     if not isinstance(listed, list):
         return frozenset()
     return frozenset(str(_value(badge, key)) for badge in listed)
 
 
-def _value(holder: object, name: str) -> object:
-    return holder.get(name) if isinstance(holder, dict) else None
+def _value(fields: object, name: str) -> object:
+    """Return a member of an object; None if it has none, or is no object."""
+    return fields.get(name) if isinstance(fields, dict) else None
 
 
-def _object(holder: object, name: str) -> dict[str, Any]:
-    value = _value(holder, name)
+def _object(fields: object, name: str) -> dict[str, Any]:
+    """Return a member that is an object itself; an empty one if it is not."""
+    value = _value(fields, name)
     return value if isinstance(value, dict) else {}
 
 
-def _utc_moment(text: object) -> int:
-    """A time in ms, by UTC where it names no zone; 0 for none."""
+def _ms_of_microseconds(microseconds: object) -> int:
+    """Return a time in ms; 0 if it is none."""
+    if isinstance(microseconds, int | float) and 0 < microseconds < 1e18:
+        return int(microseconds) // 1_000
+    return 0
+
+
+def _utc_ms(text: object) -> int:
+    """Return a time in ISO 8601 in ms, by UTC where it names no zone; 0 if it is none."""
     try:
         moment = datetime.fromisoformat(str(text))
         zone = moment.tzinfo or UTC
-        return int(moment.replace(tzinfo=zone).timestamp() * 1_000)
+        return _ms(moment.replace(tzinfo=zone))
     except (ValueError, OverflowError, OSError):
         return 0
