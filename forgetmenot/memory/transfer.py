@@ -503,6 +503,8 @@ def _without_erased(tx: Transaction, read: ReadLine) -> ReadLine:
 
     As in an erasure, a name without an @ counts only if no word looks like it.
     """
+    if not tx.requests.has_erasures():
+        return read
 
     def with_mention(match: re.Match[str]) -> str:
         """Return a word that is the login of somebody erased as a mention, any other as it is."""

@@ -259,6 +259,11 @@ class PrivacyRequests:
         """Return the last choice of a viewer (their hash): OPT_OUT or OPT_IN; None if they never chose."""
         return self._standing.choices.get(subject)
 
+    def has_erasures(self) -> bool:
+        """Return whether anybody has asked to be erased."""
+        self.refresh()
+        return bool(self._standing.erased_at)
+
     def erased_at(self, viewer_id: str) -> int:
         """Return when a viewer last asked to be erased (ms); -1 if never. What was said until then is not stored."""
         self.refresh()

@@ -26,7 +26,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from forgetmenot.text.ages import states_minor_age
 from forgetmenot.text.clean import LEET_WORD, fold_word, plain, skeleton, unleet
 from forgetmenot.text.mentions import MENTION
-from forgetmenot.text.words import UNSPACED, stems
+from forgetmenot.text.words import UNSPACED, stems, text_cache
 
 if TYPE_CHECKING:
     from phonenumbers import PhoneNumberMatch
@@ -308,13 +308,16 @@ def _stated(text: str) -> Iterator[str]:
                     yield phrase.category
 
 
-def _phrases_of(token: str) -> Iterator[_Phrase]:
-    """Yield the phrases that may begin with a word: by the whole of it, an age, or a stem."""
+@text_cache(8_192)
+def _phrases_of(token: str) -> tuple[_Phrase, ...]:
+    """Return the phrases that may begin with a word: by the whole of it, an age, or a stem."""
     phrases = _phrases()
-    yield from phrases.get(token, ())
-    yield from phrases.get("#", ())
+    may_begin = [*phrases.get(token, ())]
+    if token in _AGES:
+        may_begin += phrases.get("#", ())
     for length in range(1, min(len(token), _MAX_STEM) + 1):
-        yield from phrases.get(f"{token[:length]}*", ())
+        may_begin += phrases.get(f"{token[:length]}*", ())
+    return tuple(may_begin)
 
 
 # ── shapes ────────────────────────────────────────────────────────────────────────────────────
