@@ -150,11 +150,16 @@ async def quote_entries(
     source: Source, suppression_filter: SuppressionFilter
 ) -> list[Entry]:
     """Return the quotes that may be shown, oldest first."""
+    kept = await quotes.shown(source)
+    named = {viewer_id for quote in kept for viewer_id in ids_in(quote.text)}
+    hidden = await viewers.hidden(source, named)
     entries = []
-    for quote in await quotes.shown(source):
-        people = [quote.viewer_id, *ids_in(quote.text)]
-        hidden = await viewers.hidden(source, people)
-        if hidden or suppression_filter.matches(quote.text, people):
+    for quote in kept:
+        people = ids_in(quote.text)
+        is_suppressed = suppression_filter.matches(
+            quote.text, [quote.viewer_id, *people]
+        )
+        if is_suppressed or not hidden.isdisjoint(people):
             continue
         entry = Entry(
             "quotes",

@@ -575,7 +575,7 @@ class ContextGatherer(Struct, frozen=True):
         `people`: the ids of those whom the message asks about.
         """
         if asks_when(context.trigger.question):
-            return await self._from_book(source, people, context)
+            return await self._from_book(source, query, people, context)
         fitting_episodes = await spoken_of(
             source,
             self.recall.episodes,
@@ -607,22 +607,27 @@ class ContextGatherer(Struct, frozen=True):
     async def _from_book(
         self,
         source: Source,
+        query: Query,
         people: Sequence[str],
         context: _MessageContext,
     ) -> tuple[Past, ...]:
-        """Return what happened that a question means which asks when it was."""
+        """Return what happened that a question means which asks when it was.
+
+        `query`: of the question with the lines before it, which a bare "when was that?" is about.
+        """
         # Imported late: a part that nobody asks for imports nothing.
         from forgetmenot.memory import book
 
         question = without_when(context.trigger.question)
         names = context.names.words_of_names(question)
+        own_query = self.recall.query(question, names=names)
         recalled_notes = await self.recall.of_anybody(
             source, question, context.snapshot, people, names
         )
         entries = await book.look_up(
             source,
             self.recall.episodes,
-            self.recall.query(question, names=names),
+            own_query if own_query.telling else query,
             context.suppression_filter,
             now=context.now,
             limit=FROM_BOOK,

@@ -590,6 +590,11 @@ async def test_a_recap_is_read_copied_and_waits_for_a_webhook(
             == "# \\<img src=x onerror=document.title='broken'\\> \\*\\*@\u200beveryone\\*\\*"
         )
         assert await page.evaluate("document.documentElement.scrollWidth") <= 300
+        async with page.expect_download() as download:
+            await page.get_by_role("button", name="YouTube").click()
+        chapters = await download.value
+        assert chapters.suggested_filename.startswith("chapters-")
+        assert (await chapters.path()).read_bytes().startswith(b"0:00 ")
         await expect(page.get_by_role("button", name="Post to Discord")).to_have_count(
             0
         )

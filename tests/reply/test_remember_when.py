@@ -145,6 +145,17 @@ async def test_nobody_hidden_and_nothing_suppressed_is_in_it(
     assert "sourdough" not in rows
 
 
+async def test_when_was_that_is_about_the_line_before(
+    bot: Bot, clock: ManualClock
+) -> None:
+    await bot.hear(said(clock, "1", BOB, "bobquux", "that boss of the mines, beaten"))
+    await bot.settle()
+    await clock.advance(MINUTE // 6)
+    rows = book(await asked(bot, clock, "when was that?"))
+    assert "at 0:40–0:59 of the stream" in rows
+    assert "The boss of the mines was beaten." in rows
+
+
 async def test_a_note_is_found_at_the_minute_when_it_was_first_said(
     bot: Bot, clock: ManualClock
 ) -> None:

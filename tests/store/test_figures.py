@@ -212,6 +212,7 @@ async def test_a_clip_is_a_moment_once_it_was_made(channel: Channel) -> None:
             (1, "clip", "done"),
             (2, "clip", "refused"),
             (3, "ban", "done"),
+            (4, "marker", "done"),
         ):
             row = await put(
                 tx,
@@ -228,7 +229,9 @@ async def test_a_clip_is_a_moment_once_it_was_made(channel: Channel) -> None:
     stream = await streams.current_id(channel.db)
     assert stream is not None
     rows = [tuple(row) for row in await figures.moments_of(channel.db, stream)]
-    assert rows == [(NOON, "clip", address, "id-alice")]
+    # of a marker the words are somebody's own
+    marker = (NOON, "marker", "", "id-alice")
+    assert rows == [(NOON, "clip", address, "id-alice"), marker]
 
 
 # ── how replies were taken ──────────────────────────────────────────────────────────────────

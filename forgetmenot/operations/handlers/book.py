@@ -67,22 +67,25 @@ async def quote(request: Request) -> OperationResult:
 async def _line_to_keep(request: Request) -> Line | None:
     """Return the line that is meant; None if there is none that can be kept."""
     asker = request.asker
-    if asker.reply_to_id:
-        return await events.by_id(request.db, asker.reply_to_id)
     author_id = request.target.id if request.text("viewer") else None
-    recent = await events.lines(
-        request.db,
-        of=author_id,
-        since=request.now - DAY,
-        until=request.now + HOUR,
-        limit=LINES_READ,
-    )
-    for line in reversed(recent):
-        # the bot's own lines have no author
-        if line.viewer_id is None or is_command(line.text):
+    if asker.reply_to_id:
+        candidate_ids = [asker.reply_to_id]
+    else:
+        recent = await events.lines(
+            request.db,
+            of=author_id,
+            since=request.now - DAY,
+            until=request.now + HOUR,
+            limit=LINES_READ,
+        )
+        candidate_ids = [line.event_id for line in reversed(recent)]
+    for event_id in candidate_ids:
+        line = await events.by_id(request.db, event_id)
+        if line is None or line.from_bot or is_command(line.text):
             continue
-        if line.viewer_id != asker.viewer_id or author_id is not None:
-            return await events.by_id(request.db, line.event_id)
+        is_meant = author_id is not None or line.viewer_id != asker.viewer_id
+        if line.text and (is_meant or asker.reply_to_id):
+            return line
     return None
 
 
