@@ -67,7 +67,7 @@ async def chapters_of(
         if title and is_long_enough:
             titles.append((begin if titles else 0, _cut(title)))
     if not titles:
-        raise InputError(reason("nothing_here"))
+        raise InputError(reason("no_chapters"))
     ends = [begin for begin, _title in titles[1:]]
     ends.append(max(0, (stream.ended_at or 0) - begins_at))
     chapters = []

@@ -579,6 +579,7 @@ async def test_a_recap_is_read_copied_and_waits_for_a_webhook(
     async with db.write() as tx:
         over = "title = ?, recap = 'They built a ladder.' WHERE ended_at IS NOT NULL"
         await tx.execute(f"UPDATE streams SET {over}", (f"{EVIL} **@everyone**",))  # noqa: S608  # no input
+        await tx.execute("UPDATE episodes SET summary = 'They built a ladder.'")
     async with page_on(running, demo.address, 300) as page:
         await go(page, "memory/streams")
         await page.get_by_role("button", name="Recap").first.click()
