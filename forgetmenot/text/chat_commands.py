@@ -165,6 +165,7 @@ def main_clause(fact: str) -> str:
 
 
 def _command_of_sentence(sentence: str) -> str:
+    """Return the command that a whole English sentence means; "" if it means none."""
     bare_sentence = sentence.rstrip(" .!?")
     for pattern, command in _WHOLE_SENTENCES:
         match = re.fullmatch(pattern, bare_sentence, re.IGNORECASE)
@@ -186,6 +187,7 @@ def _command_in_other_language(question: str) -> str:
 
 
 def _remember_or_forget(sentence: str) -> str:
+    """Return the command in "remember that I sing" or "forget my drums"; "" for talk."""
     remember = _REMEMBER.fullmatch(sentence)
     if remember is not None:
         fact = remember[remember.lastindex or 0]
@@ -194,10 +196,11 @@ def _remember_or_forget(sentence: str) -> str:
     if forget is None:
         return ""
     topic = forget[forget.lastindex or 0]
+    if _NOT_TO_FORGET.search(topic) or _TALK.match(topic):
+        return ""
     topic_words = words(topic)
     names_nothing = bool(topic_words) and _SMALL_WORDS.issuperset(topic_words)
-    is_talk = names_nothing or _NOT_TO_FORGET.search(topic) or _TALK.match(topic)
-    return "" if is_talk else f"!forget {topic}"
+    return "" if names_nothing else f"!forget {topic}"
 
 
 def _correction(sentence: str) -> str:
@@ -210,8 +213,11 @@ def _correction(sentence: str) -> str:
         return "!wrong"
     change = _CHANGE.fullmatch(sentence)
     if change is not None:
-        note = change["id"] or change["german_id"] or ("" if change["bare"] else "that")
-        return " ".join(filter(None, ("!edit", note, change["text"])))
+        note = change["id"] or change["german_id"]
+        if not note and not change["bare"]:
+            note = "that"
+        command_words = ("!edit", note, change["text"])
+        return " ".join(word for word in command_words if word)
     stop = _STOP_SAYING.fullmatch(sentence)
     return f"!nevermention {stop[1]}" if stop else ""
 
@@ -255,9 +261,9 @@ def denies(text: str) -> bool:
     """
     line = _WITH_A_NAME.sub(r"\1", " ".join(words(text)))
     line_words = line.split()
-    if not _NOT_ABOUT_IT.isdisjoint(line_words) or not _BESIDE_DENIALS.issuperset(
-        line_words
-    ):
+    if not _NOT_ABOUT_IT.isdisjoint(line_words):
+        return False
+    if not _BESIDE_DENIALS.issuperset(line_words):
         return False
     return _DENIED.search(" ".join(line_words)) is not None
 
@@ -437,11 +443,12 @@ def own_fact(text: str, *, for_channel: bool = False) -> str | None:
 
 
 def _may_mean_channel(sentence: str) -> bool:
+    """Return whether a sentence may be about the channel: by "we", or as it has no "I" and no clear verb."""
     if _OUR.match(sentence):
         return True
-    return not (
-        _FIRST_PERSON.search(sentence) or _SURELY_A_PERSON.match(f"{sentence} ")
-    )
+    if _FIRST_PERSON.search(sentence):
+        return False
+    return _SURELY_A_PERSON.match(f"{sentence} ") is None
 
 
 def _predicate(rest: str) -> str | None:

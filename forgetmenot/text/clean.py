@@ -97,8 +97,13 @@ def cut(text: str, limit: int) -> str:
     next_char = text[limit : limit + 1]
     if not next_char.isalnum() and next_char != "_":
         return beginning
-    last_word = _LAST_WORD.search(text, max(0, limit - _MAX_NAME - 2), limit)
-    if last_word is None or last_word.end() - last_word.start() > _MAX_NAME + 1:
+    # From where the longest name, with an @ before it, would begin.
+    search_start = max(0, limit - _MAX_NAME - 2)
+    last_word = _LAST_WORD.search(text, search_start, limit)
+    if last_word is None:
+        return beginning
+    word_length = last_word.end() - last_word.start()
+    if word_length > _MAX_NAME + 1:
         return beginning
     return text[: last_word.start()]
 
@@ -195,4 +200,6 @@ def fold_word(word: str) -> str:
         return word
     folded = word.translate(_FOLD)
     is_mixed = any("a" <= char <= "z" for char in word)
-    return folded if is_mixed or folded.isascii() else word
+    if is_mixed or folded.isascii():
+        return folded
+    return word

@@ -97,9 +97,9 @@ def amendment(typed: str) -> Amendment:
 def changed_fact(fact: str, change: Amendment) -> str | None:
     """Return the fact with the new value in its place; None if the fact has no such value."""
     if change.wrong:
-        return _with_value_of(fact, change.wrong, change.right) or _with_value(
-            fact, change.wrong, change.right
-        )
+        # "cat, not dog" may name the thing that has the value, or the value itself.
+        changed = _with_value_of(fact, change.wrong, change.right)
+        return changed or _with_value(fact, change.wrong, change.right)
     if _is_value(change.right) and _A_NAME.fullmatch(change.right):
         names = _NAMES_WITHIN.findall(fact)
         if len(names) == 1:
@@ -198,6 +198,7 @@ def _is_value(text: str) -> bool:
 
 
 def _found(fact: str, pattern: str) -> re.Match[str] | None:
+    """Return where a pattern stands in a fact as whole words; None if it does not."""
     return re.search(rf"(?<!\w){pattern}(?!\w)", fact, re.IGNORECASE)
 
 

@@ -70,6 +70,7 @@ _HAS = re.compile(r"has (?:an?|the|her|his|their|its) ")
 
 # People often mention an event within the week after it.
 _NEAR_DAYS = 8
+# Days ahead of what is soon.
 _SOON_DAYS = 7
 # "on 3 May", said two days later, is not the third of May of next year.
 _NEXT_DAYS = 60
@@ -89,9 +90,12 @@ class Period(Struct, frozen=True):
         """Return how well a fact stated on a date fits: 1, 0.5 if stated soon after, else 0."""
         if self.month is None:
             return float(self.year in {None, stated.year})
+        if self.year is not None:
+            return self._fits_in(self.year, stated)
         # "in December", stated in January, is the December before.
-        years = (stated.year, stated.year - 1) if self.year is None else (self.year,)
-        return max(self._fits_in(year, stated) for year in years)
+        this_year = self._fits_in(stated.year, stated)
+        year_before = self._fits_in(stated.year - 1, stated)
+        return max(this_year, year_before)
 
     def is_soon(self, today: date) -> bool:
         """Return whether it is a day from yesterday to a week after today.
@@ -112,11 +116,13 @@ class Period(Struct, frozen=True):
         for year in self._years_from(stated):
             day, _ = self._days_in(year)
             days_ahead = (day - stated).days
-            if days_ahead >= 0 and (self.year is not None or days_ahead <= _NEXT_DAYS):
+            is_near = self.year is not None or days_ahead <= _NEXT_DAYS
+            if is_near and days_ahead >= 0:
                 return day
         return None
 
     def _years_from(self, start: date) -> tuple[int, ...]:
+        """Return the year it is in; without one that of a date and the next."""
         if self.year is not None:
             return (self.year,)
         return (start.year, min(start.year + 1, _MAX_YEAR))
@@ -130,7 +136,9 @@ class Period(Struct, frozen=True):
         tolerance = 0 if self.day is None else 1
         if max(days_before, days_after) <= tolerance:
             return 1.0
-        return 0.5 if 0 < days_after <= _NEAR_DAYS else 0.0
+        if 0 < days_after <= _NEAR_DAYS:
+            return 0.5
+        return 0.0
 
     def _days_in(self, year: int) -> tuple[date, date]:
         """Return its first and its last day in a year."""
@@ -139,8 +147,10 @@ class Period(Struct, frozen=True):
         last_day = first_day.replace(day=monthrange(year, month)[1])
         if self.day is None:
             return first_day, last_day
-        day = min(max(self.day, 1), last_day.day)
-        return first_day.replace(day=day), first_day.replace(day=day)
+        # "30 February" is the last day of February.
+        day_number = min(max(self.day, 1), last_day.day)
+        only_day = first_day.replace(day=day_number)
+        return only_day, only_day
 
 
 class AskedTime(Struct, frozen=True):
@@ -195,9 +205,9 @@ def _period(match: re.Match[str], lower_text: str) -> Period | None:
     name = match["month"]
     year = int(match["year"]) if match["year"] else None
     day = int(match["day"]) if match["day"] else None
-    is_alone = day is None and year is None
-    before = lower_text[: match.start()]
-    if name in _AMBIGUOUS_MONTHS and is_alone and not _BEFORE_MONTH.search(before):
+    may_be_another_word = name in _AMBIGUOUS_MONTHS and day is None and year is None
+    text_before = lower_text[: match.start()]
+    if may_be_another_word and not _BEFORE_MONTH.search(text_before):
         return None
     month = int(name) if name.isdigit() else _MONTH_NUMBERS[name]
     if not 1 <= month <= 12:
@@ -209,11 +219,11 @@ def _period(match: re.Match[str], lower_text: str) -> Period | None:
 
 def days_in(text: str) -> tuple[Period, ...]:
     """Return the days that a text names, each once."""
+    # Asked of every note, few of which have a digit.
     if not any(map(str.isdecimal, text)):
         return ()
-    return tuple(
-        period for period in periods_in(text.lower()) if period.day is not None
-    )
+    periods = periods_in(text.lower())
+    return tuple(period for period in periods if period.day is not None)
 
 
 def stated_plan_end(
@@ -232,13 +242,15 @@ def stated_plan_end(
     stated = day_of(stated_at, zone)
     is_planned = _PLANNED.search(lower_text) is not None
     may_be_today = is_planned or _HAS.match(lower_text) is not None
-    days_ahead = []
+    planned_days = []
     for period in days_in(text):
         day = period.day_from(stated)
-        if day is not None and (may_be_today or day > stated):
-            days_ahead.append(day)
-    if days_ahead:
-        return end_of_day(min(days_ahead), zone)
+        if day is None:
+            continue
+        if may_be_today or day > stated:
+            planned_days.append(day)
+    if planned_days:
+        return end_of_day(min(planned_days), zone)
     return ends_at if is_planned else None
 
 

@@ -43,14 +43,18 @@ def line_language(text: str) -> LineLanguage:
     """Return the language of most of a line's words; words of both languages show nothing."""
     if UNSPACED.search(text):
         return LineLanguage.OTHER
-    english = 0
-    other = 0
+    english_count = 0
+    other_count = 0
     for word in words(text):
+        is_english = word in STOPWORDS
         is_of_another = word in FOREIGN_STOPWORDS or is_word_of_another_language(word)
-        if word in STOPWORDS:
-            english += not is_of_another
-        elif is_of_another:
-            other += not is_common_word(word)
-    if english == other:
+        # English is known by its stop words alone: its other words are borrowed everywhere.
+        if is_english and not is_of_another:
+            english_count += 1
+        elif is_of_another and not is_english and not is_common_word(word):
+            other_count += 1
+    if english_count == other_count:
         return LineLanguage.UNKNOWN
-    return LineLanguage.ENGLISH if english > other else LineLanguage.OTHER
+    if english_count > other_count:
+        return LineLanguage.ENGLISH
+    return LineLanguage.OTHER

@@ -79,9 +79,8 @@ class WordTable:
 
     def numbers(self, words: Iterable[str]) -> list[int]:
         """Return the numbers of those words that the table has in this form."""
-        return [
-            number for number in map(self._numbers.get, words) if number is not None
-        ]
+        numbers = map(self._numbers.get, words)
+        return [number for number in numbers if number is not None]
 
     def near(self, number: int) -> list[tuple[int, float]]:
         """Return the nearest stems with their nearness, nearest first.
@@ -90,7 +89,9 @@ class WordTable:
         """
         start = number * self._near_count
         end = start + self._near_count
-        numbers = array("H", bytes(self._near_numbers[2 * start : 2 * end]))
+        # Each number takes two bytes, each nearness one.
+        number_bytes = bytes(self._near_numbers[2 * start : 2 * end])
+        numbers = array("H", number_bytes)
         nearness = [share / 255 for share in self._nearness[start:end]]
         return list(zip(numbers, nearness, strict=True))
 
@@ -108,6 +109,7 @@ class WordTable:
         if lanes is not None:
             return lanes
         start = number * self.dimensions
+        # Each byte of the file in a lane of 16 bits, so that sums have room.
         wide = bytearray(2 * self.dimensions)
         wide[::2] = self._vectors[start : start + self.dimensions]
         lanes = int.from_bytes(wide, "little")
@@ -153,15 +155,18 @@ class Meanings:
         components = [
             round(_SCALED_LENGTH * (value - zero) / norm) for value in message
         ]
+        # One multiplication for each component gives the products of all texts at once, each in a lane of its own.
         products = sum(map(int.__mul__, self._columns, components)) + self._bias
         sums = array("I", products.to_bytes(4 * len(self._counts), "little"))
         zero_of_word = ZERO * sum(components)
         cosines = []
-        for biased_sum, count, text_norm in zip(
-            sums, self._counts, self._norms, strict=True
-        ):
+        rows = zip(sums, self._counts, self._norms, strict=True)
+        for biased_sum, count, text_norm in rows:
+            if not text_norm:
+                cosines.append(0.0)
+                continue
             product = biased_sum - _BIAS - zero_of_word * count
-            cosines.append(product / text_norm / _SCALED_LENGTH if text_norm else 0.0)
+            cosines.append(product / text_norm / _SCALED_LENGTH)
         return cosines
 
 
@@ -169,7 +174,10 @@ def _norm(total: "array[int]", zero: int) -> float:
     """Return the length of a vector to whose components `zero` was added."""
     # Σ(t - z)² written out, so that no loop of Python's runs over the components.
     squares = math.hypot(*total) ** 2 - 2 * zero * sum(total) + len(total) * zero**2
-    return math.sqrt(squares) if squares > 0.5 else 0.0
+    # The components are whole numbers: what is less is an error of rounding.
+    if squares <= 0.5:
+        return 0.0
+    return math.sqrt(squares)
 
 
 def _long(values: "array[int]") -> int:

@@ -27,6 +27,7 @@ from forgetmenot.text.mentions import MENTION
 from forgetmenot.text.roles import claims_role
 from forgetmenot.text.words import STOPWORDS, UNSPACED, is_german, text_cache, words
 
+# Letters of a part of a name: of a shorter one too many names have it.
 _MIN_PART = 3
 # Letters of a first name that ends a login without a mark before it ("pixelpaula").
 _MIN_GIVEN_NAME = 4
@@ -35,6 +36,7 @@ _MIN_RUN = 2
 _MAX_RUN = 10
 # Characters of one run that are read: a sentence of chat has fewer.
 _MAX_RUN_READ = 120
+# A word that fits more people names nobody.
 _MAX_MEANT = 2
 
 _PARTS = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|[^\W\d_]+")
@@ -132,14 +134,20 @@ def compact(name: str) -> str:
 @text_cache(8_192)
 def name_parts(login: str, display_name: str) -> frozenset[str]:
     """Return the parts of a name that may mean somebody: "annika" of "xX_annika_Xx"."""
-    parts = set(_pieces(login, display_name))
-    parts |= {_given_name_behind(part) for part in parts}
-    return frozenset(
-        part for part in parts if len(part) >= _MIN_PART and part not in STOPWORDS
-    )
+    pieces = set(_pieces(login, display_name))
+    given_names = {_given_name_behind(piece) for piece in pieces}
+    parts = set()
+    for part in pieces | given_names:
+        if len(part) >= _MIN_PART and part not in STOPWORDS:
+            parts.add(part)
+    return frozenset(parts)
 
 
 def _pieces(login: str, display_name: str) -> list[str]:
+    """Return the pieces of a name between its marks, digits and capitals, in order.
+
+    Of the login if the display name has no letters: only the display name has capitals.
+    """
     pieces = _PARTS.findall(display_name) or _PARTS.findall(login)
     return [compact(piece) for piece in pieces]
 
@@ -186,15 +194,17 @@ class _Line(NamedTuple):
         """
         if self.language is not LineLanguage.OTHER or is_german(self.text):
             return False
-        before = self.text[: token.start()]
-        before = _ADDRESSED.sub("", before).rstrip()
-        if not before or before[-1] in ".!?…:":
+        text_before = self.text[: token.start()]
+        sentence_before = _ADDRESSED.sub("", text_before).rstrip()
+        opens_sentence = not sentence_before or sentence_before[-1] in ".!?…:"
+        if opens_sentence:
             return False
         word = token["word"]
         return word[:1].isupper() and word[1:].islower()
 
 
 def _line(text: str) -> _Line:
+    """Return a text with its language."""
     return _Line(text, line_language(text))
 
 
@@ -212,7 +222,9 @@ def keys_in(texts: Iterable[str], kind_of: KindOf) -> NameKeys:
                 kind = line.kind_of(token, keys[0], kind_of)
                 if kind is not WordKind.COMMON:
                     exact.update(keys)
-                if kind is WordKind.NO_WORD and not token["at"]:
+                # Behind an @ stands a whole name, and a word is no short form.
+                may_be_short = kind is WordKind.NO_WORD and not token["at"]
+                if may_be_short:
                     short.update(key for key in keys if len(key) >= _MIN_PART)
     return NameKeys(frozenset(exact - {""}), frozenset(short))
 
@@ -262,19 +274,19 @@ class NameIndex(Struct, frozen=True):
 
         Ordinary words are left out if another word names somebody.
         """
-        namings = self._namings_of_streamer(text)
+        all_namings = self._namings_of_streamer(text)
         line = _line(text)
         for token in _TOKEN.finditer(text):
-            namings += self._namings_of_token(token, line)
-        remaining = []
-        for naming in namings:
+            all_namings += self._namings_of_token(token, line)
+        namings = []
+        for naming in all_namings:
             viewer_ids = tuple(
                 viewer_id for viewer_id in naming.viewer_ids if viewer_id not in without
             )
             if viewer_ids:
-                remaining.append(naming._replace(viewer_ids=viewer_ids))
-        certain = [naming for naming in remaining if not naming.is_ordinary]
-        return certain or remaining
+                namings.append(naming._replace(viewer_ids=viewer_ids))
+        certain = [naming for naming in namings if not naming.is_ordinary]
+        return certain or namings
 
     def named_in(
         self,
@@ -299,18 +311,24 @@ class NameIndex(Struct, frozen=True):
     def words_of_names(self, text: str) -> list[str]:
         """Return the words of a text that are certainly names, and each with an s."""
         names = [naming.word for naming in self._certain_namings(text)]
-        return [*names, *(f"{name}s" for name in names)]
+        possessives = [f"{name}s" for name in names]
+        return names + possessives
 
     def _certain_namings(self, text: str) -> list[Naming]:
+        """Return whom a text names by words that are no words of the language."""
         return [naming for naming in self.namings(text) if not naming.is_ordinary]
 
     def _namings_of_streamer(self, text: str) -> list[Naming]:
-        phrase = _STREAMER.search(text) if self.streamer else None
+        """Return the naming in "the streamer", first in a text, if anybody knows who that is."""
+        if not self.streamer:
+            return []
+        phrase = _STREAMER.search(text)
         if phrase is None:
             return []
         return [Naming(phrase[0], (self.streamer,), Fit.NAME)]
 
     def _namings_of_token(self, token: re.Match[str], line: _Line) -> list[Naming]:
+        """Return whom a mention, a word, or the names inside a run of letters mean."""
         if token["mention"]:
             [viewer_id] = MENTION.findall(token["mention"])
             return [Naming("", (viewer_id,), Fit.NAME)]
@@ -334,6 +352,7 @@ class NameIndex(Struct, frozen=True):
         return namings
 
     def _longest_naming_at(self, letters: str, start: int) -> Naming | None:
+        """Return the longest name that begins at a place of a run of letters; None if none does."""
         max_length = min(_MAX_RUN, len(letters) - start)
         for length in range(max_length, _MIN_RUN - 1, -1):
             piece = letters[start : start + length]
@@ -371,7 +390,8 @@ class NameIndex(Struct, frozen=True):
         fits = self._fits(key, worst_fit)
         if not fits:
             return None
-        if min(fits.values()) <= Fit.FORMER:
+        is_whole_name = min(fits.values()) <= Fit.FORMER
+        if is_whole_name:
             viewer_ids, fit = _best_fitting(fits)
             viewer_ids = self._with_login(key, viewer_ids) or viewer_ids
         else:
@@ -381,21 +401,23 @@ class NameIndex(Struct, frozen=True):
             viewer_ids, fit = _best_fitting(candidates)
         if len(viewer_ids) > _MAX_MEANT:
             return None
-        return Naming(
-            word, tuple(viewer_ids), fit, is_ordinary=kind is not WordKind.NO_WORD
-        )
+        is_ordinary = kind is not WordKind.NO_WORD
+        return Naming(word, tuple(viewer_ids), fit, is_ordinary)
 
     def _fits(self, key: str, worst_fit: Fit) -> dict[str, Fit]:
-        """Return whom a key fits, at least so well."""
+        """Return whom a key fits by their ids, none worse than `worst_fit`."""
         fits: dict[str, Fit] = {}
         for viewer_id in self.by_word.get(key, ()):
             person = self.people.get(viewer_id)
-            fit = _fit(person, key) if person is not None else None
+            if person is None:
+                continue
+            fit = _fit(person, key)
             if fit is not None:
                 fits[viewer_id] = fit
         for viewer_id in self.by_nickname.get(key, ()):
             if viewer_id in self.people:
-                fits[viewer_id] = min(fits.get(viewer_id, Fit.SHORT), Fit.NICKNAME)
+                other_fit = fits.get(viewer_id, Fit.SHORT)
+                fits[viewer_id] = min(other_fit, Fit.NICKNAME)
         return {viewer_id: fit for viewer_id, fit in fits.items() if fit <= worst_fit}
 
     def _here_or_known(self, fits: Mapping[str, Fit], kind: WordKind) -> dict[str, Fit]:
@@ -443,12 +465,13 @@ def _fit(person: NamedPerson, key: str) -> Fit | None:
     if key in map(compact, person.former):
         return Fit.FORMER
     parts = set(name_parts(person.login, person.display_name))
-    for name in person.former:
-        parts |= name_parts(name, name)
+    for former_name in person.former:
+        parts |= name_parts(former_name, former_name)
     if key in parts:
         return Fit.PART
     if any(part.startswith(key) for part in parts):
         return Fit.SHORT
+    # "elchino" is two parts of a name, and begins none.
     if _begins_with(person.login, person.display_name, key):
         return Fit.SHORT
     if any(_begins_with(name, name, key) for name in person.former):
@@ -512,6 +535,7 @@ def nicknames_in(fact: str) -> list[str]:
 
 
 def _is_nickname(name: str) -> bool:
+    """Return whether a text may be a nickname: one word that is neither a stop word nor a rank."""
     if not _A_NICKNAME.fullmatch(name) or compact(name) in STOPWORDS:
         return False
     # A rank is no name, whoever gives it to themselves.

@@ -51,9 +51,8 @@ def without_phrases(text: str, blocklist: Iterable[str]) -> str:
         # A phrase without a letter ("420") is found in words without one.
         needs_letter = any(char.isalpha() for char in phrase)
         if letters:
-            text = _without_phrase(
-                text, _phrase_pattern(letters), needs_letter=needs_letter
-            )
+            pattern = _phrase_pattern(letters)
+            text = _without_phrase(text, pattern, needs_letter=needs_letter)
     return text
 
 
@@ -63,6 +62,7 @@ def _without_phrase(
     *,
     needs_letter: bool,
 ) -> str:
+    """Return a text with an ellipsis for each word in which a phrase is found."""
     # Again and again, because what was cut may bring together what another reading finds.
     while True:
         spans = _find(text, pattern, needs_letter=needs_letter)

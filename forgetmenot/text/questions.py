@@ -155,9 +155,9 @@ def is_question(text: str) -> bool:
     if line.rstrip("!").endswith(("?", "？")):
         return True
     first_words = words(line)[:1]
-    return not _ENGLISH_QUESTION_WORDS.isdisjoint(first_words) or opens_as_question(
-        line
-    )
+    if not _ENGLISH_QUESTION_WORDS.isdisjoint(first_words):
+        return True
+    return opens_as_question(line)
 
 
 def asks_for_person_in_sentence(text: str) -> bool:

@@ -82,9 +82,11 @@ class NameForms:
         )
 
     def _pattern(self, forms: list[str]) -> re.Pattern[str]:
+        """Return a pattern of a mention of them, and of these forms."""
+        alternatives = list(forms)
         if self.viewer_id:
-            forms = [re.escape(mention(self.viewer_id)), *forms]
-        return re.compile("|".join(forms) or _NOTHING, re.IGNORECASE)
+            alternatives.insert(0, re.escape(mention(self.viewer_id)))
+        return re.compile("|".join(alternatives) or _NOTHING, re.IGNORECASE)
 
     def _certain_forms(self) -> list[str]:
         """Return patterns of the forms that mean nobody else."""
@@ -131,7 +133,10 @@ class NameForms:
 
     @property
     def needles(self) -> tuple[str, ...]:
-        """Pieces of text (A to Z in lower case): every text that names the person has one."""
+        """Return pieces of text (A to Z in lower case) of which every text has one that names them.
+
+        The database looks for them, and only what it finds is read by the patterns.
+        """
         needles = [mention(self.viewer_id)] if self.viewer_id else []
         if self._counts_bare_id:
             needles.append(self.viewer_id)
@@ -152,9 +157,9 @@ class NameForms:
     def is_named(self, name: str) -> bool:
         """Return whether a name or id, as people type it, is theirs."""
         typed = name.strip().lstrip("@＠").casefold()
-        return typed == self.viewer_id or any(
-            typed == own.casefold() for own in self.names
-        )
+        if typed == self.viewer_id:
+            return True
+        return any(typed == own_name.casefold() for own_name in self.names)
 
     def is_bare_in(self, text: str) -> bool:
         """Return whether a text has them in a form that may be a word of somebody else's."""
@@ -181,21 +186,28 @@ class NameForms:
         *,
         bare: bool,
     ) -> str:
+        """Return the text with a replacement wherever they are written."""
         if self._has_only_others(text):
             return text
+
+        def replaced(match: re.Match[str]) -> str:
+            written = match[0]
+            return written if self.is_of_others(written) else replacement
+
         pattern = self._possible if bare else self._certain
-        return pattern.sub(
-            lambda match: match[0] if self.is_of_others(match[0]) else replacement, text
-        )
+        return pattern.sub(replaced, text)
 
     def _has_only_others(self, text: str) -> bool:
         """Return whether the names stand in a text as parts of others' names alone.
 
         Asked first: a short name may be the beginning of thousands of others, in as many texts.
         """
-        if not self._other_words or (self.viewer_id and self.viewer_id in text):
+        if not self._other_words:
             return False
-        return self._other_words.issuperset(self._around_names.findall(text.casefold()))
+        if self.viewer_id and self.viewer_id in text:
+            return False
+        words_with_name = self._around_names.findall(text.casefold())
+        return self._other_words.issuperset(words_with_name)
 
 
 def is_distinct(name: str) -> bool:
@@ -253,6 +265,7 @@ def _opens_with_pronoun(sentence: str) -> bool:
 
 
 def _without_person_in(sentence: str, viewer_id: str) -> str:
+    """Return a sentence without a person: out of a list of people, else without its clauses about them."""
     token = mention(viewer_id)
     if token not in sentence:
         return sentence
@@ -266,12 +279,12 @@ def _without_person_in(sentence: str, viewer_id: str) -> str:
 
 def _list_without(people_list: str, viewer_id: str) -> str:
     """Return "<@1>, <@2> and <@3>" without a person."""
-    people = [
-        mention(other_id) for other_id in ids_in(people_list) if other_id != viewer_id
-    ]
+    other_ids = [other_id for other_id in ids_in(people_list) if other_id != viewer_id]
+    people = [mention(other_id) for other_id in other_ids]
     if len(people) < 2:
         return "".join(people)
-    return f"{', '.join(people[:-1])} and {people[-1]}"
+    first_people = ", ".join(people[:-1])
+    return f"{first_people} and {people[-1]}"
 
 
 def _without_clauses(sentence: str, is_cut: Callable[[str], bool]) -> str:
@@ -281,10 +294,10 @@ def _without_clauses(sentence: str, is_cut: Callable[[str], bool]) -> str:
     remaining = [clause for clause in clauses if not is_cut(clause)]
     if len(remaining) == len(clauses):
         return sentence
-    standing = [clause for clause in remaining if _stands_alone(clause)]
-    if not standing:
+    complete = [clause for clause in remaining if _stands_alone(clause)]
+    if not complete:
         return ""
-    text = "; ".join(standing)
+    text = "; ".join(complete)
     return text[:1].upper() + text[1:] + mark
 
 
@@ -305,21 +318,20 @@ def without_fact(
     stems_of_fact = fact_stems(fact)
     if not stems_of_fact:
         return text
+
+    def is_cut(clause: str) -> bool:
+        if _is_about_others(clause, subject_id):
+            return False
+        return states_fact(clause, stems_of_fact)
+
     sentences: list[str] = []
     is_about_subject = not subject_id
     for sentence in sentences_of(text):
         people = ids_in(sentence)
+        # A sentence that names nobody goes on about whom the one before was about.
         if people and subject_id:
             is_about_subject = subject_id in people
-        rest = sentence
-        if is_about_subject:
-            rest = _without_clauses(
-                sentence,
-                lambda clause: (
-                    not _is_about_others(clause, subject_id)
-                    and states_fact(clause, stems_of_fact)
-                ),
-            )
+        rest = _without_clauses(sentence, is_cut) if is_about_subject else sentence
         if rest:
             sentences.append(rest)
     return join_sentences(sentences)
@@ -346,7 +358,8 @@ def clauses_about(text: str, subject_id: str) -> list[str]:
 
 def states_fact(clause: str, stems_of_fact: frozenset[str]) -> bool:
     """Return whether a text has most of a fact's words, as `fact_stems` gives them."""
-    return len(stems_of_fact & fact_stems(clause)) >= FACT_SHARE * len(stems_of_fact)
+    shared_stems = stems_of_fact & fact_stems(clause)
+    return len(shared_stems) >= FACT_SHARE * len(stems_of_fact)
 
 
 def fact_stems(fact: str) -> frozenset[str]:

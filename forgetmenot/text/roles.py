@@ -23,7 +23,9 @@ _MAX_READ = 600
 
 @cache
 def _table() -> dict[str, Any]:
-    return tomllib.loads(files(__package__).joinpath("roles.toml").read_text("utf-8"))
+    """Return the tables of roles.toml."""
+    file = files(__package__).joinpath("roles.toml")
+    return tomllib.loads(file.read_text("utf-8"))
 
 
 @cache
@@ -35,12 +37,15 @@ def _words(*kinds: str) -> frozenset[str]:
 
 @cache
 def _claim_in_japanese() -> re.Pattern[str]:
-    one_of = {}
+    """Return the pattern of a sentence that claims a role: who, where, as what, an ending."""
+    any_of = {}
     for kind, words in _table()["unspaced"].items():
-        one_of[kind] = "|".join(map(re.escape, words.split()))
-    return re.compile(
-        rf"(?:{one_of['subject']})?(?:{one_of['place']})?(?:{one_of['roles']})(?:{one_of['end']})?"
-    )
+        any_of[kind] = "|".join(map(re.escape, words.split()))
+    subject = f"(?:{any_of['subject']})?"
+    place = f"(?:{any_of['place']})?"
+    role = f"(?:{any_of['roles']})"
+    ending = f"(?:{any_of['end']})?"
+    return re.compile(subject + place + role + ending)
 
 
 def claims_role(fact: str) -> bool:
@@ -57,10 +62,10 @@ def claims_role(fact: str) -> bool:
 
 
 def _is_claim(clause: str) -> bool:
-    tokens = [
-        token if _is_mention(token) else fold_word(token)
-        for token in _TOKEN.findall(clause)
-    ]
+    """Return whether a clause claims a rank, its powers, or to be somebody's spouse."""
+    tokens = []
+    for token in _TOKEN.findall(clause):
+        tokens.append(token if _is_mention(token) else fold_word(token))
     return _claims_rank(tokens) or _claims_power(tokens) or _claims_bond(tokens)
 
 
@@ -73,8 +78,8 @@ def _place_behind(verbs: frozenset[str], tokens: Sequence[str]) -> int | None:
     for place, token in enumerate(tokens):
         if token in verbs:
             return place + 1
-        is_subject = token in _words("subject") or (place == 0 and _is_mention(token))
-        if not is_subject:
+        opens_with_mention = place == 0 and _is_mention(token)
+        if not opens_with_mention and token not in _words("subject"):
             return None
     return None
 
@@ -106,25 +111,24 @@ def _claims_power(tokens: Sequence[str]) -> bool:
     start = _place_behind(_words("has"), tokens)
     if start is None:
         return False
-    rest = [
-        token for token in tokens[start:] if token not in _words("between", "definite")
-    ]
-    if len(rest) < 2 or rest[0] not in _words("roles", "titles"):
+    fillers = _words("between", "definite")
+    object_tokens = [token for token in tokens[start:] if token not in fillers]
+    if len(object_tokens) < 2:
         return False
-    return rest[1] in _words("powers") and _is_here(rest[2:], needs_place=False)
+    role, power, *ending = object_tokens
+    if role not in _words("roles", "titles") or power not in _words("powers"):
+        return False
+    return _is_here(ending, needs_place=False)
 
 
-def _is_here(rest: Sequence[str], *, needs_place: bool) -> bool:
+def _is_here(ending: Sequence[str], *, needs_place: bool) -> bool:
     """Return whether a clause ends with nothing but where in this channel, and since when."""
-    if needs_place and _words("place").isdisjoint(rest):
+    if needs_place and _words("place").isdisjoint(ending):
         return False
-    for token in rest:
-        is_listed = (
-            token in _words("place", "beside")
-            or token.isdecimal()
-            or _is_mention(token)
-        )
-        if not is_listed:
+    for token in ending:
+        if token.isdecimal() or _is_mention(token):
+            continue
+        if token not in _words("place", "beside"):
             return False
     return True
 

@@ -48,7 +48,8 @@ def has_content(text: str) -> bool:
 
     `text` has handles for names, because a name alone is no content.
     """
-    line = _UNSPACED.sub(" ", _HANDLE.sub(" ", clean(text)))
+    without_handles = _HANDLE.sub(" ", clean(text))
+    line = _UNSPACED.sub(" ", without_handles)
     other_words = [word for word in words(line) if not _is_small_talk(word)]
     stopwords = STOPWORDS | foreign_stopwords_in(other_words)
     if stopwords.issuperset(other_words):
@@ -57,10 +58,12 @@ def has_content(text: str) -> bool:
 
 
 def _is_small_talk(word: str) -> bool:
+    """Return whether a word is one of a greeting or of laughter."""
     return _short(word) in _SMALL_TALK
 
 
 def _is_emote_or_greeting(piece: str) -> bool:
+    """Return whether a piece of a line between spaces is an emote, or small talk."""
     if _EMOTE.fullmatch(piece):
         return True
     return all(_is_small_talk(word) for word in words(piece))

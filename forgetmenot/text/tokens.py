@@ -19,8 +19,9 @@ def clip_bytes(text: str, max_bytes: int) -> str:
     remaining_bytes = max_bytes - _size(_ELLIPSIS)
     if remaining_bytes < 0:
         return ""
-    encoded = text.encode("utf-8", "replace")[:remaining_bytes]
-    return encoded.decode("utf-8", "ignore").rstrip() + _ELLIPSIS
+    beginning = text.encode("utf-8", "replace")[:remaining_bytes]
+    # A character that was cut in two is left out.
+    return beginning.decode("utf-8", "ignore").rstrip() + _ELLIPSIS
 
 
 def bytes_for_tokens(tokens: int) -> int:
@@ -29,4 +30,5 @@ def bytes_for_tokens(tokens: int) -> int:
 
 
 def _size(text: str) -> int:
+    """Return the bytes of a text; a lone surrogate, which has none, counts as one."""
     return len(text.encode("utf-8", "replace"))

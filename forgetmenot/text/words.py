@@ -134,6 +134,7 @@ def words(text: str) -> list[str]:
     # Most texts are ASCII, and read this way they take half the time.
     if folded_text.isascii():
         tokens = _ASCII_TOKEN.findall(folded_text)
+        # A mention stays as it is.
         return [token if token[0] == "<" else _folded(token) for token in tokens]
     text_words: list[str] = []
     for match in _TOKEN.finditer(folded_text):
@@ -142,6 +143,7 @@ def words(text: str) -> list[str]:
 
 
 def _words_of_token(match: re.Match[str]) -> list[str]:
+    """Return a word, a mention, or the pairs of characters of a run without spaces."""
     token = match[0]
     if match["word"]:
         return [_folded(token)]
@@ -154,6 +156,7 @@ def _words_of_token(match: re.Match[str]) -> list[str]:
 
 @text_cache(32_768)
 def _folded(token: str) -> str:
+    """Return a word without apostrophes, elisions, look-alike and long-drawn letters."""
     word = fold_word(token)
     word = _POSSESSIVE.sub("", word)
     word = _ELIDED.sub("", word)
@@ -245,8 +248,8 @@ def topic_stems(topic: str) -> frozenset[str]:
     for match in _TOKEN.finditer(folded_topic):
         token = match[0]
         telling_runs = _TELLING_RUN.findall(token)
-        is_joining = has_telling_run and not telling_runs and UNSPACED.match(token)
-        if is_joining:
+        if has_telling_run and not telling_runs and UNSPACED.match(token):
+            # Hiragana that joins the telling words of a topic.
             continue
         for part in telling_runs or [token]:
             topic_parts |= telling_stems(part)
@@ -279,9 +282,8 @@ def similar_words(first: str, second: str) -> bool:
     first_trigrams = trigrams(first)
     second_trigrams = trigrams(second)
     shared_count = len(first_trigrams & second_trigrams)
-    return 2 * shared_count >= _SIMILAR_SHARE * (
-        len(first_trigrams) + len(second_trigrams)
-    )
+    total_count = len(first_trigrams) + len(second_trigrams)
+    return 2 * shared_count >= _SIMILAR_SHARE * total_count
 
 
 # In shorter words a wrong letter makes another word; swapped letters seldom do.
@@ -317,9 +319,8 @@ def is_typo(typed: str, word: str) -> bool:
 
 def _first_difference(first: str, second: str) -> int | None:
     """Return the place of the first letter that differs; None if one begins with the other."""
-    for place, (first_letter, second_letter) in enumerate(
-        zip(first, second, strict=False)
-    ):
+    letter_pairs = zip(first, second, strict=False)
+    for place, (first_letter, second_letter) in enumerate(letter_pairs):
         if first_letter != second_letter:
             return place
     return None
@@ -349,5 +350,7 @@ def join_sentences(sentences: Iterable[str]) -> str:
     """Return sentences as one text, with a space behind each that ends in no unspaced mark."""
     text = ""
     for sentence in sentences:
-        text += sentence if sentence.endswith(_UNSPACED_MARKS) else f"{sentence} "
+        text += sentence
+        if not sentence.endswith(_UNSPACED_MARKS):
+            text += " "
     return text.removesuffix(" ")
