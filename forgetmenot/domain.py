@@ -5,7 +5,7 @@ recaps and notes name people as `<@id>` (see `forgetmenot.text.mentions`): a nam
 when something is shown.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from enum import StrEnum
 from typing import Any, NamedTuple
 
@@ -111,17 +111,10 @@ class Attendance(NamedTuple):
 class TimeTogether(NamedTuple):
     """What rows say of somebody's time in the channel. Times in ms, 0 for never.
 
-    `first_at`: their first line in a stream; `came_at`: that of the newest stream they came to.
-    `absence`: how long they had been away then, and `longest_absence`: how long at most.
-    `year_ago`: whether they were there on this day a year ago.
+    `visits`: their first and last line in each stream that they came to, oldest first.
     """
 
-    streams: int = 0
-    first_at: int = 0
-    came_at: int = 0
-    absence: int = 0
-    longest_absence: int = 0
-    year_ago: bool = False
+    visits: Sequence[tuple[int, int]]
     sub_months: int = 0
     sub_months_at: int = 0
     watch_streak: int = 0

@@ -41,16 +41,14 @@ async def together_with(
     """Return what is worth saying of somebody's time here; nothing of hidden people."""
     if not settings.people.time_together:
         return Together()
-    from forgetmenot.people.time_together import a_year_ago, facts_of, to_congratulate
+    from forgetmenot.people.time_together import facts_of, to_congratulate
     from forgetmenot.store.time_together import histories
 
-    zone = settings.bot.timezone
-    last_year = a_year_ago(now, zone)
-    history = (await histories(source, [viewer_id], now, last_year)).get(viewer_id)
+    history = (await histories(source, [viewer_id], now)).get(viewer_id)
     if history is None:
         return Together()
     streak = await streams.streak(source, viewer_id)
-    facts = facts_of(history, streak, now, zone)
+    facts = facts_of(history, streak, now, settings.bot.timezone)
     return Together(tuple(facts), tuple(to_congratulate(facts, history, now)))
 
 
@@ -63,13 +61,12 @@ async def anniversaries(
     """Return the anniversaries of those who came to a stream, by id."""
     if not settings.people.time_together:
         return {}
-    from forgetmenot.people.time_together import a_year_ago, facts_of
+    from forgetmenot.people.time_together import facts_of
     from forgetmenot.store.time_together import histories
 
     zone = settings.bot.timezone
     ended_at = stream.ended_at or stream.started_at
-    last_year = a_year_ago(ended_at, zone)
-    by_id = await histories(source, viewer_ids, ended_at, last_year)
+    by_id = await histories(source, viewer_ids, ended_at)
     by_viewer = {}
     for viewer_id, history in by_id.items():
         facts = facts_of(history, 0, ended_at, zone)

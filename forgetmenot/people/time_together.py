@@ -6,6 +6,7 @@ No model writes any of it: each fact follows from rows (store/time_together).
 from collections.abc import Iterable, Sequence
 from datetime import date
 from enum import StrEnum
+from itertools import pairwise
 from typing import NamedTuple
 
 from forgetmenot.domain import TimeTogether
@@ -17,6 +18,7 @@ from forgetmenot.text.days import day_of, end_of_day, start_of_day
 LONG_ABSENCE = 21 * DAY
 LONG_STREAK = 3
 _EARLY_MONTHS = frozenset({3, 6})
+_ROUND_STREAKS = frozenset({10, 25})
 
 
 class FactKind(StrEnum):
@@ -50,13 +52,6 @@ class Fact(NamedTuple):
         return language(f"together.{self.kind}", n=self.amount)
 
 
-def a_year_ago(now: int, zone: str) -> tuple[int, int]:
-    """Return from when to when the same day of last year was (ms)."""
-    today = day_of(now, zone)
-    day = _in_year(today, today.year - 1)
-    return start_of_day(day, zone), end_of_day(day, zone)
-
-
 def facts_of(
     history: TimeTogether,
     streak: int,
@@ -67,15 +62,7 @@ def facts_of(
 
     `streak`: how many streams in a row they came to.
     """
-    today = start_of_day(day_of(now, zone), zone)
-    facts = []
-    for kind, began_at in (
-        (FactKind.YEARS, history.first_at),
-        (FactKind.MODERATOR, history.moderator_since),
-    ):
-        years = _years_today(began_at, now, zone)
-        if years:
-            facts.append(Fact(kind, years, today, is_occasion=True))
+    facts = _anniversaries(history, now, zone)
     months = history.sub_months
     if months:
         is_round = months % 12 == 0 or months in _EARLY_MONTHS
@@ -83,21 +70,57 @@ def facts_of(
         facts.append(Fact(FactKind.SUB_MONTHS, months, since, is_occasion=is_round))
     if history.watch_streak:
         since = history.watch_streak_at
-        count = history.watch_streak
-        facts.append(Fact(FactKind.WATCH_STREAK, count, since, is_occasion=True))
-    if history.longest_absence >= LONG_ABSENCE:
-        has_ended = history.absence == history.longest_absence
-        since = history.came_at if has_ended else 0
-        facts.append(Fact(FactKind.ABSENCE, history.longest_absence // DAY, since))
+        number = history.watch_streak
+        facts.append(Fact(FactKind.WATCH_STREAK, number, since, is_occasion=True))
+    came_at = history.visits[-1][0]
+    absences = _absences(history.visits)
+    longest = max(absences, default=0)
+    if longest >= LONG_ABSENCE:
+        since = came_at if absences[-1] == longest else 0
+        facts.append(Fact(FactKind.ABSENCE, longest // DAY, since))
     if streak >= LONG_STREAK:
-        is_round = streak in {10, 25} or streak % 50 == 0
-        since = history.came_at
-        facts.append(Fact(FactKind.STREAK, streak, since, is_occasion=is_round))
-    if history.year_ago:
-        facts.append(Fact(FactKind.YEAR_AGO, 1, today))
-    if history.streams == 1:
-        facts.append(Fact(FactKind.FIRST, 1, history.came_at))
+        is_round = streak in _ROUND_STREAKS or streak % 50 == 0
+        facts.append(Fact(FactKind.STREAK, streak, came_at, is_occasion=is_round))
+    today = day_of(now, zone)
+    last_year = _in_year(today, today.year - 1)
+    if _was_there(history.visits, last_year, zone):
+        facts.append(Fact(FactKind.YEAR_AGO, 1, start_of_day(today, zone)))
+    if len(history.visits) == 1:
+        facts.append(Fact(FactKind.FIRST, 1, came_at))
     return facts
+
+
+def _anniversaries(
+    history: TimeTogether,
+    now: int,
+    zone: str,
+) -> list[Fact]:
+    """Return of what it is the anniversary today: the first visit, the first badge of a moderator."""
+    today = start_of_day(day_of(now, zone), zone)
+    facts = []
+    for kind, began_at in (
+        (FactKind.YEARS, history.visits[0][0]),
+        (FactKind.MODERATOR, history.moderator_since),
+    ):
+        years = _years_today(began_at, now, zone)
+        if years:
+            facts.append(Fact(kind, years, today, is_occasion=True))
+    return facts
+
+
+def _absences(visits: Sequence[tuple[int, int]]) -> list[int]:
+    """Return how long somebody was away between one visit and the next (ms)."""
+    return [later[0] - earlier[1] for earlier, later in pairwise(visits)]
+
+
+def _was_there(
+    visits: Iterable[tuple[int, int]],
+    day: date,
+    zone: str,
+) -> bool:
+    start = start_of_day(day, zone)
+    end = end_of_day(day, zone)
+    return any(first_at < end and last_at >= start for first_at, last_at in visits)
 
 
 def to_congratulate(

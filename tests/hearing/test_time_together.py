@@ -1,6 +1,7 @@
 """An evening of regulars: streaks, anniversaries, names and pronouns, and what somebody missed, all typed in chat."""
 
 import json
+from datetime import UTC
 from pathlib import Path
 
 from forgetmenot.clock import ManualClock
@@ -9,9 +10,9 @@ from forgetmenot.durations import DAY, HOUR, MINUTE, SECOND
 from forgetmenot.memory.recap_markdown import markdown_of
 from forgetmenot.operations.run import run
 from forgetmenot.operations.targets import owner
-from forgetmenot.people.time_together import a_year_ago
 from forgetmenot.prompt.instructions import CONGRATULATE
 from forgetmenot.store.names import by_login
+from forgetmenot.text.days import local_time
 from tests.hearing.evening import (
     BOT,
     Evening,
@@ -69,7 +70,9 @@ async def alice_was_here_a_year_ago(tonight: Evening) -> None:
     db = tonight.bot.db
     viewer_id = await by_login(db, "alice")
     now = tonight.clock.now()
-    last_year = a_year_ago(now, "UTC")[0] + 12 * HOUR
+    today = local_time(now, "UTC")
+    noon = today.replace(year=today.year - 1, hour=12, tzinfo=UTC)
+    last_year = int(noon.timestamp()) * 1_000
     async with db.write() as tx:
         for began_at in (last_year, *(now - days * DAY for days in range(9, 0, -1))):
             stream = await put(
