@@ -5,7 +5,7 @@ Guarantees:
   streamer types. A receipt does not say who it is about (`store/receipts`).
 - Of a forgotten fact the words are not stored either: it is known again by the keyed hashes with which it is kept from
   being learned (`store/privacy_requests`).
-- A wrong code costs one of a few tries in an hour. A right one shows numbers of nobody.
+- A viewer may type a few codes in an hour. A right one shows numbers of nobody.
 """
 
 import asyncio
@@ -29,7 +29,7 @@ from forgetmenot.store import backup, leftovers, note_words
 from forgetmenot.store.database import Database
 from forgetmenot.store.note_keys import key_of
 from forgetmenot.store.personal_data import Moment
-from forgetmenot.store.receipts import Receipt
+from forgetmenot.store.receipts import Receipt, ReceiptKind
 from forgetmenot.text.mentions import ids_in
 from forgetmenot.text.removal import (
     NameForms,
@@ -39,9 +39,10 @@ from forgetmenot.text.removal import (
 )
 from forgetmenot.text.words import stem
 
-# Wrong codes of one viewer in an hour. There are 47 million codes.
-WRONG_CODES = 5
-_MOST_GUESSERS = 500
+# Codes that one viewer may type. There are 47 million.
+CODES_AN_HOUR = 5
+# Viewers whose codes are counted.
+_MOST_VIEWERS = 500
 # Texts that name people as mentions, a sentence at a time.
 _BY_SENTENCE = frozenset({"episodes", "streams", "channel_state", "briefs"})
 _NO_LETTER = re.compile("[^a-z]")
@@ -67,23 +68,23 @@ class SearchResult(Struct):
     unknown: int = 0
 
 
-class WrongCodes:
-    """Counts the wrong codes that each viewer types, so that nobody can try them all. Times in ms."""
+class CodeLimiter:
+    """Allows each viewer a few codes an hour: codes are not to be guessed, and a search reads every file."""
 
     def __init__(self) -> None:
         self._typed_at: dict[str, list[int]] = {}
 
-    def may_try(self, viewer_id: str, now: int) -> bool:
-        """Return whether a viewer may type another code."""
-        recent = [at for at in self._typed_at.get(viewer_id, ()) if now - at < HOUR]
-        return len(recent) < WRONG_CODES
-
-    def add(self, viewer_id: str, now: int) -> None:
-        """Count a wrong code."""
-        while len(self._typed_at) >= _MOST_GUESSERS:
+    def allows(self, viewer_id: str, now: int) -> bool:
+        """Count a code that a viewer typed (ms); return False if there were too many."""
+        earlier = self._typed_at.pop(viewer_id, [])
+        times = [at for at in earlier if now - at < HOUR]
+        is_allowed = len(times) < CODES_AN_HOUR
+        if is_allowed:
+            times.append(now)
+        while len(self._typed_at) >= _MOST_VIEWERS:
             del self._typed_at[next(iter(self._typed_at))]
-        times = self._typed_at.pop(viewer_id, [])
-        self._typed_at[viewer_id] = [*times[1 - WRONG_CODES :], now]
+        self._typed_at[viewer_id] = times
+        return is_allowed
 
     def forget(self, viewer_id: str) -> None:
         """Drop what is counted of a viewer."""
@@ -93,6 +94,18 @@ class WrongCodes:
 def code_typed(text: str) -> str:
     """Return a code as it is stored, of one that was typed "BCD-FGH."."""
     return _NO_LETTER.sub("", text.casefold())
+
+
+async def search_again(
+    db: Database,
+    receipt: Receipt,
+    viewer_id: str,
+    names: Sequence[str],
+) -> SearchResult:
+    """Search for what a receipt says is gone, of whoever asks. Raises StoreError."""
+    if receipt.kind is ReceiptKind.FACT:
+        return await search_for_facts(db, viewer_id, forgotten_facts(db, viewer_id))
+    return await search_for_person(db, viewer_id, names, receipt)
 
 
 async def search_for_person(

@@ -21,8 +21,8 @@ from forgetmenot.privacy.erasure import AsyncAction, Eraser, remove_from_recap_f
 from forgetmenot.privacy.forgetting import delete_fact, replaced_by
 from forgetmenot.privacy.recap_files import clean_files
 from forgetmenot.privacy.receipts import (
+    CodeLimiter,
     SearchResult,
-    WrongCodes,
     forgotten_facts,
     search_for_facts,
 )
@@ -70,7 +70,9 @@ class PrivacyService:
         # The ids of those who asked in this run, by the hash of their id.
         self._asking_ids: dict[str, str] = {}
         self._receipts = ReceiptFile(db.path)
-        self.wrong_codes = WrongCodes()
+        self.code_limiter = CodeLimiter()
+        # Searches read every file: one at a time.
+        self.searching = asyncio.Lock()
 
     async def open(self) -> None:
         """Carry out what an earlier run left, if that is possible now.
@@ -105,7 +107,7 @@ class PrivacyService:
         now = self._clock.now()
         requests = await privacy_choices.erase_requests(self._db, viewer_id, now, login)
         await self._ask(viewer_id, requests)
-        self.wrong_codes.forget(viewer_id)
+        self.code_limiter.forget(viewer_id)
         if self._eraser.is_begun(viewer_id):
             return True
         return await personal_data.is_known(self._db, viewer_id)

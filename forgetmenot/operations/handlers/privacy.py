@@ -21,12 +21,9 @@ from forgetmenot.operations.types import Operation, Refused, Request
 from forgetmenot.privacy.erasure import ErasureReport
 from forgetmenot.privacy.receipts import (
     code_typed,
-    forgotten_facts,
-    search_for_facts,
-    search_for_person,
+    search_again,
 )
 from forgetmenot.store import data_export, personal_data, viewers
-from forgetmenot.store.receipts import ReceiptKind
 
 # After that chat is answered that it is under way.
 LONGEST_ERASURE_S = 10.0
@@ -128,28 +125,23 @@ async def opt_in(request: Request) -> OperationResult:
 
 async def receipt(request: Request) -> OperationResult:
     """Show a receipt, and search again for whoever asks; elsewhere than in chat for whom the streamer names."""
-    privacy_service = request.context.privacy
-    asker_id = request.asker.viewer_id
-    wrong_codes = privacy_service.wrong_codes
-    if request.is_in_chat and not wrong_codes.may_try(asker_id, request.now):
+    service = request.context.privacy
+    asker = request.asker
+    limiter = service.code_limiter
+    if request.is_in_chat and not limiter.allows(asker.viewer_id, request.now):
         raise Refused("too_many_codes")
-    shown = await privacy_service.receipt(code_typed(request.text("code")))
+    shown = await service.receipt(code_typed(request.text("code")))
     if shown is None:
-        if request.is_in_chat:
-            wrong_codes.add(asker_id, request.now)
         raise Refused("no_receipt")
     target = request.target
     viewer_id = target.id or ""
     names = await personal_data.names_of(request.db, viewer_id)
     if target.own:
-        names += [request.asker.login, request.asker.display_name]
+        names += [asker.login, asker.display_name]
     elif viewer_id:
         names.append(target.name)
-    if shown.kind is ReceiptKind.FACT:
-        facts = forgotten_facts(request.db, viewer_id)
-        search = await search_for_facts(request.db, viewer_id, facts)
-    else:
-        search = await search_for_person(request.db, viewer_id, names, shown)
+    async with service.searching:
+        search = await search_again(request.db, shown, viewer_id, names)
     data = {
         "receipt": shown.kind,
         "receipt_code": shown.code.upper(),
