@@ -8,9 +8,12 @@
 from datetime import UTC, datetime
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from forgetmenot.domain import Scope, Standing
 from forgetmenot.memory.arrivals import card
+from forgetmenot.memory.book import Entry
+from forgetmenot.memory.book import pages as book_pages
 from forgetmenot.memory.recap_markdown import markdown_of
 from forgetmenot.people.exclusion import Exclusion
 from forgetmenot.people.standing import REGULAR_WITHIN, standing_of
@@ -61,6 +64,26 @@ class Recap(Struct, frozen=True):
     title: str
     category: str
     markdown: str
+
+
+class BookEntry(Struct, frozen=True):
+    """A page of the book. `kind`: quote, joke, clip or marker; `minutes`: of its stream; `link`: a video or a clip.
+
+    `times`: how often a joke came up; 1 of the others.
+    """
+
+    kind: str
+    text: str
+    at: datetime
+    minutes: str
+    link: str
+    times: int = 1
+
+
+class Book(Struct, frozen=True):
+    """The channel's book: kept quotes, running jokes, clips and markers, each oldest first."""
+
+    entries: list[BookEntry]
 
 
 class Learned(Struct, frozen=True):
@@ -174,6 +197,38 @@ async def _running_bits(db: Database) -> list[str]:
     facts = [note.fact for note in bits[:BITS_LIMIT]]
     names = await viewers.named_in(db, facts)
     return [with_names(fact, names) for fact in facts]
+
+
+async def book(db: Database, now: int) -> Book:
+    """Return what the channel's book holds, with people as they are called now."""
+    pages = await db.together(lambda source: book_pages(source, now))
+    entries = [_entry("quote", quote) for quote in pages.quotes]
+    for joke in pages.jokes:
+        entries.append(_entry("joke", joke.entry, times=len(joke.times)))
+    for clip in pages.clips:
+        entries.append(_entry(clip.kind, clip.entry, link=clip.address))
+    names = await viewers.named_in(db, [entry.text for entry in entries])
+    return Book(
+        [replace(entry, text=with_names(entry.text, names)) for entry in entries]
+    )
+
+
+def _entry(
+    kind: str,
+    stored: Entry,
+    *,
+    link: str = "",
+    times: int = 1,
+) -> BookEntry:
+    """Return a page of the book, people still as ids."""
+    return BookEntry(
+        kind=kind,
+        text=stored.text,
+        at=datetime.fromtimestamp(stored.at / 1000, UTC),
+        minutes=stored.minutes,
+        link=link or stored.link,
+        times=times,
+    )
 
 
 async def recap(db: Database, settings: Settings) -> Recap | None:

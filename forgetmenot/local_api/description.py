@@ -15,6 +15,12 @@ _PATHS: tuple[tuple[str, str, type | None, str], ...] = (
         "What is known of a viewer, by their present login.",
     ),
     ("/v1/channel", "get_channel", answers.Channel, "How the channel stands."),
+    (
+        "/v1/book",
+        "get_book",
+        answers.Book,
+        "Kept quotes, running jokes, clips, markers.",
+    ),
     ("/v1/recap", "get_recap", answers.Recap, "The newest recap of a stream."),
     (
         "/v1/events",

@@ -70,6 +70,7 @@ class LocalApi(Struct):
             return await answers.viewer(self.db, settings, login, self.clock.now())
         readers: dict[str, Callable[[], Awaitable[object | None]]] = {
             "channel": lambda: answers.channel(self.db),
+            "book": lambda: answers.book(self.db, self.clock.now()),
             "recap": lambda: answers.recap(self.db, settings),
         }
         reader = readers.get(path)

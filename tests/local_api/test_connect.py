@@ -72,7 +72,7 @@ async def call(interface: Interface, tool: str, **arguments: str) -> tuple[bool,
     )
     async with Client(server) as client:
         tools = {listed.name for listed in (await client.list_tools()).tools}
-        assert tools == {"viewer", "channel", "recap"}
+        assert tools == {"viewer", "channel", "book", "recap"}
         result = await client.call_tool(tool, arguments)
         [content] = result.content
         return bool(result.is_error), getattr(content, "text", "")

@@ -26,8 +26,9 @@ from forgetmenot.local_api.server import LISTENERS_LIMIT, TOKEN_FILE
 from forgetmenot.privacy import suppression_list
 from forgetmenot.settings.live_settings import LiveSettings
 from forgetmenot.settings.schema import LocalApiSettings, MemorySettings, Settings
-from forgetmenot.store import channel_state, privacy_choices, viewers
+from forgetmenot.store import channel_state, privacy_choices, quotes, viewers
 from forgetmenot.store.database import Database
+from forgetmenot.store.quotes import NewQuote
 from tests.dock.conftest import fake_dock
 from tests.notes_world import World, world
 
@@ -51,6 +52,7 @@ HOSTILE_PATHS = (
     "../api/settings",
     "%2e%2e/api/settings",
     "channel",
+    "book",
     "recap",
     "openapi.json",
     "events",
@@ -206,6 +208,24 @@ async def test_what_is_never_mentioned_is_not_told_here_either(
     assert (await interface.read("viewers/alice"))["card"] == ""
 
 
+async def test_the_book_is_told_without_people_who_may_not_be(
+    interface: Interface, world: World, db: Database, clock: ManualClock
+) -> None:
+    stream = await world.stream()
+    await world.note("the chair squeaks", None, scope=Scope.RUNNING_BIT)
+    async with db.write() as tx:
+        for viewer_id, text in (("1", "never trust a goose"), ("2", "I did it")):
+            quote = NewQuote(viewer_id, text, text, stream, clock.now(), "9")
+            await quotes.add(tx, quote)
+        await privacy_choices.ban(tx, {"2": clock.now()})
+    entries = (await interface.read("book"))["entries"]
+    assert [(entry["kind"], entry["text"]) for entry in entries] == [
+        ("quote", "Alice: “never trust a goose”"),
+        ("joke", "the chair squeaks"),
+    ]
+    assert entries[0]["minutes"] == "0:00"
+
+
 async def test_the_newest_recap_is_told_also_while_the_next_stream_is_on(
     interface: Interface, world: World
 ) -> None:
@@ -269,7 +289,7 @@ async def test_two_thousand_hostile_requests_learn_nothing(
         async with interface.client.get(url, headers=good) as answer:
             body = await answer.text()
             assert "secretly" not in body
-            is_there = path in {"viewers/alice", "channel", "openapi.json"}
+            is_there = path in {"viewers/alice", "channel", "book", "openapi.json"}
             assert (answer.status == 200) is is_there, path
 
 
@@ -411,9 +431,11 @@ async def test_a_client_generated_from_the_description_reads_everything(
     operation = "made.api.default"
     get_viewer = importlib.import_module(f"{operation}.get_viewer")
     get_channel = importlib.import_module(f"{operation}.get_channel")
+    get_book = importlib.import_module(f"{operation}.get_book")
     get_recap = importlib.import_module(f"{operation}.get_recap")
     alice = await get_viewer.asyncio("alice", client=client)
     assert (alice.name, alice.card, alice.regular) == ("Alice", SECRET, True)
     assert (await get_channel.asyncio(client=client)).live is False
+    assert (await get_book.asyncio(client=client)).entries == []
     recap = await get_recap.asyncio(client=client)
     assert "Chat built a bridge." in recap.markdown
