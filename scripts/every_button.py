@@ -17,7 +17,7 @@ from speed.programs import Running
 
 from forgetmenot.app import setup
 from forgetmenot.cli import build_parser
-from forgetmenot.dock import panels, server
+from forgetmenot.dock import pages, server
 from forgetmenot.dock.security import TOKEN_HEADER, UPLOAD, token_in
 from forgetmenot.domain import Surface
 from forgetmenot.operations.commands import OPERATIONS, buttons
@@ -106,9 +106,9 @@ class Press(NamedTuple):
 
 def presses() -> Iterator[Press]:
     """Yield one request for each page, button and step of the set-up."""
-    for route in (*panels.ROUTES, *server.ROUTES):
+    for route in (*pages.ROUTES, *server.ROUTES):
         if route.method == "GET":
-            yield Press("GET", route.path.format(id=1))
+            yield Press("GET", route.path.format(id=1, week="2026-11-23"))
     yield Press("GET", "/api/checks?all=1")
     for name in buttons():
         yield Press("POST", f"/api/do/{name}", _parameters(OPERATIONS[name]))

@@ -1,11 +1,11 @@
 """Server-sent events for the dock: one periodic query for all open pages together.
 
 - No work while no page is open.
-- A page shows what `panels.history` has at the moment: it is sent what is new or changed there, and what has left it,
+- A page shows what `now.history` has at the moment: it is sent what is new or changed there, and what has left it,
   whether that is old, was cleared, or is of somebody who was hidden or erased.
 - A page that was away, or too slow and was disconnected, comes back by itself and begins anew.
 
-Events: `hello`, `now` (status), `items` (new or changed), `gone` (keys), `changed` (panels read their rows again).
+Events: `hello`, `now` (status), `items` (new or changed), `gone` (keys), `changed` (pages read their rows again).
 """
 
 import asyncio
@@ -14,8 +14,8 @@ import contextlib
 import msgspec
 from aiohttp import web
 
-from forgetmenot.dock import panels
-from forgetmenot.dock.panels import CONTEXT, DockContext, Item
+from forgetmenot.dock.context import CONTEXT, DockContext, Item
+from forgetmenot.dock.pages import now
 from forgetmenot.errors import ForgetMeNotError
 from forgetmenot.logs import log
 
@@ -51,7 +51,7 @@ class EventFeed:
         messages: Messages = asyncio.Queue(BEHIND_LIMIT)
         # all docks come back at the same time when the bot was started again
         async with self._one_look:
-            standing = await panels.standing(context)
+            standing = await now.standing(context)
             if self._looking is None:
                 self._version = context.version
                 self._shown = await _window(context)
@@ -111,7 +111,7 @@ class EventFeed:
         self._shown = await _window(context)
         items = [item for key, item in self._shown.items() if before.get(key) != item]
         gone_keys = [key for key in before if key not in self._shown]
-        standing = await panels.standing(context)
+        standing = await now.standing(context)
         if standing != self._standing:
             self._standing = standing
             self._send_to_pages(event("now", {**standing, "at": context.clock.now()}))
@@ -155,7 +155,9 @@ def _at(item: Item) -> int:
 
 
 async def _window(context: DockContext) -> dict[str, Item]:
-    return {str(item["key"]): item for item in await panels.history(context)}
+    """Return what a page shows of what happened, by key."""
+    items = await now.history(context)
+    return {str(item["key"]): item for item in items}
 
 
 def _hello(context: DockContext, *, fresh: bool) -> bytes:

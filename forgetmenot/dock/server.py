@@ -20,8 +20,9 @@ from aiohttp import web
 from msgspec import Struct
 
 from forgetmenot.clock import Clock
-from forgetmenot.dock import book, feed, obs_page, panels, pictures, security
-from forgetmenot.dock.panels import CONTEXT, SETUP, DockContext, Setup, answer, refusal
+from forgetmenot.dock import feed, obs_page, pages, security
+from forgetmenot.dock.context import CONTEXT, DockContext, answer, refusal
+from forgetmenot.dock.pages.settings import SETUP, Setup
 from forgetmenot.errors import ForgetMeNotError, InputError, SettingsError
 from forgetmenot.languages import Language, reason
 from forgetmenot.logs import log
@@ -176,9 +177,7 @@ async def open_dock(
     app.add_routes(
         [
             web.get("/api/events", feed.events),
-            *panels.ROUTES,
-            *pictures.ROUTES,
-            *book.ROUTES,
+            *pages.ROUTES,
             *ROUTES,
         ]
     )

@@ -11,8 +11,8 @@ from forgetmenot.app.bot import Bot, open_bot
 from forgetmenot.app.control import BotControl, ConnectionStatus, try_out
 from forgetmenot.app.live import keep_gap, serve_dock
 from forgetmenot.clock import ManualClock
-from forgetmenot.dock import panels
-from forgetmenot.dock.panels import DockContext
+from forgetmenot.dock.context import DockContext
+from forgetmenot.dock.pages import now
 from forgetmenot.dock.security import TOKEN_FILE
 from forgetmenot.domain import ChatEvent, EventKind
 from forgetmenot.errors import ModelUnavailable
@@ -205,7 +205,7 @@ async def test_a_dock_at_another_port_than_usual_says_so(bot: Bot) -> None:
     settings.taken_port = 8737
     control = BotControl(bot, settings, ConnectionStatus())
     context = DockContext(control, bot.db, settings, bot.clock, "build", lambda: None)
-    standing = await panels.standing(context)
+    standing = await now.standing(context)
     assert "Another program uses port 8737." in str(standing["hint"])
     checks = await control.checks(everything=False)
     [check] = [check for check in checks if check.name == "Dock"]

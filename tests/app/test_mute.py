@@ -14,7 +14,8 @@ from forgetmenot.app.bot import Bot, open_bot
 from forgetmenot.app.control import BotControl, ConnectionStatus
 from forgetmenot.app.doctor import BAD, OK
 from forgetmenot.clock import ManualClock
-from forgetmenot.dock import panels
+from forgetmenot.dock.context import DockContext
+from forgetmenot.dock.pages import now
 from forgetmenot.durations import MINUTE, SECOND
 from forgetmenot.ports import Check
 from forgetmenot.secret_store import TokenStore
@@ -97,10 +98,10 @@ class Evening:
     async def header(self) -> object:
         """What is wrong, in the dock's header."""
         control = BotControl(self.bot, self.settings, ConnectionStatus())
-        context = panels.DockContext(
+        context = DockContext(
             control, self.bot.db, self.settings, self.clock, "", lambda: None
         )
-        return (await panels.standing(context))["trouble"]
+        return (await now.standing(context))["trouble"]
 
 
 @asynccontextmanager

@@ -16,7 +16,8 @@ from forgetmenot.app.bot import Bot
 from forgetmenot.app.control import BotControl, ConnectionStatus
 from forgetmenot.app.stream_input import StreamInput
 from forgetmenot.clock import ManualClock
-from forgetmenot.dock import panels
+from forgetmenot.dock.context import DockContext, Item
+from forgetmenot.dock.pages import now
 from forgetmenot.domain import ChannelState, ChatEvent, EventKind
 from forgetmenot.durations import DAY, HOUR, MINUTE, SECOND
 from forgetmenot.errors import InputError
@@ -102,16 +103,12 @@ class Evening:
             str(message["content"]) for message in self.model.seen[-1]["messages"]
         )
 
-    async def replies(self) -> list[panels.Item]:
+    async def replies(self) -> list[Item]:
         """As a page of the dock shows them."""
         live = LiveSettings(Settings())
         control = BotControl(self.bot, live, ConnectionStatus(), self.input)
-        context = panels.DockContext(
-            control, self.bot.db, live, self.clock, "", lambda: None
-        )
-        return [
-            item for item in await panels.history(context) if item["kind"] == "reply"
-        ]
+        context = DockContext(control, self.bot.db, live, self.clock, "", lambda: None)
+        return [item for item in await now.history(context) if item["kind"] == "reply"]
 
 
 @asynccontextmanager

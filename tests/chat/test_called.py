@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from forgetmenot.dock.panels import names as names_in_dock
+from forgetmenot.dock.context import names as names_in_dock
 from forgetmenot.domain import Viewer
 from forgetmenot.reply.explain import preview
 from forgetmenot.store import backup, data_export, viewers

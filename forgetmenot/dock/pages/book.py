@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from aiohttp import web
 from msgspec.structs import asdict
 
-from forgetmenot.dock.panels import DockContext, id_of, names, reads
+from forgetmenot.dock.context import DockContext, id_of, names, reads
 from forgetmenot.errors import InputError
 from forgetmenot.languages import reason
 from forgetmenot.store import streams

@@ -1,0 +1,56 @@
+"""How well it answers: replies by what came of them, and those of one week."""
+
+from aiohttp import web
+from msgspec.structs import asdict
+
+from forgetmenot.dock.context import DockContext, names, reads
+from forgetmenot.reply.evaluation import evaluate
+from forgetmenot.store import picture_rows, reply_outcomes
+from forgetmenot.text.days import iso_day
+
+REPLIES_LIMIT = 200
+
+
+async def _answers(context: DockContext, _request: web.Request) -> object:
+    """Return how all replies were taken, by week."""
+    zone = context.settings().bot.timezone
+    evaluation = await evaluate(context.db, zone)
+    return asdict(evaluation)
+
+
+async def _answers_of_week(context: DockContext, request: web.Request) -> object:
+    """Return the replies of a week that are still stored, the newest first."""
+    zone = context.settings().bot.timezone
+    week = request.match_info["week"]
+    judged = []
+    for reply in await reply_outcomes.judged(context.db):
+        if reply_outcomes.week_of(reply.at, zone) == week:
+            judged.append(reply)
+    judged = list(reversed(judged))[:REPLIES_LIMIT]
+    reply_ids = [reply.id for reply in judged]
+    rows = await picture_rows.replies_by_id(context.db, reply_ids)
+    viewer_ids = [row["viewer_id"] for row in rows.values()]
+    shown_names = await names(context.db, (), viewer_ids)
+    items = []
+    for reply in judged:
+        row = rows.get(reply.id)
+        # A reply may have aged out since it was judged.
+        if row is None:
+            continue
+        items.append(
+            {
+                "id": reply.id,
+                "at": reply.at,
+                "outcome": reply.outcome,
+                "day": iso_day(reply.at, zone),
+                "text": row["text"],
+                "who": shown_names.get(row["viewer_id"] or "", ""),
+            }
+        )
+    return items
+
+
+ROUTES = (
+    reads("/api/answers", _answers),
+    reads("/api/answers/{week}", _answers_of_week),
+)

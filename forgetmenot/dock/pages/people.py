@@ -1,0 +1,193 @@
+"""People: who comes, and what is known of one person, with what they may ask for."""
+
+import asyncio
+
+from aiohttp import web
+
+from forgetmenot.dock.context import (
+    DockContext,
+    Item,
+    names,
+    page_of,
+    reads,
+)
+from forgetmenot.durations import DAY
+from forgetmenot.errors import InputError
+from forgetmenot.languages import reason
+from forgetmenot.memory.briefs import about_viewer
+from forgetmenot.memory.together import together_with
+from forgetmenot.operations.wording import sentence
+from forgetmenot.people.standing import REGULAR_WITHIN
+from forgetmenot.privacy import suppression_list
+from forgetmenot.settings.schema import Settings
+from forgetmenot.store import (
+    channel_state,
+    dock_rows,
+    notes,
+    picture_rows,
+    viewers,
+)
+from forgetmenot.store.database import Database
+from forgetmenot.store.picture_rows import PeopleBounds
+from forgetmenot.store.receipts import ReceiptFile
+from forgetmenot.text.dates import stated_plan_end
+from forgetmenot.text.mentions import with_names
+
+RECEIPTS_LIMIT = 50
+
+
+async def _people(context: DockContext, request: web.Request) -> object:
+    """Return a part of the list of people, each with a row of cells: lines in each of the latest streams."""
+    offset, limit = page_of(request)
+    kind = request.query.get("kind", "")
+    if kind and kind not in picture_rows.KINDS:
+        raise InputError(reason("request_odd"))
+    bounds = people_bounds(context.settings(), context.clock.now())
+    total, people = await dock_rows.people(
+        context.db,
+        find=request.query.get("find", "")[:50],
+        kind=kind,
+        bounds=bounds,
+        bot=await channel_state.read(context.db, "bot_id"),
+        offset=offset,
+        limit=limit,
+    )
+    latest_streams = await picture_rows.latest_streams(
+        context.db, picture_rows.STREAMS_IN_ROW
+    )
+    viewer_ids = [row["id"] for row in people]
+    stream_ids = [row["id"] for row in latest_streams]
+    cells = await picture_rows.attendance(context.db, viewer_ids, stream_ids)
+    rows = []
+    for person in people:
+        comes_often = person["lately"] >= bounds.regular_streams
+        came_often = person["streams"] >= bounds.regular_streams
+        is_away = person["last_seen_at"] < bounds.missing_before
+        rows.append(
+            {
+                **person,
+                "regular": comes_often and not is_away,
+                "missing": came_often and is_away,
+                "cells": cells.get(person["id"], []),
+            }
+        )
+    return {"total": total, "rows": rows}
+
+
+def people_bounds(settings: Settings, now: int) -> PeopleBounds:
+    """Return what makes a regular, a newcomer and somebody who is missing."""
+    people = settings.people
+    return PeopleBounds(
+        regular_streams=people.regular_streams,
+        regular_since=now - REGULAR_WITHIN,
+        newcomer_streams=people.newcomer_streams,
+        missing_before=now - people.returner_away_d * DAY,
+    )
+
+
+async def _attendance(context: DockContext, _request: web.Request) -> object:
+    """Return the streams of a row of cells, and how many people there are of each kind."""
+    bounds = people_bounds(context.settings(), context.clock.now())
+    bot_id = await channel_state.read(context.db, "bot_id")
+    counts = await picture_rows.count_kinds(context.db, bounds, bot_id)
+    rows = await picture_rows.latest_streams(context.db, picture_rows.STREAMS_IN_ROW)
+    return {"streams": [dict(row) for row in rows], "kinds": dict(counts)}
+
+
+async def _person(context: DockContext, request: web.Request) -> object:
+    """Return one person. Raises InputError if nobody who may be shown has this id."""
+    since = context.clock.now() - REGULAR_WITHIN
+    person = await dock_rows.person(context.db, request.match_info["id"], since)
+    if person is None:
+        raise InputError(reason("nothing_here"))
+    regular = person["lately"] >= context.settings().people.regular_streams
+    brief = await about_viewer(context.db, person["id"])
+    suppressed = await _suppressed(context.db, person["id"])
+    shown = (await viewers.get_many(context.db, [person["id"]])).get(person["id"])
+    together = await together_with(
+        context.db, person["id"], context.settings(), context.clock.now()
+    )
+    return {
+        **person,
+        "regular": regular,
+        "brief": brief,
+        "left_alone": suppressed,
+        "wishes": shown.wishes if shown is not None and not shown.opted_out else "",
+        "together": [fact.words(context.language) for fact in together.facts],
+    }
+
+
+async def _suppressed(db: Database, viewer_id: str | None) -> list[Item]:
+    """Return what the bot never mentions about somebody, or about anybody (None). An unlisted topic has no words."""
+    items: list[Item] = []
+    for row in await notes.suppressions(db):
+        if row.viewer_id == viewer_id:
+            items.append(
+                {"id": row.id, "words": row.words, "note": row.note_id, "at": row.at}
+            )
+    for topic in await suppression_list.unlisted_of(db, viewer_id):
+        items.append({"id": topic.id, "words": "", "note": None, "at": topic.at})
+    return items
+
+
+async def _receipts(context: DockContext, _request: web.Request) -> object:
+    """Return the receipts of erasures and of forgotten facts: numbers of nobody."""
+    file = ReceiptFile(context.db.path)
+    receipts = await asyncio.to_thread(file.all, context.clock.now())
+    return [
+        {
+            "code": receipt.code.upper(),
+            "kind": receipt.kind,
+            "day": receipt.day,
+            "removed": sum(receipt.removed.values()),
+            "remaining": receipt.remaining + receipt.doubtful,
+            "finished": receipt.is_finished,
+        }
+        for receipt in receipts[:RECEIPTS_LIMIT]
+    ]
+
+
+async def _timeline(context: DockContext, request: web.Request) -> object:
+    """Return a person's time here: streams, facts with the days of plans, running jokes, gifts and raids."""
+    db = context.db
+    viewer_id = request.match_info["id"]
+    zone = context.settings().bot.timezone
+    facts = await picture_rows.facts(db, viewer_id)
+    jokes = await picture_rows.jokes(db, viewer_id)
+    shown_names = await names(db, [row["fact"] for row in (*facts, *jokes)])
+    fact_items = []
+    for row in facts:
+        plan_at = stated_plan_end(row["fact"], row["at"], row["expires_at"], zone)
+        fact = with_names(row["fact"], shown_names)
+        fact_items.append({**dict(row), "fact": fact, "plan_at": plan_at})
+    joke_items = []
+    for row in jokes:
+        fact = with_names(row["fact"], shown_names)
+        joke_items.append({**dict(row), "fact": fact})
+    visits = await picture_rows.visits(db, viewer_id)
+    moments = await picture_rows.moments_of_person(db, viewer_id)
+    return {
+        "streams": [dict(row) for row in visits],
+        "notes": fact_items,
+        "jokes": joke_items,
+        "moments": [dict(row) for row in moments],
+    }
+
+
+async def _export(context: DockContext, request: web.Request) -> object:
+    """Return everything that is stored about somebody."""
+    result = await context.control.run("export", {"viewer": request.match_info["id"]})
+    if not result.ok:
+        raise InputError(sentence(result, context.language))
+    return result.data
+
+
+ROUTES = (
+    reads("/api/people", _people),
+    reads("/api/attendance", _attendance),
+    reads("/api/person/{id}", _person),
+    reads("/api/timeline/{id}", _timeline),
+    reads("/api/left_alone", lambda context, _: _suppressed(context.db, None)),
+    reads("/api/receipts", _receipts),
+    reads("/api/export/{id}", _export),
+)

@@ -1,0 +1,122 @@
+"""Settings and the set-up: how each part is, every setting, and steps of which app/setup decides what they do."""
+
+import asyncio
+from collections.abc import AsyncIterator, Mapping
+from typing import Protocol
+
+from aiohttp import web
+from msgspec.structs import asdict
+
+from forgetmenot.dock.context import CONTEXT, DockContext, Item, answer, reads
+from forgetmenot.dock.security import UPLOAD
+from forgetmenot.languages import Language, languages
+from forgetmenot.settings.live_settings import LABELS, form_of
+from forgetmenot.settings.schema import Settings
+from forgetmenot.store import backup
+
+# Bytes of a dropped file that are taken at once.
+PIECE = 1 << 18
+
+
+class Setup(Protocol):
+    """The set-up, step by step."""
+
+    async def state(self) -> Mapping[str, object]:
+        """What is set up and what is not, without a secret."""
+        ...
+
+    async def run(self, step: str, body: bytes) -> Mapping[str, object]:
+        """Do one step with its JSON; the result has `ok` and `line`. Raises errors of ours."""
+        ...
+
+    async def take_file(
+        self,
+        name: str,
+        size: int | None,
+        pieces: AsyncIterator[bytes],
+    ) -> Mapping[str, object]:
+        """Keep a file with chat of past streams. `size`: as it was announced. Raises errors of ours."""
+        ...
+
+
+SETUP = web.AppKey("setup", Setup)
+
+
+async def _checks(context: DockContext, request: web.Request) -> object:
+    """Return how each part of the bot is; with `all` also this computer, files and the network (seconds)."""
+    checks = await context.control.checks(everything=request.query.get("all") == "1")
+    copies = await asyncio.to_thread(backup.copies_of, context.db.path)
+    backed_up = int(copies[0].stat().st_mtime * 1_000) if copies else 0
+    return {"checks": [asdict(check) for check in checks], "backed_up_at": backed_up}
+
+
+async def _setup_step(request: web.Request) -> web.Response:
+    """Do one step of the set-up."""
+    context = request.app[CONTEXT]
+    step = request.match_info["step"]
+    body = await request.read()
+    result = await request.app[SETUP].run(step, body)
+    # Other pages may show what was changed.
+    context.touched()
+    return answer(result, language=context.language)
+
+
+async def _past_chat(request: web.Request) -> web.Response:
+    """Take a dropped file piece by piece: it may be larger than what fits into memory."""
+    name = request.query.get("name", "")
+    size = request.content_length
+    pieces = request.content.iter_chunked(PIECE)
+    result = await request.app[SETUP].take_file(name, size, pieces)
+    return answer(result)
+
+
+async def _settings(context: DockContext, _request: web.Request) -> object:
+    """Return every setting that the dock changes, in the order of `LABELS`."""
+    settings = context.settings()
+    rows = []
+    for table, key in LABELS:
+        rows.append(_setting(settings, table, key, context.language))
+    return {
+        "file": context.control.state().settings_file,
+        "rows": rows,
+        "languages": languages(),
+    }
+
+
+def _setting(
+    settings: Settings,
+    table: str,
+    key: str,
+    language: Language,
+) -> Item:
+    """Return one setting with its form, its default and its words."""
+    label = LABELS[table, key]
+    title, explanation = language.pair(f"settings.{table}.{key}")
+    value = getattr(getattr(settings, table), key)
+    default = getattr(getattr(Settings(), table), key)
+    if (table, key) == ("bot", "notice"):
+        # the default is said in the channel's language
+        translated = language("chat.notice")
+        if value == default:
+            value = translated
+        default = translated
+    return {
+        "table": table,
+        "key": key,
+        "group": language(f"group.{label.group}"),
+        "label": title,
+        "sentence": explanation,
+        "basic": label.basic,
+        "value": value,
+        "default": default,
+        "form": form_of(table, key),
+    }
+
+
+ROUTES = (
+    reads("/api/checks", _checks),
+    reads("/api/settings", _settings),
+    reads("/api/setup", lambda _, request: request.app[SETUP].state()),
+    web.post("/api/setup/{step}", _setup_step),
+    web.post(UPLOAD, _past_chat),
+)
