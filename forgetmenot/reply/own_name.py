@@ -1,4 +1,4 @@
-"""Whether and how a line calls the bot by its name. Pure.
+"""Finds out whether and how a line calls the bot by its name. Pure.
 
 A name calls it behind an @, at either end of a line, or beside a comma: in the middle of a sentence
 it is talked about ("my fern died"). One slip in an @name or in a name beside a comma is forgiven,
@@ -57,8 +57,9 @@ _EDGES = re.compile(r"\A\W+|\W+\Z")
 _SOMEBODY_IN_FRONT = re.compile(r"\A\s*[@＠﹫]\w+")
 # What parts a name from what follows; a mark with a letter behind it begins a command.
 _BEHIND_A_NAME = r"(?:[\s,:、，：|]|[!！](?!\w))*"
-# A few words before a comma at the beginning, or one behind a comma at the end. Their length is bounded, and not their
-# number: each underscore of a line of underscores could part two words, which took minutes to try.
+# A few words before a comma at the beginning, or one behind a comma at the end. Their length is
+# bounded, and not their number: each underscore of a line of underscores could part two words, which
+# took minutes to try.
 _BEFORE_COMMA = re.compile(r"\A\W*(\w(?:[\w -]{0,60}\w)?)\s*(?=[,:，：])")
 _BEHIND_COMMA = re.compile(r"(?<=[,，])\s*(\w+)(?=\W*\Z)")
 _NOT_A_LETTER = re.compile(r"[\W_]+")
@@ -97,14 +98,16 @@ def with_right_name(
     `speakers`: casefolded names of who is here; somebody's own name is not corrected.
     """
 
-    def right(match: re.Match[str]) -> str:
-        typed = match[1]
-        own = _meant_name(typed, identity, speakers)
-        return match[0] if own is None else match[0].replace(typed, own)
+    def corrected(match: re.Match[str]) -> str:
+        typed_name = match[1]
+        own_name = _meant_name(typed_name, identity, speakers)
+        if own_name is None:
+            return match[0]
+        return match[0].replace(typed_name, own_name)
 
-    line = _AT.sub(right, text)
-    line = _BEFORE_COMMA.sub(right, line)
-    return _BEHIND_COMMA.sub(right, line)
+    line = _AT.sub(corrected, text)
+    line = _BEFORE_COMMA.sub(corrected, line)
+    return _BEHIND_COMMA.sub(corrected, line)
 
 
 def _meant_name(
@@ -115,15 +118,18 @@ def _meant_name(
     """Return the bot's name that somebody meant to type, without spaces; None if they meant another."""
     if typed.casefold() in speakers:
         return None
-    letters = _letters(typed)
+    typed_letters = _letters(typed)
     for name in _names(identity):
-        own = _letters(name)
-        if len(own) >= SHORTEST_WITH_A_SLIP and _differs_by_a_slip(letters, own):
+        own_letters = _letters(name)
+        if len(own_letters) < SHORTEST_WITH_A_SLIP:
+            continue
+        if _differs_by_a_slip(typed_letters, own_letters):
             return name.replace(" ", "")
     return None
 
 
 def _letters(name: str) -> str:
+    """Return the letters and digits of a name, casefolded."""
     return _NOT_A_LETTER.sub("", name).casefold()
 
 
@@ -131,25 +137,32 @@ def _differs_by_a_slip(typed: str, right: str) -> bool:
     """Return whether one letter at most is missing, too many, another one, or two are swapped."""
     if abs(len(typed) - len(right)) > 1:
         return False
-    same_start = 0
-    while (
-        same_start < min(len(typed), len(right))
-        and typed[same_start] == right[same_start]
-    ):
-        same_start += 1
+    same_start = _common_start(typed, right)
     typed_rest = typed[same_start:]
     right_rest = right[same_start:]
-    swapped = typed_rest[:2] == right_rest[:2][::-1]
-    return (
-        typed_rest[1:] == right_rest[1:]
-        or typed_rest[1:] == right_rest
-        or typed_rest == right_rest[1:]
-        or (swapped and typed_rest[2:] == right_rest[2:])
-    )
+    is_one_other = typed_rest[1:] == right_rest[1:]
+    is_one_too_many = typed_rest[1:] == right_rest
+    is_one_missing = typed_rest == right_rest[1:]
+    swapped_rest = right_rest[:2][::-1] + right_rest[2:]
+    are_two_swapped = typed_rest == swapped_rest
+    return is_one_other or is_one_too_many or is_one_missing or are_two_swapped
+
+
+def _common_start(first: str, second: str) -> int:
+    """Return how many characters two texts have in common at their beginning."""
+    count = 0
+    for first_character, second_character in zip(first, second, strict=False):
+        if first_character != second_character:
+            break
+        count += 1
+    return count
 
 
 def without_name(text: str, identity: Identity) -> str:
-    """Return a line without the bot's name where it is called by it: every @name, and a name at either end."""
+    """Return a line without the bot's name where the line calls it.
+
+    That is every @name, and a name at either end.
+    """
     rest = _without_at_name(clean(text), identity)
     for name in filter(_calls_without_at, _names(identity)):
         rest = _name_in_front(name).sub("", rest, count=1)
@@ -176,9 +189,9 @@ def without_at_name(text: str, identity: Identity) -> str:
 
 
 def _without_at_name(text: str, identity: Identity) -> str:
-    def replaced(called: re.Match[str]) -> str:
-        rest = _behind_own_name(called[1], identity)
-        return called[0] if rest is None else f" {rest}"
+    def replaced(match: re.Match[str]) -> str:
+        rest = _behind_own_name(match[1], identity)
+        return match[0] if rest is None else f" {rest}"
 
     return _AT.sub(replaced, text).lstrip(" 、，")
 
@@ -187,7 +200,7 @@ def _name_in_front(name: str) -> re.Pattern[str]:
     """Return the pattern of a name at the beginning of a line, with what parts it from the rest."""
     polite = "|".join(map(re.escape, honorifics()))
     before = r"\W*" if _calls_without_at(name) else r"\W*[@＠﹫]"
-    # behind a name in such a script itself a letter may be part of another name
+    # A letter behind a name in a script without spaces may be part of another name.
     ends = r"(?!\w)" if UNSPACED.match(name[-1]) else WORD_END
     return re.compile(
         rf"\A{before}{re.escape(name)}(?:{polite}|{ends}){_BEHIND_A_NAME}",
@@ -234,10 +247,13 @@ def address_of(event: ChatEvent, identity: Identity) -> Address | None:
 
 
 def _calls_without_at(name: str) -> bool:
-    """Return whether a name is one that a line may call somebody by; "the" and "A" stand in any sentence."""
+    """Return whether a line may call somebody by this name without an @.
+
+    "the" and "A" stand in any sentence.
+    """
     letters = _letters(name)
-    is_a_letter = len(letters) < 2 and not UNSPACED.match(letters)
-    return not is_a_letter and letters not in STOPWORDS
+    is_one_letter = len(letters) < 2 and not UNSPACED.match(letters)
+    return not is_one_letter and letters not in STOPWORDS
 
 
 def _is_called(line: str, name: str) -> bool:
@@ -276,19 +292,20 @@ def _behind_own_name(called: str, identity: Identity) -> str | None:
 
     Where no space parts words, the sentence goes on: "@ForgetMeNotさん", "@ForgetMeNot你好".
     """
-    owns = {own.replace(" ", "") for own in _names(identity)}
-    for own in sorted(owns, key=len, reverse=True):
-        if called[: len(own)].casefold() != own.casefold():
+    own_names = {name.replace(" ", "") for name in _names(identity)}
+    for own_name in sorted(own_names, key=len, reverse=True):
+        if called[: len(own_name)].casefold() != own_name.casefold():
             continue
-        rest = called[len(own) :]
-        polite = next((end for end in honorifics() if rest.startswith(end)), "")
-        goes_on = UNSPACED.match(rest) and not UNSPACED.match(own[-1])
-        if not rest or polite or goes_on:
-            return rest.removeprefix(polite)
+        rest = called[len(own_name) :]
+        honorific = next((end for end in honorifics() if rest.startswith(end)), "")
+        goes_on = UNSPACED.match(rest) and not UNSPACED.match(own_name[-1])
+        if not rest or honorific or goes_on:
+            return rest.removeprefix(honorific)
     return None
 
 
 def _names(identity: Identity) -> tuple[str, ...]:
     """Return what the bot is called, without pictures around it: nobody types "@Fern 🌿"."""
     names = (identity.login, identity.name, *identity.aliases)
-    return tuple(filter(None, (_EDGES.sub("", name) for name in names)))
+    bare_names = [_EDGES.sub("", name) for name in names]
+    return tuple(name for name in bare_names if name)

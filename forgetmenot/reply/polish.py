@@ -1,9 +1,10 @@
 """Makes a model's words fit to be sent, by a chain of small named filters. Pure.
 
-The result is one line of at most `max_chars` characters without control characters, without a leading command
-character, with at most one @name besides the addressee, without a link unless the settings allow it, and without a
-claim of an action that was not done. Each filter that changed something is named, so that one that eats replies is
-seen. `tidy` is for lines that no model wrote: they keep their @names and the streamer's link.
+The result is one line of at most `max_chars` characters without control characters, without a leading
+command character, with at most one @name besides the addressee, without a link unless the settings
+allow it, and without a claim of an action that was not done. Each filter that changed something is
+named, so that one that eats replies is seen. `tidy` is for lines that no model wrote: they keep their
+@names and the streamer's link.
 """
 
 import re
@@ -25,53 +26,57 @@ from forgetmenot.text.words import join_sentences, sentences_of, text_cache, wor
 
 # Characters of a model's answer that are looked at: eight times what a message holds.
 LENGTH_READ = 4_000
-# Filters uncover work for each other; after so many rounds a text is given up.
+# Filters uncover work for each other; after this many rounds a text is given up.
 ROUNDS_LIMIT = 20
 # Words of the instructions in a row, from which on a sentence is cut.
 SHORTEST_QUOTE = 6
 
 
 class Polished(Struct, frozen=True):
-    """What may go out, and the names of the filters that changed it, in their order. An empty text says nothing."""
+    """What may go out ("": nothing), and the names of the filters that changed it, in their order."""
 
     text: str
     filters: tuple[str, ...]
 
 
 class FilterContext(Struct, frozen=True):
-    """Context of the filters: the settings, the addressee (login, name), and the instructions without the persona.
-
-    `done`: the names of the actions that were done lately, which may be claimed. `links`: to the channel's videos,
-    which code put into the prompt, so they may be sent.
-    """
+    """What the filters need to know."""
 
     settings: Settings
+    # login and name of the addressee
     speaker_names: tuple[str, ...] = ()
+    # the instructions without the persona
     rules: str = ""
+    # the names of the actions that were done lately, which may be claimed
     done: frozenset[str] = frozenset()
+    # to the channel's videos: code put them into the prompt, so they may be sent
     links: frozenset[str] = frozenset()
 
 
 def polish(text: str, context: FilterContext) -> Polished:
-    """Run the chain until nothing changes: what one filter uncovers, an earlier one may have to see."""
+    """Return a model's words, fit to be sent.
+
+    The chain runs until nothing changes: what one filter uncovers, an earlier one may have to see.
+    """
     fired: dict[str, None] = {}
     text = text[:LENGTH_READ]
-    for _ in range(ROUNDS_LIMIT):
-        before = text
-        for name, change in CHAIN:
-            changed = change(text, context)
-            if changed != text:
+    for _round in range(ROUNDS_LIMIT):
+        text_before = text
+        for name, filtered in CHAIN:
+            filtered_text = filtered(text, context)
+            if filtered_text != text:
                 fired[name] = None
-                text = changed
-        if text == before:
-            if _says_something(text):
-                return Polished(text, tuple(fired))
-            return Polished("", (*fired, "empty"))
+                text = filtered_text
+        if text != text_before:
+            continue
+        if _says_something(text):
+            return Polished(text, tuple(fired))
+        return Polished("", (*fired, "empty"))
     return Polished("", (*fired, "never the same twice"))
 
 
 def _says_something(text: str) -> bool:
-    """Return whether a text has a letter, a digit or a picture."""
+    """Return whether a text has a letter, a digit or a picture (an arrow or what comes after it)."""
     return any(char.isalnum() or (char >= "\u2190" and char != "…") for char in text)
 
 
@@ -82,8 +87,9 @@ def tidy(text: str, settings: Settings) -> str:
     """
     context = FilterContext(settings)
     privacy_url = settings.privacy.privacy_url
-    text = without_command(with_names(clean(text), {}))
-    # the streamer's own privacy link stays in a line of ours, whatever `allow_links` says
+    text_without_ids = with_names(clean(text), {})
+    text = without_command(text_without_ids)
+    # The streamer's own privacy link stays in a line of ours, whatever `allow_links` says.
     pieces = text.split(privacy_url) if privacy_url else [text]
     text = privacy_url.join(_links(piece, context) for piece in pieces)
     text = without_phrases(text, settings.reply.blocklist)
@@ -103,33 +109,42 @@ _LATER_AT = re.compile(r"[@＠﹫]([^\W]{1,30})")
 
 
 def _markdown(text: str, _context: FilterContext) -> str:
-    """Return a text without what chat would show as signs. Single stars stay: "*waves*" is how people write there."""
+    """Return a text without Markdown, which chat would show as signs.
+
+    Single stars stay: "*waves*" is how people write there.
+    """
     text = _MARKDOWN_LINK.sub(r"\1", text)
     text = _LINE_MARK.sub("", text)
     return _BOLD.sub(r"\2", text)
 
 
 def _instructions(text: str, context: FilterContext) -> str:
-    """Cut sentences that quote the instructions."""
-    rules = _runs(context.rules)
-    return _cut_sentences(text, lambda sentence: bool(_runs(sentence) & rules))
+    """Return a text without sentences that quote the instructions."""
+    runs_of_rules = _runs(context.rules)
+
+    def is_quote(sentence: str) -> bool:
+        return not runs_of_rules.isdisjoint(_runs(sentence))
+
+    return _cut_sentences(text, is_quote)
 
 
 @text_cache(16)
 def _runs(text: str) -> frozenset[tuple[str, ...]]:
     """Return every run of words that is as long as a quote."""
     text_words = words(text)
-    starts = range(len(text_words) - SHORTEST_QUOTE + 1)
-    return frozenset(
-        tuple(text_words[start : start + SHORTEST_QUOTE]) for start in starts
-    )
+    runs = set()
+    for start in range(len(text_words) - SHORTEST_QUOTE + 1):
+        runs.add(tuple(text_words[start : start + SHORTEST_QUOTE]))
+    return frozenset(runs)
 
 
 def _cut_sentences(text: str, is_cut: Callable[[str], bool]) -> str:
     sentences = sentences_of(text)
     remaining = [sentence for sentence in sentences if not is_cut(sentence)]
-    # a text that loses nothing keeps its spaces too
-    return text if len(remaining) == len(sentences) else join_sentences(remaining)
+    if len(remaining) == len(sentences):
+        # Joining would even out the spaces.
+        return text
+    return join_sentences(remaining)
 
 
 def _links(text: str, context: FilterContext) -> str:
@@ -145,25 +160,29 @@ def _links(text: str, context: FilterContext) -> str:
 
 
 def _ats(text: str, context: FilterContext) -> str:
-    """Return a text with one @name at most, and none in front: a Twitch reply names its addressee by itself."""
+    """Return a text with one @name at most, and none in front.
+
+    A Twitch reply names its addressee by itself.
+    """
     text = _DOUBLE_AT.sub("@", text)
     speaker_names = {name.casefold() for name in context.speaker_names}
     leading = _LEADING_AT.match(text)
     while leading is not None:
+        # The addressee's name goes; another name loses its @.
         is_speaker = leading[1].casefold() in speaker_names
-        # the addressee's name goes, another loses its @
-        text = text[leading.end() if is_speaker else leading.start(1) :]
+        start = leading.end() if is_speaker else leading.start(1)
+        text = text[start:]
         leading = _LEADING_AT.match(text)
-    called: set[str] = set()
+    called_names: set[str] = set()
 
-    def once(at: re.Match[str]) -> str:
-        name = at[1].casefold()
-        if called or name in speaker_names:
-            return at[1]
-        called.add(name)
-        return at[0]
+    def first_alone(match: re.Match[str]) -> str:
+        name = match[1].casefold()
+        if called_names or name in speaker_names:
+            return match[1]
+        called_names.add(name)
+        return match[0]
 
-    return _LATER_AT.sub(once, text).rstrip()
+    return _LATER_AT.sub(first_alone, text).rstrip()
 
 
 def _length(text: str, context: FilterContext) -> str:
@@ -171,17 +190,19 @@ def _length(text: str, context: FilterContext) -> str:
     limit = context.settings.reply.max_chars
     if len(text) <= limit:
         return text
-    cut = text[: limit - 1]
-    # a language without spaces is cut where the limit is
-    if " " in cut[limit // 2 :]:
-        cut = cut.rsplit(" ", 1)[0]
-    return cut.rstrip(" ,;:-–—") + "…"
+    cut_text = text[: limit - 1]
+    # A language without spaces is cut where the limit is.
+    if " " in cut_text[limit // 2 :]:
+        cut_text = cut_text.rsplit(" ", 1)[0]
+    return cut_text.rstrip(" ,;:-–—") + "…"
 
 
-# Claims of an action: that somebody was moderated, or a thing was made. Moderation and deletion are announced to
-# everybody who reads along, so that such a sentence is cut unless it was done. English and German; in other languages
+# ── claims ────────────────────────────────────────────────────────────────────────────────────
+# A claim says that somebody was moderated, or that a thing was made. It is announced to everybody who
+# reads along, so such a sentence is cut unless it was done. English and German; in other languages
 # only the instructions forbid it.
 
+# By the actions that make it true: the verbs of a claim, and below the things that are made.
 _CLAIMED = {
     (
         "timeout",
@@ -224,16 +245,18 @@ def claims_action(text: str, done: Collection[str] = ()) -> bool:
 
     It does if it says that a person or a message was moderated, or that a thing was made.
     """
-    pattern = _claims(frozenset(done))
-    plain_text = _MARKUP.sub("", unicodedata.normalize("NFKC", text)).casefold()
+    claim = _claim_pattern(frozenset(done))
+    normalized_text = unicodedata.normalize("NFKC", text)
+    plain_text = _MARKUP.sub("", normalized_text).casefold()
     return any(
-        pattern.search(sentence) and not _NOT_CLAIMED.search(sentence)
+        claim.search(sentence) and not _NOT_CLAIMED.search(sentence)
         for sentence in sentences_of(plain_text)
     )
 
 
 @lru_cache(maxsize=64)
-def _claims(done: frozenset[str]) -> re.Pattern[str]:
+def _claim_pattern(done: frozenset[str]) -> re.Pattern[str]:
+    """Return the pattern of a sentence that claims an action that was not done."""
     deed = _alternatives(_CLAIMED, done)
     thing = _alternatives(_CLAIMED_THINGS, done)
     return re.compile(
@@ -250,17 +273,21 @@ def _claims(done: frozenset[str]) -> re.Pattern[str]:
 
 
 def _alternatives(claims: Mapping[tuple[str, ...], str], done: frozenset[str]) -> str:
-    """Return a pattern of the words for all actions but those that were done; one without a match if there are none."""
+    """Return a pattern of the words for all actions but those that were done.
+
+    It fits nothing if all were done.
+    """
     patterns = [pattern for names, pattern in claims.items() if done.isdisjoint(names)]
     return "|".join(patterns) or "(?!)"
 
 
 def _false_claims(text: str, context: FilterContext) -> str:
+    """Return a text without sentences that claim an action that was not done."""
     return _cut_sentences(text, lambda sentence: claims_action(sentence, context.done))
 
 
-# what removes markup stands first, so that what looks at sentences and words sees bare text; the length comes last,
-# because each other filter makes a text shorter
+# What removes markup stands first, so that what looks at sentences and words sees bare text. The
+# length comes last, because each other filter makes a text shorter.
 CHAIN: tuple[tuple[str, Callable[[str, FilterContext], str]], ...] = (
     # JSON, calls, tags, the prompt's own marks
     ("machine text", lambda text, _: without_machine_text(text)),
