@@ -644,6 +644,32 @@ async def _remove_words(tx: Transaction, reply_ids: Sequence[int]) -> None:
     await action_logs.clear_words(tx, reply_ids)
 
 
+async def clear_quote(
+    tx: Transaction,
+    quote_id: int,
+    at: int,
+) -> None:
+    """Delete the texts of replies that had a quote in their prompt or said that it is kept, also in chat."""
+    rows = await tx.rows(
+        """
+        SELECT m.id, coalesce(m.twitch_id, '')
+        FROM bot_messages m
+        WHERE m.text <> ''
+            AND (
+                m."trigger" = 'command' AND instr(m.text, '!unquote ' || ?1)
+                OR instr(m.prompt_json, 'quotes') AND EXISTS (
+                    SELECT 1
+                    FROM json_each(m.prompt_json, '$.sections') s, json_each(s.value, '$.rows') r
+                    WHERE r.value ->> 0 = 'quotes'
+                        AND r.value ->> 1 = ?1
+                )
+            )
+        """,
+        (quote_id,),
+    )
+    await clear(tx, [(row[0], row[1]) for row in rows], at)
+
+
 async def cleared_lines(tx: Transaction, twitch_ids: Sequence[str]) -> set[str]:
     """Return those of the bot's lines, by Twitch's ids, whose words were cleared or whose row was erased."""
     with_text = "SELECT 1 FROM bot_messages WHERE twitch_id = line.value AND text <> ''"

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from msgspec import Struct
 
-from forgetmenot.store import channel_state, privacy_choices
+from forgetmenot.store import bot_messages, channel_state, privacy_choices
 from forgetmenot.store.channel_state import WIPE_DUE
 from forgetmenot.store.database import Source, Transaction, row_as
 from forgetmenot.store.privacy_requests import PrivacyRequest, RequestKind
@@ -83,10 +83,14 @@ async def remove(
     quote: Quote,
     now: int,
 ) -> None:
-    """Remove a quote, also from every older copy that is restored. Raises StoreError."""
+    """Remove a quote and what the bot said of it, also from every older copy that is restored. Raises StoreError.
+
+    A copy has no replies.
+    """
     words = (_key(tx, quote.viewer_id, quote.line),)
     request = tx.requests.of(RequestKind.UNQUOTE, quote.viewer_id, now, words=words)
     await privacy_choices.write_request(tx, request)
+    await bot_messages.clear_quote(tx, quote.id, now)
     await _delete(tx, [quote.id])
     await channel_state.put(tx, {WIPE_DUE: "1"}, now)
 

@@ -1,5 +1,7 @@
 """Moderators keep a line as a quote; its author removes it, and it goes wherever its author or its people go."""
 
+import json
+
 from msgspec.structs import astuple, replace
 
 from forgetmenot.domain import Redaction, ReplyTo, Surface
@@ -10,6 +12,7 @@ from forgetmenot.privacy.requests import carry_out
 from forgetmenot.store import data_export, quotes
 from forgetmenot.store.database import CARRIED_OUT
 from tests.chat.conftest import IDS, Chat
+from tests.rows import put
 
 
 async def texts(chat: Chat) -> list[str]:
@@ -113,6 +116,27 @@ async def test_its_author_removes_a_quote_and_nobody_else_but_moderators(
     number = await chat.db.highest_id("quotes")
     await chat.say("carol", f"!unquote {number}")
     assert await texts(chat) == []
+
+
+async def test_what_the_bot_said_of_a_removed_quote_goes_with_it(chat: Chat) -> None:
+    await chat.hear("alice", "the wombat is my lawyer")
+    await chat.hear("carol", "!quote alice")
+    said = "SELECT count(*) FROM {} WHERE text LIKE '%wombat%' AND text LIKE '%Kept%'"
+    assert await chat.db.value(said.format("bot_messages")) == 1
+    sections = [{"name": "past_episode", "rows": [["quotes", 1]]}]
+    async with chat.db.write() as tx:
+        await put(
+            tx,
+            "bot_messages",
+            text="Alice said: the wombat is my lawyer.",
+            prompt_json=json.dumps({"sections": sections}),
+        )
+        await put(tx, "bot_messages", text="A wombat of my own.")
+    await chat.hear("alice", "!unquote")
+    replies = await chat.db.column(
+        "SELECT text FROM bot_messages WHERE text LIKE '%wombat%'"
+    )
+    assert replies == ["A wombat of my own."]
 
 
 async def test_a_removed_quote_is_removed_from_an_older_copy_again(chat: Chat) -> None:

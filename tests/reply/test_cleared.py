@@ -13,7 +13,13 @@ from forgetmenot.memory.edits import edit, remember, retract
 from forgetmenot.privacy.suppression_list import suppress
 from forgetmenot.reply.send_rate import SendRateLimiter
 from forgetmenot.settings.schema import PrivacySettings
-from forgetmenot.store import bot_messages, episodes, events, privacy_choices
+from forgetmenot.store import (
+    bot_messages,
+    episodes,
+    events,
+    privacy_choices,
+    quotes,
+)
 from forgetmenot.store.bot_messages import ReplyStatus
 from forgetmenot.store.episodes import NewEpisode
 from forgetmenot.store.events import Clear
@@ -257,3 +263,25 @@ async def test_who_is_cleared_is_named_by_a_whole_word_alone(stage: Stage) -> No
         await bot_messages.clear_since(tx, told.at, at=stage.clock.now(), viewer_id="2")
     texts = await stage.db.column("SELECT text FROM bot_messages ORDER BY id")
     assert texts == ["What a party!", ""]
+
+
+async def test_a_quote_that_is_removed_while_the_model_thinks_is_left_out(
+    stage: Stage,
+) -> None:
+    now = stage.clock.now()
+    async with stage.db.write() as tx:
+        row = quotes.NewQuote("2", "marmots are honest", "m1", 1, now, None)
+        quote_id = await quotes.add(tx, row)
+
+    async def remove() -> None:
+        kept = await quotes.get(stage.db, quote_id)
+        assert kept is not None
+        async with stage.db.write() as tx:
+            await quotes.remove(tx, kept, stage.clock.now())
+
+    stage.model.answers = ["Bob: marmots are honest.", "I forgot."]
+    stage.model.meanwhile = remove
+    reply = await stage.reply("@forgetmenot_bot when was that about marmots?")
+    assert "marmots are honest" in stage.model.asked[0].prompt
+    assert (reply.status, stage.said) == (ReplyStatus.SENT, ["I forgot."])
+    assert "marmots are honest" not in stage.model.asked[1].prompt
