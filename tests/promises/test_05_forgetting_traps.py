@@ -22,6 +22,7 @@ from forgetmenot.privacy.requests import PrivacyService
 from forgetmenot.store import channel_state, notes, personal_data
 from forgetmenot.store.database import Database, Transaction, open_database
 from forgetmenot.store.notes import NewNote
+from tests.notes_world import World
 from tests.rows import put
 
 NOW = 1_784_894_400_000
@@ -107,6 +108,7 @@ def _row(kind: str, trap: Trap, writer: str) -> tuple[str, str, dict[str, object
     key = f"{kind}{trap.number}"
     stream = AWAY if trap.place.endswith(" away") else HERE
     began = NOW - 9_000 - trap.number * 100_000
+    of_episode = {"stream_id": stream, "created_at": AT, "extracted_at": AT}
     of_stream = {"started_at": began, "last_event_at": AT, "ended_at": AT}
     line = {"id": key, "viewer_id": writer, "stream_id": HERE, "at": AT}
     reply = {"viewer_id": writer, "at": AT}
@@ -116,7 +118,7 @@ def _row(kind: str, trap: Trap, writer: str) -> tuple[str, str, dict[str, object
     of_bot = {**line, "viewer_id": IDS["moderator"], "from_bot": 1}
     of_action = {"key": key, "asked_by": writer, "at": AT, "status": "done"}
     rows: dict[str, tuple[str, str, dict[str, object]]] = {
-        "summary": ("episodes", "summary", {"stream_id": stream, "created_at": AT}),
+        "summary": ("episodes", "summary", {**of_episode}),
         "recap": ("streams", "recap", {**of_stream}),
         "title": ("streams", "title", {**of_stream}),
         "moment": ("moments", "text", {"stream_id": HERE, "at": AT, "kind": "title"}),
@@ -155,6 +157,8 @@ class Drill:
         self.clock = clock
         # by number of the trap: the table, column and row of its text
         self.rows: dict[int, tuple[str, str, int]] = {}
+        # by number of the trap: what is known after it was learned again
+        self.learned: dict[int, str] = {}
 
     async def people(self) -> None:
         shown = {login: name for login, name, _former in ERASED}
@@ -196,6 +200,8 @@ class Drill:
         kind = trap.place.removeprefix("own ").removesuffix(" away")
         is_own = trap.place.startswith("own ")
         writer = trap.me if is_own else IDS["carol"]
+        if kind == "learned":
+            return
         async with self.db.write() as tx:
             if kind == "digest":
                 await channel_state.put(tx, {"digest": text}, AT)
@@ -224,10 +230,11 @@ class Drill:
             fact=fact,
             confidence=0.9,
             source_kind=SourceKind.SELF_CLAIM,
-            at=NOW - 5_000,
+            at=AT,
         )
-        note_id = await notes.insert(tx, new, cause="said", now=NOW - 5_000)
-        episode = await put(tx, "episodes", summary="", created_at=NOW - 5_000)
+        note_id = await notes.insert(tx, new, cause="said", now=AT)
+        times = {"created_at": AT, "extracted_at": AT}
+        episode = await put(tx, "episodes", summary="", **times)
         for viewer_id in {subject_id, present_id}:
             await put(
                 tx, "episode_people", episode_id=episode, viewer_id=viewer_id, lines=1
@@ -238,7 +245,7 @@ class Drill:
             note_id=note_id,
             episode_id=episode,
             stance="stated",
-            at=NOW - 5_000,
+            at=AT,
         )
         return note_id
 
@@ -250,11 +257,23 @@ class Drill:
                 async with self.db.write() as tx:
                     note_id = await self._note(tx, trap.me, trap.fact, trap.me)
                 await service.forget(note_id)
+            if trap.place == "learned":
+                self.learned[trap.number] = await self._learn(trap)
         for login, _name, _former in ERASED:
             await eraser.erase(IDS[login])
 
+    async def _learn(self, trap: Trap) -> str:
+        """A model makes a note of what was said again in chat; what is known then."""
+        claim = {"who": "P1", "fact": trap.text, "lifetime": "permanent"}
+        people = {trap.me: (5, 1)}
+        world = World(self.db, self.clock)
+        await world.learn(claim, people=people, summary=f"<@{trap.me}> talked.")
+        return "; ".join((await personal_data.facts_of(self.db, trap.me)).values())
+
     async def text_of(self, trap: Trap) -> str:
         """What is left of the text of a trap."""
+        if trap.place == "learned":
+            return self.learned[trap.number]
         if trap.place == "digest":
             return await channel_state.read(self.db, "digest") or ""
         table, column, row = self.rows[trap.number]
