@@ -8,13 +8,14 @@
   asked back.
 """
 
+import asyncio
 from collections.abc import Collection, Iterable, Sequence
 
 from forgetmenot.clock import iso
 from forgetmenot.people.common_words import kind_of
 from forgetmenot.people.handles import Streamer
 from forgetmenot.store import names, viewers
-from forgetmenot.store.database import Source
+from forgetmenot.store.database import Database, Source
 from forgetmenot.store.names import NameSpan
 from forgetmenot.text.mentions import provisional_id
 from forgetmenot.text.names import (
@@ -22,6 +23,7 @@ from forgetmenot.text.names import (
     KindOf,
     NamedPerson,
     NameIndex,
+    NameKeys,
     Naming,
     compact,
     keys_in,
@@ -46,7 +48,24 @@ async def index_of(
     `present`: the ids of those who are in chat and of regulars, who come first. `streamer`: whose channel it is.
     `kinds`: what a word is before it is a name.
     """
-    keys = keys_in(texts, kinds)
+    return await _index_of_keys(
+        source,
+        keys_in(texts, kinds),
+        present=present,
+        streamer=streamer,
+        kinds=kinds,
+    )
+
+
+async def _index_of_keys(
+    source: Source,
+    keys: NameKeys,
+    *,
+    present: Collection[str],
+    streamer: Streamer | None = None,
+    kinds: KindOf = kind_of,
+) -> NameIndex:
+    """Return `index_of` texts that have these keys."""
     by_word = await names.ids_by_word(source, keys)
     by_nickname = await names.ids_by_nickname(source, keys.exact)
     id_groups = [*by_word.values(), *by_nickname.values()]
@@ -221,7 +240,7 @@ def unknown_owner(login: str, at: int) -> str:
 
 
 async def in_chat(
-    source: Source,
+    db: Database,
     texts: Sequence[str],
     words: Collection[str],
     at: int,
@@ -233,25 +252,40 @@ async def in_chat(
     `present`: the ids of those who spoke, who may be named though they are hidden, and of who else is in chat.
     """
     viewer_of_word: dict[str, str | None] = {}
-    spans_by_login = await names.spans_by_login(source, words)
+    spans_by_login = await names.spans_by_login(db, words)
     for login, spans in spans_by_login.items():
         viewer_of_word[login] = meant_at(spans, at)
-    by_display_name = await names.ids_by_display_name(source, words)
+    by_display_name = await names.ids_by_display_name(db, words)
     for name, viewer_ids in by_display_name.items():
         viewer_of_word.setdefault(name, viewer_ids[0])
-    index = await index_of(source, texts, present=present)
-    for text in texts:
-        for naming in index.namings(text):
-            if _is_certain_short_form(naming, present):
-                [viewer_id] = naming.viewer_ids
-                viewer_of_word.setdefault(naming.word.casefold(), viewer_id)
+    # in threads: tens of milliseconds for 400 lines, for which chat does not wait
+    keys = await asyncio.to_thread(keys_in, texts, kind_of)
+    index = await _index_of_keys(db, keys, present=present)
+    short_forms = await asyncio.to_thread(_short_forms, index, texts, present)
+    for word, viewer_id in short_forms.items():
+        viewer_of_word.setdefault(word, viewer_id)
     named_ids = [
         viewer_id for viewer_id in viewer_of_word.values() if viewer_id is not None
     ]
-    not_to_be_named = await viewers.hidden(source, named_ids) - set(present)
+    not_to_be_named = await viewers.hidden(db, named_ids) - set(present)
     for word, named_id in viewer_of_word.items():
         if named_id in not_to_be_named:
             viewer_of_word[word] = None
+    return viewer_of_word
+
+
+def _short_forms(
+    index: NameIndex,
+    texts: Iterable[str],
+    present: Collection[str],
+) -> dict[str, str]:
+    """Return whom the words of texts mean that are no whole name, but certain: the id by the word."""
+    viewer_of_word: dict[str, str] = {}
+    for text in texts:
+        for naming in index.namings(text):
+            if _is_certain_short_form(naming, present):
+                viewer_id = naming.viewer_ids[0]
+                viewer_of_word.setdefault(naming.word.casefold(), viewer_id)
     return viewer_of_word
 
 
