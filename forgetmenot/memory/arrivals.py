@@ -120,19 +120,19 @@ async def card(
     ended_plan = _ended_plan(usable_notes, attendance.before_at or 0, now, zone)
     lately_note = ended_plan or _these_days(active_notes, now, zone)
     stored_brief, brief_note_ids = await usable_brief(source, viewer_id, None)
-    who = _without_roles(suppressed.without(stored_brief))
+    description = _without_roles(suppressed.without(stored_brief))
     note_ids = list(brief_note_ids)
-    if not who:
+    if not description:
         other_notes = [note for note in active_notes if note is not lately_note]
         best_notes = other_notes[:BEST_NOTES]
-        who = " · ".join(note.fact for note in best_notes)
+        description = " · ".join(note.fact for note in best_notes)
         note_ids = [note.id for note in best_notes]
     lately = ""
     if lately_note is not None:
         lately = lately_note.fact
         note_ids.append(lately_note.id)
 
-    named_ids = {viewer_id, *ids_in(who), *ids_in(lately)}
+    named_ids = {viewer_id, *ids_in(description), *ids_in(lately)}
     names, _hidden = await viewers.shown_and_hidden(source, named_ids)
     # a hidden viewer has no name here
     if not note_ids or viewer_id not in names:
@@ -147,7 +147,7 @@ async def card(
         at=at,
         streams=attendance.streams,
         before_at=attendance.before_at,
-        who=with_names(who, names),
+        who=with_names(description, names),
         lately=with_names(lately, names),
         notes=tuple(note_ids),
         over=ended_plan is not None,

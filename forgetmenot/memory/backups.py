@@ -240,16 +240,8 @@ async def restore(
     Raises InputError, StoreError.
     """
     await asyncio.to_thread(backup.check, source)
-    if database.exists() and source.samefile(database):
-        raise InputError(
-            f"{source} is the memory itself. Choose a backup; they are in {database.parent / FOLDER}."
-        )
     if database.exists():
-        # A memory that cannot be read any more is what a copy is for; but one whose file of privacy requests is lost
-        # is refused here.
-        with contextlib.suppress(StoreForeign):
-            async with open_database(database):
-                pass
+        await _check_replaceable(database, source)
     # prepared beside the memory and moved into its place at the end: a stop in between leaves the memory as it was
     fresh = database.with_name(f"{database.name}.restoring")
     folder = database.parent / FOLDER
@@ -258,9 +250,10 @@ async def restore(
         for file in _files(fresh):
             file.unlink(missing_ok=True)
         await asyncio.to_thread(backup.copy, source, fresh)
-        counts, done = await _carry_out_again(fresh, PrivacyRequests(database), now)
+        requests = PrivacyRequests(database)
+        row_counts, request_counts = await _carry_out_again(fresh, requests, now)
         saved = await _save(database, now, keep)
-        if done[RequestKind.ERASE] or done[RequestKind.FORGET]:
+        if request_counts[RequestKind.ERASE] or request_counts[RequestKind.FORGET]:
             # the older copies know more than they may
             for copy in copies_of(database):
                 if copy != saved:
@@ -273,15 +266,30 @@ async def restore(
             with contextlib.suppress(OSError):
                 file.unlink(missing_ok=True)
     return Restored(
-        notes=counts.notes,
-        episodes=counts.episodes,
-        erased=done[RequestKind.ERASE],
-        forgotten=done[RequestKind.FORGET],
-        removed=done[RequestKind.REMOVE],
-        opted_out=done[RequestKind.OPT_OUT],
-        banned=done[RequestKind.BAN],
+        notes=row_counts.notes,
+        episodes=row_counts.episodes,
+        erased=request_counts[RequestKind.ERASE],
+        forgotten=request_counts[RequestKind.FORGET],
+        removed=request_counts[RequestKind.REMOVE],
+        opted_out=request_counts[RequestKind.OPT_OUT],
+        banned=request_counts[RequestKind.BAN],
         saved=saved,
     )
+
+
+async def _check_replaceable(database: Path, source: Path) -> None:
+    """Raise an error where a memory may not be replaced by this copy.
+
+    Raises InputError for the memory itself, StoreError for one whose file of privacy requests is lost.
+    """
+    if source.samefile(database):
+        raise InputError(
+            f"{source} is the memory itself. Choose a backup; they are in {database.parent / FOLDER}."
+        )
+    # a memory that cannot be read any more is what a copy is for
+    with contextlib.suppress(StoreForeign):
+        async with open_database(database):
+            pass
 
 
 async def _carry_out_again(
@@ -291,15 +299,15 @@ async def _carry_out_again(
 ) -> tuple[backup.Counts, Counter[RequestKind]]:
     """Do to a copy what people have asked for, and return what it holds then and how much was done."""
     async with open_database(fresh, requests=requests) as db:
-        done = await carry_out(db)
+        request_counts = await carry_out(db)
         for viewer_id in await privacy_choices.erasures_due(db, now):
             await erase_rows(db, viewer_id, now)
         wipe_due = await channel_state.read(db, WIPE_DUE)
         if wipe_due and await db.wipe_deleted(thorough=True):
             async with db.write() as tx:
                 await channel_state.put(tx, {WIPE_DUE: ""}, now)
-        counts = await backup.counts(db)
-        return counts, done
+        row_counts = await backup.counts(db)
+        return row_counts, request_counts
 
 
 async def _save(

@@ -171,14 +171,14 @@ class BriefWriter(MemoryWriter):
         """
         now = self._clock.now()
         persona = current_persona(settings).name
-        shown = await self._shown_notes(tx, viewer_id, settings, suppressed)
-        known = shown[:NOTES]
+        shown_notes = await self._shown_notes(tx, viewer_id, settings, suppressed)
+        known = shown_notes[:NOTES]
         if await episodes.brief_unchanged(tx, viewer_id, persona, _hash(known), now):
             return None
         last = await episodes.brief_to_update(tx, viewer_id, persona)
         if last is None:
             return Sources(now, known, known)
-        sources = await _changed_since(tx, now, last, known, shown, suppressed)
+        sources = await _changed_since(tx, now, last, known, shown_notes, suppressed)
         if not sources.has_news:
             # the notes are in another order, so that others are among those that matter most
             brief = replace(
@@ -205,21 +205,21 @@ class BriefWriter(MemoryWriter):
         """Return a viewer's own notes, the most important first: no hearsay, nothing suppressed."""
         now = self._clock.now()
         persona = current_persona(settings)
-        shown = []
+        shown_notes = []
         for note in await notes.of_subject(source, viewer_id):
             is_hearsay = note.source_kind is SourceKind.REPORTED
             if is_hearsay or note.is_inactive(now) or not persona.sees(note.persona):
                 continue
             if suppressed.allows(note):
-                shown.append(note)
+                shown_notes.append(note)
 
         def importance(note: Note) -> tuple[bool, int, float]:
             """Return the sort key: what lasts or was pinned, then what matters, then what is fresh."""
             lasts = note.pinned or note.expires_at is None
             return lasts, RANKS[note.importance], freshness(note, now)
 
-        shown.sort(key=importance, reverse=True)
-        return shown
+        shown_notes.sort(key=importance, reverse=True)
+        return shown_notes
 
     async def _make(
         self,
@@ -304,8 +304,10 @@ class BriefWriter(MemoryWriter):
             suppressed = await load_filter(tx)
             for viewer_id, text in texts.items():
                 sources = sources_of[viewer_id]
-                shown = await self._shown_notes(tx, viewer_id, settings, suppressed)
-                shown_facts = {(note.id, note.fact) for note in shown}
+                shown_notes = await self._shown_notes(
+                    tx, viewer_id, settings, suppressed
+                )
+                shown_facts = {(note.id, note.fact) for note in shown_notes}
                 used_facts = {(note.id, note.fact) for note in sources.notes}
                 # a note was removed or reworded while the model was thinking
                 if not used_facts <= shown_facts:
@@ -329,12 +331,14 @@ async def _changed_since(
     now: int,
     last: Brief,
     known: Sequence[Note],
-    shown: Sequence[Note],
+    shown_notes: Sequence[Note],
     suppressed: SuppressionFilter,
 ) -> Sources:
     """Return what is new among `known` since the last brief, and what of that brief is no longer so."""
     standing = [
-        note for note in shown if note.id in last.notes and not _is_newer(note, last)
+        note
+        for note in shown_notes
+        if note.id in last.notes and not _is_newer(note, last)
     ]
     changed = [note for note in known if _is_newer(note, last)]
     changed_ids = {note.id for note in changed}

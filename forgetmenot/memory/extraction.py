@@ -260,19 +260,23 @@ class Extractor(MemoryWriter):
         if not visible:
             return None
         people = _with_handle(visible, episode.summary)
-        named = [person for person in people if _is_named(person, episode.summary)]
+        named_people = [
+            person for person in people if _is_named(person, episode.summary)
+        ]
         streamer = await streamer_of(self._db, settings.twitch.channel)
         streamer_id = streamer.id if streamer is not None else ""
         viewer_ids = [person.viewer_id for person in people]
         handles = Handles.of(viewer_ids, streamer=streamer_id)
-        is_about_streamer = any(person.viewer_id == streamer_id for person in named)
+        is_about_streamer = any(
+            person.viewer_id == streamer_id for person in named_people
+        )
         scene = _scene(
             episode,
             handles.handle(streamer_id) if is_about_streamer else "",
             settings.bot.timezone,
         )
         blocks = [scene, fence("episode", handles.hide(episode.summary))]
-        known = await self._known(named, episode.summary)
+        known = await self._known(named_people, episode.summary)
         if known:
             rows = [_row(note) for note in known]
             blocks.append(fence("known", handles.hide("\n".join(rows))))
@@ -371,12 +375,12 @@ def _read_together(waiting: Sequence[Episode], number: int) -> list[Episode]:
     together: list[Episode] = []
     named_before: set[str] = set()
     for episode in waiting:
-        named = ids_in(episode.summary)
-        if named_before.isdisjoint(named):
+        named_ids = ids_in(episode.summary)
+        if named_before.isdisjoint(named_ids):
             together.append(episode)
         if len(together) == number:
             break
-        named_before.update(named)
+        named_before.update(named_ids)
     return together
 
 
@@ -385,6 +389,7 @@ def _extraction_request(
     episode: Episode,
     settings: Settings,
 ) -> ModelRequest:
+    """Return the call that asks for the notes of an episode."""
     is_long = number_of_words(episode.summary) > LONG_SUMMARY_WORDS
     number = ASKED_FOR_OF_LONG if is_long else ASKED_FOR
     request = memory_request(

@@ -155,6 +155,7 @@ class Ingest:
         self._push(TakenLine(event, from_bot=True))
 
     def _push(self, item: TakenLine | Redaction) -> None:
+        """Put a line or a clear into the queue; a line that finds it full is counted and dropped."""
         # a clear is taken however many lines wait: dropped, it would leave a deleted message in the memory
         if len(self._queue) >= MAXIMUM_WAITING and isinstance(item, TakenLine):
             self._counts.update(("excluded", "excluded_no_room"))

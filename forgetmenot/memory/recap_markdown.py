@@ -324,17 +324,17 @@ def _anniversary_lines(
     """Return how many anniversaries there were, and those of people who may be named."""
     if not occasions:
         return []
-    shown = []
+    people = []
     for viewer_id, facts in occasions.items():
         if viewer_id in names:
             words = ", ".join(fact.words(say) for fact in facts)
-            shown.append(f"{names[viewer_id]} ({words})")
-    others = len(occasions) - len(shown)
-    if others:
-        shown.append(say("recap.others", n=others))
+            people.append(f"{names[viewer_id]} ({words})")
+    unnamed = len(occasions) - len(people)
+    if unnamed:
+        people.append(say("recap.others", n=unnamed))
     count = sum(len(facts) for facts in occasions.values())
-    who = ", ".join(shown)
-    return [escape_markdown(say("recap.anniversaries", n=count, who=who))]
+    line = say("recap.anniversaries", n=count, who=", ".join(people))
+    return [escape_markdown(line)]
 
 
 def best_quotes(lines: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
@@ -385,15 +385,15 @@ def without_hearsay(recap: str, hearsay: Sequence[Note]) -> str:
     return join_sentences(sentences)
 
 
-def about_the_named(recap: str, shown: Mapping[str, str]) -> str:
+def about_the_named(recap: str, names: Mapping[str, str]) -> str:
     """Return a recap without the sentences about one person who may not be named, or about what is theirs.
 
-    Where several people did something, those without a name are "chat". `shown`: the names that may stand there.
+    Where several people did something, those without a name are "chat". `names`: those that may stand there, by id.
     """
     sentences = []
     for sentence in sentences_of(recap):
         people = ids_in(sentence)
-        nameless = [viewer_id for viewer_id in people if viewer_id not in shown]
+        nameless = [viewer_id for viewer_id in people if viewer_id not in names]
         owners = set(_OWN_THINGS.findall(sentence))
         is_about_nameless = len(people) == 1 or not owners.isdisjoint(nameless)
         if nameless and is_about_nameless:

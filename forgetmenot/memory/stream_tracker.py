@@ -127,7 +127,7 @@ class StreamTracker:
                 await _close(tx, stream, stream.last_event_at)
 
     async def end_stopped(self, off_since: int, now: int) -> None:
-        """At a start, end the stream that an earlier run heard was off since a time (ms), if that is long ago."""
+        """End the stream that an earlier run heard was off since a time (ms), if that is long ago. At a start."""
         if now - off_since < OFFLINE_AT_LEAST:
             return
         async with self._db.write() as tx:

@@ -53,8 +53,11 @@ from forgetmenot.text.words import join_sentences, sentences_of
 
 # Lines that one transaction writes: another writer waits for some 25 ms, and not for the whole file.
 LINES_AT_ONCE = 100
+# Seconds between two such transactions, in which another process may write.
+PAUSE_S = 0.01
 # Numbers are given once: an id near the end of what SQLite can count would leave none for later notes.
 HIGHEST_ID = 2**40
+# Why a line is refused.
 OPTED_OUT = "this person opted out: nothing about them is stored"
 ERASED = "this person was erased"
 FORGOTTEN = "this was to be forgotten"
@@ -152,7 +155,7 @@ async def import_notes(
         )
         async with db.write() as tx:
             await _write(tx, read_lines, report, now)
-        await asyncio.sleep(0.01)  # another process, too, may want to write
+        await asyncio.sleep(PAUSE_S)
     report.refused.sort()
     return report
 
@@ -277,6 +280,7 @@ def _people_only(text: str) -> str:
     """Return the text, clean, with "somebody" for a mention that is nobody's id."""
 
     def checked(match: re.Match[str]) -> str:
+        """Return a mention of an id as it is; "somebody" for one of anything else."""
         viewer_id = match[1]
         if viewer_id.isdigit() or viewer_id.startswith(PROVISIONAL):
             return match[0]

@@ -223,14 +223,14 @@ def _without_repeated_texts(episodes: Sequence[Past]) -> list[Past]:
 
     A short stream's recap may say all that its episode does.
     """
-    shown: list[Past] = []
+    shown_episodes: list[Past] = []
     shown_sentences: set[str] = set()
     for past in episodes:
         sentences = {sentence.casefold() for sentence in sentences_of(past.text)}
         if not sentences <= shown_sentences:
-            shown.append(past)
+            shown_episodes.append(past)
             shown_sentences |= sentences
-    return shown
+    return shown_episodes
 
 
 # ── the prompt of one message ─────────────────────────────────────────────────────────────────

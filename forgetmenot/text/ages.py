@@ -218,13 +218,13 @@ class _AgeReader:
         end: int,
     ) -> str | None:
         """Return the text without the tokens from `start` to the one before `end`."""
-        left = text[: self._tokens[start].start].rstrip()
-        right = ""
+        text_before = text[: self._tokens[start].start].rstrip()
+        text_behind = ""
         if end < len(self._tokens):
-            right = text[self._tokens[end].start :]
-        needs_space = right != "" and right[0] not in _ENDS
+            text_behind = text[self._tokens[end].start :]
+        needs_space = text_behind != "" and text_behind[0] not in _ENDS
         space = " " if needs_space else ""
-        shorter = f"{left}{space}{right}".strip()
+        shorter = f"{text_before}{space}{text_behind}".strip()
         if shorter == text:
             return None
         return _ARTICLE_AN.sub(r"\1", shorter)

@@ -422,26 +422,17 @@ class NameIndex(Struct, frozen=True):
 
     def _here_or_known(self, fits: Mapping[str, Fit], kind: WordKind) -> dict[str, Fit]:
         """Return those of whom a part or a short form fits that are here, else those known."""
-        here = {
-            viewer_id: fit
-            for viewer_id, fit in fits.items()
-            if self.people[viewer_id].is_here
-        }
-        if here:
-            return here
-        known = {
-            viewer_id: fit
-            for viewer_id, fit in fits.items()
-            if self.people[viewer_id].is_known
-        }
-        if kind is WordKind.ORDINARY:
+        fits_of_present: dict[str, Fit] = {}
+        fits_of_known: dict[str, Fit] = {}
+        for viewer_id, fit in fits.items():
+            person = self.people[viewer_id]
+            if person.is_here:
+                fits_of_present[viewer_id] = fit
             # A part of a name that is a word means somebody who is here, or nobody.
-            return {
-                viewer_id: fit
-                for viewer_id, fit in known.items()
-                if fit is Fit.NICKNAME
-            }
-        return known
+            may_be_away = kind is not WordKind.ORDINARY or fit is Fit.NICKNAME
+            if person.is_known and may_be_away:
+                fits_of_known[viewer_id] = fit
+        return fits_of_present or fits_of_known
 
     def _with_login(self, key: str, viewer_ids: list[str]) -> list[str]:
         """Return those whose login a key is: another may only be shown by that name."""

@@ -136,9 +136,9 @@ def _is_here(ending: Sequence[str], *, needs_place: bool) -> bool:
 def _claims_bond(tokens: Sequence[str]) -> bool:
     """Return whether a clause says "is <@2>'s wife" or "is married to the streamer"."""
     # A mention at the beginning is the subject, except in "<@2> is their husband".
-    others = tokens if "their" in tokens else tokens[1:]
+    object_tokens = tokens if "their" in tokens else tokens[1:]
     names_somebody = any(
-        _is_mention(token) or token in _words("streamer") for token in others
+        _is_mention(token) or token in _words("streamer") for token in object_tokens
     )
     if not names_somebody or _words("spouse", "bond").isdisjoint(tokens):
         return False
