@@ -26,6 +26,7 @@ CREATE TABLE viewers (
     congratulated_at INTEGER NOT NULL DEFAULT 0      -- when a model was last told to congratulate them
 ) STRICT;
 CREATE INDEX viewers_called ON viewers (called_at) WHERE called_at IS NOT NULL;
+CREATE INDEX viewers_by_called ON viewers (lower(called)) WHERE called <> '';
 CREATE UNIQUE INDEX viewers_by_login ON viewers (login) WHERE login IS NOT NULL;
 CREATE INDEX viewers_opted_out ON viewers (id) WHERE opted_out_at IS NOT NULL;
 CREATE INDEX viewers_banned    ON viewers (banned_at) WHERE banned_at IS NOT NULL;

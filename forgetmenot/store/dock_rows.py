@@ -94,6 +94,7 @@ _PEOPLE = """
 FROM viewers v WHERE v.id NOT IN (:bot, 'bot')
     AND coalesce(v.login, '') NOT IN (SELECT value FROM channel_state WHERE name = 'bot_login')
     AND (:find = '' OR instr(casefold(v.login || ' ' || v.display_name), :find)
+    OR instr(casefold(v.called), :find)
     OR EXISTS (SELECT 1 FROM viewer_names m
         WHERE m.viewer_id = v.id AND instr(casefold(m.login || ' ' || m.display_name), :find))
     OR v.id IN (SELECT n.subject_id FROM nicknames k JOIN semantic_notes n ON n.id = k.note_id

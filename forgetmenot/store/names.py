@@ -74,11 +74,16 @@ def _viewers_of_word(condition: str) -> str:
 async def ids_by_nickname(
     source: Source, keys: Collection[str]
 ) -> dict[str, list[str]]:
-    """Return the ids of viewers to whom an active note gives one of these nicknames, by nickname."""
+    """Return the ids of viewers by these nicknames: as they ask to be called, or as an active note says."""
     rows = await source.rows(
         f"""
+        SELECT j.value, v.id
+        FROM json_each(?1) j
+        JOIN viewers v ON lower(v.called) = j.value
+            AND v.called <> ''
+        UNION ALL
         SELECT k.word, n.subject_id
-        FROM json_each(?) j
+        FROM json_each(?1) j
         JOIN nicknames k ON k.word = j.value
         JOIN semantic_notes n ON n.id = k.note_id
         WHERE n.status = 'active'

@@ -6,6 +6,7 @@ import pytest
 
 from forgetmenot.dock.context import names as names_in_dock
 from forgetmenot.domain import Viewer
+from forgetmenot.people import names
 from forgetmenot.reply.explain import preview
 from forgetmenot.store import backup, data_export, viewers
 from tests.chat.conftest import IDS, SETTINGS, Chat
@@ -56,6 +57,24 @@ async def test_a_reply_and_the_dock_use_them(chat: Chat) -> None:
     assert "; call them Deb; their pronouns: they/them)" in composed.prompt.tail
     shown = await names_in_dock(chat.db, ["<@1001> won."])
     assert shown == {"1001": "Deb (Alice)"}
+
+
+async def test_who_is_called_so_is_meant_by_it(chat: Chat) -> None:
+    async def meant(typed: str, *, may_be_short: bool = True) -> list[str]:
+        present = [IDS["alice"]]
+        return await names.resolve(
+            chat.db, typed, present=present, may_be_short=may_be_short
+        )
+
+    await chat.say("alice", "hi")
+    assert await meant("Deb") == []
+    await chat.say("alice", "!callme Deb")
+    assert await meant("deb") == [IDS["alice"]]
+    assert await meant("deb", may_be_short=False) == [], "nothing is deleted by it"
+    answer = await chat.say("carol", "!streak Deb") or ""
+    assert answer.startswith("Alice was at the last stream.")
+    await chat.say("alice", "!callme off")
+    assert await meant("deb") == []
 
 
 @pytest.mark.parametrize(
