@@ -1,13 +1,17 @@
-"""The object a model answers with: `{"action": {name, parameters} | null, "notes": [12], "say": …, "if_refused": …}`.
+"""Asks a model for an answer of one form, and reads what it answers. Pure.
+
+    {"action": {name, parameters} | null, "notes": [12], "say": …, "if_refused": …}
 
 Guarantees:
-- The schema holds the actions that are switched on and that this speaker could get by this line, and no others.
+- The schema holds the actions that are switched on and that this speaker could get by this line, and
+  no others.
 - A proposal comes from the object's `action` alone; no text inside `say` is ever one.
-- An answer that is not such an object gives no words, but for a `say` that was cut off: its whole sentences.
+- An answer that is not such an object gives no words, but for a `say` that was cut off: its whole
+  sentences.
 - Reading never raises, whatever the text.
 
-`action` and `notes` stand first: what is done and what is known are settled before the words are (docs/PROMPT.md).
-Pure.
+`action` and `notes` stand first: what is done and what is known are settled before the words are
+(docs/PROMPT.md).
 """
 
 import json
@@ -36,11 +40,13 @@ from forgetmenot.prompt.instructions import without_form
 from forgetmenot.settings.schema import ActionSettings, Settings
 from forgetmenot.text.words import SENTENCE_MARKS
 
+# What the schema says of each field.
 SAY = "your line of chat"
 ACTION = "what the current message itself asks you to do, else null"
 NOTES = "the id numbers of the notes that your line uses, as they stand in [id:…]; empty if it uses none"
 LOOK_UP = "other words to look for in your memory, where the answer may be there and not here; else empty"
 IF_REFUSED = "only with an action: what you say instead if it is not done"
+# Ids of notes that are read of an answer.
 NOTES_LIMIT = 20
 # Characters of the words to look up.
 LONGEST_LOOK_UP = 120
@@ -56,19 +62,21 @@ _SENTENCE_END = re.compile(rf"(?<![{SENTENCE_MARKS}])[{SENTENCE_MARKS}]+(?=\s|$)
 
 
 class ModelReply(Struct, frozen=True):
-    """What the model answered. `notes`: the ids it names. `problem`: why there are no words, or that they were cut.
-
-    `look_up`: words to look in the memory with, before it answers again.
-    """
+    """What the model answered."""
 
     say: str
     proposal: Proposal | None = None
+    # why there are no words, or that they were cut
     problem: str = ""
+    # the ids that it names
     notes: tuple[int, ...] = ()
+    # words to look in the memory with, before it answers again
     look_up: str = ""
 
 
 class _Answer(msgspec.Struct):
+    """The object as it is decoded. Only `say` must be of its type: what else is odd is left out."""
+
     say: str
     action: object = None
     notes: object = None
@@ -79,7 +87,10 @@ class _Answer(msgspec.Struct):
 def switched_on(
     settings: ActionSettings, effects: Sequence[str] = ()
 ) -> tuple[Action, ...]:
-    """Return the actions that may be proposed under these settings. `effects`: the names of those that there are."""
+    """Return the actions that may be proposed under these settings.
+
+    `effects`: the names of those that there are.
+    """
     actions = [action for action in ACTIONS if class_mode(action, settings) != "off"]
     if effects:
         return tuple(actions)
@@ -91,17 +102,18 @@ def _needs_effect(action: Action) -> bool:
 
 
 def offered(settings: ActionSettings, effects: Sequence[str] = ()) -> tuple[str, ...]:
-    """Return the same actions as the instructions name them, with what each needs: "timeout target seconds"."""
+    """Return the same actions as the instructions name them: "timeout target seconds"."""
     lines = []
     for action in switched_on(settings, effects):
-        parameters = [
-            _parameter_text(parameter, effects) for parameter in action.params
-        ]
-        lines.append(" ".join([action.name, *parameters]).rstrip())
+        words = [action.name]
+        for parameter in action.params:
+            words.append(_parameter_text(parameter, effects))
+        lines.append(" ".join(words).rstrip())
     return tuple(lines)
 
 
 def _parameter_text(parameter: Parameter, effects: Sequence[str]) -> str:
+    """Return how the instructions name a parameter; "" for one that may be left out."""
     if parameter.kind is ParameterKind.EFFECT:
         return f"{parameter.name} ({' | '.join(effects)})"
     is_shown = parameter.default is None or parameter.kind is ParameterKind.SECONDS
@@ -120,31 +132,29 @@ def reply_schema(
 
     `may_look_up`: it may ask for a second look into the memory instead of guessing.
     """
-    actions = [
-        action
-        for action in switched_on(settings, effects)
-        if action.name in among and _could_get(action, role)
-    ]
-    say = {"type": "string", "description": SAY}
-    notes = {"type": "array", "items": {"type": "integer"}, "description": NOTES}
-    look_up = {}
+    actions = []
+    for action in switched_on(settings, effects):
+        if action.name in among and _could_get(action, role):
+            actions.append(action)
+    # In the order in which the model is to write them.
+    properties: dict[str, Any] = {}
+    optional = set()
+    if actions:
+        alternatives = [{"type": "null"}, *_action_schemas(actions)]
+        properties["action"] = {"description": ACTION, "anyOf": alternatives}
+    properties["notes"] = {
+        "type": "array",
+        "items": {"type": "integer"},
+        "description": NOTES,
+    }
     if may_look_up:
-        look_up = {"look_up": {"type": "string", "description": LOOK_UP}}
-    if not actions:
-        return _object({"notes": notes, **look_up, "say": say}, look_up.keys())
-    return _object(
-        {
-            "action": {
-                "description": ACTION,
-                "anyOf": [{"type": "null"}, *_action_schemas(actions)],
-            },
-            "notes": notes,
-            **look_up,
-            "say": say,
-            "if_refused": {"type": "string", "description": IF_REFUSED},
-        },
-        {"if_refused", *look_up},
-    )
+        properties["look_up"] = {"type": "string", "description": LOOK_UP}
+        optional.add("look_up")
+    properties["say"] = {"type": "string", "description": SAY}
+    if actions:
+        properties["if_refused"] = {"type": "string", "description": IF_REFUSED}
+        optional.add("if_refused")
+    return _object(properties, optional)
 
 
 def _could_get(action: Action, role: Role) -> bool:
@@ -152,34 +162,37 @@ def _could_get(action: Action, role: Role) -> bool:
     return role.moderates or action.kind is not ActionClass.NEVER_ALONE
 
 
-# The parameters of an action: name, JSON type, and whether it is needed.
-_Shape = tuple[tuple[str, str, bool], ...]
-
-
 def _action_schemas(actions: Iterable[Action]) -> list[dict[str, Any]]:
-    """Return one alternative for each shape of parameters.
+    """Return one alternative for each set of parameters.
 
     Actions with the same parameters share one, because providers bill the schema with every call.
     """
-    names_by_shape: dict[_Shape, list[str]] = {}
+    names_by_signature: dict[_Signature, list[str]] = {}
     for action in actions:
-        names_by_shape.setdefault(_shape(action), []).append(action.name)
+        names_by_signature.setdefault(_signature(action), []).append(action.name)
     schemas = []
-    for shape, names in names_by_shape.items():
+    for signature, names in names_by_signature.items():
         properties: dict[str, Any] = {"name": {"type": "string", "enum": names}}
-        for name, json_type, _ in shape:
+        optional = set()
+        for name, json_type, is_needed in signature:
             properties[name] = {"type": json_type}
-        optional = {name for name, _, is_needed in shape if not is_needed}
+            if not is_needed:
+                optional.add(name)
         schemas.append(_object(properties, optional))
     return schemas
 
 
-def _shape(action: Action) -> _Shape:
-    shape = []
+# The parameters of an action: name, JSON type, and whether it is needed.
+_Signature = tuple[tuple[str, str, bool], ...]
+
+
+def _signature(action: Action) -> _Signature:
+    signature = []
     for parameter in action.params:
         json_type = "integer" if parameter.kind is ParameterKind.SECONDS else "string"
-        shape.append((parameter.name, json_type, parameter.default is None))
-    return tuple(shape)
+        is_needed = parameter.default is None
+        signature.append((parameter.name, json_type, is_needed))
+    return tuple(signature)
 
 
 def reply_request(
@@ -192,23 +205,24 @@ def reply_request(
 ) -> ModelRequest:
     """Return the model call for a reply to this `question` by a speaker of this role."""
     system, data = split(prompt)
-    among = _possible_actions(question)
+    schema = reply_schema(
+        settings.actions,
+        role,
+        settings.bridge.effects,
+        _possible_actions(question),
+        may_look_up=may_look_up,
+    )
+    language = settings.bot.language
+    if is_answered_in_german(question, settings):
+        language = "de"
     return ModelRequest(
         Purpose.REPLY,
         system,
         data,
         max_output_tokens=settings.model.reply_output_tokens,
-        schema=reply_schema(
-            settings.actions,
-            role,
-            settings.bridge.effects,
-            among,
-            may_look_up=may_look_up,
-        ),
+        schema=schema,
         plain_system=without_form(system),
-        language="de"
-        if is_answered_in_german(question, settings)
-        else settings.bot.language,
+        language=language,
     )
 
 
@@ -219,9 +233,8 @@ def _possible_actions(question: str) -> AbstractSet[str]:
     return CORRECTING if is_small_talk(question) else frozenset()
 
 
-def _object(
-    properties: dict[str, Any], optional: AbstractSet[str] = frozenset()
-) -> dict[str, Any]:
+def _object(properties: dict[str, Any], optional: AbstractSet[str]) -> dict[str, Any]:
+    """Return the schema of an object of which these properties may be left out."""
     return {
         "type": "object",
         "properties": properties,
@@ -231,9 +244,14 @@ def _object(
 
 
 def read_reply(answer: ModelAnswer) -> ModelReply:
-    """Return the answer as an object. Plain text of a server that cannot do JSON is all `say`, and proposes nothing."""
+    """Return what a model answered.
+
+    Plain text of a server that cannot do JSON is all `say`, and proposes nothing.
+    """
     if answer.plain:
-        say = whole_sentences(answer.text) if answer.finish == "length" else answer.text
+        say = answer.text
+        if answer.finish == "length":
+            say = whole_sentences(say)
         return ModelReply(say, problem="" if say == answer.text else "unfinished")
     decoded = _decoded(answer.text)
     if decoded is None:
@@ -248,7 +266,10 @@ def read_reply(answer: ModelAnswer) -> ModelReply:
 
 
 def _note_ids(notes: object) -> tuple[int, ...]:
-    """Return the ids in a list, as numbers or as the prompt writes them ("id:12"), without what is neither."""
+    """Return the ids in a list, as numbers or as the prompt writes them ("id:12").
+
+    What is neither is left out.
+    """
     if not isinstance(notes, list):
         return ()
     note_ids: dict[int, None] = {}
@@ -290,12 +311,12 @@ def _proposal(answer: _Answer) -> Proposal | None:
         return None
     if not all(isinstance(value, str | int | None) for value in fields.values()):
         return None
-    params = {
-        _encodable(key): _encodable(str(value))
-        for key, value in fields.items()
-        # an empty text stands for a parameter that was left out: strict schemas know no optional ones
-        if value not in {None, ""}
-    }
+    params = {}
+    for key, value in fields.items():
+        # An empty text stands for a parameter that was left out: strict schemas know no optional
+        # ones.
+        if value not in {None, ""}:
+            params[_encodable(key)] = _encodable(str(value))
     return Proposal(name, params, _encodable(answer.if_refused or ""))
 
 
@@ -305,7 +326,10 @@ def _encodable(text: str) -> str:
 
 
 def _cut_off(text: str) -> ModelReply:
-    """Return what of an object that ends too early may be said: its `say` as far as it goes, and no action."""
+    """Return what may be said of an object that ends too early.
+
+    That is the whole sentences of its `say`, and no action.
+    """
     match = _CUT_SAY.search(text) if "{" in text else None
     if match is None:
         return ModelReply("", problem=UNREADABLE)

@@ -1,7 +1,7 @@
 """Decides whether a chat line asks the bot for an answer, and how. Pure.
 
-Never triggered by the bot itself, another bot, a command or a line of emotes or laughter; at most one trigger per line.
-The engine decides whether there is time to answer; cooldowns are computed here.
+Never triggered by the bot itself, another bot, a command or a line of emotes or laughter; at most one
+trigger per line. The engine decides whether there is time to answer; cooldowns are computed here.
 """
 
 import re
@@ -29,6 +29,7 @@ from forgetmenot.text.words import words
 _AT = re.compile(r"[@＠﹫]([^\W]+)")
 _CALLED = re.compile(r"\s*([^\W]+)\s*[,:]")
 _QUESTION = re.compile(r"[?？؟](?:\s|$|[!?])")
+# Words that begin a question, and those that begin a line which goes on with a talk.
 _ASKING = ("what", "why", "how", "when", "who", "where", "which", "whose")
 _GOING_ON = frozenset(
     {*_ASKING, "and", "but", "really", "tell", "more", "thanks", "thank", "ty"}
@@ -47,7 +48,7 @@ _TO_EVERYBODY = re.compile(
 _LAUGH = re.compile(
     r"lo+l+|lu+l+w?|lmf?ao+|ro+fl|(?:omega)?lul|kekw?|xd+|a?(?:h[aei]|j[ae]){2,}[hj]?|k{4,}|(?:rs)+|mdr+|ptdr|gg+|w{3,}"
 )
-# An end of a sentence, or a picture, which is one too.
+# An end of a sentence; a picture is one too.
 _ENDED = re.compile(r"(?:[.!?…。！？؟]|[^\w\s,;:])\W*\Z")
 # Words of a line that may be only the beginning of a question, and how one begins.
 SHORT_LINE = 4
@@ -90,7 +91,7 @@ class TriggerKind(StrEnum):
     RETURNER = "returner"
 
 
-# Milliseconds after its last message before it speaks by itself again.
+# Time (ms) after its last message before it speaks by itself again.
 SPONTANEOUS_GAP = 2_000
 DIRECT = frozenset(
     {
@@ -108,9 +109,11 @@ UNASKED = frozenset({TriggerKind.RAID, TriggerKind.RETURNER})
 
 
 class Trigger(Struct, frozen=True):
-    """One request for an answer. `question` is the line without the bot's name.
+    """One request for an answer.
 
-    `earlier`: ids of the lines before it, oldest first, where a question was written over several lines.
+    `question`: the line without the bot's name.
+    `earlier`: where a question was written over several lines, the ids of those before this one,
+    oldest first.
     """
 
     kind: TriggerKind
@@ -125,15 +128,15 @@ class Trigger(Struct, frozen=True):
 
 
 class Conversations(Struct, frozen=True):
-    """Who the bot still talks with: viewer id → when it last answered them; and the names of those who spoke lately.
+    """Who the bot still talks with."""
 
-    `fresh`: ids of those whom it answered when they asked outright, and after whose answer nobody
-    has spoken. `asked`: ids of those whom its last answer asked something.
-    """
-
+    # by viewer: when it last answered them (ms)
     answered_at: Mapping[str, int]
+    # names (casefolded) of those who spoke lately
     speakers: Collection[str] = ()
+    # ids of those whom it answered when they asked outright, and nobody has spoken since
     fresh: Collection[str] = ()
+    # ids of those whom its last answer asked something
     asked: Collection[str] = ()
 
 
@@ -153,7 +156,7 @@ def trigger_of(
     right_text = with_right_name(event.text, identity, conversations.speakers)
     question = without_name(right_text, identity)
     if event.kind is EventKind.REDEMPTION:
-        # also where it is not answered, so that the points can be given back
+        # Also where it is not answered, so that the points can be given back.
         return Trigger(TriggerKind.REWARD, event, question)
     if is_ignored(event, identity, settings) or is_command(event.text):
         return None
@@ -191,12 +194,14 @@ def is_ignored(
     identity: Identity,
     settings: Settings,
 ) -> bool:
-    """Return whether an account never gets a reply: the bot itself, other bots, and those that the settings ignore."""
-    if (
-        event.user_id == identity.user_id
-        or event.login.casefold() == identity.login.casefold()
-    ):
-        # an identity without an account matches nobody: ids and logins are never empty
+    """Return whether an account never gets a reply.
+
+    That is the bot itself, other bots, and those that the settings ignore.
+    """
+    # An identity without an account matches nobody: ids and logins of events are never empty.
+    if event.user_id == identity.user_id:
+        return True
+    if event.login.casefold() == identity.login.casefold():
         return True
     return Exclusion(settings.memory).why(event) is not None
 
@@ -210,13 +215,12 @@ def wait_ms(
 ) -> int:
     """Return how long the cooldowns say to wait (ms).
 
-    `answered_at`: when the bot last answered this viewer. `spoke_up_at`: when it last spoke up by itself.
+    `answered_at`: when the bot last answered this viewer. `spoke_up_at`: when it last spoke by itself.
     """
     ready_at = now
     if answered_at is not None:
-        ready_at = max(
-            ready_at, answered_at + int(settings.reply.viewer_gap_s * SECOND)
-        )
+        viewer_gap = int(settings.reply.viewer_gap_s * SECOND)
+        ready_at = max(ready_at, answered_at + viewer_gap)
     if spoke_up_at is not None and not trigger.direct:
         ready_at = max(ready_at, spoke_up_at + SPONTANEOUS_GAP)
     return ready_at - now
@@ -235,25 +239,24 @@ def _continues(
     between and it asks or speaks to somebody, or a later line asks somebody ("are you sure?").
     """
     answered_at = talks.answered_at.get(event.user_id)
-    if (
-        answered_at is None
-        or not 0 <= now - answered_at <= settings.reply.follow_up_s * SECOND
-    ):
+    if answered_at is None:
+        return False
+    if not 0 <= now - answered_at <= settings.reply.follow_up_s * SECOND:
         return False
     if event.emote_only or not _has_letters(event.text):
         return False
     if is_to_somebody_else(event, identity, talks.speakers):
         return False
     line_words = words(event.text)
-    is_next = event.user_id in talks.fresh
-    if is_next and event.user_id in talks.asked:
+    is_next_line = event.user_id in talks.fresh
+    if is_next_line and event.user_id in talks.asked:
         return not _is_no_talk(event.text)
-    asks = bool(_QUESTION.search(event.text))
-    speaks_to_it = bool(_SECOND_PERSON & set(line_words[:3]))
-    goes_on = bool(_GOING_ON & set(line_words[:1]))
-    if is_next:
-        return asks or speaks_to_it or goes_on
-    return asks and speaks_to_it
+    asks = _QUESTION.search(event.text) is not None
+    says_you = not _SECOND_PERSON.isdisjoint(line_words[:3])
+    goes_on = not _GOING_ON.isdisjoint(line_words[:1])
+    if is_next_line:
+        return asks or says_you or goes_on
+    return asks and says_you
 
 
 def is_unfinished(question: str, *, goes_on: bool) -> bool:
@@ -265,8 +268,9 @@ def is_unfinished(question: str, *, goes_on: bool) -> bool:
     if _ENDED.search(question):
         return False
     line_words = words(question)
-    begins_a_question = bool(_BEGINS_A_QUESTION & set(line_words[:1]))
-    return goes_on or (begins_a_question and len(line_words) <= SHORT_LINE)
+    begins_a_question = not _BEGINS_A_QUESTION.isdisjoint(line_words[:1])
+    is_short = len(line_words) <= SHORT_LINE
+    return goes_on or (begins_a_question and is_short)
 
 
 def joined(
@@ -276,9 +280,9 @@ def joined(
 ) -> Trigger:
     """Return one trigger for several lines of one person: the newest line is answered."""
     kind = TriggerKind.MENTION if earlier.kind is TriggerKind.BARE else earlier.kind
-    ids = (*earlier.earlier, earlier.event.id)
-    question = cut(clean(f"{earlier.question} {more}"), LONGEST_QUESTION)
-    return Trigger(kind, event, question, ids)
+    earlier_ids = (*earlier.earlier, earlier.event.id)
+    question = clean(f"{earlier.question} {more}")
+    return Trigger(kind, event, cut(question, LONGEST_QUESTION), earlier_ids)
 
 
 def is_to_somebody_else(
@@ -291,9 +295,9 @@ def is_to_somebody_else(
         return True
     if _AT.search(event.text) or _TO_EVERYBODY.search(event.text):
         return True
-    # "alice, how are you" is for alice only if somebody of that name is here; "well, how" is not
-    called = _CALLED.match(event.text)
-    return called is not None and called[1].casefold() in speakers
+    # "alice, how are you" is for alice only if somebody of that name is here; "well, how" is not.
+    called_name = _CALLED.match(event.text)
+    return called_name is not None and called_name[1].casefold() in speakers
 
 
 def _is_no_talk(text: str) -> bool:
