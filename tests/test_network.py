@@ -53,10 +53,12 @@ def test_no_proxy_and_loopback_go_straight(monkeypatch: pytest.MonkeyPatch) -> N
 @pytest.mark.parametrize(
     ("address", "said"),
     [
-        ("http://me:secret@proxy.lan:99999", "HTTPS_PROXY .* http://proxy:3128"), ("http://", "HTTPS_PROXY is not"),
-        ("me:secret@:80", "HTTPS_PROXY is not"), ("socks5://me:secret@proxy.lan:1080", "HTTPS_PROXY .* type socks5"),
+        ("http://me:secret@proxy.lan:99999", "HTTPS_PROXY .* http://proxy:3128"),
+        ("http://", "HTTPS_PROXY is not"),
+        ("me:secret@:80", "HTTPS_PROXY is not"),
+        ("socks5://me:secret@proxy.lan:1080", "HTTPS_PROXY .* type socks5"),
     ],
-)  # fmt: skip
+)
 def test_an_address_that_will_not_do_is_said_without_its_password(
     monkeypatch: pytest.MonkeyPatch, address: str, said: str
 ) -> None:

@@ -158,12 +158,15 @@ async def tonight(
 
 
 MUTES: dict[str, tuple[Change, Change]] = {
-    "emote-only": (lambda sim: sim.chat_mode(emote_only=True), lambda sim: sim.chat_mode(emote_only=False)),
+    "emote-only": (
+        lambda sim: sim.chat_mode(emote_only=True),
+        lambda sim: sim.chat_mode(emote_only=False),
+    ),
     "subscribers only": (
         lambda sim: sim.chat_mode(subscribers_only=True),
         lambda sim: sim.chat_mode(subscribers_only=False),
     ),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize(("name", "changes"), MUTES.items(), ids=MUTES)

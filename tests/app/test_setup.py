@@ -54,15 +54,41 @@ async def steps(tmp_path: Path, clock: ManualClock) -> AsyncIterator[Steps]:
 
 
 ODD: list[tuple[str, Mapping[str, object], str]] = [
-    *(("channel", {"channel": typed}, "is not a login") for typed in ("", "my channel", "https://example.org/alice")),
-    ("channel", {"chanel": "x"}, ""), ("mode", {"mode": "loud"}, ""), ("nothing", {}, ""), ("try", {"viewer": ""}, ""),
-    ("try", {"viewer": "alice", "text": " "}, "Type a text"), ("listen", {"on": "no"}, ""), ("past", {"do": "eat"}, ""),
-    ("models", {"base_url": " "}, "The address of a program"), ("quit", {}, ""),
-    ("models", {"base_url": "localhost:9/v1", "key": KEY}, "Start the program that serves the model"),
-    ("models", {"base_url": "models.invalid/v1", "key": KEY}, "https://models.invalid/v1 gave no list of models"),
+    *(
+        ("channel", {"channel": typed}, "is not a login")
+        for typed in ("", "my channel", "https://example.org/alice")
+    ),
+    ("channel", {"chanel": "x"}, ""),
+    ("mode", {"mode": "loud"}, ""),
+    ("nothing", {}, ""),
+    ("try", {"viewer": ""}, ""),
+    ("try", {"viewer": "alice", "text": " "}, "Type a text"),
+    ("listen", {"on": "no"}, ""),
+    ("past", {"do": "eat"}, ""),
+    ("models", {"base_url": " "}, "The address of a program"),
+    ("quit", {}, ""),
+    (
+        "models",
+        {"base_url": "localhost:9/v1", "key": KEY},
+        "Start the program that serves the model",
+    ),
+    (
+        "models",
+        {"base_url": "models.invalid/v1", "key": KEY},
+        "https://models.invalid/v1 gave no list of models",
+    ),
     ("model", {"provider": "gemini", "key": "schlüssel"}, "the whole key"),
-    ("model", {"provider": "openai_compatible", "base_url": "http://10.0.0.7/v1", "model": "m", "key": KEY}, "https://"),
-]  # fmt: skip
+    (
+        "model",
+        {
+            "provider": "openai_compatible",
+            "base_url": "http://10.0.0.7/v1",
+            "model": "m",
+            "key": KEY,
+        },
+        "https://",
+    ),
+]
 
 
 @pytest.mark.parametrize(("step", "body", "words"), ODD)

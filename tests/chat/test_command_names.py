@@ -11,21 +11,61 @@ from tests.chat.conftest import Chat
 
 PARSER = CommandParser(OPERATIONS)
 GERMAN = {
-    "!gedächtnis": "memory", "!Gedaechtnis": "memory", "!merken ich spiele Schlagzeug": "remember",
-    "!merkdir ich spiele Harfe": "remember", "!vergiss Harfe": "forget", "!falsch": "forget",
-    "!ändern 1 spielt Harfe": "edit", "!nieerwähnen Prüfungen": "never_mention", "!vergissmich ja": "erase",
-    "!vergiss alles über mich": "erase", "!datenschutz": "privacy", "!hilfe": "help", "!befehle": "commands",
-    "!verpasst": "missed", "!warum": "why", "!genehmigen 3": "approve", "!widerspruch": "opt_out",
-}  # fmt: skip
+    "!gedächtnis": "memory",
+    "!Gedaechtnis": "memory",
+    "!merken ich spiele Schlagzeug": "remember",
+    "!merkdir ich spiele Harfe": "remember",
+    "!vergiss Harfe": "forget",
+    "!falsch": "forget",
+    "!ändern 1 spielt Harfe": "edit",
+    "!nieerwähnen Prüfungen": "never_mention",
+    "!vergissmich ja": "erase",
+    "!vergiss alles über mich": "erase",
+    "!datenschutz": "privacy",
+    "!hilfe": "help",
+    "!befehle": "commands",
+    "!verpasst": "missed",
+    "!warum": "why",
+    "!genehmigen 3": "approve",
+    "!widerspruch": "opt_out",
+}
 SLIPS = {
-    "!memroy": "memory", "!memry": "memory", "!meemory": "memory", "!Memorz": "memory", "!remeber I sing": "remember",
-    "!froget drums": "forget", "!forgteme yes": "erase", "!nevermetion drums": "never_mention", "!optuot": "opt_out",
-    "!hlep": "help", "!eidt 1 sings": "edit", "!privcay": "privacy", "!datenshutz": "privacy", "!approev 3": "approve",
-}  # fmt: skip
+    "!memroy": "memory",
+    "!memry": "memory",
+    "!meemory": "memory",
+    "!Memorz": "memory",
+    "!remeber I sing": "remember",
+    "!froget drums": "forget",
+    "!forgteme yes": "erase",
+    "!nevermetion drums": "never_mention",
+    "!optuot": "opt_out",
+    "!hlep": "help",
+    "!eidt 1 sings": "edit",
+    "!privcay": "privacy",
+    "!datenshutz": "privacy",
+    "!approev 3": "approve",
+}
 SILENT = (
-    "!command", "!forge", "!option", "!so alice", "!who", "!god", "!bed", "!memorial", "!rememberance", "!lurk",
-    "!edits", "!restart", "!miss", "!hell", "!wrangler", "!commander", "!mem", "!discord", "!uptime",
-)  # fmt: skip
+    "!command",
+    "!forge",
+    "!option",
+    "!so alice",
+    "!who",
+    "!god",
+    "!bed",
+    "!memorial",
+    "!rememberance",
+    "!lurk",
+    "!edits",
+    "!restart",
+    "!miss",
+    "!hell",
+    "!wrangler",
+    "!commander",
+    "!mem",
+    "!discord",
+    "!uptime",
+)
 
 
 @pytest.mark.parametrize(("line", "name"), [*GERMAN.items(), *SLIPS.items()])

@@ -40,10 +40,20 @@ async def hidden(chat: Chat, who: str = "alice") -> list[int]:
 
 
 TOPICS = [
-    ("meine Meerschweinchen", 1), ("mi perra", 2), ("minhas gatas", 4), ("mon lapin", 3), ("my guinea pigs", 1),
-    ("die Katzen", 4), ("猫", 4), ("私の犬", 2), ("うちの猫のこと", 4), ("🍣", 5), ("モルモット", 1), ("寿司", 5),
+    ("meine Meerschweinchen", 1),
+    ("mi perra", 2),
+    ("minhas gatas", 4),
+    ("mon lapin", 3),
+    ("my guinea pigs", 1),
+    ("die Katzen", 4),
+    ("猫", 4),
+    ("私の犬", 2),
+    ("うちの猫のこと", 4),
+    ("🍣", 5),
+    ("モルモット", 1),
+    ("寿司", 5),
     ("犬のルナ", 2),
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize(("topic", "note"), TOPICS)
@@ -88,9 +98,19 @@ async def test_an_english_word_that_is_a_small_word_elsewhere_counts(
 
 
 MEANT = [
-    ("meine Meerschweinchen", 1), ("mi perra", 2), ("mon lapin", 3), ("猫", 4), ("🍣", 5), ("lo del ajedrez", 6),
-    ("dass ich Schach spiele", 6), ("私の犬のこと", 2), ("Meerschweinchn", 1), ("Katze", 4), ("gato", 4), ("#2", 2),
-]  # fmt: skip
+    ("meine Meerschweinchen", 1),
+    ("mi perra", 2),
+    ("mon lapin", 3),
+    ("猫", 4),
+    ("🍣", 5),
+    ("lo del ajedrez", 6),
+    ("dass ich Schach spiele", 6),
+    ("私の犬のこと", 2),
+    ("Meerschweinchn", 1),
+    ("Katze", 4),
+    ("gato", 4),
+    ("#2", 2),
+]
 
 
 @pytest.mark.parametrize("command", ["!forget", "!wrong"])
@@ -120,14 +140,21 @@ async def test_a_note_is_edited_in_ones_own_words(chat: Chat) -> None:
 
 
 SAID_AGAIN = [
-    ("ich habe zwei Meerschweinchen", GUINEA_PIGS), ("ich habe 2 Meerschweinchen", GUINEA_PIGS),
-    ("tengo una perra", DOG), ("猫が三匹いる", CATS), ("j'ai un lapin", RABBIT), ("ich spiele Schach", CHESS),
+    ("ich habe zwei Meerschweinchen", GUINEA_PIGS),
+    ("ich habe 2 Meerschweinchen", GUINEA_PIGS),
+    ("tengo una perra", DOG),
+    ("猫が三匹いる", CATS),
+    ("j'ai un lapin", RABBIT),
+    ("ich spiele Schach", CHESS),
     ("tenho três gatas", CATS),
-]  # fmt: skip
+]
 NEW = [
-    ("ich hasse Schach", CHESS), ("tengo una perra y un gato", DOG), ("ich habe keine Meerschweinchen", GUINEA_PIGS),
-    ("je n'ai pas de lapin", RABBIT), ("mon lapin s'appelle Pompon", RABBIT),
-]  # fmt: skip
+    ("ich hasse Schach", CHESS),
+    ("tengo una perra y un gato", DOG),
+    ("ich habe keine Meerschweinchen", GUINEA_PIGS),
+    ("je n'ai pas de lapin", RABBIT),
+    ("mon lapin s'appelle Pompon", RABBIT),
+]
 
 
 @pytest.mark.parametrize(("typed", "note"), SAID_AGAIN)
@@ -156,9 +183,19 @@ async def test_another_number_corrects_the_note(chat: Chat) -> None:
 
 
 FACTS = (
-    "我住东京", "猫が三匹いる", "أنا ألعب الشطرنج", "ich habe zwei Meerschweinchen", "vivo en Madrid", "toco guitarra",
-    "gosto de sushi", "j'habite à Lyon", "猫好き", "나는 고양이를 키워요", "я играю на барабанах", "loves 🍣",
-)  # fmt: skip
+    "我住东京",
+    "猫が三匹いる",
+    "أنا ألعب الشطرنج",
+    "ich habe zwei Meerschweinchen",
+    "vivo en Madrid",
+    "toco guitarra",
+    "gosto de sushi",
+    "j'habite à Lyon",
+    "猫好き",
+    "나는 고양이를 키워요",
+    "я играю на барабанах",
+    "loves 🍣",
+)
 
 
 @pytest.mark.parametrize("fact", FACTS)

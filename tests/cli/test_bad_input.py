@@ -31,30 +31,54 @@ def told(capsys: pytest.CaptureFixture[str], *words: object) -> tuple[int, str]:
 
 # What is typed in a folder with the files below (M is the memory, P a pipe into which nobody writes), and what is said.
 BAD = [
-    ("strat", "There is no command `strat`. Did you mean `start`? `forgetmenot --help` explains them."),
+    (
+        "strat",
+        "There is no command `strat`. Did you mean `start`? `forgetmenot --help` explains them.",
+    ),
     ("xyzzy", "There is no command `xyzzy`. `forgetmenot --help` explains them."),
-    ("start --hepl", "`start` does not know `--hepl`. `forgetmenot start --help` explains it."),
+    (
+        "start --hepl",
+        "`start` does not know `--hepl`. `forgetmenot start --help` explains it.",
+    ),
     ("memory shw", "`memory` has no action `shw`. Did you mean `show`?"),
-    ("memory xyzzy", "`memory` has no action `xyzzy`. `forgetmenot memory --help` explains them."),
+    (
+        "memory xyzzy",
+        "`memory` has no action `xyzzy`. `forgetmenot memory --help` explains them.",
+    ),
     ("memory", "import notes from JSON lines"),
-    *((f"{words}{number}", "is not a whole number of at least")
-      for words in ("memory show ", "memory list --limit=", "why ") for number in ("0", "9" * 30, "1.5", "one")),
-    ("memory show 99 M", "There is no note 99."), ("memory why 99 M", "There is no note 99."),
-    ("memory pin 99 M", "There is no such note"), ("memory undo 99 M", "note"),
-    ("memory list --viewer nobody M", "No viewer named nobody"), ("memory nevermention the M", "a topic"),
+    *(
+        (f"{words}{number}", "is not a whole number of at least")
+        for words in ("memory show ", "memory list --limit=", "why ")
+        for number in ("0", "9" * 30, "1.5", "one")
+    ),
+    ("memory show 99 M", "There is no note 99."),
+    ("memory why 99 M", "There is no note 99."),
+    ("memory pin 99 M", "There is no such note"),
+    ("memory undo 99 M", "note"),
+    ("memory list --viewer nobody M", "No viewer named nobody"),
+    ("memory nevermention the M", "a topic"),
     ("memory maymention 7 M", "There is no such note or entry."),
-    ("memory import nowhere.jsonl M", "cannot be read"), ("recall --batch nowhere.jsonl M", "cannot be read"),
-    ("memory import P M", "P is no file. "), ("recall --batch P M", "P is no file. "), ("start demo --db P", "no file"),
-    ("memory import endless.jsonl M", "line 2: too long"), ("memory import foreign M", "80 more; --json prints all."),
-    ("cost --since soon M", "a number and a unit"), ("recall --batch - --now noon M", "noon is not a time"),
+    ("memory import nowhere.jsonl M", "cannot be read"),
+    ("recall --batch nowhere.jsonl M", "cannot be read"),
+    ("memory import P M", "P is no file. "),
+    ("recall --batch P M", "P is no file. "),
+    ("start demo --db P", "no file"),
+    ("memory import endless.jsonl M", "line 2: too long"),
+    ("memory import foreign M", "80 more; --json prints all."),
+    ("cost --since soon M", "a number and a unit"),
+    ("recall --batch - --now noon M", "noon is not a time"),
     ("prompt --viewer alice --message hi --now noon M", "noon is not a time"),
-    ("prompt --viewer alice --message hi --config small.toml M", "budget_tokens"), ("why 99 M", "no reply 99."),
-    ("learn chat.log M", "--yes"), ("learn foreign --yes M", "foreign is no chat"),
-    ("viewer export erinquux M", "No viewer named"), ("viewer optin erinquux M", "No viewer named"),
-    ("viewer optout @ M", "No viewer named"), ("viewer erase viewer1 M", "--yes"),
+    ("prompt --viewer alice --message hi --config small.toml M", "budget_tokens"),
+    ("why 99 M", "no reply 99."),
+    ("learn chat.log M", "--yes"),
+    ("learn foreign --yes M", "foreign is no chat"),
+    ("viewer export erinquux M", "No viewer named"),
+    ("viewer optin erinquux M", "No viewer named"),
+    ("viewer optout @ M", "No viewer named"),
+    ("viewer erase viewer1 M", "--yes"),
     ("replay foreign --format irc --json M", "csv: alice,1700000000000,hello"),
     ("replay chat.csv --format irc M", "No line of chat.csv is chat in irc format."),
-]  # fmt: skip
+]
 
 
 @pytest.mark.skipif(os.name == "nt", reason="Windows has no pipes with a path")

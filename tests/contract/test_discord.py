@@ -55,10 +55,12 @@ async def test_of_what_is_too_long_whole_lines_are_posted_once_and_nobody_is_men
 @pytest.mark.parametrize(
     ("status", "words", "lost"),
     [
-        (404, "make a new one", False), (302, "did not take the recap (302)", False),
-        (502, "did not take the recap (502)", True), (429, "in a few minutes", False),
+        (404, "make a new one", False),
+        (302, "did not take the recap (302)", False),
+        (502, "did not take the recap (502)", True),
+        (429, "in a few minutes", False),
     ],
-)  # fmt: skip
+)
 async def test_a_refusal_says_what_to_do(status: int, words: str, lost: bool) -> None:
     there = Discord(status, headers={"Location": "http://127.0.0.1:1/elsewhere"})
     async with there.at() as address:

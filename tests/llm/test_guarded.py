@@ -244,10 +244,14 @@ BRIEFS = {Purpose.BRIEF, Purpose.RECAP}
 @pytest.mark.parametrize(
     ("share", "left_out"),
     [
-        (0.0, set()), (0.7, set()), (0.8, BRIEFS), (0.9, BRIEFS | {Purpose.EXTRACT}),
-        (1.0, set(Purpose) - {Purpose.SUMMARY}), (1.2, set(Purpose)),
+        (0.0, set()),
+        (0.7, set()),
+        (0.8, BRIEFS),
+        (0.9, BRIEFS | {Purpose.EXTRACT}),
+        (1.0, set(Purpose) - {Purpose.SUMMARY}),
+        (1.2, set(Purpose)),
     ],
-)  # fmt: skip
+)
 async def test_the_order_in_which_things_are_left_out(
     share: float, left_out: set[Purpose]
 ) -> None:

@@ -63,11 +63,15 @@ async def test_one_viewer_is_kept_ten_notes_in_one_stream(world: World) -> None:
 @pytest.mark.parametrize(
     ("typed", "stored"),
     [
-        ("plays in bob's band", "plays in <@2>'s band"), ("knows @Bob, and <@1> too", "knows <@2>, and <@1> too"),
-        ("<@2> owes bob a coffee", "<@2> owes <@2> a coffee"), ("knows @nobody", "knows somebody"),
-        ("drinks tea", "drinks tea"), ("<@1>", "<@1>"), ("", ""),
+        ("plays in bob's band", "plays in <@2>'s band"),
+        ("knows @Bob, and <@1> too", "knows <@2>, and <@1> too"),
+        ("<@2> owes bob a coffee", "<@2> owes <@2> a coffee"),
+        ("knows @nobody", "knows somebody"),
+        ("drinks tea", "drinks tea"),
+        ("<@1>", "<@1>"),
+        ("", ""),
     ],
-)  # fmt: skip
+)
 async def test_names_become_ids_once_and_for_all(
     world: World, typed: str, stored: str
 ) -> None:

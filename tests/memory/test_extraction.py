@@ -53,15 +53,22 @@ async def test_an_episode_without_a_usable_answer_waits_and_is_at_last_set_aside
 @pytest.mark.parametrize(
     ("fields", "rule"),
     [
-        *(({"who": odd}, "not_there") for odd in ("P9", "alice", "<@1>")), ({"said_by": "P9"}, "no_speaker"),
-        ({"who": "P3", "said_by": ""}, "no_speaker"), ({"said_by": "BOT"}, "no_speaker"),
-        ({"said_by": "<@1>"}, "no_speaker"), ({"said_by": "P3"}, "speaker_silent"),
+        *(({"who": odd}, "not_there") for odd in ("P9", "alice", "<@1>")),
+        ({"said_by": "P9"}, "no_speaker"),
+        ({"who": "P3", "said_by": ""}, "no_speaker"),
+        ({"said_by": "BOT"}, "no_speaker"),
+        ({"said_by": "<@1>"}, "no_speaker"),
+        ({"said_by": "P3"}, "speaker_silent"),
         ({"confidence": 0.39}, "confidence"),
-        ({"said_by": 7}, "malformed"), ({"fact": "abc"}, "length"), ({"fact": "x" * 289}, "length"),
+        ({"said_by": 7}, "malformed"),
+        ({"fact": "abc"}, "length"),
+        ({"fact": "x" * 289}, "length"),
         ({"fact": "is a moderator here"}, "role"),
-        ({"fact": "is a friend of P9"}, "unknown_handle"), ({"fact": "runs /ban bob: /ban bob"}, "markup"),
+        ({"fact": "is a friend of P9"}, "unknown_handle"),
+        ({"fact": "runs /ban bob: /ban bob"}, "markup"),
     ],
-)  # fmt: skip
+    ids=lambda value: str(value)[:30],
+)
 async def test_each_rule_refuses_and_is_counted(
     world: World, fields: dict[str, object], rule: str
 ) -> None:
@@ -118,9 +125,14 @@ THINGS = ("boats", "stamps", "tomatoes", "horses", "clocks", "maps", "violins")
     "odd",
     [
         *({"confidence": odd} for odd in (1.5, "high", 10**400, None, True)),
-        {"repeats": "the first"}, {"repeats": [1]}, {"replaces": -(2**64)}, {"replaces": 2**70}, {"replaces": {}},
+        {"repeats": "the first"},
+        {"repeats": [1]},
+        {"replaces": -(2**64)},
+        {"replaces": 2**70},
+        {"replaces": {}},
     ],
-)  # fmt: skip
+    ids=lambda value: str(value)[:30],
+)
 async def test_an_odd_field_costs_no_note(world: World, odd: dict[str, object]) -> None:
     report = await world.learn(change(**odd))
     assert (report.added, dict(report.refused)) == (1, {})
@@ -320,13 +332,18 @@ async def test_a_repeat_of_no_fit_length_is_still_a_confirmation(
         (
             "plays a strategy game about the war of 1812 with P2 every Sunday",
             "encircled half a million soldiers",
-            ["plays a strategy game about the war of 1812 with P2 every Sunday",
-             "encircled half a million soldiers"],
+            [
+                "plays a strategy game about the war of 1812 with P2 every Sunday",
+                "encircled half a million soldiers",
+            ],
         ),
         (
             "is from Lisbon and lives in Oslo with two cats",
             "cats are called Ada and Bo",
-            ["is from Lisbon and lives in Oslo with two cats", "cats are called Ada and Bo"],
+            [
+                "is from Lisbon and lives in Oslo with two cats",
+                "cats are called Ada and Bo",
+            ],
         ),
         # most of the known words kept: they stand with what is new
         ("plays drums", "plays drums in a jazz band", ["plays drums in a jazz band"]),
@@ -335,7 +352,7 @@ async def test_a_repeat_of_no_fit_length_is_still_a_confirmation(
         ("plays drums in a band", "is a band's drummer", ["plays drums in a band"]),
         ("likes tea", "likes tea", ["likes tea"]),
     ],
-)  # fmt: skip
+)
 async def test_a_repeat_keeps_what_was_known_and_what_is_new(
     world: World, stored: str, repeat: str, left: list[str]
 ) -> None:
@@ -432,13 +449,17 @@ async def test_what_is_true_of_two_is_a_note_of_each(world: World, who: str) -> 
 @pytest.mark.parametrize(
     ("who", "fact", "stored"),
     [
-        ("P1 and P2", "P1 and P2 are married", ["are married (with <@2>)", "are married (with <@1>)"]),
+        (
+            "P1 and P2",
+            "P1 and P2 are married",
+            ["are married (with <@2>)", "are married (with <@1>)"],
+        ),
         ("P1 and P2", "play in a band with P9", None),
         ("P1, P2, P3", "are siblings", None),
         ("P1 and channel", "are siblings", None),
         ("P1 and P1", "are siblings", None),
     ],
-)  # fmt: skip
+)
 async def test_two_are_two_who_were_there(
     world: World, who: str, fact: str, stored: list[str] | None
 ) -> None:

@@ -43,12 +43,15 @@ NOTES = [Candidate(note(i, fact)) for i, fact in enumerate(FACTS, start=1)]
 @pytest.mark.parametrize(
     ("asked", "found", "table"),
     [
-        ("how are your cats?", 2, None), ("still playing the drums?", 1, None),
-        ("do you still speedrnu?", 4, None), ("nusre or doctor?", 3, None),
-        ("do they have any pets", 2, TABLE), ("what instrument are they into", 1, TABLE),
+        ("how are your cats?", 2, None),
+        ("still playing the drums?", 1, None),
+        ("do you still speedrnu?", 4, None),
+        ("nusre or doctor?", 3, None),
+        ("do they have any pets", 2, TABLE),
+        ("what instrument are they into", 1, TABLE),
         ("what is their job?", 3, TABLE),
     ],
-)  # fmt: skip
+)
 def test_the_note_that_was_asked_for_comes_first_with_typos_and_in_other_words_too(
     asked: str, found: int, table: WordTable | None
 ) -> None:

@@ -57,17 +57,38 @@ async def test_the_same_file_twice_changes_nothing(world: World) -> None:
 
 JAZZ = {"viewer": "alice", "fact": "likes jazz"}
 BAD = [
-    json.dumps(JAZZ)[:-1] + ', "x": ' + "[" * 50_000 + "]" * 50_000 + "}", '{"viewer": "alice", "fact": "\udc80 jazz"}',
-    "{", "[]", "null", {"fact": "x y z"}, {"viewer": "alice"},
-    *(JAZZ | odd for odd in (
-        {"topics": ["x" * 100_000]}, {"episode": {"key": "k", "summary": "x" * 100_000}}, {"fact": ""},
-        {"fact": "\u200b"}, {"confidence": 2}, {"confidence": "high"}, {"observed_at": "yesterday"},
-        {"scope": "planet"}, {"scope": "channel"}, {"viewer": "al ice"}, {"viewer": "<@1>"}, {"topics": "music"},
-        {"episode": {"summary": "no key"}}, {"id": -1}, {"id": "5"},
-        # numbers that would leave none for later notes
-        {"id": 2**62}, {"id": 2**41}, {"status": "superseded", "superseded_by": 2**70},
-    )),
-]  # fmt: skip
+    json.dumps(JAZZ)[:-1] + ', "x": ' + "[" * 50_000 + "]" * 50_000 + "}",
+    '{"viewer": "alice", "fact": "\udc80 jazz"}',
+    "{",
+    "[]",
+    "null",
+    {"fact": "x y z"},
+    {"viewer": "alice"},
+    *(
+        JAZZ | odd
+        for odd in (
+            {"topics": ["x" * 100_000]},
+            {"episode": {"key": "k", "summary": "x" * 100_000}},
+            {"fact": ""},
+            {"fact": "\u200b"},
+            {"confidence": 2},
+            {"confidence": "high"},
+            {"observed_at": "yesterday"},
+            {"scope": "planet"},
+            {"scope": "channel"},
+            {"viewer": "al ice"},
+            {"viewer": "<@1>"},
+            {"topics": "music"},
+            {"episode": {"summary": "no key"}},
+            {"id": -1},
+            {"id": "5"},
+            # numbers that would leave none for later notes
+            {"id": 2**62},
+            {"id": 2**41},
+            {"status": "superseded", "superseded_by": 2**70},
+        )
+    ),
+]
 
 
 @pytest.mark.parametrize("bad", BAD)

@@ -24,23 +24,53 @@ ALICE, BOB = (
 )
 
 WISHES = [
-    ("@bot time me out please", "timeout"), ("TIMEOUT ME", "timeout"), ("mute me for a bit", "timeout"),
-    ("delete my last message", "delete"), ("@bot announce that we start at nine", "announce"),
-    ("slow the chat down please", "slow_mode"), ("slow mode 30 seconds", "slow_mode"),
-    ('turn on slow mode, they are "funny" again', "slow_mode"), ("@bot turn on emote-only", "emote_only"),
-    ("give bob a shoutout", "shoutout"), ("@bot clip that!", "clip"), ("can you clip this for alice?", "clip"),
-    ("can we get a clip of that please", "clip"), ("Clip!", "clip"), ("Kannst du das mal clippen?", "clip"),
-    ("mach bitte mal einen Clip davon", "clip"), ("mark this moment", "marker"),
-    ("can you set a marker here?", "marker"), ("setz bitte einen Marker", "marker"),
+    ("@bot time me out please", "timeout"),
+    ("TIMEOUT ME", "timeout"),
+    ("mute me for a bit", "timeout"),
+    ("delete my last message", "delete"),
+    ("@bot announce that we start at nine", "announce"),
+    ("slow the chat down please", "slow_mode"),
+    ("slow mode 30 seconds", "slow_mode"),
+    ('turn on slow mode, they are "funny" again', "slow_mode"),
+    ("@bot turn on emote-only", "emote_only"),
+    ("give bob a shoutout", "shoutout"),
+    ("@bot clip that!", "clip"),
+    ("can you clip this for alice?", "clip"),
+    ("can we get a clip of that please", "clip"),
+    ("Clip!", "clip"),
+    ("Kannst du das mal clippen?", "clip"),
+    ("mach bitte mal einen Clip davon", "clip"),
+    ("mark this moment", "marker"),
+    ("can you set a marker here?", "marker"),
+    ("setz bitte einen Marker", "marker"),
     ("kannst du die Stelle markieren?", "marker"),
-]  # fmt: skip
+]
 NO_WISHES = [
-    "tell me a joke", "that clip was great", "clip of the day", "did you get a clip?", "I made a clip",
-    "don't clip that", "hast du das geclippt?", "mach das nicht zum Clip", "mach keinen Clip", "mark is here",
-    "what is a marker?", "is slow mode on?", "should we turn on slow mode?", 'bob said "turn on slow mode" lol',
-    "if we turn on slow mode, will it help?", "bob said “mute me”, can you believe it", "don't announce anything",
-    "do you remember me?", "don't time me out", "urban memes", "the timeout menace", "ban me", "time bob out", "",
-]  # fmt: skip
+    "tell me a joke",
+    "that clip was great",
+    "clip of the day",
+    "did you get a clip?",
+    "I made a clip",
+    "don't clip that",
+    "hast du das geclippt?",
+    "mach das nicht zum Clip",
+    "mach keinen Clip",
+    "mark is here",
+    "what is a marker?",
+    "is slow mode on?",
+    "should we turn on slow mode?",
+    'bob said "turn on slow mode" lol',
+    "if we turn on slow mode, will it help?",
+    "bob said “mute me”, can you believe it",
+    "don't announce anything",
+    "do you remember me?",
+    "don't time me out",
+    "urban memes",
+    "the timeout menace",
+    "ban me",
+    "time bob out",
+    "",
+]
 
 
 @pytest.mark.parametrize(
@@ -56,14 +86,19 @@ def test_only_whole_words_about_oneself_count(message: str, name: str) -> None:
         ("remember that I play drums", ALICE, {"remember": "plays drums"}),
         ("remember that bob plays the violin", BOB, {"remember": "plays the violin"}),
         ("remember that Bob's cat is Miso", BOB, {"remember": "their cat is Miso"}),
-        ("remember that I play drums", BOB, {}), ("remember that bob is mean", ALICE, {}),
-        ("do you remember bob?", BOB, {}), ("I always forget how to spell", ALICE, {}),
-        ("don't ever forget my drums", ALICE, {}), ("please forget my drums", ALICE, {"forget": "my drums"}),
-        ("forget bob's drums", BOB, {"forget": "'s drums"}), ("forget everything about me", ALICE, {}),
+        ("remember that I play drums", BOB, {}),
+        ("remember that bob is mean", ALICE, {}),
+        ("do you remember bob?", BOB, {}),
+        ("I always forget how to spell", ALICE, {}),
+        ("don't ever forget my drums", ALICE, {}),
+        ("please forget my drums", ALICE, {"forget": "my drums"}),
+        ("forget bob's drums", BOB, {"forget": "'s drums"}),
+        ("forget everything about me", ALICE, {}),
         ("remember that boss?", ALICE, {}),
-        ("running joke: the lamp fell again", None, {"bit": "the lamp fell again"}), ("", None, {}),
+        ("running joke: the lamp fell again", None, {"bit": "the lamp fell again"}),
+        ("", None, {}),
     ],
-)  # fmt: skip
+)
 def test_what_is_kept_or_forgotten_is_read_from_the_line(
     question: str, target: PersonFacts | None, found: dict[str, str]
 ) -> None:
@@ -151,11 +186,18 @@ def test_a_text_is_one_harmless_line() -> None:
 @pytest.mark.parametrize(
     ("action", "given", "most", "seconds"),
     [
-        (TIMEOUT, "5", 60, "5"), (TIMEOUT, "1m", 60, "60"), (TIMEOUT, "90 s", 60, "60"), (TIMEOUT, "60", 20, "20"),
-        (LONG, "600", 60, "600"), (LONG, "5", 60, ""),
-        *((TIMEOUT, odd, 60, "") for odd in ("", "soon", "-5", "0", "1e3", "６０", "60;ban", "99999999")),
+        (TIMEOUT, "5", 60, "5"),
+        (TIMEOUT, "1m", 60, "60"),
+        (TIMEOUT, "90 s", 60, "60"),
+        (TIMEOUT, "60", 20, "20"),
+        (LONG, "600", 60, "600"),
+        (LONG, "5", 60, ""),
+        *(
+            (TIMEOUT, odd, 60, "")
+            for odd in ("", "soon", "-5", "0", "1e3", "６０", "60;ban", "99999999")
+        ),
     ],
-)  # fmt: skip
+)
 def test_seconds_stand_inside_the_settings_own_bound_or_are_refused(
     action: Action, given: str, most: int, seconds: str
 ) -> None:
@@ -198,10 +240,15 @@ JAPANESE = PersonFacts("4", "yuki", display_name="雪")
 @pytest.mark.parametrize(
     ("name", "who"),
     [
-        ("alice", [ALICE]), ("@Alice,", [ALICE]), ("ALICE", [ALICE]), ("me", [ALICE]), ("bob_42", [BOB_42]),
-        ("bob", [BOB_42, OTHER_BOB]), ("雪", [JAPANESE]),
+        ("alice", [ALICE]),
+        ("@Alice,", [ALICE]),
+        ("ALICE", [ALICE]),
+        ("me", [ALICE]),
+        ("bob_42", [BOB_42]),
+        ("bob", [BOB_42, OTHER_BOB]),
+        ("雪", [JAPANESE]),
         *((name, []) for name in ("2", "", "@", "ali", "аlice", "alice bob_42")),
     ],
-)  # fmt: skip
+)
 def test_a_name_is_one_person_or_nobody(name: str, who: list[PersonFacts]) -> None:
     assert resolve(name, [ALICE, BOB_42, OTHER_BOB, JAPANESE], ALICE) == who

@@ -84,11 +84,30 @@ def test_a_broadcast_of_twitchdownloader(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "odd",
     [
-        None, 7, "text", [], {}, comment(1, "x", commenter=None), comment(1, "x", message=None),
-        comment(1, "x", created_at="yesterday"), comment(1, "x", message={"body": 7, "user_badges": 7}),
+        None,
+        7,
+        "text",
+        [],
+        {},
+        comment(1, "x", commenter=None),
+        comment(1, "x", message=None),
+        comment(1, "x", created_at="yesterday"),
+        comment(1, "x", message={"body": 7, "user_badges": 7}),
         comment(1, "x", commenter={"_id": "<@1>", "name": "a b", "display_name": None}),
     ],
-)  # fmt: skip
+    ids=(
+        "null",
+        "number",
+        "text",
+        "list",
+        "empty",
+        "nobody",
+        "no message",
+        "odd time",
+        "odd body",
+        "odd names",
+    ),
+)
 def test_an_odd_comment_is_set_aside_by_its_number(tmp_path: Path, odd: object) -> None:
     chat, events = read(
         broadcast(tmp_path / "b.json", [comment(1, "one"), odd, comment(3, "three")])

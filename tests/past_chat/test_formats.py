@@ -65,10 +65,16 @@ HELLO = [("alice", "hello", "2026-05-01 18:05:09")]
 MINUTE = [("alice", "hello", "2026-05-01 18:05:00")]
 
 TIMESTAMPS: list[tuple[str, list[Said]]] = [
-    ("20:05", MINUTE), ("8:05 pm", MINUTE), ("08:05 pm", MINUTE), ("20:05:09", HELLO),
-    ("8:05:09 pm", HELLO), ("08:05:09 PM", HELLO), ("20:05:09.123", HELLO), ("8:05:09.123 pm", HELLO),
+    ("20:05", MINUTE),
+    ("8:05 pm", MINUTE),
+    ("08:05 pm", MINUTE),
+    ("20:05:09", HELLO),
+    ("8:05:09 pm", HELLO),
+    ("08:05:09 PM", HELLO),
+    ("20:05:09.123", HELLO),
+    ("8:05:09.123 pm", HELLO),
     ("08:05:09.123 pm", HELLO),
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize(("stamp", "expected"), TIMESTAMPS)
@@ -84,10 +90,15 @@ def test_chatterino_with_each_of_its_timestamps(
 @pytest.mark.parametrize(
     ("stamp", "moment"),
     [
-        ("9:05", "07:05:00"), ("09:05", "07:05:00"), ("9:05 am", "07:05:00"), ("9:05:09", "07:05:09"),
-        ("12:05 am", "22:05:00"), ("12:05 pm", "10:05:00"), ("0:05", "22:05:00"),
+        ("9:05", "07:05:00"),
+        ("09:05", "07:05:00"),
+        ("9:05 am", "07:05:00"),
+        ("9:05:09", "07:05:09"),
+        ("12:05 am", "22:05:00"),
+        ("12:05 pm", "10:05:00"),
+        ("0:05", "22:05:00"),
     ],
-)  # fmt: skip
+)
 def test_morning_midnight_and_noon_of_a_clock_with_and_without_zero(
     tmp_path: Path, stamp: str, moment: str
 ) -> None:
@@ -100,49 +111,119 @@ def test_morning_midnight_and_noon_of_a_clock_with_and_without_zero(
 OLD = "[2026-05-01 20:15:03] #demo alice: hi\n"
 LOGS: list[tuple[str, str, list[Said]]] = [
     # Chatterino without timestamps: as near as its own marks tell
-    ("demo-2026-05-01.log", f"{START}alice: hello\nゆき yuki_ch: hi: you\nbob subscribed\n", [
-        ("alice", "hello", "2026-05-01 18:00:00"), ("yuki_ch", "hi: you", "2026-05-01 18:00:00"),
-    ]),
+    (
+        "demo-2026-05-01.log",
+        f"{START}alice: hello\nゆき yuki_ch: hi: you\nbob subscribed\n",
+        [
+            ("alice", "hello", "2026-05-01 18:00:00"),
+            ("yuki_ch", "hi: you", "2026-05-01 18:00:00"),
+        ],
+    ),
     # a localized name before the login; in older versions the login twice, or two spaces
-    ("a.log", f"{START}[20:05:09] ゆき yuki_ch: hello\n", [("yuki_ch", "hello", "2026-05-01 18:05:09")]),
+    (
+        "a.log",
+        f"{START}[20:05:09] ゆき yuki_ch: hello\n",
+        [("yuki_ch", "hello", "2026-05-01 18:05:09")],
+    ),
     ("a.log", f"{START}[20:05:09]  alice: hello\n", HELLO),
-    ("a.log", f"{START}[20:05:09] 한국어 yuki_ch: @bob: ok\n", [("yuki_ch", "@bob: ok", "2026-05-01 18:05:09")]),
+    (
+        "a.log",
+        f"{START}[20:05:09] 한국어 yuki_ch: @bob: ok\n",
+        [("yuki_ch", "@bob: ok", "2026-05-01 18:05:09")],
+    ),
     # highlights: the channel stands before the time; lines of others are theirs
-    ("mentions-2026-05-01.log", f"{START}#demo [20:05:09] alice: hello\n#other [20:05:10] bob: hi @demo\n", HELLO),
+    (
+        "mentions-2026-05-01.log",
+        f"{START}#demo [20:05:09] alice: hello\n#other [20:05:10] bob: hi @demo\n",
+        HELLO,
+    ),
     # a stream's own log goes on over midnight
-    ("demo-41374924781.log", f"{START}[23:59:58] alice: late\n[00:00:03] alice: early\n[1:05:00] alice: later\n", [
-        ("alice", "late", "2026-05-01 21:59:58"), ("alice", "early", "2026-05-01 22:00:03"),
-        ("alice", "later", "2026-05-01 23:05:00"),
-    ]),
+    (
+        "demo-41374924781.log",
+        f"{START}[23:59:58] alice: late\n[00:00:03] alice: early\n[1:05:00] alice: later\n",
+        [
+            ("alice", "late", "2026-05-01 21:59:58"),
+            ("alice", "early", "2026-05-01 22:00:03"),
+            ("alice", "later", "2026-05-01 23:05:00"),
+        ],
+    ),
     # the hour that comes twice in autumn, and a log that begins in the second of them
-    ("demo-2026-10-25.log", "[02:50:00] alice: a\n[02:10:00] alice: b\n[02:55:00] alice: c\n[03:05:00] alice: d\n", [
-        ("alice", "a", "2026-10-25 00:50:00"), ("alice", "b", "2026-10-25 01:10:00"),
-        ("alice", "c", "2026-10-25 01:55:00"), ("alice", "d", "2026-10-25 02:05:00"),
-    ]),
-    ("demo-2026-10-25.log", "# Start logging at 2026-10-25 02:05:00 CET\n[02:10:00] alice: b\n",
-     [("alice", "b", "2026-10-25 01:10:00")]),
+    (
+        "demo-2026-10-25.log",
+        "[02:50:00] alice: a\n[02:10:00] alice: b\n[02:55:00] alice: c\n[03:05:00] alice: d\n",
+        [
+            ("alice", "a", "2026-10-25 00:50:00"),
+            ("alice", "b", "2026-10-25 01:10:00"),
+            ("alice", "c", "2026-10-25 01:55:00"),
+            ("alice", "d", "2026-10-25 02:05:00"),
+        ],
+    ),
+    (
+        "demo-2026-10-25.log",
+        "# Start logging at 2026-10-25 02:05:00 CET\n[02:10:00] alice: b\n",
+        [("alice", "b", "2026-10-25 01:10:00")],
+    ),
     # Twitch's timestamps, which may be a little out of order
-    ("a.log", f"{START}[20:05:09] alice: one\n[20:05:07] alice: two\n", [
-        ("alice", "one", "2026-05-01 18:05:09"), ("alice", "two", "2026-05-01 18:05:07"),
-    ]),
+    (
+        "a.log",
+        f"{START}[20:05:09] alice: one\n[20:05:07] alice: two\n",
+        [
+            ("alice", "one", "2026-05-01 18:05:09"),
+            ("alice", "two", "2026-05-01 18:05:07"),
+        ],
+    ),
     # justlog is in UTC, and writes days without zero
     ("channel.txt", OLD, [("alice", "hi", "2026-05-01 20:15:03")]),
-    ("channel.txt", OLD.replace("05-01", "11-5"), [("alice", "hi", "2026-11-05 20:15:03")]),
+    (
+        "channel.txt",
+        OLD.replace("05-01", "11-5"),
+        [("alice", "hi", "2026-11-05 20:15:03")],
+    ),
     # ?reverse: the newest line first, and of one second the last
-    ("channel.txt", "".join(f"[2026-05-1 {t}] #demo alice: {m}\n" for t, m in (
-        ("22:15:03", "four"), ("20:15:03", "three"), ("20:15:03", "two"), ("18:15:03", "one"))), [
-        ("alice", "one", "2026-05-01 18:15:03"), ("alice", "two", "2026-05-01 20:15:03"),
-        ("alice", "three", "2026-05-01 20:15:03"), ("alice", "four", "2026-05-01 22:15:03"),
-    ]),
+    (
+        "channel.txt",
+        "".join(
+            f"[2026-05-1 {t}] #demo alice: {m}\n"
+            for t, m in (
+                ("22:15:03", "four"),
+                ("20:15:03", "three"),
+                ("20:15:03", "two"),
+                ("18:15:03", "one"),
+            )
+        ),
+        [
+            ("alice", "one", "2026-05-01 18:15:03"),
+            ("alice", "two", "2026-05-01 20:15:03"),
+            ("alice", "three", "2026-05-01 20:15:03"),
+            ("alice", "four", "2026-05-01 22:15:03"),
+        ],
+    ),
     # TwitchDownloader's text: by UTC, with milliseconds, and since the beginning
-    ("a.txt", "[2026-05-01 20:15:03 UTC] Alice: hi\n", [("alice", "hi", "2026-05-01 20:15:03")]),
-    ("a.txt", "[2026-05-01 20:15:03.250 UTC] Alice: hi\n", [("alice", "hi", "2026-05-01 20:15:03")]),
-    ("demo 2026-05-01.txt", "[0:15:03] Alice: hi\n", [("alice", "hi", "2026-04-30 22:15:03")]),
+    (
+        "a.txt",
+        "[2026-05-01 20:15:03 UTC] Alice: hi\n",
+        [("alice", "hi", "2026-05-01 20:15:03")],
+    ),
+    (
+        "a.txt",
+        "[2026-05-01 20:15:03.250 UTC] Alice: hi\n",
+        [("alice", "hi", "2026-05-01 20:15:03")],
+    ),
+    (
+        "demo 2026-05-01.txt",
+        "[0:15:03] Alice: hi\n",
+        [("alice", "hi", "2026-04-30 22:15:03")],
+    ),
     ("demo 2026-05-01.txt", "Alice: hi\n", [("alice", "hi", "2026-04-30 22:00:00")]),
     # raw IRC, as justlog's ?raw and its own files have it; other lines of it are no fault
-    ("a.irc", ":tmi.twitch.tv 001 you :hi\n@room-id=1 :tmi.twitch.tv ROOMSTATE #demo\n"
-     + RAW.format("m1", ms("2026-05-01 20:15:03"), "hi") + "\n", [("alice", "hi", "2026-05-01 20:15:03")]),
-]  # fmt: skip
+    (
+        "a.irc",
+        ":tmi.twitch.tv 001 you :hi\n@room-id=1 :tmi.twitch.tv ROOMSTATE #demo\n"
+        + RAW.format("m1", ms("2026-05-01 20:15:03"), "hi")
+        + "\n",
+        [("alice", "hi", "2026-05-01 20:15:03")],
+    ),
+]
 
 
 @pytest.mark.parametrize("packed", [False, True])
@@ -200,17 +281,40 @@ FIRST = {"timestamp": "2026-05-01T18:00:00Z", "text": "first", "id": "m0"}
 LINE = [("alice", "hi", "2026-05-01 20:15:03")]
 
 JSON_FORMS: list[tuple[str, object, list[Said]]] = [
-    ("TwitchDownloader", {"video": VIDEO, "comments": [COMMENT], "embeddedData": None}, LINE),
-    ("embedded data first", {"embeddedData": EMBEDDED, "comments": [COMMENT], "video": VIDEO}, LINE),
-    ("a large comment", {"comments": [LARGE, COMMENT]}, [("alice", "large", LINE[0][2]), *LINE]),
+    (
+        "TwitchDownloader",
+        {"video": VIDEO, "comments": [COMMENT], "embeddedData": None},
+        LINE,
+    ),
+    (
+        "embedded data first",
+        {"embeddedData": EMBEDDED, "comments": [COMMENT], "video": VIDEO},
+        LINE,
+    ),
+    (
+        "a large comment",
+        {"comments": [LARGE, COMMENT]},
+        [("alice", "large", LINE[0][2]), *LINE],
+    ),
     ("justlog", {"messages": [JUSTLOG]}, LINE),
-    ("justlog, raw", {"messages": [{"raw": RAW.format("m1", ms("2026-05-01 20:15:03"), "hi")}]}, LINE),
-    ("justlog, reversed", {"messages": [JUSTLOG, {**JUSTLOG, **FIRST}]},
-     [("alice", "first", "2026-05-01 18:00:00"), *LINE]),
+    (
+        "justlog, raw",
+        {"messages": [{"raw": RAW.format("m1", ms("2026-05-01 20:15:03"), "hi")}]},
+        LINE,
+    ),
+    (
+        "justlog, reversed",
+        {"messages": [JUSTLOG, {**JUSTLOG, **FIRST}]},
+        [("alice", "first", "2026-05-01 18:00:00"), *LINE],
+    ),
     ("chat-downloader", [DOWNLOADED], LINE),
     ("chat-downloader, older", [{**DOWNLOADED, "author": "alice"}], LINE),
-    ("chat-downloader, other things", [{"message_type": "room_state", "slow_mode": True}, DOWNLOADED], LINE),
-]  # fmt: skip
+    (
+        "chat-downloader, other things",
+        [{"message_type": "room_state", "slow_mode": True}, DOWNLOADED],
+        LINE,
+    ),
+]
 
 
 @pytest.mark.parametrize("packed", [False, True])
@@ -343,71 +447,202 @@ def clear(tags: str, *, minute: int, command: str = "CLEARCHAT #demo") -> str:
 
 DAY_MIN = 24 * 60
 TAKEN: list[tuple[str, str, list[str]]] = [
-    ("one message", irc(
-        line(1, "alice", 1), line(2, "alice", 1), clear("target-msg-id=m1", minute=1, command="CLEARMSG #demo :line 1")
-    ), ["line 2"]),
-    ("a timeout", irc(
-        line(1, "alice", 1), line(2, "bob", 2), clear("target-user-id=1;ban-duration=60", minute=1,
-        command="CLEARCHAT #demo :alice"), line(3, "alice", 1, minute=5)
-    ), ["line 2", "line 3"]),
-    ("a timeout reaches a day back", irc(
-        line(1, "alice", 1), line(2, "alice", 1, minute=DAY_MIN), clear("target-user-id=1;ban-duration=60",
-        minute=DAY_MIN + 5, command="CLEARCHAT #demo :alice")
-    ), ["line 1"]),
-    ("a ban takes all", irc(
-        line(1, "alice", 1), line(2, "alice", 1, minute=3 * DAY_MIN), clear("target-user-id=1",
-        minute=3 * DAY_MIN + 5, command="CLEARCHAT #demo :alice"), line(3, "bob", 2, minute=4 * DAY_MIN)
-    ), ["line 3"]),
-    ("the whole chat", irc(
-        line(1, "alice", 1), line(2, "bob", 2), clear("room-id=9", minute=1), line(3, "bob", 2, minute=5)
-    ), ["line 3"]),
-    ("newest first", irc(
-        line(3, "alice", 1, minute=5), clear("target-user-id=1;ban-duration=60", minute=1,
-        command="CLEARCHAT #demo :alice"), line(2, "bob", 2), line(1, "alice", 1)
-    ), ["line 2", "line 3"]),
-    ("justlog's text", (
-        "[2026-05-1 20:00:00] #demo alice: line 1\n[2026-05-1 20:00:00] #demo bob: line 2\n"
-        "[2026-05-1 20:01:00] #demo alice has been timed out for 600 seconds\n"
-        "[2026-05-1 20:30:00] #demo alice: line 3\n"
-        "[2026-05-1 20:31:00] #demo bob has been banned\n"
-    ), ["line 3"]),
-    ("Chatterino", (
-        f"{START}[20:00:00] alice: line 1\n[20:00:01] bob: line 2\n[20:00:02] carol: line 3\n[20:00:03] dora: line 4\n"
-        "[20:01:00] alice has been timed out for 10m.\n[20:01:01] bob has been permanently banned.\n"
-        "[20:01:02] A message from carol was deleted: line 3\n"
-        "[20:01:03] mod1 deleted message from dora saying: line 4\n"
-        "[20:02:00] alice: line 5\n[20:02:01] dora: alice has been permanently banned.\n"
-    ), ["line 5", "alice has been permanently banned."]),
-    ("Chatterino, by a moderator", (
-        f"{START}[20:00:00] alice: line 1\n[20:00:01] bob: line 2\n[20:00:02] carol: line 3\n"
-        "[20:01:00] mod1 timed out alice for 10m: spam\n[20:01:01] mod1 banned bob.\n[20:01:02] mod1 unbanned carol.\n"
-    ), ["line 3"]),
-    ("Chatterino, the whole chat", (
-        f"{START}[20:00:00] alice: line 1\n[20:01:00] Chat has been cleared by a moderator.\n[20:02:00] alice: line 2\n"
-    ), ["line 2"]),
-    ("what AutoMod holds", (
-        f"{START}[20:00:00] alice: line 1\n"
-        "[20:00:01] automod: AutoMod: Held a message for reason: swearing level 4. Allow will post it. Allow Deny\n"
-        "[20:00:01] ゆき yuki_ch: line 2\n[20:00:02] yuki_ch: line 3\n"
-        "[20:00:03] AutoMod: Held a message for reason: swearing. Allow will post it in chat. Allow Deny\n"
-        "[20:00:03] bob: line 4\n"
-    ), ["line 1", "line 3"]),
-    ("justlog's JSON", json.dumps({"messages": [
-        {"raw": line(1, "alice", 1)}, {"raw": line(2, "bob", 2)},
-        {"raw": clear("target-user-id=1;ban-duration=60", minute=1, command="CLEARCHAT #demo :alice"), "type": 2},
-    ]}), ["line 2"]),
-    ("chat-downloader", json.dumps([
-        {**DOWNLOADED, "message": "line 1"}, {**DOWNLOADED, "message": "line 2", "message_id": "m2",
-         "author": {"id": "8", "name": "bob"}}, {**DOWNLOADED, "message": "line 3", "message_id": "m3",
-         "author": {"id": "9", "name": "carol"}},
-        {"message_type": "ban_user", "banned_user": "alice", "target_author_id": "7", "ban_duration": 60,
-         "ban_type": "timeout", "timestamp": DOWNLOADED["timestamp"]},
-        {"message_type": "delete_message", "target_message_id": "m2", "timestamp": DOWNLOADED["timestamp"]},
-    ]), ["line 3"]),
-    ("TwitchDownloader", json.dumps({"comments": [
-        {**COMMENT, "state": "deleted", "message": {"body": "line 1"}}, {**COMMENT, "_id": "c2", "state": "published",
-         "message": {"body": "line 2"}}]}), ["line 2"]),
-]  # fmt: skip
+    (
+        "one message",
+        irc(
+            line(1, "alice", 1),
+            line(2, "alice", 1),
+            clear("target-msg-id=m1", minute=1, command="CLEARMSG #demo :line 1"),
+        ),
+        ["line 2"],
+    ),
+    (
+        "a timeout",
+        irc(
+            line(1, "alice", 1),
+            line(2, "bob", 2),
+            clear(
+                "target-user-id=1;ban-duration=60",
+                minute=1,
+                command="CLEARCHAT #demo :alice",
+            ),
+            line(3, "alice", 1, minute=5),
+        ),
+        ["line 2", "line 3"],
+    ),
+    (
+        "a timeout reaches a day back",
+        irc(
+            line(1, "alice", 1),
+            line(2, "alice", 1, minute=DAY_MIN),
+            clear(
+                "target-user-id=1;ban-duration=60",
+                minute=DAY_MIN + 5,
+                command="CLEARCHAT #demo :alice",
+            ),
+        ),
+        ["line 1"],
+    ),
+    (
+        "a ban takes all",
+        irc(
+            line(1, "alice", 1),
+            line(2, "alice", 1, minute=3 * DAY_MIN),
+            clear(
+                "target-user-id=1",
+                minute=3 * DAY_MIN + 5,
+                command="CLEARCHAT #demo :alice",
+            ),
+            line(3, "bob", 2, minute=4 * DAY_MIN),
+        ),
+        ["line 3"],
+    ),
+    (
+        "the whole chat",
+        irc(
+            line(1, "alice", 1),
+            line(2, "bob", 2),
+            clear("room-id=9", minute=1),
+            line(3, "bob", 2, minute=5),
+        ),
+        ["line 3"],
+    ),
+    (
+        "newest first",
+        irc(
+            line(3, "alice", 1, minute=5),
+            clear(
+                "target-user-id=1;ban-duration=60",
+                minute=1,
+                command="CLEARCHAT #demo :alice",
+            ),
+            line(2, "bob", 2),
+            line(1, "alice", 1),
+        ),
+        ["line 2", "line 3"],
+    ),
+    (
+        "justlog's text",
+        (
+            "[2026-05-1 20:00:00] #demo alice: line 1\n[2026-05-1 20:00:00] #demo bob: line 2\n"
+            "[2026-05-1 20:01:00] #demo alice has been timed out for 600 seconds\n"
+            "[2026-05-1 20:30:00] #demo alice: line 3\n"
+            "[2026-05-1 20:31:00] #demo bob has been banned\n"
+        ),
+        ["line 3"],
+    ),
+    (
+        "Chatterino",
+        (
+            f"{START}[20:00:00] alice: line 1\n[20:00:01] bob: line 2\n[20:00:02] carol: line 3\n"
+            "[20:00:03] dora: line 4\n"
+            "[20:01:00] alice has been timed out for 10m.\n[20:01:01] bob has been permanently banned.\n"
+            "[20:01:02] A message from carol was deleted: line 3\n"
+            "[20:01:03] mod1 deleted message from dora saying: line 4\n"
+            "[20:02:00] alice: line 5\n[20:02:01] dora: alice has been permanently banned.\n"
+        ),
+        ["line 5", "alice has been permanently banned."],
+    ),
+    (
+        "Chatterino, by a moderator",
+        (
+            f"{START}[20:00:00] alice: line 1\n[20:00:01] bob: line 2\n[20:00:02] carol: line 3\n"
+            "[20:01:00] mod1 timed out alice for 10m: spam\n[20:01:01] mod1 banned bob.\n"
+            "[20:01:02] mod1 unbanned carol.\n"
+        ),
+        ["line 3"],
+    ),
+    (
+        "Chatterino, the whole chat",
+        (
+            f"{START}[20:00:00] alice: line 1\n[20:01:00] Chat has been cleared by a moderator.\n"
+            "[20:02:00] alice: line 2\n"
+        ),
+        ["line 2"],
+    ),
+    (
+        "what AutoMod holds",
+        (
+            f"{START}[20:00:00] alice: line 1\n"
+            "[20:00:01] automod: AutoMod: Held a message for reason: swearing level 4. Allow will post it. Allow Deny\n"
+            "[20:00:01] ゆき yuki_ch: line 2\n[20:00:02] yuki_ch: line 3\n"
+            "[20:00:03] AutoMod: Held a message for reason: swearing. Allow will post it in chat. Allow Deny\n"
+            "[20:00:03] bob: line 4\n"
+        ),
+        ["line 1", "line 3"],
+    ),
+    (
+        "justlog's JSON",
+        json.dumps(
+            {
+                "messages": [
+                    {"raw": line(1, "alice", 1)},
+                    {"raw": line(2, "bob", 2)},
+                    {
+                        "raw": clear(
+                            "target-user-id=1;ban-duration=60",
+                            minute=1,
+                            command="CLEARCHAT #demo :alice",
+                        ),
+                        "type": 2,
+                    },
+                ]
+            }
+        ),
+        ["line 2"],
+    ),
+    (
+        "chat-downloader",
+        json.dumps(
+            [
+                {**DOWNLOADED, "message": "line 1"},
+                {
+                    **DOWNLOADED,
+                    "message": "line 2",
+                    "message_id": "m2",
+                    "author": {"id": "8", "name": "bob"},
+                },
+                {
+                    **DOWNLOADED,
+                    "message": "line 3",
+                    "message_id": "m3",
+                    "author": {"id": "9", "name": "carol"},
+                },
+                {
+                    "message_type": "ban_user",
+                    "banned_user": "alice",
+                    "target_author_id": "7",
+                    "ban_duration": 60,
+                    "ban_type": "timeout",
+                    "timestamp": DOWNLOADED["timestamp"],
+                },
+                {
+                    "message_type": "delete_message",
+                    "target_message_id": "m2",
+                    "timestamp": DOWNLOADED["timestamp"],
+                },
+            ]
+        ),
+        ["line 3"],
+    ),
+    (
+        "TwitchDownloader",
+        json.dumps(
+            {
+                "comments": [
+                    {**COMMENT, "state": "deleted", "message": {"body": "line 1"}},
+                    {
+                        **COMMENT,
+                        "_id": "c2",
+                        "state": "published",
+                        "message": {"body": "line 2"},
+                    },
+                ]
+            }
+        ),
+        ["line 2"],
+    ),
+]
 
 
 @pytest.mark.parametrize(("form", "text", "left"), TAKEN, ids=[one[0] for one in TAKEN])

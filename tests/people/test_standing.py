@@ -14,11 +14,15 @@ __all__ = ["world"]
 @pytest.mark.parametrize(
     ("streams", "lately", "away_d", "standing"),
     [
-        (0, 0, None, Standing.NEWCOMER), (2, 2, 1, Standing.NEWCOMER), (3, 3, 1, Standing.KNOWN),
-        (9, 5, 1, Standing.REGULAR), (9, 5, 21, Standing.RETURNER), (40, 0, 200, Standing.RETURNER),
+        (0, 0, None, Standing.NEWCOMER),
+        (2, 2, 1, Standing.NEWCOMER),
+        (3, 3, 1, Standing.KNOWN),
+        (9, 5, 1, Standing.REGULAR),
+        (9, 5, 21, Standing.RETURNER),
+        (40, 0, 200, Standing.RETURNER),
         (40, 4, 20, Standing.KNOWN),
     ],
-)  # fmt: skip
+)
 def test_standing(
     streams: int, lately: int, away_d: int | None, standing: Standing
 ) -> None:

@@ -16,9 +16,13 @@ from tests.notes_world import Scripted
 from tests.rows import put
 
 SENSITIVE = (
-    "has type 1 diabetes", "votes Republican", "is a devout Catholic", "is gay and came out last year",
-    "lives at 12 Baker Street, Springfield", "can be reached at alice@example.org",
-)  # fmt: skip
+    "has type 1 diabetes",
+    "votes Republican",
+    "is a devout Catholic",
+    "is gay and came out last year",
+    "lives at 12 Baker Street, Springfield",
+    "can be reached at alice@example.org",
+)
 DEFAULTS = PrivacySettings()
 
 

@@ -98,9 +98,14 @@ async def test_a_deed_that_was_done_may_be_told_and_no_other(stage: Stage) -> No
 
 
 LIES = [
-    "I timed out bob.", "bob is banned now", "Bob has been muted", "I've just deleted that message for you",
-    "slow mode is on", "𝐛𝐚𝐧𝐧𝐞𝐝", "No problem, bob is banned",
-]  # fmt: skip
+    "I timed out bob.",
+    "bob is banned now",
+    "Bob has been muted",
+    "I've just deleted that message for you",
+    "slow mode is on",
+    "𝐛𝐚𝐧𝐧𝐞𝐝",
+    "No problem, bob is banned",
+]
 
 
 @pytest.mark.parametrize("lie", LIES)

@@ -91,11 +91,23 @@ async def test_what_is_said_aloud_asks_for_nothing(talk: Talk) -> None:
 @pytest.mark.parametrize(
     ("line", "action", "names"),
     [
-        ("@ForgetMeNot köpeğimi unut lütfen", {"name": "forget", "what": "my dog"}, "!forget"),
-        ("@ForgetMeNot bob'u unut lütfen", {"name": "forget", "target": "bob", "what": "everything"}, "!forgetme"),
-        ("@ForgetMeNot keman çaldığımı hatırla", {"name": "remember", "fact": "plays the violin"}, "!remember"),
+        (
+            "@ForgetMeNot köpeğimi unut lütfen",
+            {"name": "forget", "what": "my dog"},
+            "!forget",
+        ),
+        (
+            "@ForgetMeNot bob'u unut lütfen",
+            {"name": "forget", "target": "bob", "what": "everything"},
+            "!forgetme",
+        ),
+        (
+            "@ForgetMeNot keman çaldığımı hatırla",
+            {"name": "remember", "fact": "plays the violin"},
+            "!remember",
+        ),
     ],
-)  # fmt: skip
+)
 async def test_what_was_not_done_is_not_said_to_be(
     talk: Talk, line: str, action: dict[str, str], names: str
 ) -> None:

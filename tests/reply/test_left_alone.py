@@ -20,13 +20,18 @@ SETTINGS = Settings(bot=BotSettings(mode=Mode.MENTIONS, notice=""))
 @pytest.mark.parametrize(
     ("fact", "asked_with", "topic", "question"),
     [
-        ("has two guinea pigs", ("Meerschweinchen",), "meine Meerschweinchen", "welche Haustiere habe ich?"),
+        (
+            "has two guinea pigs",
+            ("Meerschweinchen",),
+            "meine Meerschweinchen",
+            "welche Haustiere habe ich?",
+        ),
         ("has a dog named Luna", ("perra",), "mi perra", "¿qué mascota tengo?"),
         ("has two cats", ("gatas",), "minhas gatas", "que bichos eu tenho?"),
         ("has a rabbit", ("lapin",), "mon lapin", "quel animal j'ai ?"),
         ("has a dog", ("犬",), "犬", "私のペットは？"),
     ],
-)  # fmt: skip
+)
 async def test_no_prompt_holds_it(  # a note, a topic, a question
     tmp_path: Path,
     empty_database: Path,

@@ -46,13 +46,24 @@ def _trigger(text: str) -> object:
 
 
 READERS: list[Callable[[str], object]] = [
-    _trigger, lambda text: without_name(text, BOT), command_in_words, CommandParser(OPERATIONS).parse,
-    lambda text: polish(text, CONTEXT), lambda text: read_reply(ModelAnswer(f'{{"say": "{text}', "m", TokenUsage())),
-    without_links, lambda text: without_phrases(text, ["badword"]), lambda text: sensitive_category(text * 5),
-    lambda text: storable_summary(text * 8, ["one two three"], HANDLES, limit=150, privacy=PrivacySettings()),
-    claims_action, asked_for, without_machine_text, has_link,
+    _trigger,
+    lambda text: without_name(text, BOT),
+    command_in_words,
+    CommandParser(OPERATIONS).parse,
+    lambda text: polish(text, CONTEXT),
+    lambda text: read_reply(ModelAnswer(f'{{"say": "{text}', "m", TokenUsage())),
+    without_links,
+    lambda text: without_phrases(text, ["badword"]),
+    lambda text: sensitive_category(text * 5),
+    lambda text: storable_summary(
+        text * 8, ["one two three"], HANDLES, limit=150, privacy=PrivacySettings()
+    ),
+    claims_action,
+    asked_for,
+    without_machine_text,
+    has_link,
     lambda text: summary(f"P1: I play drums {text}"),
-]  # fmt: skip
+]
 
 
 @pytest.mark.timeout(15)

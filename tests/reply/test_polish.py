@@ -22,9 +22,15 @@ CONTEXT = FilterContext(
 
 
 UNCHANGED = (
-    "You play the drums.", '"one" and "two"', "¡Hola, bob!", "…and then?", "$5 is enough", "-5 degrees here",
-    "😂😂😂 drums 🥁🥁🥁", "It is a running gag by now.",
-)  # fmt: skip
+    "You play the drums.",
+    '"one" and "two"',
+    "¡Hola, bob!",
+    "…and then?",
+    "$5 is enough",
+    "-5 degrees here",
+    "😂😂😂 drums 🥁🥁🥁",
+    "It is a running gag by now.",
+)
 CHANGED = [
     ("You play [id:12] the drums.", "You play the drums.", "machine text"),
     (

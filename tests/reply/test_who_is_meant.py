@@ -125,10 +125,13 @@ async def test_names_are_found_in_the_grammar_of_other_languages(
 @pytest.mark.parametrize(
     ("question", "is_meant"),
     [
-        ("who plays drums?", False), ("how long have I played drums?", False), ("@drums hi", True),
-        ("who plays @drums songs?", True), ("what does drums like?", True),
+        ("who plays drums?", False),
+        ("how long have I played drums?", False),
+        ("@drums hi", True),
+        ("who plays @drums songs?", True),
+        ("what does drums like?", True),
     ],
-)  # fmt: skip
+)
 async def test_a_word_is_no_name_where_it_is_the_word_of_a_note_that_fits(
     world: World, question: str, *, is_meant: bool
 ) -> None:

@@ -79,8 +79,14 @@ async def test_a_misspelt_word_and_one_of_nearly_the_same_meaning_find_it(
 
 @pytest.mark.parametrize(
     "question",
-    ["wer hat eine Katze?", "¿quién tiene un gato?", "quem tem um gato?", "誰が猫を飼ってる？", "qui a un chat ?"],
-)  # fmt: skip
+    [
+        "wer hat eine Katze?",
+        "¿quién tiene un gato?",
+        "quem tem um gato?",
+        "誰が猫を飼ってる？",
+        "qui a un chat ?",
+    ],
+)
 async def test_it_is_asked_in_other_languages(world: World, question: str) -> None:
     await two_evenings(world)
     await world.note(

@@ -51,11 +51,17 @@ def _checkout(folder: Path) -> Path:
 @pytest.mark.parametrize(
     ("trouble", "words"),
     [
-        ("PermissionError(13, 'Permission denied', '.venv')", ".venv cannot be written: Permission"),
-        ("OSError(30, 'Read-only file system', '.venv')", "Move this folder to a place where you may"),
+        (
+            "PermissionError(13, 'Permission denied', '.venv')",
+            ".venv cannot be written: Permission",
+        ),
+        (
+            "OSError(30, 'Read-only file system', '.venv')",
+            "Move this folder to a place where you may",
+        ),
         ("KeyboardInterrupt()", "stopped. Start again"),
     ],
-)  # fmt: skip
+)
 def test_a_first_start_that_fails_says_why(
     tmp_path: Path, trouble: str, words: str
 ) -> None:

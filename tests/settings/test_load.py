@@ -49,36 +49,106 @@ KEYS = (
     ("toml", "words"),
     [
         ('[personas.pirate]\nvoice = "arr"', "[personas.NAME] has no key `voice`"),
-        ("[prices.gemini-3.8]\ninput = 1", 'A name with a dot stands in quotes: [prices."NAME"].'),
-        ('[bot]\nspeaks_as = "cook"\n[personas.pirate]\nown_notes = true', "There is no `cook`. Known are: pirate."),
+        (
+            "[prices.gemini-3.8]\ninput = 1",
+            'A name with a dot stands in quotes: [prices."NAME"].',
+        ),
+        (
+            '[bot]\nspeaks_as = "cook"\n[personas.pirate]\nown_notes = true',
+            "There is no `cook`. Known are: pirate.",
+        ),
         ("[memry]\n", "no table `memry`. Did you mean `memory`?"),
-        ("[memory]\nraw_event_h = 3", "[memory] has no key `raw_event_h`. Did you mean `raw_events_h`?"),
-        (f"[bot]\npersona = '{'a' * 4_001}'", "[bot], key `persona` must be at most 4000 letters long."),
-        ("[memory]\nraw_events_h = 48", "[memory], key `raw_events_h` must be at most 24."),
-        ('[bot]\naliases = "fmn"', "[bot], key `aliases` must be a list in square brackets, not text."),
-        ('[bot]\nmode = "mention"', "[bot], key `mode` cannot be `mention`. Did you mean `mentions`?"),
-        ('[actions]\nclass_c = "live"', "[actions], key `class_c` cannot be `live`. Known are: off, shadow, ask."),
-        ('[twitch]\nchannel = "twitch.tv/alice"', "key `channel`: `twitch.tv/alice` is not a login"),
-        *((f'[twitch]\nserver = "{server}"', "the log-in is sent there, so only an address on this computer")
-          for server in ("api.twitch.tv", "http://127.0.0.1.example.com", "http://me:pa55word@127.0.0.1")),
-        ('[twitch]\nclient_id = "<script>"', "key `client_id`: a client ID has only letters and digits"),
-        *((f'[model]\nbase_url = "{url}"', "key `base_url`: an address without user, password")
-          for url in ("box", "http://me:pa55word@box/v1", "https://box/v1?key=pa55word")),
-        *((f'[model]\napi_key_env = "{key}"', "[model], key `api_key_env`: the name of an environment variable")
-          for key in KEYS),
+        (
+            "[memory]\nraw_event_h = 3",
+            "[memory] has no key `raw_event_h`. Did you mean `raw_events_h`?",
+        ),
+        (
+            f"[bot]\npersona = '{'a' * 4_001}'",
+            "[bot], key `persona` must be at most 4000 letters long.",
+        ),
+        (
+            "[memory]\nraw_events_h = 48",
+            "[memory], key `raw_events_h` must be at most 24.",
+        ),
+        (
+            '[bot]\naliases = "fmn"',
+            "[bot], key `aliases` must be a list in square brackets, not text.",
+        ),
+        (
+            '[bot]\nmode = "mention"',
+            "[bot], key `mode` cannot be `mention`. Did you mean `mentions`?",
+        ),
+        (
+            '[actions]\nclass_c = "live"',
+            "[actions], key `class_c` cannot be `live`. Known are: off, shadow, ask.",
+        ),
+        (
+            '[twitch]\nchannel = "twitch.tv/alice"',
+            "key `channel`: `twitch.tv/alice` is not a login",
+        ),
+        *(
+            (
+                f'[twitch]\nserver = "{server}"',
+                "the log-in is sent there, so only an address on this computer",
+            )
+            for server in (
+                "api.twitch.tv",
+                "http://127.0.0.1.example.com",
+                "http://me:pa55word@127.0.0.1",
+            )
+        ),
+        (
+            '[twitch]\nclient_id = "<script>"',
+            "key `client_id`: a client ID has only letters and digits",
+        ),
+        *(
+            (
+                f'[model]\nbase_url = "{url}"',
+                "key `base_url`: an address without user, password",
+            )
+            for url in (
+                "box",
+                "http://me:pa55word@box/v1",
+                "https://box/v1?key=pa55word",
+            )
+        ),
+        *(
+            (
+                f'[model]\napi_key_env = "{key}"',
+                "[model], key `api_key_env`: the name of an environment variable",
+            )
+            for key in KEYS
+        ),
         ("[bot", "not valid TOML"),
-        ('[recap]\nfolder = "C:\\Users\\alice"', "line 2, column 15). Write a path as 'C:\\Users\\alice'"),
-        ('[recap]\nfolder = "C:\\alice"', "Write a path as 'C:\\Users\\alice' or \"C:/Users/alice\": "),
-        ('[recap]\nfolder = "C:\\new\\talks"', "[recap], key `folder`: write a path as 'C:\\Users\\alice'"),
-        ('[hearing]\ncaptions = "D:\\big\\talk.txt"', "[hearing], key `captions`: write a path as"),
+        (
+            '[recap]\nfolder = "C:\\Users\\alice"',
+            "line 2, column 15). Write a path as 'C:\\Users\\alice'",
+        ),
+        (
+            '[recap]\nfolder = "C:\\alice"',
+            "Write a path as 'C:\\Users\\alice' or \"C:/Users/alice\": ",
+        ),
+        (
+            '[recap]\nfolder = "C:\\new\\talks"',
+            "[recap], key `folder`: write a path as 'C:\\Users\\alice'",
+        ),
+        (
+            '[hearing]\ncaptions = "D:\\big\\talk.txt"',
+            "[hearing], key `captions`: write a path as",
+        ),
         ("[people]\nregular_streams = " + "9" * 5_000, "not valid TOML"),
         ("[reply]\nviewer_gap_s = nan", "[reply], key `viewer_gap_s`"),
         ("a = " + "[" * 5_000 + "]" * 5_000, "nested too deeply"),
-        ('[model]\nprovider = "gemini"\nreply_model = "gemini-9"\n[limits]\nmoney_per_day = 2',
-         "nobody knows what `gemini-9` costs. Put its prices into the table"),
-        ("[memory]\nwindow_min_events = 200", "`window_min_events` (200) is larger than `window_max_events` (100)"),
+        (
+            '[model]\nprovider = "gemini"\nreply_model = "gemini-9"\n[limits]\nmoney_per_day = 2',
+            "nobody knows what `gemini-9` costs. Put its prices into the table",
+        ),
+        (
+            "[memory]\nwindow_min_events = 200",
+            "`window_min_events` (200) is larger than `window_max_events` (100)",
+        ),
     ],
-)  # fmt: skip
+)
 def test_a_broken_setting_is_named_with_the_way_out(toml: str, words: str) -> None:
     with pytest.raises(SettingsError) as caught:
         parse_settings(toml, "config.toml")

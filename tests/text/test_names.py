@@ -68,17 +68,32 @@ def index(texts: Sequence[str], people: Sequence[NamedPerson] = CROWD) -> NameIn
 @pytest.mark.parametrize(
     ("text", "named"),
     [
-        ("how does willie drive?", ["1"]), ("what about @Alice92?", ["2"]), ("alice is late", ["2"]),
-        ("carolina and willie and alice", ["6", "1"]), ("oldcarol used to come", ["6"]),
-        ("nightowl!", ["7"]), ("night_owl!", ["7"]), ("bob is here", ["3", "4"]),
-        ("bobthebuilder is here", ["3"]), ("what a game", []), ("@game what do you think", ["5"]),
-        ("when is carolinas birthday?", ["6"]), ("@nobody_here hello", []), ("<@2> said so", ["2"]), ("", []),
-        ("what does theo play?", ["8"]), ("theodor?", ["8"]), ("is annika coming", ["9"]),
+        ("how does willie drive?", ["1"]),
+        ("what about @Alice92?", ["2"]),
+        ("alice is late", ["2"]),
+        ("carolina and willie and alice", ["6", "1"]),
+        ("oldcarol used to come", ["6"]),
+        ("nightowl!", ["7"]),
+        ("night_owl!", ["7"]),
+        ("bob is here", ["3", "4"]),
+        ("bobthebuilder is here", ["3"]),
+        ("what a game", []),
+        ("@game what do you think", ["5"]),
+        ("when is carolinas birthday?", ["6"]),
+        ("@nobody_here hello", []),
+        ("<@2> said so", ["2"]),
+        ("", []),
+        ("what does theo play?", ["8"]),
+        ("theodor?", ["8"]),
+        ("is annika coming", ["9"]),
         ("seb is here", ["10"]),  # of two whom it fits the one who is in chat
-        ("@theo hi", []), ("and zed?", []),  # nothing is known about him
-        ("Oles Lauf war gut", ["14"]), ("what does shelly do", ["20"]), ("@shelly hi", ["20"]),
+        ("@theo hi", []),
+        ("and zed?", []),  # nothing is known about him
+        ("Oles Lauf war gut", ["14"]),
+        ("what does shelly do", ["20"]),
+        ("@shelly hi", ["20"]),
     ],
-)  # fmt: skip
+)
 def test_people_are_found_by_name_and_by_a_short_form_that_fits_one(
     text: str, named: list[str]
 ) -> None:
@@ -88,11 +103,14 @@ def test_people_are_found_by_name_and_by_a_short_form_that_fits_one(
 @pytest.mark.parametrize(
     ("text", "named"),
     [
-        ("who plays drums?", ["12"]), ("annika plays drums", ["9"]), ("@drums hi", ["12"]),
-        ("see you on friday", ["13"]), ("does willie stream on friday?", ["1"]),
+        ("who plays drums?", ["12"]),
+        ("annika plays drums", ["9"]),
+        ("@drums hi", ["12"]),
+        ("see you on friday", ["13"]),
+        ("does willie stream on friday?", ["1"]),
         ("does he play the piano?", []),
     ],
-)  # fmt: skip
+)
 def test_an_ordinary_word_names_somebody_only_where_nobody_else_is_named(
     text: str, named: list[str]
 ) -> None:
@@ -102,12 +120,17 @@ def test_an_ordinary_word_names_somebody_only_where_nobody_else_is_named(
 @pytest.mark.parametrize(
     ("text", "named"),
     [
-        ("さくらさんは元気?", ["15"]), ("昨日さくらさんが来た", ["15"]),
-        ("山田太郎さんの猫", ["16"]), ("민지는 뭐해?", ["17"]),
-        ("@yuzu_chaさん私も来月札幌に引っ越すよ", ["18"]), ("＠yuzu_chaさん", ["18"]), ("yuzu_chaさん", ["18"]),
-        ("猫が好き", []), ("annikaさん", ["9"]),
+        ("さくらさんは元気?", ["15"]),
+        ("昨日さくらさんが来た", ["15"]),
+        ("山田太郎さんの猫", ["16"]),
+        ("민지는 뭐해?", ["17"]),
+        ("@yuzu_chaさん私も来月札幌に引っ越すよ", ["18"]),
+        ("＠yuzu_chaさん", ["18"]),
+        ("yuzu_chaさん", ["18"]),
+        ("猫が好き", []),
+        ("annikaさん", ["9"]),
     ],
-)  # fmt: skip
+)
 def test_names_are_found_where_no_space_ends_them(text: str, named: list[str]) -> None:
     assert index([text]).named_in(text) == named
 
@@ -130,11 +153,16 @@ ABROAD = (
 @pytest.mark.parametrize(
     "text",
     [
-        "je joue du ukulélé dans le métro", "bien joué", "mi abuela vive en Madrid",
-        "je le refais chaque noël", "meine Katze schläft", "je joue à zelda depuis hier",
-        "je joue à Zelda depuis hier", "ich spiele heute Zelda",
+        "je joue du ukulélé dans le métro",
+        "bien joué",
+        "mi abuela vive en Madrid",
+        "je le refais chaque noël",
+        "meine Katze schläft",
+        "je joue à zelda depuis hier",
+        "je joue à Zelda depuis hier",
+        "ich spiele heute Zelda",
     ],
-)  # fmt: skip
+)
 def test_a_word_of_another_language_is_surely_nobodys_name(text: str) -> None:
     assert index([text], ABROAD).certain_in(text) == set()
 
@@ -142,13 +170,18 @@ def test_a_word_of_another_language_is_surely_nobodys_name(text: str) -> None:
 @pytest.mark.parametrize(
     ("text", "named"),
     [
-        ("wie viele Kinder hat der Olli?", ["4"]), ("pourquoi tito est tonton ?", ["5"]),
-        ("que carro o Gui está reformando?", ["6"]), ("was ist Paulas Beruf?", ["7"]),
-        ("wie geht es der @katze?", ["8"]), ("qu'est-ce que Camille joue ?", ["1"]),
-        ("dónde vive elChino ahora?", ["9"]), ("noé est là ?", ["3"]),
-        ("@ForgetMeNot onde foi o casamento da Duda?", ["10"]), ("eu tenho uma duda", []),
+        ("wie viele Kinder hat der Olli?", ["4"]),
+        ("pourquoi tito est tonton ?", ["5"]),
+        ("que carro o Gui está reformando?", ["6"]),
+        ("was ist Paulas Beruf?", ["7"]),
+        ("wie geht es der @katze?", ["8"]),
+        ("qu'est-ce que Camille joue ?", ["1"]),
+        ("dónde vive elChino ahora?", ["9"]),
+        ("noé est là ?", ["3"]),
+        ("@ForgetMeNot onde foi o casamento da Duda?", ["10"]),
+        ("eu tenho uma duda", []),
     ],
-)  # fmt: skip
+)
 def test_a_word_of_english_may_be_a_name_in_another_language(
     text: str, named: list[str]
 ) -> None:
@@ -186,14 +219,20 @@ def test_a_login_is_its_holders_whoever_else_is_shown_by_it_or_had_it() -> None:
 @pytest.mark.parametrize(
     ("fact", "names"),
     [
-        ("goes by Deb", ["deb"]), ("is called “Shlomo” by chat", ["shlomo"]),
+        ("goes by Deb", ["deb"]),
+        ("is called “Shlomo” by chat", ["shlomo"]),
         ("goes by Deb or Debbie.", ["deb", "debbie"]),
-        ("is called Deb Smith", []), ("has a dog called Max", []),
-        ("wird Debbie genannt", ["debbie"]), ("prefers to be called さくら", ["さくら"]),
-        ("is called in for work", []), ("plays drums", []), ("goes by king", []),
-        ("goes by moderator", []), ("is known as the", []),
+        ("is called Deb Smith", []),
+        ("has a dog called Max", []),
+        ("wird Debbie genannt", ["debbie"]),
+        ("prefers to be called さくら", ["さくら"]),
+        ("is called in for work", []),
+        ("plays drums", []),
+        ("goes by king", []),
+        ("goes by moderator", []),
+        ("is known as the", []),
     ],
-)  # fmt: skip
+)
 def test_a_note_gives_its_subject_nicknames_of_one_word(
     fact: str, names: list[str]
 ) -> None:

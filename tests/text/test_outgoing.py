@@ -88,8 +88,11 @@ def test_a_blocked_phrase_is_found_however_it_is_spelt() -> None:
 
 
 FILTERS: list[Callable[[str], str]] = [
-    without_links, without_command, without_machine_text, lambda text: without_phrases(text, ["bad"]),
-]  # fmt: skip
+    without_links,
+    without_command,
+    without_machine_text,
+    lambda text: without_phrases(text, ["bad"]),
+]
 PIECES = (
     "[", "]", "{", "}", '{"a": ', '"', "ban(", "action", ":", "=", "<", ">", "target=", "[id:1]", "(said by them",
     ")", " ", "b@d ", "b-a-d", "/", "!", "…", "//", "a.Bc", "ｃ。com", "www.",

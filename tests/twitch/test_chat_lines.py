@@ -156,10 +156,13 @@ def test_a_colour_is_one_or_none() -> None:
 @pytest.mark.parametrize(
     ("msg_id", "kind"),
     [
-        ("resub", EventKind.SUB), ("submysterygift", EventKind.GIFT), ("raid", EventKind.RAID),
-        ("announcement", EventKind.ANNOUNCEMENT), ("something-new", EventKind.NOTICE),
+        ("resub", EventKind.SUB),
+        ("submysterygift", EventKind.GIFT),
+        ("raid", EventKind.RAID),
+        ("announcement", EventKind.ANNOUNCEMENT),
+        ("something-new", EventKind.NOTICE),
     ],
-)  # fmt: skip
+)
 def test_usernotices_become_events_of_their_kind(msg_id: str, kind: EventKind) -> None:
     tags = f"{BASE};login=alice;msg-id={msg_id};system-msg=Alice\\sdid\\sit!"
     notice = event(f"@{tags} :tmi.twitch.tv USERNOTICE #den :yay")

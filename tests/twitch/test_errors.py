@@ -87,14 +87,35 @@ def answered(status: int, message: str = "") -> HTTPException:
 @pytest.mark.parametrize(
     ("error", "kind"),
     [
-        (answered(400, "The message is odd"), TwitchRefused), (answered(401, "Invalid token"), TwitchLoginNeeded),
-        (answered(403, "Not a moderator"), TwitchRefused), (answered(404), TwitchRefused),
-        (answered(408), AnswerLost), (answered(429), TwitchRateLimited),
-        (answered(500), AnswerLost), (answered(503), TwitchUnavailable),
+        (answered(400, "The message is odd"), TwitchRefused),
+        (answered(401, "Invalid token"), TwitchLoginNeeded),
+        (answered(403, "Not a moderator"), TwitchRefused),
+        (answered(404), TwitchRefused),
+        (answered(408), AnswerLost),
+        (answered(429), TwitchRateLimited),
+        (answered(500), AnswerLost),
+        (answered(503), TwitchUnavailable),
         # whether the request went out is told apart; an answer may be nested without end
-        (aiohttp.ClientConnectorError.__new__(aiohttp.ClientConnectorError), TwitchUnavailable),
-        (aiohttp.ServerDisconnectedError(), AnswerLost), (RecursionError(), AnswerLost),
+        (
+            aiohttp.ClientConnectorError.__new__(aiohttp.ClientConnectorError),
+            TwitchUnavailable,
+        ),
+        (aiohttp.ServerDisconnectedError(), AnswerLost),
+        (RecursionError(), AnswerLost),
     ],
-)  # fmt: skip
+    ids=(
+        "400",
+        "401",
+        "403",
+        "404",
+        "408",
+        "429",
+        "500",
+        "503",
+        "no connection",
+        "disconnected",
+        "nested without end",
+    ),
+)
 def test_what_an_answer_means(error: BaseException, kind: type[TwitchError]) -> None:
     assert type(translation(error, "do it")) is kind
