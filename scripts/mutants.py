@@ -53,6 +53,8 @@ MODULES = {
         "tests/store/test_privacy_requests.py",
     ),
     "standing": ("people/standing.py", "tests/people/test_standing.py"),
+    "time_together": ("people/time_together.py", "tests/people/test_time_together.py"),
+    "chosen_names": ("people/chosen_names.py", "tests/people/test_chosen_names.py"),
     "plans": ("prompt/plans.py", "tests/prompt/test_plans.py"),
     "dates": ("text/dates.py", "tests/text/test_dates.py"),
     "prices": ("settings/prices.py", "tests/settings/test_prices.py"),
