@@ -145,7 +145,8 @@ CREATE TABLE episodes (
     tries        INTEGER NOT NULL DEFAULT 0,         -- how often reading it for notes failed …
     retry_at     INTEGER,                            -- … and when it is read again
     topic        TEXT    NOT NULL DEFAULT '',        -- what was played, as Twitch says
-    language     TEXT    NOT NULL DEFAULT ''         -- what chat was in, by its English name; '': English or unknown
+    language     TEXT    NOT NULL DEFAULT '',        -- what chat was in, by its English name; '': English or unknown
+    sentence_times TEXT NOT NULL DEFAULT '[]'       -- when what each sentence says was said, 0 for unknown; JSON
 ) STRICT;
 CREATE INDEX episodes_by_time        ON episodes (ended_at);
 CREATE INDEX episodes_by_stream      ON episodes (stream_id, ended_at);

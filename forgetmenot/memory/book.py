@@ -3,7 +3,8 @@
 - Nothing of people who opted out or were banned, nothing suppressed.
 - What is asked for in other words is found by words of nearly the same meaning: each sentence of a summary is weighed
   by itself, beside the notes and quotes that fit.
-- Where only a summary tells of something, its minutes are those of the window that the summary is of.
+- What a summary tells was at the minute of the line that its sentence rests on, where that is known; else its minutes
+  are those of the window that the summary is of.
 """
 
 import math
@@ -132,14 +133,16 @@ async def _sentences(
     episode_ids = index.speaking_of(terms, 1, (), EPISODES_READ, rarest_first=True)
     entries = []
     stored = await episodes.get_many(source, episode_ids)
+    times_of = await episodes.sentence_times(source, stored)
     for episode in await visible_episodes(source, stored, suppression_filter):
         for sentence in sentences_of(episode.summary):
+            said_at = times_of[episode.id].get(sentence)
             entry = Entry(
                 "episodes",
                 episode.id,
                 sentence,
-                episode.started_at,
-                episode.ended_at,
+                said_at or episode.started_at,
+                said_at or episode.ended_at,
                 episode.stream_id,
             )
             entries.append(entry)

@@ -34,6 +34,7 @@ from forgetmenot.memory.proposals import (
     text_fault,
     without_ages,
 )
+from forgetmenot.memory.sentence_times import times_of_sentences
 from forgetmenot.memory.transcript import (
     SPOKEN,
     SPOKEN_MARK,
@@ -385,7 +386,11 @@ class Summarizer(MemoryWriter):
         episode = _episode(
             window, people, stored_summary, EpisodeKind.CHAT, answer.model
         )
-        return replace(episode, language=read_language(answer.text))
+        return replace(
+            episode,
+            language=read_language(answer.text),
+            sentence_times=times_of_sentences(stored_summary, window),
+        )
 
     async def by_counting(self, window: Window) -> NewEpisode:
         """Return the episode of a window without asking a model.

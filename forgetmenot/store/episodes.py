@@ -19,6 +19,7 @@ from forgetmenot.domain import Episode, EpisodeKind, Part, Participant
 from forgetmenot.store import bot_messages, events
 from forgetmenot.store.database import Database, Params, Source, Transaction, row_as
 from forgetmenot.text.removal import without_person
+from forgetmenot.text.words import sentences_of
 
 
 class NewEpisode(Struct, frozen=True):
@@ -37,6 +38,7 @@ class NewEpisode(Struct, frozen=True):
     model: str = ""
     key: str | None = None
     language: str = ""
+    sentence_times: Sequence[int] = ()
 
 
 # An episode that was learned from a file of past chat has the key "past:", the file's own key, ":" and a number.
@@ -123,12 +125,12 @@ async def write(
 # A key is unique: of a line that made two episodes, the second has none.
 _INSERT = """
 INSERT INTO episodes (kind, stream_id, started_at, ended_at, summary, events, model, topic,
-    created_at, extracted_at, key, language)
+    created_at, extracted_at, key, language, sentence_times)
 VALUES (:kind, :stream_id, :started_at, :ended_at, :summary, :events, :model,
     coalesce((SELECT substr(category, 1, 60) FROM streams WHERE id = :stream_id), ''),
     :now, :read_at,
     iif(EXISTS (SELECT 1 FROM episodes WHERE key = :key), NULL, :key),
-    :language)
+    :language, :sentence_times)
 """
 
 
@@ -153,6 +155,7 @@ async def insert(
         "read_at": read_at,
         "key": new.key,
         "language": new.language,
+        "sentence_times": new.sentence_times,
     }
     episode_id = await tx.insert(_INSERT, values)
     await tx.many(
@@ -274,6 +277,29 @@ async def get_many(source: Source, episode_ids: Collection[int]) -> list[Episode
     return await _episodes_where(
         source, "id IN (SELECT value FROM json_each(?)) ORDER BY id", (episode_ids,)
     )
+
+
+async def sentence_times(
+    source: Source, episodes: Iterable[Episode]
+) -> dict[int, dict[str, int]]:
+    """Return when what the sentences of episodes say was said (ms), by episode and sentence, as far as it is known.
+
+    Nothing of a summary that has lost a sentence since.
+    """
+    summaries = {episode.id: episode.summary for episode in episodes}
+    rows = await source.pairs(
+        "SELECT id, sentence_times FROM episodes WHERE id IN (SELECT value FROM json_each(?))",
+        (summaries.keys(),),
+    )
+    times_of: dict[int, dict[str, int]] = {}
+    for episode_id, stored in rows.items():
+        times = json.loads(stored)
+        sentences = sentences_of(summaries[episode_id])
+        times_of[episode_id] = {}
+        if len(times) == len(sentences):
+            pairs = zip(sentences, times, strict=True)
+            times_of[episode_id] = {sentence: at for sentence, at in pairs if at}
+    return times_of
 
 
 async def unread(

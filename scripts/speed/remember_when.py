@@ -3,7 +3,7 @@
 The evenings are the demo's, the questions those of remember_when.toml: in other words, by somebody else, typed in chat
 when no line of that evening is left and twelve other streams came between. Everything is the bot's own but Twitch and
 the model, whose summary of a window says what the file lists for its minutes. An answer counts where the prompt has the
-event with its day and a span of minutes that it fell into.
+event with its day and a span of minutes that it fell into, or that begins in the minute after it.
 """
 
 import json
@@ -261,7 +261,8 @@ def _width(
     for row in _ROW.finditer(prompt):
         first = _minutes(row["first"])
         last = _minutes(row["last"] or row["first"])
-        is_right = row["day"] == day and first <= at // MINUTE <= last
+        # what is said of something in chat comes a little after it
+        is_right = row["day"] == day and first - 1 <= at // MINUTE <= last
         if is_right and sentence in row["text"] and last - first <= WIDEST:
             return last - first
     return None

@@ -107,6 +107,29 @@ async def test_the_prompt_has_day_minute_and_video(
     assert "weather" not in rows
 
 
+async def test_a_sentence_whose_line_is_known_has_its_very_second(
+    bot: Bot, clock: ManualClock
+) -> None:
+    began_at = clock.now() - 30 * DAY
+    times = f"[0, {began_at + 33 * MINUTE}]"
+    async with bot.db.write() as tx:
+        sql = "UPDATE episodes SET sentence_times = ? WHERE summary LIKE '%brick%'"
+        await tx.execute(sql, (times,))
+    question = "remember when that loaf turned out hard?"
+    rows = book(await asked(bot, clock, question))
+    link = "https://www.twitch.tv/videos/77?t=0h34m0s"
+    assert f"at 0:33 of the stream, video: {link})" in rows
+    # a summary that lost a sentence: nobody knows any more which time is whose
+    async with bot.db.write() as tx:
+        await tx.execute(
+            "UPDATE episodes SET summary = ? WHERE summary LIKE '%brick%'",
+            (SUMMARIES[1].partition(". ")[2],),
+        )
+    bot.recall.forget()
+    rows = book(await asked(bot, clock, question))
+    assert "at 0:20–0:39 of the stream" in rows
+
+
 async def test_a_quote_is_found_with_its_very_minute(
     bot: Bot, clock: ManualClock
 ) -> None:

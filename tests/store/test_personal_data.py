@@ -46,7 +46,7 @@ events.kind events.role episodes.kind semantic_notes.scope semantic_notes.status
 semantic_notes.importance semantic_notes.persona note_changes.from_status note_changes.to_status bot_messages.trigger
 bot_messages.mode bot_messages.status bot_messages.outcome action_logs.name action_logs.class action_logs.verdict
 action_logs.rule action_logs.status briefs.persona model_calls.purpose model_calls.model model_calls.error tally
-episodes.model episodes.topic episodes.language streams.category bot_messages.model
+episodes.model episodes.sentence_times episodes.topic episodes.language streams.category bot_messages.model
 bot_messages.token_usage_json
 bot_messages.prompt_json bot_messages.filters_json action_logs.key
 spending moments.kind reply_weeks
