@@ -70,8 +70,10 @@ async def anniversaries(
     by_viewer = {}
     for viewer_id, history in by_id.items():
         facts = facts_of(history, 0, ended_at, zone)
+        # what came later is no news of a stream that was over
+        came_true = [fact for fact in facts if fact.since <= ended_at]
         occasions = [
-            fact for fact in facts if fact.is_occasion and fact.is_news(ended_at)
+            fact for fact in came_true if fact.is_occasion and fact.is_news(ended_at)
         ]
         if occasions:
             by_viewer[viewer_id] = occasions

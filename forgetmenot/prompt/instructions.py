@@ -151,7 +151,10 @@ MAY_BE_FOR_OTHERS = (
 )
 
 # Said once for each occasion, with the speaker's line that names it.
-CONGRATULATE = "Congratulate them on that in a few words, only if it fits."
+CONGRATULATE = (
+    "The line about them has something to congratulate them on: do it in a few words,"
+    " and only if it fits."
+)
 
 
 def posture(role: Role, standing: Standing) -> str:

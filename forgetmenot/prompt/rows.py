@@ -396,7 +396,7 @@ def speaker_line(
     fitting = (words for words in together if estimate_tokens(words) <= TOGETHER_TOKENS)
     labels.extend(islice(fitting, 1))
     if viewer.called:
-        labels.append(f"call them {viewer.called}")
+        labels.append(f'call them "{viewer.called}"')
     if viewer.pronouns:
         labels.append(f"their pronouns: {viewer.pronouns}")
     return f"{name_of(viewer)} ({'; '.join(labels)})"

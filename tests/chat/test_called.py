@@ -54,7 +54,7 @@ async def test_a_reply_and_the_dock_use_them(chat: Chat) -> None:
     _trigger, composed = await preview(
         "alice", "@bot hi", db=chat.db, settings=SETTINGS, clock=chat.clock
     )
-    assert "; call them Deb; their pronouns: they/them)" in composed.prompt.tail
+    assert '; call them "Deb"; their pronouns: they/them)' in composed.prompt.tail
     shown = await names_in_dock(chat.db, ["<@1001> won."])
     assert shown == {"1001": "Deb (Alice)"}
 

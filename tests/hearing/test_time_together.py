@@ -122,7 +122,7 @@ async def they_are_called_as_they_ask(tonight: Evening, model: Model) -> None:
     answer = await ask(tonight, "alice", "!pronouns they/them")
     assert answer.text.startswith("I'll use they/them for you.")
     await ask(tonight, "alice", f"@{BOT} who am I?")
-    assert model.speaker.endswith("; call them Deb; their pronouns: they/them)")
+    assert model.speaker.endswith('; call them "Deb"; their pronouns: they/them)')
     answer = await ask(tonight, "bob", "!callme alice")
     assert answer.text.startswith("I can't call you that.")
     answer = await ask(tonight, "carol", "!uncall alice")

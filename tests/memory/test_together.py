@@ -9,9 +9,9 @@ from forgetmenot.domain import ChatEvent, EventKind
 from forgetmenot.durations import DAY, HOUR
 from forgetmenot.languages import ENGLISH
 from forgetmenot.memory.arrivals import card
-from forgetmenot.memory.together import together_with
+from forgetmenot.memory.together import anniversaries, together_with
 from forgetmenot.settings.schema import PeopleSettings, Settings
-from forgetmenot.store import viewers
+from forgetmenot.store import streams, viewers
 from forgetmenot.twitch.chat_lines import parse, understand
 from tests.chat.conftest import IDS, Chat, chat  # noqa: F401  # a fixture
 from tests.rows import put
@@ -99,6 +99,24 @@ async def test_of_hidden_people_and_where_it_is_off_nothing_is_said(
     async with chat.db.write() as tx:
         await viewers.set_banned(tx, IDS["alice"], now + HOUR)
     assert await words(chat) == []
+
+
+async def test_a_recap_has_only_what_was_true_then(chat: Chat) -> None:  # noqa: F811
+    await say(chat, 11, "subscriber")
+    ended_at = chat.clock.now()
+    stream_id = await chat.db.highest_id("streams")
+    stream = (await streams.get_many(chat.db, [stream_id]))[stream_id]
+    over = replace(stream, ended_at=ended_at)
+    viewer_id = IDS["alice"]
+    assert await anniversaries(chat.db, over, [viewer_id], SETTINGS) == {}
+    await chat.clock.advance(HOUR)
+    await say(chat, 12, "subscriber")
+    assert await anniversaries(chat.db, over, [viewer_id], SETTINGS) == {}
+    still_on = replace(stream, ended_at=chat.clock.now())
+    occasions = await anniversaries(chat.db, still_on, [viewer_id], SETTINGS)
+    assert [fact.words(ENGLISH) for fact in occasions[viewer_id]] == [
+        "subscribed for 12 months"
+    ]
 
 
 def test_a_bot_imports_it_when_it_is_needed() -> None:
