@@ -102,7 +102,7 @@ class Ingest:
         self._queue: deque[TakenLine | Redaction] = deque()
         # what was counted since the last batch was written, with which it is stored
         self._counts: Counter[str] = Counter()
-        # how many lines are written one by one, to find the one that the database does not accept
+        # how many lines are still to be written one by one, to find the one that the database does not accept
         self._singly = 0
         self._wake = asyncio.Event()
         self._batch_full = asyncio.Event()
@@ -361,8 +361,11 @@ class Ingest:
         await viewers.add_unseen(tx, logins, self._clock.now())
         new_ids = await events.insert(tx, rows)
         total = len(rows)
+        # None: all of them were new
         stored = total if new_ids is None else len(new_ids)
-        counts.update({"lines": total, "events": stored, "duplicates": total - stored})
+        counts["lines"] += total
+        counts["events"] += stored
+        counts["duplicates"] += total - stored
 
     async def _store_lines(
         self,
@@ -378,15 +381,16 @@ class Ingest:
         new_lines = _first_of_each(placed, new_ids)
         counts["events"] += len(new_lines)
         counts["duplicates"] += len(lines) - len(new_lines)
-        of_people = []
+        lines_of_people = []
         events_of_streams = []
         for line, stream_id in new_lines:
             event = line.event
             events_of_streams.append((event, stream_id))
             if not line.from_bot:
-                of_people.append(PlacedLine(event.user_id, stream_id, event.at))
-        await streams.record_visits(tx, visits(of_people))
-        await figures.count_minutes(tx, of_people)
+                line_of_person = PlacedLine(event.user_id, stream_id, event.at)
+                lines_of_people.append(line_of_person)
+        await streams.record_visits(tx, visits(lines_of_people))
+        await figures.count_minutes(tx, lines_of_people)
         await figures.add_moments(tx, events_of_streams)
 
     async def _store_people(self, tx: Transaction, lines: Sequence[TakenLine]) -> None:

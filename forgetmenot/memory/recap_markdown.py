@@ -414,30 +414,26 @@ async def write_file(
     stream_id: int,
     settings: Settings,
 ) -> None:
-    """Write a stream's recap into the folder of the settings. Raises StoreError.
-
-    Not while others wait for the memory: the folder may be on a slow drive. What was forgotten meanwhile is seen after.
-    """
+    """Write a stream's recap into the folder of the settings. Raises StoreError."""
     folder = Path(settings.recap.folder).expanduser().absolute()
-    began = local_time(await streams.start_of(db, stream_id), settings.bot.timezone)
+    started_at = await streams.start_of(db, stream_id)
+    start = local_time(started_at, settings.bot.timezone)
     # with the time: after a restore of an older copy another stream of that day may get the number
-    path = folder / f"{began:%Y-%m-%d %H-%M} stream {stream_id}.md"
+    path = folder / f"{start:%Y-%m-%d %H-%M} stream {stream_id}.md"
     written_text = None
+    # The folder may be on a slow drive, so nobody waits for the memory while the file is written. It is written again
+    # until nothing was forgotten meanwhile.
     while True:
         text = await markdown_of(db, stream_id, settings)
         if text is None or text == written_text:
             return
+        # noted first: an erasure looks for the file where the memory says it is
         async with db.write() as tx:
             if folder.is_dir():
                 await _note_folder(tx, str(folder))
             await streams.set_recap_file(tx, stream_id, str(path))
         try:
-            if not folder.is_dir():
-                raise FileNotFoundError(
-                    ENOENT, "the folder for recaps does not exist", str(folder)
-                )
-            await asyncio.to_thread(replace_file, path, text)
-            written_text = text
+            await asyncio.to_thread(_write_text, path, text)
         except OSError as error:
             # of an earlier turn: it may know who was erased meanwhile
             with contextlib.suppress(OSError):
@@ -446,6 +442,16 @@ async def write_file(
                 await streams.set_recap_file(tx, stream_id, "")
             why = reason("not_written", path=str(path), error=error.strerror or "")
             raise StoreError(why) from error
+        written_text = text
+
+
+def _write_text(path: Path, text: str) -> None:
+    """Write a file into a folder that exists. Raises OSError."""
+    folder = path.parent
+    if not folder.is_dir():
+        message = "the folder for recaps does not exist"
+        raise FileNotFoundError(ENOENT, message, str(folder))
+    replace_file(path, text)
 
 
 async def _note_folder(tx: Transaction, folder: str) -> None:
