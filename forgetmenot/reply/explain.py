@@ -1,7 +1,8 @@
 """Explains replies: one row in words; and previews replies without sending them.
 
-`telemetry` and `usage` are what the engine writes into the row: ids and counts, no chat text. `explain` reads a row
-back with the texts that are still there: notes and episodes as they are now, chat lines as long as tier 1 holds them.
+`telemetry` and `usage` are what the writer stores in the row: ids and counts, no chat text. `explain`
+reads a row back with the texts that are still there: notes and episodes as they are now, chat lines
+as long as tier 1 holds them.
 """
 
 from collections.abc import Mapping, Sequence
@@ -37,10 +38,12 @@ from forgetmenot.store.database import Database
 from forgetmenot.text.mentions import mention, provisional_id, with_names
 from forgetmenot.text.tokens import estimate_tokens
 
+# The id of the line of a preview.
 EVENT_ID = "dry-run"
-# Of the notes that a reply used, so many are named in chat; and characters of that answer.
+# Notes that a reply used and chat gets to see, and characters of that answer.
 CHAT_NOTES_LIMIT = 4
 CHAT_LINE_LENGTH = 450
+# Stands for a text that is not kept any more.
 GONE = reason("gone")
 # What is shown of a reply as it is stored.
 _SHOWN_FIELDS = (
@@ -73,29 +76,34 @@ async def preview(
 ) -> tuple[Trigger, ComposedPrompt]:
     """Return the prompt that this viewer's message would give now.
 
-    `viewer_name`: a login or a Twitch id. `identity`: who the bot is, else the account it was last signed in with. A
-    line that asks nothing is taken for a mention. Raises StoreError.
+    `viewer_name`: a login or a Twitch id. `identity`: who the bot is; None: the account it was last
+    signed in with. A line that asks nothing is taken for a mention. Raises StoreError.
     """
     recall = Recall(db=db, settings=lambda: settings, clock=clock)
-    # nothing is read beforehand here, as in a bot that hears chat
+    # A bot that hears chat has read ahead by now; here nothing has.
     await recall.prepare()
     if identity is None:
         state = await channel_state.read_all(db)
-        identity = identity_of(
-            settings, state.get("bot_id", ""), state.get("bot_login", "")
-        )
+        bot_id = state.get("bot_id", "")
+        bot_login = state.get("bot_login", "")
+        identity = identity_of(settings, bot_id, bot_login)
     event = await _line_by(db, viewer_name, message, clock.now())
-    trigger = trigger_of(event, identity, Conversations({}), settings, event.at)
+    nobody = Conversations({})
+    trigger = trigger_of(event, identity, nobody, settings, event.at)
     if trigger is None:
-        trigger = Trigger(
-            TriggerKind.MENTION, event, without_name(event.text, identity)
-        )
+        question = without_name(event.text, identity)
+        trigger = Trigger(TriggerKind.MENTION, event, question)
     if keeper is None:
         keeper = PrefixKeeper(db=db, recall=recall, settings=lambda: settings)
     gatherer = ContextGatherer(db=db, recall=recall, clock=clock)
-    return trigger, await compose(
-        keeper, gatherer, trigger, settings, bot_id=identity.user_id
+    composed = await compose(
+        keeper,
+        gatherer,
+        trigger,
+        settings,
+        bot_id=identity.user_id,
     )
+    return trigger, composed
 
 
 async def _line_by(
@@ -131,10 +139,13 @@ async def _line_by(
 
 
 async def _viewer_named(db: Database, viewer_name: str) -> Viewer | None:
+    """Return the viewer with a name or id; of several the likeliest, None if nobody has it."""
     viewer_ids = await resolve(db, viewer_name)
     if not viewer_ids:
         return None
-    return (await viewers.get_many(db, [viewer_ids[0]])).get(viewer_ids[0])
+    viewer_id = viewer_ids[0]
+    found_viewers = await viewers.get_many(db, [viewer_id])
+    return found_viewers.get(viewer_id)
 
 
 def notes_in(prompt: Prompt) -> frozenset[int]:
@@ -149,22 +160,23 @@ def telemetry(composed: ComposedPrompt, settings: Settings) -> dict[str, object]
     """Return what the row keeps of a prompt. The order of `rows` is their rank."""
     prompt = composed.prompt
     material = composed.material
-    recalled = [*material.notes, *material.channel]
+    recalled_notes = [*material.notes, *material.channel]
     for other in material.others:
-        recalled += other.notes
-    recalled += material.anybody
-    sections = [
-        {
-            "name": section.name,
-            "tokens": section.tokens,
-            "rows": section.rows,
-            "dropped": section.dropped,
-        }
-        for section in prompt.sections
-    ]
-    scores = {
-        str(candidate.note.id): round(candidate.score, 4) for candidate in recalled
-    }
+        recalled_notes += other.notes
+    recalled_notes += material.anybody
+    scores = {}
+    for recalled in recalled_notes:
+        scores[str(recalled.note.id)] = round(recalled.score, 4)
+    sections = []
+    for section in prompt.sections:
+        sections.append(
+            {
+                "name": section.name,
+                "tokens": section.tokens,
+                "rows": section.rows,
+                "dropped": section.dropped,
+            }
+        )
     return {
         "sections": sections,
         "scores": scores,
@@ -178,7 +190,10 @@ def telemetry(composed: ComposedPrompt, settings: Settings) -> dict[str, object]
 
 
 def usage(prompt: Prompt, answer: ModelAnswer) -> dict[str, int | None]:
-    """Return what the row keeps of the bill: tokens as they were estimated, and as the provider counted them."""
+    """Return what the row keeps of the bill.
+
+    These are the tokens as they were estimated, and as the provider counted them.
+    """
     return {
         "estimated": prompt.estimated_tokens,
         "billed": answer.usage.input,
@@ -189,9 +204,9 @@ def usage(prompt: Prompt, answer: ModelAnswer) -> dict[str, int | None]:
 
 
 class ExplainedRow(Struct, frozen=True):
-    """One row of a prompt: which, and its text if it is still kept. `score`: what recall gave it, if it did.
+    """One row of a prompt: which, and its text if it is still kept.
 
-    `of`: as in a RowId.
+    `score`: what recall gave it, if it did. `of`: the kind of row, as in a RowId.
     """
 
     id: int
@@ -232,13 +247,15 @@ async def explain(db: Database, reply_id: int) -> ReplyExplanation:
         raise InputError(reason("reply_gone", n=reply_id))
     line = await events.line_by_id(db, reply.event_id) if reply.event_id else None
     question = line.text if line is not None else ""
-    names, _ = await viewers.shown_and_hidden(
-        db, [reply.viewer_id] if reply.viewer_id else []
-    )
+    people = [reply.viewer_id] if reply.viewer_id else []
+    names, _hidden = await viewers.shown_and_hidden(db, people)
     actions = []
     for action in await action_logs.of_reply(db, reply_id):
         decision = reason(
-            "decided", action=action.name, reason=action.reason, status=action.status
+            "decided",
+            action=action.name,
+            reason=action.reason,
+            status=action.status,
         )
         actions.append(join_reasons(decision, action.detail))
     return ReplyExplanation(
@@ -255,7 +272,7 @@ def as_json(
     settings: Settings,
     say: Language = ENGLISH,
 ) -> dict[str, object]:
-    """Return the trail as the dock and the command line show it; times in ms, `cost` in words."""
+    """Return the trail as the dock and the command line show it: times in ms, `cost` in words."""
     reply = trail.reply
     fields = {name: getattr(reply, name) for name in _SHOWN_FIELDS}
     return {
@@ -275,7 +292,7 @@ def _cost(
     settings: Settings,
     say: Language,
 ) -> str:
-    """Return what a reply cost, in words; empty where the provider did not say how many tokens there were."""
+    """Return what a reply cost, in words; "" where the provider did not report its tokens."""
     billed = reply.usage.get("billed")
     if billed is None:
         return ""
@@ -287,10 +304,13 @@ def _cost(
 
 
 async def _sections(db: Database, reply: BotMessage) -> tuple[ExplainedSection, ...]:
-    """Return the sections of its prompt, with the texts of the rows that are still kept and the names of today."""
-    sections = reply.prompt.get("sections", [])
+    """Return the sections of a reply's prompt, with the texts that are still kept.
+
+    People stand in them by their names of today.
+    """
+    stored_sections = reply.prompt.get("sections", [])
     rows: list[RowId] = []
-    for section in sections:
+    for section in stored_sections:
         rows += [(kind, row_id) for kind, row_id in section["rows"]]
     texts = await _texts(db, rows)
     names = await viewers.named_in(db, texts.values())
@@ -303,15 +323,18 @@ async def _sections(db: Database, reply: BotMessage) -> tuple[ExplainedSection, 
         score = scores.get(str(row_id)) if kind == "notes" else None
         return ExplainedRow(row_id, text, score, kind)
 
-    return tuple(
-        ExplainedSection(
-            section["name"],
-            section["tokens"],
-            section["dropped"],
-            tuple(explained(kind, row_id) for kind, row_id in section["rows"]),
+    sections = []
+    for section in stored_sections:
+        explained_rows = [explained(kind, row_id) for kind, row_id in section["rows"]]
+        sections.append(
+            ExplainedSection(
+                section["name"],
+                section["tokens"],
+                section["dropped"],
+                tuple(explained_rows),
+            )
         )
-        for section in sections
-    )
+    return tuple(sections)
 
 
 async def _texts(db: Database, rows: Sequence[RowId]) -> dict[RowId, str]:
@@ -335,20 +358,19 @@ async def _texts(db: Database, rows: Sequence[RowId]) -> dict[RowId, str]:
 async def _past_texts(db: Database, rows: Sequence[RowId]) -> dict[RowId, str]:
     """Return the texts of episodes, recaps, quotes and lines of chat."""
     texts: dict[RowId, str] = {}
-    for episode_id, summary in (
-        await episodes.summaries(db, _ids(rows, "episodes"))
-    ).items():
+    summaries = await episodes.summaries(db, _ids(rows, "episodes"))
+    for episode_id, summary in summaries.items():
         texts["episodes", episode_id] = summary
-    for stream_id, stream in (
-        await streams.get_many(db, _ids(rows, "streams"))
-    ).items():
+    stored_streams = await streams.get_many(db, _ids(rows, "streams"))
+    for stream_id, stream in stored_streams.items():
         if stream.recap:
             texts["streams", stream_id] = stream.recap
     for quote_id in _ids(rows, "quotes"):
         quote = await quotes.get(db, quote_id)
         if quote is not None:
             texts["quotes", quote_id] = f"{mention(quote.viewer_id)}: {quote.text}"
-    for seq, line in (await events.lines_by_seq(db, _ids(rows, "events"))).items():
+    lines = await events.lines_by_seq(db, _ids(rows, "events"))
+    for seq, line in lines.items():
         texts["events", seq] = f"{mention(line.viewer_id or '')}: {line.text}"
     return texts
 
@@ -363,17 +385,17 @@ def one_line(trail: ReplyExplanation, say: Language = ENGLISH) -> str:
     Notes stand there by their numbers: what they say is not for everybody.
     """
     reply = trail.reply
-    key = f"why.{reply.trigger.replace('-', '_')}"
-    if key not in say:
-        key = "why.mention"
-    trigger = say(key, who=say.reason(trail.viewer_name))
+    trigger_key = f"why.{reply.trigger.replace('-', '_')}"
+    if trigger_key not in say:
+        trigger_key = "why.mention"
+    trigger = say(trigger_key, who=say.reason(trail.viewer_name))
     notes_used = say("why.used_none")
     if reply.used:
         numbers = ", ".join(f"#{note_id}" for note_id in reply.used[:CHAT_NOTES_LIMIT])
         notes_used = say("why.used", list=numbers, n=len(reply.used))
     parts = [f"{trigger} {notes_used}"]
     parts += [say.reason(action) for action in trail.actions[:1]]
-    # that it was said is known to whoever asks why
+    # Whoever asks why knows that it was said.
     if reply.status != ReplyStatus.SENT:
         parts.append(say(f"page.status.{reply.status}"))
     parts.append(say.reason(reply.detail))
