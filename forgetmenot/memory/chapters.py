@@ -6,10 +6,10 @@ there by name, nobody who opted out or was banned, and nothing that is never men
 
 import csv
 import io
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from forgetmenot.domain import NOTHING, EpisodeKind, Stream
+from forgetmenot.domain import NOTHING, Stream
 from forgetmenot.durations import HOUR, MINUTE, SECOND
 from forgetmenot.errors import InputError
 from forgetmenot.languages import reason
@@ -17,14 +17,13 @@ from forgetmenot.memory.recap_markdown import about_the_named, people_of
 from forgetmenot.privacy.hidden_names import only_naming
 from forgetmenot.privacy.suppression import load_filter
 from forgetmenot.settings.schema import Settings
-from forgetmenot.store import dock_rows, streams
+from forgetmenot.store import dock_rows, episodes, streams
 from forgetmenot.store.database import Database, Source
+from forgetmenot.store.events import END_OF_TIME
 from forgetmenot.text.clean import clean
 from forgetmenot.text.mentions import with_names
 from forgetmenot.text.words import sentences_of
 
-# Not what somebody asked to be remembered, nor chat that no model has read.
-TELLING_KINDS = (EpisodeKind.CHAT, EpisodeKind.IMPORT)
 FORMATS = ("youtube", "csv", "edl")
 # YouTube takes no shorter chapters, and titles of at most 100 characters.
 SHORTEST = 10 * SECOND
@@ -55,17 +54,12 @@ async def chapters_of(
     titles: list[tuple[int, str]] = []
     begins_at = await _video_begins(source, stream)
     names = (await people_of(source, stream, settings)).names
-    suppressed = await load_filter(source)
-    for episode in await dock_rows.episodes_of(source, stream_id):
-        if episode["kind"] not in TELLING_KINDS or episode["summary"] == NOTHING:
-            continue
-        summary = about_the_named(suppressed.without(episode["summary"]), names)
-        sentence = next(iter(sentences_of(with_names(summary, names))), "")
-        title = clean(await only_naming(source, sentence, names)).rstrip(".")
-        begin = max(0, episode["started_at"] - begins_at)
-        is_long_enough = not titles or begin - titles[-1][0] >= SHORTEST
-        if title and is_long_enough:
-            titles.append((begin if titles else 0, _cut(title)))
+    for said_at, sentence in await _first_sentences(source, stream, names):
+        named = await only_naming(source, with_names(sentence, names), names)
+        title = _cut(clean(named).rstrip("."))
+        begin = max(0, said_at - begins_at) if titles else 0
+        if title and (not titles or begin - titles[-1][0] >= SHORTEST):
+            titles.append((begin, title))
     if not titles:
         raise InputError(reason("no_chapters"))
     ends = [begin for begin, _title in titles[1:]]
@@ -74,6 +68,30 @@ async def chapters_of(
     for (begin, title), end in zip(titles, ends, strict=False):
         chapters.append(Chapter(begin, max(begin, end), title))
     return chapters
+
+
+async def _first_sentences(
+    source: Source,
+    stream: Stream,
+    names: Mapping[str, str],
+) -> list[tuple[int, str]]:
+    """Return the first sentence of each summary that may be published, and when that was (ms), oldest first."""
+    suppressed = await load_filter(source)
+    stored = await episodes.between(
+        source, stream.id, stream.started_at - 1, END_OF_TIME
+    )
+    times_of = await episodes.sentence_times(source, stored)
+    first = []
+    for episode in stored:
+        if episode.summary == NOTHING:
+            continue
+        for sentence in sentences_of(suppressed.without(episode.summary)):
+            published = about_the_named(sentence, names)
+            if published:
+                said_at = times_of[episode.id].get(sentence, episode.started_at)
+                first.append((said_at, published))
+                break
+    return first
 
 
 async def newest_stream(source: Database) -> int:

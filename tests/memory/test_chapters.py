@@ -88,6 +88,18 @@ async def test_a_chapter_is_a_sentence_of_a_summary(
     ]
 
 
+async def test_it_begins_with_the_line_that_its_sentence_rests_on(
+    db: Database, clock: ManualClock
+) -> None:
+    stream_id = await put_stream(db, clock.now())
+    times = f"[{clock.now() + 33 * MINUTE}, 0]"
+    async with db.write() as tx:
+        sql = "UPDATE episodes SET sentence_times = ? WHERE summary LIKE '%ladder%'"
+        await tx.execute(sql, (times,))
+    text = as_text(await chapters_of(db, stream_id, SETTINGS), "youtube", "")
+    assert text.splitlines()[1] == "33:00 Alice fell off the ladder"
+
+
 async def test_it_counts_from_where_the_video_begins(
     db: Database, clock: ManualClock
 ) -> None:
