@@ -49,7 +49,11 @@ from forgetmenot.text.mentions import (
     provisional_id,
 )
 from forgetmenot.text.removal import fact_stems, is_distinct, without_person
-from forgetmenot.text.words import join_sentences, sentences_of
+from forgetmenot.text.words import (
+    clear_text_caches,
+    join_sentences,
+    sentences_of,
+)
 
 # Lines that one transaction writes: another writer waits for some 25 ms, and not for the whole file.
 LINES_AT_ONCE = 100
@@ -156,6 +160,8 @@ async def import_notes(
         async with db.write() as tx:
             await _write(tx, read_lines, report, now)
         await asyncio.sleep(PAUSE_S)
+    # What was refused may be of somebody who was erased: no cache keeps its words.
+    clear_text_caches()
     report.refused.sort()
     return report
 
