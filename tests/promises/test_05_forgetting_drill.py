@@ -407,6 +407,8 @@ async def _leave_traces(running: Running, past: Path) -> None:
         "!remember I collect stampquux",
         "!nevermention my exquux",
         "!alias add Quuxie",
+        "!callme Robinquux (say: rob-in-quux)",
+        "!pronouns quux/them",
     ):
         await running.ask(typed, ALICE, running.login)
     await running.ask("@ForgetMeNot what do i play?", ALICE, running.login)
