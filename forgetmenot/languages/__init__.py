@@ -117,6 +117,7 @@ class Reason(str):
     code: str
     values: Mapping[str, object]
 
+    # str() of a subclass would give a plain text, and the code and values would be lost.
     def __str__(self) -> str:
         """Return the reason itself, so that `str(error)` keeps code and values."""
         return self
@@ -145,6 +146,7 @@ def reason(code: str, /, **values: object) -> Reason:
 def join_reasons(*texts: str) -> str:
     """Return the texts that are not empty as one, one after the other."""
     joined = ""
+    # Two at a time, because a reason has a fixed number of values.
     for text in texts:
         if joined and text:
             joined = reason("joined", first=joined, second=text)

@@ -63,12 +63,14 @@ from forgetmenot.text.days import written_days
 from forgetmenot.text.mentions import fence, ids_in, mention
 from forgetmenot.text.words import stems, telling_stems
 
+# Unread episodes that are read from the database at once.
 EPISODES_PER_RUN = 50
 # How many episodes are read at once. More would seldom name different people: of 200 who chat, the most active one is
 # in every second summary.
 EPISODES_AT_ONCE = 2
 # Over some 34 hours, after which a summary without a usable answer is set aside.
 TRIES_LIMIT = 10
+# After this many episodes without a usable answer the model is taken to be at fault, and the pass ends.
 FAILURES_IN_A_ROW = 3
 # How many people get a handle, beside those whom the summary names.
 PEOPLE_SHOWN = 40
@@ -77,7 +79,9 @@ ASKED_FOR = 12
 ASKED_FOR_OF_LONG = 20
 LONG_SUMMARY_WORDS = 100
 WRITTEN_LIMIT = 20
+# About how long one proposed note is with its JSON.
 WORDS_PER_CHANGE = 40
+# So that another try may have another answer.
 RETRY_TEMPERATURE = 0.4
 # How many known notes are shown: thirty of each subject found no more to repeat or replace, at four times the cost.
 KNOWN_PER_SUBJECT = 5
@@ -514,6 +518,7 @@ class _ProposalMerger(Struct):
     async def merge(self, proposal: object) -> None:
         """Merge one proposal; one that is refused is counted by rule."""
         try:
+            # a savepoint: what is refused undoes its own changes and no other proposal's
             async with self.tx.part():
                 changes = checked_changes(proposal, self.screen)
                 results = [await self._merge_change(change) for change in changes]
@@ -532,6 +537,7 @@ class _ProposalMerger(Struct):
     async def _merge_change(self, proposed: ProposedChange) -> MergeResult:
         """Merge one change, dated and attributed by the lines of the episode. Raises FactRefused."""
         change = self._by_lines(proposed)
+        # to confirm a note adds none
         if change.repeats is None and self.written >= WRITTEN_LIMIT:
             raise FactRefused("enough_this_episode")
         speaker = change.speaker

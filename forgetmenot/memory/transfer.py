@@ -323,6 +323,7 @@ async def _write(
     report.viewers += await _add_people(tx, accepted, known_viewers, now)
     episode_ids, new_episodes = await _evidence(tx, accepted, now)
     report.episodes += new_episodes
+    # what has no number gets one above those of this memory and of the batch
     highest_id = max([await tx.highest_id("semantic_notes"), *ids_in_use])
     free_ids = count(highest_id + 1)
     new_notes = []
@@ -465,6 +466,7 @@ async def _evidence(
     now: int,
 ) -> tuple[list[int], int]:
     """Return the episode of each line, and the number of new ones: one for each key, or one of the line's own."""
+    # notes of one episode have one key, also if they come in several imports
     keys = {read.key for read in accepted if read.key is not None}
     known_episodes = await episodes.ids_by_key(tx, sorted(keys))
     free_ids = count(await tx.highest_id("episodes") + 1)
@@ -578,6 +580,7 @@ async def export_notes(
         subject_ids = {note.subject_id for note in batch if note.subject_id is not None}
         people = sorted(subject_ids)
         logins = await viewers.logins(db, people)
+        # where one person is asked for, they are exported, hidden or not
         hidden: Collection[str] = ()
         if subject_id is None:
             hidden = await viewers.hidden(db, people)

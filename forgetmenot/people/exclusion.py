@@ -32,6 +32,7 @@ class Exclusion(Struct, frozen=True):
 
     def why(self, event: ChatEvent) -> str | None:
         """Return the name of the rule that keeps a line out; None if none does."""
+        # first of all: the bot's own lines come back from chat, and are stored when they are sent
         own = self._own(event.user_id)
         if own is not None:
             return own
@@ -60,7 +61,9 @@ class Exclusion(Struct, frozen=True):
         return None
 
     def _own(self, user_id: str) -> str | None:
-        return "own" if self.own_id and user_id == self.own_id else None
+        """Return "own" for the bot's account; None for any other."""
+        is_own = self.own_id != "" and user_id == self.own_id
+        return "own" if is_own else None
 
 
 def is_bot(

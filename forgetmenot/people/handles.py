@@ -38,10 +38,12 @@ _SPACED = rf"(?!{UNSPACED.pattern})\w"
 _HANDLE = re.compile(rf"(?<!{_SPACED})P(\d{{1,4}}){WORD_END}")
 _WORD_PATTERN = rf"{_SPACED}(?:(?!{UNSPACED.pattern})[\w{MARKS}])*"
 _WORD = re.compile(_WORD_PATTERN)
+# A word, or a run of letters of a script without spaces, in which a name may stand anywhere.
 _NAME = re.compile(rf"[@＠]?(?:{_WORD_PATTERN}|{UNSPACED.pattern}+)")
 # How chat speaks of whose channel it is, without a name.
 _THE_STREAMER = r"\b(?:the|der|dem|den|die|le|la|el|il|lo) streamer(?:in)?\b"
 _LIKE_A_HANDLE = re.compile(r"p\d+")
+# A shorter name counts only behind an @: too many words are as short.
 _SHORTEST_WORD = 3
 
 

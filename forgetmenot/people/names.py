@@ -104,6 +104,7 @@ async def resolve(
     id. `may_be_short`: also a nickname, or a short form that fits one person or two.
     """
     name = typed.strip()
+    # "id:123" is what `told_apart` offers where a name means several
     if name.casefold().startswith(BY_ID):
         typed_id = name[len(BY_ID) :].strip()
         return await names.by_id(source, typed_id)
@@ -251,6 +252,7 @@ async def in_chat(
     `words`: those that may be somebody's whole name. Short forms and nicknames count where they fit one person.
     `present`: the ids of those who spoke, who may be named though they are hidden, and of who else is in chat.
     """
+    # filled in the order of what counts more: logins, display names, then short forms
     viewer_of_word: dict[str, str | None] = {}
     spans_by_login = await names.spans_by_login(db, words)
     for login, spans in spans_by_login.items():

@@ -18,9 +18,11 @@ from forgetmenot.text.words import (
     stems,
 )
 
+# "and" parts clauses where somebody follows: "likes tea and coffee" is one clause.
 _CLAUSE_BREAK = re.compile(
     r"\s*;\s+|,?\s+(?:while|whereas|but)\s+|,\s+and\s+|\s+and\s+(?=<@)"
 )
+# People side by side of whom one may go; "<@1>'s" is no person of a list but begins a thing of theirs.
 _PEOPLE_LIST = re.compile(r"<@[^>]+>(?!['’]s)(?:(?:,| and|, and) <@[^>]+>(?!['’]s))+")
 _PRONOUN = re.compile(
     r"\b(?:they|their|theirs|them|themselves|she|hers?|herself|he|his|him|himself)\b",
@@ -35,6 +37,7 @@ _WITHOUT_SPACES = re.compile(
 _LETTERS_AND_MORE = re.compile(
     r"(?=.*[a-z])(?=.*[\d_])[a-z\d_]+", re.IGNORECASE | re.ASCII
 )
+# A pattern that matches nothing, where a person has no name.
 _NOTHING = "(?!)"
 # A shorter name is never looked for inside of a longer word, nor as a bare word.
 MIN_INSIDE = 3
@@ -144,6 +147,7 @@ class NameForms:
             if name in self._bare_names:
                 needles += _in_any_case(name)
                 continue
+            # A name that is a word is theirs only behind one of these marks.
             for form in _in_any_case(name):
                 needles += [
                     f"@{form}",

@@ -15,6 +15,7 @@ from typing import Any
 from forgetmenot.text.clean import fold_word, plain
 from forgetmenot.text.words import UNSPACED
 
+# Each clause is read alone, so that "is a mod and likes tea" is a claim.
 _CLAUSE_BREAK = re.compile(r"[,;:.!?()\n]+|\b(?:and|und|y|et|e)\b")
 _TOKEN = re.compile(r"<@[^>]+>|[^\W_]+")
 # Characters of a text that are read.
@@ -86,6 +87,7 @@ def _place_behind(verbs: frozenset[str], tokens: Sequence[str]) -> int | None:
 
 def _claims_rank(tokens: Sequence[str]) -> bool:
     """Return whether a clause says "is a moderator" or "owns this channel"."""
+    # "owns this channel" needs the place: one may own anything.
     start = _place_behind(_words("verbs"), tokens)
     if start is not None:
         return _is_here(tokens[start:], needs_place=True)
