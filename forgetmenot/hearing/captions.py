@@ -28,11 +28,13 @@ MAX_CHARS = 2_000
 MAX_LINE = 500
 # Sizes of speech: a word counts two, a character of a script without spaces one.
 _WORD_SIZE = 2
+# What is said without a pause becomes a line when it is longer than this.
 _MAX_SIZE = 60 * _WORD_SIZE
-# So much at the end of a long caption may still be corrected.
+# The end of a long caption, as long as this, may still be corrected.
 _OPEN_SIZE = 3 * _WORD_SIZE
 # A shorter overlap of two captions may be chance.
 _OVERLAP_SIZE = 2 * _WORD_SIZE
+# Pieces that are kept, to compare what is shown next with them.
 _KEPT_PIECES = 360
 
 _TIMES = re.compile(r"\d\d:\d\d(?::\d\d)?[,.]\d{1,3} *-->.*|WEBVTT.*")
@@ -87,10 +89,11 @@ def caption_lines(
     text = text.replace("\r\n", "\n").replace("\r", "\n")
     for raw_line in text.split("\n"):
         line = clean(_TAG.sub("", raw_line))
-        counts = are_subtitles and after_gap and line.isdecimal()
+        is_counter = are_subtitles and after_gap and line.isdecimal()
         after_gap = not line
-        if line and not counts and not _TIMES.fullmatch(line):
-            lines.append(line)
+        if not line or is_counter or _TIMES.fullmatch(line):
+            continue
+        lines.append(line)
     return lines
 
 
@@ -111,12 +114,13 @@ def is_made_of_silence(line: str, silent_for: int) -> bool:
 
 
 class CaptionReader:
-    """What one source shows, as lines. Times are milliseconds of any clock."""
+    """Turns what one source shows into lines. Times are milliseconds of any clock."""
 
     def __init__(self) -> None:
-        # The pieces of what is being said, how many of them were returned, and where among them the
-        # caption begins that is shown now.
+        # The pieces of what is being said.
         self._pieces: list[str] = []
+        # How many of them were returned as lines, and where among them the caption begins that is
+        # shown now: one that rolls no longer shows the first.
         self._returned = 0
         self._window = 0
         # All of it was returned.
@@ -138,44 +142,46 @@ class CaptionReader:
         A line break ends a line.
         """
         pieces = _pieces(text)
-        window = self._pieces[self._window :]
-        # The space before the first piece is no longer shown.
-        if window and pieces:
-            first_piece = window[0]
-            space = first_piece[: -len(first_piece.lstrip())]
-            pieces[0] = space + pieces[0]
-        if pieces == window:
+        shown_before = self._pieces[self._window :]
+        # A caption that rolled begins without the space that stood before its first piece.
+        if shown_before and pieces:
+            pieces[0] = _space_before(shown_before[0]) + pieces[0]
+        if pieces == shown_before:
             return self.quiet(now)
         self._changed_at = now
-        same_count = _same_beginning(window, pieces)
-        # What was finished is not corrected any more: it is another sentence with the same
-        # beginning.
-        is_other_sentence = (
-            self._finished
-            and self._window + same_count < self._returned
-            and same_count < len(pieces)
-        )
+        is_continued = self._is_continued(shown_before, pieces)
         self._finished = False
-        is_mostly_same = same_count > 0 and 2 * same_count >= min(
-            len(window), len(pieces)
-        )
         # It grows, or its last words were corrected.
-        if is_mostly_same and not is_other_sentence:
+        if is_continued:
             self._pieces[self._window :] = pieces
             self._returned = min(self._returned, len(self._pieces))
             return self._long(now)
-        overlap = _overlap(window, pieces)
         # It rolls.
+        overlap = _overlap(shown_before, pieces)
         if overlap:
             self._window = len(self._pieces) - overlap
             self._pieces += pieces[overlap:]
             return self._long(now)
-        finished = self.finish(now)
+        # It is another one.
+        finished_lines = self.finish(now)
         self._finished = False
         self._pieces = pieces
         self._returned = 0
         self._window = 0
-        return [*finished, *self._long(now)]
+        return [*finished_lines, *self._long(now)]
+
+    def _is_continued(self, shown_before: Sequence[str], pieces: Sequence[str]) -> bool:
+        """Return whether pieces are the caption that was shown before, longer or corrected."""
+        same_count = _same_beginning(shown_before, pieces)
+        shorter_count = min(len(shown_before), len(pieces))
+        if same_count == 0 or 2 * same_count < shorter_count:
+            return False
+        if not self._finished:
+            return True
+        # What was finished is not corrected any more: it is another sentence with the same
+        # beginning.
+        changes_finished = self._window + same_count < self._returned
+        return not changes_finished or same_count == len(pieces)
 
     def ends(self, text: str, now: int) -> list[str]:
         """Return the lines that are finished by a caption to which nothing will be added."""
@@ -187,7 +193,9 @@ class CaptionReader:
 
     def quiet(self, now: int) -> list[str]:
         """Return the lines that are shown, if nothing has changed for a moment."""
-        return self.finish(now) if now - self._changed_at >= QUIET else []
+        if now - self._changed_at < QUIET:
+            return []
+        return self.finish(now)
 
     def finish(self, now: int) -> list[str]:
         """Return the lines that are shown and were not returned yet."""
@@ -207,13 +215,18 @@ class CaptionReader:
         """Return the lines of the pieces before `end` that were not returned yet."""
         text = "".join(self._pieces[self._returned : end])
         self._returned = max(self._returned, end)
-        surplus = min(len(self._pieces) - _KEPT_PIECES, self._returned, self._window)
-        if surplus > 0:
-            del self._pieces[:surplus]
-            self._returned -= surplus
-            self._window -= surplus
+        self._drop_old_pieces()
         lines = [line.strip()[:MAX_LINE] for line in text.split("\n")]
         return [line for line in lines if self._is_spoken(line, now)]
+
+    def _drop_old_pieces(self) -> None:
+        """Drop the first pieces above the limit that were returned and are no longer shown."""
+        surplus = min(len(self._pieces) - _KEPT_PIECES, self._returned, self._window)
+        if surplus <= 0:
+            return
+        del self._pieces[:surplus]
+        self._returned -= surplus
+        self._window -= surplus
 
     def _is_spoken(self, line: str, now: int) -> bool:
         """Return whether a line has words, and is neither a repeat nor made of silence."""
@@ -230,17 +243,28 @@ class CaptionReader:
 
 def _pieces(text: str) -> list[str]:
     """Return the pieces of what a source shows, without remarks and without the start of one."""
-    shown = _OPEN_REMARK.sub("", _REMARK.sub(" ", text[-MAX_CHARS:]))
-    lines = [clean(line) for line in shown.split("\n")]
-    return _PIECE.findall("\n".join(filter(None, lines)))
+    without_remarks = _REMARK.sub(" ", text[-MAX_CHARS:])
+    spoken_text = _OPEN_REMARK.sub("", without_remarks)
+    lines = [clean(line) for line in spoken_text.split("\n")]
+    return _PIECE.findall("\n".join(line for line in lines if line))
+
+
+def _space_before(piece: str) -> str:
+    """Return the space or line break with which a piece begins."""
+    return piece[: -len(piece.lstrip())]
 
 
 def _size(pieces: Iterable[str]) -> int:
-    return sum(1 if UNSPACED.match(piece.lstrip()) else _WORD_SIZE for piece in pieces)
+    """Return how much speech pieces are."""
+    size = 0
+    for piece in pieces:
+        is_character = UNSPACED.match(piece.lstrip()) is not None
+        size += 1 if is_character else _WORD_SIZE
+    return size
 
 
 def _same_beginning(before: Sequence[str], now: Sequence[str]) -> int:
-    """Return with how many pieces both begin."""
+    """Return how many pieces both have in common at their beginning."""
     count = 0
     for old_piece, new_piece in zip(before, now, strict=False):
         if _bare(old_piece) != _bare(new_piece):

@@ -27,19 +27,18 @@ from forgetmenot.languages import reason
 from forgetmenot.logs import log
 from forgetmenot.settings.schema import HearingSettings
 
+# Lines that are handed on.
 MAX_PER_MINUTE = 60
-FIRST_PAUSE_S = 1.0
+# How often the settings and the captions' file are looked at.
 LOOK_EVERY_S = 0.5
 FILE_ANSWERS_WITHIN_S = 5.0
+# How long a source that failed is left alone: twice as long each time, up to the longest pause.
+FIRST_PAUSE_S = 1.0
 MAX_PAUSE_S = 30.0
 
 
 class Hearing:
-    """The streamer's voice as lines.
-
-    `hear` gets each line, `live` whether OBS streams, as sources.follow reports it. `password`
-    returns OBS's password. `last` is the line that was heard last, at `last_at` (ms).
-    """
+    """Hears the streamer's captions as lines."""
 
     def __init__(
         self,
@@ -50,6 +49,11 @@ class Hearing:
         live: Callable[[bool | None], Awaitable[None]],
         password: Callable[[], str],
     ) -> None:
+        """Take where lines go.
+
+        `hear` gets each line, `live` whether OBS streams, as sources.follow reports it. `password`
+        returns OBS's password.
+        """
         self._settings = settings
         self._clock = clock
         self._hear = hear
@@ -61,23 +65,28 @@ class Hearing:
         self._trouble_of_source: dict[str, str] = {}
         # The look at the captions' file that is under way, or was the last.
         self._look: asyncio.Future[list[Caption] | Exception] | None = None
+        # The line that was heard last, and when that was (ms).
         self.last = ""
         self.last_at = 0
 
     @property
     def listening(self) -> bool:
-        """Whether something would be heard now."""
+        """Return whether something would be heard now."""
         return self._settings().on and not self.paused
 
     @property
     def trouble(self) -> str:
-        """Why a source cannot be heard; empty if all can."""
-        return next(filter(None, self._trouble_of_source.values()), "")
+        """Return why a source cannot be heard; "" if all can."""
+        for trouble in self._trouble_of_source.values():
+            if trouble:
+                return trouble
+        return ""
 
     def sent(self, text: str) -> bool:
-        """Take the lines that a program sent; False if they are not to be heard, or too much comes.
+        """Take the lines that a program sent.
 
-        What a recognizer makes of silence is taken, and is no line.
+        False if they are not to be heard, or too much comes. What a recognizer makes of silence is
+        taken, and is no line.
         """
         if not self.listening or not self._settings().programs:
             return False
@@ -142,9 +151,7 @@ class Hearing:
             began_at_s = loop.time()
             work = asyncio.ensure_future(source(settings))
             try:
-                while (
-                    not work.done() and self._settings() == settings and not self.paused
-                ):
+                while not work.done() and self._goes_on_with(settings):
                     await asyncio.wait({work}, timeout=LOOK_EVERY_S)
                 if work.done():
                     await work
@@ -152,12 +159,18 @@ class Hearing:
                 if self._trouble_of_source.get(name) != str(error):
                     log.warning("captions cannot be heard", reason=str(error))
                 self._trouble_of_source[name] = str(error)
+                pause_s = min(2 * pause_s, MAX_PAUSE_S)
                 was_steady = loop.time() - began_at_s > MAX_PAUSE_S
-                pause_s = FIRST_PAUSE_S if was_steady else min(2 * pause_s, MAX_PAUSE_S)
+                if was_steady:
+                    pause_s = FIRST_PAUSE_S
                 await asyncio.sleep(pause_s)
             finally:
                 work.cancel()
                 await asyncio.gather(work, return_exceptions=True)
+
+    def _goes_on_with(self, settings: HearingSettings) -> bool:
+        """Return whether these are still the settings, and nobody paused it."""
+        return not self.paused and self._settings() == settings
 
     async def _follow_obs(self, settings: HearingSettings) -> None:
         reader: CaptionReader | None = None

@@ -1,4 +1,4 @@
-"""Where captions come from: a file that some program writes, or a text source of OBS.
+"""Reads captions where they come from: a file that some program writes, or a text source of OBS.
 
 The file may be overwritten with the current caption, appended to or truncated; be plain text or
 subtitles (SRT, VTT) in UTF-8 or UTF-16, with or without a byte-order mark; and be missing now and
@@ -31,7 +31,9 @@ from forgetmenot.startup import load_off_the_loop
 if TYPE_CHECKING:
     from simpleobsws import WebSocketClient
 
+# Bytes that are read of a file at a look.
 MAX_BYTES = 64 * 1024
+# Bytes by which the place is recognised where the last look ended.
 TAIL_BYTES = 64
 SUBTITLES = frozenset({".srt", ".vtt"})
 _BYTE_ORDER_MARKS = (
@@ -42,23 +44,28 @@ _BYTE_ORDER_MARKS = (
 
 
 class Caption(NamedTuple):
-    """What a file shows. `ended`: nothing will be added to this line."""
+    """A text that a file shows. `ended`: nothing will be added to this line."""
 
     text: str
     ended: bool
 
 
 class _State(NamedTuple):
-    """A file as it was at a look.
+    """A file as it was at a look."""
 
-    `read_to`: the bytes that were read, without half a character. `tail`: the last of them.
-    """
-
+    # device and number of the file
     identity: tuple[int, int]
     changed_ns: int
     size: int
+    # the bytes that were read, without half a character, and the last of them
     read_to: int
     tail: bytes
+
+    def is_unchanged(self, status: os.stat_result) -> bool:
+        """Return whether the file is still as it was."""
+        if self.identity != (status.st_dev, status.st_ino):
+            return False
+        return self.changed_ns == status.st_mtime_ns and self.size == status.st_size
 
 
 class CaptionFile:
@@ -81,12 +88,7 @@ class CaptionFile:
         try:
             with self._opened() as file:
                 status = os.fstat(file.fileno())
-                identity = (status.st_dev, status.st_ino)
-                if before and before[:3] == (
-                    identity,
-                    status.st_mtime_ns,
-                    status.st_size,
-                ):
+                if before is not None and before.is_unchanged(status):
                     return []
                 encoding = _encoding(file.read(4))
                 # Even, because UTF-16 has two bytes a character.
@@ -100,11 +102,16 @@ class CaptionFile:
         except (OSError, ValueError) as error:
             why = getattr(error, "strerror", "") or str(error)
             raise self._unusable("unreadable_file", why) from None
-        read_to = start + len(data)
+        identity = (status.st_dev, status.st_ino)
         self._last_state = _State(
-            identity, status.st_mtime_ns, status.st_size, read_to, data[-TAIL_BYTES:]
+            identity,
+            status.st_mtime_ns,
+            status.st_size,
+            read_to=start + len(data),
+            tail=data[-TAIL_BYTES:],
         )
         if is_first:
+            # What is there already is old, and is not read.
             self._shown(data.decode(encoding, "replace"))
             return []
         if before is None or before.identity != identity or before.read_to == 0:
@@ -131,20 +138,21 @@ class CaptionFile:
         return os.fdopen(os.open(self._path, flags), "rb")
 
     def _added(self, text: str) -> list[Caption]:
-        """Return what was written behind the rest."""
-        text_of_lines = self._line + text.replace("\r\n", "\n")
-        *lines, self._line = text_of_lines.split("\n")
+        """Return the lines that were written behind the rest."""
+        new_text = self._line + text.replace("\r\n", "\n")
+        *whole_rows, self._line = new_text.split("\n")
         self._line = self._line[-MAX_BYTES:]
-        captions = [
-            Caption(line, ended=True) for line in self._spoken("\n".join(lines))
-        ]
-        if lines:
-            self._after_gap = not lines[-1].strip()
-        captions += [Caption(line, ended=False) for line in self._spoken(self._line)]
+        captions = []
+        for line in self._spoken("\n".join(whole_rows)):
+            captions.append(Caption(line, ended=True))
+        if whole_rows:
+            self._after_gap = not whole_rows[-1].strip()
+        for line in self._spoken(self._line):
+            captions.append(Caption(line, ended=False))
         return captions
 
     def _shown(self, text: str) -> list[Caption]:
-        """Return what replaced the text before.
+        """Return what replaced the text before, as one caption.
 
         If all lines are whole there are several. Else a program has broken one to fit its window.
         """
@@ -157,12 +165,15 @@ class CaptionFile:
         return [Caption(separator.join(lines), ended=False)]
 
     def _spoken(self, text: str) -> list[str]:
+        """Return the lines of a text without what belongs to subtitles."""
         self._subtitles = self._subtitles or "-->" in text
         return caption_lines(text, subtitles=self._subtitles, after_gap=self._after_gap)
 
     def _decoded(self, data: bytes, encoding: str) -> str:
+        """Return the text of a file. Raises InputError for a file of something else."""
         text = data.decode(encoding, "replace").lstrip("\ufeff")
         odd_count = sum(_is_odd(char) for char in text)
+        # A few odd characters are a slip of some program.
         if odd_count > 2 + len(text) // 20:
             raise self._unusable("no_captions")
         return text
@@ -207,10 +218,12 @@ def _encoding(head: bytes) -> str:
     for mark, encoding in _BYTE_ORDER_MARKS:
         if head.startswith(mark):
             return encoding
+    if len(head) < 4:
+        return "utf-8"
     zeros = [byte == 0 for byte in head]
-    if zeros[:3] == [True, False, True] and len(head) == 4:
+    if zeros[:3] == [True, False, True]:
         return "utf-16-be"
-    if zeros[:3] == [False, True, False] and len(head) == 4:
+    if zeros[:3] == [False, True, False]:
         return "utf-16-le"
     return "utf-8"
 
@@ -281,11 +294,13 @@ async def _text_sources(client: "WebSocketClient") -> list[str]:
 
     answer = await client.call(simpleobsws.Request("GetInputList"))
     inputs = (answer.responseData or {}).get("inputs", [])
-    return [
-        str(source.get("inputName"))
-        for source in inputs
-        if "text" in str(source.get("inputKind", "")).casefold()
-    ]
+    names = []
+    for source in inputs:
+        # The kind of a text source has another name on each system.
+        kind = str(source.get("inputKind", "")).casefold()
+        if "text" in kind:
+            names.append(str(source.get("inputName")))
+    return names
 
 
 async def follow(
