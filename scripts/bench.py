@@ -27,7 +27,10 @@ if __name__ == "__main__":
 
 from speed import (
     asked_in_chat,
+    behind,
     cost,
+    growth,
+    imports,
     ingest,
     played_channel,
     precision,
@@ -53,11 +56,18 @@ def measures(options: argparse.Namespace) -> dict[str, Measure]:
         "ingest": lambda folder: ingest.measure(folder, 20_000 if quick else 160_000),
         "replies": lambda folder: replies.measure(folder, 1_000 if quick else 10_000),
         "erasure": lambda folder: replies.erasure(folder, 1_000 if quick else 10_000),
+        "behind": lambda folder: behind.measure(folder, 2_000 if quick else 6_000),
+        "import": lambda folder: imports.measure(folder, 4_000 if quick else 40_000),
         "cost": lambda folder: cost.measure(
             folder, [10, 100] if quick else [10, 100, 400], options.price
         ),
         "memory": memory,
         "years": lambda folder: years.measure(folder, 20_000 if quick else 1_000_000),
+        "growth": lambda folder: growth.measure(
+            folder,
+            (100, 1_000) if quick else (100, 1_000, 10_000),
+            40_000 if quick else 160_000,
+        ),
         "process": programs.process,
         "dock": lambda folder: programs.dock(folder, 10 if quick else 30),
     }

@@ -26,7 +26,7 @@ def measure(folder: Path, lines: int) -> list[Figure]:
     best = []
     best_of_last = []
     for number in range(ROUNDS):
-        took = asyncio.run(_through_ingest(folder / f"{number}.sqlite3", chat))
+        took = asyncio.run(through_ingest(folder / f"{number}.sqlite3", chat))
         best.append(lines / sum(took))
         best_of_last.append(TAKEN_AT_ONCE / took[-1])
     unit = "events/CPU-s"
@@ -51,7 +51,7 @@ async def take_in(db: Database, chat: Iterable[ChatEvent]) -> float:
     return process_time() - began
 
 
-async def _through_ingest(path: Path, chat: list[ChatEvent]) -> list[float]:
+async def through_ingest(path: Path, chat: list[ChatEvent]) -> list[float]:
     """The seconds of processor time of each TAKEN_AT_ONCE lines."""
     took = []
     async with open_database(path) as db:

@@ -185,10 +185,12 @@ async def measure(folder: Path, viewers: int) -> list[Figure]:
             count = await large.db.value("SELECT count(*) FROM semantic_notes")
             late = list[float]()
             cold = await _cold(large, viewers, late)
-            then = await _warm(large, range(COMMON), WARM_ROUNDS)
+            then = await warm_prompts(large, range(COMMON), WARM_ROUNDS)
             # as far as all of them are kept at once
-            at_most = await _warm(large, best_known(viewers)[:20], BEST_KNOWN_ROUNDS)
-            person_questions = await _warm(
+            at_most = await warm_prompts(
+                large, best_known(viewers)[:20], BEST_KNOWN_ROUNDS
+            )
+            person_questions = await warm_prompts(
                 large, range(COMMON), WHO_ROUNDS, _dice.question_for_a_person
             )
             index_size = await _index_size(large.db)
@@ -235,8 +237,11 @@ async def _cold(large: Memory, viewers: int, late: list[float]) -> list[Took]:
     return times
 
 
-async def _warm(
-    large: Memory, people: range, rounds: int, says: Callable[[], str] = _dice.line
+async def warm_prompts(
+    large: Memory,
+    people: range,
+    rounds: int = WARM_ROUNDS,
+    says: Callable[[], str] = _dice.line,
 ) -> list[Took]:
     """The same people over and over, with another line each time; everybody once beforehand."""
     for number in people:
@@ -275,8 +280,10 @@ async def erasure(folder: Path, viewers: int) -> list[Figure]:
     async with memory(folder / "memory.sqlite3", viewers) as large:
         await _mention(large.db)
         before = _found(folder)
+        late_ms: list[float] = []
         with short_pauses():
-            report, took, times, waits = await _erase(large, viewers)
+            async with loop_watched(late_ms):
+                report, took, times, waits = await _erase(large, viewers)
         remaining = _found(folder)
     return [
         Figure("erasure of one viewer", took, "s", 5),
@@ -293,6 +300,8 @@ async def erasure(folder: Path, viewers: int) -> list[Figure]:
         Figure("reply's prompt meanwhile, p99", percentile(times, 0.99), "ms", 50),
         Figure("write meanwhile, p50", percentile(waits, 0.5), "ms", 50),
         Figure("write meanwhile, longest", max(waits), "ms", 2_000),
+        Figure("event loop held meanwhile, p99", percentile(late_ms, 0.99), "ms", 5),
+        Figure("event loop held meanwhile, most", max(late_ms), "ms"),
         Figure("deleted bytes wiped", int(report.wiped), "", 1, at_least=True),
     ]
 
