@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from playwright.async_api import Browser, Page, expect
 
+from forgetmenot.store import viewers
 from tests.dock.conftest import BROWSER, DemoBot, go, opened, page_on, until
 from tests.dock.test_browser import lines_in_view
 
@@ -123,10 +124,15 @@ async def test_three_arrivals_and_an_approval_leave_four_lines_of_chat(
         opened(memory, tmp_path, earpiece="everyone_known") as demo,
         page_on(running, demo.address, 300, 400) as page,
     ):
+        async with demo.bot.db.write() as tx:
+            wishes = {"called": "Robin", "pronouns": "he/him"}
+            await viewers.set_wishes(tx, await demo.id_of("bob"), wishes, 1)
         await chat(demo, "hello", "hi there", "hey all", "good evening")
         await demo.propose_timeout()
         await chat(demo, "well", "ok then", "so be it", "that ladder")
         await expect(page.locator(".arrival")).to_have_count(3)
+        card = page.locator(".arrival", has_text="Robin; he/him · ")
+        await expect(card).to_have_count(1)
         for arrival in await page.locator(".arrival").all():
             box = await arrival.bounding_box()
             assert box is not None
