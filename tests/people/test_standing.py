@@ -2,13 +2,35 @@
 
 import pytest
 
-from forgetmenot.domain import Attendance, Standing
-from forgetmenot.durations import DAY, HOUR
-from forgetmenot.people.standing import active_now, standing_of
+from forgetmenot.domain import Attendance, Role, Standing
+from forgetmenot.durations import DAY, HOUR, SECOND
+from forgetmenot.people.standing import (
+    ActiveViewers,
+    active_now,
+    role_of,
+    standing_of,
+)
 from forgetmenot.settings.schema import PeopleSettings
 from tests.notes_world import NOW, World, world
 
 __all__ = ["world"]
+
+
+@pytest.mark.parametrize(
+    ("badges", "role"),
+    [
+        (set(), Role.VIEWER),
+        ({"premium", "glhf-pledge"}, Role.VIEWER),
+        ({"subscriber"}, Role.SUBSCRIBER),
+        ({"founder"}, Role.SUBSCRIBER),
+        ({"vip", "subscriber"}, Role.VIP),
+        ({"founder", "moderator"}, Role.MODERATOR),
+        ({"lead_moderator", "vip"}, Role.MODERATOR),
+        ({"broadcaster", "subscriber", "premium"}, Role.BROADCASTER),
+    ],
+)
+def test_the_role_is_the_highest_of_the_badges(badges: set[str], role: Role) -> None:
+    assert role_of(badges) is role
 
 
 @pytest.mark.parametrize(
@@ -52,3 +74,25 @@ async def test_whoever_was_seen_within_a_day_is_active(
     await world.clock.advance(hours_ago * HOUR)
     active = await active_now(world.db, PeopleSettings(), world.clock.now())
     assert ("1" in active) is is_active
+
+
+async def test_active_viewers_are_read_again_after_a_minute_or_when_forgotten(
+    world: World,
+) -> None:
+    active = ActiveViewers(
+        db=world.db, settings=lambda: world.settings, clock=world.clock
+    )
+    assert active.ids == frozenset()
+    await active.look()
+    assert active.ids == {"1", "2", "9"}
+    await world.viewer("3", "dora")
+    await world.clock.advance(59 * SECOND)
+    await active.look()
+    assert "3" not in active.ids
+    await world.clock.advance(SECOND)
+    await active.look()
+    assert "3" in active.ids
+    await world.viewer("4", "erin")
+    active.forget()
+    await active.look()
+    assert "4" in active.ids

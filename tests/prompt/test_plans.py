@@ -1,5 +1,6 @@
 """A plan is over when its day is over where the channel is, and its outcome is asked for once."""
 
+import pytest
 from msgspec.structs import replace
 
 from forgetmenot.clock import parse_iso
@@ -7,7 +8,7 @@ from forgetmenot.domain import Note, PromptLine, Recalled, Role, Viewer
 from forgetmenot.durations import HOUR, MINUTE
 from forgetmenot.prompt.assemble import assemble
 from forgetmenot.prompt.material import Prefix, TailMaterial
-from forgetmenot.prompt.plans import plan_end
+from forgetmenot.prompt.plans import open_outcomes, plan_end
 from forgetmenot.settings.schema import BotSettings, Settings
 from tests.notes_world import note
 
@@ -80,3 +81,42 @@ def test_the_outcome_is_asked_for_until_it_was_asked_or_told() -> None:
     )
     assert ASKING in shown(now, concert(), note(2, "likes tea since November", **said))
     assert ASKING not in shown(now, concert(), text="@bot the concert was great!")
+
+
+def test_a_plan_without_a_day_is_over_when_its_note_expires() -> None:
+    plan = note(1, "plans to learn the harp", expires_at=TONIGHT)
+    assert plan_end(plan, ZONE) == TONIGHT
+
+
+MIDNIGHT = parse_iso("2026-11-27T00:00-08:00")
+
+
+def asked_about(*notes: Note, lines: tuple[PromptLine, ...] = ()) -> list[int]:
+    """The notes whose outcome is asked for a day after the concert."""
+    now = TONIGHT + 24 * HOUR
+    return [plan.id for plan in open_outcomes(notes, lines, STREAM_BEFORE, now, ZONE)]
+
+
+def test_other_notes_hide_no_plan() -> None:
+    no_plan = note(2, "plays drums", first_said_at=STREAM_BEFORE)
+    used = replace(concert(), id=3, used_at=MIDNIGHT)
+    assert asked_about(no_plan, used, concert()) == [1]
+
+
+@pytest.mark.parametrize(("after_ms", "open_plans"), [(-1, [1]), (0, [])])
+def test_what_happens_from_the_end_of_the_day_on_settles_a_plan(
+    after_ms: int, open_plans: list[int]
+) -> None:
+    at = MIDNIGHT + after_ms
+    told = note(2, "loved the concert", first_said_at=at, last_confirmed_at=at)
+    assert asked_about(concert(), told) == open_plans
+    line = PromptLine(9, "e9", "1", "the concert was great", at)
+    assert asked_about(concert(), lines=(line,)) == open_plans
+    assert asked_about(replace(concert(), used_at=at)) == open_plans
+    assert asked_about(replace(concert(), last_confirmed_at=at)) == open_plans
+
+
+def test_a_short_word_does_not_tell_that_a_line_is_about_a_plan() -> None:
+    plan = replace(concert(), fact="has a gig in the zoo on 26 November")
+    line = PromptLine(9, "e9", "1", "what a zoo", MIDNIGHT)
+    assert asked_about(plan, lines=(line,)) == [1]

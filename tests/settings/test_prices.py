@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from forgetmenot.languages import in_language
 from forgetmenot.settings.load import parse_settings
 from forgetmenot.settings.prices import LIST_PRICES, TokenCounts, cost_text
 
@@ -37,12 +38,39 @@ SETTINGS = parse_settings(LISTED, "test")
         ({"offline": TokenCounts(900, 0, 80)}, "0.00 EUR"),
         ({"flash-3.5": TokenCounts(1, 0, 0)}, "under 0.0001 EUR"),
         ({"another": TokenCounts(5, 0, 0)}, ""),
+        (
+            {
+                "offline": TokenCounts(900, 0, 80),
+                "flash-3.5": TokenCounts(0, 0, 1_000_000),
+            },
+            "2.00 EUR",
+        ),
+        ({"uncached": TokenCounts(1_000_000, 0, 0)}, "1.00 EUR"),
+        ({"uncached": TokenCounts(1_500_000, 0, 0)}, "1.50 EUR"),
+        ({"uncached": TokenCounts(999_900, 0, 0)}, "0.9999 EUR"),
+        ({"flash-3.5": TokenCounts(0, 0, 0)}, "0.00 EUR"),
+        ({"flash-3.5": TokenCounts(5_000, 5_000, 0)}, "0.0005 EUR"),
     ],
 )
 def test_a_cost_is_by_the_prices_there_are_and_at_least_that_where_one_is_missing(
     used: dict[str, TokenCounts], told: str
 ) -> None:
     assert cost_text(SETTINGS, used) == told
+
+
+def test_what_is_reported_as_cached_costs_no_uncached_token_more() -> None:
+    dear = '[model]\ncurrency = "EUR"\n[prices.dear]\ninput = 10_000\ncached = 1'
+    used = {"dear": TokenCounts(500, 500, 0)}
+    assert cost_text(parse_settings(dear, "test"), used) == "0.0005 EUR"
+
+
+def test_an_amount_is_written_as_the_language_does_and_without_a_currency_if_none_is_set() -> (
+    None
+):
+    used = {"flash-3.5": TokenCounts(0, 0, 1_000_000)}
+    assert cost_text(SETTINGS, used, in_language("de")) == "2,00 EUR"
+    no_currency = parse_settings(LISTED.replace('currency = "EUR"', ""), "test")
+    assert cost_text(no_currency, used) == "2.00"
 
 
 GEMINI = '[model]\nprovider = "gemini"\n'
@@ -57,6 +85,7 @@ OWN = '[prices."gemini-3.5-flash-lite"]\ninput = 1\noutput = 1'
     [
         (GEMINI, "2.56 USD (list prices of 2026-11)"),
         (f'{GEMINI}currency = "USD"\n{OWN}', "2.00 USD"),
+        (f'{GEMINI}currency = "usd"', "2.56 usd (list prices of 2026-11)"),
         (f'{GEMINI}currency = "EUR"', ""),
         (
             '[model]\nprovider = "openai_compatible"\nbase_url = "http://127.0.0.1:1/v1"',
