@@ -12,27 +12,40 @@ ADDRESS = f"https://discord.com/api/webhooks/123456789012345678/{TOKEN}"
 
 
 TAKEN = (
-    ADDRESS, f" {ADDRESS}\n", ADDRESS.replace("discord.com", "discordapp.com"),
-    ADDRESS.replace("//discord", "//canary.discord"), ADDRESS.replace("/api/", "/api/v10/"),
-)  # fmt: skip
+    ADDRESS,
+    f" {ADDRESS}\n",
+    ADDRESS.replace("discord.com", "discordapp.com"),
+    ADDRESS.replace("//discord", "//canary.discord"),
+    ADDRESS.replace("/api/", "/api/v10/"),
+)
 REFUSED = (
-    "", "https://example.com/api/webhooks/123456789012345678/" + TOKEN, ADDRESS.replace("https", "http"),
-    *(ADDRESS.replace(".com", f".com{more}") for more in ("@example.com", ".example.com", ":8443", "\\@example.com")),
-    f"{ADDRESS}/../../users/@me", f"{ADDRESS}?wait=true", f"{ADDRESS}#x", ADDRESS.replace("/api", "//api"),
-    ADDRESS.replace("discord", "disc\u043erd"), f"{ADDRESS}\nhttps://example.com", ADDRESS.replace(TOKEN, "x"),
-)  # fmt: skip
+    "",
+    "https://example.com/api/webhooks/123456789012345678/" + TOKEN,
+    ADDRESS.replace("https", "http"),
+    *(
+        ADDRESS.replace(".com", f".com{more}")
+        for more in ("@example.com", ".example.com", ":8443", "\\@example.com")
+    ),
+    f"{ADDRESS}/../../users/@me",
+    f"{ADDRESS}?wait=true",
+    f"{ADDRESS}#x",
+    ADDRESS.replace("/api", "//api"),
+    ADDRESS.replace("discord", "disc\u043erd"),
+    f"{ADDRESS}\nhttps://example.com",
+    ADDRESS.replace(TOKEN, "x"),
+)
 
 
-def test_an_address_of_discord_is_taken_and_any_other_refused_without_being_repeated() -> (
-    None
-):
-    assert [
-        text for text in TAKEN if recap_sharing.webhook_address(text) != text.strip()
-    ] == []
-    for text in REFUSED:
-        with pytest.raises(InputError) as refused:
-            recap_sharing.webhook_address(text)
-        assert TOKEN not in str(refused.value), text
+@pytest.mark.parametrize("text", TAKEN)
+def test_an_address_of_discord_is_taken(text: str) -> None:
+    assert recap_sharing.webhook_address(text) == text.strip()
+
+
+@pytest.mark.parametrize("text", REFUSED)
+def test_any_other_address_is_refused_without_being_repeated(text: str) -> None:
+    with pytest.raises(InputError) as refused:
+        recap_sharing.webhook_address(text)
+    assert TOKEN not in str(refused.value)
 
 
 @pytest.mark.parametrize("line", ["a line of text", "🦊" * 30])

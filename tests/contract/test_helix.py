@@ -23,16 +23,21 @@ async def helix(sim: TwitchSim, here: Here) -> Helix:
     )
 
 
-async def test_a_drop_has_its_reason_and_what_automod_holds_may_still_appear(
-    sim: TwitchSim, helix: Helix
-) -> None:
-    for code, kind, reason in (
-        ("msg_rejected", OutcomeKind.UNKNOWN, "AutoMod"), ("msg_slowmode", OutcomeKind.REFUSED, "slow mode"),
+@pytest.mark.parametrize(
+    ("code", "kind", "reason"),
+    [
+        ("msg_rejected", OutcomeKind.UNKNOWN, "AutoMod"),
+        ("msg_slowmode", OutcomeKind.REFUSED, "slow mode"),
         ("something_new", OutcomeKind.REFUSED, "was not sent"),
-    ):  # fmt: skip
-        sim.drop_next(code)
-        outcome = await helix.say("hello")
-        assert (outcome.kind, reason in outcome.detail) == (kind, True), code
+    ],
+)
+async def test_a_drop_has_its_reason_and_what_automod_holds_may_still_appear(
+    sim: TwitchSim, helix: Helix, code: str, kind: OutcomeKind, reason: str
+) -> None:
+    sim.drop_next(code)
+    outcome = await helix.say("hello")
+    assert outcome.kind is kind
+    assert reason in outcome.detail
     assert sim.sent == []
 
 

@@ -123,21 +123,22 @@ async def test_a_model_that_thinks_unasked_gets_room_for_its_thoughts(
         await model.generate(STRUCTURED)
 
 
+@pytest.mark.parametrize(
+    ("content", "thought", "text"),
+    [
+        ('{"notes": [1]}', "hm", '{"notes": [1]}'),
+        ("", 'They play.\n{"notes": [2]}', '{"notes": [2]}'),
+        ("", "They play.", "{}"),  # it is asked once more, with room for its thoughts
+    ],
+)
 async def test_thoughts_in_a_field_of_their_own_are_no_answer_unless_they_hold_it(
-    sim: SimOpenAI, model: OpenAICompatible
+    sim: SimOpenAI, model: OpenAICompatible, content: str, thought: str, text: str
 ) -> None:
     """llama.cpp and others put what stands between the tags into `reasoning_content`, sometimes all of it."""
-    for content, thought, text in (
-        ('{"notes": [1]}', "hm", '{"notes": [1]}'), ("", 'They play.\n{"notes": [2]}', '{"notes": [2]}'),
-        ("", "They play.", "{}"),  # it is asked once more, with room for its thoughts
-    ):  # fmt: skip
-        message = {"content": content, "reasoning_content": thought}
-        sim.fail(
-            raw(
-                json.dumps({"choices": [{"message": message, "finish_reason": "stop"}]})
-            )
-        )
-        assert (await model.generate(STRUCTURED)).text == text
+    message = {"content": content, "reasoning_content": thought}
+    answer_body = {"choices": [{"message": message, "finish_reason": "stop"}]}
+    sim.fail(raw(json.dumps(answer_body)))
+    assert (await model.generate(STRUCTURED)).text == text
 
 
 ENDLESS = json.dumps(

@@ -128,15 +128,23 @@ def test_no_text_stands_there_twice() -> None:
     assert "pumpkin" not in found.tail
 
 
-def test_a_note_has_its_source_only_where_it_is_not_its_subjects_word() -> None:
-    kinds = {
-        SourceKind.SELF_CLAIM: "[id:1; today] likes tea", SourceKind.COMMAND: "[id:1; today] likes tea",
-        SourceKind.REPORTED: "[id:1; said by others; today] likes tea",
-        SourceKind.OBSERVED: "[id:1; seen in chat; today] likes tea",
-    }  # fmt: skip
-    for kind, shown in kinds.items():
-        recalled = Recalled(note(1, "likes tea", source_kind=kind), 1.0)
-        assert note_row(recalled, {}, NOW, "UTC").text == shown
+@pytest.mark.parametrize(
+    ("kind", "row"),
+    [
+        (SourceKind.SELF_CLAIM, "[id:1; today] likes tea"),
+        (SourceKind.COMMAND, "[id:1; today] likes tea"),
+        (SourceKind.REPORTED, "[id:1; said by others; today] likes tea"),
+        (SourceKind.OBSERVED, "[id:1; seen in chat; today] likes tea"),
+    ],
+)
+def test_a_note_has_its_source_only_where_it_is_not_its_subjects_word(
+    kind: SourceKind, row: str
+) -> None:
+    recalled = Recalled(note(1, "likes tea", source_kind=kind), 1.0)
+    assert note_row(recalled, {}, NOW, "UTC").text == row
+
+
+def test_a_note_has_its_days_or_its_month_but_where_it_names_one() -> None:
     times = {"first_said_at": NOW - 99 * DAY, "last_confirmed_at": NOW - 50 * DAY}
     old = note_row(Recalled(note(1, "likes tea", **times), 1.0), {}, NOW, "UTC")
     assert old.text == "[id:1; 2026-04-16, again 2026-06-04] likes tea"

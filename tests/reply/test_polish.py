@@ -67,22 +67,54 @@ def test_filters(text: str, sent: str, fired: str) -> None:
 
 
 CLAIMS = (
-    "Bob: banned.", "Bob wurde gebannt.", "I have timed out Bob.", "Clipped!", "Slow mode is on now.", "Title updated.",
-    "I posted an announcement", "✅ bob banned", "No problem, bob is banned", "𝐛𝐚𝐧𝐧𝐞𝐝", "I've deleted your messages.",
-    "Deleted everything about you.", "Ich habe dich stummgeschaltet.", "Marker gesetzt.",
-)  # fmt: skip
+    "Bob: banned.",
+    "Bob wurde gebannt.",
+    "I have timed out Bob.",
+    "Clipped!",
+    "Slow mode is on now.",
+    "Title updated.",
+    "I posted an announcement",
+    "✅ bob banned",
+    "No problem, bob is banned",
+    "𝐛𝐚𝐧𝐧𝐞𝐝",
+    "I've deleted your messages.",
+    "Deleted everything about you.",
+    "Ich habe dich stummgeschaltet.",
+    "Marker gesetzt.",
+)
 TALK = (
-    "I can't ban anybody.", "Who banned bob?", "Should I time him out?", "The mods banned him.", "Noted!",
-    "Ich habe bob nicht gebannt", "A ban would be harsh.", "I love clips", "Not today, bob.", "I'll remember that.",
-    "He was timed out by a mod yesterday.", "The title of that book is long", "Watching that clip again", "Done!",
-    "Tell me and I'll keep it safe.", "You got kicked by a horse in May.", "You deleted your save file.",
-    "Merk ich mir!", "Ich kann dich nicht bannen.", "You muted your mic again.", "Banned books week is your favourite.",
-)  # fmt: skip
+    "I can't ban anybody.",
+    "Who banned bob?",
+    "Should I time him out?",
+    "The mods banned him.",
+    "Noted!",
+    "Ich habe bob nicht gebannt",
+    "A ban would be harsh.",
+    "I love clips",
+    "Not today, bob.",
+    "I'll remember that.",
+    "He was timed out by a mod yesterday.",
+    "The title of that book is long",
+    "Watching that clip again",
+    "Done!",
+    "Tell me and I'll keep it safe.",
+    "You got kicked by a horse in May.",
+    "You deleted your save file.",
+    "Merk ich mir!",
+    "Ich kann dich nicht bannen.",
+    "You muted your mic again.",
+    "Banned books week is your favourite.",
+)
 
 
-def test_a_claim_of_an_action_is_heard_and_talk_is_not() -> None:
-    assert [text for text in CLAIMS if not claims_action(text)] == []
-    assert [text for text in TALK if claims_action(text)] == []
+@pytest.mark.parametrize("text", CLAIMS)
+def test_a_claim_of_an_action_is_heard(text: str) -> None:
+    assert claims_action(text)
+
+
+@pytest.mark.parametrize("text", TALK)
+def test_talk_of_an_action_is_no_claim(text: str) -> None:
+    assert not claims_action(text)
 
 
 def test_what_was_done_may_be_said_and_no_more() -> None:

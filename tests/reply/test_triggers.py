@@ -60,41 +60,70 @@ def kind_of(
     return found.kind if found else None
 
 
-ASKS = {
-    TriggerKind.MENTION: (
-        "hey @ForgetMeNot, you there?", "@FORGETMENOT_BOT @forgetmenot_bot hi", "@fmn hello",
-        "@forgetmento hi", "@Forget_Me_Not hi", "@forgetmenott what?", "@forgetmenot_bto hi",
-        "@forgetmenot_bot lmao what", "@forgetmenot_bot thanks chat!", "@ForgetMeNotさん、元気？", "@ForgetMeNot你好",
-    ),
-    TriggerKind.NAME: (
-        "forgetmenot do you know?", "I love FORGETMENOT!", "well...forgetmenot knows?", "ForgetMeNotさん、元気？",
-        "hey forgetmenot how are you", "what do you think, forgetmenot, is it late?", "thank you forgetmenot",
-        "forget me not, what do I play?", "forgetmnot, hi", "do you know, frogetmenot?",
-    ),
-    TriggerKind.ALIAS: ("fmn: who won?", "little marmot what's up"),
-    TriggerKind.BARE: ("@forgetmenot_bot", "forgetmenot?"),
-    None: (
-        "forgetmenots are blue", "that little marmot again", "my forgetmenot died yesterday",
-        "please forget me not when you leave", "@fmx hi", "@notforgetme hi", "@forgetmenot_botaniker hi",
-        "see https://forgetmenot.com/forgetmenot", "free skins at forgetmenot.xyz",
-        "hello everybody", "", "!forgetmenot what", "！clip @forgetmenot_bot", "@bob you there?",
-        "@forgetmenot_bot 😂😂", "@forgetmenot_bot LOL", "@forgetmenot_bot hahahaha", "@forgetmenot_bot kekw xD",
-    ),
-}  # fmt: skip
+@pytest.mark.parametrize(
+    ("text", "kind"),
+    [
+        ("hey @ForgetMeNot, you there?", TriggerKind.MENTION),
+        ("@FORGETMENOT_BOT @forgetmenot_bot hi", TriggerKind.MENTION),
+        ("@fmn hello", TriggerKind.MENTION),
+        ("@forgetmento hi", TriggerKind.MENTION),
+        ("@Forget_Me_Not hi", TriggerKind.MENTION),
+        ("@forgetmenott what?", TriggerKind.MENTION),
+        ("@forgetmenot_bto hi", TriggerKind.MENTION),
+        ("@forgetmenot_bot lmao what", TriggerKind.MENTION),
+        ("@forgetmenot_bot thanks chat!", TriggerKind.MENTION),
+        ("@ForgetMeNotさん、元気？", TriggerKind.MENTION),
+        ("@ForgetMeNot你好", TriggerKind.MENTION),
+        ("forgetmenot do you know?", TriggerKind.NAME),
+        ("I love FORGETMENOT!", TriggerKind.NAME),
+        ("well...forgetmenot knows?", TriggerKind.NAME),
+        ("ForgetMeNotさん、元気？", TriggerKind.NAME),
+        ("hey forgetmenot how are you", TriggerKind.NAME),
+        ("what do you think, forgetmenot, is it late?", TriggerKind.NAME),
+        ("thank you forgetmenot", TriggerKind.NAME),
+        ("forget me not, what do I play?", TriggerKind.NAME),
+        ("forgetmnot, hi", TriggerKind.NAME),
+        ("do you know, frogetmenot?", TriggerKind.NAME),
+        ("fmn: who won?", TriggerKind.ALIAS),
+        ("little marmot what's up", TriggerKind.ALIAS),
+        ("@forgetmenot_bot", TriggerKind.BARE),
+        ("forgetmenot?", TriggerKind.BARE),
+        ("forgetmenots are blue", None),
+        ("that little marmot again", None),
+        ("my forgetmenot died yesterday", None),
+        ("please forget me not when you leave", None),
+        ("@fmx hi", None),
+        ("@notforgetme hi", None),
+        ("@forgetmenot_botaniker hi", None),
+        ("see https://forgetmenot.com/forgetmenot", None),
+        ("free skins at forgetmenot.xyz", None),
+        ("hello everybody", None),
+        ("", None),
+        ("!forgetmenot what", None),
+        ("！clip @forgetmenot_bot", None),
+        ("@bob you there?", None),
+        ("@forgetmenot_bot 😂😂", None),
+        ("@forgetmenot_bot LOL", None),
+        ("@forgetmenot_bot hahahaha", None),
+        ("@forgetmenot_bot kekw xD", None),
+    ],
+)
+def test_what_a_line_asks_for(text: str, kind: TriggerKind | None) -> None:
+    assert kind_of(text) is kind
 
 
-def test_what_a_line_asks_for() -> None:
-    for kind, texts in ASKS.items():
-        assert {text: kind_of(text) for text in texts} == dict.fromkeys(texts, kind)
+def test_a_line_of_emotes_is_no_question_to_the_bot() -> None:
     assert kind_of("forgetmenot Kappa", emote_only=True) is None
-    assert kind_of("@forgetmento hi", Conversations({}, {"forgetmento"})) is None, (
-        "she is here"
-    )
-    decorated = Identity("99", "keeper", "🌿 Fern 🌿")
-    assert (
-        trigger_of(said("how are you, Fern?"), decorated, NOBODY, MENTIONS, NOW)
-        is not None
-    )
+
+
+def test_the_name_of_somebody_who_is_here_is_no_slip() -> None:
+    assert kind_of("@forgetmento hi", Conversations({}, {"forgetmento"})) is None
+
+
+def test_a_name_between_pictures_is_typed_without_them() -> None:
+    bot = Identity("99", "keeper", "🌿 Fern 🌿")
+    trigger = trigger_of(said("how are you, Fern?"), bot, NOBODY, MENTIONS, NOW)
+    assert trigger is not None
 
 
 @pytest.mark.parametrize("name", ["the", "A", "I", "and", "x"])
@@ -137,20 +166,33 @@ def test_where_no_space_parts_words_the_question_begins_behind_the_name() -> Non
     assert without_name("@忘れな草丸、元気", named_in_japanese) == "@忘れな草丸、元気"
 
 
-def test_it_never_answers_itself_another_bot_or_whom_the_settings_ignore() -> None:
-    settings = Settings(
-        twitch=TwitchSettings(bot_login="fmn_bot"),
-        memory=MemorySettings(known_bots=("MyBot", "55"), ignored_viewers=("Carol",)),
-    )
-    bot = identity_of(settings, "7", "")
-    for who in (
-        {"user_id": "7"}, {"login": "FMN_bot"}, {"badges": frozenset({"bot-badge"})}, {"login": "mybot"},
-        {"user_id": "55"}, {"login": "carol"}, {"login": "Nightbot"},
-    ):  # fmt: skip
-        assert (
-            trigger_of(said("@fmn_bot hi", **who), bot, NOBODY, settings, NOW) is None
-        )
-    assert trigger_of(said("@fmn_bot hi"), bot, NOBODY, settings, NOW) is not None
+IGNORING = Settings(
+    twitch=TwitchSettings(bot_login="fmn_bot"),
+    memory=MemorySettings(known_bots=("MyBot", "55"), ignored_viewers=("Carol",)),
+)
+
+
+@pytest.mark.parametrize(
+    ("speaker", "is_answered"),
+    [
+        ({}, True),
+        ({"user_id": "7"}, False),
+        ({"login": "FMN_bot"}, False),
+        ({"badges": frozenset({"bot-badge"})}, False),
+        ({"login": "mybot"}, False),
+        ({"user_id": "55"}, False),
+        ({"login": "carol"}, False),
+        ({"login": "Nightbot"}, False),
+    ],
+    ids=str,
+)
+def test_it_never_answers_itself_another_bot_or_whom_the_settings_ignore(
+    speaker: dict[str, object], *, is_answered: bool
+) -> None:
+    bot = identity_of(IGNORING, "7", "")
+    line = said("@fmn_bot hi", **speaker)
+    trigger = trigger_of(line, bot, NOBODY, IGNORING, NOW)
+    assert (trigger is not None) is is_answered
 
 
 # is it taken as meant for the bot: as the next line after its answer, and after others have spoken?
@@ -301,15 +343,21 @@ def test_by_itself_it_speaks_in_live_mode_only() -> None:
     assert trigger_of(hello, BOT, NOBODY, LIVE, NOW) is None
 
 
-LEFT = {
-    "@forgetmenot_bot what do I play?": "what do I play?", "what do I play, forgetmenot?": "what do I play?",
-    "what does @bob play @fmn": "what does @bob play", "is forgetmenot a flower": "is forgetmenot a flower",
-    "what is that, fmn?!": "what is that?!", "hello little marmot": "hello", "I said xfmn": "I said xfmn", "fmn": "",
-}  # fmt: skip
-
-
-def test_the_question_is_the_line_without_the_name() -> None:
-    assert {text: without_name(text, BOT) for text in LEFT} == LEFT
+@pytest.mark.parametrize(
+    ("line", "question"),
+    [
+        ("@forgetmenot_bot what do I play?", "what do I play?"),
+        ("what do I play, forgetmenot?", "what do I play?"),
+        ("what does @bob play @fmn", "what does @bob play"),
+        ("is forgetmenot a flower", "is forgetmenot a flower"),
+        ("what is that, fmn?!", "what is that?!"),
+        ("hello little marmot", "hello"),
+        ("I said xfmn", "I said xfmn"),
+        ("fmn", ""),
+    ],
+)
+def test_the_question_is_the_line_without_the_name(line: str, question: str) -> None:
+    assert without_name(line, BOT) == question
 
 
 def test_a_talk_goes_on_while_few_others_speak() -> None:

@@ -73,18 +73,33 @@ SPELT = (
     "badword", "bad-word", "bad_word", "bad word", "b4dword", "b@dword", "b a d w o r d", "BÁDWORD", "baaadword",
     "badwоrd", "bad\u200bword", "ba*dw*ord", "xbadwordy", "b.a.d.w.o.r.d", "𝐛𝐚𝐝word",
 )  # fmt: skip
-BLOCKED = [
-    *((f"an {spelt} here", "ass", "an … here") for spelt in ("ass", "a$$", "@ss", "a s s", "a-s-s")),
-    *((f"so {spelt} it is", "badword", "so … it is") for spelt in SPELT), ("evil, phrase", "evil phrase", "…"),
-    ("badword! (badword), @badword.", "badword", "…! (…), …."), ("it is 420 now", "420", "it is … now"),
-    # a short one is only found as a word
-    *((text, "ass", text) for text in ("class", "club adventure", "as if", "455 points", "a sass", "4$$")),
-]  # fmt: skip
 
 
-def test_a_blocked_phrase_is_found_however_it_is_spelt() -> None:
-    for text, phrase, left in BLOCKED:
-        assert without_phrases(text, [phrase]) == left, text
+@pytest.mark.parametrize(
+    ("text", "phrase", "rest"),
+    [
+        ("an ass here", "ass", "an … here"),
+        ("an a$$ here", "ass", "an … here"),
+        ("an @ss here", "ass", "an … here"),
+        ("an a s s here", "ass", "an … here"),
+        ("an a-s-s here", "ass", "an … here"),
+        *((f"so {spelt} it is", "badword", "so … it is") for spelt in SPELT),
+        ("evil, phrase", "evil phrase", "…"),
+        ("badword! (badword), @badword.", "badword", "…! (…), …."),
+        ("it is 420 now", "420", "it is … now"),
+    ],
+)
+def test_a_blocked_phrase_is_cut_however_it_is_spelt(
+    text: str, phrase: str, rest: str
+) -> None:
+    assert without_phrases(text, [phrase]) == rest
+
+
+@pytest.mark.parametrize(
+    "text", ["class", "club adventure", "as if", "455 points", "a sass", "4$$"]
+)
+def test_a_short_blocked_phrase_is_found_as_a_word_alone(text: str) -> None:
+    assert without_phrases(text, ["ass"]) == text
 
 
 FILTERS: list[Callable[[str], str]] = [

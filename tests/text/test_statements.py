@@ -2,41 +2,69 @@
 
 import re
 
+import pytest
+
 from forgetmenot.text.chat_commands import denies, fact_about_other, own_fact
 
-FACTS = {
-    "i don't like spiders.": "does not like spiders", "Im not a morning person": "is not a morning person",
-    "I can't swim": "cannot swim", "I've been to Japan": "has been to Japan", "I'll move to Rome": "will move to Rome",
-    "I no longer play Dota": "no longer plays Dota", "i also really love tea": "also really loves tea",
-    "I study maths with my brother": "studies maths with their brother",
-    "my cat is called Miso": "their cat is called Miso", "drums are my life": "drums are their life",
-    "is left-handed": "is left-handed",
-}  # fmt: skip
-KEPT = (
-    "ich wohne in Köln",
-    "J’habite à Lyon",
-    "me gusta el fútbol",
-    "я люблю борщ",
-    "私は寿司が好きです",
+
+@pytest.mark.parametrize(
+    ("statement", "fact"),
+    [
+        ("i don't like spiders.", "does not like spiders"),
+        ("Im not a morning person", "is not a morning person"),
+        ("I can't swim", "cannot swim"),
+        ("I've been to Japan", "has been to Japan"),
+        ("I'll move to Rome", "will move to Rome"),
+        ("I no longer play Dota", "no longer plays Dota"),
+        ("i also really love tea", "also really loves tea"),
+        ("I study maths with my brother", "studies maths with their brother"),
+        ("my cat is called Miso", "their cat is called Miso"),
+        ("drums are my life", "drums are their life"),
+        ("is left-handed", "is left-handed"),
+    ],
 )
-NO_FACTS = (
-    "carol is a liar",
-    "Carol ist blöd",
-    "Fridays are horror nights",
-    "this is fun",
-    "we won",
-    "",
-)
+def test_first_person_becomes_third(statement: str, fact: str) -> None:
+    assert own_fact(statement) == fact
 
 
-def test_first_person_becomes_third_and_what_cannot_be_turned_stays() -> None:
-    told = FACTS | {text: text for text in KEPT} | dict.fromkeys(NO_FACTS)
-    assert {text: own_fact(text) for text in told} == told
-    followed = {
-        "'s cat is called Miso.": "their cat is called Miso",
-        ": plays drums": "plays drums",
-    }
-    assert {rest: fact_about_other(rest) for rest in followed} == followed
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "ich wohne in Köln",
+        "J’habite à Lyon",
+        "me gusta el fútbol",
+        "я люблю борщ",
+        "私は寿司が好きです",
+    ],
+)
+def test_what_cannot_be_turned_stays(statement: str) -> None:
+    assert own_fact(statement) == statement
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "carol is a liar",
+        "Carol ist blöd",
+        "Fridays are horror nights",
+        "this is fun",
+        "we won",
+        "",
+    ],
+)
+def test_what_is_not_about_its_speaker_is_no_fact(statement: str) -> None:
+    assert own_fact(statement) is None
+
+
+@pytest.mark.parametrize(
+    ("rest", "fact"),
+    [
+        ("'s cat is called Miso.", "their cat is called Miso"),
+        (": plays drums", "plays drums"),
+    ],
+)
+def test_what_follows_a_name_is_a_fact_about_its_person(rest: str, fact: str) -> None:
+    assert fact_about_other(rest) == fact
 
 
 DENIALS = """that's wrong; not true; i never said that; that's outdated; not me; you mixed me up with bob

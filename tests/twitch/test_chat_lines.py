@@ -146,11 +146,19 @@ def test_what_is_said_is_an_event_with_everything() -> None:
     assert answer.reply_to == ReplyTo("m0", "9", "bob", "is it;\\")
 
 
-def test_a_colour_is_one_or_none() -> None:
-    told = ("#1E90FF", "", "blue", "#1E90F", "#1e90ff;", "#00000g")
-    assert [event(f"@{BASE};color={color} {ALICE} :hi").color for color in told] == [
-        "#1e90ff", "", "", "", "#1e90ff", "",
-    ]  # fmt: skip
+@pytest.mark.parametrize(
+    ("tag", "color"),
+    [
+        ("#1E90FF", "#1e90ff"),
+        ("", ""),
+        ("blue", ""),
+        ("#1E90F", ""),
+        ("#1e90ff;", "#1e90ff"),
+        ("#00000g", ""),
+    ],
+)
+def test_a_colour_is_one_or_none(tag: str, color: str) -> None:
+    assert event(f"@{BASE};color={tag} {ALICE} :hi").color == color
 
 
 @pytest.mark.parametrize(
