@@ -269,9 +269,26 @@ def change(**fields: object) -> dict[str, object]:
 def note(note_id: int, fact: str, **changes: object) -> Note:
     """A note that nothing distinguishes but its fact, and what is named."""
     plain = Note(
-        note_id, Scope.VIEWER, "7", fact, 0.8, NoteStatus.ACTIVE, SourceKind.SELF_CLAIM, Importance.MEDIUM, (), (),
-        NOW, NOW, NOW, None, False, None, None, pinned=False, episode_ids=(),
-    )  # fmt: skip
+        note_id,
+        Scope.VIEWER,
+        "7",
+        fact,
+        0.8,
+        NoteStatus.ACTIVE,
+        SourceKind.SELF_CLAIM,
+        Importance.MEDIUM,
+        (),
+        (),
+        NOW,
+        NOW,
+        NOW,
+        None,
+        False,
+        None,
+        None,
+        pinned=False,
+        episode_ids=(),
+    )
     return replace(plain, **changes)
 
 

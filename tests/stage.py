@@ -225,13 +225,23 @@ class Stage:
         recall = Recall(db=db, settings=self._settings, clock=clock)
         self.keeper = PrefixKeeper(db=db, recall=recall, settings=self._settings)
         executor = Executor(
-            db=db, ports=ActionPorts(self.moderation, self._refuse), settings=self._settings, clock=clock,
+            db=db,
+            ports=ActionPorts(self.moderation, self._refuse),
+            settings=self._settings,
+            clock=clock,
             room_modes=lambda: self.room_modes,
-        )  # fmt: skip
+        )
         self.writer = ReplyWriter(
-            db=db, clock=clock, model=self.model, gatherer=ContextGatherer(db=db, recall=recall, clock=clock),
-            keeper=self.keeper, outbox=self.outbox, executor=executor, identity=lambda: BOT, flush=self._flush,
-        )  # fmt: skip
+            db=db,
+            clock=clock,
+            model=self.model,
+            gatherer=ContextGatherer(db=db, recall=recall, clock=clock),
+            keeper=self.keeper,
+            outbox=self.outbox,
+            executor=executor,
+            identity=lambda: BOT,
+            flush=self._flush,
+        )
         self.engine = ReplyEngine(self.writer, settings=self._settings)
 
     def _settings(self) -> Settings:

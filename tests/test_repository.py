@@ -32,9 +32,13 @@ def committed() -> list[Path]:
 
 def test_no_registrys_host_and_no_path_of_a_machine_is_committed() -> None:
     parts = (
-        ("pyp", r"i\.org"), ("pythonh", "osted"), ("npm", r"js\.org"), ("deb\\.deb", "ian"), ("/ro", "ot/"),
+        ("pyp", r"i\.org"),
+        ("pythonh", "osted"),
+        ("npm", r"js\.org"),
+        ("deb\\.deb", "ian"),
+        ("/ro", "ot/"),
         ("/wo", "rk/"),
-    )  # fmt: skip
+    )
     pattern = re.compile("|".join(a + b for a, b in parts))
     texts = [path for path in committed() if path.suffix not in {".bin", ".png"}]
     assert [

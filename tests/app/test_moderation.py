@@ -92,13 +92,15 @@ async def test_a_ban_hides_everything_at_once(bot: Bot, clock: ManualClock) -> N
     await bot.hear(Redaction(clock.now(), user_id=ALICE))
     await bot.settle()
     _, listed = await dock_rows.page(bot.db, status="any")
-    seen = " ".join([
-        await prompt(bot, clock, question),
-        await say(bot, clock, BOB, "!memory"),
-        str(await bot.recall.about([ALICE], "zitherbloom marimbaglow", 10)),
-        str((await index_of(bot.db, [NAMED])).named_in(NAMED)),
-        *(note.fact for note in listed if note.subject_id != BOB),
-    ]).casefold()  # fmt: skip
+    seen = " ".join(
+        [
+            await prompt(bot, clock, question),
+            await say(bot, clock, BOB, "!memory"),
+            str(await bot.recall.about([ALICE], "zitherbloom marimbaglow", 10)),
+            str((await index_of(bot.db, [NAMED])).named_in(NAMED)),
+            *(note.fact for note in listed if note.subject_id != BOB),
+        ]
+    ).casefold()
     assert [trace for trace in TRACES if trace in seen] == []
     assert "is a friend of somebody" in seen
     assert "zitherbloom" not in await prompt(

@@ -110,8 +110,11 @@ async def evening(
 ) -> AsyncIterator[Evening]:
     async with TalkativeModel() as model:
         twitch = {
-            "channel": "demo", "client_id": sim.client_id, "bot_login": "keeper", "server": sim.url,
-        }  # fmt: skip
+            "channel": "demo",
+            "client_id": sim.client_id,
+            "bot_login": "keeper",
+            "server": sim.url,
+        }
         settings = asking(
             model,
             twitch=twitch,

@@ -58,15 +58,27 @@ class Evening:
 
     def raid(self, event_id: str = "raid-1", ago: int = 0) -> ChatEvent:
         return ChatEvent(
-            event_id, EventKind.RAID, "id-foxface", "foxface", "Foxface", "", self.clock.now() - ago,
+            event_id,
+            EventKind.RAID,
+            "id-foxface",
+            "foxface",
+            "Foxface",
+            "",
+            self.clock.now() - ago,
             system_text="5000 raiders from Foxface have joined!",
-        )  # fmt: skip
+        )
 
     def redemption(self, reward: str, typed: str) -> Redemption:
         event = ChatEvent(
-            "redemption:r1", EventKind.REDEMPTION, "id-alice", "alice", "Alice", typed,
-            self.clock.now(), system_text=f"Alice redeemed the reward “{reward}”.",
-        )  # fmt: skip
+            "redemption:r1",
+            EventKind.REDEMPTION,
+            "id-alice",
+            "alice",
+            "Alice",
+            typed,
+            self.clock.now(),
+            system_text=f"Alice redeemed the reward “{reward}”.",
+        )
         return Redemption(event, reward)
 
     async def chat(self, who: str, text: str) -> None:

@@ -84,9 +84,14 @@ async def test_a_recording_older_than_the_memory_is_refused(tmp_path: Path) -> N
 
 async def test_every_kind_of_line_is_counted_once(tmp_path: Path) -> None:
     items: list[ChatItem] = [
-        line(0), line(1), line(0), OtherRoom(), Unparsed(), OtherLine("JOIN"),
+        line(0),
+        line(1),
+        line(0),
+        OtherRoom(),
+        Unparsed(),
+        OtherLine("JOIN"),
         Redaction(START + MINUTE, event_id="m1"),
-    ]  # fmt: skip
+    ]
     summary = await replay(
         items, tmp_path / "m.sqlite3", Settings(), until_compacted=True
     )

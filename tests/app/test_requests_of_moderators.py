@@ -45,8 +45,11 @@ async def evening(
     clock = ManualClock(sim.now())
     async with SimOpenAI() as model:
         twitch = {
-            "channel": "demo", "client_id": sim.client_id, "bot_login": "keeper", "server": sim.url,
-        }  # fmt: skip
+            "channel": "demo",
+            "client_id": sim.client_id,
+            "bot_login": "keeper",
+            "server": sim.url,
+        }
         settings = asking(
             model,
             twitch=twitch,

@@ -334,8 +334,15 @@ async def listening(tonight: Evening) -> AsyncIterator[StreamInput]:
 
 
 def test_nothing_is_imported_of_what_is_not_used() -> None:
-    names = ("forgetmenot.hearing", "forgetmenot.twitch.eventsub", "simpleobsws", "msgpack", "websockets",
-             "forgetmenot.past_chat.chat_file", "forgetmenot.memory.learning")  # fmt: skip
+    names = (
+        "forgetmenot.hearing",
+        "forgetmenot.twitch.eventsub",
+        "simpleobsws",
+        "msgpack",
+        "websockets",
+        "forgetmenot.past_chat.chat_file",
+        "forgetmenot.memory.learning",
+    )
     asked = f"import sys, forgetmenot.app.live; print([one for one in sys.modules if one.startswith({names})])"
     assert (
         subprocess.run(

@@ -57,8 +57,11 @@ class Chat:
 
     def __post_init__(self) -> None:
         self.db, self.ingest, self.eraser, self.context = (
-            self.bot.db, self.bot.ingest, self.bot.eraser, self.bot.operations,
-        )  # fmt: skip
+            self.bot.db,
+            self.bot.ingest,
+            self.bot.eraser,
+            self.bot.operations,
+        )
 
     def event(self, who: str, text: str) -> ChatEvent:
         self.count += 1

@@ -26,9 +26,14 @@ async def know(
     async with chat.db.write() as tx:
         for fact, asked_with in facts:
             new = NewNote(
-                Scope.VIEWER, IDS[who], fact, 0.8, SourceKind.SELF_CLAIM, chat.clock.now(),
+                Scope.VIEWER,
+                IDS[who],
+                fact,
+                0.8,
+                SourceKind.SELF_CLAIM,
+                chat.clock.now(),
                 asked_with=asked_with,
-            )  # fmt: skip
+            )
             await notes.insert(tx, new, cause="test", now=chat.clock.now())
 
 

@@ -230,9 +230,14 @@ GOOD, ODD = (FACT % "ヒナ").encode(), b'{"fact":"\xff\xfe"}\n'
     ],
 )
 def test_a_line_that_is_no_utf_8_is_refused_by_its_number_and_windows_marks_cost_none(
-    memory: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, content: bytes,
-    refused: list[int], *, piped: bool,
-) -> None:  # fmt: skip
+    memory: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    content: bytes,
+    refused: list[int],
+    *,
+    piped: bool,
+) -> None:
     (file := memory.with_name("notes.jsonl")).write_bytes(content)
     monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(content), "utf-8"))
     assert (

@@ -124,8 +124,9 @@ def test_a_note_is_taken_back_and_a_topic_is_listed_and_let_go(filled: Run) -> N
     filled("memory", "nevermention", "#3")
     told = filled("memory", "never", "--json")["never"]
     assert [(one["viewer"], one["words"], one["note"]) for one in told] == [
-        (None, "election results", None), ("bob", "", 3),
-    ]  # fmt: skip
+        (None, "election results", None),
+        ("bob", "", 3),
+    ]
     filled("memory", "maymention", "1")
     assert filled("memory", "never") == "2. bob: note #3\n"
 
@@ -234,7 +235,8 @@ def test_erase_leaves_no_byte(filled: Run, tmp_path: Path) -> None:
         file for file in tmp_path.iterdir() if b"alicequux" in file.read_bytes()
     ]
     assert [note["fact"] for note in filled("memory", "list", "--json")["notes"]] == [
-        "is somebody's brother", "streams on Fridays",
-    ]  # fmt: skip
+        "is somebody's brother",
+        "streams on Fridays",
+    ]
     with pytest.raises(InputError, match="No viewer named"):
         filled("viewer", "export", "alicequux")

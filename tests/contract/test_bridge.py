@@ -72,9 +72,11 @@ class OtherBot:
 async def running(bot: OtherBot) -> AsyncIterator[Callable[[], Settings]]:
     async with served(bot.app()) as url:
         bridge = BridgeSettings(
-            streamerbot_url=url, streamerbot_actions=("Confetti", "Old", "Gone"),
-            firebot_url=url, firebot_lists=("Fireworks", "Odd", "Missing"),
-        )  # fmt: skip
+            streamerbot_url=url,
+            streamerbot_actions=("Confetti", "Old", "Gone"),
+            firebot_url=url,
+            firebot_lists=("Fireworks", "Odd", "Missing"),
+        )
         yield lambda: Settings(bridge=bridge)
 
 

@@ -134,8 +134,14 @@ async def test_a_follow_is_a_sentence_a_redemption_has_its_reward_and_live_state
         )
         assert isinstance(began, dict)
         assert (began["live"], began["stream_id"]) == (True, "9")
-        changed = {**ROOM, "title": "Boss  rush", "language": "en", "category_id": "1", "category_name": "Hades",
-                   "content_classification_labels": []}  # fmt: skip
+        changed = {
+            **ROOM,
+            "title": "Boss  rush",
+            "language": "en",
+            "category_id": "1",
+            "category_name": "Hades",
+            "content_classification_labels": [],
+        }
         assert await listener.hears("channel.update", changed) == {
             "title": "Boss rush",
             "category": "Hades",

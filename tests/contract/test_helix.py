@@ -107,10 +107,16 @@ async def test_the_moderators_deeds_arrive_with_both_ids(
     message = await sim.say("carol", "oops")
     me, room = sim.world.user("keeper").id, await helix.room_id()
     outcomes = [
-        await helix.timeout(alice, 30, "asked for it"), await helix.untimeout(alice), await helix.ban(bob, ""),
-        await helix.delete_message(message), await helix.announce("Hear, hear"), await helix.set_slow_mode(5),
-        await helix.set_slow_mode(None), await helix.set_emote_only(on=True), await helix.set_emote_only(on=False),
-    ]  # fmt: skip
+        await helix.timeout(alice, 30, "asked for it"),
+        await helix.untimeout(alice),
+        await helix.ban(bob, ""),
+        await helix.delete_message(message),
+        await helix.announce("Hear, hear"),
+        await helix.set_slow_mode(5),
+        await helix.set_slow_mode(None),
+        await helix.set_emote_only(on=True),
+        await helix.set_emote_only(on=False),
+    ]
     assert outcomes == [Outcome(OutcomeKind.DONE)] * len(outcomes)
     assert message in sim.world.deleted
     assert not sim.world.slow_s

@@ -180,8 +180,10 @@ async def test_what_is_wrong_with_the_network_is_said_until_it_is_over_and_pause
     sim: TwitchSim,
 ) -> None:
     faults: tuple[tuple[dict[str, object], str], ...] = (
-        ({"html": True}, "its own web page"), ({"drop": True}, "Could not read the chat"), ({"status": 503}, "503"),
-    )  # fmt: skip
+        ({"html": True}, "its own web page"),
+        ({"drop": True}, "Could not read the chat"),
+        ({"status": 503}, "503"),
+    )
     fault, sentence = faults[0]
     sim.faults.add("irc", times=None, **fault)
     async with listening(sim) as listener:

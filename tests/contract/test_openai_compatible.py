@@ -62,9 +62,15 @@ async def test_a_plain_request_needs_no_key(
     )
     assert sim.authorizations == [None]
     assert sim.seen[0] == {
-        "model": "local", "max_tokens": 50, "stream": False, "temperature": 0.7,
-        "messages": [{"role": "system", "content": "You are a bot."}, {"role": "user", "content": "alice: hello"}],
-    }  # fmt: skip
+        "model": "local",
+        "max_tokens": 50,
+        "stream": False,
+        "temperature": 0.7,
+        "messages": [
+            {"role": "system", "content": "You are a bot."},
+            {"role": "user", "content": "alice: hello"},
+        ],
+    }
 
 
 @pytest.mark.parametrize("refusal", [422, None], ids=["refuses", "ignores"])

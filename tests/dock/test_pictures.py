@@ -354,9 +354,15 @@ async def put_answers(db: Database, *, login: str = "alice", viewer: str = "1") 
             (("good", "[1]"), ("bad", "[2]"), ("", "[]"))
         ):
             await put(
-                tx, "bot_messages", viewer_id=viewer, at=NOON - number * DAY, text=f"answer {number}", outcome=outcome,
-                notes_json=used, prompt_json=json.dumps(PROMPT),
-            )  # fmt: skip
+                tx,
+                "bot_messages",
+                viewer_id=viewer,
+                at=NOON - number * DAY,
+                text=f"answer {number}",
+                outcome=outcome,
+                notes_json=used,
+                prompt_json=json.dumps(PROMPT),
+            )
         await put(
             tx,
             "reply_weeks",

@@ -77,8 +77,14 @@ async def fill(db: Database) -> None:
             for minute in range(60):
                 lines = 1 + (minute * 7 + number) % 23
                 await put(
-                    tx, "minutes", stream_id=stream, minute=at // MINUTE + minute, lines=lines, people=1, addressed=0
-                )  # fmt: skip
+                    tx,
+                    "minutes",
+                    stream_id=stream,
+                    minute=at // MINUTE + minute,
+                    lines=lines,
+                    people=1,
+                    addressed=0,
+                )
             for kind, text in (
                 ("title", "Ladders"),
                 ("game", "Chess"),
@@ -111,9 +117,17 @@ async def fill(db: Database) -> None:
             )
             for purpose in ("reply", "recap"):
                 await put(
-                    tx, "spending", day=iso_day(at, ""), purpose=purpose, model="demo-model", calls=3,
-                    input=90_000, cached=0, output=900, failed=0,
-                )  # fmt: skip
+                    tx,
+                    "spending",
+                    day=iso_day(at, ""),
+                    purpose=purpose,
+                    model="demo-model",
+                    calls=3,
+                    input=90_000,
+                    cached=0,
+                    output=900,
+                    failed=0,
+                )
 
 
 @contextlib.asynccontextmanager

@@ -257,9 +257,14 @@ async def test_a_dropped_file_is_taken_as_bytes_of_any_size_from_the_page_alone(
 
     assert await send() == 200
     refused: list[dict[str, str]] = [
-        {TOKEN_HEADER: ""}, {TOKEN_HEADER: "wrong"}, {"Origin": ""}, {"Origin": "http://127.0.0.1:1"},
-        {"Content-Type": ""}, {"Content-Type": "text/plain"}, {"Content-Type": "multipart/form-data; boundary=x"},
-    ]  # fmt: skip
+        {TOKEN_HEADER: ""},
+        {TOKEN_HEADER: "wrong"},
+        {"Origin": ""},
+        {"Origin": "http://127.0.0.1:1"},
+        {"Content-Type": ""},
+        {"Content-Type": "text/plain"},
+        {"Content-Type": "multipart/form-data; boundary=x"},
+    ]
     for headers in refused:
         with contextlib.suppress(
             aiohttp.ClientConnectionError

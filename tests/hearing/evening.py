@@ -193,9 +193,13 @@ async def the_stream_begins(tonight: Evening) -> None:
     """OBS says so at once, an event brings title and category, and Helix knows it later."""
     await tonight.obs.stream(on=True)
     await tonight.twitch.happens(
-        "channel.update", title="Boss rush", language="en", category_id="1", category_name="Hades",
+        "channel.update",
+        title="Boss rush",
+        language="en",
+        category_id="1",
+        category_name="Hades",
         content_classification_labels=[],
-    )  # fmt: skip
+    )
     wanted = {"live": "1", "title": "Boss rush", "category": "Hades"}
     await state_becomes(tonight.bot, wanted)
     tonight.twitch.go_live(title="Boss rush", game="Hades")

@@ -75,14 +75,26 @@ async def test_an_evening_is_heard_answered_remembered_and_gone_a_day_later(
 
         await captions_come_in_every_way(tonight)
         await twitch.happens(
-            "channel.hype_train.end", id="t1", level=4, total=100, top_contributions=[], started_at="now",
-            ended_at="now", cooldown_ends_at="now", is_shared_train=False, type="regular",
-        )  # fmt: skip
+            "channel.hype_train.end",
+            id="t1",
+            level=4,
+            total=100,
+            top_contributions=[],
+            started_at="now",
+            ended_at="now",
+            cooldown_ends_at="now",
+            is_shared_train=False,
+            type="regular",
+        )
         await twitch.happens(
-            "channel.channel_points_custom_reward_redemption.add", "alice", id="r1", status="unfulfilled",
-            user_input="which boss is next?", redeemed_at="now",
+            "channel.channel_points_custom_reward_redemption.add",
+            "alice",
+            id="r1",
+            status="unfulfilled",
+            user_input="which boss is next?",
+            redeemed_at="now",
             reward={"id": "w", "title": "Ask the bot", "cost": 9, "prompt": ""},
-        )  # fmt: skip
+        )
         assert await tonight.answered(2) == "The lighthouse keeper is next."
 
         await bot.ingest.flush()

@@ -410,9 +410,17 @@ async def test_a_client_generated_from_the_description_reads_everything(
     document = tmp_path / "openapi.json"
     document.write_text(json.dumps(await interface.read("openapi.json")))
     generate = (
-        sys.executable, "-m", "openapi_python_client", "generate", "--path", str(document), "--output-path",
-        str(tmp_path / "made"), "--meta", "none",
-    )  # fmt: skip
+        sys.executable,
+        "-m",
+        "openapi_python_client",
+        "generate",
+        "--path",
+        str(document),
+        "--output-path",
+        str(tmp_path / "made"),
+        "--meta",
+        "none",
+    )
     config = tmp_path / "config.yml"
     config.write_text("post_hooks: []\n")
     process = await asyncio.create_subprocess_exec(

@@ -347,11 +347,19 @@ class TwitchSim(twitch.TwitchSim):
         user = self.world.user(login)
         sentence = f"{viewers} raiders from {user.name} have joined!"
         tags = {
-            "id": event_id or str(uuid4()), "badges": "", "display-name": user.name, "login": login,
-            "msg-id": "raid", "msg-param-displayName": user.name, "msg-param-login": login,
-            "msg-param-viewerCount": viewers, "room-id": self.world.room_id, "system-msg": sentence,
-            "tmi-sent-ts": self.now(), "user-id": user.id,
-        }  # fmt: skip
+            "id": event_id or str(uuid4()),
+            "badges": "",
+            "display-name": user.name,
+            "login": login,
+            "msg-id": "raid",
+            "msg-param-displayName": user.name,
+            "msg-param-login": login,
+            "msg-param-viewerCount": viewers,
+            "room-id": self.world.room_id,
+            "system-msg": sentence,
+            "tmi-sent-ts": self.now(),
+            "user-id": user.id,
+        }
         await self.irc.broadcast(
             tagged(tags, f":{HOST} USERNOTICE #{self.world.owner.login}")
         )
@@ -361,13 +369,20 @@ class TwitchSim(twitch.TwitchSim):
         user = self.world.user(login)
         sentence = f"{user.name} watched {streams} consecutive streams!"
         tags = {
-            "id": str(uuid4()), "badges": "subscriber/12" if months else "",
+            "id": str(uuid4()),
+            "badges": "subscriber/12" if months else "",
             "badge-info": f"subscriber/{months}" if months else "",
-            "display-name": user.name, "login": login, "msg-id": "viewermilestone",
-            "msg-param-category": "watch-streak", "msg-param-value": streams,
-            "msg-param-copoReward": 450, "room-id": self.world.room_id,
-            "system-msg": sentence, "tmi-sent-ts": self.now(), "user-id": user.id,
-        }  # fmt: skip
+            "display-name": user.name,
+            "login": login,
+            "msg-id": "viewermilestone",
+            "msg-param-category": "watch-streak",
+            "msg-param-value": streams,
+            "msg-param-copoReward": 450,
+            "room-id": self.world.room_id,
+            "system-msg": sentence,
+            "tmi-sent-ts": self.now(),
+            "user-id": user.id,
+        }
         await self.irc.broadcast(
             tagged(tags, f":{HOST} USERNOTICE #{self.world.owner.login}")
         )

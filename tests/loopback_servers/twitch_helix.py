@@ -187,10 +187,18 @@ class HelixServer(twitch.HelixServer):
             "type": "archive",
         }
         rows = [
-            {**plain, "id": str(number), "created_at": stamp(at), "published_at": stamp(at), "view_count": 3,
-             "url": f"https://www.twitch.tv/videos/{number}", "duration": "3h8m33s", "muted_segments": None}
+            {
+                **plain,
+                "id": str(number),
+                "created_at": stamp(at),
+                "published_at": stamp(at),
+                "view_count": 3,
+                "url": f"https://www.twitch.tv/videos/{number}",
+                "duration": "3h8m33s",
+                "muted_segments": None,
+            }
             for number, at in sorted(self.videos.items(), reverse=True)
-        ]  # fmt: skip
+        ]
         return ok(rows, pagination={})
 
     async def _announce(self, call: Call) -> web.Response:

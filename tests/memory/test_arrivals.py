@@ -37,9 +37,18 @@ async def test_a_card_says_who_came_how_often_and_what_holds_these_days(
     await world.clock.advance(DAY)
     await world.attends("1", await world.stream())
     assert await came(world) == [
-        Card("1", "alice", "Alice", world.clock.now(), 2, left,
-             "plays drums in a band", "has her driving test on Friday", (drums, test)),
-    ]  # fmt: skip
+        Card(
+            "1",
+            "alice",
+            "Alice",
+            world.clock.now(),
+            2,
+            left,
+            "plays drums in a band",
+            "has her driving test on Friday",
+            (drums, test),
+        ),
+    ]
     await world.clock.advance(SHOWN_FOR + MINUTE)
     assert await came(world) == []
 

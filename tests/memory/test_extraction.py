@@ -117,9 +117,12 @@ async def test_the_same_again_is_a_confirmation_at_most_once_a_stream_and_of_an_
 async def test_a_model_s_words_stand(world: World) -> None:
     """Whatever the summary says, and whatever the words look like: what is stored is only quoted as data."""
     facts = [
-        "moved to Oslo last week", "mentioned a brother in Lima", "plays games called mods",
-        "asked P2 to join the band", "thinks that P2 cheats at cards",
-    ]  # fmt: skip
+        "moved to Oslo last week",
+        "mentioned a brother in Lima",
+        "plays games called mods",
+        "asked P2 to join the band",
+        "thinks that P2 cheats at cards",
+    ]
     report = await world.learn(*(change(fact=fact) for fact in facts))
     assert dict(report.refused) == {}
     assert [note.fact for note in await live(world)] == [

@@ -46,9 +46,21 @@ async def test_every_line_is_accounted_for(channel: Channel) -> None:
     channel.ingest.take(Redaction(at=channel.clock.now(), event_id="elsewhere"))
     await channel.ingest.flush()
     found = await account(channel)
-    assert (found.lines, found.events, found.excluded, found.other_room, found.unparsed, found.other) == (
-        11, 2, 5, 2, 1, 1,
-    )  # fmt: skip
+    assert (
+        found.lines,
+        found.events,
+        found.excluded,
+        found.other_room,
+        found.unparsed,
+        found.other,
+    ) == (
+        11,
+        2,
+        5,
+        2,
+        1,
+        1,
+    )
     counts = await all_counts(channel.db)
     assert (counts["excluded_known_bot"], counts["excluded_ignored"]) == (3, 1)
     assert await channel.db.column("SELECT from_bot FROM events ORDER BY seq") == [0, 1]

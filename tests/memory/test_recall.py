@@ -75,9 +75,15 @@ async def test_only_what_fits_is_shown_and_all_where_nothing_is_asked_for(
     assert await shown("do I still play the cello?") == ["plays the cello in a quartet"]
     assert await shown("who is xyzzy plugh?") == []
     for text in (
-        "hi!", "Good morning everyone", "guten Abend", "what do you know about me?", "tell me about me",
-        "was weißt du so über mich?", "que sabes sobre mí", "こんばんは",
-    ):  # fmt: skip
+        "hi!",
+        "Good morning everyone",
+        "guten Abend",
+        "what do you know about me?",
+        "tell me about me",
+        "was weißt du so über mich?",
+        "que sabes sobre mí",
+        "こんばんは",
+    ):
         assert len(await shown(text)) == 11, text
     assert (
         len(await shown("what do you know about me?", before="that cello was hard"))

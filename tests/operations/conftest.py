@@ -58,9 +58,12 @@ class Room:
 
     def __post_init__(self) -> None:
         self.executor = Executor(
-            db=self.db, ports=ActionPorts(self.account, self._run, self._run_effect), settings=lambda: self.settings,
-            clock=self.clock, timeout_s=0.05,
-        )  # fmt: skip
+            db=self.db,
+            ports=ActionPorts(self.account, self._run, self._run_effect),
+            settings=lambda: self.settings,
+            clock=self.clock,
+            timeout_s=0.05,
+        )
 
     async def _run(
         self, name: str, params: Mapping[str, object], asker: Asker

@@ -358,8 +358,15 @@ async def test_no_candidate_can_be_told_from_another_by_the_receipts(
         assert trace not in content
     [stored] = json.loads(content)
     assert set(stored) <= {
-        "code", "kind", "day", "removed", "tables", "files", "bytes", "is_finished",
-    }  # fmt: skip
+        "code",
+        "kind",
+        "day",
+        "removed",
+        "tables",
+        "files",
+        "bytes",
+        "is_finished",
+    }
     # no time of day, by which it could be matched with a line of the file of requests
     assert stored["day"] % DAY == 0
     assert set(stored["removed"]) <= set(leftovers.tables_of(chat.db.path))

@@ -55,9 +55,13 @@ def test_the_policy_imports_nothing_that_could_look_outside() -> None:
         for name in node.names
     }
     allowed = (
-        "collections.abc", "msgspec", "forgetmenot.operations.", "forgetmenot.domain", "forgetmenot.languages",
+        "collections.abc",
+        "msgspec",
+        "forgetmenot.operations.",
+        "forgetmenot.domain",
+        "forgetmenot.languages",
         "forgetmenot.settings.",
-    )  # fmt: skip
+    )
     assert all(name.startswith(allowed) for name in imported), imported
 
 

@@ -60,10 +60,18 @@ async def test_the_row_tells_everything(stage: Stage) -> None:
     )
     story = await told_of(stage, reply)
     for part in (
-        '"asked":"@forgetmenot_bot time me out', '"who":"Alice"', '"text":"Off you go!"', '"status":"sent"',
-        '"filters":["markdown"]', "timeout: done. Allowed.", '"billed":1000,"cached":600', '"twitch_id":"t1"',
-        f'"id":{first}', "plays drums in a band", "Bob: the sea is loud today",
-    ):  # fmt: skip
+        '"asked":"@forgetmenot_bot time me out',
+        '"who":"Alice"',
+        '"text":"Off you go!"',
+        '"status":"sent"',
+        '"filters":["markdown"]',
+        "timeout: done. Allowed.",
+        '"billed":1000,"cached":600',
+        '"twitch_id":"t1"',
+        f'"id":{first}',
+        "plays drums in a band",
+        "Bob: the sea is loud today",
+    ):
         assert part in story
     await stage.clock.advance(MINUTE)
     later = await told_of(stage, await stage.reply("@forgetmenot_bot and now?"))

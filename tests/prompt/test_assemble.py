@@ -72,14 +72,19 @@ def tail(
     chat: int = 20, notes: int = 10, text: str = "@bot what do I play?"
 ) -> TailMaterial:
     return TailMaterial(
-        now=NOW, speaker=Viewer("1", "alice", "Alice", Role.VIEWER, NOW - 90 * DAY, NOW), streams=12,
+        now=NOW,
+        speaker=Viewer("1", "alice", "Alice", Role.VIEWER, NOW - 90 * DAY, NOW),
+        streams=12,
         message=line(900, text, "1"),
-        notes=tuple(Recalled(note(100 + i, f"plays drums in band {i}", **ABOUT_MUSIC), 1.0) for i in range(notes)),
+        notes=tuple(
+            Recalled(note(100 + i, f"plays drums in band {i}", **ABOUT_MUSIC), 1.0)
+            for i in range(notes)
+        ),
         own_lines=tuple(line(800 + i, f"my line {i}", "1") for i in range(5)),
         chat=tuple(line(1 + i, f"chat line number {i}") for i in range(chat)),
         bot_replies=tuple(line(50 + i, f"my reply {i}", None) for i in range(5)),
         names={"1": "Alice", "2": "Bob"},
-    )  # fmt: skip
+    )
 
 
 def prompt_of(material: TailMaterial, settings: Settings = SETTINGS) -> Prompt:
@@ -273,13 +278,21 @@ def channels(draw: st.DrawFn) -> tuple[PrefixMaterial, TailMaterial]:
         episodes=past,
     )
     tail = TailMaterial(
-        now=NOW, speaker=Viewer("1", "alice", "Alice", Role.VIEWER, NOW, NOW), notes=facts, brief=draw(texts),
+        now=NOW,
+        speaker=Viewer("1", "alice", "Alice", Role.VIEWER, NOW, NOW),
+        notes=facts,
+        brief=draw(texts),
         message=PromptLine(999, "current", "1", draw(texts), NOW),
-        own_lines=tuple(draw(st.lists(own, max_size=7, unique_by=lambda found: found.id))),
+        own_lines=tuple(
+            draw(st.lists(own, max_size=7, unique_by=lambda found: found.id))
+        ),
         chat=tuple(draw(st.lists(lines, max_size=25))),
         names={"1": "Alice", "2": "Bob", "3": "Carol", "4": "Dave"},
-        others=(PersonMentioned(Viewer("4", "dave", "Dave", Role.VIEWER, NOW, NOW), facts),), hidden=frozenset({"4"}),
-    )  # fmt: skip
+        others=(
+            PersonMentioned(Viewer("4", "dave", "Dave", Role.VIEWER, NOW, NOW), facts),
+        ),
+        hidden=frozenset({"4"}),
+    )
     return prefix, tail
 
 

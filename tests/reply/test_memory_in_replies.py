@@ -71,9 +71,12 @@ async def test_what_is_left_alone_stands_in_no_line_of_the_chat(stage: Stage) ->
     await suppression_list.suppress(stage.db, None, "election", by="9", at=0)
     await suppression_list.suppress(stage.db, "1", "divorce", by="1", at=0)
     for text, who in (
-        ("my divorce is a mess", "1"), ("alice and her divorce again", "2"), ("the elections are rigged", "3"),
-        ("my own divorce was in May", "3"), ("what a race", "2"),
-    ):  # fmt: skip
+        ("my divorce is a mess", "1"),
+        ("alice and her divorce again", "2"),
+        ("the elections are rigged", "3"),
+        ("my own divorce was in May", "3"),
+        ("what a race", "2"),
+    ):
         await stage.hear(text, who)
         await stage.clock.advance(1_000)
     stage.model.answers = ["An election of hats!", "Hats for all."]

@@ -89,8 +89,11 @@ def test_a_measurement_goes_on_in_the_environment_that_run_made(tmp_path: Path) 
     code = "import environment, sys; sys.path.insert(0, '.'); print(environment._fingerprint())"
     stamp = subprocess.run(
         [sys.executable, "-c", code],
-        cwd=folder / "scripts", capture_output=True, text=True, check=True,
-    )  # fmt: skip
+        cwd=folder / "scripts",
+        capture_output=True,
+        text=True,
+        check=True,
+    )
     (folder / ".venv" / "installed-dev").write_text(stamp.stdout.strip())
     command = [sys.executable, "-S", str(folder / "scripts" / "bench.py"), "--quick"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)

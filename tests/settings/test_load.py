@@ -193,9 +193,12 @@ def test_the_page_about_privacy_has_the_numbers_of_the_defaults() -> None:
     text, privacy = " ".join(page.replace("> ", "").split()), Settings().privacy
     hours = f"{Settings().memory.raw_events_h:g} hours"
     for words in (
-        f"`events` | {hours}, or less", f"deleted after {hours}", f"| {privacy.keep_replies_d} days |",
-        f"replies after {privacy.keep_replies_d} days", f"the newest {privacy.keep_backups}",
-    ):  # fmt: skip
+        f"`events` | {hours}, or less",
+        f"deleted after {hours}",
+        f"| {privacy.keep_replies_d} days |",
+        f"replies after {privacy.keep_replies_d} days",
+        f"the newest {privacy.keep_backups}",
+    ):
         assert words in text
 
 
