@@ -9,6 +9,7 @@ Guarantees:
 """
 
 import asyncio
+import contextlib
 import re
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -18,6 +19,7 @@ from pathlib import Path
 from msgspec import Struct, field
 
 from forgetmenot.durations import DAY, HOUR
+from forgetmenot.errors import StoreError
 from forgetmenot.privacy import recap_files
 from forgetmenot.privacy.erasure import (
     doubtful_places,
@@ -94,6 +96,14 @@ class CodeLimiter:
 def code_typed(text: str) -> str:
     """Return a code as it is stored, of one that was typed "BCD-FGH."."""
     return _NO_LETTER.sub("", text.casefold())
+
+
+def without_file_names(places: Counter[str]) -> Counter[str]:
+    """Return places with all files as one, "files": a message in chat loses names of files."""
+    shown: Counter[str] = Counter()
+    for place, count in places.items():
+        shown["files" if "." in place else place] += count
+    return shown
 
 
 async def search_again(
@@ -209,15 +219,36 @@ def _search_facts(
     viewer_id: str,
     states_fact: StatesFact,
 ) -> SearchResult:
+    """Search the memory and its copies; a copy that cannot be read counts as a trace."""
     result = SearchResult(tables=len(leftovers.tables_of(path)))
-    for file in (path, *backup.copies_of(path)):
-        result.files += 1
-        result.bytes += file.stat().st_size
-        for table, text in leftovers.texts_about(file, viewer_id):
-            parts = [text]
-            if table in _BY_SENTENCE:
-                parts = clauses_about(text, viewer_id)
-            if any(states_fact(part) for part in parts):
-                place = table if file == path else f"{backup.FOLDER}/{file.name}"
-                result.traces[place] += 1
+    result.traces = _count_facts(path, viewer_id, states_fact)
+    copies = backup.copies_of(path)
+    for copy in copies:
+        try:
+            copy_traces = _count_facts(copy, viewer_id, states_fact).total()
+        except StoreError:
+            copy_traces = 1
+        if copy_traces:
+            result.traces[f"{backup.FOLDER}/{copy.name}"] = copy_traces
+    for file in (path, *copies):
+        # A copy may be deleted meanwhile: there is always a newer one.
+        with contextlib.suppress(FileNotFoundError):
+            result.bytes += file.stat().st_size
+            result.files += 1
     return result
+
+
+def _count_facts(
+    file: Path,
+    viewer_id: str,
+    states_fact: StatesFact,
+) -> Counter[str]:
+    """Return how many texts of a memory or a copy state a fact, by table. Raises StoreError."""
+    counts: Counter[str] = Counter()
+    for table, text in leftovers.texts_about(file, viewer_id):
+        parts = [text]
+        if table in _BY_SENTENCE:
+            parts = clauses_about(text, viewer_id)
+        if any(states_fact(part) for part in parts):
+            counts[table] += 1
+    return counts

@@ -202,6 +202,24 @@ async def test_a_forgotten_fact_has_a_receipt_that_knows_it_again(chat: Chat) ->
     assert "Found: semantic_notes 1, streams 1." in answer
 
 
+async def test_a_fact_in_a_copy_is_found_and_a_damaged_copy_counts(chat: Chat) -> None:
+    await chat.say("!remember I play the zither")
+    copy = chat.db.path.parent / "backups" / "memory-20260101-000000-000.sqlite3"
+    await backups.copy_to(chat.db, copy)
+    content = copy.read_bytes()
+    code = (await chat.say("!forget zither permanently")).rpartition("!receipt ")[2]
+    await chat.bot.eraser.erase_due()
+    assert not copy.exists()
+    assert "Nothing is there." in await chat.say(f"!receipt {code}")
+    copy.write_bytes(content)
+    assert "Found: files 2." in await chat.say(f"!receipt {code}")
+    copy.write_bytes(b"no database")
+    assert "Found: files 1." in await chat.say(f"!receipt {code}")
+    # and a damaged copy does not hold up the next wish
+    await chat.say("!remember I play the cello")
+    assert "!receipt" in await chat.say("!forget cello permanently")
+
+
 # ── what a saboteur puts back ─────────────────────────────────────────────────────────────────
 
 

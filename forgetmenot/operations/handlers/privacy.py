@@ -22,6 +22,7 @@ from forgetmenot.privacy.erasure import ErasureReport
 from forgetmenot.privacy.receipts import (
     code_typed,
     search_again,
+    without_file_names,
 )
 from forgetmenot.store import data_export, personal_data, viewers
 
@@ -142,6 +143,9 @@ async def receipt(request: Request) -> OperationResult:
         names.append(target.name)
     async with service.searching:
         search = await search_again(request.db, shown, viewer_id, names)
+    if request.is_in_chat:
+        search.traces = without_file_names(search.traces)
+        search.newer = without_file_names(search.newer)
     data = {
         "receipt": shown.kind,
         "receipt_code": shown.code.upper(),
