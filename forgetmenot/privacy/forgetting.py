@@ -13,6 +13,7 @@ from forgetmenot.text.removal import fact_stems, states_fact, without_fact
 
 async def replaced_by(source: Source, note: Note) -> list[Note]:
     """Return the notes that this one replaced, and those that they had replaced."""
+    # By id, so that each note is walked once.
     replaced: dict[int, Note] = {}
     successors = [note]
     while successors:

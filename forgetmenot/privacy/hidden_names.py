@@ -11,6 +11,7 @@ from forgetmenot.store.names import Known, by_login
 from forgetmenot.text.mentions import SOMEBODY, is_login, provisional_id
 from forgetmenot.text.names import compact
 
+# Twitch's logins have 3 to 25 letters, digits and underscores; some keyboards type a wide @.
 _TYPED_NAME = re.compile(r"[@＠]?\b\w{3,25}\b")
 
 
@@ -52,6 +53,7 @@ async def _without_people(
     text: str,
     is_removed: Callable[[Known], bool],
 ) -> str:
+    # Whoever is hidden too: the index that replies use does not know them.
     people = await called(source, names_typed([text]))
     removed_names = {person.name for person in people if is_removed(person)}
     return without_names(text, removed_names)
@@ -82,6 +84,7 @@ async def _is_erased(source: Source, typed_name: str) -> bool:
         return False
     if not is_marked and is_ordinary(compact(login)):
         return False
+    # Nothing else knows an erased name: the request is stored by the id and by each name.
     was_erased = source.requests.erased_at(provisional_id(login)) >= 0
     if not was_erased:
         return False

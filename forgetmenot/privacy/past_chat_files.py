@@ -13,6 +13,7 @@ from forgetmenot.past_chat.chat_file import PastChat
 from forgetmenot.past_chat.formats import CHUNK
 from forgetmenot.text.removal import NameForms
 
+# Later than any line (ms): whatever a file dates in the future stays in it.
 _END_OF_TIME = 1 << 62
 
 
@@ -32,6 +33,7 @@ def remove_person(path: Path, person: NameForms) -> bool:
         _write_without(new_path, chat, person)
         move_into_place(new_path, path)
     except (OSError, InputError):
+        # Better without the file than with somebody in it: it only waits to be learned from.
         new_path.unlink(missing_ok=True)
         delete(path)
     return True

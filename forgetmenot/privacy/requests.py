@@ -40,6 +40,7 @@ from forgetmenot.store.receipts import Receipt, ReceiptFile, ReceiptKind
 from forgetmenot.text.removal import fact_stems, states_fact
 from forgetmenot.text.words import join_sentences, sentences_of
 
+# Time (s) between two tries of a request that waits for the memory.
 TRY_AGAIN_S = 0.5
 
 
@@ -108,6 +109,7 @@ class PrivacyService:
         requests = await privacy_choices.erase_requests(self._db, viewer_id, now, login)
         await self._ask(viewer_id, requests)
         self.code_limiter.forget(viewer_id)
+        # The erasure may have deleted their row by now.
         if self._eraser.is_begun(viewer_id):
             return True
         return await personal_data.is_known(self._db, viewer_id)
@@ -305,6 +307,7 @@ async def _subjects(db: Database, requests: Iterable[PrivacyRequest]) -> dict[st
 
     Ids of viewers, "" for the channel, and the starts of streams (ms, as text).
     """
+    # A hash cannot be read, so everything that a request may be about is hashed to find it.
     subjects = {db.requests.digest("viewer", CHANNEL): CHANNEL}
     for viewer_id in await personal_data.first_seen_by_id(db):
         subjects[db.requests.digest("viewer", viewer_id)] = viewer_id
@@ -519,6 +522,7 @@ async def start_new_requests(db: Database, now: int) -> int:
 
 async def _known_requests(tx: Transaction, now: int) -> list[PrivacyRequest]:
     """Return the requests that the rows of a memory show."""
+    # What was erased or forgotten is not among them: nothing of it stands in a row.
     file = tx.requests
     requests = []
     opted_out = await privacy_choices.opted_out(tx)

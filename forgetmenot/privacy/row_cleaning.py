@@ -28,6 +28,7 @@ def cleaned_texts(
     person: NameForms,
 ) -> tuple[str | None, ...]:
     """Return the texts of a row without the person, in the order of the place's columns."""
+    # A name without a mark is theirs only in what was typed, and where they were at the time.
     bare = place.typed and row.near
     texts: list[str | None] = []
     for text in row.texts:
@@ -82,6 +83,7 @@ def _without_in_words(
 ) -> str:
     """Return a JSON list of words without those that name the person."""
     listed_words = _decoded(text, list)
+    # It is no list of words, and a bare name in other text may be any word.
     if listed_words is None:
         return person.anonymized(text, bare=False)
     remaining_words = []

@@ -53,8 +53,9 @@ class SuppressionFilter:
         self.entries = tuple(entries)
         self.unlisted = unlisted
         self._topics = _topic_words(self.entries)
-        self._facts = self._suppressed_facts(noted_words)
-        self._suppressed = self._topics + _fact_words(self._facts)
+        suppressed_facts = self._suppressed_facts(noted_words)
+        self._suppressed = self._topics + _fact_words(suppressed_facts)
+        # Apart, because only summaries are cleaned of them: a reply may say that a note was removed.
         self._removed = _fact_words(removed_facts)
         self._note_ids = {
             entry.note_id for entry in self.entries if entry.note_id is not None
@@ -101,6 +102,7 @@ class SuppressionFilter:
         if note.id in self._note_ids:
             return False
         people = (note.subject_id, *ids_in(note.fact))
+        # With its topics, which may have the word in the viewer's own language.
         text = note.text_with_topics
         if _speaks_of(self._topics, text, people):
             return False
@@ -191,6 +193,7 @@ class UnlistedTopics:
         was put on the list. More than that it may say: it would be another note.
         """
         for viewer_id in {None, *people}:
+            # Requests about a note have all of its words: those are compared below.
             topics = [topic for topic in self.of(viewer_id) if not topic.notes]
             if self._is_any_named(viewer_id, topics, stems):
                 return False
@@ -209,6 +212,7 @@ class UnlistedTopics:
         """Return whether these words include all words of one of a viewer's topics."""
         if not topics:
             return False
+        # Words are hashed with the viewer they are about, so anew for each viewer.
         text_words = self._hashed(viewer_id, stems)
         return any(text_words.issuperset(topic.words) for topic in topics)
 
@@ -279,6 +283,7 @@ async def load_filter(source: Source) -> SuppressionFilter:
     for entry in entries:
         if entry.words and entry.viewer_id is not None:
             people_with_topics.add(entry.viewer_id)
+    # Read only where there are topics: these are all words of all their notes.
     noted_words = []
     if people_with_topics:
         noted_words = await notes.noted_words(source, people_with_topics)
