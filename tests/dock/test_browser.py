@@ -503,7 +503,7 @@ async def test_the_streamer_writes_what_is_said_of_the_stream_that_is_on(
         await go(page, "memory/streams")
         field = page.get_by_label("What !missed says of this stream")
         await field.fill(words)
-        await page.get_by_role("button", name="Save").click()
+        await page.get_by_role("button", name="Use this text").click()
         await expect(page.locator("#toast")).to_contain_text("Saved.")
         await page.reload()
         await expect(field).to_have_value(words)
