@@ -347,7 +347,7 @@ def _receipt(result: OperationResult, language: Language) -> str:
         parts.append(language(f"chat.receipt_{data['receipt']}", **data))
     searched = {**_people(result, language), **_in_words(data, language)}
     if not data["named"]:
-        parts.append(language("chat.receipt_structure", **searched))
+        parts.append(language("chat.receipt_structure", n=data["unknown"], **searched))
         parts.append(language("chat.receipt_name_them"))
         return " ".join(parts)
     parts.append(language("chat.receipt", **searched))

@@ -560,7 +560,7 @@ async def test_the_streamer_searches_for_whom_they_name(world: World) -> None:
     asker = Asker(Surface.CLI, role=Role.BROADCASTER)
     params = {"code": receipt.code}
     result = await run(context, "receipt", params, asker)
-    assert "1 texts mention somebody of whom nothing is stored" in sentence(result)
+    assert "1 text mentions somebody of whom nothing is stored" in sentence(result)
     result = await run(context, "receipt", {**params, "viewer": LOGIN}, asker)
     assert "Found: streams 1." in sentence(result)
     assert "1 text mentions somebody nobody knows." in sentence(result)
