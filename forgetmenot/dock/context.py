@@ -105,3 +105,8 @@ async def names(
     # A text may still mention somebody who opted out or was banned.
     shown = people - await viewers.hidden(db, people)
     return await viewers.names_as_asked(db, sorted(shown))
+
+
+def name_of(viewer_id: str | None, shown_names: Mapping[str, str]) -> str:
+    """Return the name of a viewer among those that may be shown; empty for nobody, and for who is hidden."""
+    return shown_names.get(viewer_id or "", "")

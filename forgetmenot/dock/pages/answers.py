@@ -3,7 +3,7 @@
 from aiohttp import web
 from msgspec.structs import asdict
 
-from forgetmenot.dock.context import DockContext, names, reads
+from forgetmenot.dock.context import DockContext, name_of, names, reads
 from forgetmenot.reply.evaluation import evaluate
 from forgetmenot.store import picture_rows, reply_outcomes
 from forgetmenot.text.days import iso_day
@@ -44,7 +44,7 @@ async def _answers_of_week(context: DockContext, request: web.Request) -> object
                 "outcome": reply.outcome,
                 "day": iso_day(reply.at, zone),
                 "text": row["text"],
-                "who": shown_names.get(row["viewer_id"] or "", ""),
+                "who": name_of(row["viewer_id"], shown_names),
             }
         )
     return items

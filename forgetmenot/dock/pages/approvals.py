@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 from aiohttp import web
 
-from forgetmenot.dock.context import DockContext, Item, names, reads
+from forgetmenot.dock.context import DockContext, Item, name_of, names, reads
 from forgetmenot.languages import Language
 from forgetmenot.operations.actions import DEFAULT_REASON
 from forgetmenot.operations.executor import undoable
@@ -17,6 +17,7 @@ LOG_LIMIT = 100
 async def _approvals(context: DockContext, _request: web.Request) -> object:
     """Return the actions that wait, and those that were decided lately."""
     waiting = await action_logs.waiting(context.db, context.clock.now())
+    # Those that wait are among the latest as well.
     latest = await action_logs.latest(context.db, LOG_LIMIT)
     finished = [row for row in latest if not waits(row)]
     return {
@@ -61,8 +62,8 @@ def proposal_item(
         "reason": language.reason(row.reason),
         "status": row.status,
         "detail": language.reason(row.detail),
-        "asked_by": shown_names.get(row.asked_by or "", ""),
-        "target": shown_names.get(row.target_id or "", ""),
+        "asked_by": name_of(row.asked_by, shown_names),
+        "target": name_of(row.target_id, shown_names),
         "target_id": row.target_id if row.target_id in shown_names else "",
         "params": params,
     }

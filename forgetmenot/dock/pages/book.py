@@ -50,7 +50,9 @@ async def _pages(context: DockContext, now: int) -> dict[str, list[Item]]:
     entries = [*pages.quotes]
     entries += [joke.entry for joke in pages.jokes]
     entries += [clip.entry for clip in pages.clips]
-    tellers = [viewer_id for joke in pages.jokes for viewer_id in joke.people]
+    tellers: list[str] = []
+    for joke in pages.jokes:
+        tellers += joke.people
     shown_names = await names(context.db, [entry.text for entry in entries], tellers)
     jokes = []
     for joke in pages.jokes:

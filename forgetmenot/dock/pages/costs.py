@@ -30,7 +30,9 @@ async def _costs(context: DockContext, request: web.Request) -> object:
     days = _period(request.query.get("days", "90"))
     today = day_of(context.clock.now(), zone)
     first = today - timedelta(days=days - 1)
+    # Kept by day, so that they outlive the log of calls.
     rows = await figures.spending(context.db, first.isoformat())
+    # A sum of which a part has no price would look smaller than it is.
     in_money = _all_priced(settings, rows)
     reply_by_day: dict[str, float] = {}
     memory_by_day: dict[str, float] = {}

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from aiohttp import web
 
-from forgetmenot.dock.context import DockContext, id_of, names, page_of, reads
+from forgetmenot.dock.context import DockContext, id_of, name_of, names, page_of, reads
 from forgetmenot.domain import Note
 from forgetmenot.errors import InputError
 from forgetmenot.languages import reason
@@ -43,6 +43,7 @@ async def notes_json(
     editors = await dock_rows.editors(context.db, [note.id for note in rows])
     people = [*(note.subject_id for note in rows), *editors.values()]
     shown_names = await names(context.db, (note.fact for note in rows), people)
+    # The dock acts in the streamer's name: what they edited is "edited by you".
     streamer_id = await by_login(
         context.db, context.settings().twitch.channel.casefold()
     )
@@ -56,7 +57,7 @@ async def notes_json(
             "id": note.id,
             "scope": note.scope,
             "subject": note.subject_id,
-            "who": shown_names.get(note.subject_id or "", ""),
+            "who": name_of(note.subject_id, shown_names),
             "fact": with_names(note.fact, shown_names),
             "confidence": round(note.confidence, 3),
             "status": note.status,
@@ -70,7 +71,7 @@ async def notes_json(
             "left_alone": suppressions.get(note.id),
             "edited": note.id in editors,
             "edited_by_you": editors.get(note.id, "") == streamer_id,
-            "edited_by": shown_names.get(editors.get(note.id, ""), ""),
+            "edited_by": name_of(editors.get(note.id), shown_names),
         }
         for note in rows
     ]
@@ -121,7 +122,7 @@ async def _learned_in(context: DockContext, request: web.Request) -> object:
                 "at": row["at"],
                 "note": row["note_id"],
                 "scope": row["scope"],
-                "who": shown_names.get(row["subject_id"] or "", ""),
+                "who": name_of(row["subject_id"], shown_names),
                 "fact": with_names(row["fact"], shown_names),
             }
         )

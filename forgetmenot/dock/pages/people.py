@@ -100,6 +100,7 @@ async def _person(context: DockContext, request: web.Request) -> object:
     person = await dock_rows.person(context.db, request.match_info["id"], since)
     if person is None:
         raise InputError(reason("nothing_here"))
+    # Who came often within the last weeks; whoever stays away loses the mark by itself.
     regular = person["lately"] >= context.settings().people.regular_streams
     brief = await about_viewer(context.db, person["id"])
     suppressed = await _suppressed(context.db, person["id"])
@@ -121,10 +122,11 @@ async def _suppressed(db: Database, viewer_id: str | None) -> list[Item]:
     """Return what the bot never mentions about somebody, or about anybody (None). An unlisted topic has no words."""
     items: list[Item] = []
     for row in await notes.suppressions(db):
-        if row.viewer_id == viewer_id:
-            items.append(
-                {"id": row.id, "words": row.words, "note": row.note_id, "at": row.at}
-            )
+        if row.viewer_id != viewer_id:
+            continue
+        item = {"id": row.id, "words": row.words, "note": row.note_id, "at": row.at}
+        items.append(item)
+    # Of these only hashes are stored, so that the list itself mentions nothing.
     for topic in await suppression_list.unlisted_of(db, viewer_id):
         items.append({"id": topic.id, "words": "", "note": None, "at": topic.at})
     return items
@@ -132,6 +134,7 @@ async def _suppressed(db: Database, viewer_id: str | None) -> list[Item]:
 
 async def _receipts(context: DockContext, _request: web.Request) -> object:
     """Return the receipts of erasures and of forgotten facts: numbers of nobody."""
+    # The file grows with each receipt: it is read off the event loop.
     file = ReceiptFile(context.db.path)
     receipts = await asyncio.to_thread(file.all, context.clock.now())
     return [
@@ -154,6 +157,7 @@ async def _timeline(context: DockContext, request: web.Request) -> object:
     zone = context.settings().bot.timezone
     facts = await picture_rows.facts(db, viewer_id)
     jokes = await picture_rows.jokes(db, viewer_id)
+    # A fact may mention others, by their ids.
     shown_names = await names(db, [row["fact"] for row in (*facts, *jokes)])
     fact_items = []
     for row in facts:

@@ -2,7 +2,7 @@
 
 from aiohttp import web
 
-from forgetmenot.dock.context import DockContext, id_of, names, reads
+from forgetmenot.dock.context import DockContext, id_of, name_of, names, reads
 from forgetmenot.domain import NOTHING
 from forgetmenot.errors import InputError
 from forgetmenot.languages import reason
@@ -22,6 +22,7 @@ async def _streams(context: DockContext, _request: web.Request) -> object:
     items = []
     for row in rows:
         item = {**dict(row), "recap": with_names(row["recap"], shown_names)}
+        # A recap is written when a stream is over: until then it is told so far.
         if row["id"] == current_id:
             now = context.clock.now()
             item["so_far"] = await stream_so_far(context.db, now, SO_FAR_CHARS)
@@ -58,7 +59,7 @@ async def _evening(context: DockContext, request: web.Request) -> object:
                 "kind": row["kind"],
                 "text": row["text"],
                 "viewer": row["viewer_id"],
-                "who": shown_names.get(row["viewer_id"] or "", ""),
+                "who": name_of(row["viewer_id"], shown_names),
             }
         )
     replies = await picture_rows.replies_between(db, stream["at"], stream["until"])
