@@ -34,6 +34,7 @@ from forgetmenot.settings.schema import Settings
 from forgetmenot.store import episodes, events, streams
 from forgetmenot.store.database import Database
 from forgetmenot.store.episodes import NewEpisode
+from forgetmenot.text.words import clear_text_caches
 
 # Unread lines that are read at once.
 READ_AT_ONCE = 2_000
@@ -256,9 +257,12 @@ class Compactor:
     async def _write(self, episode: NewEpisode, report: PassReport) -> None:
         """Store an episode, unless one of its lines was cleared meanwhile. Raises StoreError."""
         episode_id = await episodes.write(self._db, episode, self._clock.now())
-        # None: a line of it was cleared meanwhile, and what is left is read again
         if episode_id is not None:
             report.episodes.append(episode_id)
+            return
+        # A line of it was cleared meanwhile, maybe of somebody erased: what is left is read again, and no cache keeps
+        # what was read of it.
+        clear_text_caches()
 
     async def _cover_aged(self, report: PassReport) -> None:
         """Count lines that would age out unread."""

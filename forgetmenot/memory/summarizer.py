@@ -382,6 +382,9 @@ class Summarizer(MemoryWriter):
         )
         if not stored_summary:
             return await self._counted(window, scene, settings)
+        sentence_times = await asyncio.to_thread(
+            times_of_sentences, stored_summary, window
+        )
         people = await self._with_streamer(scene, stored_summary)
         episode = _episode(
             window, people, stored_summary, EpisodeKind.CHAT, answer.model
@@ -389,7 +392,7 @@ class Summarizer(MemoryWriter):
         return replace(
             episode,
             language=read_language(answer.text),
-            sentence_times=times_of_sentences(stored_summary, window),
+            sentence_times=sentence_times,
         )
 
     async def by_counting(self, window: Window) -> NewEpisode:

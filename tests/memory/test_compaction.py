@@ -3,7 +3,7 @@
 import asyncio
 import contextlib
 import json
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from msgspec.structs import replace
@@ -23,6 +23,7 @@ from forgetmenot.store import events
 from forgetmenot.store.database import Database
 from forgetmenot.text.days import written_days
 from forgetmenot.text.mentions import fenced_texts
+from forgetmenot.text.words import stem
 from tests.memory.conftest import Channel, answer, open_channel
 from tests.rows import put
 
@@ -85,6 +86,11 @@ async def test_a_line_cleared_while_the_model_thinks_is_not_in_the_episode(
         "SELECT count(*) FROM events WHERE episode_id IS NOT NULL"
     )
     assert covered == len(said)
+    # nor is a stem of its words in the cache, which would be a hit
+    cache = cast("Any", stem)
+    hits = cache.cache_info().hits
+    stem("xylophone")
+    assert cache.cache_info().hits == hits
 
 
 async def test_a_summary_over_a_cleared_line_loses_at_once_what_it_says_of_its_author(
