@@ -501,7 +501,7 @@ async def test_the_streamer_writes_what_is_said_of_the_stream_that_is_on(
     words = "Bob won the race, barely!"
     async with page_on(running, demo.address) as page:
         await go(page, "memory/streams")
-        field = page.get_by_label("What !missed says of this stream")
+        field = page.get_by_label("What latecomers hear of this stream")
         await field.fill(words)
         await page.get_by_role("button", name="Use this text").click()
         await expect(page.locator("#toast")).to_contain_text("Saved.")
@@ -603,12 +603,12 @@ async def test_a_recap_is_read_copied_and_waits_for_a_webhook(
         await page.get_by_label("Discord webhook").fill(
             "https://example.com/api/webhooks/1/x"
         )
-        await page.get_by_role("button", name="Save").click()
+        await page.get_by_role("dialog").get_by_role("button", name="Save").click()
         await expect(page.locator("#toast .bad")).to_contain_text(
             "address of a Discord webhook"
         )
         await page.get_by_label("Discord webhook").fill(ADDRESS)
-        await page.get_by_role("button", name="Save").click()
+        await page.get_by_role("dialog").get_by_role("button", name="Save").click()
         await expect(page.get_by_role("button", name="Post to Discord")).to_be_visible()
         assert ADDRESS not in await page.content()
         await expect(page.locator("dialog .plot svg")).to_be_visible()
