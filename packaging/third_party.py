@@ -19,6 +19,8 @@ from packaging.requirements import Requirement
 OURS = "forgetmenot-bot"
 # what PyInstaller puts into each program that it builds
 ALWAYS = ("pyinstaller",)
+# the icon beside the clock: the extra `tray`
+TRAY = () if sys.platform == "linux" else ("pystray", "pillow")
 _LICENCE_FILES = ("licen", "copying", "notice", "authors")
 _RULE = "=" * 100
 
@@ -28,9 +30,12 @@ def text() -> str:
     parts = [
         "ForgetMeNot contains the following works of others. Each is used unchanged.",
         "python-stdnum (LGPL) lies in _internal/stdnum as plain files, which may be replaced.",
+        "So does pystray (LGPL) in _internal/pystray, where it is part of the program.",
         _python(),
     ]
     packages = contained(OURS)
+    for name in TRAY:
+        packages.update(contained(name))
     for name in ALWAYS:
         packages.setdefault(name, distribution(name))
     names = sorted(name for name in packages if name != OURS)

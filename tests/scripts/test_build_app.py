@@ -19,4 +19,4 @@ def test_the_licences_name_what_is_inside_with_their_texts() -> None:
 
 def test_the_library_under_the_lgpl_is_built_as_plain_files() -> None:
     recipe = (ROOT / "packaging" / "forgetmenot.spec").read_text(encoding="utf-8")
-    assert 'module_collection_mode={"stdnum": "py"}' in recipe
+    assert 'module_collection_mode={"stdnum": "py", "pystray": "py"}' in recipe
