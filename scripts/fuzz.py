@@ -31,7 +31,7 @@ from forgetmenot.operations.commands import OPERATIONS
 from forgetmenot.operations.run import checked
 from forgetmenot.operations.types import Refused
 from forgetmenot.people.handles import Handles
-from forgetmenot.reply.polish import tidy
+from forgetmenot.reply.output_filters import tidy
 from forgetmenot.reply.reply_object import read_reply
 from forgetmenot.settings.load import example_toml, parse_settings
 from forgetmenot.settings.schema import PrivacySettings, Settings

@@ -21,7 +21,7 @@ from forgetmenot.operations.targets import owner
 from forgetmenot.ports import BotState, Check
 from forgetmenot.prompt.instructions import check_floor
 from forgetmenot.reply import explain
-from forgetmenot.reply.polish import polish
+from forgetmenot.reply.output_filters import polish
 from forgetmenot.reply.reply_object import offered, read_reply, reply_request
 from forgetmenot.reply.triggers import Trigger
 from forgetmenot.reply.writer import filter_context

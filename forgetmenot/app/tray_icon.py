@@ -16,7 +16,7 @@ from forgetmenot.app.periodic_tasks import survived
 from forgetmenot.app.setup import SetupService
 from forgetmenot.logs import log
 from forgetmenot.operations.handlers.switches import read_switches
-from forgetmenot.tray.menu import Entry, Menu, to_line
+from forgetmenot.tray.protocol import Entry, Menu, to_line
 
 LOOK_EVERY_S = 3.0
 END_WITHIN_S = 1.0

@@ -27,7 +27,7 @@ from forgetmenot.errors import (
     ModelUnavailable,
 )
 from forgetmenot.languages import reason
-from forgetmenot.llm import chat_completions as wire
+from forgetmenot.llm import openai_wire_format as wire
 from forgetmenot.llm.answer_text import (
     ends_with_object,
     is_thought,
@@ -35,7 +35,12 @@ from forgetmenot.llm.answer_text import (
     unwrapped,
     visible_text,
 )
-from forgetmenot.llm.chat_completions import Completion, Payload, Rejection, RequestForm
+from forgetmenot.llm.openai_wire_format import (
+    Completion,
+    Payload,
+    Rejection,
+    RequestForm,
+)
 from forgetmenot.logs import log
 from forgetmenot.network import BadProxy, body_of, web_session
 

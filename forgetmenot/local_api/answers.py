@@ -11,7 +11,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from forgetmenot.domain import Scope, Standing
-from forgetmenot.memory.arrivals import card
+from forgetmenot.memory.arrival_cards import card
 from forgetmenot.memory.book import Entry
 from forgetmenot.memory.book import pages as book_pages
 from forgetmenot.memory.recap_markdown import markdown_of

@@ -10,7 +10,7 @@ import msgspec
 
 from forgetmenot.clock import Clock
 from forgetmenot.local_api import answers
-from forgetmenot.memory.arrivals import arrivals
+from forgetmenot.memory.arrival_cards import arrivals
 from forgetmenot.settings.schema import Settings
 from forgetmenot.store import streams
 from forgetmenot.store.database import Database

@@ -25,7 +25,7 @@ from forgetmenot.domain import (
 from forgetmenot.durations import DAY, WEEK
 from forgetmenot.errors import FactRefused
 from forgetmenot.settings.schema import PrivacySettings
-from forgetmenot.text.ages import without_minor_age
+from forgetmenot.text.ages_of_minors import without_minor_age
 from forgetmenot.text.clean import clean
 from forgetmenot.text.mentions import MENTION, has_link, ids_in, mention
 from forgetmenot.text.roles import claims_role

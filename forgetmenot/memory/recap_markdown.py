@@ -21,7 +21,7 @@ from forgetmenot.durations import HOUR, MINUTE
 from forgetmenot.errors import StoreError
 from forgetmenot.files import replace_file
 from forgetmenot.languages import Language, in_language, reason
-from forgetmenot.memory.together import anniversaries
+from forgetmenot.memory.time_together import anniversaries
 from forgetmenot.people.handles import names_typed
 from forgetmenot.people.names import called
 from forgetmenot.people.standing import REGULAR_WITHIN, standing_of

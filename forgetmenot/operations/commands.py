@@ -16,12 +16,12 @@ from forgetmenot.operations import actions
 from forgetmenot.operations.entries import MODEL
 from forgetmenot.operations.handlers import (
     approvals,
-    book,
-    called,
+    chosen_names,
     mentions,
     note_changes,
     notes,
     privacy,
+    quotes,
     replies,
     switches,
     usage,
@@ -32,11 +32,11 @@ from forgetmenot.operations.types import Operation
 # In the order in which `!commands` and docs/COMMANDS.md list them.
 _OF_PEOPLE: tuple[Operation, ...] = (
     *viewers.OPERATIONS,
-    *called.OPERATIONS,
+    *chosen_names.OPERATIONS,
     *notes.OPERATIONS,
     *note_changes.OPERATIONS,
     *mentions.OPERATIONS,
-    *book.OPERATIONS,
+    *quotes.OPERATIONS,
     *privacy.OPERATIONS,
     *usage.OPERATIONS,
     *approvals.OPERATIONS,

@@ -1,7 +1,7 @@
 """What somebody asks to be called, read from what they typed and checked. Pure.
 
 It is a name and no sentence: few letters, no markup, no link, no slur, no role. So it cannot
-command anybody who reads it. Whose name it is already is asked in operations/handlers/called.
+command anybody who reads it. Whose name it is already is asked in operations/handlers/chosen_names.
 """
 
 import re

@@ -30,7 +30,7 @@ from forgetmenot.memory import unsummarised
 from forgetmenot.memory.past_episodes import spoken_of
 from forgetmenot.memory.ranking import Query
 from forgetmenot.memory.recall import CHANNEL, NotesSnapshot, Recall, fitting
-from forgetmenot.memory.together import together_with
+from forgetmenot.memory.time_together import together_with
 from forgetmenot.operations import facts
 from forgetmenot.people.handles import streamer_of
 from forgetmenot.people.names import index_of

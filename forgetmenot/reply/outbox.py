@@ -26,7 +26,7 @@ from forgetmenot.errors import StoreError, TwitchError, TwitchRateLimited
 from forgetmenot.languages import reason
 from forgetmenot.logs import log
 from forgetmenot.ports import ChatOut
-from forgetmenot.reply.polish import tidy
+from forgetmenot.reply.output_filters import tidy
 from forgetmenot.reply.send_rate import WINDOW_MS, SendRateLimiter
 from forgetmenot.settings.schema import Settings
 from forgetmenot.store import bot_messages, privacy_choices

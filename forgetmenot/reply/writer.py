@@ -6,7 +6,7 @@ Guarantees:
 - Nothing is claimed that was not done: a refused, failed or unclear action speaks the executor's
   words, and a reply that proposed nothing names only actions that were done. Nothing is done for a
   reply that could not go out in time.
-- Else the model's words go out as they are, in the form that chat takes (reply/polish).
+- Else the model's words go out as they are, in the form that chat takes (reply/output_filters).
 - Without a model it is quiet.
 """
 
@@ -44,8 +44,13 @@ from forgetmenot.prompt.instructions import rules_of
 from forgetmenot.reply import explain
 from forgetmenot.reply.context import ComposedPrompt, ContextGatherer, compose
 from forgetmenot.reply.outbox import Outbox, ReasonToDrop, no_reason
+from forgetmenot.reply.output_filters import (
+    FilterContext,
+    Polished,
+    claims_action,
+    polish,
+)
 from forgetmenot.reply.own_name import Identity
-from forgetmenot.reply.polish import FilterContext, Polished, claims_action, polish
 from forgetmenot.reply.prefix import PrefixKeeper
 from forgetmenot.reply.reply_object import ModelReply, read_reply, reply_request
 from forgetmenot.reply.second_look import look_again

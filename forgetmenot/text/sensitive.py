@@ -23,7 +23,7 @@ from importlib.resources import files
 from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from forgetmenot.text.ages import states_minor_age
+from forgetmenot.text.ages_of_minors import states_minor_age
 from forgetmenot.text.clean import LEET_WORD, fold_word, plain, skeleton, unleet
 from forgetmenot.text.mentions import MENTION
 from forgetmenot.text.words import UNSPACED, stems, text_cache

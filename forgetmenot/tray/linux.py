@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from forgetmenot.tray.menu import Entry, Menu, choose, menu_of
+from forgetmenot.tray.protocol import Entry, Menu, choose, menu_of
 
 ITEM_PATH = "/StatusNotifierItem"
 MENU_PATH = "/Menu"

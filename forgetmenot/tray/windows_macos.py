@@ -4,7 +4,7 @@ import sys
 import threading
 from collections.abc import Callable
 
-from forgetmenot.tray.menu import Menu, choose, read_menus
+from forgetmenot.tray.protocol import Menu, choose, read_menus
 
 
 class Icon:

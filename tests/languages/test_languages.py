@@ -21,7 +21,7 @@ from forgetmenot.operations import actions
 from forgetmenot.operations.commands import OPERATIONS
 from forgetmenot.operations.policy import RULES
 from forgetmenot.prompt import assemble
-from forgetmenot.reply.polish import claims_action
+from forgetmenot.reply.output_filters import claims_action
 from forgetmenot.reply.triggers import TriggerKind
 from forgetmenot.secret_store import Account
 from forgetmenot.settings.live_settings import LABELS

@@ -9,7 +9,7 @@ import pytest
 
 from forgetmenot.domain import ModelAnswer, TokenUsage, Verdict
 from forgetmenot.operations.facts import ActionContext
-from forgetmenot.reply.polish import FilterContext, polish
+from forgetmenot.reply.output_filters import FilterContext, polish
 from forgetmenot.reply.reply_object import ModelReply, read_reply
 from forgetmenot.store import action_logs
 from forgetmenot.text.outgoing import without_machine_text

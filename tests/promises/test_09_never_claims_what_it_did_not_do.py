@@ -5,7 +5,7 @@ import pytest
 from forgetmenot.domain import Decision, Outcome, OutcomeKind, Proposal, Verdict
 from forgetmenot.languages import in_language
 from forgetmenot.operations.wording import line_for
-from forgetmenot.reply.polish import claims_action
+from forgetmenot.reply.output_filters import claims_action
 from tests.stage import Stage, answering
 
 NEUTRAL, UNSURE = in_language()("action.neutral"), in_language()("action.unsure")

@@ -15,8 +15,8 @@ from forgetmenot.memory.summarizer import storable_summary
 from forgetmenot.operations.commands import OPERATIONS
 from forgetmenot.operations.request_words import asked_for
 from forgetmenot.people.handles import Handles
+from forgetmenot.reply.output_filters import FilterContext, claims_action, polish
 from forgetmenot.reply.own_name import Identity, without_name
-from forgetmenot.reply.polish import FilterContext, claims_action, polish
 from forgetmenot.reply.reply_object import read_reply
 from forgetmenot.reply.triggers import Conversations, trigger_of
 from forgetmenot.settings.schema import PrivacySettings, Settings

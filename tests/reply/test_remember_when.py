@@ -13,7 +13,7 @@ from forgetmenot.domain import Prompt, Scope, Video
 from forgetmenot.durations import DAY, HOUR, MINUTE
 from forgetmenot.prompt.assemble import assemble
 from forgetmenot.reply.context import ContextGatherer, compose
-from forgetmenot.reply.polish import polish
+from forgetmenot.reply.output_filters import polish
 from forgetmenot.reply.triggers import Trigger, TriggerKind
 from forgetmenot.reply.writer import filter_context
 from forgetmenot.settings.schema import Settings

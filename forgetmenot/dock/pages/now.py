@@ -9,7 +9,7 @@ from forgetmenot.domain import NOTHING
 from forgetmenot.durations import DAY, MINUTE
 from forgetmenot.languages import Language
 from forgetmenot.memory import provenance
-from forgetmenot.memory.arrivals import arrivals
+from forgetmenot.memory.arrival_cards import arrivals
 from forgetmenot.memory.compaction import SILENCE
 from forgetmenot.operations.handlers.switches import switches_of
 from forgetmenot.ports import BotState, HearingState

@@ -15,7 +15,7 @@ from forgetmenot.durations import DAY
 from forgetmenot.errors import InputError
 from forgetmenot.languages import reason
 from forgetmenot.memory.briefs import about_viewer
-from forgetmenot.memory.together import together_with
+from forgetmenot.memory.time_together import together_with
 from forgetmenot.operations.wording import sentence
 from forgetmenot.people.standing import REGULAR_WITHIN
 from forgetmenot.privacy import suppression_list

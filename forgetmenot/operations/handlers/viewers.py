@@ -3,12 +3,12 @@
 from forgetmenot.domain import Note, OperationResult, OutcomeKind, SourceKind
 from forgetmenot.durations import DAY
 from forgetmenot.languages import in_language
-from forgetmenot.memory.arrivals import by_weight, card
+from forgetmenot.memory.arrival_cards import by_weight, card
 from forgetmenot.memory.edits import with_mentions
 from forgetmenot.memory.merge import LIVE
 from forgetmenot.memory.missed import missed as what_was_missed
 from forgetmenot.memory.missed import stream_so_far
-from forgetmenot.memory.together import together_with
+from forgetmenot.memory.time_together import together_with
 from forgetmenot.operations.entries import (
     ANYBODY,
     DOCK,

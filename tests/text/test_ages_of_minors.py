@@ -1,6 +1,6 @@
 """Ages of people below eighteen are never stored; those of cats, cars and channels are, and a name stays."""
 
-from forgetmenot.text.ages import states_minor_age, without_minor_age
+from forgetmenot.text.ages_of_minors import states_minor_age, without_minor_age
 
 OF_MINORS = """
     is 15; is 15 years old; am 13; turned 16 last week; is only 12 now; is 17 and plays drums; plays

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from forgetmenot.domain import Importance, Note, NoteStatus, SourceKind, Standing
 from forgetmenot.durations import DAY, MINUTE
 from forgetmenot.languages import in_language
-from forgetmenot.memory.together import together_with
+from forgetmenot.memory.time_together import together_with
 from forgetmenot.people.standing import REGULAR_WITHIN, standing_of
 from forgetmenot.privacy.suppression import SuppressionFilter, load_filter
 from forgetmenot.prompt.plans import open_outcomes, plan_end

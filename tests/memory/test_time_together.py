@@ -8,8 +8,8 @@ from msgspec.structs import replace
 from forgetmenot.domain import ChatEvent, EventKind
 from forgetmenot.durations import DAY, HOUR
 from forgetmenot.languages import ENGLISH
-from forgetmenot.memory.arrivals import card
-from forgetmenot.memory.together import anniversaries, together_with
+from forgetmenot.memory.arrival_cards import card
+from forgetmenot.memory.time_together import anniversaries, together_with
 from forgetmenot.settings.schema import PeopleSettings, Settings
 from forgetmenot.store import streams, viewers
 from forgetmenot.twitch.chat_lines import parse, understand

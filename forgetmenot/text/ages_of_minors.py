@@ -61,7 +61,7 @@ class _Age(NamedTuple):
 
 
 class _Language:
-    """The words of one language by their kinds, the keys of ages.toml."""
+    """The words of one language by their kinds, the keys of ages_of_minors.toml."""
 
     def __init__(self, table: dict[str, Any]) -> None:
         self._words: dict[str, frozenset[str]] = {}
@@ -90,8 +90,8 @@ class _Language:
 
 @cache
 def _table() -> dict[str, dict[str, Any]]:
-    """Return the tables of ages.toml, one for each language and one for unspaced scripts."""
-    file = files(__package__).joinpath("ages.toml")
+    """Return the tables of ages_of_minors.toml, one for each language and one for unspaced scripts."""
+    file = files(__package__).joinpath("ages_of_minors.toml")
     return tomllib.loads(file.read_text("utf-8"))
 
 

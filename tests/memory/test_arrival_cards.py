@@ -7,7 +7,7 @@ import pytest
 
 from forgetmenot.domain import SourceKind
 from forgetmenot.durations import DAY, HOUR, MINUTE
-from forgetmenot.memory.arrivals import SHOWN_FOR, Card, arrivals, card
+from forgetmenot.memory.arrival_cards import SHOWN_FOR, Card, arrivals, card
 from forgetmenot.settings.schema import DockSettings, Earpiece, Settings
 from forgetmenot.store import notes, viewers
 

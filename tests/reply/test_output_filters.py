@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from forgetmenot.reply.polish import (
+from forgetmenot.reply.output_filters import (
     FilterContext,
     Polished,
     claims_action,

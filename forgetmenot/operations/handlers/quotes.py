@@ -1,4 +1,4 @@
-"""The handlers of the channel's book: keep a line as a quote, remove one.
+"""The handlers of quotes: keep a line as a quote, remove one.
 
 A quote is somebody's wish to keep a line in its own words; operations/run has checked who may ask. Whoever opted out is
 never quoted, nor is what is never stored about people.
