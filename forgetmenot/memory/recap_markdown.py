@@ -3,7 +3,7 @@
 - It says what happened, who came, jokes, plans, clips, the bot's best lines. Only regulars stand there by their name,
   and none who opted out or was banned; of others their number, and no sentence about one of them. No hearsay stands
   there; the best lines are answers that were called good or led on. What a viewer or a model wrote is neither markup
-  nor a mention there (text/outgoing).
+  nor a mention there (text/markdown).
 - A file of it is found by its folder, also where the memory does not know the stream any more: an erasure, a forgotten
   fact and an opt-out take their sentences out of it (privacy/recap_files).
 """
@@ -42,8 +42,8 @@ from forgetmenot.store import (
 from forgetmenot.store.database import Database, Source, Transaction
 from forgetmenot.store.privacy_requests import PrivacyRequest, RequestKind
 from forgetmenot.text.days import local_time
+from forgetmenot.text.markdown import escape_markdown
 from forgetmenot.text.mentions import ids_in, mention, with_names
-from forgetmenot.text.outgoing import escape_markdown
 from forgetmenot.text.words import join_sentences, sentences_of, telling_stems
 
 if TYPE_CHECKING:

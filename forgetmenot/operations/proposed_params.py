@@ -17,7 +17,7 @@ from forgetmenot.operations.types import Action, Parameter, ParameterKind
 from forgetmenot.settings.schema import ReplySettings, Settings
 from forgetmenot.text.clean import clean
 from forgetmenot.text.mentions import defang, without_links
-from forgetmenot.text.outgoing import (
+from forgetmenot.text.unsendable import (
     without_command,
     without_machine_text,
     without_phrases,

@@ -14,8 +14,8 @@ from typing import NamedTuple
 
 from forgetmenot.text.clean import clean, skeleton, unleet
 from forgetmenot.text.mentions import has_link
-from forgetmenot.text.outgoing import without_phrases
 from forgetmenot.text.roles import claims_role
+from forgetmenot.text.unsendable import without_phrases
 
 MOST_CHARS = 25
 MOST_WORDS = 3

@@ -15,8 +15,8 @@ from forgetmenot.files import UNFINISHED_AFTER_S, replace_file
 from forgetmenot.languages import in_language, languages
 from forgetmenot.store import streams
 from forgetmenot.store.database import Source
+from forgetmenot.text.markdown import escape_markdown, unescape_markdown
 from forgetmenot.text.mentions import MENTION, mention
-from forgetmenot.text.outgoing import escape_markdown, unescape_markdown
 from forgetmenot.text.removal import FACT_SHARE, NameForms
 from forgetmenot.text.words import join_sentences, sentences_of
 

@@ -17,7 +17,7 @@ from msgspec import Struct
 from forgetmenot.settings.schema import Settings
 from forgetmenot.text.clean import clean
 from forgetmenot.text.mentions import with_names, without_links
-from forgetmenot.text.outgoing import (
+from forgetmenot.text.unsendable import (
     without_command,
     without_machine_text,
     without_phrases,

@@ -9,7 +9,7 @@ import pytest
 
 from forgetmenot.memory import edits
 from forgetmenot.store import notes
-from forgetmenot.text.outgoing import without_command
+from forgetmenot.text.unsendable import without_command
 from tests.chat.conftest import IDS, Chat
 
 DIALOGUES = """

@@ -28,7 +28,7 @@ from forgetmenot.store import channel_state, notes, streams
 from forgetmenot.store.database import open_database
 from forgetmenot.store.notes import Stance
 from forgetmenot.store.privacy_requests import PrivacyRequest, RequestKind
-from forgetmenot.text.outgoing import escape_markdown, unescape_markdown
+from forgetmenot.text.markdown import escape_markdown, unescape_markdown
 from tests.full_disk import no_room
 from tests.rows import put
 

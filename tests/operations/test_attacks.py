@@ -12,7 +12,7 @@ from forgetmenot.operations.facts import ActionContext
 from forgetmenot.reply.output_filters import FilterContext, polish
 from forgetmenot.reply.reply_object import ModelReply, read_reply
 from forgetmenot.store import action_logs
-from forgetmenot.text.outgoing import without_machine_text
+from forgetmenot.text.unsendable import without_machine_text
 from tests.operations.conftest import Room
 
 ACTIONS_OF = {

@@ -22,8 +22,8 @@ from forgetmenot.reply.triggers import Conversations, trigger_of
 from forgetmenot.settings.schema import PrivacySettings, Settings
 from forgetmenot.text.chat_commands import command_in_words
 from forgetmenot.text.mentions import has_link, without_links
-from forgetmenot.text.outgoing import without_machine_text, without_phrases
 from forgetmenot.text.sensitive import sensitive_category
+from forgetmenot.text.unsendable import without_machine_text, without_phrases
 
 pytestmark = pytest.mark.slow
 

@@ -14,8 +14,8 @@ from forgetmenot.errors import InputError
 from forgetmenot.languages import reason
 from forgetmenot.store import streams
 from forgetmenot.text.days import iso_day
+from forgetmenot.text.markdown import escape_markdown
 from forgetmenot.text.mentions import with_names
-from forgetmenot.text.outgoing import escape_markdown
 
 if TYPE_CHECKING:
     # the parts that the page shows are imported when it is first opened

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from forgetmenot.operations.actions import NAMES
 from forgetmenot.text.clean import clean
 from forgetmenot.text.mentions import has_link, without_links
-from forgetmenot.text.outgoing import (
+from forgetmenot.text.unsendable import (
     without_command,
     without_machine_text,
     without_phrases,

@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterable
 from itertools import groupby
 
-from forgetmenot.text.clean import clean, skeleton, unleet
+from forgetmenot.text.clean import skeleton, unleet
 from forgetmenot.text.words import text_cache
 
 _MARKS = r"/!.\\／！．。⁄∕⧸＼﹗ǃꜝ‼⁉❗❕~"
@@ -248,22 +248,3 @@ def _closing_end(
         if depth == 0 and place + 1 >= min_end:
             return place + 1
     return len(text)
-
-
-# ── foreign text in Markdown, for Discord too ───────────────────────────────────────────────
-
-_MARKUP = re.compile(r"[\\`*_~|<>\[\]#]|:(?=//)|\A[-+]|(?<=\A\d)[.)]|(?<=\bwww)\.")
-_ESCAPED = re.compile(r"\\([!-/:-@\[-`{-~])")
-# Behind an @, so that "@everyone" calls nobody, wherever it is pasted.
-_PARTED = "\u200b"
-
-
-def escape_markdown(text: str) -> str:
-    """Return a text on one line that Markdown shows as it stands: no markup, link or mention."""
-    escaped = _MARKUP.sub(lambda match: f"\\{match[0]}", clean(text))
-    return escaped.replace("@", f"@{_PARTED}")
-
-
-def unescape_markdown(text: str) -> str:
-    """Return the text that was escaped."""
-    return _ESCAPED.sub(r"\1", text).replace(_PARTED, "")
