@@ -49,6 +49,14 @@ def known_prices(settings: Settings) -> Mapping[str, PriceSettings]:
     return {**LIST_PRICES, **settings.prices}
 
 
+def currency_of(settings: Settings) -> str:
+    """Return the currency that costs are shown in; "" where the settings name none."""
+    if settings.model.currency or settings.prices:
+        return settings.model.currency
+    # The list's prices are in dollars.
+    return "USD"
+
+
 def cost(settings: Settings, counts_by_model: Mapping[str, TokenCounts]) -> Cost | None:
     """Return what calls cost; None if none of these models has a price."""
     prices = known_prices(settings)
@@ -106,6 +114,7 @@ def money_text(
     number = f"{cost.amount:.{decimals}f}"
     if cost.amount and float(number) == 0:
         number = "under 0.0001"
-    currency = settings.model.currency or ("" if settings.prices else "USD")
-    money = f"{number} {currency}".rstrip().replace(".", language("decimal"))
+    money = f"{number} {currency_of(settings)}".rstrip().replace(
+        ".", language("decimal")
+    )
     return money if cost.whole else language("status.at_least", amount=money)

@@ -10,7 +10,7 @@ from forgetmenot.domain import Purpose
 from forgetmenot.errors import InputError
 from forgetmenot.languages import reason
 from forgetmenot.settings import prices
-from forgetmenot.settings.prices import TokenCounts
+from forgetmenot.settings.prices import TokenCounts, currency_of
 from forgetmenot.settings.schema import Settings
 from forgetmenot.store import figures
 from forgetmenot.store.database import Row
@@ -47,11 +47,9 @@ async def _costs(context: DockContext, request: web.Request) -> object:
         reply = reply_by_day.get(name, 0.0)
         memory = memory_by_day.get(name, 0.0)
         day_rows.append({"day": name, "reply": reply, "memory": memory})
-    # The prices of the list are in dollars.
-    listed_currency = "" if settings.prices else "USD"
     return {
         "money": in_money,
-        "currency": settings.model.currency or listed_currency,
+        "currency": currency_of(settings),
         "listed": in_money and not settings.prices,
         "day_limit": limits.money_per_day if in_money else 0,
         "stream_limit": limits.money_per_stream if in_money else 0,
