@@ -80,7 +80,20 @@ def build_model(
     make = _adapter(settings, model, os.environ if environ is None else environ)
     name = "offline" if settings.provider is Provider.OFFLINE else model
     limits = Limits(settings.reply_timeout_s, settings.memory_timeout_s)
-    return GuardedModel(name, make, meter=meter, limits=limits)
+    return GuardedModel(
+        name,
+        make,
+        meter=meter,
+        limits=limits,
+        bills_schema=_bills_schema(settings),
+    )
+
+
+def _bills_schema(settings: ModelSettings) -> bool:
+    """Return whether the tokens of a schema are billed: by services, while servers at home make a grammar of it."""
+    if settings.provider is Provider.OPENAI_COMPATIBLE:
+        return not is_loopback(settings.base_url)
+    return settings.provider is Provider.GEMINI
 
 
 def _adapter(

@@ -10,6 +10,7 @@ Guarantees:
 """
 
 import asyncio
+import json
 import random
 import time
 from collections.abc import Awaitable, Callable, Mapping
@@ -76,6 +77,7 @@ class GuardedModel:
     An SDK takes a second to import. The circuit breaker is closed (calls pass), open after FAILURES
     in a row (none passes), then half-open: one call passes, the probe, and decides. The rest
     between two probes grows with each that fails. `spending` are the limits of its calls, if any.
+    `bills_schema`: what a request's schema has of tokens is billed as well.
     """
 
     def __init__(
@@ -86,6 +88,7 @@ class GuardedModel:
         meter: CallMeter,
         limits: Limits,
         pace: RetryClock | None = None,
+        bills_schema: bool = False,
     ) -> None:
         self.name = name
         self.spending: SpendLimit | None = None
@@ -95,6 +98,7 @@ class GuardedModel:
         self._places = asyncio.Semaphore(limits.at_once)
         self._meter = meter
         self._limits = limits
+        self._bills_schema = bills_schema
         self._pace = pace or RetryClock()
         # Failures in a row, and why the last call failed.
         self._failures = 0
@@ -239,7 +243,9 @@ class GuardedModel:
         usage = TokenUsage()
         # What was refused or never arrived costs nothing; an empty answer does.
         if error is None or isinstance(error, ModelBlocked):
-            usage = counted_usage(answer.usage, request, answer.text)
+            usage = counted_usage(
+                answer.usage, request, answer.text, bills_schema=self._bills_schema
+            )
             self._notice_cut_prompt(answer.usage.input, estimated_input(request))
         kind = type(error).__name__ if error else None
         try:
@@ -330,10 +336,15 @@ def counted_usage(
     usage: TokenUsage,
     request: ModelRequest,
     text: str,
+    *,
+    bills_schema: bool,
 ) -> TokenUsage:
     """Return the tokens that a call counts as: what was billed, else our own estimate."""
+    sent = estimated_input(request)
+    if bills_schema and request.schema is not None:
+        sent += estimate_tokens(json.dumps(request.schema, separators=(",", ":")))
     return TokenUsage(
-        input=_plausible(usage.input, estimated_input(request)),
+        input=_plausible(usage.input, sent),
         cached=_plausible(usage.cached, None),
         output=_plausible(usage.output, estimate_tokens(text)),
         thoughts=_plausible(usage.thoughts, None),
@@ -341,7 +352,7 @@ def counted_usage(
 
 
 def estimated_input(request: ModelRequest) -> int:
-    """Return about how many tokens a request sends."""
+    """Return about how many tokens a request sends, without its schema."""
     return estimate_tokens(request.system) + estimate_tokens(request.prompt)
 
 

@@ -10,13 +10,16 @@ Guarantees:
   sentences.
 - Reading never raises, whatever the text.
 
+The schema gives names and types only: the instructions say what each field is for, and providers bill
+both with every call.
+
 `action` and `notes` stand first: what is done and what is known are settled before the words are
 (docs/PROMPT.md).
 """
 
 import json
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from typing import Any
 
@@ -40,12 +43,6 @@ from forgetmenot.prompt.instructions import without_form
 from forgetmenot.settings.schema import ActionSettings, Settings
 from forgetmenot.text.words import SENTENCE_MARKS
 
-# What the schema says of each field.
-SAY = "your line of chat"
-ACTION = "what the current message itself asks you to do, else null"
-NOTES = "the id numbers of the notes that your line uses, as they stand in [id:…]; empty if it uses none"
-LOOK_UP = "other words to look for in your memory, where the answer may be there and not here; else empty"
-IF_REFUSED = "only with an action: what you say instead if it is not done"
 # Ids of notes that are read of an answer.
 NOTES_LIMIT = 20
 # Characters of the words to look up.
@@ -55,6 +52,7 @@ NOTHING_TO_SAY = reason("nothing_to_say")
 # What a line that asks for nothing, and is no question, may still lead to.
 CORRECTING = frozenset({"correct"})
 
+_TEXT = {"type": "string"}
 _NOTE_ID = re.compile(r"\[?(?:id:)?([0-9]{1,12})\]?")
 _NAME = re.compile(r"[a-z][a-z_]{0,31}")
 _CUT_SAY = re.compile(r'"say"\s*:\s*"((?:[^"\\]|\\.)*)("?)', re.DOTALL)
@@ -140,19 +138,15 @@ def reply_schema(
     properties: dict[str, Any] = {}
     optional = set()
     if actions:
-        alternatives = [{"type": "null"}, *_action_schemas(actions)]
-        properties["action"] = {"description": ACTION, "anyOf": alternatives}
-    properties["notes"] = {
-        "type": "array",
-        "items": {"type": "integer"},
-        "description": NOTES,
-    }
+        alternatives = [{"type": "null"}, _action_schema(actions)]
+        properties["action"] = {"anyOf": alternatives}
+    properties["notes"] = {"type": "array", "items": {"type": "integer"}}
     if may_look_up:
-        properties["look_up"] = {"type": "string", "description": LOOK_UP}
+        properties["look_up"] = _TEXT
         optional.add("look_up")
-    properties["say"] = {"type": "string", "description": SAY}
+    properties["say"] = _TEXT
     if actions:
-        properties["if_refused"] = {"type": "string", "description": IF_REFUSED}
+        properties["if_refused"] = _TEXT
         optional.add("if_refused")
     return _object(properties, optional)
 
@@ -162,37 +156,19 @@ def _could_get(action: Action, role: Role) -> bool:
     return role.moderates or action.kind is not ActionClass.NEVER_ALONE
 
 
-def _action_schemas(actions: Iterable[Action]) -> list[dict[str, Any]]:
-    """Return one alternative for each set of parameters.
+def _action_schema(actions: Sequence[Action]) -> dict[str, Any]:
+    """Return the schema of an action: its name, and the parameters that any of these actions has.
 
-    Actions with the same parameters share one, because providers bill the schema with every call.
+    One form for all, because a form for each is three times as long and is billed with every call. The
+    instructions say what each action needs, and what lacks it is refused when it is checked.
     """
-    names_by_signature: dict[_Signature, list[str]] = {}
+    names = [action.name for action in actions]
+    properties: dict[str, Any] = {"name": {"type": "string", "enum": names}}
     for action in actions:
-        names_by_signature.setdefault(_signature(action), []).append(action.name)
-    schemas = []
-    for signature, names in names_by_signature.items():
-        properties: dict[str, Any] = {"name": {"type": "string", "enum": names}}
-        optional = set()
-        for name, json_type, is_needed in signature:
-            properties[name] = {"type": json_type}
-            if not is_needed:
-                optional.add(name)
-        schemas.append(_object(properties, optional))
-    return schemas
-
-
-# The parameters of an action: name, JSON type, and whether it is needed.
-_Signature = tuple[tuple[str, str, bool], ...]
-
-
-def _signature(action: Action) -> _Signature:
-    signature = []
-    for parameter in action.params:
-        json_type = "integer" if parameter.kind is ParameterKind.SECONDS else "string"
-        is_needed = parameter.default is None
-        signature.append((parameter.name, json_type, is_needed))
-    return tuple(signature)
+        for parameter in action.params:
+            is_number = parameter.kind is ParameterKind.SECONDS
+            properties[parameter.name] = {"type": "integer"} if is_number else _TEXT
+    return _object(properties, optional=properties.keys() - {"name"})
 
 
 def reply_request(

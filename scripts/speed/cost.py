@@ -83,7 +83,7 @@ class Billing(SimOpenAI):
                 }
             )
         usage = {
-            "prompt_tokens": _tokens(system + prompt),
+            "prompt_tokens": _tokens(system + prompt) + _tokens(_compact(schema)),
             "completion_tokens": _tokens(text),
         }
         return web.json_response(completion(text, body) | {"usage": usage})
@@ -92,6 +92,11 @@ class Billing(SimOpenAI):
 def _own_words(instructions: str) -> str:
     """The beginning that no other call's instructions have."""
     return instructions.removeprefix(transcript.WRITER).strip().partition("{")[0][:60]
+
+
+def _compact(schema: object) -> str:
+    """A schema as it is billed; empty where there is none."""
+    return json.dumps(schema, separators=(",", ":")) if schema else ""
 
 
 def _tokens(text: str) -> int:

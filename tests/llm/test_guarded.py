@@ -291,8 +291,16 @@ LONG = ModelRequest(Purpose.REPLY, "be brief", "hello " * 4_000, 50)
 def test_a_server_that_bills_nothing_or_nonsense_counts_as_we_estimate(
     billed: TokenUsage, counted: tuple[int, int]
 ) -> None:
-    usage = counted_usage(billed, REPLY, "ok")
+    usage = counted_usage(billed, REPLY, "ok", bills_schema=False)
     assert (usage.input, usage.output) == counted
+
+
+def test_a_schema_counts_where_its_tokens_are_billed() -> None:
+    request = replace(REPLY, schema={"type": "object"})
+    unbilled = TokenUsage()
+    without = counted_usage(unbilled, request, "ok", bills_schema=False)
+    with_schema = counted_usage(unbilled, request, "ok", bills_schema=True)
+    assert (without.input, with_schema.input) == (5, 11)
 
 
 class Cutting(Scripted):

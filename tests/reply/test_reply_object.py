@@ -1,5 +1,6 @@
 """The reply object: what the schema asks of a model, and what of an answer counts."""
 
+import json
 from collections.abc import Mapping
 from typing import Any
 
@@ -14,6 +15,7 @@ from forgetmenot.reply.reply_object import (
     reply_schema,
 )
 from forgetmenot.settings.schema import ActionSettings, ClassMode, GuardedMode, Settings
+from forgetmenot.text.tokens import estimate_tokens
 from tests.stage import answering
 
 OPEN = ActionSettings(
@@ -22,8 +24,10 @@ OPEN = ActionSettings(
 
 
 def _named(schema: Mapping[str, Any]) -> set[str]:
-    actions = schema["properties"].get("action", {"anyOf": ()})["anyOf"][1:]
-    return {name for action in actions for name in action["properties"]["name"]["enum"]}
+    if "action" not in schema["properties"]:
+        return set()
+    _null, action = schema["properties"]["action"]["anyOf"]
+    return set(action["properties"]["name"]["enum"])
 
 
 def test_the_schema_holds_what_is_switched_on_and_this_speaker_could_get() -> None:
@@ -46,6 +50,18 @@ def test_the_schema_holds_what_is_switched_on_and_this_speaker_could_get() -> No
         "say",
         "if_refused",
     ]
+
+
+def test_the_schema_has_each_parameter_once_and_no_words_of_the_instructions() -> None:
+    schema = reply_schema(OPEN, Role.MODERATOR, ("Confetti",), may_look_up=True)
+    _null, action = schema["properties"]["action"]["anyOf"]
+    parameters = {one.name for action in ACTIONS for one in action.params}
+    assert action["properties"].keys() == {"name", *parameters}
+    assert action["required"] == ["name"]
+    assert action["properties"]["seconds"] == {"type": "integer"}
+    assert "description" not in json.dumps(schema)
+    # services bill it with each reply that is offered actions
+    assert estimate_tokens(json.dumps(schema)) < 400
 
 
 def test_a_line_that_asks_for_nothing_leads_to_no_action() -> None:
