@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 PICTURE = Path(__file__).parents[1] / "docs" / "images" / "growth.svg"
-WIDTH = 280
+WIDTH = 260
 HEIGHT = 180
-LEFT = 54
+LEFT = 84
 TOP = 40
 BOTTOM = 40
 BLUE = "#4a6fa5"
