@@ -2,6 +2,7 @@
 
 from datetime import UTC, datetime
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -99,6 +100,92 @@ def test_the_first_time() -> None:
     assert kinds(visited(NOW)) == {"first": 1}
 
 
+@pytest.mark.parametrize(
+    ("months", "is_occasion"),
+    [(1, False), (3, True), (6, True), (9, False), (12, True), (13, False), (36, True)],
+)
+def test_round_months_of_a_subscription_are_an_occasion(
+    months: int, *, is_occasion: bool
+) -> None:
+    history = visited(NOW - DAY, NOW)._replace(sub_months=months, sub_months_at=NOW)
+    [fact] = facts_of(history, 0, NOW, "UTC")
+    assert (fact.kind, fact.is_occasion) == (FactKind.SUB_MONTHS, is_occasion)
+
+
+@pytest.mark.parametrize(
+    ("streak", "is_occasion"),
+    [
+        (3, False),
+        (10, True),
+        (11, False),
+        (25, True),
+        (50, True),
+        (51, False),
+        (150, True),
+    ],
+)
+def test_round_streaks_are_an_occasion(streak: int, *, is_occasion: bool) -> None:
+    [fact] = facts_of(visited(NOW - DAY, NOW), streak, NOW, "UTC")
+    assert (fact.kind, fact.is_occasion) == (FactKind.STREAK, is_occasion)
+
+
+def test_a_streak_of_two_is_everyday() -> None:
+    assert kinds(visited(NOW - DAY, NOW), streak=2) == {}
+
+
+@pytest.mark.parametrize(("away", "days"), [(21 * DAY - 1, None), (21 * DAY, 21)])
+def test_an_absence_is_long_from_three_weeks_on(away: int, days: int | None) -> None:
+    came = visited(NOW - HOUR - away, NOW)
+    assert kinds(came).get("absence") == days
+
+
+def test_an_absence_is_news_when_it_ends() -> None:
+    back = facts_of(visited(NOW - 40 * DAY, NOW), 0, NOW, "UTC")
+    assert words_of(back, NOW, ENGLISH) == ["longest absence: 39 days"]
+    later = facts_of(visited(NOW - 40 * DAY, NOW - HOUR, NOW), 0, NOW, "UTC")
+    assert [(fact.kind, fact.since) for fact in later] == [(FactKind.ABSENCE, 0)]
+
+
+def test_news_are_a_day_old_at_most() -> None:
+    [fact] = facts_of(visited(NOW), 0, NOW, "UTC")
+    assert (fact.kind, fact.since) == (FactKind.FIRST, NOW)
+    assert fact.is_news(NOW + DAY - 1)
+    assert not fact.is_news(NOW + DAY)
+
+
+# It is ten in the morning of the 30th there.
+KIRITIMATI = "Pacific/Kiritimati"
+DAY_BEGAN = at("2026-11-29T10:00")
+LAST_YEAR = at("2025-11-29T10:00")
+
+
+@pytest.mark.parametrize(
+    ("came_at", "was_there"),
+    [
+        (LAST_YEAR - HOUR - 1, False),
+        (LAST_YEAR - HOUR, True),
+        (LAST_YEAR, True),
+        (LAST_YEAR + DAY - 1, True),
+        (LAST_YEAR + DAY, False),
+    ],
+)
+def test_a_year_ago_is_a_day_of_the_channels_calendar(
+    came_at: int, *, was_there: bool
+) -> None:
+    history = visited(at("2025-07-01T10:00"), came_at, NOW)
+    facts = facts_of(history, 0, NOW, KIRITIMATI)
+    year_ago = [fact for fact in facts if fact.kind is FactKind.YEAR_AGO]
+    assert [(fact.amount, fact.since) for fact in year_ago] == (
+        [(1, DAY_BEGAN)] if was_there else []
+    )
+
+
+def test_an_anniversary_begins_with_the_channels_day() -> None:
+    came = visited(at("2024-11-29T10:00"), at("2026-11-28T10:00"), NOW)
+    [fact, *_] = facts_of(came, 0, NOW, KIRITIMATI)
+    assert (fact.kind, fact.amount, fact.since) == (FactKind.YEARS, 2, DAY_BEGAN)
+
+
 def test_nobody_is_congratulated_twice_on_the_same() -> None:
     history = visited(NOW - DAY, NOW)._replace(
         watch_streak=20, watch_streak_at=NOW - HOUR
@@ -106,6 +193,8 @@ def test_nobody_is_congratulated_twice_on_the_same() -> None:
     facts = facts_of(history, 0, NOW, "UTC")
     assert to_congratulate(facts, history, NOW)
     assert not to_congratulate(facts, history._replace(congratulated_at=NOW), NOW)
+    at_once = history._replace(congratulated_at=NOW - HOUR)
+    assert not to_congratulate(facts, at_once, NOW)
 
 
 TIMES = st.integers(0, 4_102_444_800_000)
