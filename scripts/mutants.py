@@ -2,6 +2,7 @@
 
     python scripts/mutants.py                    # every module of the list below
     python scripts/mutants.py triggers policy    # these
+    python scripts/mutants.py ranking --tenths 2 # a fifth of its faults
 
 Prints for each module how many faults its tests caught, and of the others the changed lines. It runs only the tests
 named beside the module, in a copy of the checkout, and takes a minute or two per module. mutmut is fetched into a
@@ -9,7 +10,6 @@ temporary folder. It changes functions, no constants of a module: put those wron
 """
 
 import argparse
-import json
 import os
 import re
 import shutil
@@ -34,6 +34,15 @@ def pytest_sessionstart():
     for cached in [thing for thing in gc.get_objects() if isinstance(thing, kind)]:
         cached.cache_clear()
 """
+# Prints the changed lines of some faults: `mutmut show` takes seconds for each.
+SHOW = """
+import sys
+from mutmut.__main__ import show
+
+for mutant in sys.argv[1:]:
+    show.callback(mutant)
+"""
+UNTRIED = "not checked"
 # Of each module: its file, and the tests that are run.
 MODULES = {
     "triggers": (
@@ -77,28 +86,31 @@ def main() -> None:
     """Run the chosen modules; the exit code is 1 if the tests fail without any fault."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("modules", nargs="*", choices=[[], *MODULES], metavar="MODULE")
-    chosen = parser.parse_args().modules or list(MODULES)
+    parser.add_argument(
+        "--tenths",
+        type=int,
+        choices=range(1, 11),
+        default=10,
+        help="tenths of the faults of a module to try, spread over it (default: 10)",
+    )
+    options = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="mutants-") as folder:
         library = Path(folder, "library")
-        pip = [
-            sys.executable,
-            "-m",
-            "pip",
-            "install",
-            "--quiet",
-            "--target",
-            str(library),
-        ]
+        install = ["pip", "install", "--quiet", "--target", str(library)]
         subprocess.run(
-            [*pip, "-c", "constraints.txt", MUTMUT], cwd=environment.ROOT, check=True
+            [sys.executable, "-m", *install, "-c", "constraints.txt", MUTMUT],
+            cwd=environment.ROOT,
+            check=True,
         )
-        for name in chosen:
-            _try(name, Path(folder, name), library)
+        for name in options.modules or list(MODULES):
+            tree = Path(folder, name)
+            _prepare(tree, *MODULES[name])
+            _try(name, tree, library, options.tenths)
+            shutil.rmtree(tree)
 
 
-def _try(name: str, tree: Path, library: Path) -> None:
-    """Run mutmut for one module in a copy of the checkout, and print what its tests missed."""
-    file, tests = MODULES[name]
+def _prepare(tree: Path, file: str, tests: str) -> None:
+    """Copy the checkout into an empty folder, with what mutmut has to know."""
     _copy_checkout(tree)
     Path(tree, "conftest.py").write_text(CLEAR_CACHES, encoding="utf-8")
     settings = (
@@ -111,53 +123,61 @@ def _try(name: str, tree: Path, library: Path) -> None:
         *(f"    {entry.name}" for entry in sorted(tree.iterdir())),
     )
     Path(tree, "setup.cfg").write_text("\n".join(settings), encoding="utf-8")
-    variables = {**os.environ, "PYTHONPATH": str(library)}
 
-    def mutmut(*arguments: str) -> str:
-        command = [sys.executable, "-m", "mutmut", *arguments]
-        done = subprocess.run(
-            command,
-            cwd=tree,
-            env=variables,
-            capture_output=True,
-            text=True,
-            check=False,
-            timeout=MINUTES * 60,
-        )
-        if done.returncode:
-            # its progress is one line that it overwrites again and again
-            lines = [
-                line for line in done.stdout.splitlines() if line.strip()[1:].strip()
-            ]
-            last = "\n".join([*lines[-10:], done.stderr[-1000:]])
-            raise SystemExit(f"{name}: mutmut ended with {done.returncode}\n{last}")
-        return done.stdout
 
-    mutmut("run")
-    results = [
-        line.strip().split(": ")
-        for line in mutmut("results").splitlines()
-        if ": " in line
-    ]
-    mutmut("export-cicd-stats")
-    stats = json.loads(
-        Path(tree, "mutants", "mutmut-cicd-stats.json").read_text(encoding="utf-8")
-    )
-    caught = stats["killed"] + stats["timeout"]
-    print(
-        f"{name}: {caught} of {stats['total']} caught ({100 * caught // stats['total']} %)"
-    )
-    for mutant, result in results:
-        if result == "survived":
-            print(
-                _function_of(mutant), *_changed_lines(mutmut("show", mutant)), sep="\n"
-            )
+def _try(
+    name: str,
+    tree: Path,
+    library: Path,
+    tenths: int,
+) -> None:
+    """Run mutmut for one module, and print what its tests missed."""
+    _run(tree, library, "-m", "mutmut", "run", *_numbered(tenths))
+    listed = _run(tree, library, "-m", "mutmut", "results", "--all", "True")
+    lines = [line.strip() for line in listed.splitlines() if ": " in line]
+    results = dict(line.split(": ") for line in lines)
+    tried = {mutant: status for mutant, status in results.items() if status != UNTRIED}
+    caught = [status for status in tried.values() if status in {"killed", "timeout"}]
+    share = 100 * len(caught) // len(tried)
+    print(f"{name}: {len(caught)} of {len(tried)} caught ({share} %)")
+    survivors = [mutant for mutant, status in tried.items() if status == "survived"]
+    if survivors:
+        for line in _run(tree, library, "-c", SHOW, *survivors).splitlines():
+            if line.startswith("# "):
+                print(_function_of(line.removeprefix("# ").split(":")[0]))
+            elif re.match(r"[-+](?![-+])", line):
+                print(line)
     not_run = Counter(
-        _function_of(mutant) for mutant, result in results if result == "no tests"
+        _function_of(mutant) for mutant, status in tried.items() if status == "no tests"
     )
     for function, count in not_run.items():
         print(f"{function} is not run by these tests ({count} faults)")
-    shutil.rmtree(tree)
+
+
+def _numbered(tenths: int) -> list[str]:
+    """Return the pattern of the faults to try, by the last digit of their numbers; none for all."""
+    if tenths == 10:
+        return []
+    return [f"*__mutmut_*[{'1627384950'[:tenths]}]"]
+
+
+def _run(tree: Path, library: Path, *arguments: str) -> str:
+    """Run Python with mutmut in a tree; return its output. Exits with the end of it if it fails."""
+    done = subprocess.run(
+        [sys.executable, *arguments],
+        cwd=tree,
+        env={**os.environ, "PYTHONPATH": str(library)},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=MINUTES * 60,
+    )
+    if done.returncode:
+        # its progress is one line that it overwrites again and again
+        lines = [line for line in done.stdout.splitlines() if line.strip()[1:].strip()]
+        last = "\n".join([*lines[-10:], done.stderr[-1000:]])
+        raise SystemExit(f"{tree.name}: ended with {done.returncode}\n{last}")
+    return done.stdout
 
 
 def _function_of(mutant: str) -> str:
@@ -165,11 +185,6 @@ def _function_of(mutant: str) -> str:
     name = mutant.rpartition(".")[2].rpartition("__mutmut_")[0]
     # of a method: "xǁPrivacyRequestsǁadd"
     return name.removeprefix("x_").removeprefix("xǁ").replace("ǁ", ".")
-
-
-def _changed_lines(diff: str) -> list[str]:
-    """Return the lines of a diff that it removes or adds."""
-    return [line for line in diff.splitlines() if re.match(r"[-+](?![-+])", line)]
 
 
 def _copy_checkout(tree: Path) -> None:

@@ -6,7 +6,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from forgetmenot.hearing.captions import MAX_LINE, QUIET, CaptionReader
+from forgetmenot.durations import SECOND
+from forgetmenot.hearing.captions import (
+    MAX_LINE,
+    QUIET,
+    CaptionReader,
+    caption_lines,
+    is_made_of_silence,
+    spoken_words,
+)
 from forgetmenot.hearing.sources import CaptionFile
 
 STEP = 400
@@ -132,6 +140,163 @@ def test_somebody_who_speaks_without_a_pause_is_heard_before_the_end() -> None:
 @given(st.lists(st.text(max_size=400), min_size=1, max_size=30))
 def test_whatever_is_shown_costs_bounded_lines(shown: list[str]) -> None:
     assert all(0 < len(line) <= MAX_LINE and "\n" not in line for line in heard(*shown))
+
+
+@pytest.mark.parametrize(
+    ("text", "lines"),
+    [
+        ("1\n00:00:01,000 --> 00:00:02,000\nhello\n", ["hello"]),
+        ("WEBVTT\n\n00:01.000 --> 00:02.000 align:start\nhello", ["hello"]),
+        ("00:00:01,000 --> 00:00:02,000\nit is\n1000", ["it is", "1000"]),
+        ("2026\nhello", ["2026", "hello"]),
+        ("one\r\ntwo\rthree\n\nfour", ["one", "two", "three", "four"]),
+        ("<i>hello</i> <font color='red'>chat</font>", ["hello chat"]),
+        ("1 < 2 > 0", ["1 < 2 > 0"]),
+    ],
+)
+def test_the_lines_of_a_file_are_its_words(text: str, lines: list[str]) -> None:
+    assert caption_lines(text) == lines
+
+
+@pytest.mark.parametrize(
+    ("after_gap", "lines"), [(True, ["hello"]), (False, ["3", "hello"])]
+)
+def test_a_number_counts_a_subtitle_behind_a_gap_alone(
+    lines: list[str], *, after_gap: bool
+) -> None:
+    shown = caption_lines("3\nhello", subtitles=True, after_gap=after_gap)
+    assert shown == lines
+
+
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [
+        ("(laughs) that was  close", "that was close"),
+        ("♪ la la ♪", ""),
+        ("that was close", "that was close"),
+    ],
+)
+def test_spoken_words_are_those_without_remarks(line: str, words: str) -> None:
+    assert spoken_words(line) == words
+
+
+@pytest.mark.parametrize(
+    ("line", "silent_for", "is_silence"),
+    [
+        ("Thank you for watching!", 10 * SECOND, True),
+        ("Thank you for watching!", 10 * SECOND - 1, False),
+        ("you You, you.", 0, True),
+        ("you know", 60 * SECOND, False),
+        ("...", 0, True),
+    ],
+)
+def test_what_is_made_of_silence(
+    line: str, silent_for: int, *, is_silence: bool
+) -> None:
+    assert is_made_of_silence(line, silent_for) is is_silence
+
+
+def test_of_what_stood_there_before_only_what_is_added_is_heard() -> None:
+    reader = CaptionReader()
+    reader.stands("was there before")
+    assert reader.shows("was there before", 5 * SECOND) == []
+    assert reader.shows("was there before and grows", 6 * SECOND) == []
+    assert reader.shows("was there before and grows", 8 * SECOND) == ["and grows"]
+    reader.stands("was there before")
+    assert reader.ends("something else", 9 * SECOND) == ["something else"]
+
+
+def test_a_pause_is_two_seconds_without_a_change() -> None:
+    reader = CaptionReader()
+    assert reader.shows("the patch is out", 10 * SECOND) == []
+    assert reader.shows("the patch is out", 12 * SECOND - 1) == []
+    assert reader.quiet(12 * SECOND) == ["the patch is out"]
+
+
+def test_the_same_line_is_said_again_after_half_a_minute() -> None:
+    reader = CaptionReader()
+    assert reader.ends("hello chat", 0) == ["hello chat"]
+    assert reader.ends("Hello chat", 30 * SECOND - 1) == []
+    assert reader.ends("Hello chat", 30 * SECOND) == ["Hello chat"]
+
+
+@pytest.mark.parametrize(
+    ("shown", "lines"),
+    [
+        ("the boss is up", ["the boss is up"]),
+        ("the boss is down again", ["again"]),
+        ("the boss", []),
+    ],
+)
+def test_what_was_finished_is_not_corrected(shown: str, lines: list[str]) -> None:
+    reader = CaptionReader()
+    reader.shows("the boss is down", 0)
+    assert reader.quiet(2 * SECOND) == ["the boss is down"]
+    assert reader.ends(shown, 3 * SECOND) == lines
+
+
+@pytest.mark.parametrize(
+    ("shown", "lines"),
+    [
+        # half of it is the same
+        (["one two three four", "one two five six"], ["one two five six"]),
+        (["one two three", "one five six"], ["one two three", "one five six"]),
+        # one word, or three characters, may be the same by chance
+        (
+            ["so that was fun", "fun for all of us"],
+            ["so that was fun", "fun for all of us"],
+        ),
+        (["今日は雨です", "雨です今年一番"], ["今日は雨です", "雨です今年一番"]),
+        (["今日は雨です", "は雨です今年"], ["今日は雨です今年"]),
+    ],
+)
+def test_whether_it_is_the_same_caption(shown: list[str], lines: list[str]) -> None:
+    assert heard(*shown) == lines
+
+
+WORDS = [f"word{number}" for number in range(80)]
+CHARACTERS = [chr(0x4E00 + number) for number in range(130)]
+
+
+def test_sixty_words_without_a_pause_are_heard_but_for_the_last_three() -> None:
+    reader = CaptionReader()
+    assert reader.shows(" ".join(WORDS[:60]), 0) == []
+    assert reader.shows(" ".join(WORDS[:61]), SECOND) == [" ".join(WORDS[:58])]
+    assert CaptionReader().shows(" ".join(WORDS[:61]), 0) == [" ".join(WORDS[:58])]
+
+
+@pytest.mark.parametrize("space", ["", " "])
+def test_a_character_is_half_a_word(space: str) -> None:
+    reader = CaptionReader()
+    assert reader.shows(space.join(CHARACTERS[:120]), 0) == []
+    heard_lines = reader.shows(space.join(CHARACTERS[:121]), SECOND)
+    assert heard_lines == [space.join(CHARACTERS[:115])]
+
+
+@pytest.mark.parametrize("before", ["", "so"])
+def test_a_late_correction_repeats_nothing(before: str) -> None:
+    reader = CaptionReader()
+    reader.ends("good evening", 0)
+    reader.shows(before, SECOND)
+    reader.quiet(4 * SECOND)
+    start = [before, *WORDS[:70]]
+    assert len(reader.shows(" ".join(start), 5 * SECOND)) == 1
+    start[50] = "corrected"
+    assert reader.shows(" ".join(start), 6 * SECOND) == []
+
+
+def test_somebody_who_talks_for_an_hour_takes_no_memory() -> None:
+    reader = CaptionReader()
+    for number in range(2_000):
+        shown = " ".join(f"word{n}" for n in range(max(0, number - 12), number))
+        reader.shows(shown, number)
+        assert len(reader._pieces) < 450
+
+
+def test_a_line_and_what_is_read_of_a_source_are_bounded() -> None:
+    assert heard("x" * 600) == ["x" * 500]
+    assert "early" in CaptionReader().ends("early\n" + "late\n" * 398, 0)
+    assert "early" not in CaptionReader().ends("early\n" + "late\n" * 400, 0)
 
 
 @pytest.fixture
