@@ -599,6 +599,17 @@ async def step_obs(setup: SetupService) -> Answer:
     return {"ok": True, "line": "", "address": page.absolute().as_uri()}
 
 
+async def step_connect(setup: SetupService) -> Answer:
+    """Return the address and the token for other programs on this computer. Raises StoreError."""
+    # imported here: while the interface is off, nothing of it is
+    from forgetmenot.local_api.server import PREFIX, TOKEN_FILE
+
+    token = await asyncio.to_thread(security.token_in, setup.folder, file=TOKEN_FILE)
+    port = setup.settings().dock.port
+    address = f"http://{security.HOST}:{port}{PREFIX}"
+    return {"ok": True, "line": "", "address": address, "token": token}
+
+
 async def step_quit(setup: SetupService) -> Answer:
     """Stop the program, after this answer has reached the page."""
     if setup.stop is None:
@@ -712,6 +723,7 @@ _STEPS = (
     step_autostart,
     step_backup,
     step_obs,
+    step_connect,
     step_quit,
 )
 # By name: the JSON that a step takes, and its function.

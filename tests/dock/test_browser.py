@@ -4,6 +4,7 @@ import base64
 import json
 from pathlib import Path
 
+import aiohttp
 import pytest
 from aiohttp.test_utils import unused_port
 from msgspec.structs import replace
@@ -346,6 +347,30 @@ async def test_two_docks_agree_and_the_settings_back_up_and_give_the_address_for
         await one.get_by_role("button", name="Add to OBS").click()
         address = await one.get_by_label("Address for OBS").input_value()
         assert Path(address.removeprefix("file://")).is_file()
+
+
+async def test_other_programs_get_their_address_and_token_once_they_may_read(
+    demo: DemoBot, running: Browser
+) -> None:
+    async with (
+        page_on(running, demo.address) as page,
+        aiohttp.ClientSession() as client,
+    ):
+        await go(page, "settings")
+        await page.get_by_text("Advanced").click()
+        show = page.get_by_role("button", name="Show address and token")
+        await expect(show).to_have_count(0)
+        await page.get_by_label("Let other programs read").click()
+        await show.click()
+        address = await page.get_by_label("Address", exact=True).input_value()
+        token = await page.get_by_label("Token", exact=True).input_value()
+        headers = {"Authorization": f"Bearer {token}"}
+        async with client.get(f"{address}channel", headers=headers) as answer:
+            assert answer.status == 200
+        await page.get_by_label("Let other programs read").click()
+        await expect(show).to_have_count(0)
+        async with client.get(f"{address}channel", headers=headers) as answer:
+            assert answer.status == 404
 
 
 async def test_the_token_leaves_the_address_and_without_it_nothing_is_shown(

@@ -75,13 +75,18 @@ function checkList(node) {
 }
 
 // The page on disk that OBS is pointed to: its address to copy, and where in OBS it goes.
-export function obs() {
+export const obs = () => toCopy("obs", ["address"]);
+
+// A button that shows what is to be copied into another program, and how.
+function toCopy(step, names) {
   const place = h("div", { class: "stack" });
-  return h("div", { class: "stack obs" }, button(t("obs.add"), async (event) => {
-    const answer = await change("obs", {}, event.target);
-    if (!answer) return;
-    const field = h("input", { type: "text", readonly: true, value: answer.address, "aria-label": t("obs.address"), onfocus: () => field.select() });
-    put(place, h("div", { class: "row line-form" }, field, copying(field, t("copy"))), h("p", { class: "meta" }, t("obs.how")));
+  const line = (name, value) => {
+    const field = h("input", { type: "text", readonly: true, value, "aria-label": t(`${step}.${name}`), onfocus: () => field.select() });
+    return h("div", { class: "row line-form" }, field, copying(field, t("copy")));
+  };
+  return h("div", { class: "stack obs" }, button(t(`${step}.add`), async (event) => {
+    const answer = await change(step, {}, event.target);
+    if (answer) put(place, names.map((name) => line(name, answer[name])), h("p", { class: "meta" }, t(`${step}.how`)));
   }), place);
 }
 
@@ -121,7 +126,8 @@ export function setting(row) {
   return h("div", { class: `setting ${row.form.kind}${row.form.long ? " long" : ""}` },
     h("label", { for: id }, row.label),
     h("div", { class: "control" }, control.node, save),
-    h("p", { class: "meta" }, row.sentence, !long && !usual && ` ${t("settings.default", { value: inWords(row, row.default) })}`, !usual && button(t("settings.use_default"), () => { control.write(row.default); send(row.default); }, { class: "ghost small", data: { key: `default-${id}` } })));
+    h("p", { class: "meta" }, row.sentence, !long && !usual && ` ${t("settings.default", { value: inWords(row, row.default) })}`, !usual && button(t("settings.use_default"), () => { control.write(row.default); send(row.default); }, { class: "ghost small", data: { key: `default-${id}` } })),
+    row.table === "local_api" && row.value && toCopy("connect", ["address", "token"]));
 }
 
 function build(row, id, on) {
