@@ -73,8 +73,12 @@ def _is_name(text: str, blocklist: Iterable[str]) -> bool:
         return False
     if has_link(text) or without_phrases(text, blocklist) != text:
         return False
-    letters = unleet(skeleton(text))
-    words = {*re.split(r"[\W_]+", letters), re.sub(r"[\W_]+", "", letters)}
+    looks = skeleton(text)
+    words: set[str] = set()
+    # 1 stands for l and for i
+    for letters in (unleet(looks), unleet(looks.replace("1", "i"))):
+        words.update(re.split(r"[\W_]+", letters))
+        words.add(re.sub(r"[\W_]+", "", letters))
     singular = {word.removesuffix("s") for word in words}
     return _slurs().isdisjoint(words | singular)
 

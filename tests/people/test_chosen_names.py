@@ -73,6 +73,7 @@ HOSTILE = (
     "everyone",
     "me",
     "ni99er",
+    "n1gga",
     "N I G G E R",
     "fаggot",
     "Faggots",

@@ -3,6 +3,8 @@
 It is the person's own word, never guessed, and nothing of it is stored of somebody who opted out.
 """
 
+import re
+
 from forgetmenot.domain import OperationResult, Viewer
 from forgetmenot.errors import FactRefused
 from forgetmenot.operations.entries import ANYBODY, DOCK, MODERATORS, text_parameter
@@ -15,8 +17,12 @@ from forgetmenot.operations.types import (
 )
 from forgetmenot.people import names
 from forgetmenot.people.chosen_names import OFF, chosen_name, chosen_pronouns
-from forgetmenot.store import privacy_choices, viewers
-from forgetmenot.text.clean import skeleton
+from forgetmenot.people.exclusion import Exclusion
+from forgetmenot.store import channel_state, privacy_choices, viewers
+from forgetmenot.text.clean import skeleton, unleet
+
+# What stands around letters or parts them; a reader takes the name for the same.
+_BETWEEN_LETTERS = re.compile(r"[\W_]+")
 
 
 async def call_me(request: Request) -> OperationResult:
@@ -88,18 +94,33 @@ def _blocklist(request: Request) -> tuple[str, ...]:
 
 
 async def _is_somebody_elses(request: Request, name: str) -> bool:
-    """Return whether another viewer, the streamer or the bot goes by a name or by one that looks like it."""
+    """Return whether another viewer, a bot or the streamer goes by a name or by one that looks like it."""
     settings = request.settings
     owners = {settings.twitch.channel, settings.bot.name, *settings.bot.aliases}
-    spellings = {name.casefold(), skeleton(name)}
-    spellings |= {spelling.replace(" ", "") for spelling in spellings}
-    if spellings & {skeleton(owner) for owner in owners}:
+    owners.add(await channel_state.read(request.db, "bot_login"))
+    owner_letters = {_BETWEEN_LETTERS.sub("", skeleton(owner)) for owner in owners}
+    spellings = _spellings(name)
+    if spellings & owner_letters:
         return True
+    # of bots and ignored viewers nothing is stored
+    exclusion = Exclusion(memory=settings.memory)
     meant: set[str] = set()
     for spelling in spellings:
+        if exclusion.of_account(spelling, spelling) is not None:
+            return True
         # behind an @ it is no id
         meant.update(await names.resolve(request.db, f"@{spelling}"))
     return bool(meant - {request.asker.viewer_id})
+
+
+def _spellings(name: str) -> set[str]:
+    """Return the logins and names that a name looks like: "b0b." looks like "bob"."""
+    looks = skeleton(name)
+    spellings = {name.casefold(), looks}
+    for letters in (name.casefold(), looks, unleet(looks)):
+        spellings.add(_BETWEEN_LETTERS.sub("", letters))
+        spellings.add(_BETWEEN_LETTERS.sub("_", letters).strip("_"))
+    return spellings
 
 
 async def _store(request: Request, viewer_id: str, **words: str) -> None:
