@@ -82,10 +82,13 @@ WORDS = {
     "cost": "",
     "evaluate": "",
     "actions": "",
+    "connect": "",
+    "recap": "--chapters youtube",
 }
 COMMANDS_LEFT_OUT = {
     "setup": "is `start` that opens the browser",
     "dock": "opens the browser",
+    "mcp": "serves until its input ends",
     "login": "waits for a person",
     "logout": "ends the log-in",
     "autostart": "changes this computer",
