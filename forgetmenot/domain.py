@@ -262,7 +262,7 @@ class EpisodeKind(StrEnum):
     IMPORT = "import"
 
 
-class Part(NamedTuple):
+class Participation(NamedTuple):
     """Somebody's part in an episode: lines said (0: only mentioned), and how many to the bot."""
 
     lines: int

@@ -17,7 +17,7 @@ from forgetmenot.domain import (
     Importance,
     Note,
     NoteStatus,
-    Part,
+    Participation,
     Scope,
     SourceKind,
 )
@@ -231,9 +231,9 @@ async def _write_episode(
     line: str,
 ) -> int:
     """Write the one-line episode that is the evidence of what `by` did; return its id."""
-    people = {by: Part(lines=1, addressed=1)}
+    people = {by: Participation(lines=1, addressed=1)}
     for viewer_id in ids_in(summary):
-        people.setdefault(viewer_id, Part(lines=0, addressed=0))
+        people.setdefault(viewer_id, Participation(lines=0, addressed=0))
     # by this key the episode is deleted when the line is cleared, and its note with it
     key = episodes.key_of_line(line) if line else None
     episode = NewEpisode(

@@ -25,7 +25,7 @@ from typing import NamedTuple
 from msgspec.structs import replace
 
 from forgetmenot.clock import Clock
-from forgetmenot.domain import EpisodeKind, ModelRequest, Part, Purpose, Stream
+from forgetmenot.domain import EpisodeKind, ModelRequest, Participation, Purpose, Stream
 from forgetmenot.errors import ODD_INPUT, ModelBlocked
 from forgetmenot.logs import log
 from forgetmenot.memory.proposals import (
@@ -45,7 +45,7 @@ from forgetmenot.memory.transcript import (
     Window,
     introduce,
     memory_request,
-    parts,
+    participations,
     read_language,
     read_summary,
     shown_speakers,
@@ -98,7 +98,7 @@ _WORD = re.compile(r"\w+(?:'\w+)*")
 
 
 # Who is in a window, by id, and how much each said.
-People = dict[str, Part]
+People = dict[str, Participation]
 
 
 def number_of_words(text: str) -> int:
@@ -349,10 +349,11 @@ class MemoryWriter:
 class Scene(NamedTuple):
     """Who is in a window, and on which stream.
 
-    `parts`: who is stored with the episode; `streamer` None: nobody knows whose channel it is, or they are hidden.
+    `participations`: of those who are stored with the episode. `streamer` None: nobody knows whose channel it is, or
+    they are hidden.
     """
 
-    parts: People
+    participations: People
     handles: Handles
     streamer: Streamer | None
     stream: Stream | None
@@ -407,7 +408,7 @@ class Summarizer(MemoryWriter):
         except ODD_INPUT:
             log.exception("a window could not be counted")
             summary = f"Chat in numbers: {len(window)} lines."
-            return _episode(window, parts(window), summary)
+            return _episode(window, participations(window), summary)
 
     async def _counted(
         self,
@@ -426,22 +427,22 @@ class Summarizer(MemoryWriter):
         """Return who is stored with a summary: also the streamer, where it names them. They get a row if need be."""
         streamer = scene.streamer
         if streamer is None:
-            return scene.parts
-        is_in_it = streamer.id in scene.parts or streamer.id in ids_in(summary)
+            return scene.participations
+        is_in_it = streamer.id in scene.participations or streamer.id in ids_in(summary)
         if not is_in_it:
-            return scene.parts
+            return scene.participations
         # a streamer who has never typed has no row
         if await viewers.get(self._db, streamer.id) is None:
             logins = {streamer.id: streamer.login}
             async with self._db.write() as tx:
                 await viewers.add_unseen(tx, logins, self._clock.now())
-        part = scene.parts.get(streamer.id, Part(0, 0))
-        return {**scene.parts, streamer.id: part}
+        part = scene.participations.get(streamer.id, Participation(0, 0))
+        return {**scene.participations, streamer.id: part}
 
     async def _scene(self, window: Window, settings: Settings) -> Scene:
         """Return who spoke in a window and who is named in it, with handles for all whom a model may name."""
         stream = await self._stream_of(window)
-        speakers = parts(window)
+        speakers = participations(window)
         names = await self._names(window, stream, speakers, settings)
         streamer = await self._nameable_streamer(speakers, settings, names)
         streamer_id = streamer.id if streamer is not None else ""
@@ -532,7 +533,7 @@ def _people_with_handles(
     # first with handles for all whom any name may mean, to see who is named
     nameable = {viewer_id for viewer_id in names.values() if viewer_id is not None}
     named_ids = _named_ids(_chat_texts(window), handles_for(sorted(nameable)))
-    people = parts(window, named_ids)
+    people = participations(window, named_ids)
     # then for those alone whom the model reads of: whose lines were collapsed into others' has none
     read_of = shown_speakers(window) | set(named_ids)
     with_handle = [viewer_id for viewer_id in people if viewer_id in read_of]
@@ -654,7 +655,7 @@ def summary_in_numbers(
 ) -> str:
     """Return a summary, with mentions, of who spoke most and which words they shared."""
     line_counts: dict[str, int] = {}
-    for viewer_id, part in parts(window).items():
+    for viewer_id, part in participations(window).items():
         if part.lines:
             line_counts[viewer_id] = part.lines
     if not line_counts:

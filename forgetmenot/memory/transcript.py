@@ -20,7 +20,14 @@ from typing import Any
 import msgspec
 from msgspec import Struct, field
 
-from forgetmenot.domain import EventKind, Line, ModelRequest, Part, Purpose, Role
+from forgetmenot.domain import (
+    EventKind,
+    Line,
+    ModelRequest,
+    Participation,
+    Purpose,
+    Role,
+)
 from forgetmenot.durations import MINUTE
 from forgetmenot.memory.moderation import acts_in_numbers
 from forgetmenot.memory.proposals import answer_items
@@ -309,20 +316,22 @@ def _end(lines: Sequence[Line], cut: Cut) -> int | None:
 # ── who is in a window ────────────────────────────────────────────────────────────────────────
 
 
-# Events that are no part of a person: the viewer they name only stands for the channel.
-NOBODYS = frozenset({EventKind.STREAM, EventKind.MODERATION})
+# Events that nobody took part in: the viewer they name only stands for the channel.
+NOT_OF_A_PERSON = frozenset({EventKind.STREAM, EventKind.MODERATION})
 _ROLES = {Role.BROADCASTER: "streamer"}
 _RANKS = {Role.BROADCASTER: 0, Role.MODERATOR: 1, Role.VIP: 2}
 _LOWEST_RANK = 3
 
 
-def parts(window: Window, mentioned: Sequence[str] = ()) -> dict[str, Part]:
+def participations(
+    window: Window, mentioned: Sequence[str] = ()
+) -> dict[str, Participation]:
     """Return who is in a window, by rank and then by lines: the streamer first, last who was only spoken about."""
     line_counts: Counter[str] = Counter()
     addressed_counts: Counter[str] = Counter()
     ranks: dict[str, int] = {}
     for line in window:
-        if line.from_bot or line.kind in NOBODYS:
+        if line.from_bot or line.kind in NOT_OF_A_PERSON:
             continue
         line_counts[line.viewer_id] += 1
         addressed_counts[line.viewer_id] += line.addressed
@@ -330,10 +339,12 @@ def parts(window: Window, mentioned: Sequence[str] = ()) -> dict[str, Part]:
     speakers = sorted(
         line_counts, key=lambda viewer_id: (ranks[viewer_id], -line_counts[viewer_id])
     )
-    people: dict[str, Part] = {}
+    people: dict[str, Participation] = {}
     for viewer_id in (*speakers, *mentioned):
         # both counts are 0 for somebody who was only spoken about
-        people[viewer_id] = Part(line_counts[viewer_id], addressed_counts[viewer_id])
+        people[viewer_id] = Participation(
+            line_counts[viewer_id], addressed_counts[viewer_id]
+        )
     return people
 
 

@@ -15,7 +15,7 @@ from typing import NamedTuple
 from msgspec import Struct
 from msgspec.structs import asdict
 
-from forgetmenot.domain import Episode, EpisodeKind, Part, Participant
+from forgetmenot.domain import Episode, EpisodeKind, Participant, Participation
 from forgetmenot.store import bot_messages, events
 from forgetmenot.store.database import Database, Params, Source, Transaction, row_as
 from forgetmenot.text.removal import without_person
@@ -33,7 +33,7 @@ class NewEpisode(Struct, frozen=True):
     started_at: int
     ended_at: int
     summary: str
-    people: Mapping[str, Part]
+    people: Mapping[str, Participation]
     seqs: Sequence[int] = ()
     model: str = ""
     key: str | None = None

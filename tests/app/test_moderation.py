@@ -5,7 +5,13 @@ from pathlib import Path
 from forgetmenot.app.bot import Bot
 from forgetmenot.chat.command_rate_limit import BURST
 from forgetmenot.clock import ManualClock
-from forgetmenot.domain import ChatEvent, EpisodeKind, EventKind, Part, Redaction
+from forgetmenot.domain import (
+    ChatEvent,
+    EpisodeKind,
+    EventKind,
+    Participation,
+    Redaction,
+)
 from forgetmenot.durations import MINUTE, SECOND
 from forgetmenot.memory.edits import VIEWER_TRUST, remember
 from forgetmenot.people.names import index_of
@@ -73,7 +79,7 @@ async def test_a_ban_hides_everything_at_once(bot: Bot, clock: ManualClock) -> N
     seqs = await bot.db.column("SELECT seq FROM events LIMIT 1")
     summary, people = (
         f"<@{ALICE}> built a marimbaglow. <@{BOB}> fixed a bike.",
-        {ALICE: Part(1, 0), BOB: Part(1, 0)},
+        {ALICE: Participation(1, 0), BOB: Participation(1, 0)},
     )
     await episodes.write(
         bot.db,

@@ -9,7 +9,7 @@ from forgetmenot.app.bot import Bot
 from forgetmenot.clock import ManualClock
 from forgetmenot.domain import ChannelState, EventKind, Redaction
 from forgetmenot.durations import DAY, HOUR, MINUTE, SECOND
-from forgetmenot.memory.transcript import parts, transcript
+from forgetmenot.memory.transcript import participations, transcript
 from forgetmenot.people.handles import Handles
 from forgetmenot.settings.schema import Settings
 from forgetmenot.store import (
@@ -90,12 +90,12 @@ async def test_a_summary_is_given_numbers_and_nobody(
     await bot.hear(said(clock, "line-late", CAROL, "carolquux", "sorry"))
     await bot.settle()
     window = await events.unread(bot.db)
-    handles = Handles.of(list(parts(window)))
+    handles = Handles.of(list(participations(window)))
     written = transcript(window, handles)
     assert written[-1] == (
         "* Moderators: one person was banned, 2 people were timed out, one message was deleted."
     )
-    assert OWNER not in parts(window)
+    assert OWNER not in participations(window)
     assert "banned" not in "".join(written[:-1])
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from forgetmenot.clock import ManualClock
-from forgetmenot.domain import EpisodeKind, NoteStatus, Part, Scope, SourceKind
+from forgetmenot.domain import EpisodeKind, NoteStatus, Participation, Scope, SourceKind
 from forgetmenot.durations import DAY, HOUR
 from forgetmenot.errors import FactRefused
 from forgetmenot.llm.offline import Offline
@@ -69,7 +69,10 @@ async def channel(db: Database, clock: ManualClock, tmp_path: Path) -> Channel:
     now, unread = clock.now(), await events.unread(db)
     stream = unread[0].stream_id or 0
     told = f"<@{ALICE}> plays the glockenfern. They also bought a bagpipemoss. <@{BOB}> fixed a bike."
-    parts, lines = {ALICE: Part(2, 0), BOB: Part(1, 0)}, [one.seq for one in unread[:2]]
+    parts, lines = (
+        {ALICE: Participation(2, 0), BOB: Participation(1, 0)},
+        [one.seq for one in unread[:2]],
+    )
     await episodes.write(
         db, NewEpisode(EpisodeKind.CHAT, stream, now, now, told, parts, lines), now
     )

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from forgetmenot.domain import EpisodeKind, Part
+from forgetmenot.domain import EpisodeKind, Participation
 from forgetmenot.durations import SECOND
 from forgetmenot.memory.edits import edit, remember, retract
 from forgetmenot.privacy.suppression_list import suppress
@@ -178,7 +178,9 @@ async def test_what_only_a_summary_told_leaves_prefix_and_reply_once_it_is_forgo
     summary = "<@2> plays the marimba. The lap of <@2> was lost."
     assert await episodes.write(
         stage.db,
-        NewEpisode(EpisodeKind.CHAT, 1, now, now, summary, {"2": Part(1, 0)}, [1]),
+        NewEpisode(
+            EpisodeKind.CHAT, 1, now, now, summary, {"2": Participation(1, 0)}, [1]
+        ),
         now,
     )
     await edit(

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from forgetmenot.domain import EpisodeKind, Part, Scope
+from forgetmenot.domain import EpisodeKind, Participation, Scope
 from forgetmenot.errors import ModelUnavailable
 from forgetmenot.privacy.suppression_list import suppress
 from forgetmenot.store import bot_messages, episodes
@@ -153,7 +153,7 @@ async def test_one_of_its_words_and_the_person_find_a_past_stream(stage: Stage) 
     ):
         async with stage.db.write() as tx:
             new = NewEpisode(
-                EpisodeKind.CHAT, 1, now, now, summary, {"1": Part(1, 0)}, []
+                EpisodeKind.CHAT, 1, now, now, summary, {"1": Participation(1, 0)}, []
             )
             await episodes.insert(tx, new, now)
     stage.model.answers = [
