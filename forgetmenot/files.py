@@ -119,11 +119,13 @@ def _encoding_of(path: Path, head: bytes) -> str:
 
 def lines_of(file: TextIO, max_length: int) -> Iterator[str]:
     """Yield the lines of a file; of a longer one its beginning, so that none fills the memory."""
-    while line := file.readline(max_length):
+    line = file.readline(max_length)
+    while line:
         yield line
         # The rest of a longer line is no line of its own.
         while len(line) == max_length and not line.endswith("\n"):
             line = file.readline(max_length)
+        line = file.readline(max_length)
 
 
 def make_own(folder: Path) -> None:
@@ -320,9 +322,11 @@ def read_blocks(path: Path, size: int) -> Iterator[bytes]:
     """
     offset = 0
     with opened_once(path) as file:
-        while block := file.read(size, offset):
+        block = file.read(size, offset)
+        while block:
             yield block
             offset += len(block)
+            block = file.read(size, offset)
 
 
 class MemoryFiles:

@@ -128,8 +128,9 @@ class TrayIcon:
         """Do what is chosen, until the process ends."""
         if process.stdout is None:
             return
-        while line := await process.stdout.readline():
+        async for line in process.stdout:
             await survived("the tray's menu", self._do(line.decode().strip()))
+            # What was chosen may change the menu: pause becomes resume at once.
             await survived("the tray's menu", self._send(process))
 
     async def _do(self, key: str) -> None:

@@ -153,11 +153,13 @@ async def quote_entries(
     source: Source, suppression_filter: SuppressionFilter
 ) -> list[Entry]:
     """Return the quotes that may be shown, oldest first."""
-    kept = await quotes.shown(source)
-    named = {viewer_id for quote in kept for viewer_id in ids_in(quote.text)}
-    hidden = await viewers.hidden(source, named)
+    stored_quotes = await quotes.shown(source)
+    named_ids: set[str] = set()
+    for quote in stored_quotes:
+        named_ids.update(ids_in(quote.text))
+    hidden = await viewers.hidden(source, named_ids)
     entries = []
-    for quote in kept:
+    for quote in stored_quotes:
         people = ids_in(quote.text)
         is_suppressed = suppression_filter.matches(
             quote.text, [quote.viewer_id, *people]
@@ -195,21 +197,34 @@ def _scores(
     scores = [0.0] * len(entries)
     for shares in shares_of_word.values():
         weights = [_weight(entry_stems, shares) for entry_stems in stems_of]
+        # A word that few entries have says most about which one is meant.
         rarity = math.log(1 + len(entries) / (sum(weights) or 1))
         for place, weight in enumerate(weights):
             scores[place] += rarity * weight
     scores = of_best(scores)
     if table is not None:
-        numbers = [table.numbers(sorted(entry_stems)) for entry_stems in stems_of]
-        asked = table.numbers([stem(word) for word in query.telling])
-        cosines = Meanings(table, numbers).cosines(asked)
-        usual = sum(cosines) / max(1, len(cosines))
-        nearness = of_best([max(cosine - usual, 0.0) for cosine in cosines])
-        for place, near in enumerate(nearness):
-            scores[place] += MEANING_SHARE * near
+        for place, nearness in enumerate(_nearness(stems_of, query, table)):
+            scores[place] += MEANING_SHARE * nearness
     for place, entry in enumerate(entries):
         scores[place] += FITS_DATE * query.time.fits(day_of(entry.at, query.zone))
     return scores
+
+
+def _nearness(
+    stems_of: Sequence[Collection[str]],
+    query: Query,
+    table: WordTable,
+) -> list[float]:
+    """Return how near each entry is to the question by its meaning: 1 for the nearest, 0 for the usual one or worse.
+
+    `stems_of`: the stems of each entry.
+    """
+    numbers = [table.numbers(sorted(entry_stems)) for entry_stems in stems_of]
+    asked_numbers = table.numbers([stem(word) for word in query.telling])
+    cosines = Meanings(table, numbers).cosines(asked_numbers)
+    # Everything said in one channel is a little alike: only what is nearer than usual counts.
+    usual = sum(cosines) / max(1, len(cosines))
+    return of_best([max(cosine - usual, 0.0) for cosine in cosines])
 
 
 def _weight(entry_stems: Iterable[str], shares: dict[str, float]) -> float:
@@ -226,6 +241,7 @@ async def with_places(
     now: int,
 ) -> list[Entry]:
     """Return entries with their minutes of the stream and the link to its video's second."""
+    # Notes have no stream of their own: it is the one that was on when they were first said.
     times = [entry.at for entry in entries if entry.stream_id is None]
     stream_at = await streams.on_at(source, times)
     placed = []
@@ -252,6 +268,7 @@ def _placed(
     video: Video | None,
     now: int,
 ) -> Entry:
+    """Return an entry with its minutes and link; as it is if it was outside of a stream."""
     if stream is None:
         return entry
     first = minute_of(entry.at, stream.started_at)
@@ -291,9 +308,9 @@ class Pages(Struct, frozen=True):
 async def pages(source: Source, now: int) -> Pages:
     """Return the quotes, running jokes, clips and markers that may be shown, oldest first. Raises StoreError."""
     suppression_filter = await load_filter(source)
-    kept = await quote_entries(source, suppression_filter)
+    shown_quotes = await quote_entries(source, suppression_filter)
     return Pages(
-        await with_places(source, kept, now),
+        await with_places(source, shown_quotes, now),
         await _jokes(source, suppression_filter, now),
         await _clips(source, suppression_filter, now),
     )
@@ -304,17 +321,19 @@ async def _jokes(
     suppression_filter: SuppressionFilter,
     now: int,
 ) -> list[Joke]:
+    """Return the running jokes that may be shown, each with the times it came up and who made it."""
     channel_notes = await notes.of_subject(source, None)
     bits = [
         note
         for note in channel_notes
         if note.scope is Scope.RUNNING_BIT and suppression_filter.allows(note)
     ]
-    told = await picture_rows.joke_times(source, [note.id for note in bits])
+    all_rows = await picture_rows.joke_times(source, [note.id for note in bits])
     entries = await with_places(source, [_note_entry(note) for note in bits], now)
     jokes = []
     for entry in entries:
-        rows = [row for row in told if row["note_id"] == entry.id]
+        rows = [row for row in all_rows if row["note_id"] == entry.id]
+        # The first time counts also where its evidence went with the person who said it.
         times = sorted({entry.at, *(row["at"] for row in rows)})
         tellers = dict.fromkeys(row["speaker_id"] for row in rows if row["speaker_id"])
         jokes.append(Joke(entry, tuple(times), tuple(tellers)))
@@ -326,6 +345,7 @@ async def _clips(
     suppression_filter: SuppressionFilter,
     now: int,
 ) -> list[Clip]:
+    """Return clips and markers, each with the summary of the time around it if that may be shown."""
     rows = await figures.clips(source)
     stored = await episodes.get_many(source, {row["episode_id"] for row in rows})
     visible = await visible_episodes(source, stored, suppression_filter)
@@ -354,6 +374,7 @@ async def search(
 ) -> list[Entry]:
     """Return what happened, was noted or was quoted that fits some words, best first. Raises StoreError."""
     index = EpisodeIndex()
+    # The dock asks seldom, so this index is read whole, and dropped with the answer.
     while await index.read_on(source):
         pass
     suppression_filter = await load_filter(source)

@@ -51,21 +51,28 @@ async def chapters_of(
     stream = (await streams.get_many(source, [stream_id])).get(stream_id)
     if stream is None:
         raise InputError(reason("nothing_here"))
-    titles: list[tuple[int, str]] = []
     begins_at = await _video_begins(source, stream)
     names = (await people_of(source, stream, settings)).names
+    begins: list[int] = []
+    titles: list[str] = []
     for said_at, sentence in await _first_sentences(source, stream, names):
-        named = await only_naming(source, with_names(sentence, names), names)
-        title = _cut(clean(named).rstrip("."))
-        begin = max(0, said_at - begins_at) if titles else 0
-        if title and (not titles or begin - titles[-1][0] >= SHORTEST):
-            titles.append((begin, title))
-    if not titles:
+        # A bare name of somebody else may stand in a summary beside the mentions.
+        shown = await only_naming(source, with_names(sentence, names), names)
+        title = _cut(clean(shown).rstrip("."))
+        if not title:
+            continue
+        # YouTube shows no chapters unless the first begins at 0.
+        begin = max(0, said_at - begins_at) if begins else 0
+        is_too_soon = bool(begins) and begin - begins[-1] < SHORTEST
+        if not is_too_soon:
+            begins.append(begin)
+            titles.append(title)
+    if not begins:
         raise InputError(reason("no_chapters"))
-    ends = [begin for begin, _title in titles[1:]]
-    ends.append(max(0, (stream.ended_at or 0) - begins_at))
+    # A chapter ends where the next begins, the last with the stream.
+    ends = [*begins[1:], max(0, (stream.ended_at or 0) - begins_at)]
     chapters = []
-    for (begin, title), end in zip(titles, ends, strict=False):
+    for begin, end, title in zip(begins, ends, titles, strict=True):
         chapters.append(Chapter(begin, max(begin, end), title))
     return chapters
 
@@ -85,6 +92,7 @@ async def _first_sentences(
     for episode in stored:
         if episode.summary == NOTHING:
             continue
+        # One sentence each: a chapter's title has room for no more.
         for sentence in sentences_of(suppressed.without(episode.summary)):
             published = about_the_named(sentence, names)
             if published:
@@ -96,6 +104,7 @@ async def _first_sentences(
 
 async def newest_stream(source: Database) -> int:
     """Return the stream that ended last. Raises InputError: none has."""
+    # Of the newest two at most one is still on.
     rows = await dock_rows.streams(source, 2)
     for row in rows:
         if row["ended_at"] is not None:
@@ -147,8 +156,10 @@ def _edit_list(chapters: Sequence[Chapter], name: str) -> str:
     lines = [f"TITLE: {name}", "FCM: NON-DROP FRAME", ""]
     for number, chapter in enumerate(chapters, 1):
         at = TIMELINE_BEGINS + chapter.begin
+        # The last two digits count frames: a marker is one frame long.
         first = f"{_clock(at, hours=True):0>8}:00"
         last = f"{_clock(at, hours=True):0>8}:01"
+        # A bar would begin the next field of the line.
         title = chapter.title.replace("|", "/")
         lines += [
             f"{number:03}  001      V     C        {first} {last} {first} {last}",

@@ -321,15 +321,17 @@ class Ingest:
         viewer_ids: dict[str, str],
         opted_out: OptedOut,
     ) -> None:
-        """Store the ids of people who opted out by login before they ever spoke here. `viewer_ids`: by login."""
+        """Store the ids of people who opted out by login before they ever spoke here.
+
+        `viewer_ids`: by login. `opted_out`: as it was read before this.
+        """
         now = self._clock.now()
         await viewers.join_provisional(tx, viewer_ids)
         for login, viewer_id in viewer_ids.items():
-            # as it was before they were joined
             if provisional_id(login) in opted_out.ids:
                 await privacy_choices.opt_out(tx, viewer_id, now)
             else:
-                # of people erased since, only a hash is stored, and nothing more is written
+                # Erased since they opted out: all that is stored of them is a hash, so they get no row.
                 request = tx.requests.of(RequestKind.OPT_OUT, viewer_id, now)
                 await privacy_choices.write_request(tx, request)
 

@@ -694,6 +694,8 @@ def _ends_of_windows(
 
     `everything`: no more lines of their stream follow, so that all of them are in windows.
     """
+    # Windows are cut of lines that have a number of the store. These were never stored,
+    # so each has its place in the list as its number.
     lines = [
         _line(number, event, from_bot=False) for number, event in enumerate(waiting)
     ]

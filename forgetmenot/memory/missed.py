@@ -55,18 +55,20 @@ async def missed(
     came_at = _visit_began_at(lines_at, now)
     since = next((at for at in lines_at if came_at - at > A_VISIT), None)
     if since is None:
+        # Raw lines of an earlier visit are gone after a day: then attendance says it.
         since = await streams.last_visit(source, viewer_id, came_at)
     stream = await _on_now(source)
     if since is None and stream is None:
         return Missed(None)
     so_far: dict[_Evidence, str] = {}
-    told_whole = None
+    shown_whole = None
+    # They were not in this stream before, so it is summed up from its beginning.
     if stream is not None and stream.started_at > (since or 0):
         so_far = await _so_far_texts(source, stream, now)
-        told_whole = stream.id
+        shown_whole = stream.id
     texts: dict[_Evidence, str] = {}
     if since is not None:
-        texts = await _missed_texts(source, since, came_at, without=told_whole)
+        texts = await _missed_texts(source, since, came_at, without=shown_whole)
     texts |= so_far
     evidence_of = await _sentences_of(source, texts, stream, max_chars)
     return Missed(
@@ -119,7 +121,7 @@ async def _sentences_of(
 ) -> dict[str, _Evidence]:
     """Return the sentences of texts that may be shown and fit, oldest first, with where they stand.
 
-    `stream`: the one that is on; the streamer's own text of it is shown as a whole.
+    `texts`: the oldest first. `stream`: the one that is on; the streamer's own text of it is shown as a whole.
     """
     suppression_filter = await suppression.load_filter(source)
     people: set[str] = set()
@@ -129,16 +131,19 @@ async def _sentences_of(
     sentences_by_text = []
     for evidence, text in texts.items():
         shown = _sentences_to_show(text, suppression_filter, hidden)
-        if shown and stream is not None and evidence == ("stream", stream.id):
+        is_own_text = stream is not None and evidence == ("stream", stream.id)
+        if shown and is_own_text:
             shown = [" ".join(shown)]
         sentences = [(with_names(sentence, names), evidence) for sentence in shown]
         sentences_by_text.append(sentences)
 
+    # Chosen from the newest text on, so that room runs out for what is longest ago.
     newest_first = sentences_by_text[::-1]
     evidence_of = _as_they_fit(_in_turn(newest_first), max_chars)
-    age_order = list(texts)
+    # Shown in the order in which it happened.
+    place_of = {evidence: place for place, evidence in enumerate(texts)}
     oldest_first = sorted(
-        evidence_of, key=lambda sentence: age_order.index(evidence_of[sentence])
+        evidence_of, key=lambda sentence: place_of[evidence_of[sentence]]
     )
     return {sentence: evidence_of[sentence] for sentence in oldest_first}
 

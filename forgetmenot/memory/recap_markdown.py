@@ -435,7 +435,7 @@ async def write_file(
         try:
             await asyncio.to_thread(_write_text, path, text)
         except OSError as error:
-            # of an earlier turn: it may know who was erased meanwhile
+            # The text of an earlier turn may name somebody who was erased since.
             with contextlib.suppress(OSError):
                 path.unlink(missing_ok=True)
             async with db.write() as tx:

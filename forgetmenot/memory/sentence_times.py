@@ -23,7 +23,10 @@ def times_of_sentences(summary: str, lines: Sequence[Line]) -> tuple[int, ...]:
     stems_of_lines = [
         telling_stems(f"{line.text} {line.system_text}") for line in heard
     ]
-    line_counts = Counter(stem for stems in stems_of_lines for stem in stems)
+    # by stem: how many lines have it
+    line_counts: Counter[str] = Counter()
+    for line_stems in stems_of_lines:
+        line_counts.update(line_stems)
     times = []
     for sentence in sentences_of(summary):
         people = ids_in(sentence)
@@ -36,6 +39,7 @@ def times_of_sentences(summary: str, lines: Sequence[Line]) -> tuple[int, ...]:
             has_rare_word = any(line_counts[stem] <= FEW_LINES for stem in shared)
             if len(shared) < 2 and not (is_own and has_rare_word):
                 continue
+            # The fewer lines have a word, the surer it points to this one.
             score = sum(1 / line_counts[stem] for stem in shared)
             score += OWN_LINE if is_own else 0.0
             if score > best_score:

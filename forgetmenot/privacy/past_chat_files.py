@@ -50,12 +50,14 @@ def _contains_any(path: Path, names: Iterable[str]) -> bool:
     carried_over = ""
     try:
         with open_text(path, errors="replace", packed=True) as file:
-            while chunk := file.read(CHUNK):
+            chunk = file.read(CHUNK)
+            while chunk:
                 text = carried_over + chunk.casefold()
                 if any(needle in text for needle in needles):
                     return True
                 # A name may stand across two chunks.
                 carried_over = text[-longest:]
+                chunk = file.read(CHUNK)
     except (OSError, InputError):
         return True
     return False

@@ -182,7 +182,7 @@ async def show(menu: Menu, lines: asyncio.StreamReader) -> None:
         await connection.send(message_bus.AddMatch(panel_starts))
         await register()
         answering = asyncio.create_task(answer_calls())
-        while line := await lines.readline():
+        async for line in lines:
             icon.replace(menu_of(line))
             changed = (icon.revision, 0)
             await connection.send(

@@ -4,6 +4,8 @@ Names of viewers are looked up last, and nobody who is hidden has one here. Rows
 with the page closed nothing of it runs.
 """
 
+from itertools import chain
+
 from forgetmenot.dock.pages import (
     answers,
     approvals,
@@ -17,4 +19,4 @@ from forgetmenot.dock.pages import (
 )
 
 PAGES = (now, people, notes, streams, book, answers, costs, approvals, settings)
-ROUTES = tuple(route for page in PAGES for route in page.ROUTES)
+ROUTES = tuple(chain.from_iterable(page.ROUTES for page in PAGES))
