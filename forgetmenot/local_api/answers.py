@@ -24,6 +24,7 @@ from forgetmenot.store.database import Database
 from forgetmenot.store.names import by_login
 from forgetmenot.text.mentions import with_names
 
+# Running jokes of the channel's answer; the book has all of them.
 BITS_LIMIT = 20
 
 
@@ -123,6 +124,7 @@ async def viewer_by_id(
     logins = await viewers.logins(db, [viewer_id])
     if viewer_id not in names or viewer_id not in logins:
         return None
+    # They may have rows from before they were put on a list of ignored viewers.
     bot_id = await channel_state.read(db, "bot_id")
     exclusion = Exclusion(memory=settings.memory, own_id=bot_id)
     if exclusion.of_account(viewer_id, logins[viewer_id]) is not None:
@@ -133,6 +135,7 @@ async def viewer_by_id(
     stored = await viewers.get(db, viewer_id)
     if stored is None:
         return None
+    # As of now, not of when they came: whoever asks may ask at any time.
     viewer_card = await card(db, viewer_id, now, now, settings)
     lines = [viewer_card.who, viewer_card.lately] if viewer_card else []
     return Viewer(
@@ -193,6 +196,7 @@ async def _running_bits(db: Database) -> list[str]:
         for note in channel_notes
         if note.scope is Scope.RUNNING_BIT and suppressed.allows(note)
     ]
+    # A joke that came up lately is one that a new viewer will hear.
     bits.sort(key=lambda note: (note.last_confirmed_at, note.id), reverse=True)
     facts = [note.fact for note in bits[:BITS_LIMIT]]
     names = await viewers.named_in(db, facts)

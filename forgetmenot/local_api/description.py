@@ -39,6 +39,7 @@ def document(host: str) -> dict[str, object]:
         ref_template=_REF,
     )
     paths = {}
+    # msgspec returns them in the order of the types.
     references = iter(schemas)
     for path, name, answer, purpose in _PATHS:
         content: dict[str, object] = {

@@ -16,7 +16,9 @@ from forgetmenot.store import streams
 from forgetmenot.store.database import Database
 
 LOOK_EVERY_S = 1.0
+# Proxies and clients give up a stream that is silent for half a minute or a minute.
 STILL_HERE_EVERY_S = 15.0
+# Of one look; after an import thousands are new at once.
 LEARNED_LIMIT = 20
 
 
@@ -61,6 +63,7 @@ class Watch:
 
     async def _look(self) -> list[bytes]:
         """Return what has happened since the last look."""
+        # Cheap while nothing is written: SQLite counts the changes by other connections.
         version = await self._db.data_version()
         if version == self._version:
             return []
@@ -80,11 +83,13 @@ class Watch:
                 continue
             self._arrived.add((card.id, card.at))
             viewer = await answers.viewer_by_id(self._db, settings, card.id, now)
+            # None for an ignored account, and for who was hidden meanwhile.
             if viewer is not None:
                 events.append(_event("arrived", viewer))
         return events
 
     async def _learned(self) -> list[bytes]:
+        # Beyond the limit the others are passed over: this is news, not a copy of the memory.
         learned = await answers.learned(self._db, self._newest_note, LEARNED_LIMIT)
         self._newest_note = await self._db.highest_id("semantic_notes")
         return [_event("learned", fact) for fact in learned]

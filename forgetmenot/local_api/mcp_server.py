@@ -10,6 +10,7 @@ import aiohttp
 from forgetmenot.errors import ForgetMeNotError, InputError, SettingsError
 from forgetmenot.network import body_of
 
+# Bytes that are read of one answer.
 ANSWER_LIMIT = 1_000_000
 TIMEOUT = aiohttp.ClientTimeout(10)
 INSTRUCTIONS = (

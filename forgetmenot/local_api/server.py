@@ -40,6 +40,7 @@ class LocalApi(Struct):
         """Answer one request below /v1/."""
         if not self.settings().local_api.enabled:
             raise web.HTTPNotFound
+        # Before the token is looked at, so that a page learns nothing of it.
         if any(name in request.headers for name in _BROWSER_HEADERS):
             return _error(403, "Web pages may not use this interface.")
         if not self._has_token(request):
@@ -52,10 +53,10 @@ class LocalApi(Struct):
             return await self._events(request)
         if path == "openapi.json":
             return _json(description.document(request.host))
-        found = await self._answer(path)
-        if found is None:
+        answer = await self._answer(path)
+        if answer is None:
             return _error(404, "There is nothing here.")
-        return _json(found)
+        return _json(answer)
 
     def _has_token(self, request: web.Request) -> bool:
         # bytes that are no text come as half characters, which cannot be encoded without "replace"
@@ -93,11 +94,13 @@ class LocalApi(Struct):
         watch = events.Watch(self.db, self.settings, self.clock)
         await watch.begin()
         await response.prepare(request)
+        # After a restart of the bot a listener is back within a second.
         await response.write(b"retry: 1000\n\n")
         try:
             async for event in watch.events():
                 await response.write(event)
         except ConnectionError:
+            # The listener went away; that is how most streams end.
             pass
         return response
 

@@ -117,6 +117,7 @@ async def card(
         if note.status is NoteStatus.ACTIVE and not note.is_inactive(now):
             active_notes.append(note)
 
+    # A plan that is over says more than one to come: the streamer can ask how it went.
     ended_plan = _ended_plan(usable_notes, attendance.before_at or 0, now, zone)
     lately_note = ended_plan or _these_days(active_notes, now, zone)
     stored_brief, brief_note_ids = await usable_brief(source, viewer_id, None)

@@ -69,6 +69,7 @@ async def anniversaries(
     by_id = await histories(source, viewer_ids, ended_at)
     by_viewer = {}
     for viewer_id, history in by_id.items():
+        # Streaks are left out: today's is not the one of that evening.
         facts = facts_of(history, 0, ended_at, zone)
         # what came later is no news of a stream that was over
         came_true = [fact for fact in facts if fact.since <= ended_at]

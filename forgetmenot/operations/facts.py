@@ -128,6 +128,7 @@ async def gather(
     asker = await _asker(people, event)
     target = await _target(people, proposal, asker, event, now)
     line = context.question or event.text
+    # by action: the words of the line that stand in the place of the model's
     typed = request_words.typed(
         event.text, context.question, target, asker, settings.bridge.effects
     )

@@ -290,13 +290,14 @@ def _suppressed_nothing(result: OperationResult, language: Language) -> str:
 def _help_command(result: OperationResult, language: Language) -> str:
     """Return how commands are typed; of a single one with its example."""
     forms = _rows(result.data["forms"])
+
+    def translated(parameter: re.Match[str]) -> str:
+        return str(language.value("parameter", parameter[0]))
+
     lines = []
     for form, name, *examples in forms:
-        line = re.sub(
-            r"(?<=[<\[])\w+(?=[>\]])",
-            lambda parameter: str(language.value("parameter", parameter[0])),
-            form,
-        )
+        # `!edit <note>`: the command stays as it is typed, the word in brackets is translated.
+        line = re.sub(r"(?<=[<\[])\w+(?=[>\]])", translated, form)
         if f"does.{name}" in language:
             line += f": {language(f'does.{name}')}"
         if len(forms) == 1:

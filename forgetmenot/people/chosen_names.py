@@ -17,6 +17,7 @@ from forgetmenot.text.mentions import has_link
 from forgetmenot.text.roles import claims_role
 from forgetmenot.text.unsendable import without_phrases
 
+# As long as a login of Twitch may be.
 MOST_CHARS = 25
 MOST_WORDS = 3
 # What takes a name or pronouns back, behind the command.
@@ -28,8 +29,10 @@ _SAY = re.compile(
 _PRONOUNS = re.compile(r"\w+(?: ?[/,] ?\w+| \w+){0,3}")
 # Letters, the marks on them, and digits.
 _CATEGORIES = frozenset("LMN")
+# What else names are written with.
 _IN_NAMES = frozenset(" '’-.")
-_NOBODYS = frozenset(
+# Words that mean somebody else, or everybody, as soon as the bot says them.
+_NOT_A_NAME = frozenset(
     {"streamer", "chat", "channel", "everyone", "everybody", "me", "you"}
 )
 
@@ -46,10 +49,11 @@ def chosen_name(typed: str, blocklist: Iterable[str]) -> ChosenName | None:
     text = clean(typed).strip('"“”„ ')
     match = _SAY.fullmatch(text)
     chosen = ChosenName(match["name"], match["say"]) if match else ChosenName(text)
-    if claims_role(f"is the {chosen.name}") or chosen.name.casefold() in _NOBODYS:
+    # "Mod" as a name would be read as a moderator's wherever the bot says it.
+    if claims_role(f"is the {chosen.name}") or chosen.name.casefold() in _NOT_A_NAME:
         return None
-    for words in filter(None, chosen):
-        if not _is_name(words, blocklist):
+    for part in (chosen.name, chosen.say_as):
+        if part and not _is_name(part, blocklist):
             return None
     return chosen if chosen.name else None
 
@@ -59,7 +63,9 @@ def chosen_pronouns(typed: str, blocklist: Iterable[str]) -> str | None:
     text = clean(typed)
     if not _PRONOUNS.fullmatch(text):
         return None
-    return text if _is_name(re.sub(r"[/, ]+", "-", text), blocklist) else None
+    # As one hyphened word: four pronouns are more words than a name may have.
+    as_name = re.sub(r"[/, ]+", "-", text)
+    return text if _is_name(as_name, blocklist) else None
 
 
 def _is_name(text: str, blocklist: Iterable[str]) -> bool:
@@ -69,10 +75,12 @@ def _is_name(text: str, blocklist: Iterable[str]) -> bool:
     for char in text:
         if char not in _IN_NAMES and unicodedata.category(char)[0] not in _CATEGORIES:
             return False
+    # A dot before a letter makes an address of two names.
     if not any(char.isalpha() for char in text) or re.search(r"\.\S", text):
         return False
     if has_link(text) or without_phrases(text, blocklist) != text:
         return False
+    # A slur may be written in other letters, with digits, in pieces, or in the plural.
     looks = skeleton(text)
     words: set[str] = set()
     # 1 stands for l and for i

@@ -17,6 +17,7 @@ from forgetmenot.text.days import day_of, end_of_day, start_of_day
 # Shorter absences are everyday, and so are shorter streaks.
 LONG_ABSENCE = 21 * DAY
 LONG_STREAK = 3
+# Months of a subscription and streams in a row that are an occasion, before the first year or fifty.
 _EARLY_MONTHS = frozenset({3, 6})
 _ROUND_STREAKS = frozenset({10, 25})
 
@@ -66,6 +67,7 @@ def facts_of(
     months = history.sub_months
     if months:
         is_round = months % 12 == 0 or months in _EARLY_MONTHS
+        # Twitch counts the months: no row of ours says when a subscription began.
         since = history.sub_months_at
         facts.append(Fact(FactKind.SUB_MONTHS, months, since, is_occasion=is_round))
     if history.watch_streak:
@@ -76,11 +78,13 @@ def facts_of(
     absences = _absences(history.visits)
     longest = max(absences, default=0)
     if longest >= LONG_ABSENCE:
+        # News only if it ended with this visit.
         since = came_at if absences[-1] == longest else 0
         facts.append(Fact(FactKind.ABSENCE, longest // DAY, since))
     if streak >= LONG_STREAK:
         is_round = streak in _ROUND_STREAKS or streak % 50 == 0
         facts.append(Fact(FactKind.STREAK, streak, came_at, is_occasion=is_round))
+    # "A year ago today you were here": true all day, whenever they come.
     today = day_of(now, zone)
     last_year = _in_year(today, today.year - 1)
     if _was_there(history.visits, last_year, zone):
@@ -130,6 +134,7 @@ def to_congratulate(
 ) -> list[Fact]:
     """Return the news of today that nobody was told yet to congratulate on."""
     occasions = [fact for fact in facts if fact.is_occasion and fact.is_news(now)]
+    # One time says it of all: whoever was congratulated on one today, was on those of before.
     return [fact for fact in occasions if fact.since > history.congratulated_at]
 
 

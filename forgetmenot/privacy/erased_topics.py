@@ -108,6 +108,7 @@ async def _clear_chat_and_replies(
     """Delete the words of chat lines and of the bot's replies that name the person on a topic."""
     lines = await asyncio.to_thread(_lines_on_topics, db.path, topics, person)
     replies = await asyncio.to_thread(_replies_on_topics, db.path, topics, person)
+    # The words go and the row stays: other rows rest on it.
     for start in range(0, len(lines), TEXTS_AT_ONCE):
         async with db.write() as tx:
             for line in lines[start : start + TEXTS_AT_ONCE]:
@@ -153,6 +154,7 @@ def _names_on_topic(
     person: NameForms,
 ) -> bool:
     """Return whether a text names the person, by any name, and speaks of a topic."""
+    # Typed lines and replies name people as they are spelt, topics go by mentions.
     marked_text = person.with_mentions(text)
     if marked_text == text:
         return False

@@ -83,6 +83,7 @@ class CodeLimiter:
         is_allowed = len(times) < CODES_AN_HOUR
         if is_allowed:
             times.append(now)
+        # Put last with every code, so the first is who typed longest ago.
         while len(self._typed_at) >= _MOST_VIEWERS:
             del self._typed_at[next(iter(self._typed_at))]
         self._typed_at[viewer_id] = times
@@ -134,6 +135,7 @@ async def search_for_person(
         recaps,
         receipt.day,
     )
+    # The index of notes keeps words as numbers, which no search of texts finds.
     keys = [key_of(stem(name)) for name in names if is_distinct(name)]
     indexed = await note_words.notes_by_word(db, keys)
     if indexed:
@@ -149,10 +151,14 @@ def _search(
     recaps: Sequence[Path],
     day: int,
 ) -> SearchResult:
+    # Somebody who wrote again since the erasure has rows, which are not left of it.
     first_seen = leftovers.first_seen(path)
     seen_at = first_seen.get(viewer_id, -1)
     is_back = seen_at >= day
-    newer_from = min(day + DAY, seen_at) if is_back else day + DAY
+    # A receipt has its day alone: what was written on that day counts as left.
+    newer_from = day + DAY
+    if is_back:
+        newer_from = min(newer_from, seen_at)
     person = name_forms(path, viewer_id, names)
     result = SearchResult(tables=len(leftovers.tables_of(path)), is_back=is_back)
     result.unknown = _count_unknown(path, first_seen.keys())
@@ -161,6 +167,7 @@ def _search(
     for row in leftovers.rows_with(path, [needle for needle in needles if needle]):
         if not any(_is_theirs(text, person) for text in row.texts):
             continue
+        # A row without a time is new if they are back at all.
         is_newer = is_back if row.at is None else row.at >= newer_from
         places = result.newer if is_newer else result.traces
         places[row.table] += 1
@@ -210,7 +217,7 @@ async def search_for_facts(
 
 
 def forgotten_facts(db: Database, viewer_id: str) -> StatesFact:
-    """Return what knows the facts again that a viewer had forgotten."""
+    """Return a test for the facts that a viewer had forgotten: only their hashes are stored."""
     return lambda text: db.requests.is_forgotten(viewer_id, fact_stems(text))
 
 
@@ -227,6 +234,7 @@ def _search_facts(
         try:
             copy_traces = _count_facts(copy, viewer_id, states_fact).total()
         except StoreError:
+            # Unreadable is not the same as empty: nobody may be told that it is gone.
             copy_traces = 1
         if copy_traces:
             result.traces[f"{backup.FOLDER}/{copy.name}"] = copy_traces
@@ -246,6 +254,7 @@ def _count_facts(
     """Return how many texts of a memory or a copy state a fact, by table. Raises StoreError."""
     counts: Counter[str] = Counter()
     for table, text in leftovers.texts_about(file, viewer_id):
+        # A fact's hash is of one statement, so long texts are taken apart.
         parts = [text]
         if table in _BY_SENTENCE:
             parts = clauses_about(text, viewer_id)

@@ -817,7 +817,8 @@ def _speaks_of_suppressed(
     The bot's own lines may not speak of what is suppressed of anybody.
     """
     people = suppression_filter.people
-    # Asked before names are looked up: most lines have no word of what is suppressed.
+    # Names are looked up only where they may matter: most lines have no word of what is suppressed.
+    # Unlisted topics are known by their hashes alone, so for them every line has to be looked up.
     has_unlisted = suppression_filter.unlisted is not None
     if not has_unlisted and not suppression_filter.matches(line.text, people):
         return False

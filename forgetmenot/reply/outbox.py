@@ -246,9 +246,9 @@ class Outbox:
     def refusal_reason(self, deadline: int, *, others: int = 0) -> str:
         """Return why a reply would not be shown, or not before the deadline (ms); "" if it would.
 
-        `others`: how many messages are still being made and will want a place before it. Only
-        replies are asked about, which cost tokens: a command's answer is tried, and shows when
-        Twitch lets the bot write again.
+        `others`: the number of messages that are being written now and will be sent before it. Asked
+        only of replies, since they cost tokens. A command's answer is always tried: that is how the
+        bot learns that Twitch lets it write again.
         """
         now = self._clock.now()
         trouble = self.permission.trouble()
@@ -257,6 +257,7 @@ class Outbox:
         if now > deadline:
             return reason("too_late")
         free_at = self.pace.free_at(now, self.waiting + others)
+        # A place that is free at once is in time even at the deadline itself.
         is_in_time = free_at == now or free_at < deadline
         return "" if is_in_time else reason("too_late")
 

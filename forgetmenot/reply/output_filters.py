@@ -91,9 +91,9 @@ def tidy(text: str, settings: Settings) -> str:
     text = without_command(text_without_ids)
     # The streamer's own privacy link stays in a line of ours, whatever `allow_links` says.
     pieces = text.split(privacy_url) if privacy_url else [text]
-    text = privacy_url.join(_links(piece, context) for piece in pieces)
+    text = privacy_url.join(_without_links(piece, context) for piece in pieces)
     text = without_phrases(text, settings.reply.blocklist)
-    text = _length(without_command(text), context)
+    text = _within_length(without_command(text), context)
     return text if any(char.isalnum() for char in text) else ""
 
 
@@ -108,7 +108,7 @@ _LEADING_AT = re.compile(r"^\s*[@＠﹫]([^\W]{1,30})[\s,:!]*")
 _LATER_AT = re.compile(r"[@＠﹫]([^\W]{1,30})")
 
 
-def _markdown(text: str, _context: FilterContext) -> str:
+def _without_markdown(text: str, _context: FilterContext) -> str:
     """Return a text without Markdown, which chat would show as signs.
 
     Single stars stay: "*waves*" is how people write there.
@@ -118,7 +118,7 @@ def _markdown(text: str, _context: FilterContext) -> str:
     return _BOLD.sub(r"\2", text)
 
 
-def _instructions(text: str, context: FilterContext) -> str:
+def _without_instructions(text: str, context: FilterContext) -> str:
     """Return a text without sentences that quote the instructions."""
     runs_of_rules = _runs(context.rules)
 
@@ -147,7 +147,7 @@ def _cut_sentences(text: str, is_cut: Callable[[str], bool]) -> str:
     return join_sentences(remaining)
 
 
-def _links(text: str, context: FilterContext) -> str:
+def _without_links(text: str, context: FilterContext) -> str:
     """Return a text without links, but for those that are ours."""
     if context.settings.reply.allow_links:
         return text
@@ -155,11 +155,11 @@ def _links(text: str, context: FilterContext) -> str:
         before, found_link, after = text.partition(link)
         # "?t=1h2m3s" is the beginning of no other link
         if found_link and not after[:1].isalnum():
-            return f"{_links(before, context)}{link}{_links(after, context)}"
+            return f"{_without_links(before, context)}{link}{_without_links(after, context)}"
     return without_links(text)
 
 
-def _ats(text: str, context: FilterContext) -> str:
+def _with_one_at_name(text: str, context: FilterContext) -> str:
     """Return a text with one @name at most, and none in front.
 
     A Twitch reply names its addressee by itself.
@@ -185,7 +185,7 @@ def _ats(text: str, context: FilterContext) -> str:
     return _LATER_AT.sub(first_alone, text).rstrip()
 
 
-def _length(text: str, context: FilterContext) -> str:
+def _within_length(text: str, context: FilterContext) -> str:
     """Return a text cut to the limit of characters, behind a whole word where there are spaces."""
     limit = context.settings.reply.max_chars
     if len(text) <= limit:
@@ -281,7 +281,7 @@ def _alternatives(claims: Mapping[tuple[str, ...], str], done: frozenset[str]) -
     return "|".join(patterns) or "(?!)"
 
 
-def _false_claims(text: str, context: FilterContext) -> str:
+def _without_false_claims(text: str, context: FilterContext) -> str:
     """Return a text without sentences that claim an action that was not done."""
     return _cut_sentences(text, lambda sentence: claims_action(sentence, context.done))
 
@@ -291,18 +291,18 @@ def _false_claims(text: str, context: FilterContext) -> str:
 CHAIN: tuple[tuple[str, Callable[[str, FilterContext], str]], ...] = (
     # JSON, calls, tags, the prompt's own marks
     ("machine text", lambda text, _: without_machine_text(text)),
-    ("markdown", _markdown),
+    ("markdown", _without_markdown),
     ("lines", lambda text, _: clean(text)),
     # ids are not for chat
     ("mention tokens", lambda text, _: with_names(text, {})),
-    ("instructions", _instructions),
-    ("claim", _false_claims),
-    ("links", _links),
-    ("double @", _ats),
+    ("instructions", _without_instructions),
+    ("claim", _without_false_claims),
+    ("links", _without_links),
+    ("double @", _with_one_at_name),
     (
         "blocklist",
         lambda text, context: without_phrases(text, context.settings.reply.blocklist),
     ),
     ("command", lambda text, _: without_command(text)),
-    ("length", _length),
+    ("length", _within_length),
 )

@@ -65,6 +65,7 @@ class SendRateLimiter:
         return max(window_free_at, slow_free_at)
 
     def _slow_free_at(self, now: int, ahead: int) -> int:
+        """Return when slow mode allows a message behind `ahead` others (ms)."""
         gap = self._slow_ms()
         next_at = now
         if gap and self._last_call_at is not None:
@@ -72,16 +73,19 @@ class SendRateLimiter:
         return next_at + ahead * gap
 
     def _window_free_at(self, now: int, ahead: int) -> int:
+        """Return when Twitch's limit of messages in 30 s has a place behind `ahead` others (ms)."""
         excess = self._taken(now, ahead) - self._limit
         if excess < 0:
             return max(now, self._not_before)
-        # A place is free one window after the message that took it. With more messages ahead than a
-        # window has places, it is a window later for each time that all places are taken anew.
+        # A place is free one window after the message that took it: the first one waits for the
+        # oldest message, the second for the next. With more messages ahead than a window has places,
+        # it is a window later for each time that all places are taken anew.
         full_rounds, place = divmod(excess, self._limit)
-        opened_at = now
+        # A place that is not taken yet goes to a message ahead, which is sent now at the earliest.
+        taken_at = now
         if place < len(self._called_at):
-            opened_at = self._called_at[place]
-        return max(opened_at + WINDOW_MS * (full_rounds + 1), self._not_before)
+            taken_at = self._called_at[place]
+        return max(taken_at + WINDOW_MS * (full_rounds + 1), self._not_before)
 
     def is_crowded(self, now: int, ahead: int) -> bool:
         """Return whether behind `ahead` others only the places are left that are kept for replies.

@@ -48,6 +48,7 @@ async def add(tx: Transaction, quote: NewQuote) -> int:
         """,
         quote,
     )
+    # Not the last row's id: where the line is a quote already, none was added.
     return int(await tx.value("SELECT id FROM quotes WHERE line = ?", (quote.line,)))
 
 
@@ -87,6 +88,7 @@ async def remove(
 
     A copy has no replies.
     """
+    # Written first, so that a backup that still has the quote loses it when it is restored.
     words = (_key(tx, quote.viewer_id, quote.line),)
     request = tx.requests.of(RequestKind.UNQUOTE, quote.viewer_id, now, words=words)
     await privacy_choices.write_request(tx, request)
@@ -116,7 +118,7 @@ def _key(
     viewer_id: str,
     line: str,
 ) -> str:
-    """Return the keyed hash by which a request names a quote."""
+    """Return the keyed hash by which a request names a quote: in an older copy its number may be another's."""
     return source.requests.digest("quote", viewer_id, line)
 
 

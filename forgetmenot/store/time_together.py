@@ -28,6 +28,7 @@ async def histories(
     )
     for viewer_id, first_at, last_at in rows:
         visits.setdefault(viewer_id, []).append((first_at, last_at))
+    # Read second: who came by then but is hidden falls out here.
     people = await source.rows(
         """
         SELECT id, sub_months, sub_months_at, watch_streak, watch_streak_at,

@@ -85,6 +85,7 @@ class Icon:
 
     def _layout(self, parent: int, _depth: int, _names: list[str]) -> Answer:
         """Return the menu: entry n has the number n + 1, and 0 is the menu itself."""
+        # Entries have no menus of their own, so only the menu itself has rows.
         layout: Layout = (parent, self._entry_properties(parent), [])
         if parent == 0:
             rows: list[Variant] = []
@@ -110,6 +111,7 @@ class Icon:
         return None
 
     def _group_properties(self, numbers: list[int], _names: list[str]) -> Answer:
+        # None named means all of them.
         wanted = numbers or range(1, len(self.menu.entries) + 1)
         rows = [(number, self._entry_properties(number)) for number in wanted]
         return "a(ia{sv})", (rows,)
@@ -172,6 +174,7 @@ async def show(menu: Menu, lines: asyncio.StreamReader) -> None:
             if kind is not MessageType.method_call:
                 continue
             answer = icon.answer(fields["member"], message.body)
+            # Every call gets an answer: a panel would wait 25 s for it.
             if answer is None:
                 unknown = "org.freedesktop.DBus.Error.UnknownMethod"
                 await connection.send(new_error(message, unknown))
@@ -184,6 +187,7 @@ async def show(menu: Menu, lines: asyncio.StreamReader) -> None:
         answering = asyncio.create_task(answer_calls())
         async for line in lines:
             icon.replace(menu_of(line))
+            # A panel reads the layout again from this entry on: 0 is the whole menu.
             changed = (icon.revision, 0)
             await connection.send(
                 new_signal(menu_object, "LayoutUpdated", "ui", changed)

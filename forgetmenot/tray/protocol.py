@@ -46,4 +46,5 @@ def menu_of(line: str | bytes) -> Menu:
 def choose(key: str) -> None:
     """Report to the bot which entry was chosen."""
     sys.stdout.write(f"{key}\n")
+    # A pipe is buffered: without this the bot would hear of a click with the next few hundred.
     sys.stdout.flush()

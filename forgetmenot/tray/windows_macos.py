@@ -57,7 +57,9 @@ def main() -> None:
     def follow() -> None:
         for menu in menus:
             icon.replace(menu)
+        # The bot closed the pipe: the loop of the main thread ends here.
         icon.shown.stop()
 
+    # A daemon, since nothing can interrupt its wait for the next line.
     threading.Thread(target=follow, daemon=True).start()
     icon.shown.run()

@@ -85,10 +85,12 @@ async def _asker(request: Request) -> Viewer:
 
 
 def _spoken(viewer: Viewer) -> str:
+    """Return the name that a viewer chose, with how it is said: "Deb (deb)"."""
     return f"{viewer.called} ({viewer.say_as})" if viewer.say_as else viewer.called
 
 
 def _blocklist(request: Request) -> tuple[str, ...]:
+    """Return what may stand in no reply and in no note, and so in no name either."""
     settings = request.settings
     return (*settings.reply.blocklist, *settings.privacy.never_store)
 
@@ -108,7 +110,7 @@ async def _is_somebody_elses(request: Request, name: str) -> bool:
     for spelling in spellings:
         if exclusion.of_account(spelling, spelling) is not None:
             return True
-        # behind an @ it is no id
+        # Behind an @, so that a name of digits is not taken for somebody's id.
         meant.update(await names.resolve(request.db, f"@{spelling}"))
     return bool(meant - {request.asker.viewer_id})
 

@@ -117,25 +117,25 @@ async def edit(request: Request) -> OperationResult:
     typed = defang(request.text("text"))
     if request.is_in_chat:
         await refuse_not_stored(request)
-    if (
-        not request.asker.viewer_id
-    ):  # on the command line; a fact is somebody's word: the streamer's
+    if not request.asker.viewer_id:
+        # A fact is somebody's word: on the command line, the streamer's.
         login = await channel_state.read(request.db, "login") or ""
         streamer = await owner(request.db, request.asker.surface, login, request.now)
         request = replace(request, asker=streamer)
     if request.number("id"):
         note = await _note_to_edit(request)
-        # elsewhere the whole note is shown, and typed anew
-        change = (
-            amendment(typed) if request.is_in_chat else Amendment(typed, sentence=typed)
-        )
-        return await _edited(request, note, change)
+        if request.is_in_chat:
+            return await _edited(request, note, amendment(typed))
+        # The dock shows the whole note, so what comes back is the whole note as well.
+        whole_note = Amendment(typed, sentence=typed)
+        return await _edited(request, note, whole_note)
     about = own_target(request.asker)
     rest = typed
     if typed.startswith("@"):
         about, rest = await subject_and_rest(request, typed)
     change = amendment(rest)
     matches = await _notes_to_edit(request, about, change)
+    # A single word is no fact that could be added where no note fits it.
     if not matches and len(words(change.right)) < 2:
         raise Refused("whole_note", command="!edit")
     if not matches and not change.it:

@@ -75,6 +75,7 @@ async def _line_to_keep(request: Request) -> Line | None:
             request.db,
             of=author_id,
             since=request.now - DAY,
+            # Twitch's clock may be ahead of ours.
             until=request.now + HOUR,
             limit=LINES_READ,
         )
@@ -83,6 +84,7 @@ async def _line_to_keep(request: Request) -> Line | None:
         line = await events.by_id(request.db, event_id)
         if line is None or line.from_bot or is_command(line.text):
             continue
+        # `!quote` alone means what somebody else said last, not the asker's own line before it.
         is_meant = author_id is not None or line.viewer_id != asker.viewer_id
         if line.text and (is_meant or asker.reply_to_id):
             return line
@@ -115,17 +117,18 @@ async def unquote(request: Request) -> OperationResult:
     """Remove a quote: of one's own the last, or one by its number; moderators and the streamer remove any."""
     number = request.number("id")
     if number:
-        kept = await quotes.get(request.db, number)
+        stored_quote = await quotes.get(request.db, number)
     else:
-        kept = await quotes.newest_of(request.db, request.asker.viewer_id)
-    if kept is None:
+        stored_quote = await quotes.newest_of(request.db, request.asker.viewer_id)
+    if stored_quote is None:
         raise Refused("no_quote")
     asker = request.asker
-    if kept.viewer_id != asker.viewer_id and not asker.moderates:
+    # The words are the author's, who may remove them whoever kept them.
+    if stored_quote.viewer_id != asker.viewer_id and not asker.moderates:
         raise Refused("not_your_quote")
     async with request.db.write() as tx:
-        await quotes.remove(tx, kept, request.now)
-    return OperationResult(ok=True, code="unquoted", data={"id": kept.id})
+        await quotes.remove(tx, stored_quote, request.now)
+    return OperationResult(ok=True, code="unquoted", data={"id": stored_quote.id})
 
 
 OPERATIONS = (
