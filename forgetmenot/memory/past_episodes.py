@@ -16,6 +16,7 @@ from forgetmenot.memory.ranking import Query
 from forgetmenot.memory.word_index import WordIndex
 from forgetmenot.privacy.suppression import SuppressionFilter
 from forgetmenot.prompt.material import Past
+from forgetmenot.prompt.working_set import USUAL, speed_within, working_set
 from forgetmenot.store import episodes, streams, viewers
 from forgetmenot.store.database import Database, Source
 from forgetmenot.text.meaning import word_table
@@ -23,6 +24,8 @@ from forgetmenot.text.mentions import ids_in, mention
 from forgetmenot.text.removal import without_person
 from forgetmenot.text.words import STOPWORDS, stem, words
 
+# This stream's episodes that the prefix shows, where chat is not fast.
+EPISODES_OF_STREAM = USUAL.episodes
 # Past episodes that are read to find those that may be shown.
 LOOKED_AT = 5
 # Words of a message, the longest: they are the rarest, and of more no summary has half.
@@ -39,45 +42,53 @@ MATCHING_SHARE = 0.5
 async def newest(
     db: Database,
     suppression_filter: SuppressionFilter,
-    limit: int = 3,
 ) -> list[Past]:
-    """Return what the prefix shows of the past, as far as it may be shown.
+    """Return what the prefix shows of the past, as far as it may be shown: the recap of the last stream, and episodes.
 
-    That is the recap of the last stream and its last episode, then this stream's newest episodes: `limit` episodes in
-    all.
+    How many of these is settled by how fast chat was in the newest. They are this stream's newest, and before them the
+    last one of the stream before while this stream has too few.
     """
     stream_id = await streams.current_id(db)
     this_stream: list[Episode] = []
     if stream_id is not None:
-        stored = await episodes.newest(db, stream_id=stream_id, limit=limit - 1)
+        stored = await episodes.newest(
+            db, stream_id=stream_id, limit=EPISODES_OF_STREAM
+        )
         this_stream = await visible_episodes(db, stored, suppression_filter)
-    past = await _of_last_stream(db, stream_id, suppression_filter)
+    speed = 0.0
+    if this_stream:
+        last = this_stream[-1]
+        speed = speed_within(last.events, last.ended_at - last.started_at)
+    limit = working_set(speed).episodes
+    recap, last_episode = await _of_last_stream(db, stream_id, suppression_filter)
+    past = [*last_episode]
     for episode in this_stream:
         past.append(Past(episode.id, episode.ended_at, episode.summary))
-    return past
+    return [*recap, *past[-limit:]]
 
 
 async def _of_last_stream(
     db: Database,
     stream_id: int | None,
     suppression_filter: SuppressionFilter,
-) -> list[Past]:
+) -> tuple[list[Past], list[Past]]:
     """Return the recap and the last episode of the stream before this one; nothing where it has no such episode."""
     previous = await streams.previous(db, stream_id)
     if previous is None:
-        return []
+        return [], []
     previous_id, recap = previous
     stored = await episodes.newest(db, stream_id=previous_id, limit=1)
     visible = await visible_episodes(db, stored, suppression_filter)
     if not visible:
-        return []
+        return [], []
     [last] = visible
-    past = []
+    last_episode = Past(last.id, last.ended_at, last.summary)
     shown_recap = await without_hidden(db, suppression_filter.without(recap))
-    if shown_recap:
-        past.append(Past(previous_id, last.ended_at, shown_recap, is_recap=True))
-    past.append(Past(last.id, last.ended_at, last.summary))
-    return past
+    if not shown_recap:
+        return [], [last_episode]
+    return [Past(previous_id, last.ended_at, shown_recap, is_recap=True)], [
+        last_episode
+    ]
 
 
 class EpisodeIndex:

@@ -24,7 +24,6 @@ from forgetmenot.prompt.instructions import (
 )
 from forgetmenot.prompt.material import (
     CHANNEL_NOTES,
-    CHAT_LINES,
     NOTES_PER_OTHER,
     OTHERS,
     OWN_LINES,
@@ -37,6 +36,7 @@ from forgetmenot.prompt.material import (
 )
 from forgetmenot.prompt.plans import open_outcomes
 from forgetmenot.prompt.rows import Block, Row, plain_section
+from forgetmenot.prompt.working_set import speed_at, working_set
 from forgetmenot.settings.schema import BotSettings, Settings, current_persona
 from forgetmenot.text.clean import clean
 from forgetmenot.text.days import local_time
@@ -174,7 +174,13 @@ def compose_prefix(material: PrefixMaterial, settings: Settings) -> Prefix:
         tokens_left -= section.tokens
         sections.append(section)
     text = "".join(section.text for section in sections)
-    return Prefix(text, tuple(sections))
+    shown_ids = {row_id for section in sections for row_id in section.rows}
+    whole_episodes = []
+    for past in material.episodes:
+        is_shown = ("episodes", past.id) in shown_ids
+        if is_shown and rows.shortened(past) == past:
+            whole_episodes.append(past.id)
+    return Prefix(text, tuple(sections), tuple(whole_episodes))
 
 
 def _prefix_blocks(material: PrefixMaterial, zone: str) -> list[Block]:
@@ -182,13 +188,15 @@ def _prefix_blocks(material: PrefixMaterial, zone: str) -> list[Block]:
     names = material.names
     shown_notes = material.channel_notes[:CHANNEL_NOTES]
     note_rows = [rows.channel_note_row(note, names, zone) for note in shown_notes]
-    shown_episodes = _without_repeated_texts(material.episodes)
+    shown_episodes = [
+        rows.shortened(past) for past in _without_repeated_texts(material.episodes)
+    ]
     episode_rows = [rows.past_row(past, names, zone) for past in shown_episodes]
     return [
         Block("channel", _channel_rows(material)),
         Block("channel_notes", tuple(note_rows[:TOP_CHANNEL_NOTES])),
         Block("channel_notes_more", tuple(note_rows[TOP_CHANNEL_NOTES:])),
-        Block("digest", _digest_rows(material, episode_rows)),
+        Block("digest", _digest_rows(material)),
         Block("episodes", tuple(episode_rows), newest_last=True),
     ]
 
@@ -204,18 +212,26 @@ def _channel_rows(material: PrefixMaterial) -> tuple[Row, ...]:
     return tuple(channel_rows)
 
 
-def _digest_rows(
-    material: PrefixMaterial, episode_rows: Sequence[Row]
-) -> tuple[Row, ...]:
-    """Return the digest of the week; nothing where an episode's row has its words already."""
-    digest_start = with_names(material.digest, material.names)[: rows.DIGEST_CHARS]
+def _digest_rows(material: PrefixMaterial) -> tuple[Row, ...]:
+    """Return the digest of the week without the sentences of the last recap, which stands behind it."""
+    recap_sentences: set[str] = set()
+    for past in material.episodes:
+        recap_sentences |= _sentences(past.text)
+    other_sentences = []
+    for sentence in sentences_of(material.digest):
+        if sentence.casefold() not in recap_sentences:
+            other_sentences.append(sentence)
+    text = with_names(" ".join(other_sentences), material.names)
     # a letter of some scripts has three bytes
-    digest = rows.one_line(digest_start, material.names, 3 * rows.DIGEST_CHARS)
-    # the digest of a week with one stream is that stream's recap
-    episode_texts = " ".join(row.text for row in episode_rows)
-    if not digest or digest in episode_texts:
-        return ()
-    return (Row(digest),)
+    digest = rows.one_line(
+        text[: rows.DIGEST_CHARS], material.names, 3 * rows.DIGEST_CHARS
+    )
+    return (Row(digest),) if digest else ()
+
+
+def _sentences(text: str) -> set[str]:
+    """Return the sentences of a text, to be compared."""
+    return {sentence.casefold() for sentence in sentences_of(text)}
 
 
 def _without_repeated_texts(episodes: Sequence[Past]) -> list[Past]:
@@ -226,7 +242,7 @@ def _without_repeated_texts(episodes: Sequence[Past]) -> list[Past]:
     shown_episodes: list[Past] = []
     shown_sentences: set[str] = set()
     for past in episodes:
-        sentences = {sentence.casefold() for sentence in sentences_of(past.text)}
+        sentences = _sentences(past.text)
         if not sentences <= shown_sentences:
             shown_episodes.append(past)
             shown_sentences |= sentences
@@ -494,7 +510,8 @@ def _conversation_blocks(material: TailMaterial) -> list[Block]:
     spoken = [rows.chat_row(line, names) for line in material.spoken]
     moderation = [rows.moderation_row(event, now) for event in material.moderation]
     happened = [rows.event_row(event, names, now) for event in material.happened]
-    chat = rows.chat_rows(material.chat, names, CHAT_LINES)
+    speed = speed_at(now, [line.at for line in material.chat])
+    chat = rows.chat_rows(material.chat, names, working_set(speed).chat_lines)
     bot_replies = []
     for line in material.bot_replies[-BOT_REPLIES:]:
         text = rows.one_line(line.text, names, rows.LINE_BYTES)

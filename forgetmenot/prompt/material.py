@@ -25,7 +25,6 @@ SPEAKER_NOTES = 20
 CHANNEL_NOTES = 5
 OTHERS = 2
 NOTES_PER_OTHER = 20
-CHAT_LINES = 20
 OWN_LINES = 5
 PAST_EPISODES = 2
 EVENT_ROWS = 8
@@ -95,10 +94,14 @@ class PrefixMaterial(Struct, frozen=True):
 
 
 class Prefix(Struct, frozen=True):
-    """The composed prefix. `sections` joined are `text`; a reply may leave out the last of them, never one before."""
+    """The composed prefix. `sections` joined are `text`; a reply may leave out the last of them, never one before.
+
+    `whole_episodes`: the ids of the episodes of which it has every word; of others it has some sentences.
+    """
 
     text: str
     sections: tuple[Section, ...]
+    whole_episodes: tuple[int, ...] = ()
 
     @property
     def sha256(self) -> str:

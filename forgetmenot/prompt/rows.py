@@ -32,7 +32,7 @@ from forgetmenot.text.dates import periods_in
 from forgetmenot.text.days import ago, iso_day, local_time
 from forgetmenot.text.mentions import SOMEBODY, fence, shown_name, with_names
 from forgetmenot.text.tokens import clip_bytes, estimate_tokens
-from forgetmenot.text.words import text_cache
+from forgetmenot.text.words import sentences_of, text_cache
 
 # How many bytes of a text stand in one row: enough for 360 Latin letters, or 120 Chinese signs.
 LINE_BYTES = 360
@@ -41,6 +41,8 @@ MESSAGE_BYTES = 2_000
 SUMMARY_BYTES = 1_200
 FACT_BYTES = 400
 DIGEST_CHARS = 500
+# Words of an episode or a recap in the prefix. What of it fits a message stands in the tail, whole.
+PREFIX_EPISODE_WORDS = 60
 TOGETHER_TOKENS = 12
 NAME_BYTES = 60
 # In words, because small models read a digit here as the number of a note.
@@ -335,6 +337,27 @@ def channel_note_row(
         labels.append(f"{first_day}, again {last_day}")
     fact = one_line(note.fact, names, FACT_BYTES)
     return Row(f"[{'; '.join(labels)}] {fact}", (("notes", note.id),))
+
+
+def shortened(past: Past) -> Past:
+    """Return a past event with the sentences that the prefix has of it, PREFIX_EPISODE_WORDS at most.
+
+    They are the last ones of an episode, which tells what happened after what people said of themselves (those are
+    notes soon), and the first ones of a recap, which begins with what the stream was about.
+    """
+    sentences = sentences_of(past.text)
+    in_order = sentences if past.is_recap else sentences[::-1]
+    kept: list[str] = []
+    words = 0
+    for sentence in in_order:
+        words += len(sentence.split())
+        if kept and words > PREFIX_EPISODE_WORDS:
+            break
+        kept.append(sentence)
+    if len(kept) == len(sentences):
+        return past
+    shown = kept if past.is_recap else kept[::-1]
+    return replace(past, text=" ".join(shown))
 
 
 def past_row(

@@ -38,7 +38,6 @@ from forgetmenot.people.standing import REGULAR_WITHIN, role_of, standing_of
 from forgetmenot.privacy.suppression import SuppressionFilter
 from forgetmenot.prompt.assemble import BOT_REPLIES, assemble
 from forgetmenot.prompt.material import (
-    CHAT_LINES,
     EVENT_ROWS,
     NOTES_PER_OTHER,
     OTHERS,
@@ -52,6 +51,7 @@ from forgetmenot.prompt.material import (
     UnclearName,
     stranger,
 )
+from forgetmenot.prompt.working_set import FAST
 from forgetmenot.reply.prefix import PrefixKeeper, row_ids
 from forgetmenot.reply.triggers import Trigger, TriggerKind
 from forgetmenot.settings.schema import Settings, current_persona
@@ -88,7 +88,7 @@ SAME_TOPIC_WITHIN = MINUTE
 SPOKEN_LINES = 6
 # Lines that are read for the prompt's chat. They are more than it shows: a raid says the same words
 # a hundred times, and they become one row.
-CHAT_READ = 5 * CHAT_LINES
+CHAT_READ = 5 * FAST.chat_lines
 THREAD_LINES = 3
 RECENT_ACTIONS = 3
 # What the book has for a question that asks when something was.
@@ -583,7 +583,7 @@ class ContextGatherer(Struct, frozen=True):
             context.suppression_filter,
             PAST_EPISODES,
             people=people,
-            without=row_ids(context.prefix, "episodes"),
+            without=context.prefix.whole_episodes,
         )
         stream_ids = set()
         for episode in fitting_episodes:

@@ -12,7 +12,6 @@ from forgetmenot.people.names import index_of
 from forgetmenot.privacy.suppression import load_filter
 from forgetmenot.prompt.material import Past, TailMaterial
 from forgetmenot.reply.context import ComposedPrompt, ContextGatherer, with_names
-from forgetmenot.reply.prefix import row_ids
 from forgetmenot.store.database import Source
 from forgetmenot.text.questions import speaks_of_self
 
@@ -121,7 +120,7 @@ async def _past(
     The words are other words for one thing: an episode has one of them and the person, or two.
     """
     suppression_filter = await load_filter(gatherer.db)
-    shown_ids = [*row_ids(composed.prefix, "episodes")]
+    shown_ids = [*composed.prefix.whole_episodes]
     shown_ids += [past.id for past in composed.material.past_episodes]
 
     async def read(source: Source) -> list[Episode]:

@@ -245,6 +245,25 @@ async def test_the_summary_does_not_give_back_a_note_that_was_removed(
     assert await told() == before
 
 
+async def test_the_prefix_has_two_episodes_and_one_where_chat_was_fast(
+    world: World,
+) -> None:
+    stream = await world.stream()
+
+    async def shown(lines: int) -> list[str]:
+        """What the prefix shows where each episode is of so many lines in a minute."""
+        async with world.db.write() as tx:
+            await tx.execute("UPDATE episodes SET events = ?", (lines,))
+        past = await newest(world.db, await suppression.load_filter(world.db))
+        return [entry.text for entry in past]
+
+    for number in range(4):
+        text = f"<@1> lost race {number}."
+        await world.episode(text, {"1": (1, 0)}, stream)
+    assert await shown(10) == ["<@1> lost race 2.", "<@1> lost race 3."]
+    assert await shown(100) == ["<@1> lost race 3."]
+
+
 async def test_what_a_note_says_is_left_alone_wherever_it_is_said(
     world: World, recall: Recall
 ) -> None:

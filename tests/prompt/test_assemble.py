@@ -106,7 +106,7 @@ def test_the_model_gets_instructions_apart_from_data_whose_every_row_can_be_name
     )
     assert (rows["lore"], rows["chat"], rows["message"]) == (
         tuple(range(100, 110)),
-        tuple(range(6, 26)),
+        tuple(range(14, 26)),
         (900,),
     )
     assert "[id:100; 2 days ago] plays drums in band 0" in prompt.tail
@@ -131,6 +131,41 @@ def test_no_text_stands_there_twice() -> None:
     found = assemble(prefix, replace(tail(), past_episodes=past), SETTINGS)
     assert "baked bread" in found.tail
     assert "pumpkin" not in found.tail
+
+
+def test_a_long_episode_has_its_last_sentences_in_the_prefix_and_a_recap_its_first() -> (
+    None
+):
+    sentences = [f"<@2> told number {i} of twelve things here." for i in range(30)]
+    long_text = " ".join(sentences)
+    recap = Past(1, NOW - DAY, f"{long_text} Chat cheered.", is_recap=True)
+    episode = Past(7, NOW - DAY, f"Chat sang. {long_text}")
+    short = Past(8, NOW, "<@1> baked bread.")
+    prefix = compose_prefix(
+        replace(PREFIX, digest="", episodes=(recap, episode, short)), SETTINGS
+    )
+    recap_row, episode_row, short_row = fenced_texts(prefix.text)[
+        "episodes"
+    ].splitlines()
+    assert "number 0 of" in recap_row
+    assert "Chat cheered" not in recap_row
+    assert "number 29 of" in episode_row
+    assert "Chat sang" not in episode_row
+    assert "Alice baked bread." in short_row
+    for row in (recap_row, episode_row):
+        assert 50 <= len(row.split()) <= 70
+    # what it has in part may still be found and shown whole
+    assert prefix.whole_episodes == (8,)
+    found = assemble(prefix, replace(tail(), past_episodes=(episode,)), SETTINGS)
+    assert "Chat sang" in found.tail
+
+
+def test_the_digest_does_not_repeat_the_last_recap() -> None:
+    recap = Past(1, NOW - DAY, "They raced. <@2> won.", is_recap=True)
+    prefix = compose_prefix(
+        replace(PREFIX, digest="They raced. <@1> baked.", episodes=(recap,)), SETTINGS
+    )
+    assert fenced_texts(prefix.text)["digest"] == "Alice baked."
 
 
 @pytest.mark.parametrize(
@@ -199,10 +234,11 @@ def test_the_ladder_sheds_in_its_order_and_no_more_than_it_has_to(
     over: int, steps: int
 ) -> None:
     prefix = compose_prefix(PREFIX, SETTINGS)
+    raid = tail(chat=100)
     small = Settings(
-        prompt=PromptSettings(budget_tokens=prompt_of(tail()).estimated_tokens - over)
+        prompt=PromptSettings(budget_tokens=prompt_of(raid).estimated_tokens - over)
     )
-    prompt = assemble(prefix, tail(), small)
+    prompt = assemble(prefix, raid, small)
     assert prompt.estimated_tokens <= small.prompt.budget_tokens
     ladder = (
         "1 episodes",
@@ -218,7 +254,7 @@ def test_the_ladder_sheds_in_its_order_and_no_more_than_it_has_to(
         if s.name in {"lore", "chat"}
     )
     assert lore == [*range(100, 110)][: len(lore)], "the first are the best"
-    assert chat == [*range(1, 21)][-len(chat) :], "the last are the newest"
+    assert chat == [*range(81, 101)][-len(chat) :], "the last are the newest"
     assert prefix.text.startswith(prompt.prefix)
 
 
