@@ -363,8 +363,8 @@ async def _carry_out(
             changed = await carry_out_topic_request(tx, request, subject)
         case RequestKind.REMOVE:
             changed = await _carry_out_removal(tx, request, subject)
-        case RequestKind.UNQUOTE:
-            changed = await quotes.remove_again(tx, request, subject)
+        case RequestKind.UNQUOTE | RequestKind.UNCALL:
+            changed = await _carry_out_taking_off(tx, request, subject)
         case RequestKind.BAN | RequestKind.UNBAN:
             changed = await _carry_out_ban(tx, request, subject)
         case RequestKind.POSTED:
@@ -385,6 +385,17 @@ async def _carry_out_choice(
     else:
         await privacy_choices.mark_opted_in(tx, viewer_id)
     return 1
+
+
+async def _carry_out_taking_off(
+    tx: Transaction,
+    request: PrivacyRequest,
+    viewer_id: str,
+) -> int:
+    """Remove a quote, or what somebody asked to be called; return how many were there."""
+    if request.kind is RequestKind.UNQUOTE:
+        return await quotes.remove_again(tx, request, viewer_id)
+    return await privacy_choices.take_off_wishes(tx, request, viewer_id)
 
 
 async def _carry_out_ban(

@@ -239,6 +239,60 @@ async def allow_fact(
         )
 
 
+# ── what somebody asks to be called ───────────────────────────────────────────────────
+
+
+async def set_wishes(
+    tx: Transaction,
+    viewer_id: str,
+    words: Mapping[str, str],
+    now: int,
+) -> None:
+    """Store how somebody asks to be called (`viewers.set_wishes`). Raises StoreError.
+
+    What they asked for before is written as a request, so that no older copy brings it back.
+    """
+    stored_words = await viewers.wishes_of(tx, viewer_id)
+    dropped = []
+    for column, new_word in words.items():
+        word = stored_words.get(column, "")
+        if word not in {"", new_word}:
+            dropped.append(_wish_key(tx, viewer_id, column, word))
+    if dropped:
+        request = tx.requests.of(
+            RequestKind.UNCALL, viewer_id, now, words=tuple(dropped)
+        )
+        await write_request(tx, request)
+    await viewers.set_wishes(tx, viewer_id, words, now)
+
+
+async def take_off_wishes(
+    tx: Transaction,
+    request: PrivacyRequest,
+    viewer_id: str,
+) -> int:
+    """Take off in an older copy what somebody asked to be called no more; return 1 if that was there."""
+    stored_words = await viewers.wishes_of(tx, viewer_id, until=request.at)
+    taken_off = {}
+    for column, word in stored_words.items():
+        if _wish_key(tx, viewer_id, column, word) in request.words:
+            taken_off[column] = ""
+    if not taken_off:
+        return 0
+    await viewers.set_wishes(tx, viewer_id, taken_off, request.at)
+    return 1
+
+
+def _wish_key(
+    source: Source,
+    viewer_id: str,
+    column: str,
+    word: str,
+) -> str:
+    """Return the keyed hash by which a request names a chosen name or pronouns."""
+    return source.requests.digest("wish", viewer_id, column, word)
+
+
 # ── bans ──────────────────────────────────────────────────────────────────────────────
 
 

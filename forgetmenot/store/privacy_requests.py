@@ -52,6 +52,7 @@ class RequestKind(StrEnum):
     REMOVE = "remove"  # a note, by its subject, who can bring it back
     BRING_BACK = "bring_back"
     UNQUOTE = "unquote"  # a kept line is removed from the book
+    UNCALL = "uncall"  # a chosen name or pronouns are taken off, or replaced
     BAN = "ban"
     UNBAN = "unban"  # somebody who was banned writes again
     POSTED = "posted"  # the recap of a stream, to Discord

@@ -523,16 +523,20 @@ async def set_wishes(
     words: Mapping[str, str],
     at: int,
 ) -> None:
-    """Store how somebody asks to be called: `called`, `say_as` and `pronouns`, those of them that are named."""
+    """Store how somebody asks to be called: `called`, `say_as` and `pronouns`, those of them that are named.
+
+    Of somebody who opted out these can only be taken off.
+    """
     await tx.execute(
         """
         UPDATE viewers
         SET called = coalesce(:called, called), say_as = coalesce(:say_as, say_as),
             pronouns = coalesce(:pronouns, pronouns), called_at = :at
         WHERE id = :viewer
-            AND opted_out_at IS NULL
+            AND (opted_out_at IS NULL OR :takes_off)
         """,
         {
+            "takes_off": not any(words.values()),
             "called": words.get("called"),
             "say_as": words.get("say_as"),
             "pronouns": words.get("pronouns"),
@@ -540,6 +544,24 @@ async def set_wishes(
             "viewer": viewer_id,
         },
     )
+
+
+async def wishes_of(
+    source: Source,
+    viewer_id: str,
+    until: int | None = None,
+) -> dict[str, str]:
+    """Return how somebody asks to be called, by column; nothing if that was changed after a time (ms)."""
+    row = await source.row(
+        """
+        SELECT called, say_as, pronouns
+        FROM viewers
+        WHERE id = ?1
+            AND (?2 IS NULL OR called_at <= ?2)
+        """,
+        (viewer_id, until),
+    )
+    return {} if row is None else dict(zip(row.keys(), row, strict=True))
 
 
 async def names_as_asked(source: Source, viewer_ids: Iterable[str]) -> dict[str, str]:

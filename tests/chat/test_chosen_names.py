@@ -3,12 +3,15 @@
 import json
 
 import pytest
+from msgspec.structs import asdict
 
 from forgetmenot.dock.context import names as names_in_dock
 from forgetmenot.domain import Viewer
 from forgetmenot.people import names
+from forgetmenot.privacy.requests import carry_out
 from forgetmenot.reply.explain import preview
 from forgetmenot.store import backup, data_export, viewers
+from forgetmenot.store.database import CARRIED_OUT
 from tests.chat.conftest import IDS, SETTINGS, Chat
 
 REFUSED = "I can't call you that."
@@ -154,3 +157,59 @@ async def test_it_is_exported_kept_in_backups_and_erased(chat: Chat) -> None:
     for file in chat.db.path.parent.glob("memory*"):
         if file.is_file() and file != copy:
             assert b"Zorblatt" not in file.read_bytes()
+
+
+async def restore(chat: Chat, viewer: Viewer) -> None:
+    """Put back what an older copy has of alice, and do to it what was asked for since."""
+    wishes = asdict(viewer)
+    async with chat.db.write() as tx:
+        await tx.execute(
+            """
+            UPDATE viewers
+            SET called = ?, say_as = ?, pronouns = ?, called_at = 1
+            WHERE id = ?
+            """,
+            (wishes["called"], wishes["say_as"], wishes["pronouns"], viewer.id),
+        )
+        await tx.execute("DELETE FROM channel_state WHERE name = ?", (CARRIED_OUT,))
+    await carry_out(chat.db)
+
+
+@pytest.mark.parametrize(
+    ("who", "typed", "restored"),
+    [
+        ("alice", "!callme off", "she/her"),
+        ("alice", "!callme Dan", "she/her"),
+        ("alice", "!pronouns off", "Deb (say: deb)"),
+        ("alice", "!pronouns he/him", "Deb (say: deb)"),
+        ("carol", "!uncall alice", ""),
+    ],
+)
+async def test_no_older_copy_brings_back_what_was_taken_off(
+    chat: Chat,
+    who: str,
+    typed: str,
+    restored: str,
+) -> None:
+    await chat.say("alice", "!callme Deb (say: deb)")
+    await chat.say("alice", "!pronouns she/her")
+    older = await stored(chat)
+    await chat.say(who, typed)
+    await restore(chat, older)
+    assert (await stored(chat)).wishes == restored
+
+
+async def test_what_is_chosen_again_stays_in_a_newer_copy(chat: Chat) -> None:
+    for name in ("Deb", "off", "Deb"):
+        await chat.say("alice", f"!callme {name}")
+    async with chat.db.write() as tx:
+        await tx.execute("DELETE FROM channel_state WHERE name = ?", (CARRIED_OUT,))
+    await carry_out(chat.db)
+    assert (await stored(chat)).called == "Deb"
+
+
+async def test_a_name_is_taken_off_somebody_who_opted_out(chat: Chat) -> None:
+    await chat.say("alice", "!callme Deb")
+    await chat.say("alice", "!optout")
+    await chat.say("carol", "!uncall alice")
+    assert (await stored(chat)).called == ""

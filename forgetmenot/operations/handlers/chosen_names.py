@@ -127,7 +127,7 @@ def _spellings(name: str) -> set[str]:
 
 async def _store(request: Request, viewer_id: str, **words: str) -> None:
     async with request.db.write() as tx:
-        await viewers.set_wishes(tx, viewer_id, words, request.now)
+        await privacy_choices.set_wishes(tx, viewer_id, words, request.now)
 
 
 OPERATIONS = (
