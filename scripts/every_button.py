@@ -54,6 +54,7 @@ STEPS: dict[str, dict[str, object]] = {
     "set": {"table": "bot", "key": "language", "value": "de"},
     "backup": {},
     "obs": {},
+    "connect": {},
 }
 STEPS_LEFT_OUT = {
     "quit": "ends the bot",
