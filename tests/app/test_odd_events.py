@@ -190,6 +190,7 @@ def test_a_partners_raid_is_not_ours() -> None:
     )
 
 
+@pytest.mark.slow
 async def test_a_raid_of_five_thousand_is_taken_in_and_still_seen(
     tmp_path: Path, clock: ManualClock
 ) -> None:

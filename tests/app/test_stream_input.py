@@ -333,6 +333,7 @@ async def listening(tonight: Evening) -> AsyncIterator[StreamInput]:
         yield tonight.input
 
 
+@pytest.mark.slow
 def test_nothing_is_imported_of_what_is_not_used() -> None:
     names = (
         "forgetmenot.hearing",

@@ -43,6 +43,7 @@ def elsewhere(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.mark.parametrize(
     "words", ["memory list", "memory export", "memory why 1", "why", "cost", "evaluate"]
 )
+@pytest.mark.slow
 def test_it_can_be_looked_at(
     read_only_memory: Path, elsewhere: Path, words: str
 ) -> None:
@@ -53,6 +54,7 @@ def test_it_can_be_looked_at(
     assert sorted(read_only_memory.parent.iterdir()) == before
 
 
+@pytest.mark.slow
 def test_a_change_is_refused_with_the_way_out(
     read_only_memory: Path, elsewhere: Path
 ) -> None:
@@ -66,6 +68,7 @@ def test_a_change_is_refused_with_the_way_out(
     )
 
 
+@pytest.mark.slow
 def test_a_memory_that_was_never_closed_says_what_to_copy(
     read_only_memory: Path, elsewhere: Path
 ) -> None:

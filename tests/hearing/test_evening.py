@@ -4,6 +4,8 @@ import asyncio
 import json
 from pathlib import Path
 
+import pytest
+
 from forgetmenot.clock import ManualClock
 from forgetmenot.durations import DAY, HOUR, MINUTE, SECOND
 from forgetmenot.memory import backups
@@ -56,6 +58,7 @@ class PlayedModel(SimOpenAI):
         )
 
 
+@pytest.mark.slow
 async def test_an_evening_is_heard_answered_remembered_and_gone_a_day_later(
     tmp_path: Path, clock: ManualClock
 ) -> None:

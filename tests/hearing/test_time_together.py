@@ -4,6 +4,8 @@ import json
 from datetime import UTC
 from pathlib import Path
 
+import pytest
+
 from forgetmenot.clock import ManualClock
 from forgetmenot.domain import OperationResult, Surface
 from forgetmenot.durations import DAY, HOUR, MINUTE, SECOND
@@ -48,6 +50,7 @@ class Model(SimOpenAI):
         return prompt.partition("<speaker>\n")[2].partition("\n</speaker>")[0]
 
 
+@pytest.mark.slow
 async def test_an_evening_of_regulars(tmp_path: Path, clock: ManualClock) -> None:
     model = Model()
     async with evening(tmp_path, clock, model) as tonight:

@@ -4,6 +4,8 @@ import json
 import re
 from pathlib import Path
 
+import pytest
+
 from forgetmenot.clock import ManualClock
 from forgetmenot.durations import MINUTE, SECOND
 from forgetmenot.memory.recap_markdown import markdown_of
@@ -93,6 +95,7 @@ class Model(SimOpenAI):
         ]
 
 
+@pytest.mark.slow
 async def test_a_whole_show(tmp_path: Path, clock: ManualClock) -> None:
     model = Model()
     async with evening(tmp_path, clock, model) as tonight:

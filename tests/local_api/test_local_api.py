@@ -119,6 +119,7 @@ async def interface(
         yield made
 
 
+@pytest.mark.slow
 async def test_while_it_is_off_nothing_answers_and_nothing_of_it_is_imported_or_written(
     db: Database, clock: ManualClock
 ) -> None:

@@ -32,6 +32,7 @@ NAMES = (
     "Snigger",
     "Raccoon",
     "Scunthorpe",
+    "b" * 25,
 )
 PRONOUNS = (
     "they/them",
@@ -78,6 +79,8 @@ HOSTILE = (
     "fаggot",
     "Faggots",
     "n.i.g.g.e.r",
+    "nig-ger",
+    "J.R",
     "Neger",
     "hitler",
     "badword",

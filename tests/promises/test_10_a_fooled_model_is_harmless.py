@@ -3,6 +3,7 @@
 import json
 from pathlib import Path
 
+import pytest
 from aiohttp import web
 
 from forgetmenot.clock import ManualClock
@@ -95,6 +96,7 @@ async def of_others(db: Database) -> dict[str, list[tuple[object, ...]]]:
     }
 
 
+@pytest.mark.slow
 async def test_whatever_is_stored_no_action_no_role_no_setting_and_no_others_data_changes(
     tmp_path: Path,
 ) -> None:

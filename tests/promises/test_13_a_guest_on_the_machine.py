@@ -5,6 +5,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 import forgetmenot
 from forgetmenot.app.bot import open_bot
 from forgetmenot.clock import ManualClock
@@ -35,6 +37,7 @@ def test_the_version_is_told_without_the_bot() -> None:
     )
 
 
+@pytest.mark.slow
 def test_a_bot_with_the_offline_model_loads_no_sdk(tmp_path: Path) -> None:
     code = f"""
 import asyncio, pathlib

@@ -24,6 +24,7 @@ sys.exit(run.main())
 
 
 @pytest.mark.skipif(os.name == "nt", reason="Windows knows no SIGTERM from outside")
+@pytest.mark.slow
 def test_a_request_to_end_reaches_the_bot(tmp_path: Path) -> None:
     command = [sys.executable, "-c", START, "demo"]
     kept = program.environment(tmp_path)

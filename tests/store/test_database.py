@@ -294,6 +294,7 @@ asyncio.run(grow_and_rebuild(Path(sys.argv[1])))
 
 
 @pytest.mark.skipif(not proc.LINUX, reason="elsewhere the unit of the peak is another")
+@pytest.mark.slow
 def test_rebuilding_the_file_takes_no_memory_of_its_size(tmp_path: Path) -> None:
     command = [sys.executable, "-c", REBUILT, str(tmp_path / "memory.sqlite3")]
     shown = subprocess.run(command, capture_output=True, text=True, check=True).stdout

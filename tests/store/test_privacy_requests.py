@@ -53,6 +53,7 @@ def test_what_is_written_is_read_by_another_process_and_names_nobody(
         assert stat.S_IMODE(mine.path.stat().st_mode) == 0o600
 
 
+@pytest.mark.slow
 def test_lines_that_are_written_while_others_read_are_no_alarm(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
