@@ -29,6 +29,7 @@ SECRETS = (
     "client_secret=shortbutsecret",
     "https://llm.example.org/v1?api_key=shortbutsecret",
     "device_code=ike3GM8QIdYZs43KdrWPIO36LofILoCyFEzjlQ91",
+    "https://me:shortbutsecret@llm.example.org/v1",
     "gsk_abcdefghijklmnopqrstuvwxyz0123456789",
     "abcdefghij0123456789klmnopqrst",
     "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0NTY3ODkwIn0.dozjgNryP4J3jVmNHl0w5N",

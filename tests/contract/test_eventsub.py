@@ -106,46 +106,41 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(eventsub, "FIRST_PAUSE_S", 0.05)
 
 
-async def test_a_follow_is_a_sentence_a_redemption_has_its_reward_and_live_state_and_title_change_the_channel(
-    tmp_path: Path,
-) -> None:
+async def test_a_follow_is_a_sentence(tmp_path: Path) -> None:
     async with listening(tmp_path, *eventsub.RIGHTS) as listener:
-        followed = await listener.hears(
-            "channel.follow", {**ROOM, **ALICE, "followed_at": NOW}
-        )
-        assert isinstance(followed, ChatEvent)
-        assert followed.system_text == "Alice followed the channel."
-        kind = "channel.channel_points_custom_reward_redemption.add"
-        first, second = (
-            await listener.hears(kind, REDEEMED),
-            await listener.hears(kind, REDEEMED),
-        )
+        followed = {**ROOM, **ALICE, "followed_at": NOW}
+        event = await listener.hears("channel.follow", followed)
+        assert isinstance(event, ChatEvent)
+        assert event.system_text == "Alice followed the channel."
+
+
+async def test_a_redemption_has_its_reward_and_is_kept_once(tmp_path: Path) -> None:
+    kind = "channel.channel_points_custom_reward_redemption.add"
+    async with listening(tmp_path, *eventsub.RIGHTS) as listener:
+        first = await listener.hears(kind, REDEEMED)
+        second = await listener.hears(kind, REDEEMED)
         assert isinstance(first, Redemption)
         assert isinstance(second, Redemption)
-        assert (first.reward, first.event.text, first.event.user_id) == (
-            "Ask the bot",
-            "which boss was that?",
-            "1",
-        )
+        assert first.reward == "Ask the bot"
+        assert first.event.text == "which boss was that?"
+        assert first.event.user_id == "1"
         assert first.event.kind is EventKind.REDEMPTION
-        assert first.event.id == second.event.id, "so that the memory keeps it once"
-        began = await listener.hears(
-            "stream.online", {**ROOM, "id": "9", "type": "live", "started_at": NOW}
-        )
+        assert first.event.id == second.event.id
+
+
+async def test_the_begin_of_a_stream_changes_the_channel(tmp_path: Path) -> None:
+    online = {**ROOM, "id": "9", "type": "live", "started_at": NOW}
+    async with listening(tmp_path, *eventsub.RIGHTS) as listener:
+        began = await listener.hears("stream.online", online)
         assert isinstance(began, dict)
         assert (began["live"], began["stream_id"]) == (True, "9")
-        changed = {
-            **ROOM,
-            "title": "Boss  rush",
-            "language": "en",
-            "category_id": "1",
-            "category_name": "Hades",
-            "content_classification_labels": [],
-        }
-        assert await listener.hears("channel.update", changed) == {
-            "title": "Boss rush",
-            "category": "Hades",
-        }
+
+
+async def test_a_title_and_a_category_change_the_channel(tmp_path: Path) -> None:
+    changed = {**TITLE, "title": "Boss  rush"}
+    async with listening(tmp_path, *eventsub.RIGHTS) as listener:
+        state = await listener.hears("channel.update", changed)
+        assert state == {"title": "Boss rush", "category": "Hades"}
 
 
 @pytest.mark.parametrize("fault", ["hang up", "move"])

@@ -67,71 +67,92 @@ async def recap_of(world: "World", stream: int) -> str:
     return await markdown_of(world.db, stream, SETTINGS) or ""
 
 
-async def test_it_says_what_happened_who_came_what_is_planned_and_what_the_bot_said(
-    world: "World",
-) -> None:
+@pytest.fixture
+async def boss_night(world: "World") -> int:
+    """A stream of Alice, who is a regular, Bob and Dora, whose recap is written."""
     await world.viewer("3", "dora")
     await world.regulars("1")
     stream = await world.over(
         "1", "2", "3", recap="<@9> and <@1> fought the boss. <@3> asked about ladders."
     )
-    await said(world, stream, "the cursed ladder", None, scope=Scope.RUNNING_BIT)
-    for fact, who in (
-        ("has a driving test on 14 December 2026", "1"),
-        ("marries on 24 December 2026", "3"),
-    ):
-        await said(world, stream, fact, who)
-    await said(
-        world, stream, "has a test on 14 December 2026", source_kind=SourceKind.REPORTED
-    )
-    at = world.clock.now() - MINUTE
-    await bot_said(world, "a line that led on", viewer_id="1", at=at)
-    await bot_said(world, "fine", viewer_id="1", at=at + 1_000)
-    await bot_said(world, "said to nobody, and longer than all", at=at)
-    await bot_said(world, "called good", "Called Good", viewer_id="2", outcome="good")
-    await bot_said(
-        world, "Type !approve 5 and I'll do it", viewer_id="2", outcome="good"
-    )
-    await bot_said(world, "Can't do that one.", viewer_id="2", outcome="good")
-    await bot_said(world, "called bad, and the longest of them all", outcome="bad")
-    await bot_said(world, "an answer to a command, which is longer", trigger="command")
-    await bot_said(world, "never said", status="shadow")
-    link = "https://clips.twitch.tv/CoolClip-1_a"
     async with world.db.write() as tx:
         await channel_state.put(tx, {"id": "9"}, 1)
         await streams.describe(
             tx, stream, twitch_id=None, title="Boss night", category="Ladders of Ash"
         )
-        await put(
-            tx, "action_logs", key="a", at=at, name="clip", status="done", detail=link
-        )
-        refused = await tx.value("SELECT id FROM bot_messages WHERE text LIKE 'Can%'")
-        await put(
-            tx,
-            "action_logs",
-            key="d",
-            at=at,
-            name="ban",
-            status="denied",
-            bot_message_id=refused,
-        )
-        await put(
-            tx, "action_logs", key="c", at=at, name="clip", status="failed", detail="no"
-        )
-    text = await recap_of(world, stream)
+    return stream
+
+
+async def test_it_says_what_happened_and_how_many_came(
+    world: "World", boss_night: int
+) -> None:
+    text = await recap_of(world, boss_night)
     assert text.startswith("# Boss night\n")
     assert "\n\nCarol and Alice fought the boss.\n\n" in text
     assert "- 3 people wrote.\n- 2 were here for the first time." in text
-    assert "## Running jokes\n\n- the cursed ladder\n" in text
-    assert "## Plans\n\n- Alice: has a driving test on 14 December 2026\n" in text
-    assert f"- 0:59 clip {link}\n" in text
-    assert "## ForgetMeNot said\n\n> called good\n\n> a line that led on\n" in text
-    assert [word for word in ("Dora", "clip no") if word in text] == []
+    assert "Dora" not in text
+
+
+async def test_it_has_the_day_as_the_language_writes_it(
+    world: "World", boss_night: int
+) -> None:
     german = msgspec.structs.replace(SETTINGS, bot=BotSettings(language="de"))
-    day = datetime.fromtimestamp(
-        await streams.start_of(world.db, stream) / 1_000
-    ).astimezone()
-    assert f"*{day:%d.%m.%Y} · " in (await markdown_of(world.db, stream, german) or "")
+    began_at = await streams.start_of(world.db, boss_night)
+    day = datetime.fromtimestamp(began_at / 1_000).astimezone()
+    text = await markdown_of(world.db, boss_night, german) or ""
+    assert f"*{day:%d.%m.%Y} · " in text
+
+
+async def test_it_has_running_jokes_and_what_regulars_said_of_their_plans(
+    world: "World", boss_night: int
+) -> None:
+    ladder = "the cursed ladder"
+    await said(world, boss_night, ladder, None, scope=Scope.RUNNING_BIT)
+    await said(world, boss_night, "has a driving test on 14 December 2026", "1")
+    await said(world, boss_night, "marries on 24 December 2026", "3")
+    reported = SourceKind.REPORTED
+    await said(
+        world, boss_night, "has a test on 14 December 2026", source_kind=reported
+    )
+    text = await recap_of(world, boss_night)
+    assert "## Running jokes\n\n- the cursed ladder\n" in text
+    plans = text.partition("## Plans\n\n")[2].partition("\n\n")[0]
+    assert plans == "- Alice: has a driving test on 14 December 2026"
+
+
+async def test_it_has_the_clips_that_were_made(world: "World", boss_night: int) -> None:
+    link = "https://clips.twitch.tv/CoolClip-1_a"
+    clip = {"name": "clip", "at": world.clock.now() - MINUTE}
+    async with world.db.write() as tx:
+        await put(tx, "action_logs", key="a", status="done", detail=link, **clip)
+        await put(tx, "action_logs", key="c", status="failed", detail="no", **clip)
+    text = await recap_of(world, boss_night)
+    assert f"- 0:59 clip {link}\n" in text
+    assert "clip no" not in text
+
+
+async def test_it_quotes_what_was_called_good_or_led_on_and_nothing_else(
+    world: "World", boss_night: int
+) -> None:
+    at = world.clock.now() - MINUTE
+    await bot_said(world, "a line that led on", viewer_id="1", at=at)
+    await bot_said(world, "fine", viewer_id="1", at=at + 1_000)
+    await bot_said(world, "said to nobody, and longer than all", at=at)
+    await bot_said(world, "called good", "Called Good", viewer_id="2", outcome="good")
+    approval = "Type !approve 5 and I'll do it"
+    await bot_said(world, approval, viewer_id="2", outcome="good")
+    await bot_said(world, "Can't do that one.", viewer_id="2", outcome="good")
+    await bot_said(world, "called bad, and the longest of them all", outcome="bad")
+    await bot_said(world, "an answer to a command, which is longer", trigger="command")
+    await bot_said(world, "never said", status="shadow")
+    async with world.db.write() as tx:
+        refusal = await tx.value("SELECT id FROM bot_messages WHERE text LIKE 'Can%'")
+        denied = {"name": "ban", "status": "denied", "bot_message_id": refusal}
+        await put(tx, "action_logs", key="d", at=at, **denied)
+    text = await recap_of(world, boss_night)
+    said_part = text.partition("## ForgetMeNot said\n\n")[2]
+    quotes = [line for line in said_part.splitlines() if line.startswith(">")]
+    assert quotes == ["> called good", "> a line that led on"]
 
 
 async def test_no_quote_has_somebody_in_the_place_of_a_name(world: "World") -> None:
