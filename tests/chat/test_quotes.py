@@ -1,7 +1,9 @@
 """Moderators keep a line as a quote; its author removes it, and it goes wherever its author or its people go."""
 
+import asyncio
 import json
 
+import pytest
 from msgspec.structs import astuple, replace
 
 from forgetmenot.domain import Redaction, ReplyTo, Surface
@@ -9,7 +11,7 @@ from forgetmenot.durations import DAY, MINUTE
 from forgetmenot.operations.run import run
 from forgetmenot.operations.targets import owner
 from forgetmenot.privacy.requests import carry_out
-from forgetmenot.store import data_export, quotes
+from forgetmenot.store import data_export, events, quotes, viewers
 from forgetmenot.store.database import CARRIED_OUT
 from tests.chat.conftest import IDS, Chat
 from tests.rows import put
@@ -193,4 +195,30 @@ async def test_the_dock_removes_a_quote(chat: Chat) -> None:
     asker = await owner(chat.db, Surface.DOCK, "streamer", chat.clock.now())
     result = await run(chat.context, "unquote", {"id": 1}, asker)
     assert result.ok
+    assert await texts(chat) == []
+
+
+@pytest.mark.parametrize("cause", ["deleted in chat", "hidden"])
+async def test_what_goes_while_it_is_being_quoted_is_no_quote(
+    chat: Chat,
+    cause: str,
+) -> None:
+    await chat.say("alice", "nobody saw that")
+    line_id = f"m{chat.count}"
+    command = chat.event("carol", "!quote alice")
+    chat.ingest.take(command)
+    await chat.ingest.flush()
+    async with chat.db.write() as tx:
+        quoting = asyncio.create_task(chat.commands.handle(command))
+        # it reads the line, and waits to write
+        await asyncio.wait([quoting], timeout=0.3)
+        assert not quoting.done()
+        now = chat.clock.now()
+        if cause == "hidden":
+            await viewers.set_banned(tx, IDS["alice"], now)
+        else:
+            await events.clear(tx, events.Clear(now, event_id=line_id), now)
+    answer = await quoting
+    assert answer is not None
+    assert "nobody saw that" not in answer.line
     assert await texts(chat) == []

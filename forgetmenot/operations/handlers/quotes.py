@@ -34,8 +34,6 @@ async def quote(request: Request) -> OperationResult:
     if line is None:
         raise Refused("nothing_to_quote")
     author_id = line.viewer_id
-    if await viewers.hidden(request.db, [author_id]):
-        raise Refused("never_quoted")
     text = await _checked_words(request, line.text)
     new_quote = NewQuote(
         author_id,
@@ -46,6 +44,11 @@ async def quote(request: Request) -> OperationResult:
         request.asker.viewer_id,
     )
     async with request.db.write() as tx:
+        # Asked inside the write: the line may have been deleted in chat since it was read.
+        if await events.by_id(tx, line.id) is None:
+            raise Refused("nothing_to_quote")
+        if await viewers.hidden(tx, [author_id]):
+            raise Refused("never_quoted")
         quote_id = await quotes.add(tx, new_quote)
     names, _hidden = await viewers.shown_and_hidden(
         request.db, [author_id, *MENTION.findall(text)]
