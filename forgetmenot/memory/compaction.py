@@ -56,15 +56,15 @@ FAILURES_IN_A_ROW = 3
 class PassReport(Struct):
     """Result of a pass. `trouble`: a sentence about the model's failure; `unread`: events that wait.
 
-    `in_a_row`: windows without a summary since the last one with one, `failure`: why the last has none; `unanswered`:
-    the events of those that are left to the next pass.
+    `failures_in_a_row`: windows without a summary since the last one with one. `failure`: why the last has none.
+    `unanswered`: the events of those that are left to the next pass.
     """
 
     episodes: list[int] = field(default_factory=list)
     counted: int = 0
     recaps: int = 0
     unread: int = 0
-    in_a_row: int = 0
+    failures_in_a_row: int = 0
     failure: str = ""
     unanswered: set[int] = field(default_factory=set)
     trouble: str = ""
@@ -197,7 +197,7 @@ class Compactor:
         Several only while chat is behind and the model has just answered. A model that does not answer is asked no
         more often than it has to be.
         """
-        if due <= WINDOWS_AT_ONCE or not report.works or report.in_a_row:
+        if due <= WINDOWS_AT_ONCE or not report.works or report.failures_in_a_row:
             return 1
         return WINDOWS_AT_ONCE
 
@@ -219,7 +219,7 @@ class Compactor:
             if isinstance(result, BaseException):
                 raise result
             await self._write(result, report)
-            report.in_a_row = 0
+            report.failures_in_a_row = 0
         except ModelBlocked as error:
             await self._postpone(window, str(error), report)
         except ModelError as error:
@@ -248,10 +248,10 @@ class Compactor:
 
     def _count_failure(self, failure: str, report: PassReport) -> None:
         """Count a window without a summary, and end the pass where the model seems to be at fault."""
-        report.in_a_row += 1
+        report.failures_in_a_row += 1
         report.failure = failure
         still_fails = self._suspicious and not report.works
-        if still_fails or report.in_a_row >= FAILURES_IN_A_ROW:
+        if still_fails or report.failures_in_a_row >= FAILURES_IN_A_ROW:
             report.trouble = failure
 
     async def _write(self, episode: NewEpisode, report: PassReport) -> None:

@@ -128,8 +128,8 @@ is new; another thing is a note of its own.
 class ExtractReport(Struct):
     """What one pass did.
 
-    `refused` counts by rule. `waiting`: the model gave no usable answers, and episodes are left. `in_a_row`: episodes
-    without a usable answer since the last that had one.
+    `refused` counts by rule. `waiting`: the model gave no usable answers, and episodes are left. `failures_in_a_row`:
+    episodes without a usable answer since the last that had one.
     """
 
     episodes: int = 0
@@ -137,7 +137,7 @@ class ExtractReport(Struct):
     confirmed: int = 0
     superseded: int = 0
     waiting: bool = False
-    in_a_row: int = 0
+    failures_in_a_row: int = 0
     refused: Counter[str] = field(default_factory=Counter)
 
 
@@ -233,7 +233,7 @@ class Extractor(MemoryWriter):
         if answer.proposals is None:
             await self._postpone(episode, report)
             return
-        report.in_a_row = 0
+        report.failures_in_a_row = 0
         async with self._db.write() as tx:
             await self._merge_proposals(
                 tx, episode, answer.screen, answer.proposals, settings, report
@@ -241,8 +241,8 @@ class Extractor(MemoryWriter):
 
     async def _postpone(self, episode: Episode, report: ExtractReport) -> None:
         """Read an episode without a usable answer again later, or set it aside after the last try."""
-        report.in_a_row += 1
-        if report.in_a_row >= FAILURES_IN_A_ROW:
+        report.failures_in_a_row += 1
+        if report.failures_in_a_row >= FAILURES_IN_A_ROW:
             report.waiting = True
         tries = episode.tries + 1
         now = self._clock.now()
@@ -366,7 +366,7 @@ def _scene(
 
 def _number_at_once(report: ExtractReport) -> int:
     """Return how many episodes are read at once: one, until the model has answered and while it fails."""
-    if not report.episodes or report.in_a_row:
+    if not report.episodes or report.failures_in_a_row:
         return 1
     return EPISODES_AT_ONCE
 

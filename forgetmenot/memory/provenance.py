@@ -254,11 +254,11 @@ def moment(ms: int) -> str:
 
 
 def because(cause: str, names: Mapping[str, str]) -> str:
-    """Return why a note changed, with present names. `cause`: as it is stored."""
+    """Return why a note changed, with present names. `cause`: as it is stored, a word or a `Reason`."""
     if cause in _CAUSES:
         cause = reason(_CAUSES[cause])
     if not isinstance(cause, Reason):
         return with_names(cause, names)
-    # a cause that was stored as a reason was read as one, with names among its values
+    # People stand in the values as ids, so the names go in before the sentence is made.
     values = {key: with_names(str(value), names) for key, value in cause.values.items()}
     return reason(cause.code, **values)

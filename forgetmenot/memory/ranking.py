@@ -93,14 +93,14 @@ NEWEST = frozenset(words(_NEWEST))
 class Query(Struct, frozen=True):
     """What a message asks for.
 
-    `words`: the words asked for, with their weights. `time`: what is asked about time. `anything`: nothing in
+    `words`: the words asked for, with their weights. `time`: what is asked about time. `is_general`: nothing in
     particular is asked for, as by a greeting or "what do you know about me?". `newest`: what was said last is asked
-    for, as by "what's new?"; then `anything` is set too. `zone`: the time zone of the days that the message names.
+    for, as by "what's new?"; then `is_general` is set too. `zone`: the time zone of the days that the message names.
     """
 
     words: Mapping[str, float] = field(default_factory=dict)
     time: AskedTime = NO_TIME
-    anything: bool = False
+    is_general: bool = False
     newest: bool = False
     zone: str = ""
 
@@ -141,8 +141,8 @@ def query_of(
         weights[word] = LOW_WEIGHT if is_small else 1.0
     telling = {word for word, weight in weights.items() if weight >= 1}
     if telling and telling <= NEWEST:
-        return Query(anything=True, newest=True, zone=zone)
-    return Query(weights, asked_time(text), anything=not telling, zone=zone)
+        return Query(is_general=True, newest=True, zone=zone)
+    return Query(weights, asked_time(text), is_general=not telling, zone=zone)
 
 
 def _ignored_words(names: Iterable[str], *, is_english: bool) -> set[str]:
@@ -195,7 +195,7 @@ class NoteIndex:
         # what a word adds, kept once it was asked for; by the word, and whether spelling counts
         self._weights: dict[tuple[str, bool], _WordWeights] = {}
         self._words = WordIndex(table)
-        # the group of each note
+        # by place of a note: its group, which it shares with the notes of the same episodes
         self._group_of: list[int] = []
         # the texts in the order in which their words were added
         self._texts: list[_IndexedText] = []

@@ -114,7 +114,7 @@ class Recall:
         # a greeting asks for nothing in particular, whatever was said before it
         message_query = query_of(message, names=ignored_names)
         return replace(
-            query, anything=message_query.anything, newest=message_query.newest
+            query, is_general=message_query.is_general, newest=message_query.newest
         )
 
     async def about(
@@ -142,7 +142,7 @@ class Recall:
         postings = await self._postings(tuple(subjects), snapshot.fingerprints)
 
         padded_to: int | None = None
-        if not padded and not query.anything:
+        if not padded and not query.is_general:
             is_little_known = len(postings.notes) <= LITTLE_KNOWN
             padded_to = AT_LEAST if is_little_known else 0
         rank = partial(

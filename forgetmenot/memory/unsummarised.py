@@ -70,7 +70,7 @@ async def search(
         until=until,
         limit=MOST_COMPARED,
     )
-    if query.anything:
+    if query.is_general:
         best_first = [line for line in reversed(lines) if speaks_of_self(line.text)]
     else:
         last_words = query.telling[-MOST_ASKED_WORDS:]

@@ -438,7 +438,7 @@ def lacking(
         account=reason(name),
         scopes=", ".join(missing),
         purpose=purpose,
-        same=name,
+        login_as=name,
     )
 
 

@@ -226,7 +226,7 @@ class ContextGatherer(Struct, frozen=True):
         context = replace(context, names=names)
         query = self._query(context, thought_before)
         material = await self._with_others(source, material, context, bot_id)
-        if query.anything:
+        if query.is_general:
             material = await self._with_briefs(source, material, context)
 
         people_asked_about = _people_asked_about(material, thought_before, context)
@@ -521,7 +521,7 @@ class ContextGatherer(Struct, frozen=True):
             question, names=context.names.words_of_names(question)
         )
         subjects = [other.viewer.id for other in material.others]
-        if not query.anything or speaks_of_self(question):
+        if not query.is_general or speaks_of_self(question):
             subjects.append(material.speaker.id)
         lines = await unsummarised.search(
             source,

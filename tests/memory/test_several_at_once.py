@@ -159,7 +159,7 @@ async def test_failures_in_a_row_end_a_pass_also_where_two_were_asked(
 ) -> None:
     model = _Slow([None, *[ModelBlocked("filtered")] * 20])
     report = await _extractor(behind, model).run_pass()
-    assert (report.episodes, report.in_a_row, report.waiting) == (1, 3, True)
+    assert (report.episodes, report.failures_in_a_row, report.waiting) == (1, 3, True)
 
 
 @pytest.mark.parametrize("hops", range(4, 120, 12))

@@ -62,7 +62,7 @@ async def _erase_from_chat(request: Request, viewer_id: str) -> OperationResult:
     report = None
     if eraser.is_begun(viewer_id):
         report = await eraser.report_of(viewer_id, LONGEST_ERASURE_S)
-    # somebody else's comes first, or another program reads the file
+    # It waits for another person's erasure, or a program that reads the file keeps its old bytes there.
     if report is None or not report.wiped:
         code = eraser.receipt_of(viewer_id) if report is None else report.receipt
         return OperationResult(
