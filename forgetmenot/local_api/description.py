@@ -67,6 +67,7 @@ def _operation(
     purpose: str,
     content: dict[str, object],
 ) -> dict[str, object]:
+    """Return one path of the document; all of them only read."""
     operation: dict[str, object] = {
         "operationId": name,
         "summary": purpose,

@@ -75,6 +75,7 @@ class Watch:
         ]
 
     async def _arrivals(self) -> list[bytes]:
+        """Return an event for each viewer who came in since the last look."""
         settings = self._settings()
         now = self._clock.now()
         events = []
@@ -95,6 +96,7 @@ class Watch:
         return [_event("learned", fact) for fact in learned]
 
     async def _recaps(self) -> list[bytes]:
+        """Return an event if a stream got its recap since the last look."""
         stream = await streams.last_recapped(self._db)
         if stream is None or stream.id == self._recap:
             return []

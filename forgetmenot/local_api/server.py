@@ -88,6 +88,7 @@ class LocalApi(Struct):
             self.listeners -= 1
 
     async def _send_events(self, request: web.Request) -> web.StreamResponse:
+        """Write events as they happen, until one of the two ends it."""
         response = web.StreamResponse(
             headers={"Content-Type": "text/event-stream; charset=utf-8"}
         )

@@ -139,6 +139,7 @@ def as_text(
 
 
 def _table(chapters: Sequence[Chapter]) -> str:
+    """Return chapters as CSV: begin, end and title."""
     text = io.StringIO()
     table = csv.writer(text, lineterminator="\n")
     table.writerow(("start", "end", "title"))

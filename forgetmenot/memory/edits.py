@@ -592,9 +592,11 @@ def _with_ids(piece: str, handles: Handles) -> str:
     text = piece.strip()
     if not text:
         return piece
+    # Names become handles first, as for a model: that finds them in every form of a name.
     with_ids = handles.ids(handles.hide_chat(text))
     if with_ids is None:
         stored_text = defang(clean(text))
     else:
+        # "@alice" of somebody hidden has become "@somebody", which would call a viewer of that name.
         stored_text = with_ids.replace(f"@{SOMEBODY}", SOMEBODY)
     return piece.replace(text, stored_text, 1)

@@ -134,6 +134,7 @@ class Estimate(Struct, frozen=True):
         return say("setup.past_minutes", minutes=say.duration(self.minutes * MINUTE))
 
     def _price_in_words(self, settings: Settings, say: Language) -> str:
+        """Return how long it takes, and what the calls of a model cost."""
         time = self._time_in_words(say)
         if not self.calls:
             return say("setup.past_takes_no_model", time=time)

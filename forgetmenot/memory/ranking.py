@@ -246,9 +246,9 @@ class NoteIndex:
                     shares[text.note] = max(shares.get(text.note, 0.0), share)
                 for group, weight in text.groups:
                     around_counts[group] += share * weight
-        # counted over what the notes say themselves; a note that has only a near word counts as a part of one
-        having = sum(shares.values())
-        word_rarity = rarity(having, len(self._group_of))
+        # How many notes say it themselves; one that has only a near word counts as a part of a note.
+        note_count = sum(shares.values())
+        word_rarity = rarity(note_count, len(self._group_of))
         added_by_own = []
         for note, own_count in own_counts.items():
             around_count = around_counts.get(self._group_of[note], 0.0)

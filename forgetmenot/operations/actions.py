@@ -42,6 +42,7 @@ def _seconds(
     maximum: int,
     default: str,
 ) -> Parameter:
+    """Return the parameter of an action that lasts a while; `default` as it is typed: "10m"."""
     return Parameter(
         "seconds",
         ParameterKind.SECONDS,

@@ -366,6 +366,7 @@ class Executor(Struct, kw_only=True):
             )
 
     async def _note_undone(self, row: LoggedAction, action: Action | None) -> None:
+        """Store that an action was undone. Raises StoreError."""
         if action is not None and action.mode:
             self.mode_off(action.mode)
         async with self.db.write() as tx:
@@ -426,6 +427,7 @@ def _name_of(person: PersonFacts | None) -> str:
 
 
 def _outcome_of(error: ForgetMeNotError) -> OutcomeKind:
+    """Return what an error of Twitch says of the action."""
     if isinstance(error, TwitchUnavailable):
         # the answer was lost: it may have been done
         return OutcomeKind.UNKNOWN
@@ -443,6 +445,7 @@ def _new_row(
     settings: Settings,
     now: int,
 ) -> NewAction:
+    """Return the row of a decision: waiting for a person, refused, or about to run."""
     status = _STATUS.get(decision.verdict, ActionStatus.RUNNING)
     expires_at = None
     if status is ActionStatus.WAITING:

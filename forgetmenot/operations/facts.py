@@ -86,6 +86,7 @@ class _People(NamedTuple):
         return self.facts_of(chatter) if chatter else None
 
     def facts_of(self, chatter: Chatter) -> PersonFacts:
+        """Return what the policy asks of somebody: their role, and whether they are new or a bot."""
         bot_login = self.state.get("bot_login", "").casefold()
         is_itself = chatter.id == self.state.get("bot_id")
         if bot_login and chatter.login.casefold() == bot_login:
@@ -105,6 +106,7 @@ class _People(NamedTuple):
         )
 
     def situation(self, asker: PersonFacts, now: int) -> PolicyFacts:
+        """Return the facts that do not depend on the proposal."""
         switches = switches_of(self.state)
         return PolicyFacts(
             asker=asker,
@@ -310,11 +312,11 @@ async def lately(
     for row in await action_logs.latest(source, limit, tuple(_STATES)):
         if row.at >= since:
             done_name = row.name if row.status is ActionStatus.DONE else ""
-            actions.append(ActionDone(row.id, line(row), done_name))
+            actions.append(ActionDone(row.id, action_line(row), done_name))
     return tuple(reversed(actions))
 
 
-def line(row: LoggedAction) -> str:
+def action_line(row: LoggedAction) -> str:
     """Return an action and its result; people as `<@id>`."""
     text = row.name.replace("_", " ")
     if row.target_id:

@@ -93,6 +93,7 @@ def _fitting_parameters(case: Case) -> Ruling | None:
 
 
 def _setting(case: Case) -> Ruling | None:
+    """Rule as the settings of the action say: off, a dry run, or ask a person first."""
     match class_mode(case.action, case.settings.actions):
         case "off":
             return _deny("switched_off")
@@ -140,6 +141,7 @@ def _possible(case: Case) -> Ruling | None:
 
 
 def _consent(case: Case) -> Ruling | None:
+    """Let what somebody has to agree to happen only to the asker, or to whom a person approves."""
     if not case.action.consent or case.target is None:
         return None
     # who asks for a timeout of their own has agreed to it
@@ -197,6 +199,7 @@ def _about_another(case: Case) -> bool:
 
 
 def _queue_full(case: Case) -> bool:
+    """Return whether too many proposals wait for a person already, in all or of this asker."""
     if case.facts.asker.role.moderates or not _would_wait(case):
         return False
     recent = case.recent

@@ -82,6 +82,7 @@ def _fit_seconds(
     value: str,
     max_timeout_s: int,
 ) -> _Fitted | None:
+    """Return a duration as seconds, shortened to what is allowed; None if it is none or too short."""
     duration = parse_duration(value, default_unit="s")
     if duration is None:
         return None

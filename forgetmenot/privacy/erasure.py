@@ -199,6 +199,7 @@ class Eraser:
             await asyncio.wait(unfinished)
 
     async def _erase_in_background(self, viewer_id: str) -> ErasureReport | None:
+        """Erase somebody; None where that was interrupted, since `erase_due` finishes it."""
         try:
             return await self.erase(viewer_id)
         except ForgetMeNotError as error:
@@ -244,6 +245,7 @@ class Eraser:
             log.warning("a receipt cannot be written", reason=str(error))
 
     async def _finish_receipt(self, viewer_id: str, report: ErasureReport) -> None:
+        """Search for what is left and store the receipt; without one if it cannot be written."""
         code = self._codes.pop(viewer_id, "")
         if not code:
             return
@@ -259,6 +261,7 @@ class Eraser:
         report.receipt = code
 
     async def _erase_rows(self, viewer_id: str) -> tuple[ErasureReport, NameForms]:
+        """Write what waits in memory, erase the rows, and return what was found with the forms of the name."""
         for store_lines in self._before:
             await store_lines()
         report, person = await erase_rows(self._db, viewer_id, self._clock.now())

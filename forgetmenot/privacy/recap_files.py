@@ -168,6 +168,7 @@ class TextsAbout:
         return re.compile(f"(?:.+?: )?(?:{text_patterns or _NOTHING})", re.IGNORECASE)
 
     def _text_pattern(self, text: str) -> str:
+        """Return a pattern of a text as a file may show it: names of theirs, or of anybody, for mentions."""
         names = "|".join(map(re.escape, self._person.names))
         patterns = []
         # Splitting by mentions gives, in turn, a piece of text and the id of a mention.

@@ -151,6 +151,7 @@ def _search(
     recaps: Sequence[Path],
     day: int,
 ) -> SearchResult:
+    """Search the tables first, then the files, each byte of them. Runs in a thread."""
     # Somebody who wrote again since the erasure has rows, which are not left of it.
     first_seen = leftovers.first_seen(path)
     seen_at = first_seen.get(viewer_id, -1)

@@ -178,6 +178,7 @@ class PrivacyService:
         note: Note,
         now: int,
     ) -> PrivacyRequest:
+        """Return the request to forget a fact: hashes of its words, and its number."""
         file = self._db.requests
         return file.of(
             RequestKind.FORGET,

@@ -46,6 +46,7 @@ def _cleaned_text(
     *,
     bare: bool,
 ) -> str:
+    """Return a column without a person, read in the form in which it names people."""
     match place.written:
         case ColumnFormat.TEXT:
             return without(text, person, cut=place.cut, bare=bare)

@@ -132,6 +132,7 @@ class SuppressionFilter:
         suppressed: tuple[_SuppressedWords, ...],
         people: tuple[str | None, ...],
     ) -> str:
+        """Return the sentences of a text that speak of nothing suppressed of those they are about."""
         if not suppressed and self.unlisted is None:
             return text
         allowed_sentences = []
@@ -244,6 +245,7 @@ def with_subjects(text: str) -> Iterator[tuple[str, Sequence[str]]]:
 
 
 def _topic_words(entries: Iterable[SuppressionRow]) -> tuple[_SuppressedWords, ...]:
+    """Return the words of the topics that somebody asked never to mention."""
     suppressed = []
     for entry in entries:
         stems = topic_stems(entry.words)
@@ -255,6 +257,7 @@ def _topic_words(entries: Iterable[SuppressionRow]) -> tuple[_SuppressedWords, .
 def _fact_words(
     facts: Iterable[tuple[str | None, str]],
 ) -> tuple[_SuppressedWords, ...]:
+    """Return the words of single facts that are not mentioned."""
     suppressed = []
     for viewer_id, fact in facts:
         stems = telling_stems(fact)

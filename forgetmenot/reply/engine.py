@@ -452,6 +452,7 @@ class ReplyEngine:
         return Reply(pending.reply_id, sent.status, words.text, sent.detail)
 
     def _note_answer(self, pending: PendingReply, text: str) -> None:
+        """Remember that a viewer was answered, for cooldowns and for going on with the talk."""
         now = self._clock.now()
         self.conversation_tracker.answered(
             pending.event.user_id,

@@ -351,7 +351,7 @@ async def _texts(db: Database, rows: Sequence[RowId]) -> dict[RowId, str]:
     for action_id in _ids(rows, "actions"):
         action = await action_logs.get(db, action_id)
         if action is not None:
-            texts["actions", action_id] = facts.line(action)
+            texts["actions", action_id] = facts.action_line(action)
     return texts
 
 

@@ -397,6 +397,7 @@ class Outbox:
         return None
 
     async def _drop_stale(self) -> None:
+        """Drop the messages whose time is over before they wait for a place any longer."""
         now = self._clock.now()
         stale = []
         for queued in self._queue:

@@ -139,6 +139,7 @@ def _runs(text: str) -> frozenset[tuple[str, ...]]:
 
 
 def _cut_sentences(text: str, is_cut: Callable[[str], bool]) -> str:
+    """Return a text without some of its sentences; unchanged, spaces too, if none is cut."""
     sentences = sentences_of(text)
     remaining = [sentence for sentence in sentences if not is_cut(sentence)]
     if len(remaining) == len(sentences):
@@ -259,17 +260,32 @@ def _claim_pattern(done: frozenset[str]) -> re.Pattern[str]:
     """Return the pattern of a sentence that claims an action that was not done."""
     deed = _alternatives(_CLAIMED, done)
     thing = _alternatives(_CLAIMED_THINGS, done)
-    return re.compile(
-        rf"\b(?:i(?:['’]ve| have)?|just)(?: just| now| already)? (?:{deed})\b|\bhab(?:e|s|['’]s)?\b.*\b(?:{deed})\b"
-        rf"|^\s*@?\w+:? (?:{deed})[.!]*$|^\W*(?:bans|mutes|kicks|deletes) \w+\W*$"
-        rf"|(?:^|[,;:(!.] ?)(?:{deed})"
-        r"(?:[.!,]|$| (?:him|her|them|you|that|your|everything)\b| @?\w+(?:[.!]?$| for\b))"
-        rf"|(?:^|[,;:] ){_WHOM} (?:is|are|has been|have been|got|ist|sind|wurden?)(?: now| just| jetzt)? (?:{deed})"
-        r"(?=[.!,]|$| (?:for|now|from chat|für)\b)"
-        rf"|(?:^|[,;:] |\bi(?:['’]ve| have)? |\bjust )(?:{_MADE}) (?:\w+ ){{0,2}}(?:{thing})\b"
-        rf"|\b(?:{thing}) (?:is |are |has been |ist |wurde |mode )*(?:now )?(?:{_MADE}|on|up|out|active|an|aktiv|raus)"
-        rf"(?=[.!,]|$| (?:now|to)\b)|\bhab(?:e|s|['’]s)?\b.*\b(?:{thing})\b.*\b(?:{_MADE})\b"
+    claims = (
+        # "I just banned", "ich habe ... gebannt"
+        rf"\b(?:i(?:['’]ve| have)?|just)(?: just| now| already)? (?:{deed})\b",
+        rf"\bhab(?:e|s|['’]s)?\b.*\b(?:{deed})\b",
+        # all of the sentence: "alice: banned!", "bans alice"
+        rf"^\s*@?\w+:? (?:{deed})[.!]*$",
+        r"^\W*(?:bans|mutes|kicks|deletes) \w+\W*$",
+        # at the start of a clause: "ok, banned him"
+        (
+            rf"(?:^|[,;:(!.] ?)(?:{deed})"
+            r"(?:[.!,]|$| (?:him|her|them|you|that|your|everything)\b| @?\w+(?:[.!]?$| for\b))"
+        ),
+        # "alice has been banned for spam"
+        (
+            rf"(?:^|[,;:] ){_WHOM} (?:is|are|has been|have been|got|ist|sind|wurden?)(?: now| just| jetzt)? (?:{deed})"
+            r"(?=[.!,]|$| (?:for|now|from chat|für)\b)"
+        ),
+        # "made a clip", "the clip is up", "ich habe den Titel geändert"
+        rf"(?:^|[,;:] |\bi(?:['’]ve| have)? |\bjust )(?:{_MADE}) (?:\w+ ){{0,2}}(?:{thing})\b",
+        (
+            rf"\b(?:{thing}) (?:is |are |has been |ist |wurde |mode )*(?:now )?"
+            rf"(?:{_MADE}|on|up|out|active|an|aktiv|raus)(?=[.!,]|$| (?:now|to)\b)"
+        ),
+        rf"\bhab(?:e|s|['’]s)?\b.*\b(?:{thing})\b.*\b(?:{_MADE})\b",
     )
+    return re.compile("|".join(claims))
 
 
 def _alternatives(claims: Mapping[tuple[str, ...], str], done: frozenset[str]) -> str:

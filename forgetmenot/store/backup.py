@@ -325,6 +325,7 @@ async def _check_counts(
     newest: Path,
     way_out: str,
 ) -> None:
+    """Raise StoreDamaged where more than half of what the newest copy holds is gone."""
     before = await asyncio.to_thread(_counts_of, newest)
     now = await counts(db)
     if now.lacks(before):

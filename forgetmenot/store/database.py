@@ -295,6 +295,7 @@ class Database(Source):
             self._connections = stack.pop_all()
 
     async def _prepare_reader(self, reader: aiosqlite.Connection) -> None:
+        """Give the reader rows by name, and a `casefold` that knows all letters."""
         reader.row_factory = sqlite3.Row
         await reader.execute_fetchall("PRAGMA temp_store = MEMORY")
         # SQLite's own functions know no capitals but those of ASCII

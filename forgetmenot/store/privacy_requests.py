@@ -392,6 +392,7 @@ class StandingRequests:
             self._add(request)
 
     def _add(self, request: PrivacyRequest) -> None:
+        """Take a request into account: a later one of the same kind replaces an earlier one."""
         subject = request.subject
         match request.kind:
             case RequestKind.OPT_OUT | RequestKind.OPT_IN:

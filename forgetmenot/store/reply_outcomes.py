@@ -82,6 +82,7 @@ def _read_judged(path: Path) -> list[JudgedReply]:
 
 
 def _judged(row: Sequence[object]) -> JudgedReply:
+    """Return a reply with its outcome, and the ranks of the notes that it used among those shown."""
     reply_id, at, outcome, notes_json, prompt_json, corrected, asked_again = row
     used = msgspec.json.decode(str(notes_json), type=list[int])
     shown = _notes_shown(str(prompt_json))

@@ -96,6 +96,7 @@ class Icon:
         return "u(ia{sv}av)", (self.revision, layout)
 
     def _entry_properties(self, number: int) -> Mapping[str, Variant]:
+        """Return what a panel shows of an entry; one without a key is grey."""
         if number == 0:
             return {"children-display": ("s", "submenu")}
         entry = self._entry(number)
@@ -160,6 +161,7 @@ async def show(menu: Menu, lines: asyncio.StreamReader) -> None:
         await connection.send(call)
 
     async def answer_calls() -> None:
+        """Answer what panels ask, and register again with a panel that starts."""
         while True:
             message = await connection.receive()
             kind = message.header.message_type
@@ -198,6 +200,7 @@ async def show(menu: Menu, lines: asyncio.StreamReader) -> None:
 
 
 async def _run() -> None:
+    """Read menus from the bot without blocking the answers to the panel."""
     lines = asyncio.StreamReader()
     loop = asyncio.get_running_loop()
     await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(lines), sys.stdin)

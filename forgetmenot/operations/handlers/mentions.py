@@ -65,6 +65,7 @@ async def never_mention(request: Request) -> OperationResult:
 
 
 async def _subject_and_topic(request: Request, typed: str) -> tuple[Target, str]:
+    """Return whom `!nevermention` is about and the words behind the name; without a name the asker. Raises Refused."""
     asker = request.asker
     name, topic = first_word(typed)
     topic = topic.strip()

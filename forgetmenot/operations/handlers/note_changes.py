@@ -289,6 +289,7 @@ async def _retract(
     *,
     own: bool = False,
 ) -> OperationResult:
+    """Remove a note from use; it can be brought back. `own`: its subject asks. Raises FactRefused."""
     cause = removal_cause(request.asker)
     note = await edits.retract(
         request.db, note_id, at=request.now, cause=cause, own=own

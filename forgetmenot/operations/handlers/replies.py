@@ -24,6 +24,7 @@ async def rate(request: Request, *, good: bool) -> OperationResult:
 
 
 async def _rated_reply(request: Request) -> BotMessage | None:
+    """Return the reply with the typed number, else the one sent last; None if there is none."""
     reply_id = request.number("id")
     if reply_id:
         return await bot_messages.get(request.db, reply_id)

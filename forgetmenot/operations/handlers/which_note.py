@@ -94,6 +94,7 @@ async def note_just_removed(request: Request) -> list[Note]:
 
 
 async def _last_reply(request: Request) -> BotMessage | None:
+    """Return the last reply to the asker, of a moderator the last to anybody; None if there was none lately."""
     asker = request.asker
     since = request.now - CORRECTED_WITHIN
     to_viewer = None if asker.moderates else asker.viewer_id
