@@ -91,8 +91,8 @@ def _request_count(db: Database) -> int:
 class Backups:
     """The copies of a running bot. A periodic task.
 
-    At its start and every day it makes one if notes, summaries, recaps or wishes changed since the newest copy; and
-    one whenever the others had to be deleted.
+    At its start and every day it makes one if notes, summaries, recaps, quotes or wishes changed since the newest copy;
+    and one whenever the others had to be deleted.
     """
 
     def __init__(

@@ -185,7 +185,7 @@ def _fill(part: Path, source: Path) -> "Counts":
     return counted
 
 
-# What changes with every note, summary, recap and wish. Chat alone changes none of it until it is summarised.
+# What changes with every note, summary, recap, quote and wish. Chat alone changes none of it until it is summarised.
 # Counted by indexes and by the numbers that SQLite gives, so no row of a large table is read.
 _STATE = """
     SELECT
@@ -194,7 +194,9 @@ _STATE = """
             FROM (
                 SELECT name, seq
                 FROM sqlite_sequence
-                WHERE name IN ('episodes', 'semantic_notes', 'note_changes', 'never_mention')
+                WHERE name IN (
+                    'episodes', 'semantic_notes', 'note_changes', 'never_mention', 'quotes'
+                )
                 ORDER BY name
             )
         ),
@@ -204,6 +206,7 @@ _STATE = """
         (SELECT count(*) FROM episodes WHERE extracted_at IS NULL),
         (SELECT count(*) FROM episodes WHERE cleared_at IS NOT NULL),
         (SELECT count(*) FROM never_mention),
+        (SELECT count(*) FROM quotes),
         (SELECT count(*) FROM viewers WHERE opted_out_at IS NOT NULL),
         (SELECT count(*) FROM viewers WHERE banned_at IS NOT NULL),
         (SELECT max(recapped_at) FROM streams),
@@ -212,7 +215,7 @@ _STATE = """
 
 
 def lacks_changes(copy_file: Path, database: Path) -> bool:
-    """Return whether notes, summaries, recaps or wishes changed in a memory since a copy of it was made.
+    """Return whether notes, summaries, recaps, quotes or wishes changed in a memory since a copy of it was made.
 
     It takes a tenth of a second for a million notes. A copy that cannot be read lacks everything. Raises StoreError.
     """

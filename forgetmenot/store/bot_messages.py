@@ -409,15 +409,27 @@ _RESTS_ON_DELETED = _had(
 _THEIR_NOTES = (
     "r.value ->> 1 IN (SELECT id FROM semantic_notes WHERE subject_id = :viewer)"
 )
-_KNEW_THEIRS = _had(notes=_THEIR_NOTES)
-# An answer to a command has no prompt; "#12 plays drums" quotes note 12.
-_QUOTES_THEIRS = """
+_QUOTES_OF_THEM = """
+    SELECT id
+    FROM quotes
+    WHERE viewer_id = :viewer OR instr(text, '<@' || :viewer || '>')
+"""
+_THEIR_QUOTES = f"r.value ->> 1 IN ({_QUOTES_OF_THEM})"
+_KNEW_THEIRS = _had(notes=_THEIR_NOTES, quotes=_THEIR_QUOTES)
+# An answer to a command has no prompt; "#12 plays drums" quotes note 12, and what ends with "!unquote 12" quote 12.
+_QUOTES_THEIRS = f"""
+    WITH of_them AS MATERIALIZED ({_QUOTES_OF_THEM})
     SELECT m.id, coalesce(m.twitch_id, ''), m.text, n.fact
     FROM bot_messages m
     JOIN semantic_notes n ON n.subject_id = :viewer
         AND instr(m.text || ' ', '#' || n.id || ' ')
     WHERE m."trigger" = 'command'
         AND m.text <> ''
+    UNION ALL
+    SELECT m.id, coalesce(m.twitch_id, ''), m.text, m.text
+    FROM bot_messages m
+    JOIN of_them q ON m.text LIKE '%!unquote ' || q.id
+    WHERE m."trigger" = 'command'
 """
 _THEIR_WORDS = """
     SELECT fact
@@ -455,6 +467,7 @@ _WORDS_OF_OTHERS = {
 _RESTS_ON_THEM = _had(
     events="r.value ->> 1 IN (SELECT seq FROM events WHERE viewer_id = :viewer)",
     notes=_THEIR_NOTES,
+    quotes=_THEIR_QUOTES,
     episodes="r.value ->> 1 IN (SELECT episode_id FROM episode_people WHERE viewer_id = :viewer)",
     replies="r.value ->> 1 IN (SELECT value FROM json_each(:replies))",
 )
@@ -514,10 +527,10 @@ class _Reply(NamedTuple):
 def about_viewer(path: Path, viewer_id: str) -> list[tuple[int, str]]:
     """Return the replies that say something about a viewer, by name or not: id, and Twitch's id of the line.
 
-    - Those whose prompt had a note about the viewer, in whatever words or language they are.
+    - Those whose prompt had a note about the viewer or a quote of theirs, in whatever words or language they are.
     - Those whose prompt had a line of theirs, an episode with them or such a reply, and that have a word of theirs
       which nothing else in the prompt has. (On a busy evening every prompt has such a row.)
-    - Answers to commands that quote a note about them by its number.
+    - Answers to commands that quote a note about them by its number, or say that a quote of theirs is kept.
 
     Reads on a connection of its own. Raises StoreError.
     """
@@ -656,7 +669,7 @@ async def clear_quote(
         FROM bot_messages m
         WHERE m.text <> ''
             AND (
-                m."trigger" = 'command' AND instr(m.text, '!unquote ' || ?1)
+                m."trigger" = 'command' AND m.text LIKE '%!unquote ' || ?1
                 OR instr(m.prompt_json, 'quotes') AND EXISTS (
                     SELECT 1
                     FROM json_each(m.prompt_json, '$.sections') s, json_each(s.value, '$.rows') r

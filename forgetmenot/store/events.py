@@ -98,6 +98,16 @@ async def clear(
         f"SELECT episode_id, at FROM events WHERE redacted_at IS NULL AND {where}",
         params,
     )
+    # a trigger removes these quotes
+    is_quoted = await tx.value(
+        f"""
+        SELECT 1
+        FROM quotes
+        WHERE line IN (SELECT id FROM events WHERE redacted_at IS NULL AND {where})
+        LIMIT 1
+        """,
+        params,
+    )
     await tx.execute(
         f"""
         UPDATE events
@@ -141,6 +151,7 @@ async def clear(
             """,
             (affected,),
         )
+    if affected or is_quoted:
         await channel_state.put(tx, {COPIES_STALE: "1"}, now)
     if rows:
         since = min(row["at"] for row in rows)

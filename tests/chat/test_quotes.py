@@ -11,7 +11,14 @@ from forgetmenot.durations import DAY, MINUTE
 from forgetmenot.operations.run import run
 from forgetmenot.operations.targets import owner
 from forgetmenot.privacy.requests import carry_out
-from forgetmenot.store import data_export, events, quotes, viewers
+from forgetmenot.store import (
+    backup,
+    channel_state,
+    data_export,
+    events,
+    quotes,
+    viewers,
+)
 from forgetmenot.store.database import CARRIED_OUT
 from tests.chat.conftest import IDS, Chat
 from tests.rows import put
@@ -222,3 +229,60 @@ async def test_what_goes_while_it_is_being_quoted_is_no_quote(
     assert answer is not None
     assert "nobody saw that" not in answer.line
     assert await texts(chat) == []
+
+
+async def test_what_the_bot_said_of_a_quote_goes_with_its_erased_author(
+    chat: Chat,
+) -> None:
+    await chat.hear("bob", "hi")
+    await chat.hear("alice", "the wombat is my lawyer")
+    await chat.hear("carol", "!quote alice")
+    await chat.hear("bob", "alice owes me a wombat, @alice knows it")
+    await chat.hear("carol", "!quote bob")
+    sections = [{"name": "past_episode", "rows": [["quotes", 1]]}]
+    async with chat.db.write() as tx:
+        await put(
+            tx,
+            "bot_messages",
+            text="A lawyer with a pouch, she said.",
+            prompt_json=json.dumps({"sections": sections}),
+        )
+        await put(tx, "bot_messages", text="A cello of my own.")
+    await chat.hear("alice", "!forgetme yes")
+    for table in ("bot_messages", "quotes", "events"):
+        told = await chat.db.column(f"SELECT text FROM {table} WHERE text <> ''")  # noqa: S608  # our own names
+        assert not [text for text in told if "lawyer" in text], table
+        assert not [text for text in told if "Kept" in text], table
+    assert "A cello of my own." in await chat.db.column("SELECT text FROM bot_messages")
+
+
+async def test_removing_a_quote_leaves_what_was_said_of_another(chat: Chat) -> None:
+    for number in range(1, 11):
+        await chat.hear("alice", f"line number {number}")
+        await chat.hear("carol", "!quote alice")
+        await chat.clock.advance(MINUTE)
+    await chat.hear("alice", "!unquote 1")
+    told = await chat.db.column("SELECT text FROM bot_messages WHERE text <> ''")
+    kept = [text for text in told if text.startswith("Kept")]
+    assert any(text.endswith("!unquote 10") for text in kept)
+    assert not any(text.endswith("!unquote 1") for text in kept)
+
+
+async def test_a_backup_is_made_of_a_quote_and_none_stays_of_a_deleted_line(
+    chat: Chat,
+) -> None:
+    await chat.say("alice", "nobody saw that")
+    line_id = f"m{chat.count}"
+    await chat.ingest.flush()
+    copy = chat.db.path.with_name("copy.sqlite3")
+    backup.copy(chat.db.path, copy)
+    await chat.say("carol", "!quote alice")
+    assert backup.lacks_changes(copy, chat.db.path)
+    backup.copy(chat.db.path, copy)
+    await chat.say("alice", "!unquote")
+    assert backup.lacks_changes(copy, chat.db.path)
+    await chat.say("carol", "!quote alice")
+    await chat.bot.hear(Redaction(chat.clock.now(), event_id=line_id))
+    await chat.ingest.flush()
+    assert await texts(chat) == []
+    assert await channel_state.read(chat.db, events.COPIES_STALE)
