@@ -49,9 +49,6 @@ def chosen_name(typed: str, blocklist: Iterable[str]) -> ChosenName | None:
     text = clean(typed).strip('"“”„ ')
     match = _SAY.fullmatch(text)
     chosen = ChosenName(match["name"], match["say"]) if match else ChosenName(text)
-    # "Mod" as a name would be read as a moderator's wherever the bot says it.
-    if claims_role(f"is the {chosen.name}") or chosen.name.casefold() in _NOT_A_NAME:
-        return None
     for part in (chosen.name, chosen.say_as):
         if part and not _is_name(part, blocklist):
             return None
@@ -71,6 +68,9 @@ def chosen_pronouns(typed: str, blocklist: Iterable[str]) -> str | None:
 def _is_name(text: str, blocklist: Iterable[str]) -> bool:
     """Return whether a text has the form of a name and says nothing hostile."""
     if len(text) > MOST_CHARS or len(text.split()) > MOST_WORDS:
+        return False
+    # "Mod" as a name would be read as a moderator's wherever the bot says it.
+    if claims_role(f"is the {text}") or text.casefold() in _NOT_A_NAME:
         return False
     for char in text:
         if char not in _IN_NAMES and unicodedata.category(char)[0] not in _CATEGORIES:
