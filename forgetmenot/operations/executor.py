@@ -210,7 +210,7 @@ class Executor(Struct, kw_only=True):
         return outcome
 
     async def _call(self, runner: Runner, call: ActionCall) -> Outcome:
-        """One call, given up after `timeout_s`."""
+        """Make one call, given up after `timeout_s`, and return its outcome."""
         try:
             async with asyncio.timeout(self.timeout_s):
                 return await runner(self.ports, call)
@@ -313,6 +313,7 @@ class Executor(Struct, kw_only=True):
             return _result("nothing_to_undo", 0)
         if row is None:
             return _result("cannot_undo", action_id or 0)
+        # Stored first: a stop between here and Twitch's answer must not lose the wish.
         async with self.db.write() as tx:
             is_due = await action_logs.ask_for_undo(tx, row.id, by=by, now=now)
         if is_due:
@@ -354,6 +355,7 @@ class Executor(Struct, kw_only=True):
         """Revert what is due."""
         for row in await action_logs.due_for_revert(self.db, self.clock.now()):
             action = undoable(row, self.clock.now())
+            # What is over by now has nothing to undo: a timeout, or an action of an older version.
             outcome = Outcome(OutcomeKind.REFUSED, reason("ended"))
             if action is not None and action.undo is not None:
                 outcome = await self._call(action.undo, _call_of(row))
@@ -399,6 +401,7 @@ def _already_handled(
     decision: Decision,
     language: Language,
 ) -> ExecutedProposal:
+    """Return the result of a proposal whose key has a row already: it is done no second time."""
     code = "already_handled"
     denial = Decision(Verdict.DENY, code, reason(code), decision.params)
     return ExecutedProposal(
@@ -421,6 +424,7 @@ def _is_unasked_refusal(
 
 
 def _name_of(person: PersonFacts | None) -> str:
+    """Return a name as a sentence shows it; "" for nobody."""
     if person is None:
         return ""
     return person.display_name or person.login
@@ -498,7 +502,7 @@ def _revert_time(
     params: Mapping[str, str],
     now: int,
 ) -> int | None:
-    """When an action must be reverted, in ms; None if it stays."""
+    """Return when an action must be reverted (ms); None if it stays."""
     if not action.reverts:
         return None
     return now + int(params["seconds"]) * SECOND

@@ -239,7 +239,7 @@ async def _cooldown_until(
     facts: PolicyFacts,
     settings: ActionSettings,
 ) -> int:
-    """When the last of an action's cooldowns ends (ms). A cooldown begins when an action is allowed."""
+    """Return when the last of an action's cooldowns ends (ms). A cooldown begins when an action is allowed."""
     last_allowed = action_logs.last_allowed
     allowed_at = await last_allowed(db, name=action.name)
     ends = [_end_of_cooldown(allowed_at, action.cooldown_s)]

@@ -26,7 +26,9 @@ from forgetmenot.operations.types import (
 )
 from forgetmenot.settings.schema import Mode, Settings
 
+# Refusals of one asker lately from which on nothing more of theirs is looked at.
 MANY_REFUSALS = 3
+# Proposals that wait for a person: more would be approved without being read.
 MOST_WAITING = 5
 MOST_WAITING_OF_ONE = 2
 
@@ -48,7 +50,7 @@ class Case(Struct, frozen=True):
 
     @property
     def guarded(self) -> bool:
-        """Return whether it is of class B or C."""
+        """Return whether it does not run by itself: strict rules or a person stand before it."""
         return self.action.kind is not ActionClass.FREE
 
 
@@ -79,7 +81,7 @@ def _denies(
     why: str = "",
     overridable: bool = False,
 ) -> Rule:
-    """A rule that denies where the condition holds. `why`: its reason, unless that has the rule's name."""
+    """Return a rule that denies where the condition holds. `why`: its reason, unless that has the rule's name."""
 
     def check_case(case: Case) -> Ruling | None:
         return _deny(why or name) if holds(case) else None

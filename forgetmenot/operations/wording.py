@@ -97,6 +97,7 @@ def described(
 
 
 def _quoted_parameter(params: Mapping[str, str]) -> str:
+    """Return the text that an action is about: what it posts, stores or is called."""
     for name in _QUOTED_PARAMETERS:
         if params.get(name):
             return params[name]
@@ -168,6 +169,8 @@ def _refusal(
     result: OperationResult,
     language: Language,
 ) -> str:
+    """Return why a fact is refused, in the words of the surface, else in those of chat."""
+    # "refused:sensitive:health" is refused as "sensitive"
     rule = result.code.split(":")[1]
     for key in (f"{surface}.refused.{rule}", f"chat.refused.{rule}", f"chat.{rule}"):
         if key in language:
@@ -176,6 +179,7 @@ def _refusal(
 
 
 def _in_words(data: Mapping[str, object], language: Language) -> dict[str, object]:
+    """Return values as a language writes them: numbers, durations, days."""
     return {name: language.value(name, value) for name, value in data.items()}
 
 
@@ -194,7 +198,7 @@ def chat_line(result: OperationResult, language: Language = ENGLISH) -> str:
 
 
 def _people(result: OperationResult, language: Language) -> dict[str, object]:
-    """Whom a result is about, as its texts name them, and its note."""
+    """Return whom a result is about, as its texts name them, and its note."""
     target = result.target
     if target is None or target.own:
         you = language("chat.own")
@@ -209,10 +213,12 @@ def _people(result: OperationResult, language: Language) -> dict[str, object]:
 
 
 def _quoted_note(note_id: object, fact: object) -> str:
+    """Return "#5 plays drums"; "#5" where its words may not be said."""
     return f"#{note_id} {fact or ''}".rstrip()
 
 
 def _list_of_notes(result: OperationResult) -> str:
+    """Return several notes, by which somebody may choose one."""
     quotes = [
         _quoted_note(note["id"], note["fact"]) for note in _rows(result.data["notes"])
     ]
@@ -220,7 +226,7 @@ def _list_of_notes(result: OperationResult) -> str:
 
 
 def _memory(result: OperationResult, language: Language) -> str:
-    """As many facts as fit, and the number of the others."""
+    """Return as many facts as fit, and the number of the others."""
     data = result.data
     lines = []
     for note_id, fact, age in _rows(data["notes"]):
@@ -238,6 +244,7 @@ def _memory(result: OperationResult, language: Language) -> str:
     ]
     limit = int(str(data["max_chars"])) - _KEPT_FREE
     start = language("chat.memory", **_people(result, language))
+    # The first fact stands there in any case, cut if need be.
     text = start + lines[0][: limit - len(start)]
     fitting = 1
     for line in lines[1:]:
@@ -271,12 +278,13 @@ def _edited(result: OperationResult, language: Language) -> str:
 
 
 def _which_note(result: OperationResult, language: Language) -> str:
+    """Return the question which of several notes is meant, or that none is."""
     values = {**_people(result, language), **result.data}
     return language(f"chat.{result.code}", **values, list=_list_of_notes(result))
 
 
 def _suppressed_nothing(result: OperationResult, language: Language) -> str:
-    """That a topic hides nothing, and which notes it could mean."""
+    """Return that a topic hides nothing, and which notes it could mean."""
     nothing = language("chat.suppressed_nothing", **_people(result, language))
     listed = _list_of_notes(result)
     if not listed:
@@ -337,7 +345,7 @@ def _forgotten(result: OperationResult, language: Language) -> str:
 
 
 def _receipt(result: OperationResult, language: Language) -> str:
-    """What a receipt says, and what a search for it found now."""
+    """Return what a receipt says, and what a search for it found now."""
     data = result.data
     places = _places(data["traces"])
     newer = _places(data["newer"])
@@ -371,7 +379,7 @@ def _places(counts: object) -> str:
 
 
 def _missed(result: OperationResult, language: Language) -> str:
-    """What happened since somebody was last here, and of the stream that is on, as one line."""
+    """Return what happened since somebody was last here, and of the stream that is on, as one line."""
     so_far = result.data["so_far"]
     if result.code == "missed_newcomer":
         return language("chat.missed_newcomer", text=so_far)
@@ -385,7 +393,7 @@ def _missed(result: OperationResult, language: Language) -> str:
 
 
 def _streak(result: OperationResult, language: Language) -> str:
-    """How many streams in a row, and the other facts of somebody's time here."""
+    """Return how many streams in a row they came to, and the other facts of somebody's time here."""
     people = _people(result, language)
     sentence = language(f"chat.{result.code}", **people, n=result.data["n"])
     facts = " · ".join(_rows(result.data["facts"]))

@@ -174,7 +174,9 @@ def compose_prefix(material: PrefixMaterial, settings: Settings) -> Prefix:
         tokens_left -= section.tokens
         sections.append(section)
     text = "".join(section.text for section in sections)
-    shown_ids = {row_id for section in sections for row_id in section.rows}
+    shown_ids: set[int] = set()
+    for section in sections:
+        shown_ids.update(section.rows)
     whole_episodes = []
     for past in material.episodes:
         is_shown = ("episodes", past.id) in shown_ids

@@ -75,7 +75,7 @@ async def _named_subject_and_fact(
     name: str,
     rest: str,
 ) -> tuple[Target, str]:
-    """Whom a moderator's text is about, by the name at its beginning; without one, about the channel."""
+    """Return whom a moderator's text is about, by the name at its beginning; without one, about the channel."""
     if name.casefold() == "the":
         name, rest = first_word(rest)
     must_be_name = typed.startswith("@") or rest.startswith(":")
