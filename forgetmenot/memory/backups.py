@@ -155,7 +155,8 @@ class MemoryFileWatch:
         self._db = db
         self._settings = settings
         self._clock = clock
-        self._put_back_before: int | None = None
+        # how often the file had been put back when that was last dealt with; None before the first pass
+        self._handled_times: int | None = None
         self._unreadable: set[Path] = set()
 
     async def run_pass(self) -> None:
@@ -167,10 +168,10 @@ class MemoryFileWatch:
         now = self._clock.now()
         if now > self._trouble_until:
             self.trouble = ""
-        if self._db.times_put_back != self._put_back_before:
-            # at the start as well: a kill may have left what lay in the memory's place
+        if self._db.times_put_back != self._handled_times:
+            # At the start as well: a kill may have left what lay in the memory's place.
             await self._back_up(now)
-        # until somebody has taken them away
+        # Reported each second until somebody has moved the file away: it may be somebody's memory.
         unreadable = [other for other in self._unreadable if other.exists()]
         if unreadable:
             raise StoreError(reason("other_file", path=str(unreadable[0])))
@@ -194,7 +195,7 @@ class MemoryFileWatch:
                 await self._back_up_other(other, now)
             except (StoreForeign, InputError):
                 self._unreadable.add(other)
-        self._put_back_before = times
+        self._handled_times = times
 
     async def _back_up_other(self, other: Path, now: int) -> None:
         """Make a backup of another memory, without whoever asked to be forgotten, and delete it."""

@@ -130,7 +130,13 @@ async def _sentences(
         for near_stem in shares:
             forms |= index.forms(near_stem)
         terms.append(forms)
-    episode_ids = index.speaking_of(terms, 1, (), EPISODES_READ, rarest_first=True)
+    episode_ids = index.speaking_of(
+        terms,
+        enough=1,
+        without=(),
+        limit=EPISODES_READ,
+        rarest_first=True,
+    )
     entries = []
     stored = await episodes.get_many(source, episode_ids)
     times_of = await episodes.sentence_times(source, stored)

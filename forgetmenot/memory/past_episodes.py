@@ -126,10 +126,10 @@ class EpisodeIndex:
     def speaking_of(
         self,
         terms: Sequence[Collection[str]],
+        *,
         enough: int,
         without: Collection[int],
         limit: int,
-        *,
         rarest_first: bool = False,
     ) -> list[int]:
         """Return the ids of the episodes with a form of at least `enough` of these words, best first.
@@ -200,7 +200,11 @@ async def spoken_of(
     enough = min(enough, len(terms))
     # One more than is looked at, to see whether many episodes have a single word.
     best_ids = index.speaking_of(
-        terms, enough, without, LOOKED_AT + 1, rarest_first=any_two
+        terms,
+        enough=enough,
+        without=without,
+        limit=LOOKED_AT + 1,
+        rarest_first=any_two,
     )
     if len(terms) == 1 and len(best_ids) > LOOKED_AT:
         # a word that many episodes have tells none of them apart

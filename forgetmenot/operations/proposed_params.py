@@ -110,9 +110,9 @@ def _fit_text(
     reply: ReplySettings,
 ) -> _Fitted | None:
     """Return a clean line. `reply`: the filters of replies, for texts that are sent to chat."""
-    # twice, because what is cut from the middle may leave a command at the beginning
-    cleaned = without_machine_text(defang(without_command(clean(value))))
-    text = without_command(clean(cleaned))
+    # What is cut from the middle may leave a command at the beginning, so that is asked again each time.
+    without_machine = without_machine_text(defang(without_command(clean(value))))
+    text = without_command(clean(without_machine))
     line = text
     is_model_text = (
         parameter.kind is ParameterKind.TEXT and parameter.name != action.typed

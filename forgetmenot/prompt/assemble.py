@@ -174,7 +174,7 @@ def compose_prefix(material: PrefixMaterial, settings: Settings) -> Prefix:
         tokens_left -= section.tokens
         sections.append(section)
     text = "".join(section.text for section in sections)
-    shown_ids: set[int] = set()
+    shown_ids: set[tuple[str, int]] = set()
     for section in sections:
         shown_ids.update(section.rows)
     whole_episodes = []
