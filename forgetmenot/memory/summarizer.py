@@ -36,12 +36,8 @@ from forgetmenot.memory.proposals import (
 )
 from forgetmenot.memory.sentence_times import times_of_sentences
 from forgetmenot.memory.transcript import (
-    SPOKEN,
-    SPOKEN_MARK,
-    SUMMARY,
     SUMMARY_SCHEMA,
     SUMMARY_WORDS,
-    WRITTEN_IN,
     Window,
     introduce,
     memory_request,
@@ -49,6 +45,7 @@ from forgetmenot.memory.transcript import (
     read_language,
     read_summary,
     shown_speakers,
+    summary_instructions,
     tells_of_anything,
     transcript,
 )
@@ -579,13 +576,7 @@ def _summary_request(
     if not tells_of_anything(window, scene.handles):
         return None
     lines = transcript(window, scene.handles)
-    # a mark stands right behind the handle; further on somebody may have typed it
-    has_spoken_line = any(SPOKEN_MARK in line[:20] for line in lines)
-    system = SUMMARY.format(
-        language=WRITTEN_IN,
-        words=SUMMARY_WORDS,
-        spoken=SPOKEN if has_spoken_line else "",
-    )
+    system = summary_instructions(lines)
     streamer_id = scene.streamer.id if scene.streamer is not None else ""
     viewer_ids = list(scene.handles.people)
     people = introduce(viewer_ids, window, scene.handles, streamer_id)

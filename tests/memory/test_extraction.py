@@ -241,6 +241,20 @@ async def test_somebody_with_many_notes_is_read_about_as_well(world: World) -> N
     assert (report.added, report.confirmed) == (0, 1)
 
 
+async def test_what_may_be_done_with_known_notes_is_said_where_there_are_some(
+    world: World,
+) -> None:
+    await world.episode("<@1> likes tea.", {"1": (3, 0)})
+    extractor, model = world.extractor([change(fact="likes tea")])
+    await extractor.run_pass()
+    await world.episode("<@1> likes tea a lot.", {"1": (3, 0)})
+    await extractor.run_pass()
+    first, second = (request.system for request in model.asked)
+    for words in ("<known>", "- repeats:", "- replaces:"):
+        assert words not in first
+        assert words in second
+
+
 def known_in(model: Scripted) -> list[str]:
     """The known notes in the last prompt, as it shows them."""
     return fenced_texts(model.asked[-1].prompt).get("known", "").splitlines()

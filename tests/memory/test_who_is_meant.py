@@ -71,7 +71,7 @@ async def test_people_of_a_line_that_many_say_take_no_handle(channel: Channel) -
     await channel.summarise()
     [request] = channel.model.asked
     blocks = fenced_texts(request.prompt)
-    assert blocks["people"] == "P1, P2"
+    assert blocks["people"] == "P1 to P2"
     assert blocks["chat"].splitlines() == [
         "OX RAID ×60, 60 people",
         "P2: i play the tuba, thanks P1 for the raid",
@@ -99,7 +99,7 @@ async def test_the_streamer_has_the_first_handle_there_or_not(
     await channel.summarise()
     [request] = channel.model.asked
     blocks = fenced_texts(request.prompt)
-    assert blocks["people"] == "P1 (streamer), P2, P3"
+    assert blocks["people"] == "P1 to P3, P1 (streamer)"
     assert blocks["chat"].splitlines()[-2:] == [
         "P2: P1 what a jump, P1",
         "P3: P1 sings well, P1!",

@@ -1,12 +1,18 @@
 """Where chat is cut."""
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from forgetmenot.domain import EventKind, Line, Role
 from forgetmenot.llm.offline import summary
-from forgetmenot.memory.transcript import Cut, transcript, windows
+from forgetmenot.memory.transcript import (
+    Cut,
+    summary_instructions,
+    transcript,
+    windows,
+)
 from forgetmenot.people.handles import Handles
 
 MINUTE = 60_000
@@ -76,14 +82,39 @@ def test_windows_lie_in_one_stream_in_order_and_size_and_cover_everything(
 
 
 def test_the_cut_is_at_the_longest_lull() -> None:
-    chat = lines([1_000] * 8 + [9_000] + [1_000] * 11)
+    chat = lines([1_000] * 12 + [9_000] + [1_000] * 7)
     found = windows(chat, cut(end_of(chat) + 2_000))
-    assert [len(window) for window in found] == [8, 12]
+    assert [len(window) for window in found] == [12, 8]
     chat = lines(
         [1_000] * 30
     )  # what goes on beyond the rows that were read is not ended there
     found = windows(chat, cut(end_of(chat) + 90 * MINUTE, truncated=True))
     assert sum(len(window) for window in found) < 30
+
+
+def test_a_full_window_is_not_cut_into_small_ones() -> None:
+    chat = lines([1_000] * 6 + [9_000] + [1_000] * 13)
+    found = windows(chat, cut(end_of(chat) + 2_000))
+    assert len(found[0]) >= 10
+
+
+@pytest.mark.parametrize(
+    ("count", "sizes"),
+    [
+        (18, [18]),
+        (20, [20]),
+        (23, [18, 5]),
+        (28, [20, 8]),
+        (43, [20, 18, 5]),
+    ],
+)
+def test_the_last_lines_of_a_stream_are_no_window_of_three(
+    count: int, sizes: list[int]
+) -> None:
+    """A summary costs two calls, however few lines it is of."""
+    chat = lines([1_000] * count)
+    found = windows(chat, cut(end_of(chat), closed={1}))
+    assert [len(window) for window in found] == sizes
 
 
 def test_what_many_repeat_is_no_line_of_the_person_they_name() -> None:
@@ -101,3 +132,20 @@ def test_what_many_repeat_is_no_line_of_the_person_they_name() -> None:
         assert shown == [f'"{handles.hide_chat(typed)}" ×6, 6 people']
         assert "P2 plays" not in summary(shown[0])
         assert "P2 subscribed" not in summary(shown[0])
+
+
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [
+        ("KEKW ×37, 30 people", "was said 37 times"),
+        ("BOT: I play the cello", "BOT's lines"),
+        ("P1 (spoken): we raid Ox", "said aloud"),
+    ],
+)
+def test_the_instructions_explain_only_what_the_window_has(
+    line: str, words: str
+) -> None:
+    assert words in summary_instructions(["P2: hello there", line])
+    assert words not in summary_instructions(["P2: hello there"])
+    # typed by somebody, it is no such line
+    assert words not in summary_instructions([f"P2: I saw {line} today"])
