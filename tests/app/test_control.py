@@ -4,7 +4,6 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from pathlib import Path
 
 import pytest
-from aiohttp.test_utils import unused_port
 from msgspec.structs import replace
 
 from forgetmenot.app.bot import Bot, open_bot
@@ -28,6 +27,7 @@ from forgetmenot.settings.schema import (
 )
 from forgetmenot.store import channel_state
 from forgetmenot.twitch.connection import ConnectionState, Gap, Phase
+from tests.ports import unused_port
 from tests.rows import put
 from tests.stage import ScriptedModel, live_bot
 

@@ -11,7 +11,6 @@ from pathlib import Path
 
 import msgspec
 import pytest
-from aiohttp.test_utils import unused_port
 
 from forgetmenot import cli
 from forgetmenot.app.live import LOOK_AT_SETTINGS_S, start_live
@@ -21,6 +20,7 @@ from forgetmenot.settings.load import load_settings
 from forgetmenot.settings.schema import LimitSettings
 from tests.loopback_servers.fixtures import sim
 from tests.loopback_servers.twitch import TwitchSim
+from tests.ports import unused_port
 from tests.program import log_in, running, write_settings
 
 __all__ = ["sim"]

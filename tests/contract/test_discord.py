@@ -2,11 +2,11 @@
 
 import aiohttp
 import pytest
-from aiohttp.test_utils import unused_port
 
 from forgetmenot.app import recap_sharing
 from forgetmenot.errors import InputError, WebhookError
 from tests.loopback_servers.discord import TOKEN, Discord
+from tests.ports import unused_port
 
 ADDRESS = f"https://discord.com/api/webhooks/123456789012345678/{TOKEN}"
 

@@ -15,7 +15,6 @@ import browser
 import msgspec
 import pytest
 import pytest_asyncio
-from aiohttp.test_utils import unused_port
 from playwright.async_api import Browser, ConsoleMessage, Page, async_playwright, expect
 
 from forgetmenot.app.bot import Bot
@@ -35,6 +34,7 @@ from forgetmenot.store import streams
 from forgetmenot.store.database import Database, open_database
 from tests.loopback_servers.twitch import TwitchSim
 from tests.played_demo import Seen
+from tests.ports import unused_port
 
 STATE = BotState(
     login="forgetmenot_bot", phase="connected", phase_trouble="", login_trouble="",

@@ -4,7 +4,6 @@ import contextlib
 from collections.abc import AsyncIterator
 
 import pytest
-from aiohttp.test_utils import unused_port
 from playwright.async_api import Browser, Page, expect
 
 from forgetmenot.clock import ManualClock
@@ -22,6 +21,7 @@ from tests.dock.test_pictures_browser import (
     WIDTHS,
     look,
 )
+from tests.ports import unused_port
 
 pytestmark = [
     pytest.mark.browser,

@@ -6,7 +6,6 @@ from pathlib import Path
 
 import aiohttp
 import pytest
-from aiohttp.test_utils import unused_port
 from msgspec.structs import replace
 from playwright.async_api import Browser, Page, Route, expect
 
@@ -38,6 +37,7 @@ from tests.dock.conftest import (
     until,
 )
 from tests.memory.test_learning import log
+from tests.ports import unused_port
 
 pytestmark = [
     pytest.mark.browser,

@@ -9,7 +9,6 @@ from urllib.parse import urlencode
 
 import pytest
 from aiohttp import web
-from aiohttp.test_utils import unused_port
 from playwright.async_api import Browser, expect
 
 from forgetmenot.clock import ManualClock
@@ -18,6 +17,7 @@ from forgetmenot.dock.security import token_in
 from forgetmenot.store.database import Database
 from tests.dock.conftest import BROWSER, SOON, Served, chromium, fake_dock
 from tests.loopback_servers.serving import served
+from tests.ports import unused_port
 from tests.stage import until
 
 CHALLENGE = "0123456789abcdef" * 2

@@ -5,7 +5,6 @@ from collections.abc import AsyncIterator
 from typing import Literal
 
 import pytest
-from aiohttp.test_utils import unused_port
 from msgspec.structs import replace
 from playwright.async_api import Browser, Page, expect
 
@@ -20,6 +19,7 @@ from forgetmenot.text.days import iso_day
 from tests.conftest import NOON
 from tests.dock.conftest import BROWSER, fake_dock, go, page_on, until
 from tests.dock.test_pictures import put_answers, put_streams
+from tests.ports import unused_port
 from tests.rows import put
 
 pytestmark = [

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from aiohttp.test_utils import unused_port
 from playwright.async_api import Browser, Locator, Page, expect
 
 from forgetmenot.app.account import login_rights
@@ -22,6 +21,7 @@ from tests.dock.conftest import BROWSER, go, page_on
 from tests.hearing.obs_server import LoopbackObs, loopback_obs
 from tests.loopback_servers.openai import SimOpenAI
 from tests.loopback_servers.twitch import TwitchSim
+from tests.ports import unused_port
 from tests.program import Running
 from tests.program import running as started
 
@@ -46,12 +46,12 @@ class Talking(SimOpenAI):
         )
 
 
-def loopback_settings(folder: Path, sim: TwitchSim) -> Path:
+def loopback_settings(folder: Path, sim: TwitchSim, port: int | None = None) -> Path:
     """What a fresh installation has, but with a Twitch on loopback in place of the real one."""
     path = folder / "forgetmenot" / "config.toml"
     path.parent.mkdir()
     path.write_text(
-        f'[twitch]\nserver = "{sim.url}"\n[dock]\nport = {unused_port()}\n',
+        f'[twitch]\nserver = "{sim.url}"\n[dock]\nport = {port or unused_port()}\n',
         encoding="utf-8",
     )
     return path
@@ -220,11 +220,11 @@ async def the_silent_preview(page: Page, sim: TwitchSim) -> None:
 
 async def test_a_taken_port_is_named(tmp_path: Path) -> None:
     async with TwitchSim() as sim:
-        file = loopback_settings(tmp_path, sim)
-        port = load_settings(file).dock.port
         with socket.socket() as other:
-            other.bind(("127.0.0.1", port))
+            other.bind(("127.0.0.1", 0))
             other.listen()
+            port = other.getsockname()[1]
+            loopback_settings(tmp_path, sim, port)
             async with started(tmp_path, "start", "--no-browser") as bot:
                 await bot.says(f"Another program uses port {port}.")
                 assert await bot.stop() == 0

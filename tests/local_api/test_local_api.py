@@ -13,7 +13,6 @@ from typing import Any
 
 import aiohttp
 import pytest
-from aiohttp.test_utils import unused_port
 from msgspec.structs import replace
 from yarl import URL
 
@@ -31,6 +30,7 @@ from forgetmenot.store.database import Database
 from forgetmenot.store.quotes import NewQuote
 from tests.dock.conftest import fake_dock
 from tests.notes_world import World, world
+from tests.ports import unused_port
 
 __all__ = ["world"]
 

@@ -17,7 +17,6 @@ from pathlib import Path
 
 import aiohttp
 import pytest
-from aiohttp.test_utils import unused_port
 from msgspec.structs import replace
 
 from forgetmenot import logs
@@ -41,6 +40,7 @@ from forgetmenot.store import note_words
 from forgetmenot.store.note_keys import key_of
 from forgetmenot.text.words import stem
 from tests.notes_world import Scripted
+from tests.ports import unused_port
 from tests.stage import RecordingAccount, answering, live_bot, said, until
 
 ALICE, BOB, STREAMER = "771234501", "771234502", "771234503"
