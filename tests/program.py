@@ -86,7 +86,7 @@ class Running:
         while line := await self.process.stderr.readline():
             self.told += line.decode()
 
-    async def ended(self, seconds: float = 60) -> int:
+    async def ended(self, seconds: float = 100) -> int:
         """Wait for its end; the exit code."""
         async with asyncio.timeout(seconds):
             code = await self.process.wait()
@@ -98,7 +98,7 @@ class Running:
         self.process.send_signal(number)
         return await self.ended()
 
-    async def says(self, words: str, seconds: float = 60) -> None:
+    async def says(self, words: str, seconds: float = 100) -> None:
         """Wait until it has said something. Raises TimeoutError."""
         async with asyncio.timeout(seconds):
             while words not in self.told:  # noqa: ASYNC110  # a pipe has no event for it

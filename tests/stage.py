@@ -353,8 +353,11 @@ def asking(server: SimOpenAI, **tables: Any) -> Settings:  # noqa: ANN401  # as 
     return convert({**plain, **tables}, "the test")
 
 
-async def until(there: Callable[[], object], seconds: float = 20.0) -> None:
-    """Wait until something holds, whatever it looks at. Raises TimeoutError."""
+async def until(there: Callable[[], object], seconds: float = 60.0) -> None:
+    """Wait until something holds, whatever it looks at.
+
+    Raises TimeoutError; the limit is for what never comes, not for a machine that is busy.
+    """
     async with asyncio.timeout(seconds):
         while not there():  # noqa: ASYNC110  # the state of another task, thread or process
             await asyncio.sleep(0.01)

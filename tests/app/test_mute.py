@@ -79,7 +79,7 @@ class Evening:
 
     async def until(self, condition: Callable[[], object]) -> None:
         """Seconds pass until it holds."""
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(60):
             while not condition():
                 await asyncio.sleep(0.01)
                 await self.clock.advance(SECOND)

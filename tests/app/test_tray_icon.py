@@ -87,7 +87,7 @@ class Panel:
         )
 
     async def has_labels(self, labels: list[str]) -> None:
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(60):
             while await self.labels() != labels:  # noqa: ASYNC110  # asked of another process
                 await asyncio.sleep(0.05)
 
@@ -145,7 +145,7 @@ async def test_a_panel_that_starts_later_shows_it_as_well(
     async with await open_dbus_connection() as watching, icon.shown():
         # the icon has asked for a panel in vain
         async with DBusRouter(watching) as router:
-            async with asyncio.timeout(10):
+            async with asyncio.timeout(60):
                 while True:
                     reply = await router.send_and_get_reply(message_bus.ListNames())
                     if len([n for n in reply.body[0] if n.startswith(":")]) > 1:
@@ -153,7 +153,7 @@ async def test_a_panel_that_starts_later_shows_it_as_well(
                     await asyncio.sleep(0.05)
         await watching.send(message_bus.RequestName(WATCHER))
         panel = Panel(watching)
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(60):
             await panel.wait_for_icon()
         assert await panel.labels() == ["Open the dock", "Quit"]
     await setup.login.aclose()
@@ -170,6 +170,6 @@ async def test_without_a_desktop_the_bot_runs_on(
         icon = TrayIcon(command, setup, lambda: None, PICTURE)
         async with icon.shown():
             assert icon.work is not None
-            async with asyncio.timeout(20):
+            async with asyncio.timeout(60):
                 await asyncio.wait([icon.work])
     await setup.login.aclose()

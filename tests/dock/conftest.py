@@ -304,7 +304,7 @@ async def page_on(
 
 async def until(page: Page, condition: str) -> None:
     """Wait until an expression holds (Playwright's own waiting needs eval, which the page forbids)."""
-    async with asyncio.timeout(8):
+    async with asyncio.timeout(WITHIN_MS / 1_000):
         while not await page.evaluate(condition):  # noqa: ASYNC110  # another process's state
             await asyncio.sleep(0.05)
 

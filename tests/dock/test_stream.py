@@ -57,7 +57,7 @@ async def told(answer: aiohttp.ClientResponse) -> AsyncIterator[Told]:
 
 
 async def until(events: AsyncIterator[Told], name: str, needle: str = "") -> Told:
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(60):
         async for event in events:
             if event[0] == name and needle in json.dumps(event[2]):
                 return event
@@ -107,7 +107,7 @@ async def test_pages_that_come_at_the_same_time_share_one_look_and_without_a_pag
         for answer in await asyncio.gather(*ask):
             await until(told(answer), "items")
         assert len(looking()) == 1
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(60):
         while looking():  # the server notices at its next word to the page that is gone
             await say(db, ManualClock(1), "still there?")
             await asyncio.sleep(0.05)

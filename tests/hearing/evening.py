@@ -96,7 +96,7 @@ class Evening:
 
     async def said(self, mark: str) -> None:
         """Time passes until a line with this word was heard. A caption is whole when it has stood for two seconds."""
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(60):
             while self.stream.hearing is None or mark not in self.stream.hearing.last:
                 await asyncio.sleep(0.05)
                 await self.clock.advance(SECOND)
@@ -206,6 +206,6 @@ async def the_stream_begins(tonight: Evening) -> None:
 
 
 async def state_becomes(bot: Bot, wanted: dict[str, str]) -> None:
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(60):
         while not wanted.items() <= (await channel_state.read_all(bot.db)).items():  # noqa: ASYNC110
             await asyncio.sleep(0.02)

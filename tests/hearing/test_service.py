@@ -126,7 +126,7 @@ async def test_a_file_that_is_no_file_of_captions(
 
 async def written_until_heard(path: Path, listener: Listener) -> None:
     """Good lines, of which the first may be what stands there when the file is found again."""
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(60):
         while not any(GOOD in line for line in listener.lines):
             with path.open("a") as file:
                 file.write(f"{len(listener.lines)} {time.monotonic()} {GOOD}\n")

@@ -324,7 +324,7 @@ class Listener:
         self._content = content
 
     async def next(self) -> tuple[str, Any]:
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(60):
             while True:
                 block = (await self._content.readuntil(b"\n\n")).decode()
                 if not block:

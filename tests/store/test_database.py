@@ -165,7 +165,7 @@ async def test_what_another_program_takes_away_is_put_back_with_every_row(
         if proc.LINUX:
             # the new connections lock and look into the file for a moment when they open it
             await until(lambda: proc.locks_on(path) == 1)
-            assert proc.deleted_files(tmp_path) == []
+            await until(lambda: proc.deleted_files(tmp_path) == [])
         # what another program sees, and what a kill leaves
         with contextlib.closing(sqlite3.connect(path)) as other:
             assert other.execute("SELECT count(*) FROM streams").fetchone() == (3,)
