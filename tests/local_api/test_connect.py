@@ -60,8 +60,8 @@ async def test_connect_prints_what_a_program_needs(
     assert "switched off" in capsys.readouterr().err
 
 
-async def call(interface: Interface, tool: str, **arguments: str) -> tuple[bool, Any]:
-    """What an agent gets from a tool: whether it is an error, and the text."""
+@pytest.mark.slow
+async def test_an_agent_reads_the_memory_by_tools(interface: Interface) -> None:
     from mcp import Client, StdioServerParameters
 
     command = ["-m", "forgetmenot", "mcp", *options(interface)]
@@ -73,19 +73,18 @@ async def call(interface: Interface, tool: str, **arguments: str) -> tuple[bool,
     async with Client(server) as client:
         tools = {listed.name for listed in (await client.list_tools()).tools}
         assert tools == {"viewer", "channel", "book", "recap"}
-        result = await client.call_tool(tool, arguments)
-        [content] = result.content
-        return bool(result.is_error), getattr(content, "text", "")
+        result = await client.call_tool("viewer", {"login": "alice"})
+        assert not result.is_error
+        assert json.loads(text_of(result))["card"] == SECRET
+        outside = {"login": "../../api/settings"}
+        result = await client.call_tool("viewer", outside)
+        assert result.is_error
+        assert "Nothing is known" in text_of(result)
 
 
-@pytest.mark.slow
-async def test_an_agent_reads_the_memory_by_tools(interface: Interface) -> None:
-    is_error, text = await call(interface, "viewer", login="alice")
-    assert not is_error
-    assert json.loads(text)["card"] == SECRET
-    is_error, text = await call(interface, "viewer", login="../../api/settings")
-    assert is_error
-    assert "Nothing is known" in text
+def text_of(result: Any) -> str:  # noqa: ANN401  # the SDK's own type, imported late
+    [content] = result.content
+    return str(content.text)
 
 
 @pytest.mark.slow
