@@ -68,6 +68,8 @@ async def heard_spans(
 
     Live chat also if it is up to `lull` ms before or after them.
     """
+    # three kinds of stretches: live chat that was summarised, what was learned from files (of each person their own
+    # lines alone), and live chat that still waits for its summary
     rows = await source.rows(
         """
         SELECT e.started_at, e.ended_at, '', NULL
@@ -115,6 +117,7 @@ async def write(
     None, and nothing is written, if one of the events was covered or cleared meanwhile.
     """
     async with db.write() as tx:
+        # the model thought for seconds: a line may have been cleared meanwhile, or read with another window
         if len(await events.still_unread(tx, new.seqs)) < len(new.seqs):
             return None
         episode_id = await insert(tx, new, now)
@@ -140,6 +143,7 @@ async def insert(
     now: int,
 ) -> int:
     """Write an episode and its participants, and return its id. Participants who are not stored are left out."""
+    # an episode from a file covers no events: its people say how many lines it has
     lines = len(new.seqs) or sum(part.lines for part in new.people.values())
     # an episode of a command comes with its note, and is not read for more
     read_at = now if new.kind is EpisodeKind.COMMAND else None
@@ -249,6 +253,7 @@ async def drop_empty(
         """,
         (episode_ids,),
     )
+    # what a line or a note still points at stays as a row without words, and there is nothing to read in it
     read = "extracted_at = coalesce(extracted_at, ?)"
     await tx.execute(
         f"UPDATE episodes SET {read} WHERE summary = '' AND id {listed}",
@@ -296,6 +301,7 @@ async def sentence_times(
         times = json.loads(stored)
         sentences = sentences_of(summaries[episode_id])
         times_of[episode_id] = {}
+        # a sentence was cut since, and nobody knows which: no time is better than a wrong one
         if len(times) == len(sentences):
             pairs = zip(sentences, times, strict=True)
             times_of[episode_id] = {sentence: at for sentence, at in pairs if at}
@@ -531,11 +537,14 @@ async def _cut_summary(
     if row is not None:
         text, may_be_cut = row
         summary = text if may_be_cut else ""
+    # a summary does not say which sentence rests on which line: all of them about these people go
     for viewer_id in await tx.column(f"{authors} GROUP BY 1", values):
         summary = without_person(summary, viewer_id)
     if not summary:
         await tx.execute(
-            "UPDATE events SET episode_id = NULL WHERE episode_id = :id", values
+            # the lines count as unread again, so the next pass summarises those that were not cleared
+            "UPDATE events SET episode_id = NULL WHERE episode_id = :id",
+            values,
         )
     # whoever has another line in it stays a participant
     await tx.execute(
@@ -576,6 +585,7 @@ async def _retract_notes(
         f"DELETE FROM note_evidence WHERE (note_id, episode_id, stance) IN ({lost})",
         values,
     )
+    # after the evidence that a note does not need is gone, what is left here rests on this episode alone
     retracted = await tx.rows(
         f"""
         SELECT DISTINCT n.id, n.status, n.created_at {_ON_THEIR_WORD}
@@ -587,6 +597,7 @@ async def _retract_notes(
     )
     for note_id, status, _created_at in retracted:
         await _retract_note(tx, note_id, status, now)
+    # the bot may have repeated such a note in any reply since it was learned
     if retracted:
         first_created_at = min(created_at for _id, _status, created_at in retracted)
         await bot_messages.clear_since(tx, first_created_at, at=now)
@@ -617,6 +628,7 @@ async def _retract_note(
         """,
         (note_id,),
     )
+    # one note can have replaced several, which come back together
     changes = []
     for replaced_id, new_status in replaced:
         if new_status == "active":

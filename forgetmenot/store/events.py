@@ -73,6 +73,7 @@ async def insert(tx: Transaction, rows: Sequence[NewEvent]) -> set[str] | None:
     # from sqlite_sequence, because the rows of the highest numbers may have been deleted
     highest = "SELECT coalesce(max(seq), 0) FROM sqlite_sequence WHERE name = 'events'"
     seq_before = await tx.value(highest)
+    # SQLite says how many rows were new, not which: only a batch with a line seen before pays for the second query
     if await tx.many(_INSERT, rows) == len(rows):
         return None
     return set(await tx.column("SELECT id FROM events WHERE seq > ?", (seq_before,)))
@@ -87,6 +88,7 @@ async def clear(
 
     `episodes.clear` then mends them. What the bot said since loses its text too (`bot_messages.clear_since`).
     """
+    # lines of moderation are written by us and hold no words of a viewer, so a clear leaves them
     whole_chat = clearing.event_id is None and clearing.viewer_id is None
     where = "at <= :at AND kind <> 'moderation'"
     if clearing.event_id is not None:
@@ -187,6 +189,7 @@ async def postpone(
     """Store that windows of lines failed `tries` times, and when each is tried again (ms)."""
     rows = []
     for window in windows:
+        # the window is put together again by its first line: the same lines fail or succeed together
         first_seq = window[0].seq
         rows += [(tries, retry_at, first_seq, line.seq) for line in window]
     sql = "UPDATE events SET tries = ?, retry_at = ?, retry_from = ? WHERE seq = ?"
