@@ -50,6 +50,7 @@ from forgetmenot.store import (
     personal_data,
     privacy_choices,
     traced_texts,
+    viewers,
 )
 from forgetmenot.store.channel_state import WIPE_DUE
 from forgetmenot.store.database import Database, Transaction
@@ -354,6 +355,7 @@ async def erase_rows(
     """
     report = ErasureReport()
     person = await _forms_of(db, viewer_id)
+    wishes = await viewers.wishes_of(db, viewer_id)
     async with db.write() as tx:
         await privacy_choices.begin_erasure(tx, viewer_id, now)
     topics = await filter_of(db, viewer_id)
@@ -376,7 +378,10 @@ async def erase_rows(
     # Whatever came in meanwhile goes as well.
     await _delete_rows(db, viewer_id, report)
     moment = Moment(viewer_id, now)
-    doubtful = await asyncio.to_thread(doubtful_places, db.path, person, moment)
+    chosen_name = wishes.get("called", "")
+    doubtful = await asyncio.to_thread(
+        doubtful_places, db.path, person, moment, chosen_name
+    )
     report.doubtful = len(doubtful)
     async with db.write() as tx:
         await personal_data.keep_doubtful(tx, doubtful, now)
@@ -623,15 +628,19 @@ def doubtful_places(
     path: Path,
     person: NameForms,
     moment: Moment,
+    chosen_name: str = "",
 ) -> list[DoubtfulPlace]:
     """Return the texts of others in which a bare name may still be theirs. Raises StoreError.
 
     They stay, and the streamer may look at them. A name that is an everyday word counts only where
     the person was; a number or a word of every sentence never. What is deleted within a day is left
-    out.
+    out. `chosen_name`: what they asked to be called. Anybody can choose any word, so nothing that
+    others said is cut by it.
     """
-    names = {name for name in person.names if not _is_small(name)}
-    rare_names = names - _everyday_names(path, person.names)
+    names = {
+        name for name in (*person.names, chosen_name) if name and not _is_small(name)
+    }
+    rare_names = names - _everyday_names(path, names)
     forms_near = NameForms("", names, (), person.others)
     forms_elsewhere = NameForms("", rare_names, (), person.others)
     places = set()

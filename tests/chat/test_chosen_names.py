@@ -10,7 +10,7 @@ from forgetmenot.domain import Viewer
 from forgetmenot.people import names
 from forgetmenot.privacy.requests import carry_out
 from forgetmenot.reply.explain import preview
-from forgetmenot.store import backup, data_export, viewers
+from forgetmenot.store import backup, data_export, personal_data, viewers
 from forgetmenot.store.database import CARRIED_OUT
 from tests.chat.conftest import IDS, SETTINGS, Chat
 
@@ -213,3 +213,15 @@ async def test_a_name_is_taken_off_somebody_who_opted_out(chat: Chat) -> None:
     await chat.say("alice", "!optout")
     await chat.say("carol", "!uncall alice")
     assert (await stored(chat)).called == ""
+
+
+async def test_what_others_said_of_a_chosen_name_is_shown_after_an_erasure(
+    chat: Chat,
+) -> None:
+    await chat.say("alice", "!callme Zorblatt")
+    await chat.say("bob", "Zorblatt plays the ukulele badly")
+    await chat.say("carol", "!quote bob")
+    await chat.hear("alice", "!forgetme yes")
+    # Anybody can choose any word, so nothing of others is cut by it.
+    shown = await personal_data.doubtful_texts(chat.db, chat.clock.now())
+    assert [entry["text"] for entry in shown] == ["Zorblatt plays the ukulele badly"]
