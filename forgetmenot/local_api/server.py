@@ -69,6 +69,7 @@ class LocalApi(Struct):
         folder, _, login = path.partition("/")
         if folder == "viewers" and login:
             return await answers.viewer(self.db, settings, login, self.clock.now())
+        # As functions, so that only what is asked for is read.
         readers: dict[str, Callable[[], Awaitable[object | None]]] = {
             "channel": lambda: answers.channel(self.db),
             "book": lambda: answers.book(self.db, self.clock.now()),
@@ -79,6 +80,7 @@ class LocalApi(Struct):
 
     async def _events(self, request: web.Request) -> web.StreamResponse:
         """Send events until the listener leaves or the interface is switched off."""
+        # 503 rather than 429: the program did nothing wrong and may try again.
         if self.listeners >= LISTENERS_LIMIT:
             return _error(503, "Too many programs listen already.")
         self.listeners += 1

@@ -212,7 +212,7 @@ async def recent_decisions(
     settings: ActionSettings,
     now: int,
 ) -> RecentDecisions:
-    """Recent decisions and actions that bear on this one."""
+    """Return recent decisions and actions that bear on this one."""
     asker = facts.asker
     waiting = await action_logs.waiting(db, now)
     # what a moderator asks for is no attempt of anybody's to talk the model into something
@@ -220,6 +220,7 @@ async def recent_decisions(
     if not asker.role.moderates:
         since = now - REFUSALS_WITHIN
         refusals = await action_logs.refusals_of(db, asker.id, since, _IMPERSONAL_RULES)
+    # Where Twitch did not report a stream, one is taken to last half a day.
     stream_start = await channel_state.read(db, "started_at") or now - DAY // 2
     cooldown_until = 0
     if action is not None:
@@ -244,6 +245,7 @@ async def _cooldown_until(
     allowed_at = await last_allowed(db, name=action.name)
     ends = [_end_of_cooldown(allowed_at, action.cooldown_s)]
     if action.kind is ActionClass.GUARDED:
+        # Without a target it counts for whoever asks.
         target = facts.target if facts.target is not None else facts.asker
         allowed_at = await last_allowed(db, kind=ActionClass.GUARDED, about=target.id)
         ends.append(_end_of_cooldown(allowed_at, settings.viewer_cooldown_s))

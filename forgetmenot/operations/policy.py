@@ -90,6 +90,7 @@ def _denies(
 
 
 def _fitting_parameters(case: Case) -> Ruling | None:
+    """Deny a proposal whose parameters do not fit."""
     problem = case.checked.problem
     return (Verdict.DENY, problem) if problem else None
 
@@ -107,6 +108,7 @@ def _setting(case: Case) -> Ruling | None:
 
 
 def _immune_on_twitch(case: Case) -> Ruling | None:
+    """Deny harm to whom Twitch calls immune, and where Twitch did not say."""
     is_immune = case.facts.immune
     if not case.action.harms or is_immune is False:
         return None
@@ -121,6 +123,7 @@ def _protected(case: Case) -> bool:
     actions = case.settings.actions
     if _is_listed(target, actions.denied_targets):
         return True
+    # A list of allowed targets, where there is one, allows harm to nobody else.
     if not case.action.harms or not actions.allowed_targets:
         return False
     return not _is_listed(target, actions.allowed_targets)
@@ -139,6 +142,7 @@ def _newcomer(case: Case) -> bool:
 
 
 def _possible(case: Case) -> Ruling | None:
+    """Deny what could not be carried out now, whatever is decided."""
     return (Verdict.DENY, case.facts.missing) if case.facts.missing else None
 
 
@@ -211,6 +215,7 @@ def _queue_full(case: Case) -> bool:
 
 
 def _never_alone(case: Case) -> Ruling | None:
+    """Ask a person about what is never done without one, unless one approved it."""
     if case.action.kind is not ActionClass.NEVER_ALONE or case.facts.approved_by:
         return None
     return _ask_a_person()
@@ -234,6 +239,7 @@ def _is_listed(person: PersonFacts, logins: tuple[str, ...]) -> bool:
 
 
 def _is_immune(role: Role) -> bool:
+    """Return whether Twitch would refuse it for a badge: known before Twitch is asked."""
     return role.moderates or role is Role.VIP
 
 
@@ -241,6 +247,7 @@ def _is_asker(case: Case) -> bool:
     return case.target is not None and case.target.id == case.facts.asker.id
 
 
+# In the order in which they are asked. The first refusal counts, and none after it is asked.
 RULES: tuple[Rule, ...] = (
     Rule("parameters", _fitting_parameters),
     _denies(

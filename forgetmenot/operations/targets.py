@@ -146,9 +146,10 @@ async def _target_elsewhere(
 
 
 async def _unseen_viewer(db: Database, name: str) -> Target | None:
-    """Whoever has a login that was never seen here, if it can be one."""
+    """Return whoever has a login that was never seen here; None if it cannot be one."""
     login = login_of(name)
     viewer_id = provisional_id(login)
+    # Digits are an id, and an id that nobody here has is nobody.
     may_be_login = bool(login) and is_login(login) and not login.isdecimal()
     if may_be_login or await viewers.get(db, viewer_id) is not None:
         return Target(viewer_id, login)

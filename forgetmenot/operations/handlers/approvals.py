@@ -36,6 +36,7 @@ async def undo(request: Request) -> OperationResult:
 
 
 def _queue(request: Request) -> ApprovalQueue:
+    """Return the queue of what waits. Raises Refused outside of the running bot."""
     if request.context.approvals is None:
         raise Refused("not_allowed")
     return request.context.approvals

@@ -40,6 +40,7 @@ async def remember(request: Request) -> OperationResult:
         await refuse_not_stored(request)
         about, fact = await subject_and_fact(request, fact)
     elif request.asker.surface is Surface.DOCK and about.id is not None:
+        # The page may have been open since before they were erased or opted out.
         viewer = await viewers.get(request.db, about.id)
         if viewer is None or viewer.opted_out:
             raise FactRefused("forgotten")
@@ -91,8 +92,10 @@ async def store_note(
     asker = request.asker
     is_by_model = asker.surface is Surface.MODEL
     trust = edits.VIEWER_TRUST
+    # Through the model a moderator's word weighs like a viewer's: it may have been talked into it.
     if asker.moderates and not is_by_model:
         trust = edits.TRUSTED
+    # Nobody stated it: the model saw a joke come up.
     if joke and is_by_model:
         trust = trust._replace(source=SourceKind.OBSERVED)
     note = await edits.remember(
@@ -116,6 +119,7 @@ async def store_note(
 
 
 def _scope_of(about: Target, *, joke: bool) -> Scope:
+    """Return the kind of a note by whom it is about."""
     if about.id is not None:
         return Scope.VIEWER
     return Scope.RUNNING_BIT if joke else Scope.CHANNEL

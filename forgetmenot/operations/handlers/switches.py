@@ -123,6 +123,7 @@ OPERATIONS = (
         chat=("!bot pause",),
         examples=("!bot pause",),
     ),
+    # It ends whatever keeps the bot still, so that nobody has to know which switch it was.
     Operation(
         "resume",
         MODERATORS | DOCK,

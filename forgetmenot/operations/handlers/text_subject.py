@@ -76,6 +76,7 @@ async def _named_subject_and_fact(
     rest: str,
 ) -> tuple[Target, str]:
     """Return whom a moderator's text is about, by the name at its beginning; without one, about the channel."""
+    # "the channel is ten years old"
     if name.casefold() == "the":
         name, rest = first_word(rest)
     must_be_name = typed.startswith("@") or rest.startswith(":")
@@ -84,6 +85,7 @@ async def _named_subject_and_fact(
     )
     if about is None:
         return Target(), typed
+    # "stream starts at 8" is kept whole, "stream: starts at 8" without its label.
     if about.id is None and not rest.lstrip().startswith(":"):
         return about, typed
     return about, fact_about_other(rest)
@@ -126,6 +128,7 @@ async def named_target(
     if not must_be_name and is_ordinary(compact(name)) and not is_channel_word:
         return None
     try:
+        # An empty name would mean the asker.
         return await resolve_target(
             request.context, request.asker, name or "?", may_be_short=True
         )

@@ -18,6 +18,7 @@ async def show_help(request: Request) -> OperationResult:
     if not matches:
         matches = [command for command in typed_commands if _has_form(command, word)]
     if not matches:
+        # Viewers get no answer: the word may be another bot's command.
         code = "help_unknown" if request.asker.moderates else "not_allowed"
         return OperationResult(ok=False, code=code, data={"command": f"!{word}"})
     forms = [

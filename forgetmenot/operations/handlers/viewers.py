@@ -55,7 +55,7 @@ async def memory(request: Request) -> OperationResult:
             data=data,
             target=target,
         )
-    # a banned viewer
+    # Nothing about a banned viewer is read aloud; the dock and the command line show it.
     if (
         request.is_in_chat
         and target.id
@@ -105,6 +105,7 @@ async def who(request: Request) -> OperationResult:
     language = in_language(settings.bot.language)
     parts = []
     if viewer_card.who:
+        # The card sets facts apart by dots, which chat reads as one line of fragments.
         facts = viewer_card.who.replace(" · ", "; ")
         parts.append(language("chat.who_known", text=facts))
     if viewer_card.lately:
@@ -132,6 +133,7 @@ async def missed(request: Request) -> OperationResult:
     )
     if not away.sentences:
         return OperationResult(ok=True, code="missed_nothing")
+    # What happened in this stream has words of its own in the answer.
     before = [text for text in away.sentences if text not in away.so_far]
     data: dict[str, object] = {
         "text": " ".join(before),
@@ -193,6 +195,7 @@ async def streak(request: Request) -> OperationResult:
     count = 0
     facts: list[str] = []
     language = in_language(request.settings.bot.language)
+    # Of somebody who is hidden there is no answer, but to themselves.
     if target.own or not await viewers.hidden(request.db, [target.id]):
         count = await streams.streak(request.db, target.id)
         together = await together_with(
