@@ -64,7 +64,7 @@ def test_every_text_that_the_page_asks_for_is_there_and_none_is_left_over() -> N
         == []
     )
     groups = re.findall(r"`([\w.]+)\.\$\{", PAGE) + re.findall(
-        r'named\("([\w.]+)"', PAGE
+        r'(?:named|toCopy)\("([\w.]+)"', PAGE
     )
     used = set(re.findall(r'"([\w.]+)"', PAGE)) | {"skip", "noscript"}
     there = {
