@@ -26,7 +26,7 @@ from msgspec import Struct
 from forgetmenot.app.account import open_account, watch_channel
 from forgetmenot.app.bot import Bot, open_bot
 from forgetmenot.app.control import ConnectionStatus
-from forgetmenot.app.live import DOCK_ADDRESS, on_signals, serve_dock
+from forgetmenot.app.live import DOCK_ADDRESS, StopSignal, on_signals, serve_dock
 from forgetmenot.app.replay import begin_summary
 from forgetmenot.clock import ManualClock, SystemClock
 from forgetmenot.demo.past_streams import add_past_streams, with_price
@@ -248,7 +248,17 @@ class Show(Struct, frozen=True):
 
 
 async def play(path: Path, show: Show) -> None:
-    """Play both evenings into the memory at `path`. Raises InputError for a file of somebody's."""
+    """Play both evenings into the memory at `path`, and clean up, also when a signal asks for the end.
+
+    Raises InputError for a file of somebody's, KeyboardInterrupt where the evenings were broken off.
+    """
+    with on_signals() as ending:
+        await _play(path, show, ending)
+        return
+    raise KeyboardInterrupt
+
+
+async def _play(path: Path, show: Show, ending: StopSignal) -> None:
     begin_anew(path, ours=show.ours)
     now = SystemClock().now()
     tonight = now - now % DAY + EVENING
@@ -282,7 +292,7 @@ async def play(path: Path, show: Show) -> None:
                 await highlight.stream_ended()
         show.finished(await summary())
         if show.stay:
-            await _go_on(bot, clock)
+            await _go_on(bot, clock, ending)
 
 
 async def _evening(
@@ -319,14 +329,17 @@ async def _evening(
     await bot.remember_all()
 
 
-async def _go_on(bot: Bot, clock: ManualClock) -> None:
+async def _go_on(
+    bot: Bot,
+    clock: ManualClock,
+    ending: StopSignal,
+) -> None:
     """Let time pass as it does, for whoever looks at the dock, until Ctrl-C or SIGTERM."""
-    with on_signals() as ending:
-        ended = asyncio.create_task(ending.asked())
-        while not ended.done():
-            await asyncio.wait([ended], timeout=1.0)
-            await clock.advance(SECOND)
-            await bot.tasks.catch_up()
+    ended = asyncio.create_task(ending.asked())
+    while not ended.done():
+        await asyncio.wait([ended], timeout=1.0)
+        await clock.advance(SECOND)
+        await bot.tasks.catch_up()
 
 
 @asynccontextmanager

@@ -27,7 +27,9 @@ sys.exit(run.main())
 @pytest.mark.slow
 def test_a_request_to_end_reaches_the_bot(tmp_path: Path) -> None:
     command = [sys.executable, "-c", START, "demo"]
-    kept = program.environment(tmp_path)
+    temporary = tmp_path / "temporary"
+    temporary.mkdir()
+    kept = program.environment(tmp_path, TMPDIR=str(temporary))
     with subprocess.Popen(
         command, cwd=SCRIPTS, stdout=subprocess.PIPE, env=kept
     ) as process:
@@ -37,6 +39,7 @@ def test_a_request_to_end_reaches_the_bot(tmp_path: Path) -> None:
         process.communicate(
             timeout=60
         )  # a bot that were left behind would hold the pipe
+    assert list(temporary.iterdir()) == []
 
 
 def _checkout(folder: Path) -> Path:
