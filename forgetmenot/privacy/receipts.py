@@ -43,7 +43,7 @@ from forgetmenot.text.words import stem
 
 # Codes that one viewer may type. There are 47 million.
 CODES_AN_HOUR = 5
-# Viewers whose codes are counted.
+# Viewers who are counted.
 _MOST_VIEWERS = 500
 # Texts that name people as mentions, a sentence at a time.
 _BY_SENTENCE = frozenset({"episodes", "streams", "channel_state", "briefs"})
@@ -70,17 +70,18 @@ class SearchResult(Struct):
     unknown: int = 0
 
 
-class CodeLimiter:
-    """Allows each viewer a few codes an hour: codes are not to be guessed, and a search reads every file."""
+class HourlyLimiter:
+    """Allows each viewer a few of something an hour."""
 
-    def __init__(self) -> None:
+    def __init__(self, most: int) -> None:
+        self._most = most
         self._typed_at: dict[str, list[int]] = {}
 
     def allows(self, viewer_id: str, now: int) -> bool:
-        """Count a code that a viewer typed (ms); return False if there were too many."""
+        """Count what a viewer typed (ms); return False if there was too much."""
         earlier = self._typed_at.pop(viewer_id, [])
         times = [at for at in earlier if now - at < HOUR]
-        is_allowed = len(times) < CODES_AN_HOUR
+        is_allowed = len(times) < self._most
         if is_allowed:
             times.append(now)
         # Put last with every code, so the first is who typed longest ago.

@@ -21,7 +21,8 @@ from forgetmenot.privacy.erasure import AsyncAction, Eraser, remove_from_recap_f
 from forgetmenot.privacy.forgetting import delete_fact, replaced_by
 from forgetmenot.privacy.recap_files import clean_files
 from forgetmenot.privacy.receipts import (
-    CodeLimiter,
+    CODES_AN_HOUR,
+    HourlyLimiter,
     SearchResult,
     forgotten_facts,
     search_for_facts,
@@ -42,6 +43,8 @@ from forgetmenot.text.words import join_sentences, sentences_of
 
 # Time (s) between two tries of a request that waits for the memory.
 TRY_AGAIN_S = 0.5
+# Names and pronouns that one viewer may choose.
+NAMES_AN_HOUR = 10
 
 
 class PrivacyService:
@@ -71,7 +74,10 @@ class PrivacyService:
         # The ids of those who asked in this run, by the hash of their id.
         self._asking_ids: dict[str, str] = {}
         self._receipts = ReceiptFile(db.path)
-        self.code_limiter = CodeLimiter()
+        # Codes are not to be guessed, and a search reads every file.
+        self.code_limiter = HourlyLimiter(CODES_AN_HOUR)
+        # Each name in the place of another is a line of the file of requests, which is never cut.
+        self.name_limiter = HourlyLimiter(NAMES_AN_HOUR)
         # Searches read every file: one at a time.
         self.searching = asyncio.Lock()
 
@@ -109,6 +115,7 @@ class PrivacyService:
         requests = await privacy_choices.erase_requests(self._db, viewer_id, now, login)
         await self._ask(viewer_id, requests)
         self.code_limiter.forget(viewer_id)
+        self.name_limiter.forget(viewer_id)
         # The erasure may have deleted their row by now.
         if self._eraser.is_begun(viewer_id):
             return True

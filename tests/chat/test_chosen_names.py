@@ -7,8 +7,9 @@ from msgspec.structs import asdict
 
 from forgetmenot.dock.context import names as names_in_dock
 from forgetmenot.domain import Viewer
+from forgetmenot.durations import HOUR
 from forgetmenot.people import names
-from forgetmenot.privacy.requests import carry_out
+from forgetmenot.privacy.requests import NAMES_AN_HOUR, carry_out
 from forgetmenot.reply.explain import preview
 from forgetmenot.store import backup, data_export, personal_data, viewers
 from forgetmenot.store.database import CARRIED_OUT
@@ -225,3 +226,18 @@ async def test_what_others_said_of_a_chosen_name_is_shown_after_an_erasure(
     # Anybody can choose any word, so nothing of others is cut by it.
     shown = await personal_data.doubtful_texts(chat.db, chat.clock.now())
     assert [entry["text"] for entry in shown] == ["Zorblatt plays the ukulele badly"]
+
+
+async def test_a_flood_of_names_does_not_fill_the_file_of_requests(chat: Chat) -> None:
+    for _ in range(30):
+        await chat.say("alice", "!callme Deb")
+        await chat.say("alice", "!callme Dan")
+        await chat.say("alice", "!pronouns she/her")
+    assert len(chat.db.requests.lines) < NAMES_AN_HOUR
+    # to take a name off is always possible
+    await chat.say("alice", "!callme off")
+    assert (await stored(chat)).called == ""
+    await chat.clock.advance(HOUR)
+    assert await chat.say("alice", "!callme Deb") == (
+        "I'll call you Deb. !callme off removes it."
+    )

@@ -38,6 +38,7 @@ async def call_me(request: Request) -> OperationResult:
     chosen = chosen_name(typed, _blocklist(request))
     if chosen is None or await _is_somebody_elses(request, chosen.name):
         raise FactRefused("name")
+    _limit(request)
     await _store(request, viewer.id, called=chosen.name, say_as=chosen.say_as)
     return OperationResult(ok=True, code="callme_set", data={"name": chosen.name})
 
@@ -55,6 +56,7 @@ async def pronouns(request: Request) -> OperationResult:
     chosen = chosen_pronouns(typed, _blocklist(request))
     if chosen is None:
         raise FactRefused("pronouns")
+    _limit(request)
     await _store(request, viewer.id, pronouns=chosen)
     return OperationResult(ok=True, code="pronouns_set", data={"words": chosen})
 
@@ -123,6 +125,13 @@ def _spellings(name: str) -> set[str]:
         spellings.add(_BETWEEN_LETTERS.sub("", letters))
         spellings.add(_BETWEEN_LETTERS.sub("_", letters).strip("_"))
     return spellings
+
+
+def _limit(request: Request) -> None:
+    """Count what the asker chose. Raises Refused: it was too much in an hour; to take it off is always allowed."""
+    limiter = request.context.privacy.name_limiter
+    if not limiter.allows(request.asker.viewer_id, request.now):
+        raise Refused("too_many_names")
 
 
 async def _store(request: Request, viewer_id: str, **words: str) -> None:
