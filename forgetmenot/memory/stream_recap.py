@@ -31,12 +31,13 @@ from forgetmenot.settings.schema import Settings
 from forgetmenot.store import channel_state, episodes, streams
 from forgetmenot.text.days import written_days
 from forgetmenot.text.mentions import fence, ids_in
+from forgetmenot.text.tokens import estimate_tokens
 from forgetmenot.text.words import sentences_of
 
 # How long the model is waited for after the end of a stream.
 DEADLINE = 12 * HOUR
-# A stream of more summaries is recapped from this many, chosen evenly: a call stays bounded.
-SUMMARIES_LIMIT = 120
+# What a recap is made of has this many tokens at most: with the instructions it fits a model at home that reads 4,096.
+SOURCE_TOKENS = 3_000
 # The digest: of how many days, in how many characters, and its names in channel_state.
 DAYS = 7
 CHARACTERS = 500
@@ -123,12 +124,11 @@ class RecapWriter(MemoryWriter):
         for text in summaries:
             named_ids += ids_in(text)
         handles = Handles.of(named_ids)
-        # of 121 summaries every second one
-        step = math.ceil(len(summaries) / SUMMARIES_LIMIT)
-        chosen = "\n".join(handles.hide(text) for text in summaries[::step])
+        shown_summaries = [handles.hide(text) for text in summaries]
+        source = "\n".join(recap_source(shown_summaries, SOURCE_TOKENS))
         ended_at = stream.ended_at or self._clock.now()
         days = written_days(stream.started_at, ended_at, settings.bot.timezone)
-        prompt = f"The stream of {days}.\n\n{fence('episodes', chosen)}"
+        prompt = f"The stream of {days}.\n\n{fence('episodes', source)}"
         system = RECAP.format(language=language("name"), most=SUMMARY_WORDS)
         request = memory_request(
             Purpose.RECAP, system, prompt, SUMMARY_WORDS, settings.model
@@ -158,6 +158,22 @@ class RecapWriter(MemoryWriter):
             values = {DIGEST: digest, DIGEST_HASH: source_hash}
             await channel_state.put(tx, values, self._clock.now())
         return True
+
+
+def recap_source(summaries: Sequence[str], tokens: int) -> Sequence[str]:
+    """Return what of a stream's summaries fits into these tokens, evenly over the stream.
+
+    Where they do not fit whole, it is the first sentence of each, what mattered most of its people, and the last, what
+    happened; of so many that these do not fit either, those of every second, third … summary.
+    """
+    if estimate_tokens("\n".join(summaries)) <= tokens:
+        return summaries
+    texts = []
+    for summary in summaries:
+        sentences = sentences_of(summary)
+        texts.append(" ".join(dict.fromkeys([*sentences[:1], *sentences[-1:]])))
+    step = math.ceil(estimate_tokens("\n".join(texts)) / tokens)
+    return texts[::step]
 
 
 def _first_sentences(texts: Iterable[str]) -> list[str]:

@@ -18,7 +18,7 @@ from forgetmenot.durations import DAY, HOUR, MINUTE
 from forgetmenot.errors import StoreError
 from forgetmenot.memory import backups, recap_markdown
 from forgetmenot.memory.recap_markdown import markdown_of, write_file
-from forgetmenot.memory.stream_recap import RecapWriter
+from forgetmenot.memory.stream_recap import RecapWriter, recap_source
 from forgetmenot.privacy import erasure
 from forgetmenot.privacy.erasure import Eraser
 from forgetmenot.privacy.requests import PrivacyService
@@ -29,6 +29,7 @@ from forgetmenot.store.database import open_database
 from forgetmenot.store.notes import Stance
 from forgetmenot.store.privacy_requests import PrivacyRequest, RequestKind
 from forgetmenot.text.markdown import escape_markdown, unescape_markdown
+from forgetmenot.text.tokens import estimate_tokens
 from tests.full_disk import no_room
 from tests.rows import put
 
@@ -37,6 +38,23 @@ if TYPE_CHECKING:
 
 SETTINGS = Settings()
 EVIL = "**@everyone** [win](https://evil.example) <@&12> `x` ||y|| # z"
+
+
+def test_what_fits_is_recapped_from_whole_summaries() -> None:
+    summaries = ["P1 won. P2 sang. Chat cheered."] * 20
+    assert recap_source(summaries, 3_000) == summaries
+
+
+@pytest.mark.parametrize(("count", "shown"), [(60, 60), (600, 300)])
+def test_a_long_stream_is_recapped_from_two_sentences_of_a_summary(
+    count: int, shown: int
+) -> None:
+    middle = " ".join(f"P2 said thing {i} about the castle." for i in range(12))
+    summaries = [f"P1 won race {i:03}. {middle} Chat sang." for i in range(count)]
+    source = recap_source(summaries, 3_000)
+    assert source[0] == "P1 won race 000. Chat sang."
+    assert len(source) == shown
+    assert estimate_tokens("\n".join(source)) <= 3_000
 
 
 async def said(
