@@ -155,11 +155,15 @@ class ScriptedModel:
         self.calls = Counter[Purpose]()
         self.read = Counter[Purpose]()
         """Tokens of all prompts by purpose: four characters each."""
+        self.replies = list[str]()
+        """What was sent for each reply."""
 
     async def generate(self, request: ModelRequest) -> ModelAnswer:
         """Answer a call of any purpose."""
         self.calls[request.purpose] += 1
         self.read[request.purpose] += len(request.system + request.prompt) // 4
+        if request.purpose is Purpose.REPLY:
+            self.replies.append(request.system + request.prompt)
         answers = {
             Purpose.SUMMARY: _summary,
             Purpose.EXTRACT: _notes,
@@ -363,8 +367,34 @@ async def measure(folder: Path) -> list[Figure]:
             at_least=True,
         ),
         Figure("memory: calls of the model for five evenings", calls, "calls"),
-        Figure("memory: tokens read to write it", _read_to_write(model), "a line", 25),
+        Figure("memory: tokens read to write it", _read_to_write(model), "a line", 22),
+        Figure("memory: tokens of a question about it", _of_reply(model), "", 1_100),
+        Figure(
+            "memory: of them as in the reply before",
+            _reused(model),
+            "",
+            0.5,
+            at_least=True,
+        ),
     ]
+
+
+def _of_reply(model: ScriptedModel) -> float:
+    """Tokens that a reply reads, without the schema of its answer."""
+    return sum(map(len, model.replies)) / 4 / len(model.replies)
+
+
+def _is_pair(letters: tuple[str, str]) -> bool:
+    return letters[0] == letters[1]
+
+
+def _reused(model: ScriptedModel) -> float:
+    """The share of a reply's text that the reply before began with: a server has read that already."""
+    shared = 0
+    for before, now in itertools.pairwise(model.replies):
+        same = itertools.takewhile(_is_pair, zip(before, now, strict=False))
+        shared += sum(1 for _ in same)
+    return shared / sum(map(len, model.replies[1:]))
 
 
 def _read_to_write(model: ScriptedModel) -> float:
