@@ -190,8 +190,12 @@ class NoteIndex:
     """
 
     def __init__(
-        self, candidates: Sequence[Candidate], table: WordTable | None
+        self,
+        candidates: Sequence[Candidate],
+        facts: Sequence[Sequence[str]],
+        table: WordTable | None,
     ) -> None:
+        """Index notes. `facts`: the words of the fact of each, without small ones."""
         # what a word adds, kept once it was asked for; by the word, and whether spelling counts
         self._weights: dict[tuple[str, bool], _WordWeights] = {}
         self._words = WordIndex(table)
@@ -200,7 +204,7 @@ class NoteIndex:
         # the texts in the order in which their words were added
         self._texts: list[_IndexedText] = []
         groups_with = self._form_groups(candidates)
-        self._add_facts(candidates, groups_with)
+        self._add_facts(candidates, facts, groups_with)
         self._add_summaries(candidates, groups_with)
 
     def scores(
@@ -280,10 +284,13 @@ class NoteIndex:
     def _add_facts(
         self,
         candidates: Sequence[Candidate],
+        facts: Sequence[Sequence[str]],
         groups_with: Mapping[int, Sequence[int]],
     ) -> None:
         """Index the words of each note. They surround all notes that share an episode with it."""
-        facts = [_searched_words(candidate.note) for candidate in candidates]
+        searched_words = []
+        for candidate, fact in zip(candidates, facts, strict=True):
+            searched_words.append([*fact, *_words_beside(candidate.note)])
         groups_beside: list[list[int]] = []
         for candidate in candidates:
             # a group that shares two episodes with the note stands here twice, and counts twice
@@ -291,14 +298,14 @@ class NoteIndex:
             for episode_id, _ in candidate.episodes:
                 groups += groups_with[episode_id]
             groups_beside.append(groups)
-        group_weights = self._group_weights(facts, groups_beside, FACTS_AROUND)
-        word_count = sum(map(len, facts))
-        usual_length = word_count / max(1, len(facts))
-        for place, fact in enumerate(facts):
-            weight = _weight_of_length(len(fact), usual_length, FACT)
+        group_weights = self._group_weights(searched_words, groups_beside, FACTS_AROUND)
+        word_count = sum(map(len, searched_words))
+        usual_length = word_count / max(1, len(searched_words))
+        for place, note_words in enumerate(searched_words):
+            weight = _weight_of_length(len(note_words), usual_length, FACT)
             around = [(group, group_weights[group]) for group in groups_beside[place]]
             self._texts.append(_IndexedText(place, weight, tuple(around)))
-            self._words.add(place, fact, spelling=True)
+            self._words.add(place, note_words, spelling=True)
 
     def _add_summaries(
         self,
@@ -348,7 +355,8 @@ class Postings:
         self, candidates: Sequence[Candidate], table: WordTable | None = None
     ) -> None:
         self.notes = tuple(candidate.note for candidate in candidates)
-        self._index = NoteIndex(candidates, table)
+        facts = [_without_stopwords(note.fact) for note in self.notes]
+        self._index = NoteIndex(candidates, facts, table)
         self._pinned = [place for place, note in enumerate(self.notes) if note.pinned]
         # the notes that are inactive, or will be at the end of their time
         self._may_be_inactive: list[int] = []
@@ -363,10 +371,7 @@ class Postings:
         self._table = table
         self._meanings = None
         if table is not None:
-            numbers_of_facts = [
-                table.numbers(_without_stopwords(note.fact)) for note in self.notes
-            ]
-            self._meanings = Meanings(table, numbers_of_facts)
+            self._meanings = Meanings(table, [table.numbers(fact) for fact in facts])
         # by note: whether it states a time, and a duration; read when the first question about time comes
         self._times: list[tuple[bool, bool]] | None = None
 
@@ -557,9 +562,11 @@ def _weight_of_length(
     return weight / (1 - B + relative_length)
 
 
-def _searched_words(note: Note) -> list[str]:
-    """Return the words by which a note is found: those of its fact and of its tags."""
-    return _without_stopwords(note.text_with_topics)
+def _words_beside(note: Note) -> list[str]:
+    """Return the words by which a note is found that are not in its fact."""
+    if not note.topics and not note.asked_with:
+        return []
+    return _without_stopwords(" ".join((*note.topics, *note.asked_with)))
 
 
 def _without_stopwords(text: str) -> list[str]:

@@ -8,6 +8,7 @@ import json
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
+import msgspec
 from msgspec import Struct
 from msgspec.structs import asdict
 
@@ -81,8 +82,8 @@ def _note(row: Row) -> Note:
     return row_as(
         row,
         Note,
-        topics=json.loads(row["topics"]),
-        asked_with=json.loads(row["asked_with"]),
+        topics=msgspec.json.decode(row["topics"]),
+        asked_with=msgspec.json.decode(row["asked_with"]),
         episode_ids=sorted(map(int, ids)),
     )
 

@@ -136,9 +136,11 @@ class Meanings:
             totals.extend(total)
         # Side by side: one long integer has the same component of all texts.
         dimensions = table.dimensions
-        self._columns = [
-            _long(totals[column::dimensions]) for column in range(dimensions)
-        ]
+        lanes = _in_lanes(totals)
+        self._columns = []
+        for column in range(dimensions):
+            column_bytes = lanes[column::dimensions].tobytes()
+            self._columns.append(int.from_bytes(column_bytes, "little"))
         bias_of_lane = _BIAS.to_bytes(4, "little")
         self._bias = int.from_bytes(bias_of_lane * len(texts), "little")
 
@@ -180,13 +182,14 @@ def _norm(total: "array[int]", zero: int) -> float:
     return math.sqrt(squares)
 
 
-def _long(values: "array[int]") -> int:
-    """Return numbers of 16 bits as one long integer, each in a lane of 32."""
+def _in_lanes(values: "array[int]") -> "array[int]":
+    """Return numbers of 16 bits, each in a lane of 32."""
+    # By their bytes: made from the numbers one by one it takes three times as long.
     narrow = values.tobytes()
     wide = bytearray(4 * len(values))
     wide[::4] = narrow[::2]
     wide[1::4] = narrow[1::2]
-    return int.from_bytes(wide, "little")
+    return array("I", bytes(wide))
 
 
 @cache

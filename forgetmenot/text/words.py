@@ -158,9 +158,10 @@ def _words_of_token(match: re.Match[str]) -> list[str]:
 def _folded(token: str) -> str:
     """Return a word without apostrophes, elisions, look-alike and long-drawn letters."""
     word = fold_word(token)
-    word = _POSSESSIVE.sub("", word)
-    word = _ELIDED.sub("", word)
-    word = _APOSTROPHES.sub("", word)
+    if _APOSTROPHES.search(word):
+        word = _POSSESSIVE.sub("", word)
+        word = _ELIDED.sub("", word)
+        word = _APOSTROPHES.sub("", word)
     return _LONG_DRAWN.sub(lambda match: match[0][:2], word)
 
 
@@ -330,7 +331,8 @@ def _first_difference(first: str, second: str) -> int | None:
 def trigrams(word: str) -> frozenset[str]:
     """Return the three-letter pieces of a word between spaces: "cat" gives " ca", "cat", "at "."""
     padded = f" {word} "
-    return frozenset(padded[start : start + 3] for start in range(len(padded) - 2))
+    # A list is made faster than a generator is read.
+    return frozenset([padded[start : start + 3] for start in range(len(word))])
 
 
 # ── sentences ────────────────────────────────────────────────────────────────────────────────
