@@ -9,7 +9,9 @@ from hypothesis import strategies as st
 from forgetmenot.domain import ChatEvent, EventKind, ReplyTo
 from forgetmenot.reply.conversations import ConversationTracker
 from forgetmenot.reply.own_name import (
+    Address,
     Identity,
+    address_of,
     identity_of,
     with_right_name,
     without_name,
@@ -393,3 +395,67 @@ def test_a_line_that_could_be_parted_in_many_ways_takes_no_long_time() -> None:
         with_right_name((piece * 200)[:200], identity)
         assert time.process_time() - start < 0.5, piece
     assert with_right_name("forget_me-not , hello", identity) == "ForgetMeNot , hello"
+
+
+@pytest.mark.parametrize(
+    ("typed", "corrected"),
+    [
+        ("@forgatmenot hi", "@ForgetMeNot hi"),
+        ("@forgtmenot hi", "@ForgetMeNot hi"),
+        ("@forrgetmenot hi", "@ForgetMeNot hi"),
+        ("@fogretmenot hi", "@ForgetMeNot hi"),
+        ("@forgetmenotbo hi", "@forgetmenot_bot hi"),
+        ("@forxytmenot hi", "@forxytmenot hi"),
+        ("@forrrgetmenot hi", "@forrrgetmenot hi"),
+        ("@litlemarmot hi", "@littlemarmot hi"),
+        ("@fmm hi", "@fmm hi"),
+    ],
+)
+def test_one_slip_in_a_name_is_forgiven(typed: str, corrected: str) -> None:
+    assert with_right_name(typed, BOT) == corrected
+
+
+@pytest.mark.parametrize(
+    ("name", "typed", "corrected"),
+    [("Marmot", "@marmit", "@Marmot"), ("Ferny", "@farny", "@farny")],
+)
+def test_a_name_of_five_letters_is_too_near_to_other_words(
+    name: str, typed: str, corrected: str
+) -> None:
+    assert with_right_name(typed, Identity("99", "keeper", name)) == corrected
+
+
+FERN = Identity("99", "keeper", "🌿 Fern 🌿")
+
+
+@pytest.mark.parametrize(
+    ("line", "identity", "question"),
+    [
+        ("@littlemarmot hi", BOT, "hi"),
+        ("@fmn Xenia won", BOT, "Xenia won"),
+        ("@ForgetMeNotさん元気？", BOT, "元気?"),
+        ("fmn元気？", BOT, "元気?"),
+        ("忘れな草、元気", Identity("99", "keeper", "忘れな草"), "元気"),
+        ("@abc花丸 hi", Identity("99", "keeper", "abc花"), "@abc花丸 hi"),
+        ("Fern, hi", FERN, "hi"),
+    ],
+)
+def test_a_line_without_a_name_of_any_script(
+    line: str, identity: Identity, question: str
+) -> None:
+    assert without_name(line, identity).replace("？", "?") == question
+
+
+@pytest.mark.parametrize(
+    ("line", "identity", "address"),
+    [
+        ("@bob fmn hi", BOT, Address.ALIAS),
+        ("Bo, hi", Identity("99", "keeper", "Bo"), Address.NAME),
+        ("say it, fern, and more", FERN, Address.NAME),
+        ("say it to fern and more", FERN, None),
+    ],
+)
+def test_how_a_line_calls_the_bot(
+    line: str, identity: Identity, address: Address | None
+) -> None:
+    assert address_of(said(line), identity) is address
